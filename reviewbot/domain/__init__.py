@@ -1,0 +1,1 @@
+"""What reviewbot talks about: frozen values that know themselves. Standard library only."""

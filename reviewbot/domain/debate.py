@@ -1,0 +1,218 @@
+"""The debate's own values: claims, positions, votes, the transcript. Probabilities are in [0, 1]."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from reviewbot.domain.evidence import Category, Severity
+from reviewbot.domain.money import Bill
+
+
+class Stance(StrEnum):
+    """Where a panelist stands on a claim."""
+
+    SUPPORT = "support"
+    OPPOSE = "oppose"
+    NEUTRAL = "neutral"
+
+
+class Proof(StrEnum):
+    """What execution said of a claim."""
+
+    PROVEN = "proven"
+    CONTRADICTED = "contradicted"
+    UNTESTED = "untested"
+
+
+class SettledBy(StrEnum):
+    """What ended the debate on a claim."""
+
+    EVIDENCE = "evidence"
+    AGREEMENT = "agreement"
+    VOTE = "vote"
+    MODERATOR = "moderator"
+    BUDGET = "budget"
+
+
+class Triage(StrEnum):
+    """What became of a cluster before any cross-examination."""
+
+    ACCEPTED = "accepted"
+    DEBATED = "debated"
+    RECORDED = "recorded"
+    DROPPED = "dropped"
+
+
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """A chair at the table. ``family`` is the model family that answers: votes of one family count less."""
+
+    name: str
+    role: str
+    model: str
+    family: str
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """A claim made executable. ``command`` is what a person would run; ``subject`` what it is about (a test id).
+
+    ``outcome``: ``fails_at_head`` (and passes at base), ``passes_at_head``, ``fails_at_both``, ``unstable`` or ``not_run``.
+    """
+
+    command: tuple[str, ...]
+    source: str = ""
+    subject: str = ""
+    outcome: str = "not_run"
+    evidence: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One reason. ``evidence`` holds citations: ids of the ledger (``E2``), hunks (``H1``) or lines (``a.py:11``)."""
+
+    claim: str
+    evidence: tuple[str, ...] = ()
+    reasoning: str = ""
+    counter_arguments: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """A panelist's stand on one claim in one round. ``counted`` is false for a flip that cites nothing new."""
+
+    panelist: str
+    round: int
+    stance: Stance
+    probability: float
+    arguments: tuple[Argument, ...] = ()
+    counted: bool = True
+
+    def citations(self) -> frozenset[str]:
+        """Everything the position cites."""
+        return frozenset(cite for argument in self.arguments for cite in argument.evidence)
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What one panelist says is wrong.
+
+    ``quote`` is verbatim code as shown; after the gates it anchors ``start_line``–``line`` (head numbering).
+    """
+
+    path: str
+    start_line: int
+    line: int
+    quote: str
+    category: Category
+    severity: Severity
+    title: str
+    trigger: str
+    consequence: str
+    confidence: float
+    falsifier: str
+    raised_by: str
+    evidence: tuple[str, ...] = ()
+    rule: str | None = None
+    check: Check | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One step in the life of a claim: ``raised``, ``amended``, ``withdrawn`` or ``merged``."""
+
+    round: int
+    by: str
+    change: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A cluster of claims about one thing, and all that was said of it."""
+
+    id: str
+    claims: tuple[Claim, ...]
+    severity: Severity
+    triage: Triage
+    triage_reason: str
+    positions: tuple[Position, ...] = ()
+    versions: tuple[Version, ...] = ()
+    proof: Proof = Proof.UNTESTED
+    check: Check | None = None
+    probability: float = 0.0
+    settled_by: SettledBy = SettledBy.VOTE
+    stop_reason: str = ""
+    withdrawn: bool = False
+    deadlocked: bool = False
+
+    @property
+    def lead(self) -> Claim:
+        """The claim that speaks for the cluster: the first one (clusters order them)."""
+        return self.claims[0]
+
+    @property
+    def raised_by(self) -> tuple[str, ...]:
+        """The panelists who raised it, each once, in order."""
+        return tuple(dict.fromkeys(claim.raised_by for claim in self.claims))
+
+    @property
+    def evidence(self) -> tuple[str, ...]:
+        """Every ledger id that its claims rest on, each once, in order."""
+        return tuple(dict.fromkeys(item for claim in self.claims for item in claim.evidence))
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One thing said or run in the debate, for the record. ``outcome`` is ``ok`` or why it does not count."""
+
+    number: int
+    phase: str
+    panelist: str
+    round: int
+    subject: str
+    outcome: str
+    summary: str
+
+
+class SeatStatus(StrEnum):
+    """Whether a panelist kept its seat."""
+
+    OK = "ok"
+    LOST = "lost"
+
+
+@dataclass(frozen=True, slots=True)
+class Attendance:
+    """A seat and how it fared."""
+
+    seat: Seat
+    status: SeatStatus
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Ruling:
+    """What the moderator looked at between rounds: the open cases and their probabilities, and what it ordered."""
+
+    round: int
+    scores: tuple[tuple[str, float], ...]
+    open: tuple[str, ...]
+    decision: str
+
+
+@dataclass(frozen=True, slots=True)
+class Transcript:
+    """The whole debate, ended. ``quorum`` says whether enough panelists answered for a verdict to mean anything."""
+
+    cases: tuple[Case, ...] = ()
+    dropped: tuple[str, ...] = ()
+    turns: tuple[Turn, ...] = ()
+    rulings: tuple[Ruling, ...] = ()
+    attendance: tuple[Attendance, ...] = ()
+    rounds: int = 0
+    quorum: bool = True
+    bill: Bill = Bill()
+    notes: tuple[str, ...] = ()
+    criteria: tuple[tuple[str, int], ...] = ()
