@@ -62,7 +62,7 @@ class Objects(Protocol):
         ...
 
     def export(self, tree: str, into: Path) -> tuple[str, ...]:
-        """Write a tree's files below ``into``: no filter run, no symlink kept that leaves it. Returns notes of what was left out."""
+        """Write a tree's files below ``into``: no filter run, no symlink kept that leaves it. Returns what was left out."""
         ...
 
 

@@ -147,9 +147,7 @@ class Review:
     def posted(self) -> tuple[Finding, ...]:
         """The findings that are told to the author, worst first."""
         told = (finding for finding in self.findings if finding.is_posted)
-        return tuple(
-            sorted(told, key=lambda finding: (-finding.severity, -finding.probability, finding.path, finding.line))
-        )
+        return tuple(sorted(told, key=lambda finding: (-finding.severity, -finding.probability, finding.path, finding.line)))
 
     def worst(self) -> Severity | None:
         """The highest severity among accepted findings."""

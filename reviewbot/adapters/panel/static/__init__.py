@@ -1,0 +1,36 @@
+"""The static panel: Critic, Reviewer and Optimizer as deterministic analysts over executed evidence. No language model.
+
+They answer the same questions as models do, in the same JSON, and pass the same gates. ``lenses`` says who raises what,
+``scene`` reads facts off the code and the ledger, ``argue`` turns facts into a stance.
+"""
+
+from __future__ import annotations
+
+import json
+
+from reviewbot.adapters.panel.static import argue, lenses
+from reviewbot.domain.debate import Seat
+from reviewbot.ports import Ask, CrossExamination, FirstPass, Reply, ReplyStatus
+
+FAMILY = "static"
+SEATS = tuple(Seat(role, role, f"{FAMILY}:{role}", FAMILY) for role in lenses.LENSES)
+
+
+class StaticPanel:
+    """Three analysts of one family. Answers at once, costs nothing, and says the same again when asked again."""
+
+    seats = SEATS
+    capacity: int | None = None
+
+    async def ask(self, ask: Ask) -> Reply:
+        """The analyst's answer as JSON text."""
+        return Reply(ReplyStatus.OK, json.dumps(_answer(ask), ensure_ascii=True))
+
+
+def _answer(ask: Ask) -> dict[str, object]:
+    question, role = ask.question, ask.seat.role
+    if isinstance(question, FirstPass):
+        return {"claims": lenses.claims(question, role)}
+    if isinstance(question, CrossExamination):
+        return argue.position(question, role)
+    return argue.rebuttal(question, role)

@@ -1,0 +1,195 @@
+"""S4: the cross-examination of each disputed case, in a fresh context: no author, no votes, no other claim in sight."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from reviewbot.debate import reply, stop, weigh
+from reviewbot.debate.minutes import Minutes
+from reviewbot.domain.debate import Case, Check, Position, Proof, Seat, SettledBy, Stance, Triage, Version
+from reviewbot.domain.evidence import Ledger
+from reviewbot.ports import Ask, CrossExamination, Packet, Passage, Rebuttal, Verification, Word
+
+PROOFS: Mapping[str, Proof] = {
+    "fails_at_head": Proof.PROVEN,
+    "passes_at_head": Proof.CONTRADICTED,
+}
+"""What a check's outcome says of its claim; every other outcome leaves it untested."""
+
+
+def read(ask: Ask, text: str) -> Position | reply.Answer:
+    """A reply's value by the kind of question. Raises InvalidReply."""
+    if isinstance(ask.question, Rebuttal):
+        return reply.rebuttal(text)
+    return reply.position(text, ask.seat, round_number=ask.round)
+
+
+@dataclass(frozen=True, slots=True)
+class Hearing:
+    """What every case is heard against: the passages, the evidence, the seats, and the number of rounds."""
+
+    passages: tuple[Passage, ...]
+    ledger: Ledger
+    seats: Mapping[str, Seat]
+    rounds: int
+
+    def opened(self, case: Case) -> Case:
+        """The case before anyone argues: its prior, the evidence, and an end where none is wanted."""
+        weighed = self._weighed(case)
+        if case.triage is Triage.DEBATED:
+            return weighed
+        settled = SettledBy.AGREEMENT if case.triage is Triage.ACCEPTED else SettledBy.VOTE
+        return replace(weighed, stop_reason=case.triage_reason, settled_by=settled)
+
+    def is_open(self, case: Case) -> bool:
+        """Another round may tell more."""
+        return not case.stop_reason
+
+    def asks(self, cases: Iterable[Case], seated: tuple[Seat, ...], *, number: int, seconds: float) -> list[Ask]:
+        """The questions of round ``number``: those who did not raise a case argue it, from round 2 its raiser answers them."""
+        return [
+            Ask(seat, question, subject=case.id, round=number, timeout_seconds=seconds)
+            for case in cases
+            if self.is_open(case)
+            for seat in seated
+            if (question := self._question(case, seat, number))
+        ]
+
+    def proved(self, table: Mapping[str, Case], verified: list[Verification]) -> dict[str, Case]:
+        """The cases whose check was run, labelled."""
+        checks = {_key(verification.check): verification.check for verification in verified}
+        found = {}
+        for case in table.values():
+            check = case.check and checks.get(_key(case.check))
+            if check:
+                found[case.id] = self._weighed(_labelled(case, check))
+        return found
+
+    def heard(
+        self, table: Mapping[str, Case], said: list[tuple[Ask, Position | reply.Answer | None]], minutes: Minutes
+    ) -> dict[str, Case]:
+        """The cases with what was said in this round, weighed, and ended where a stop test holds."""
+        found: dict[str, Case] = {}
+        for ask, answer in said:
+            case = found.get(ask.subject, table[ask.subject])
+            found[case.id] = case if answer is None else _with(case, ask, answer)
+            if answer is not None:
+                minutes.say("S4", _summary(answer), who=ask.seat.name, subject=case.id)
+        return {
+            name: self._stopped(case, before=table[name].probability, last_round=said[0][0].round) for name, case in found.items()
+        }
+
+    def closed(self, case: Case) -> Case:
+        """The case with its last word: what settled it, and whether it is too close to call."""
+        by_floor = weigh.floor(case, self.ledger) > 0 and case.probability <= weigh.floor(case, self.ledger)
+        settled = SettledBy.EVIDENCE if case.proof is not Proof.UNTESTED or by_floor else case.settled_by
+        reason = case.stop_reason or "nobody was left to ask"
+        debated = case.triage is Triage.DEBATED
+        return replace(case, settled_by=settled, stop_reason=reason, deadlocked=debated and stop.is_deadlock(case.probability))
+
+    def _weighed(self, case: Case) -> Case:
+        shown = tuple(passage for passage in self.passages if passage.path == case.lead.path)
+        return replace(case, probability=weigh.probability(case, seats=self.seats, ledger=self.ledger, passages=shown))
+
+    def _question(self, case: Case, seat: Seat, number: int) -> CrossExamination | Rebuttal | None:
+        raiser = seat.name in case.raised_by
+        if raiser and number != 2:
+            return None
+        packet = _packet(case)
+        shown = tuple(passage for passage in self.passages if passage.path == case.lead.path)
+        words = tuple(_words(case, but=seat.name)) if number > 1 else ()
+        if raiser:
+            against = tuple(word for word in words if word.stance is not Stance.SUPPORT)
+            return Rebuttal(packet, shown, self.ledger, against)
+        return CrossExamination(packet, shown, self.ledger, words)
+
+    def _stopped(self, case: Case, *, before: float, last_round: int) -> Case:
+        weighed = self._weighed(case)
+        if weighed.withdrawn:
+            return replace(weighed, stop_reason="its raiser withdrew it", settled_by=SettledBy.AGREEMENT)
+        reason = stop.reason(weighed, before=before, last_round=last_round, rounds=self.rounds)
+        settled = {stop.ALL_EQUAL: SettledBy.AGREEMENT, stop.NOBODY: SettledBy.BUDGET}.get(reason or "", SettledBy.VOTE)
+        return replace(weighed, stop_reason=reason or "", settled_by=settled)
+
+
+def _labelled(case: Case, check: Check) -> Case:
+    """The case after its check ran. A test that did not fail again, or fails without the change too, confirms nothing."""
+    proof = PROOFS.get(check.outcome, Proof.UNTESTED)
+    if case.triage is not Triage.ACCEPTED or check.outcome in ("fails_at_head", "not_run"):
+        return replace(case, check=check, proof=proof)
+    reason = f"its check gave {check.outcome.replace('_', ' ')} when it was run again"
+    return replace(case, check=check, proof=proof, triage=Triage.RECORDED, triage_reason=reason, stop_reason=reason)
+
+
+def _with(case: Case, ask: Ask, answer: Position | reply.Answer) -> Case:
+    if isinstance(answer, Position):
+        return replace(case, positions=(*case.positions, _counted(case, answer)))
+    return _answered(case, ask, answer)
+
+
+def _counted(case: Case, position: Position) -> Position:
+    """A flip that cites nothing new weighs nothing."""
+    earlier = weigh.latest(case.positions).get(position.panelist)
+    if earlier is None or earlier.stance is position.stance:
+        return position
+    known = {cite for said in case.positions if said.round < position.round for cite in said.citations()} | set(case.evidence)
+    return replace(position, counted=bool(position.citations() - known))
+
+
+def _answered(case: Case, ask: Ask, answer: reply.Answer) -> Case:
+    """A raiser's rebuttal becomes a version of the claim. An amendment may lower the severity, never raise it."""
+    name = ask.seat.name
+    stance = Stance.OPPOSE if answer.decision == "withdraw" else Stance.SUPPORT
+    own = weigh.latest(case.positions)[name]
+    probability = 1 - own.probability if stance is Stance.OPPOSE else own.probability
+    positions = (*case.positions, Position(name, ask.round, stance, probability, answer.arguments))
+    if answer.decision == "defend":
+        return replace(case, positions=positions)
+    severity = min(case.severity, answer.severity or case.severity)
+    title = answer.title or case.lead.title
+    change = "withdrawn" if answer.decision == "withdraw" else "amended"
+    version = Version(ask.round, name, change, f"{severity.label}: {title}")
+    gone = {version.by for version in (*case.versions, version) if version.change == "withdrawn"}
+    claims = (replace(case.lead, title=title, severity=severity), *case.claims[1:])
+    withdrawn = gone >= set(case.raised_by)
+    return replace(
+        case, positions=positions, versions=(*case.versions, version), claims=claims, severity=severity, withdrawn=withdrawn
+    )
+
+
+def _packet(case: Case) -> Packet:
+    claim = case.lead
+    return Packet(
+        claim.path,
+        claim.start_line,
+        claim.line,
+        claim.quote,
+        claim.category,
+        case.severity,
+        claim.title,
+        claim.trigger,
+        claim.consequence,
+        claim.falsifier,
+        case.evidence,
+        claim.rule,
+    )
+
+
+def _words(case: Case, *, but: str) -> Iterable[Word]:
+    """What the others said, without their names."""
+    for position in case.positions:
+        if position.panelist != but:
+            for argument in position.arguments:
+                yield Word(position.stance, argument.claim, argument.evidence, argument.reasoning)
+
+
+def _summary(answer: Position | reply.Answer) -> str:
+    reason = answer.arguments[0].claim if answer.arguments else "no argument"
+    if isinstance(answer, Position):
+        return f"{answer.stance.value} ({answer.probability:.2f}): {reason}"
+    return f"{answer.decision}: {reason}"
+
+
+def _key(check: Check) -> tuple[tuple[str, ...], str]:
+    return check.command, check.subject

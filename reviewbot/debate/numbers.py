@@ -1,0 +1,69 @@
+"""Every number of the debate, with its source, so that a calibration can replace it.
+
+Sources: [stored claims] agreement of commercial reviewers against later human judgement, as quoted in the protocol's design
+(1 of 3 real ~0.20, 2 of 3 ~0.58, 3 of 3 ~0.88); [design] a choice of the protocol, not yet measured.
+"""
+
+from __future__ import annotations
+
+PRIORS: dict[int, tuple[float, ...]] = {
+    1: (0.40,),
+    2: (0.30, 0.75),
+    3: (0.20, 0.58, 0.88),
+    5: (0.10, 0.36, 0.64, 0.85, 0.95),
+}
+"""P(claim is real) when k of n raised it blindly: ``PRIORS[n][k - 1]``. n = 3 [stored claims], the others [design]."""
+
+CLIP = (0.05, 0.95)
+"""No single voice is believed beyond this [design]."""
+
+CORRELATION_ONE_FAMILY = 0.5
+"""Weight of votes when all voters are of one model family: their errors coincide [design]."""
+
+LOG_ODDS_CALL_PATH_QUOTED = 0.7
+LOG_ODDS_CONTRADICTED = -2.0
+LOG_ODDS_GREEN_SUITE = -0.5
+LOG_ODDS_NO_TRIGGER = -1.0
+"""What a fact adds to the log-odds of a claim [design]."""
+
+FLOOR_PROVEN = 0.95
+FLOOR_TOOL_RESULT = 0.80
+"""Probabilities that words cannot lower: an executed check that fails at head and passes at base; a new result of a linter or
+type checker with that rule on that line [design]."""
+
+SETTLED_BELOW = 0.10
+SETTLED_ABOVE = 0.90
+STILL = 0.10
+"""A case is settled outside (0.10, 0.90), and talked out when a round moved it by less than 0.10 [design]."""
+
+DEADLOCK = (0.35, 0.65)
+"""Between these a case is open after the last round [design]."""
+
+CLUSTER_LINES = 3
+"""Claims this many lines apart can be about one thing [design]."""
+
+CLUSTER_SIMILARITY = 0.3
+"""Share of common words from which two texts about neighbouring lines are about one thing [design]."""
+
+NEIGHBOURHOOD = 3
+"""A claim may sit this many lines outside what was shown as changed [design]."""
+
+CRITERIA: tuple[tuple[str, int], ...] = (
+    ("correctness", 5),
+    ("security", 5),
+    ("performance", 3),
+    ("maintainability", 3),
+    ("tests", 2),
+)
+"""The weights of the criteria in the policy that every panelist sees [design]."""
+
+
+def prior(support: int, seats: int) -> float:
+    """P(real) when ``support`` of ``seats`` raised a claim blindly.
+
+    A table that is not listed is read from the nearest smaller one by the share of support.
+    """
+    size = max((n for n in PRIORS if n <= seats), default=1)
+    row = PRIORS[size]
+    index = -(-support * size // seats) - 1
+    return row[min(max(index, 0), size - 1)]
