@@ -1,0 +1,163 @@
+"""What is told to the author, and the verdict. Written rules: executed evidence outranks votes, errors never approve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from reviewbot.consensus import identity
+from reviewbot.domain.change import Coverage, CoverageStatus
+from reviewbot.domain.debate import Case, Proof, SettledBy, Stance, Transcript, Triage
+from reviewbot.domain.evidence import Category, Ledger, Severity
+from reviewbot.domain.review import CodeLine, Conclusion, Confidence, Finding, FindingStatus, Verdict
+from reviewbot.ports import Passage
+
+POSTING_LEVELS: Mapping[str, float] = MappingProxyType({"precise": 0.80, "balanced": 0.65, "exhaustive": 0.45})
+"""From which probability on a finding is told [design]."""
+
+BLOCKING_PROBABILITY = 0.85
+"""Changes are requested from this probability on, and only on executed evidence [design]."""
+
+SHOWN_AROUND = 3
+"""Lines of code shown before and after a finding."""
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyOptions:
+    """``posting``: a name of POSTING_LEVELS; ``min_severity``: what is less severe stays in the record."""
+
+    posting: str = "balanced"
+    min_severity: Severity = Severity.LOW
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What was shown of the change: passages, and each file's whole shown text (for anchors) with its path at base."""
+
+    passages: tuple[Passage, ...]
+    lines: Mapping[str, tuple[str, ...]]
+    base_paths: Mapping[str, str]
+
+
+def findings(transcript: Transcript, shown: Shown, options: PolicyOptions) -> tuple[Finding, ...]:
+    """Every case as a finding, in case order; those that are not told stay in the document with their reason."""
+    anchors = {case.id: _anchor(case, shown) for case in transcript.cases}
+    prints = identity.fingerprints(anchors)
+    return tuple(_finding(case, prints[case.id], shown=shown, options=options) for case in transcript.cases)
+
+
+def conclusion(coverage: Iterable[Coverage], ledger: Ledger, transcript: Transcript) -> tuple[Conclusion, tuple[str, ...]]:
+    """How whole the review is, with the reasons where it is not."""
+    if not transcript.quorum:
+        return Conclusion.NOT_REVIEWED, ("too few panelists answered for a verdict",)
+    reasons = [
+        f"{item.path}: {item.status.value}: {item.reason}"
+        for item in coverage
+        if item.status is not CoverageStatus.REVIEWED and not item.ignored
+    ]
+    reasons += [
+        f"required check {check.name} did not run: {check.reason}" for check in ledger.checks if check.required and not check.ran
+    ]
+    reasons += [
+        f"{case.id}: nobody answered in time"
+        for case in transcript.cases
+        if case.settled_by is SettledBy.BUDGET and case.triage is Triage.DEBATED
+    ]
+    return (Conclusion.PARTIAL if reasons else Conclusion.COMPLETE), tuple(reasons)
+
+
+def verdict(whole: Conclusion, told: Iterable[Finding], ledger: Ledger) -> Verdict | None:
+    """The recommendation; ``None`` where nothing was reviewed. Prose alone never blocks; approval wants a whole review, tests or
+    linters that ran, and nothing to tell."""
+    if whole in (Conclusion.NOT_REVIEWED, Conclusion.PENDING):
+        return None
+    posted = [finding for finding in told if finding.is_posted]
+    if any(_blocks(finding) for finding in posted):
+        return Verdict.REQUEST_CHANGES
+    executed = any(check.ran for check in ledger.checks) and ledger.sandbox != "none"
+    return Verdict.APPROVE if whole is Conclusion.COMPLETE and executed and not posted else Verdict.COMMENT
+
+
+def _blocks(finding: Finding) -> bool:
+    executed = finding.proof is Proof.PROVEN or (finding.settled_by is SettledBy.EVIDENCE and bool(finding.evidence))
+    grave = finding.severity >= Severity.HIGH and finding.probability >= BLOCKING_PROBABILITY
+    return finding.status is FindingStatus.ACCEPTED and executed and grave
+
+
+def _finding(case: Case, fingerprint: str, *, shown: Shown, options: PolicyOptions) -> Finding:
+    claim = case.lead
+    return Finding(
+        id=case.id,
+        fingerprint=fingerprint,
+        path=claim.path,
+        start_line=claim.start_line,
+        line=claim.line,
+        severity=case.severity,
+        category=claim.category,
+        title=claim.title,
+        body=claim.consequence,
+        failure_scenario=claim.trigger,
+        quote=claim.quote,
+        status=_status(case, options),
+        proof=case.proof,
+        confidence=_confidence(case),
+        probability=round(case.probability, 3),
+        raised_by=case.raised_by,
+        settled_by=case.settled_by,
+        stop_reason=case.stop_reason,
+        positions=case.positions,
+        versions=case.versions,
+        evidence=case.evidence,
+        dissent=_dissent(case),
+        check=case.check,
+        rule=claim.rule,
+        code=_code(case, shown.passages),
+    )
+
+
+def _status(case: Case, options: PolicyOptions) -> FindingStatus:
+    grave = case.severity >= Severity.HIGH
+    protected = grave or case.lead.category is Category.SECURITY
+    told = case.triage is Triage.ACCEPTED or case.probability >= POSTING_LEVELS[options.posting]
+    if case.withdrawn or case.severity < options.min_severity:
+        return FindingStatus.BELOW_THRESHOLD
+    if told:
+        return FindingStatus.ACCEPTED
+    if (grave and case.deadlocked) or (protected and case.proof is Proof.CONTRADICTED):
+        return FindingStatus.CONTESTED
+    return FindingStatus.BELOW_THRESHOLD
+
+
+def _confidence(case: Case) -> Confidence:
+    if case.proof is Proof.PROVEN:
+        return Confidence.PROVEN
+    supporters = {said.panelist for said in case.positions if said.stance is Stance.SUPPORT}
+    return Confidence.AGREED if len(supporters) > 1 else Confidence.SINGLE
+
+
+def _dissent(case: Case) -> str | None:
+    """Who does not agree, each with the strongest reason, in one line."""
+    last = {said.panelist: said for said in sorted(case.positions, key=lambda said: said.round)}
+    voices = [
+        f"{name.capitalize()}: {said.arguments[0].claim if said.arguments else 'no reason given'}"
+        for name, said in last.items()
+        if said.stance is Stance.OPPOSE
+    ]
+    return "; ".join(voices) or None
+
+
+def _anchor(case: Case, shown: Shown) -> identity.Anchor:
+    path = case.lead.path
+    return identity.anchor(shown.base_paths.get(path, path), case.lead.line, shown.lines.get(path, ()))
+
+
+def _code(case: Case, passages: tuple[Passage, ...]) -> tuple[CodeLine, ...]:
+    claim = case.lead
+    for passage in passages:
+        if passage.path == claim.path and claim.line and passage.text(claim.line) is not None:
+            span = range(claim.start_line - SHOWN_AROUND, claim.line + SHOWN_AROUND + 1)
+            return tuple(
+                CodeLine(number, text, number in passage.changed) for number in span if (text := passage.text(number)) is not None
+            )
+    return ()

@@ -1,0 +1,196 @@
+"""The static panel: no canned answers. What it says follows from the code and the evidence, and changes with them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from typing import Any
+
+import pytest
+
+from reviewbot.adapters.panel.static import SEATS, StaticPanel
+from reviewbot.debate import reply
+from reviewbot.debate.protocol import Brief, DebateOptions, debate
+from reviewbot.domain.debate import Case, Stance, Transcript
+from reviewbot.domain.evidence import Category, Evidence, EvidenceKind, EvidenceStatus, Ledger, Precision, Severity, TestRun
+from reviewbot.drive import Deadline, converse
+from reviewbot.ports import Ask, CrossExamination, Experiment, FirstPass, Packet, Passage, Rebuttal, Verification, Word
+from reviewbot.testing import FakeClock, Watching, a_passage, evidence_item
+
+LOOP = "def unique(rows):\n    seen = []\n    for row in rows:\n        if row not in seen:\n            seen.append(row)\n    return seen"
+BOUNDED = LOOP.replace("for row in rows:", "for row in (1, 2, 3):")
+EVAL = "def load(request):\n    text = request.args['q']\n    return eval(text)"
+CONSTANT = "def load():\n    return eval('1 + 1')"
+
+
+def quadratic(line: int = 4, *, path: str = "a.py", **changes: Any) -> Evidence:
+    fields = {"kind": EvidenceKind.PERFORMANCE, "tool": "reviewbot", "rule": "membership-in-list", "precision": Precision.HEURISTIC}
+    fields.update({"message": "list searched in a loop", "category": Category.PERFORMANCE}, **changes)
+    return evidence_item(1, path, line, **fields)
+
+
+def dangerous(line: int, **changes: Any) -> Evidence:
+    fields = {"rule": "S307", "message": "eval of input", "category": Category.SECURITY, "severity": Severity.HIGH}
+    fields.update({"precision": Precision.HEURISTIC}, **changes)
+    return evidence_item(1, "a.py", line, **fields)
+
+
+def answer(seat: str, question: FirstPass | CrossExamination | Rebuttal) -> dict[str, Any]:
+    chair = next(one for one in SEATS if one.name == seat)
+    said = asyncio.run(StaticPanel().ask(Ask(chair, question)))
+    found: dict[str, Any] = json.loads(said.text)
+    return found
+
+
+def cross(item: Evidence, code: str, seat: str, *, path: str = "a.py", ledger: Ledger | None = None, words: tuple[Word, ...] = ()) -> Any:
+    return answer(seat, CrossExamination(packet_of(item, code, path), (a_passage(path, code),), ledger or Ledger(items=(item,)), words))
+
+
+def packet_of(item: Evidence, code: str, path: str = "a.py") -> Packet:
+    result = item.result
+    quote = code.split("\n")[result.line - 1]
+    return Packet(path, result.line, result.line, quote, result.category, result.severity, result.message,
+                  result.trigger, result.consequence, "", (item.id,), result.rule)  # fmt: skip
+
+
+def discuss(code: str, *items: Evidence, ledger: Ledger | None = None, path: str = "a.py") -> Transcript:
+    """A whole debate of the static panel over one file."""
+    talk = debate(Brief((a_passage(path, code),), frozenset({path}), ledger or Ledger(items=items)), SEATS, DebateOptions())
+
+    def refuse(wanted: Experiment) -> Verification:
+        return Verification(wanted.check)
+
+    return converse(talk, StaticPanel(), refuse, deadline=Deadline(FakeClock(), 60), observer=Watching())
+
+
+def only(transcript: Transcript) -> Case:
+    assert len(transcript.cases) == 1
+    return transcript.cases[0]
+
+
+def test_each_analyst_raises_what_its_lens_takes_and_nothing_else() -> None:
+    items = (quadratic(), evidence_item(2, "a.py", 1), evidence_item(3, "a.py", 2, category=Category.MAINTAINABILITY))
+    question = FirstPass((a_passage("a.py", LOOP),), Ledger(items=items))
+    raised = {seat.name: [claim["evidence_ids"] for claim in answer(seat.name, question)["claims"]] for seat in SEATS}
+    assert raised == {"critic": [["E2"]], "reviewer": [["E3"]], "optimizer": [["E1"]]}
+
+
+def test_what_existed_before_the_change_is_not_raised() -> None:
+    items = (evidence_item(1, "a.py", 1, status=EvidenceStatus.EXISTING), evidence_item(2, "a.py", 2, status=EvidenceStatus.FIXED))
+    question = FirstPass((a_passage("a.py", LOOP),), Ledger(items=items))
+    assert answer("critic", question) == {"claims": []}
+
+
+def test_every_answer_fits_the_schema_that_models_are_held_to() -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    item = dangerous(3)
+    packet, passages, ledger = packet_of(item, EVAL), (a_passage("a.py", EVAL),), Ledger(items=(item,))
+    for seat in SEATS:
+        jsonschema.validate(answer(seat.name, FirstPass(passages, ledger)), reply.CLAIMS_SCHEMA)
+        jsonschema.validate(answer(seat.name, CrossExamination(packet, passages, ledger)), reply.POSITION_SCHEMA)
+        jsonschema.validate(answer(seat.name, Rebuttal(packet, passages, ledger, ())), reply.REBUTTAL_SCHEMA)
+
+
+def test_a_loop_over_the_callers_data_is_supported_and_one_over_a_constant_is_opposed() -> None:
+    assert cross(quadratic(), LOOP, "critic")["stance"] == "support"
+    assert cross(quadratic(), BOUNDED, "critic")["stance"] == "oppose"
+
+
+def test_eval_of_a_request_is_supported_citing_where_the_input_enters() -> None:
+    said = cross(dangerous(3), EVAL, "reviewer")
+    assert said["stance"] == "support"
+    assert "a.py:1" in said["arguments"][0]["evidence"]
+
+
+def test_eval_of_a_constant_is_opposed() -> None:
+    assert cross(dangerous(2), CONSTANT, "reviewer")["stance"] == "oppose"
+
+
+def test_in_test_code_the_same_claim_is_opposed() -> None:
+    item = quadratic(path="tests/test_a.py")
+    assert cross(item, LOOP, "critic", path="tests/test_a.py")["stance"] != "support"
+
+
+def test_a_project_that_silenced_the_rule_at_base_is_heard_by_the_reviewer() -> None:
+    item = quadratic()
+    silenced = Evidence(item.id, item.status, item.revision, item.result, suppressed=True)
+    assert cross(silenced, LOOP, "reviewer")["stance"] == "oppose"
+
+
+def test_an_author_who_silences_the_rule_moves_nobody_to_oppose_a_certain_result() -> None:
+    code = EVAL.replace("eval(text)", "eval(text)  # noqa: S307")
+    item = dangerous(3, precision=Precision.CERTAIN)
+    assert all(cross(item, code, seat.name)["stance"] == "support" for seat in SEATS)
+
+
+def test_a_second_check_on_the_same_line_strengthens_a_claim() -> None:
+    item = quadratic()
+    other = evidence_item(2, "a.py", 4, rule="PERF401", category=Category.PERFORMANCE)
+    alone = cross(item, LOOP, "critic")["probability"]
+    assert cross(item, LOOP, "critic", ledger=Ledger(items=(item, other)))["probability"] > alone
+
+
+def test_passing_tests_over_the_line_weaken_a_claim_about_correctness() -> None:
+    item = evidence_item(1, "a.py", 4, precision=Precision.HEURISTIC)
+    green = Ledger(items=(item,), tests=TestRun(passed=3, measured=True, executed=frozenset({("a.py", 4)})))
+    assert cross(item, LOOP, "reviewer", ledger=green)["probability"] < cross(item, LOOP, "reviewer")["probability"]
+
+
+def test_whoever_has_nothing_to_say_stays_neutral() -> None:
+    item = evidence_item(1, "a.txt", 1, precision=Precision.HEURISTIC, category=Category.DOCUMENTATION)
+    said = cross(item, "some words", "optimizer", path="a.txt")
+    assert said["stance"] == "neutral"
+    assert said["probability"] == 0.5
+
+
+def test_a_raiser_withdraws_before_strong_arguments_and_defends_against_none() -> None:
+    item = quadratic()
+    passages, ledger = (a_passage("a.py", BOUNDED),), Ledger(items=(item,))
+    packet = packet_of(item, BOUNDED)
+    words = (Word(Stance.OPPOSE, "the loop runs over a constant", ("a.py:3",), ""),)
+    assert answer("optimizer", Rebuttal(packet, passages, ledger, words))["decision"] in ("withdraw", "amend")
+    assert answer("optimizer", Rebuttal(packet_of(item, LOOP), (a_passage("a.py", LOOP),), ledger, ()))["decision"] == "defend"
+
+
+def test_words_without_a_citation_move_no_raiser() -> None:
+    item = quadratic()
+    packet, passages, ledger = packet_of(item, BOUNDED), (a_passage("a.py", BOUNDED),), Ledger(items=(item,))
+    uncited = (Word(Stance.OPPOSE, "the loop runs over a constant", (), ""),)
+    assert answer("optimizer", Rebuttal(packet, passages, ledger, uncited)) == answer("optimizer", Rebuttal(packet, passages, ledger, ()))
+
+
+def test_two_different_changes_get_two_different_debates() -> None:
+    known = quadratic(precision=Precision.LIKELY)
+    grows, bounded = discuss(LOOP, known), discuss(BOUNDED, known)
+    assert only(grows).probability > 0.65 > only(bounded).probability
+    assert [turn.summary for turn in grows.turns] != [turn.summary for turn in bounded.turns]
+
+
+def test_the_same_change_gets_the_same_debate() -> None:
+    assert discuss(LOOP, quadratic()) == discuss(LOOP, quadratic())
+
+
+def test_every_supporting_argument_cites_the_ledger_or_a_line_that_was_shown() -> None:
+    transcript = discuss(EVAL, dangerous(3))
+    shown = {f"a.py:{number}" for number in range(1, 4)} | {"E1"}
+    for said in only(transcript).positions:
+        for argument in said.arguments:
+            assert set(argument.evidence) <= shown
+
+
+def test_many_low_results_of_one_rule_in_a_file_are_told_as_one() -> None:
+    code = "\n".join(f"import m{number}" for number in range(1, 9))
+    items = tuple(
+        evidence_item(n, "a.py", n, rule="F401", severity=Severity.LOW, category=Category.MAINTAINABILITY) for n in range(1, 9)
+    )
+    raised = answer("reviewer", FirstPass((a_passage("a.py", code),), Ledger(items=items)))["claims"]
+    assert len(raised) == 1
+    assert "8 places" in raised[0]["title"]
+    assert len(raised[0]["evidence_ids"]) == 8
+
+
+def test_a_result_whose_line_was_not_shown_points_at_the_first_changed_line_of_its_span() -> None:
+    passage = Passage("a.py", 50, ("    if x:", "        y()", "        z()"), frozenset({51, 52}))
+    item = evidence_item(1, "a.py", 10, end_line=80, category=Category.MAINTAINABILITY, kind=EvidenceKind.COMPLEXITY)
+    raised = answer("optimizer", FirstPass((passage,), Ledger(items=(item,))))["claims"]
+    assert raised[0]["line"] == 51
