@@ -111,6 +111,8 @@ async def _converse(
 async def _ask(panel: Panel, ask: Ask, deadline: Deadline) -> Reply:
     """One answer in its time. Who misses it abstains."""
     seconds = min(ask.timeout_seconds, deadline.left())
+    if not seconds:
+        return Reply(ReplyStatus.TIMEOUT, reason="no time was left to ask")
     try:
         async with asyncio.timeout(seconds):
             return await panel.ask(ask)

@@ -24,7 +24,12 @@ CONSTANT = "def load():\n    return eval('1 + 1')"
 
 
 def quadratic(line: int = 4, *, path: str = "a.py", **changes: Any) -> Evidence:
-    fields = {"kind": EvidenceKind.PERFORMANCE, "tool": "reviewbot", "rule": "membership-in-list", "precision": Precision.HEURISTIC}
+    fields = {
+        "kind": EvidenceKind.PERFORMANCE,
+        "tool": "reviewbot",
+        "rule": "membership-in-list",
+        "precision": Precision.HEURISTIC,
+    }
     fields.update({"message": "list searched in a loop", "category": Category.PERFORMANCE}, **changes)
     return evidence_item(1, path, line, **fields)
 
@@ -42,8 +47,12 @@ def answer(seat: str, question: FirstPass | CrossExamination | Rebuttal) -> dict
     return found
 
 
-def cross(item: Evidence, code: str, seat: str, *, path: str = "a.py", ledger: Ledger | None = None, words: tuple[Word, ...] = ()) -> Any:
-    return answer(seat, CrossExamination(packet_of(item, code, path), (a_passage(path, code),), ledger or Ledger(items=(item,)), words))
+def cross(
+    item: Evidence, code: str, seat: str, *, path: str = "a.py", ledger: Ledger | None = None, words: tuple[Word, ...] = ()
+) -> Any:
+    return answer(
+        seat, CrossExamination(packet_of(item, code, path), (a_passage(path, code),), ledger or Ledger(items=(item,)), words)
+    )
 
 
 def packet_of(item: Evidence, code: str, path: str = "a.py") -> Packet:
@@ -76,7 +85,10 @@ def test_each_analyst_raises_what_its_lens_takes_and_nothing_else() -> None:
 
 
 def test_what_existed_before_the_change_is_not_raised() -> None:
-    items = (evidence_item(1, "a.py", 1, status=EvidenceStatus.EXISTING), evidence_item(2, "a.py", 2, status=EvidenceStatus.FIXED))
+    items = (
+        evidence_item(1, "a.py", 1, status=EvidenceStatus.EXISTING),
+        evidence_item(2, "a.py", 2, status=EvidenceStatus.FIXED),
+    )
     question = FirstPass((a_passage("a.py", LOOP),), Ledger(items=items))
     assert answer("critic", question) == {"claims": []}
 
@@ -156,7 +168,9 @@ def test_words_without_a_citation_move_no_raiser() -> None:
     item = quadratic()
     packet, passages, ledger = packet_of(item, BOUNDED), (a_passage("a.py", BOUNDED),), Ledger(items=(item,))
     uncited = (Word(Stance.OPPOSE, "the loop runs over a constant", (), ""),)
-    assert answer("optimizer", Rebuttal(packet, passages, ledger, uncited)) == answer("optimizer", Rebuttal(packet, passages, ledger, ()))
+    assert answer("optimizer", Rebuttal(packet, passages, ledger, uncited)) == answer(
+        "optimizer", Rebuttal(packet, passages, ledger, ())
+    )
 
 
 def test_two_different_changes_get_two_different_debates() -> None:
@@ -194,3 +208,18 @@ def test_a_result_whose_line_was_not_shown_points_at_the_first_changed_line_of_i
     item = evidence_item(1, "a.py", 10, end_line=80, category=Category.MAINTAINABILITY, kind=EvidenceKind.COMPLEXITY)
     raised = answer("optimizer", FirstPass((passage,), Ledger(items=(item,))))["claims"]
     assert raised[0]["line"] == 51
+
+
+def test_the_loop_around_a_line_is_found_in_a_whole_file_and_in_a_fragment() -> None:
+    whole = "import os\n\n\nclass A:\n    def f(\n        self,\n        rows,\n    ):\n" + "\n".join(
+        "    " + text for text in LOOP.split("\n")[1:]
+    )
+    line = 1 + next(index for index, text in enumerate(whole.split("\n")) if "not in seen" in text)
+    assert cross(quadratic(line), whole, "critic")["stance"] == "support"
+    fragment = "        for row in (1, 2):\n            if row not in seen:\n                seen.append(row)"
+    assert cross(quadratic(2), fragment, "critic")["stance"] == "oppose"
+
+
+def test_a_very_long_file_is_argued_about_in_no_time() -> None:
+    long = "\n".join(f"def f{number}(rows):\n    for row in rows:\n        g(row)" for number in range(20_000))
+    assert cross(quadratic(59_000), long, "optimizer")["probability"] > 0

@@ -197,9 +197,7 @@ def _complexity_is_tested(scene: Scene) -> Fact | None:
     if all(item.result.kind is not EvidenceKind.COMPLEXITY for item in scene.items):
         return None
     if scene.executed() and scene.ledger.tests.green:
-        return Fact(
-            (-0.5, -0.3, 0.2), "the function is long but its tests pass", (scene.here,), "a reader has a safety net"
-        )
+        return Fact((-0.5, -0.3, 0.2), "the function is long but its tests pass", (scene.here,), "a reader has a safety net")
     return Fact(
         (0.5, 0.8, 0.6), "the function grew and nothing shows that its branches work", (scene.here,), "every branch is a case"
     )

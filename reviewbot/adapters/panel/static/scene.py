@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from reviewbot.domain.change import is_test_path
 from reviewbot.domain.evidence import Evidence, EvidenceKind, EvidenceStatus, Ledger
 from reviewbot.ports import Packet, Passage
 
+_FUNCTION = re.compile(r"\s*(?:async\s+)?def\s")
+_LOOP = re.compile(r"\s*(?:async\s+)?for\s")
 _SUPPRESSION = re.compile(
     r"#\s*(noqa|nosec|type:\s*ignore|pragma:\s*no cover|pylint:\s*disable)|//\s*(eslint-disable|nolint)", re.I
 )
@@ -161,19 +164,40 @@ def _innermost_loop(passage: Passage, line: int) -> tuple[str, int] | None:
 
 
 def _parsed(passage: Passage, line: int) -> tuple[ast.Module | None, int]:
-    """The largest run of shown lines around ``line`` that is Python by itself, and what to add to its line numbers."""
-    for first in range(len(passage.lines)):
-        if passage.start + first > line:
+    """The function (else the outermost loop) around ``line`` as far as it was shown, and what to add to its line numbers."""
+    first = _head(passage, line, _FUNCTION)
+    if first is None:
+        first = _head(passage, line, _LOOP)
+    if first is None:
+        return None, 0
+    block = [passage.lines[first]]
+    for text in passage.lines[first + 1 :]:
+        if text.strip() and _indent(text) <= _indent(block[0]) and not text.lstrip().startswith((")", "]", "}")):
             break
-        head = passage.lines[first].lstrip()
-        if first and not head.startswith(("def ", "async def ", "class ", "for ", "async for ")):
+        block.append(text)
+    try:
+        return ast.parse(textwrap.dedent("\n".join(block))), passage.start + first - 1
+    except (SyntaxError, ValueError):
+        return None, 0
+
+
+def _head(passage: Passage, line: int, opening: re.Pattern[str]) -> int | None:
+    """The index of the outermost line that opens a block around ``line`` and matches."""
+    found, indent = None, sys.maxsize
+    for index in range(line - passage.start, -1, -1):
+        text = passage.lines[index]
+        if not text.strip() or _indent(text) >= indent:
             continue
-        for last in range(len(passage.lines), line - passage.start, -1):
-            try:
-                return ast.parse(textwrap.dedent("\n".join(passage.lines[first:last]))), passage.start + first - 1
-            except (SyntaxError, ValueError):
-                continue
-    return None, 0
+        indent = _indent(text)
+        if index < line - passage.start and opening.match(text):
+            found = index
+            if opening is _FUNCTION:
+                return found
+    return found
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip())
 
 
 def _every(arguments: ast.arguments) -> list[ast.arg]:

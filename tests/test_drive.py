@@ -1,0 +1,116 @@
+"""Rounds run side by side, deadlines hold, and order is kept."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from dataclasses import replace
+
+from reviewbot.debate.protocol import Answers, Conversation, Round
+from reviewbot.domain.debate import Check, Transcript
+from reviewbot.domain.evidence import Ledger
+from reviewbot.drive import Deadline, converse, run_jobs
+from reviewbot.ports import Ask, Ended, Experiment, FirstPass, Job, Outcome, Reply, ReplyStatus, Verification
+from reviewbot.testing import FakeClock, FakeSandbox, ScriptedPanel, Watching, a_seat
+
+FOREVER = 1e9
+JOBS = tuple(Job(f"job {number}", ("true",), 10.0, executes=False) for number in range(5))
+
+
+def asks(*names: str, timeout: float = 60.0) -> Round:
+    return tuple(Ask(a_seat(name), FirstPass((), Ledger()), timeout_seconds=timeout) for name in names)
+
+
+def one_round(wanted: Round, seen: list[Answers]) -> Conversation:
+    seen.append((yield wanted))
+    return Transcript()
+
+
+def hold(wanted: Round, panel: object, *, now: float = 0, at: float = FOREVER) -> Answers:
+    seen: list[Answers] = []
+
+    def experiment(asked: Experiment) -> Verification:
+        return Verification(replace(asked.check, outcome="fails_at_head"))
+
+    converse(one_round(wanted, seen), panel, experiment, deadline=Deadline(FakeClock(now), at), observer=Watching())  # type: ignore[arg-type]
+    return seen[0]
+
+
+def test_answers_come_back_in_the_order_of_the_questions() -> None:
+    class Slow:
+        seats, capacity = (), None
+
+        async def ask(self, ask: Ask) -> Reply:
+            await asyncio.sleep(0.02 if ask.seat.name == "critic" else 0)
+            return Reply(ReplyStatus.OK, ask.seat.name)
+
+    answers = hold(asks("critic", "reviewer"), Slow())
+    assert [answer.text for answer in answers if isinstance(answer, Reply)] == ["critic", "reviewer"]
+
+
+def test_the_agents_of_a_round_run_at_the_same_time() -> None:
+    class Together:
+        seats, capacity = (), None
+
+        def __init__(self) -> None:
+            self.here = 0
+            self.all_here = asyncio.Event()
+
+        async def ask(self, ask: Ask) -> Reply:
+            self.here += 1
+            if self.here == 3:
+                self.all_here.set()
+            await self.all_here.wait()
+            return Reply(ReplyStatus.OK)
+
+    answers = hold(asks("critic", "reviewer", "optimizer", timeout=5), Together())
+    assert all(isinstance(answer, Reply) and answer.status is ReplyStatus.OK for answer in answers)
+
+
+def test_who_misses_the_time_abstains() -> None:
+    class Hanging:
+        seats, capacity = (), None
+
+        async def ask(self, ask: Ask) -> Reply:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    (answer,) = hold(asks("critic", timeout=0.02), Hanging())
+    assert isinstance(answer, Reply)
+    assert answer.status is ReplyStatus.TIMEOUT
+
+
+def test_after_the_deadline_nobody_is_asked_and_nothing_is_tested() -> None:
+    panel = ScriptedPanel({"critic": ["{}"]})
+    wanted = (*asks("critic"), Experiment("F1", Check(("pytest",))))
+    reply, verification = hold(wanted, panel, now=10, at=5)
+    assert isinstance(reply, Reply)
+    assert reply.status is ReplyStatus.TIMEOUT
+    assert isinstance(verification, Verification)
+    assert verification.check.outcome == "not_run"
+
+
+def test_jobs_keep_their_order_and_get_no_more_time_than_is_left() -> None:
+    sandbox = FakeSandbox({job.name: Outcome(Ended.EXITED, 0, job.name.encode()) for job in JOBS})
+    outcomes = run_jobs(JOBS, sandbox, deadline=Deadline(FakeClock(7), 10), observer=Watching())
+    assert [outcome.stdout.decode() for outcome in outcomes] == [job.name for job in JOBS]
+    assert {job.timeout_seconds for job in sandbox.ran} == {3}
+
+
+def test_jobs_beyond_the_deadline_are_refused_and_not_run() -> None:
+    sandbox = FakeSandbox()
+    outcomes = run_jobs(JOBS, sandbox, deadline=Deadline(FakeClock(11), 10), observer=Watching())
+    assert {outcome.ended for outcome in outcomes} == {Ended.REFUSED}
+    assert not sandbox.ran
+
+
+def test_two_jobs_run_at_a_time() -> None:
+    both = threading.Barrier(2, timeout=5)
+
+    class Pair(FakeSandbox):
+        def run(self, job: Job) -> Outcome:
+            both.wait()
+            return Outcome(Ended.EXITED, 0)
+
+    outcomes = run_jobs(JOBS[:2], Pair(), deadline=Deadline(FakeClock(), 10), observer=Watching())
+    assert {outcome.ended for outcome in outcomes} == {Ended.EXITED}
