@@ -15,6 +15,7 @@ from reviewbot.ports import Packet, Passage
 
 _FUNCTION = re.compile(r"\s*(?:async\s+)?def\s")
 _LOOP = re.compile(r"\s*(?:async\s+)?for\s")
+_CLOSING = (")", "]", "}")
 _SUPPRESSION = re.compile(
     r"#\s*(noqa|nosec|type:\s*ignore|pragma:\s*no cover|pylint:\s*disable)|//\s*(eslint-disable|nolint)", re.I
 )
@@ -172,7 +173,7 @@ def _parsed(passage: Passage, line: int) -> tuple[ast.Module | None, int]:
         return None, 0
     block = [passage.lines[first]]
     for text in passage.lines[first + 1 :]:
-        if text.strip() and _indent(text) <= _indent(block[0]) and not text.lstrip().startswith((")", "]", "}")):
+        if text.strip() and _indent(text) <= _indent(block[0]) and not text.lstrip().startswith(_CLOSING):
             break
         block.append(text)
     try:
@@ -186,7 +187,7 @@ def _head(passage: Passage, line: int, opening: re.Pattern[str]) -> int | None:
     found, indent = None, sys.maxsize
     for index in range(line - passage.start, -1, -1):
         text = passage.lines[index]
-        if not text.strip() or _indent(text) >= indent:
+        if not text.strip() or text.lstrip().startswith(_CLOSING) or _indent(text) >= indent:
             continue
         indent = _indent(text)
         if index < line - passage.start and opening.match(text):
