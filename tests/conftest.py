@@ -1,0 +1,15 @@
+"""What every test may ask for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.repo import Repo
+
+
+@pytest.fixture
+def git_repo(tmp_path: Path) -> Repo:
+    """An empty real git repository."""
+    return Repo(tmp_path)
