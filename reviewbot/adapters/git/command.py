@@ -1,0 +1,158 @@
+"""One hardened git process: argv, no shell, an environment from scratch, a time-out, bytes out (``security.md`` 5)."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO
+
+from reviewbot.errors import GitError
+
+TIMEOUT_SECONDS = 120.0
+
+HARDENING = {
+    "core.fsmonitor": "false",
+    "core.hooksPath": "/dev/null",
+    "core.sshCommand": "false",
+    "core.pager": "cat",
+    "safe.bareRepository": "explicit",
+    "protocol.allow": "never",
+    "submodule.recurse": "false",
+    "gc.auto": "0",
+    "maintenance.auto": "false",
+    "log.showSignature": "false",
+    "core.untrackedCache": "false",
+}
+"""Configuration that outranks every file: nothing that a repository names is run."""
+
+_KEPT = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "USERPROFILE", "SYSTEMROOT")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """How a git process ended and what it wrote."""
+
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+
+    @property
+    def ok(self) -> bool:
+        """git says that it did what it was asked."""
+        return self.exit_code == 0
+
+    @property
+    def complaint(self) -> str:
+        """The first line of what git said was wrong."""
+        text = self.stderr.decode("utf-8", "replace").strip()
+        return next((line.split(": ", 1)[-1] for line in text.splitlines() if line.startswith("fatal: ")), text[:300])
+
+    @property
+    def text(self) -> str:
+        """Standard output as a path or a word: UTF-8 with ``surrogateescape``, without the last line feed."""
+        return self.stdout.removesuffix(b"\n").decode("utf-8", "surrogateescape")
+
+
+def clean_environment(base: Mapping[str, str]) -> dict[str, str]:
+    """What every git process gets: nothing of ``GIT_*`` is inherited."""
+    return {name: base[name] for name in _KEPT if name in base} | {
+        "LC_ALL": "C",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_TERMINAL_PROMPT": "0",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_NO_REPLACE_OBJECTS": "1",
+        "GIT_LFS_SKIP_SMUDGE": "1",
+        "GIT_PAGER": "cat",
+        "GIT_EDITOR": "false",
+        "GIT_ASKPASS": "false",
+        "GIT_SSH_COMMAND": "false",
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Git:
+    """Runs git in ``directory``; ``settings`` are added to the hardening."""
+
+    directory: Path
+    environment: Mapping[str, str]
+    settings: Mapping[str, str] = field(default_factory=dict)
+    timeout_seconds: float = TIMEOUT_SECONDS
+
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The ``-c`` options that stand before every command."""
+        return tuple(part for key, value in self.pairs.items() for part in ("-c", f"{key}={value}"))
+
+    @property
+    def pairs(self) -> dict[str, str]:
+        """The configuration that every command is given."""
+        return {**self.settings, **HARDENING}
+
+    def argv(self, *args: str) -> tuple[str, ...]:
+        """The whole command line."""
+        return ("git", "--no-pager", *self.options, *args)
+
+    def run(self, *args: str, stdin: bytes = b"") -> bytes:
+        """Standard output. Raises GitError where git fails."""
+        answer = self.ask(*args, stdin=stdin)
+        if not answer.ok:
+            raise GitError(f"git {args[0]} failed: {answer.complaint}")
+        return answer.stdout
+
+    def ask(self, *args: str, stdin: bytes = b"") -> Answer:
+        """Run to the end, whatever that is. Raises GitError where git cannot be started or takes too long."""
+        process = self._start(args, stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            stdout, stderr = process.communicate(stdin, timeout=self.timeout_seconds)
+        except subprocess.TimeoutExpired as error:
+            raise GitError(f"git {args[0]} took longer than {self.timeout_seconds:.0f} s and was stopped") from error
+        finally:
+            if process.returncode is None:
+                _kill_group(process)
+        return Answer(process.returncode, stdout, stderr)
+
+    @contextmanager
+    def stream(self, *args: str, stdin: IO[bytes]) -> Iterator[IO[bytes]]:
+        """Standard output while git writes it; the process ends with the block."""
+        process = self._start(args, stdin=stdin, stderr=subprocess.DEVNULL)
+        alarm = threading.Timer(self.timeout_seconds, _kill_group, (process,))
+        alarm.start()
+        try:
+            assert process.stdout is not None
+            yield process.stdout
+        finally:
+            alarm.cancel()
+            _kill_group(process)
+
+    def _start(self, args: tuple[str, ...], *, stdin: int | IO[bytes], stderr: int) -> subprocess.Popen[bytes]:
+        try:
+            return subprocess.Popen(
+                self.argv(*args),
+                cwd=self.directory,
+                env=dict(self.environment),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            raise GitError(f"git cannot be started: {error}", hint="install git 2.39 or later") from error
+
+
+def _kill_group(process: subprocess.Popen[bytes]) -> None:
+    """Also where a Ctrl-C arrives while git works: it runs in a session of its own and would not hear of it."""
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with suppress(OSError):
+                pipe.close()
+    process.wait()
