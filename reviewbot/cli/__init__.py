@@ -1,0 +1,101 @@
+"""The command line: the table of commands, and the one place where every error ends.
+
+Nothing heavy is imported here: ``reviewbot --version`` needs neither click nor the command it does not run.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+
+from reviewbot import __version__
+from reviewbot.errors import ReviewbotError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Name of a command: the module that holds its click command under the same name, and its line in ``--help``.
+COMMANDS = {
+    "review": ("reviewbot.cli.review", "Review a change and print the consensus."),
+    "demo": ("reviewbot.cli.demo", "Build a small repository with planted defects and review it."),
+    "init": ("reviewbot.cli.init", "Write a commented .reviewbot.yml."),
+    "config": ("reviewbot.cli.config", "Show the effective configuration, or validate a file."),
+    "doctor": ("reviewbot.cli.doctor", "Say what is found here, what is missing, and the next step."),
+    "schema": ("reviewbot.cli.schema", "Print the JSON Schema of a document."),
+}
+
+OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT)
+EXIT_USAGE = 2
+EXIT_BUG = 70
+EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE: what a shell reports of any tool whose reader went away
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command line (``sys.argv`` by default) and return its exit code. Never raises."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        code = _run(arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        return _ended("reviewbot: interrupted", EXIT_INTERRUPTED)
+    except Exception as error:  # noqa: BLE001 - the one catcher: every error becomes a line and an exit code
+        return _failed(error, arguments)
+    return code
+
+
+def _run(arguments: list[str]) -> int:
+    if arguments in (["--version"], ["-V"]):
+        print(f"reviewbot {__version__}")
+        return 0
+    from reviewbot.cli.group import invoke
+
+    return invoke(arguments)
+
+
+def _failed(error: Exception, arguments: list[str]) -> int:
+    """One line for the person, and the exit code that the error stands for."""
+    if isinstance(error, BrokenPipeError):
+        return _ended("", EXIT_BROKEN_PIPE)
+    if isinstance(error, ReviewbotError):
+        return _ended(_line(str(error)), error.exit_code)
+    if isinstance(error, OSError) and error.errno in OUT_OF_SPACE:
+        place = f" ({error.filename})" if error.filename else ""
+        return _ended(_line(f"cannot write the output: {error.strerror}{place}; free some space"), EXIT_USAGE)
+    from reviewbot.cli.crash import report
+
+    return _ended(_line(report(error, arguments)), EXIT_BUG)
+
+
+def _line(message: str) -> str:
+    """The message as one line that cannot steer a terminal and shows no known secret."""
+    from reviewbot.screen import hidden, secrets
+
+    redacted, _ = secrets.redact(" ".join(message.split()))
+    return f"reviewbot: error: {hidden.visible(redacted)}"
+
+
+def _ended(line: str, code: int) -> int:
+    """Say the line on stderr and let nothing that is still buffered fail again when Python shuts down."""
+    try:
+        if line and sys.stderr is not None:
+            print(line, file=sys.stderr, flush=True)
+    except OSError:
+        pass  # nobody is left to read it
+    _drop_output()
+    return code
+
+
+def _drop_output() -> None:
+    """Send what stdout still holds to nowhere where it cannot be written."""
+    if sys.stdout is None:
+        return
+    try:
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)

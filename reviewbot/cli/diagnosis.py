@@ -1,0 +1,111 @@
+"""What ``doctor`` looks at on this machine, and how it tells it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import subprocess
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+
+from reviewbot import __version__
+from reviewbot.screen import hidden
+
+OLDEST_GIT = (2, 39)
+
+#: Variables with a vendor's key. Their values are never read.
+KEYS = (
+    "ANTHROPIC_API_KEY",
+    "OPENAI_API_KEY",
+    "GEMINI_API_KEY",
+    "OPENROUTER_API_KEY",
+    "OLLAMA_HOST",
+    "GITHUB_TOKEN",
+)
+
+#: A tool that checks a change: the distribution that brings it, and what is missing without it.
+TOOLS = (("ruff", "no linter runs"), ("pytest", "no tests run"), ("coverage", "changed lines are not measured"))
+
+COLORS = {"ok": "32", "warn": "33", "bad": "31"}
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """One thing looked at. ``state``: ``ok``, ``warn`` (less is reviewed) or ``bad`` (no review is possible)."""
+
+    name: str
+    state: str
+    text: str
+    next_step: str = ""
+
+
+def examine(environ: Mapping[str, str], state: Path) -> tuple[Diagnosis, ...]:
+    """Everything that can be told without a repository."""
+    return (
+        Diagnosis("reviewbot", "ok", f"{__version__}, Python {platform.python_version()}"),
+        git(environ),
+        *(tool(name, loss) for name, loss in TOOLS),
+        state_folder(state),
+        keys(environ),
+    )
+
+
+def git(environ: Mapping[str, str]) -> Diagnosis:
+    """Is git there, and new enough?"""
+    try:
+        said = subprocess.run(
+            ("git", "--version"),
+            env={"PATH": environ.get("PATH", os.defpath), "LC_ALL": "C"},
+            capture_output=True,
+            timeout=10,
+            check=True,
+        ).stdout.decode(errors="replace")
+    except (OSError, subprocess.SubprocessError):
+        return Diagnosis("git", "bad", "not found", "install it: sudo apt-get install git")
+    version = re.search(r"(\d+)\.(\d+)[\w.]*", said)
+    if version is None or (int(version[1]), int(version[2])) < OLDEST_GIT:
+        return Diagnosis("git", "warn", f"{said.strip()} is older than 2.39", "update git")
+    return Diagnosis("git", "ok", version[0])
+
+
+def tool(name: str, loss: str) -> Diagnosis:
+    """Is a tool installed beside reviewbot?"""
+    try:
+        return Diagnosis(name, "ok", metadata.version(name))
+    except metadata.PackageNotFoundError:
+        return Diagnosis(name, "warn", f"not installed: {loss}", f"install it beside reviewbot: pip install {name}")
+
+
+def state_folder(folder: Path) -> Diagnosis:
+    """Could the state directory be written? Nothing is created."""
+    existing = next((place for place in (folder, *folder.parents) if place.exists()), Path("/"))
+    if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
+        return Diagnosis("state", "ok", str(folder))
+    return Diagnosis("state", "warn", f"{folder} cannot be written", "name another folder with --state")
+
+
+def keys(environ: Mapping[str, str]) -> Diagnosis:
+    """Which keys are there, by name only."""
+    found = ", ".join(name for name in KEYS if environ.get(name))
+    text = f"found {found}; this version calls no language model" if found else "none found, none needed"
+    return Diagnosis("keys", "ok", text)
+
+
+def exit_code(diagnoses: Iterable[Diagnosis]) -> int:
+    """0, or 3 where something that every review needs is broken."""
+    return 3 if any(diagnosis.state == "bad" for diagnosis in diagnoses) else 0
+
+
+def table(diagnoses: tuple[Diagnosis, ...], *, color: bool) -> str:
+    """One line each, and the next step under what is missing."""
+    width = max(len(diagnosis.name) for diagnosis in diagnoses)
+    lines = []
+    for one in diagnoses:
+        mark = f"\x1b[{COLORS[one.state]}m{one.state:<4}\x1b[0m" if color else f"{one.state:<4}"
+        lines.append(f"{mark}  {one.name:<{width}}  {hidden.visible(one.text)}")
+        if one.next_step:
+            lines.append(f"      {'':<{width}}  → {hidden.visible(one.next_step)}")
+    return "\n".join(lines)

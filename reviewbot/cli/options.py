@@ -1,0 +1,157 @@
+"""The options that commands share, as decorators that hand over one frozen value."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from reviewbot.domain.event import Target, TargetKind
+from reviewbot.errors import UsageError
+from reviewbot.events.target import named, revision
+
+FORMATS = ("text", "json", "markdown", "sarif", "html", "rdjson")
+SEVERITIES = ("none", "low", "medium", "high", "critical")
+SANDBOXES = ("auto", "bubblewrap", "container", "unconfined", "none")
+COLORS = ("auto", "always", "never")
+
+#: Field of :class:`ReviewArguments`: the configuration key it overrides, and the flag as the user knows it.
+OVERRIDES = {
+    "fail_on": ("review.fail_on", "--fail-on"),
+    "max_cost_usd": ("limits.cost_usd", "--max-cost-usd"),
+    "timeout": ("limits.seconds", "--timeout"),
+    "rounds": ("debate.rounds", "--rounds"),
+    "sandbox": ("sandbox", "--sandbox"),
+    "color": ("display.color", "--color"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What every command understands. ``None`` means: not said on the command line."""
+
+    repo: Path = Path()
+    config: Path | None = None
+    state: Path | None = None
+    quiet: bool = False
+    verbose: bool = False
+    color: str | None = None
+
+    def overrides(self) -> dict[str, tuple[object, str]]:
+        """Configuration keys that flags set: key → (value, the flag's name)."""
+        said = ((key, getattr(self, name, None), flag) for name, (key, flag) in OVERRIDES.items())
+        return {key: (value, flag) for key, value, flag in said if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewArguments(Common):
+    """One ``reviewbot review`` as it was typed. ``None`` means: not said, so that configuration decides.
+
+    ``patch`` is a file's name or ``-``; ``timeout`` is in seconds.
+    """
+
+    target: str | None = None
+    staged: bool = False
+    worktree: bool = False
+    base: str | None = None
+    patch: str | None = None
+    panel: str | None = None
+    format: str = "text"
+    output: Path | None = None
+    fail_on: str | None = None
+    max_cost_usd: float | None = None
+    timeout: float | None = None
+    rounds: int | None = None
+    sandbox: str | None = None
+    no_exec: bool = False
+
+    def chosen_target(self, read_patch: Callable[[str], bytes]) -> Target:
+        """The one target that was named. Raises UsageError for two of them."""
+        said = {
+            "TARGET": self.target,
+            "--staged": self.staged,
+            "--worktree": self.worktree,
+            "--base": self.base,
+            "--patch": self.patch,
+        }
+        chosen = [name for name, value in said.items() if value not in (None, False)]
+        if len(chosen) > 1:
+            raise UsageError(f"{' and '.join(chosen)} exclude each other", hint="name one change")
+        if self.staged:
+            return Target(TargetKind.STAGED)
+        if self.worktree:
+            return Target(TargetKind.WORKTREE)
+        if self.base is not None:
+            return Target(TargetKind.MERGE_BASE, base=revision(self.base), head="HEAD")
+        if self.patch is not None:
+            return Target(TargetKind.PATCH, patch=read_patch(self.patch))
+        return named(self.target)
+
+
+Handler = TypeVar("Handler", bound=Callable[..., Any])
+Decorator = Callable[[Handler], Handler]
+
+_DIRECTORY = click.Path(exists=True, file_okay=False, path_type=Path)
+_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+_NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+_NEW_DIRECTORY = click.Path(file_okay=False, path_type=Path)
+_POSITIVE = click.FloatRange(min=0, min_open=True)
+
+COMMON: tuple[Decorator[Any], ...] = (
+    click.option("-C", "--repo", type=_DIRECTORY, default=Path(), help="Work in this directory."),
+    click.option("--config", type=_FILE, help="Read this file instead of the repository's configuration."),
+    click.option("--state", type=_NEW_DIRECTORY, help="Where reviewbot keeps what it remembers."),
+    click.option("-q", "--quiet", is_flag=True, help="Say only what was asked for."),
+    click.option("-v", "--verbose", is_flag=True, help="Show the whole debate."),
+    click.option("--color", type=click.Choice(COLORS), help="Colour; by default on a terminal without NO_COLOR."),
+)
+
+REPORT: tuple[Decorator[Any], ...] = (
+    click.option("--format", type=click.Choice(FORMATS), default="text", show_default=True, help="What to print."),
+    click.option("-o", "--output", type=_NEW_FILE, help="Write the report to this file."),
+)
+
+REVIEW: tuple[Decorator[Any], ...] = (
+    click.argument("target", required=False),
+    click.option("--staged", is_flag=True, help="Review the index against HEAD."),
+    click.option("--worktree", is_flag=True, help="Review everything uncommitted against HEAD."),
+    click.option("--base", metavar="REF", help="Review HEAD since it left REF."),
+    click.option("--patch", metavar="FILE|-", help="Review a unified diff; no repository is needed."),
+    click.option("--panel", metavar="NAME", help="Who reviews; this version has `static`."),
+    *REPORT,
+    click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit 1 for findings this bad or worse."),
+    click.option("--max-cost-usd", type=click.FloatRange(min=0), metavar="N", help="Spend at most this much."),
+    click.option("--timeout", type=_POSITIVE, metavar="SECONDS", help="Take at most this long."),
+    click.option("--rounds", type=click.IntRange(0, 5), metavar="N", help="Rounds per disputed claim."),
+    click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where tests run."),
+    click.option("--no-exec", is_flag=True, help="Run no tests or linters."),
+    *COMMON,
+)
+
+
+def common_options(handler: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the common options, as one :class:`Common`."""
+    return _gathered(handler, Common, COMMON)
+
+
+def review_options(handler: Callable[..., int]) -> Callable[..., int]:
+    """Give a command all options of a review, as one :class:`ReviewArguments`."""
+    return _gathered(handler, ReviewArguments, REVIEW)
+
+
+def _gathered(handler: Callable[..., int], kind: type[Common], decorators: tuple[Decorator[Any], ...]) -> Callable[..., int]:
+    """Apply the decorators and collect their values in ``kind``; what else the command takes is passed on."""
+    names = {field.name for field in fields(kind)}
+
+    @functools.wraps(handler)
+    def command(**values: Any) -> int:
+        own = {name: values.pop(name) for name in names & values.keys()}
+        return handler(kind(**own), **values)
+
+    for decorator in reversed(decorators):
+        command = decorator(command)
+    return command

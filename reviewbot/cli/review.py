@@ -1,0 +1,109 @@
+"""``reviewbot review``: read the order, make the review, print it, say how it ended."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import click
+
+from reviewbot import wiring
+from reviewbot.cli.options import ReviewArguments, review_options
+from reviewbot.cli.output import deliver, say, wants_color
+from reviewbot.cli.settings import read_file, read_user_file
+from reviewbot.config import Configuration
+from reviewbot.domain.evidence import Severity
+from reviewbot.domain.review import Conclusion, Review
+from reviewbot.errors import UsageError
+from reviewbot.ports import Progress
+from reviewbot.publish import formats
+
+MOST_PATCH_BYTES = 256_000_000
+
+
+class Narrator:
+    """Tells a person who waits what is going on: plain lines on stderr."""
+
+    def saw(self, progress: Progress) -> None:
+        """One line."""
+        say(f"reviewbot: {progress.stage}: {progress.text}")
+
+
+@click.command("review", short_help="Review a change and print the consensus.")
+@review_options
+def review(arguments: ReviewArguments) -> int:
+    """Review a change and print the consensus.
+
+    TARGET is A..B, A...B, or one commit (against its first parent). Without it: uncommitted work, or where there is none the
+    last commit.
+    """
+    return run(arguments)
+
+
+def run(arguments: ReviewArguments) -> int:
+    """Make the review that was asked for, deliver the report, and return the exit code."""
+    environment = os.environ
+    if arguments.panel not in (None, "static"):
+        raise UsageError(f"there is no panel {arguments.panel!r}", hint="this version has 'static'")
+    order = wiring.Order(
+        target=arguments.chosen_target(_patch),
+        directory=arguments.repo,
+        environment=environment,
+        flags=arguments.overrides(),
+        config=read_file(arguments.config) if arguments.config else None,
+        user=read_user_file(environment),
+        execute=not arguments.no_exec,
+    )
+    outcome = wiring.review(order, Narrator() if _narrates(arguments) else None)
+    deliver(_report(outcome.review, arguments, outcome.configuration, environment=environment), arguments.output)
+    return exit_code(outcome.review, outcome.configuration.get("review.fail_on", str))
+
+
+def exit_code(review: Review, fail_on: str) -> int:
+    """1 where an accepted finding is as bad as ``fail_on``, also in a partial review; 3 for what is not whole; else 0."""
+    worst = review.worst()
+    if fail_on != "none" and worst is not None and worst >= Severity[fail_on.upper()]:
+        return 1
+    return 0 if review.conclusion is Conclusion.COMPLETE else 3
+
+
+def _report(review: Review, arguments: ReviewArguments, configuration: Configuration, *, environment: Mapping[str, str]) -> str:
+    stream = None if arguments.output else sys.stdout
+    color = wants_color(configuration.get("display.color", str), stream, environment)
+    width = _width(environment) if stream is not None and stream.isatty() else 100
+    return formats.render(arguments.format, review, formats.Rendering(width=width, color=color, verbose=arguments.verbose))
+
+
+def _width(environment: Mapping[str, str]) -> int:
+    columns = environment.get("COLUMNS", "")
+    try:
+        return int(columns) if columns.isdigit() and int(columns) > 0 else os.get_terminal_size().columns
+    except OSError:
+        return 100
+
+
+def _narrates(arguments: ReviewArguments) -> bool:
+    return not arguments.quiet and (arguments.verbose or (sys.stderr is not None and sys.stderr.isatty()))
+
+
+def _patch(name: str) -> bytes:
+    """The bytes of a patch file, or of standard input for ``-``. Raises UsageError."""
+    if name == "-":
+        if sys.stdin is None:
+            raise UsageError("standard input is closed", hint="pipe a unified diff in, as from `git diff`")
+        data = sys.stdin.buffer.read(MOST_PATCH_BYTES + 1)
+    else:
+        data = _read(Path(name), MOST_PATCH_BYTES + 1)
+    if len(data) > MOST_PATCH_BYTES:
+        raise UsageError(f"the patch has more than {MOST_PATCH_BYTES} bytes", hint="split it")
+    return data
+
+
+def _read(path: Path, most: int) -> bytes:
+    try:
+        with path.open("rb") as file:
+            return file.read(most)
+    except OSError as exc:
+        raise UsageError(f"cannot read {path}: {exc.strerror}", hint="name a file that can be read") from exc

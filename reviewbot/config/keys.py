@@ -1,0 +1,164 @@
+"""The table of every configuration key. The JSON Schema, the file that ``init`` writes and all checks come from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from types import MappingProxyType
+
+from reviewbot.config.kinds import Boolean, Choice, Kind, Listing, Number, Record, Text, Whole
+
+#: The form of a name that the user chooses: a seat, a panel, a provider.
+FREE_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
+
+
+class Power(Enum):
+    """Who may set a key."""
+
+    ANYONE = "anyone"
+    CEILING = "a repository file may lower it"
+    RANKED = "a repository file may choose a word further to the left"
+    OPERATOR = "a repository file may not set it"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One key. ``*`` in the dotted name stands for a name that the user chooses."""
+
+    name: str
+    kind: Kind
+    default: object
+    text: str
+    power: Power = Power.ANYONE
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The dotted name, taken apart."""
+        return tuple(self.name.split("."))
+
+    def tightens(self, value: object, current: object) -> bool:
+        """A repository file that says ``value`` where the operator has ``current`` may be followed."""
+        if self.power is Power.OPERATOR:
+            return False
+        if self.power is Power.ANYONE or current is None:
+            return True
+        if self.power is Power.CEILING:
+            assert isinstance(value, int | float)
+            assert isinstance(current, int | float)
+            return value <= current
+        assert isinstance(self.kind, Choice)
+        return self.kind.words.index(str(value)) <= self.kind.words.index(str(current))
+
+
+_SEVERITY = ("low", "medium", "high", "critical")
+_MODEL = Text("provider:model", r"[a-z0-9_-]+:\S+")
+_PATH = Text("a path inside the repository", r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\x00]+")
+_URL = Text("an http or https address without credentials", r"https?://[^\s/@]+(?:/[^\s@]*)?")
+_WINDOW = Whole(1_024, 10_000_000)
+_CHECK = Record(
+    MappingProxyType(
+        {
+            "preset": Choice(("ruff", "pytest")),
+            "name": Text("a name", FREE_NAME),
+            "run": Listing(Text()),
+            "parser": Text("a format's name", FREE_NAME),
+            "required": Boolean(),
+        }
+    ),
+    either=("preset", "run"),
+    together=MappingProxyType({"run": "name"}),
+)
+_PATH_RULE = Record(MappingProxyType({"path": Text(), "instructions": Text()}), required=("path", "instructions"))
+_BOTH_PRESETS = (MappingProxyType({"preset": "ruff"}), MappingProxyType({"preset": "pytest"}))
+
+
+def _seat(prefix: str) -> tuple[Key, ...]:
+    return (
+        Key(f"{prefix}.model", _MODEL, None, "who sits there, as provider:model"),
+        Key(f"{prefix}.role", Text(), None, "critic, reviewer, optimizer, or a role of your own"),
+        Key(f"{prefix}.lens", Text(), None, "what this seat looks for, in your own words"),
+        Key(f"{prefix}.context_window", _WINDOW, None, "tokens that the model takes"),
+    )
+
+
+KEYS: tuple[Key, ...] = (
+    Key("version", Whole(1, 1), 1, "version of this format"),
+    *_seat("panel.*"),
+    *_seat("moderator"),
+    *_seat("panels.*.*"),
+    Key("debate.criteria.correctness", Whole(0, 10), 5, "weight of correctness"),
+    Key("debate.criteria.security", Whole(0, 10), 5, "weight of security"),
+    Key("debate.criteria.performance", Whole(0, 10), 3, "weight of performance"),
+    Key("debate.criteria.maintainability", Whole(0, 10), 3, "weight of maintainability"),
+    Key("debate.criteria.tests", Whole(0, 10), 2, "weight of tests"),
+    Key("debate.rounds", Whole(0, 5), 2, "rounds per disputed claim"),
+    Key("debate.round_seconds", Number(1, 3_600), 120.0, "time-out of one round"),
+    Key("debate.max_disputes", Whole(0, 50), 6, "claims that are debated; the rest is recorded"),
+    Key("debate.posting", Choice(("precise", "balanced", "exhaustive")), "balanced", "how sure a finding must be"),
+    Key("review.fail_on", Choice(("none", *_SEVERITY)), "none", "exit 1 for findings this bad or worse"),
+    Key("review.min_severity", Choice(_SEVERITY), "low", "the least severity that is told"),
+    Key("review.max_comments", Whole(0, 100), 10, "inline comments on a pull request"),
+    Key("review.ignore", Listing(Text()), (), "globs of files that are not reviewed"),
+    Key("review.instructions", Listing(_PATH), (), "files with rules, read from the base commit"),
+    Key("review.path_rules", Listing(_PATH_RULE), (), "rules for some paths"),
+    Key("checks", Listing(_CHECK), _BOTH_PRESETS, "what is run over both ends of the change"),
+    Key("setup", Listing(Text()), (), "commands that prepare dependencies", Power.OPERATOR),
+    Key("fix.mode", Choice(("off", "suggest", "commit", "pull_request")), "off", "what becomes of fixes", Power.RANKED),
+    Key("fix.attempts", Whole(1, 10), 2, "attempts per fix", Power.CEILING),
+    Key(
+        "sandbox",
+        Choice(("none", "bubblewrap", "container", "auto", "unconfined")),
+        "auto",
+        "where code of the change runs",
+        Power.RANKED,
+    ),
+    Key("limits.cost_usd", Number(0, 10_000), 0.50, "US dollars per review", Power.CEILING),
+    Key("limits.seconds", Number(1, 86_400), 300.0, "seconds per review", Power.CEILING),
+    Key("limits.tokens", Whole(1_000, 100_000_000), 400_000, "tokens per review", Power.CEILING),
+    Key("providers.*.base_url", _URL, None, "where the provider answers", Power.OPERATOR),
+    Key("providers.*.default_model", Text(), None, "the model where a spec names none"),
+    Key("providers.*.max_output_tokens", Whole(1, 1_000_000), None, "tokens of one answer", Power.CEILING),
+    Key("providers.*.concurrency", Whole(1, 1_000), None, "calls at the same time", Power.CEILING),
+    Key("providers.*.rpm", Whole(1, 1_000_000), None, "requests per minute", Power.CEILING),
+    Key("providers.*.tpm", Whole(1, 1_000_000_000), None, "tokens per minute", Power.CEILING),
+    Key("providers.*.usd_per_hour", Number(0, 1_000), None, "price of an hour of a machine", Power.OPERATOR),
+    Key("providers.*.allow_plain_http", Boolean(), None, "http beyond this machine", Power.OPERATOR),
+    Key("display.color", Choice(("auto", "always", "never")), "auto", "colour on the terminal"),
+    Key("display.live", Boolean(), default=True, text="a live view on a terminal"),
+    Key("display.show_prompts", Boolean(), default=False, text="show what the panel is asked"),
+)
+
+#: Part of the configuration that this version accepts and does not act on yet, and what that means today.
+LATER: tuple[tuple[str, str], ...] = (
+    ("panel", "language models come with a later version; the static panel reviews"),
+    ("moderator", "language models come with a later version; nobody moderates"),
+    ("panels", "language models come with a later version; the static panel reviews"),
+    ("providers", "language models come with a later version; no provider is called"),
+    ("review.instructions", "instructions are for language models, which come with a later version"),
+    ("review.path_rules", "instructions are for language models, which come with a later version"),
+    ("review.max_comments", "pull requests come with a later version; nothing is commented there"),
+    ("setup", "preparing dependencies comes with a later version; these commands do not run"),
+    ("fix", "fixes come with a later version; nothing is changed"),
+    ("display.live", "a live view comes with a later version"),
+    ("display.show_prompts", "prompts come with language models, in a later version"),
+)
+
+
+def key_named(name: str) -> Key | None:
+    """The key that a dotted name belongs to, ``*`` standing for any one part."""
+    parts = name.split(".")
+    for key in KEYS:
+        if len(key.parts) == len(parts) and all(a in ("*", b) for a, b in zip(key.parts, parts, strict=True)):
+            return key
+    return None
+
+
+def names_below(path: tuple[str, ...]) -> tuple[str, ...]:
+    """What may stand directly below a path, ``*`` for any name; empty where nothing may."""
+    depth = len(path)
+    below = (
+        key.parts[depth]
+        for key in KEYS
+        if len(key.parts) > depth and all(a in ("*", b) for a, b in zip(key.parts[:depth], path, strict=True))
+    )
+    return tuple(dict.fromkeys(below))

@@ -1,0 +1,43 @@
+"""Commands that fail in every way a command can fail."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from reviewbot.errors import ConfigError, SandboxError
+
+# Assembled, so that no scanner takes this file for a leak.
+KEY = "AKIA" + "Z7QW3M5RT2XK6NLP"
+
+
+@click.command("boom")
+def boom() -> None:
+    """A bug whose message holds a key."""
+    raise ValueError(f"cannot use {KEY}")
+
+
+@click.command("refuse")
+def refuse() -> None:
+    """A configuration error whose message tries to steer a terminal."""
+    raise ConfigError(f"\x1b[2J\n::error::{KEY} in debate.rounds", hint="write a number")
+
+
+@click.command("unable")
+def unable() -> None:
+    """A review that could not run."""
+    raise SandboxError("no sandbox starts here", hint="install bubblewrap")
+
+
+@click.command("wait")
+def wait() -> None:
+    """Something that takes its time."""
+    click.echo("waiting")
+    time.sleep(30)
+
+
+@click.command("fill")
+def fill() -> None:
+    """More output than any pipe holds."""
+    click.echo("x" * 1_000_000)
