@@ -73,7 +73,8 @@ class Objects(Protocol):
 class Job:
     """One process to run in zone R. No shell; the environment is empty but for ``environment``.
 
-    ``tree`` names the exported tree that is the working directory (``None``: the scratch folder). ``files`` are laid into
+    ``tree`` names the exported tree whose copy is the working directory (``None``: the scratch folder), ``overlay`` files that
+    are laid over that copy. ``files`` are laid into
     the scratch folder before the start; ``collect`` names files of it that are read back. ``executes`` says that code or
     configuration of the change runs: without a sandbox such a job is refused. These words in ``argv`` and ``environment``
     are replaced: ``{python}`` (the interpreter that runs the project's tests), ``{own_python}`` (reviewbot's own),
@@ -86,6 +87,7 @@ class Job:
     executes: bool
     tree: Side | None = None
     files: tuple[tuple[str, bytes], ...] = ()
+    overlay: tuple[tuple[str, bytes], ...] = ()
     collect: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     stdin: bytes = b""

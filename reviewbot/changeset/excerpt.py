@@ -52,17 +52,6 @@ class _Range:
     changed: frozenset[int]
     symbol: str
 
-    def touches(self, other: _Range) -> bool:
-        return other.start <= self.end + 1
-
-    def joined(self, other: _Range) -> _Range:
-        return _Range(
-            min(self.start, other.start),
-            max(self.end, other.end),
-            self.changed | other.changed,
-            self.symbol or other.symbol,
-        )
-
 
 def _from_contents(file: FileChange, head: bytes, context: int) -> Iterator[Passage]:
     shown = shown_lines(head)
@@ -100,16 +89,25 @@ def _touched(hunk: Hunk) -> tuple[int, int]:
 
 def _joined(ranges: Iterator[_Range]) -> Iterator[_Range]:
     """Ranges in order of their lines, those that touch made one."""
-    current: _Range | None = None
+    group: list[_Range] = []
+    end = 0
     for part in sorted(ranges, key=lambda part: part.start):
-        if current is not None and current.touches(part):
-            current = current.joined(part)
-        else:
-            if current is not None:
-                yield current
-            current = part
-    if current is not None:
-        yield current
+        if group and part.start > end + 1:
+            yield _union(group)
+            group, end = [], 0
+        group.append(part)
+        end = max(end, part.end)
+    if group:
+        yield _union(group)
+
+
+def _union(group: list[_Range]) -> _Range:
+    return _Range(
+        group[0].start,
+        max(part.end for part in group),
+        frozenset().union(*(part.changed for part in group)),
+        next((part.symbol for part in group if part.symbol), ""),
+    )
 
 
 def _from_hunks(file: FileChange) -> Iterator[Passage]:

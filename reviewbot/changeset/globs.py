@@ -1,4 +1,6 @@
-"""Patterns as in ``.gitignore``: ``*.lock``, ``/build``, ``docs/``, ``a/**/b``, ``!keep.py`` (gitignore(5))."""
+"""Patterns as in ``.gitignore``: ``*.lock``, ``/build``, ``docs/``, ``a/**/b``, ``!keep.py`` (gitignore(5)).
+
+A slash always parts names, also between brackets, where git lets it be a member of the class."""
 
 from __future__ import annotations
 

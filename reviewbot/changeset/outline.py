@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import bisect
 import re
 import warnings
 from collections.abc import Iterator
@@ -16,11 +17,15 @@ _HEADING_NAME = re.compile(r"\b(?:def|class|func|function|fn|interface|struct|tr
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """A function or class with its qualified name and first and last line, decorators included."""
+    """A function or class with its qualified name and first and last line, decorators included.
+
+    ``parent`` is the index of the symbol around it, -1 where there is none.
+    """
 
     name: str
     start: int
     end: int
+    parent: int = -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +36,10 @@ class Outline:
 
     def around(self, line: int) -> Symbol | None:
         """The innermost symbol that has this line."""
-        return next((symbol for symbol in reversed(self.symbols) if symbol.start <= line <= symbol.end), None)
+        index = bisect.bisect_right(self.symbols, line, key=lambda symbol: symbol.start) - 1
+        while index >= 0 and self.symbols[index].end < line:
+            index = self.symbols[index].parent
+        return self.symbols[index] if index >= 0 else None
 
 
 def of(path: str, content: bytes) -> Outline:
@@ -56,14 +64,15 @@ def named(heading: bytes) -> str:
 
 def _symbols(tree: ast.Module) -> Iterator[Symbol]:
     """In the order of their first lines. A list of its own instead of recursion: nesting is the author's choice."""
-    waiting: list[tuple[str, ast.stmt]] = [("", node) for node in reversed(tree.body)]
+    waiting: list[tuple[str, int, ast.stmt]] = [("", -1, node) for node in reversed(tree.body)]
+    count = 0
     while waiting:
-        prefix, node = waiting.pop()
+        prefix, parent, node = waiting.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             start = min((decorator.lineno for decorator in node.decorator_list), default=node.lineno)
-            yield Symbol(prefix + node.name, min(start, node.lineno), node.end_lineno or node.lineno)
-            prefix = f"{prefix}{node.name}."
-        waiting += [(prefix, child) for child in reversed(list(_statements(node)))]
+            yield Symbol(prefix + node.name, min(start, node.lineno), node.end_lineno or node.lineno, parent)
+            prefix, parent, count = f"{prefix}{node.name}.", count, count + 1
+        waiting += [(prefix, parent, child) for child in reversed(list(_statements(node)))]
 
 
 def _statements(node: ast.stmt) -> Iterator[ast.stmt]:

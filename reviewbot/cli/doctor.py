@@ -7,6 +7,7 @@ import sys
 
 import click
 
+from reviewbot import wiring
 from reviewbot.cli.diagnosis import Diagnosis, examine, exit_code, table
 from reviewbot.cli.options import Common, common_options
 from reviewbot.cli.output import deliver, wants_color
@@ -17,9 +18,8 @@ from reviewbot.cli.places import state_directory
 @common_options
 def doctor(arguments: Common) -> int:
     """Say what is found here, what is missing, and the next step."""
-    from reviewbot import wiring
-
-    beyond = (Diagnosis(*line) for line in wiring.diagnose(arguments.repo, os.environ))
-    diagnoses = (*examine(os.environ, arguments.state or state_directory(os.environ)), *beyond)
+    diagnoses = examine(os.environ, arguments.state or state_directory(os.environ))
+    if exit_code(diagnoses) == 0:
+        diagnoses += tuple(Diagnosis(*line) for line in wiring.diagnose(arguments.repo, os.environ))
     deliver(table(diagnoses, color=wants_color(arguments.color or "auto", sys.stdout, os.environ)))
     return exit_code(diagnoses)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 _SEPARATOR = b"\x00"
@@ -20,9 +20,8 @@ class Anchor:
     occurrence: int
 
 
-def anchor(path: str, line: int, lines: Iterable[str]) -> Anchor:
-    """The anchor of ``line`` (1-based; 0 for the whole file) in a file's shown ``lines``."""
-    texts = [normalised(text) for text in lines]
+def anchor(path: str, line: int, texts: Sequence[str]) -> Anchor:
+    """The anchor of ``line`` (1-based; 0 for the whole file) in a file's normalised lines."""
     if not 0 < line <= len(texts):
         return Anchor(path, "", 0)
     text = texts[line - 1]

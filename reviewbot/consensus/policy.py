@@ -33,7 +33,7 @@ class PolicyOptions:
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What was shown of the change: passages, and each file's whole shown text (for anchors) with its path at base."""
+    """What was shown of the change: passages, the whole shown text of files with findings (for anchors), and paths at base."""
 
     passages: tuple[Passage, ...]
     lines: Mapping[str, tuple[str, ...]]
@@ -42,7 +42,8 @@ class Shown:
 
 def findings(transcript: Transcript, shown: Shown, options: PolicyOptions) -> tuple[Finding, ...]:
     """Every case as a finding, in case order; those that are not told stay in the document with their reason."""
-    anchors = {case.id: _anchor(case, shown) for case in transcript.cases}
+    texts = {path: tuple(identity.normalised(line) for line in lines) for path, lines in shown.lines.items()}
+    anchors = {case.id: _anchor(case, texts, shown.base_paths) for case in transcript.cases}
     prints = identity.fingerprints(anchors)
     return tuple(_finding(case, prints[case.id], shown=shown, options=options) for case in transcript.cases)
 
@@ -147,9 +148,12 @@ def _dissent(case: Case) -> str | None:
     return "; ".join(voices) or None
 
 
-def _anchor(case: Case, shown: Shown) -> identity.Anchor:
+def _anchor(case: Case, texts: Mapping[str, tuple[str, ...]], base_paths: Mapping[str, str]) -> identity.Anchor:
     path = case.lead.path
-    return identity.anchor(shown.base_paths.get(path, path), case.lead.line, shown.lines.get(path, ()))
+    name = base_paths.get(path, path)
+    if path not in texts:
+        return identity.Anchor(name, identity.normalised(case.lead.quote), 0)
+    return identity.anchor(name, case.lead.line, texts[path])
 
 
 def _code(case: Case, passages: tuple[Passage, ...]) -> tuple[CodeLine, ...]:

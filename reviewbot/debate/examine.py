@@ -53,7 +53,7 @@ class Hearing:
             for case in cases
             if self.is_open(case)
             for seat in seated
-            if (question := self._question(case, seat, number))
+            if number <= self.rounds and (question := self._question(case, seat, number))
         ]
 
     def proved(self, table: Mapping[str, Case], verified: list[Verification]) -> dict[str, Case]:
@@ -84,7 +84,7 @@ class Hearing:
         """The case with its last word: what settled it, and whether it is too close to call."""
         by_floor = weigh.floor(case, self.ledger) > 0 and case.probability <= weigh.floor(case, self.ledger)
         settled = SettledBy.EVIDENCE if case.proof is not Proof.UNTESTED or by_floor else case.settled_by
-        reason = case.stop_reason or "nobody was left to ask"
+        reason = case.stop_reason or ("nobody was left to ask" if self.rounds else "no rounds are configured")
         debated = case.triage is Triage.DEBATED
         return replace(case, settled_by=settled, stop_reason=reason, deadlocked=debated and stop.is_deadlock(case.probability))
 

@@ -94,7 +94,7 @@ def _cross_examination(
     hearing = examine.Hearing(brief.passages, brief.ledger, minutes.seats, options.rounds)
     table = {case.id: hearing.opened(case) for case in cases}
     experiments = [Experiment(case.id, case.check) for case in table.values() if case.check]
-    while asks := hearing.asks(table.values(), minutes.seated, number=minutes.rounds + 1, seconds=options.round_seconds):
+    while asks := hearing.asks(table.values(), minutes.seated, seconds=options.round_seconds, number=minutes.rounds + 1):
         minutes.rounds += 1
         answers, verified = yield from _round(asks, experiments, minutes)
         experiments = []

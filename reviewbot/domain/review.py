@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from reviewbot.domain.change import Coverage, Revisions
 from reviewbot.domain.debate import Attendance, Check, Position, Proof, Ruling, SettledBy, Turn, Version
-from reviewbot.domain.evidence import Category, Evidence, Severity
+from reviewbot.domain.evidence import Category, CheckRun, Evidence, Severity
 from reviewbot.domain.money import Bill
 
 
@@ -143,6 +143,7 @@ class Review:
     notes: tuple[str, ...] = ()
     repository: str | None = None
     pull_request: int | None = None
+    checks: tuple[CheckRun, ...] = ()
 
     def posted(self) -> tuple[Finding, ...]:
         """The findings that are told to the author, worst first."""

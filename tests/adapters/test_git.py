@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -275,6 +276,27 @@ def test_a_split_index_is_read(git_repo: Repo, opened: Opener) -> None:
     git_repo.write("b", "2\n")
     git_repo.git("add", "b")
     assert paths(opened(git_repo), TargetKind.STAGED) == ["b"]
+
+
+def test_a_change_in_the_second_of_its_staging_is_seen(git_repo: Repo, opened: Opener) -> None:
+    """git itself would miss it if the copy of the index were younger than the index (racy-git)."""
+    time.sleep(1 - time.time() % 1)
+    git_repo.write("a", "1\n")
+    git_repo.git("add", "a")
+    git_repo.write("a", "2\n")
+    time.sleep(1.1)
+    change, _ = changed(opened(git_repo), Target(TargetKind.WORKTREE))
+    assert [text for _, text in change.files[0].added_lines()] == [b"2"]
+
+
+def test_a_folder_with_a_line_feed_in_its_name_is_read(tmp_path: Path, opened: Opener) -> None:
+    repo = Repo(tmp_path, name='line\nfeed "quoted"')
+    repo.write("a", "1\n")
+    repo.commit()
+    repo.write("b", "2\n")
+    git = opened(repo)
+    assert git.toplevel == repo.path
+    assert paths(git, TargetKind.AUTO) == ["b"]
 
 
 def test_line_ends_of_the_work_tree_are_what_would_be_committed(git_repo: Repo, opened: Opener) -> None:

@@ -177,6 +177,26 @@ def test_a_work_tree_that_is_configured_elsewhere_is_refused(git_repo: Repo, tmp
         GitRepo.open(git_repo.path, scratch, environment=git_repo.environment)
 
 
+def test_a_submodule_runs_nothing_of_its_own_configuration(git_repo: Repo, tmp_path: Path, mark: Path) -> None:
+    inner = Repo(tmp_path / "inner")
+    inner.write("i", "1\n")
+    inner.commit()
+    git_repo.git("submodule", "--quiet", "add", str(inner.path), "sub")
+    git_repo.commit()
+    (git_repo.path / "sub" / "i").write_text("dirty\n")
+    program = git_repo.write(".git/evil", f"#!/bin/sh\necho $0 $* >> {mark}\n")
+    program.chmod(0o755)
+    git_repo.git("-C", "sub", "config", "core.fsmonitor", str(program))
+    scratch = tmp_path / "s"
+    scratch.mkdir()
+    git = GitRepo.open(git_repo.path, scratch, environment=git_repo.environment)
+    git.resolve(Target(TargetKind.WORKTREE))
+    git.close()
+    assert not mark.exists()
+    git_repo.git("diff", "--stat")
+    assert mark.exists()
+
+
 # --- exports --------------------------------------------------------------------------------------------------------
 
 
@@ -226,17 +246,19 @@ def test_an_export_has_every_file_byte_for_byte(git_repo: Repo, tmp_path: Path) 
         {"x": "folder/up/secret", "folder/up": "../../.."},
         {"x": "d/e", "d": ".."},
         {"x": "../out-sibling"},
+        {"x": "{out}/folder/keep"},
     ],
 )
 def test_no_symbolic_link_leads_out(git_repo: Repo, tmp_path: Path, links: dict[str, str]) -> None:
     (tmp_path / "secret").write_text("canary")
     git_repo.write("folder/keep", "x\n")
     for name, target in links.items():
-        git_repo.link(name, target)
+        git_repo.link(name, target.format(out=tmp_path / "jail" / "out"))
     git_repo.commit()
     out, notes = exported(git_repo, tmp_path, git_repo.git("rev-parse", "HEAD^{tree}"))
     root = os.path.realpath(out)
     left = [path for path in out.rglob("*") if path.is_symlink()]
+    assert not any(path.readlink().is_absolute() for path in left)
     assert all(os.path.realpath(path).startswith(root + os.sep) or os.path.realpath(path) == root for path in left)
     assert any(name in note for note in notes for name in links)
     assert (out / "folder/keep").read_text() == "x\n"

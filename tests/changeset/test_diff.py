@@ -282,9 +282,14 @@ def test_an_lfs_pointer_is_known_and_a_program_behind_one_is_not(git_repo: Repo,
     pointer = f"version https://git-lfs.github.com/spec/v1\noid sha256:{'0' * 64}\nsize 12\n"
     git_repo.write("model.bin", pointer)
     git_repo.write("evil.py", pointer + "import os\n")
+    git_repo.write("more.py", pointer + "size 1\n" * 5)
     git_repo.commit()
     change, _ = last_commit(git_repo, tmp_path / "s")
-    assert {f.path: f.kind for f in change.files} == {"model.bin": FileKind.LFS, "evil.py": FileKind.TEXT}
+    assert {f.path: f.kind for f in change.files} == {
+        "model.bin": FileKind.LFS,
+        "evil.py": FileKind.TEXT,
+        "more.py": FileKind.TEXT,
+    }
 
 
 # --- a patch without repository -------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.changeset import diff, excerpt
+from reviewbot.changeset import diff, excerpt, outline
 from reviewbot.domain.change import ChangeSet, Contents, FileStatus, Revisions
 from reviewbot.ports import Passage, RawDiff
 
@@ -116,7 +116,7 @@ def test_every_added_line_is_shown_once_under_its_number(old: list[str], new: li
         for passage in passages:
             assert all(passage.text(passage.start + n) == new[passage.start + n - 1] for n in range(len(passage.lines)))
         ends = [(passage.start, passage.start + len(passage.lines)) for passage in passages]
-        assert all(first[1] <= second[0] for first, second in pairwise(ends))
+        assert all(first[1] < second[0] for first, second in pairwise(ends)), "neighbours are one"
 
 
 @pytest.mark.parametrize("text", ["", "one\n", "one", "a\n\nb", "\n"])
@@ -131,3 +131,64 @@ def test_an_added_file_is_rebuilt_from_its_hunk(text: str) -> None:
     (file,) = diff.read(RawDiff(b"", b"", patch.encode()), PATCH).files
     assert file.status is FileStatus.ADDED
     assert excerpt.rebuilt(file) == text.encode()
+
+
+NESTED = """\
+@decorate(
+    1,
+)
+def outer():
+    def inner():
+        return 1
+    return inner
+x = 1
+class A:
+    if x:
+        async def deep(self): pass
+    try:
+        pass
+    except E:
+        def rescue(self): pass
+    end = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "name"),
+    [
+        (1, "outer"),
+        (4, "outer"),
+        (6, "outer.inner"),
+        (7, "outer"),
+        (8, None),
+        (9, "A"),
+        (11, "A.deep"),
+        (15, "A.rescue"),
+        (16, "A"),
+    ],
+)
+def test_the_innermost_symbol_is_found(line: int, name: str | None) -> None:
+    symbol = outline.of("a.py", NESTED.encode()).around(line)
+    assert (symbol.name if symbol else None) == name
+
+
+@pytest.mark.parametrize("source", [b"def x(:\n", b"x = " + b"(" * 5000, b"\0", b"x = '\\d'\n", b"\xff\xfe"])
+def test_what_is_no_python_has_no_outline_and_says_nothing(source: bytes) -> None:
+    assert outline.of("a.py", source).symbols == ()
+
+
+def test_a_function_that_holds_others_is_shown_once_and_to_its_end() -> None:
+    body = [f"    x{n} = {n}" for n in range(10)]
+    one, two = (["    def one():", "        return 1"], ["    def two():", "        return 2"])
+    old = "\n".join(["def outer():", *body, *one, *body, *two, "    return one", ""])
+    new = old.replace("x0 = 0", "x0 = 9", 1).replace("return 1", "return 3").replace("return 2", "return 4")
+    (passage,) = shown("a.py", old, new, context=0)
+    assert (passage.symbol, passage.start, len(passage.lines)) == ("outer", 1, 26)
+    assert passage.changed == {2, 13, 25}
+
+
+@pytest.mark.parametrize(("second", "count"), [(33, 1), (34, 2)])
+def test_passages_that_touch_are_one(second: int, count: int) -> None:
+    lines = [str(number) for number in range(1, 60)]
+    new = ["x" if number in ("20", str(second)) else number for number in lines]
+    assert len(shown("a.txt", "\n".join([*lines, ""]), "\n".join([*new, ""]))) == count

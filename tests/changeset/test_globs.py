@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,13 @@ NAMES = st.lists(st.text("ab.", min_size=1, max_size=3), min_size=1, max_size=4)
     lambda names: not {".", ".."} & set(names)
 )
 PIECES = st.sampled_from(["a", "b", ".", "*", "?", "/", "**", "/**", "**/", "[ab]", "[!a]", "[a-b]", "\\a", "[", "!", " ", "#"])
-PATTERNS = st.lists(st.lists(PIECES, max_size=6).map("".join), min_size=1, max_size=4)
+UNDOCUMENTED = re.compile(r"\[[^\]]*/|[^/]\*\*|\*\*[^/]")
+"""A slash in a class, and ``a**/b``, which git takes for ``**`` behind a literal beginning and its manual for ``*``."""
+PATTERNS = st.lists(
+    st.lists(PIECES, max_size=6).map("".join).filter(lambda pattern: not UNDOCUMENTED.search(pattern)),
+    min_size=1,
+    max_size=4,
+)
 
 
 @pytest.fixture(scope="module")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 
 import click
@@ -41,3 +42,16 @@ def wait() -> None:
 def fill() -> None:
     """More output than any pipe holds."""
     click.echo("x" * 1_000_000)
+
+
+@click.command("trickle")
+def trickle() -> None:
+    """A few words that stay in the buffer."""
+    sys.stdout.write("few words")
+
+
+@click.command("falter")
+def falter() -> None:
+    """A few words in the buffer, and then an error."""
+    sys.stdout.write("few words")
+    raise SandboxError("no sandbox starts here", hint="install bubblewrap")

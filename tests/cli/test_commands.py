@@ -167,7 +167,7 @@ def test_the_demo_repository_breaks_its_own_test_and_cleans_up(capfd):
     def review(arguments: ReviewArguments) -> int:
         seen.append(arguments.repo)
         runs = []
-        for revision in ("HEAD~1", "HEAD"):
+        for revision in ("main~1", "main"):
             subprocess.run(["git", "checkout", "-q", revision], cwd=arguments.repo, check=True)
             pytest_run = [sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "no:xdist"]
             runs.append(subprocess.run(pytest_run, cwd=arguments.repo, capture_output=True, text=True, check=False))

@@ -13,7 +13,7 @@ import pytest
 from reviewbot import cli
 from tests.cli.planted import KEY
 
-PLANTED = ("boom", "refuse", "unable", "wait", "fill")
+PLANTED = ("boom", "refuse", "unable", "wait", "fill", "trickle", "falter")
 TOP = Path(__file__).parents[2]
 
 
@@ -30,7 +30,8 @@ def start(*arguments: str, **streams: object) -> subprocess.Popen[str]:
         "import sys; from reviewbot import cli; "
         f"cli.COMMANDS.update({{name: ('tests.cli.planted', '') for name in {PLANTED!r}}}); sys.exit(cli.main())"
     )
-    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
+    buffered = {name: text for name, text in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "env": buffered, **streams}
     return subprocess.Popen([sys.executable, "-c", program, *arguments], cwd=TOP, text=True, **piped)
 
 
@@ -114,7 +115,7 @@ def test_an_interrupt_is_one_line_and_130():
     assert (process.returncode, said) == (130, "reviewbot: interrupted\n")
 
 
-@pytest.mark.parametrize("command", ["fill", "--version", "--help"])
+@pytest.mark.parametrize("command", ["fill", "trickle", "--version", "--help"])
 def test_a_reader_that_went_away_is_no_error_worth_a_word(command: str):
     reader, writer = os.pipe()
     os.close(reader)
@@ -125,7 +126,7 @@ def test_a_reader_that_went_away_is_no_error_worth_a_word(command: str):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-@pytest.mark.parametrize("command", ["fill", "--version", "--help"])
+@pytest.mark.parametrize("command", ["fill", "trickle", "--version", "--help"])
 def test_a_full_disk_is_told_in_one_line(command: str):
     with Path("/dev/full").open("w") as full:
         process = start(command, stdout=full)
@@ -134,6 +135,14 @@ def test_a_full_disk_is_told_in_one_line(command: str):
         2,
         "reviewbot: error: cannot write the output: No space left on device; free some space\n",
     )
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+def test_an_error_is_told_even_where_what_was_printed_before_cannot_be():
+    with Path("/dev/full").open("w") as full:
+        process = start("falter", stdout=full)
+        _, said = process.communicate(timeout=20)
+    assert (process.returncode, said) == (3, "reviewbot: error: no sandbox starts here; install bubblewrap\n")
 
 
 def test_closed_streams_end_without_a_traceback():

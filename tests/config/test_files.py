@@ -107,7 +107,7 @@ def test_the_documented_example_is_understood():
         ("? [a]\n: 1", "has a key that is not a word"),
         ("a: [", "is not YAML"),
         ("a: \x00", "is not YAML"),
-        ("a: {" * 9, "nests deeper than 8 levels"),
+        ("checks: " + "[" * 8 + "]" * 8, "nests deeper than 8 levels"),
         ("[" * 50_000, "nests deeper than 8 levels"),
         ("#" * (MAX_BYTES + 1), "has 65,537 bytes"),
         ("k" * 900 + ": 1", "unknown key '" + "k" * 60 + "…'"),
@@ -124,6 +124,10 @@ def test_what_is_wrong_is_named_with_its_line(text: str | bytes, words: str):
 @pytest.mark.parametrize("text", ["", "# nothing", "---\n", "debate:\nreview:\n", "\ufeffversion: 1\n", "version: 1\r\n"])
 def test_what_says_nothing_changes_nothing(text: str):
     assert of(text).notices == ()
+
+
+def test_eight_levels_are_read():
+    assert read_yaml(b"[" * 8 + b"]" * 8, "x")
 
 
 def test_off_is_a_word():

@@ -36,6 +36,11 @@ def test_writing_is_left_alone(text: str) -> None:
     assert list(hidden.find(text)) == []
 
 
+@pytest.mark.parametrize("text", ["x\u200d👩", "👩\u200dx", "x\ufe0f", "❤\ufe00"])
+def test_a_joiner_outside_of_an_emoji_is_hidden(text: str) -> None:
+    assert len(list(hidden.find(text))) == 1
+
+
 def test_a_lone_carriage_return_is_hidden() -> None:
     assert hidden.visible("good\revil") == "good⟨U+000D⟩evil"
 

@@ -17,13 +17,13 @@ from reviewbot.adapters.git.command import Answer, Git, clean_environment
 from reviewbot.errors import RepositoryError
 
 _QUESTIONS = (
-    ("--show-toplevel",),
-    ("--show-object-format",),
-    ("--is-shallow-repository",),
-    ("--git-path", "objects"),
-    ("--git-path", "index"),
-    ("--git-path", "info/exclude"),
-    ("--absolute-git-dir",),
+    "--show-toplevel",
+    "--show-object-format",
+    "--is-shallow-repository",
+    "--git-path=objects",
+    "--git-path=index",
+    "--git-path=info/exclude",
+    "--absolute-git-dir",
 )
 _CONVERSIONS = (
     "core.autocrlf",
@@ -91,8 +91,7 @@ def find(directory: Path, scratch: Path, environment: Mapping[str, str]) -> Plac
         raise RepositoryError(f"{directory} is not a folder", hint="name a folder inside a git repository")
     clean = clean_environment(environment)
     real = Git(directory, clean)
-    answers = tuple(_question(real, question) for question in _QUESTIONS)
-    toplevel, object_format, shallow, objects, index, exclude, git_dir = answers
+    toplevel, object_format, shallow, objects, index, exclude, git_dir = _answers(real)
     top = Path(toplevel)
     if not os.path.lexists(top / ".git"):
         raise RepositoryError(
@@ -117,8 +116,15 @@ def find(directory: Path, scratch: Path, environment: Mapping[str, str]) -> Plac
     )
 
 
-def _question(git: Git, question: tuple[str, ...]) -> str:
-    answer = git.ask("rev-parse", "--path-format=absolute", *question)
+def _answers(git: Git) -> list[str]:
+    """What git says to each of the questions, asked at once, or one by one where a path has a line feed."""
+    questions = [tuple(question.split("=")) for question in _QUESTIONS]
+    lines = _asked(git, *(word for question in questions for word in question)).split("\n")
+    return lines if len(lines) == len(questions) else [_asked(git, *question) for question in questions]
+
+
+def _asked(git: Git, *words: str) -> str:
+    answer = git.ask("rev-parse", "--path-format=absolute", *words)
     if not answer.ok:
         raise _refusal(git.directory, answer)
     return answer.text

@@ -39,13 +39,17 @@ def worktree(place: Place, index: Path) -> tuple[str, tuple[str, ...]]:
 
 
 def _with_copy(place: Place, index: Path) -> Git:
-    """A git whose index is a private copy; split indexes come with their shared part."""
+    """A git whose index is a private copy; split indexes come with their shared part.
+
+    The copy is as old as the original: by its age git knows which files may have changed unseen in the same second
+    (https://git-scm.com/docs/racy-git).
+    """
     copy = place.private / "index"
     copy.unlink(missing_ok=True)
     if index.is_file():
-        shutil.copyfile(index, copy)
+        shutil.copy2(index, copy)
         for shared in place.git_dir.glob("sharedindex.*"):
-            shutil.copyfile(shared, place.private / shared.name)
+            shutil.copy2(shared, place.private / shared.name)
     git = replace(place.tree, environment={**place.tree.environment, "GIT_INDEX_FILE": str(copy)})
     if _names(git, "ls-files", "-z", "--unmerged"):
         raise RepositoryError("the index has unresolved conflicts", hint="resolve them and `git add` the files first")

@@ -1,0 +1,96 @@
+"""Which Python runs the project's tests, which runs our own programs, and what of the disk they need to see.
+
+Nothing of a repository is run to find out: a ``.venv`` may have been committed by whoever wrote the change.
+"""
+
+from __future__ import annotations
+
+import sys
+import sysconfig
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ENVIRONMENT_NAMES = (".venv", "venv")
+_SYSTEM = Path("/usr")
+_MOST_LINKS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Interpreters:
+    """``project`` is the Python of the repository's own environment, if it has pytest; ``own`` is reviewbot's. ``ruff`` is a
+    path to the program, or its bare name where it was not found."""
+
+    project: Path | None
+    own: Path
+    ruff: Path
+
+    @property
+    def for_tests(self) -> Path:
+        """The one that runs the project's tests."""
+        return self.project or self.own
+
+
+def discover(toplevel: Path | None) -> Interpreters:
+    """Find them for a repository's work tree."""
+    project = _environment(toplevel) if toplevel else None
+    return Interpreters(project, Path(sys.executable), _ruff())
+
+
+def needs(python: Path) -> tuple[Path, ...]:
+    """The folders that an interpreter needs to see: its environment and the installation it was made from.
+
+    A folder counts only where a Python lives in it, so that a forged ``pyvenv.cfg`` shows nothing else.
+    """
+    found = [hop.parent.parent for hop in _hops(python)]
+    found += [home.parent for home in _homes(python.parent.parent)]
+    if python == Path(sys.executable):
+        found += [Path(sys.prefix), Path(sys.base_prefix)]
+    wanted = (folder for folder in dict.fromkeys(found) if not folder.is_relative_to(_SYSTEM))
+    return tuple(folder for folder in wanted if _is_installation(folder) or _is_environment(folder))
+
+
+def _environment(toplevel: Path) -> Path | None:
+    for name in ENVIRONMENT_NAMES:
+        folder = toplevel / name
+        python = folder / "bin" / "python"
+        if _is_environment(folder) and python.exists() and any(folder.glob("lib/python3*/site-packages/pytest/__init__.py")):
+            return python
+    return None
+
+
+def _is_environment(folder: Path) -> bool:
+    return (folder / "pyvenv.cfg").is_file() and any(folder.glob("lib/python3*/site-packages"))
+
+
+def _is_installation(folder: Path) -> bool:
+    return any(folder.glob("bin/python3*")) and any(folder.glob("lib/python3*/os.py"))
+
+
+def _hops(python: Path) -> Iterator[Path]:
+    """The interpreter's path and every link on the way to its file."""
+    here = python
+    for _ in range(_MOST_LINKS):
+        yield here
+        if not here.is_symlink():
+            return
+        here = here.parent / here.readlink()
+
+
+def _homes(environment: Path) -> Iterator[Path]:
+    """The ``home`` of a ``pyvenv.cfg``: the ``bin`` folder of the interpreter it was made from."""
+    try:
+        text = (environment / "pyvenv.cfg").read_text("utf-8", "replace")[:65536]
+    except OSError:
+        return
+    for line in text.splitlines():
+        key, found, value = line.partition("=")
+        if found and key.strip().lower() == "home" and value.strip().startswith("/"):
+            yield Path(value.strip())
+
+
+def _ruff() -> Path:
+    """Beside our interpreter, where its package puts it; else where the system has it."""
+    places = (sysconfig.get_path("scripts"), str(Path(sys.executable).parent), "/usr/local/bin", "/usr/bin")
+    found = (path for place in places if (path := Path(place) / "ruff").is_file())
+    return next(found, Path("ruff"))

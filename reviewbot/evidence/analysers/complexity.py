@@ -1,0 +1,74 @@
+"""Functions that became hard to follow: cyclomatic complexity (McCabe 1976, https://doi.org/10.1109/TSE.1976.233837)."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from reviewbot.domain.evidence import Category, EvidenceKind, Precision, Result, Severity
+from reviewbot.evidence.analysers.source import Source
+
+MOST = 10
+"""McCabe's own bound, and the default of ruff's C901."""
+GROWTH = 3
+"""Less is noise: one more guard in a function that was long before."""
+_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+_BRANCHES = (ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.comprehension, ast.match_case)
+
+
+def grown(older: Source | None, newer: Source | None) -> Iterator[Result]:
+    """Functions at head above the bound that grew, or came, with the change."""
+    if newer is None or newer.tree is None:
+        return
+    before = {name: complexity for name, _, complexity in functions(older.tree)} if older and older.tree else {}
+    for name, node, complexity in functions(newer.tree):
+        if complexity > MOST and complexity - before.get(name, 1) >= GROWTH:
+            yield _result(newer, name, node.lineno, before=before.get(name), now=complexity)
+
+
+def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef, int]]:
+    """Every function by qualified name, with its complexity; a nested one counts for itself."""
+    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    while waiting:
+        node, prefix = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            name = f"{prefix}.{child.name}".lstrip(".") if isinstance(child, (*_FUNCTIONS, ast.ClassDef)) else prefix
+            if isinstance(child, _FUNCTIONS):
+                yield name, child, _complexity(child)
+            waiting.append((child, name))
+
+
+def _complexity(function: ast.AST) -> int:
+    count = 1
+    waiting = list(ast.iter_child_nodes(function))
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, _FUNCTIONS):
+            continue
+        if isinstance(node, _BRANCHES):
+            count += 1
+        elif isinstance(node, ast.BoolOp):
+            count += len(node.values) - 1
+        waiting += ast.iter_child_nodes(node)
+    return count
+
+
+def _result(source: Source, name: str, line: int, *, before: int | None, now: int) -> Result:
+    grew = f"grew from {before} to {now}" if before else f"starts at {now}"
+    return Result(
+        EvidenceKind.COMPLEXITY,
+        "complexity",
+        "cyclomatic",
+        source.path,
+        line,
+        f"The complexity of `{name}` {grew} (bound {MOST})",
+        Category.MAINTAINABILITY,
+        Severity.MEDIUM if now > 2 * MOST else Severity.LOW,
+        Precision.HEURISTIC if before is None else Precision.LIKELY,
+        end_line=line,
+        anchor=source.anchor(line),
+        trigger="somebody changes or tests the function",
+        consequence=f"{now} paths lead through it: some are not thought of, nor tested",
+        excerpt=source.anchor(line)[:400],
+        subject=name,
+    )

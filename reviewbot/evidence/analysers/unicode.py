@@ -1,0 +1,73 @@
+"""Characters that a reader does not see, or that make a line look like another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import groupby
+
+from reviewbot.domain.evidence import Category, EvidenceKind, Precision, Result, Severity
+from reviewbot.evidence.analysers.source import Source
+from reviewbot.screen import hidden
+from reviewbot.screen.hidden import Hidden, HiddenKind
+
+_MARKS = frozenset({0x200E, 0x200F, 0x061C})
+"""Directional marks: usual in prose that mixes scripts, and unable to reorder what stands around them."""
+_PROSE = (".md", ".rst", ".txt", ".po", ".pot", ".html", ".json", ".csv", ".xlf", ".srt", ".arb", ".strings")
+_HARMLESS = frozenset({0x00AD, 0x000C, 0x2028, 0x2029, 0x0085, 0x2800})
+_BOM = 0xFEFF
+
+
+def analyse(source: Source) -> Iterator[Result]:
+    """One result per line and kind of character."""
+    for number, text in source.lines:
+        if text.isascii() and text.isprintable():
+            continue
+        found = [item for item in hidden.find(text) if not _is_writing(item, text, source.path, is_first=number == 1)]
+        for _, same in groupby(sorted(found, key=lambda item: (item.kind, item.column)), key=lambda item: item.kind):
+            yield _result(source, (number, text), tuple(same))
+
+
+def _is_writing(item: Hidden, text: str, path: str, *, is_first: bool) -> bool:
+    """It belongs to how a language, an old editor or a file is written."""
+    if item.codepoint == _BOM and is_first and item.column == 0:
+        return True
+    if 0xD800 <= item.codepoint <= 0xDFFF or item.codepoint in _HARMLESS:
+        return True
+    if path.endswith(_PROSE) and (item.codepoint in _MARKS or item.kind in (HiddenKind.ZERO_WIDTH, HiddenKind.CONTROL)):
+        return True
+    return item.kind in (HiddenKind.ZERO_WIDTH, HiddenKind.BIDI) and item.codepoint not in _REORDER and _joins(text, item.column)
+
+
+_REORDER = frozenset((*range(0x202A, 0x202F), *range(0x2066, 0x206A)))
+
+
+def _joins(text: str, column: int) -> bool:
+    """It stands between letters of a script that needs joiners and marks: right-to-left, Indic and South-East Asian ones."""
+    beside = text[max(column - 1, 0) : column] + text[column + 1 : column + 2]
+    return any(
+        0x0590 <= ord(letter) <= 0x109F or 0x1780 <= ord(letter) <= 0x18AF or 0xFB1D <= ord(letter) <= 0xFEFC for letter in beside
+    )
+
+
+def _result(source: Source, line: tuple[int, str], found: tuple[Hidden, ...]) -> Result:
+    (number, text), kind = line, found[0].kind
+    weighty = kind in (HiddenKind.BIDI, HiddenKind.TAG) and not source.path.endswith(_PROSE)
+    severity = Severity.HIGH if weighty else Severity.MEDIUM if kind is not HiddenKind.CONTROL else Severity.LOW
+    names = ", ".join(dict.fromkeys(f"{item.name} (U+{item.codepoint:04X})" for item in found))
+    clean = hidden.visible(text).strip()
+    return Result(
+        EvidenceKind.UNICODE,
+        "hidden-characters",
+        kind.value.replace("_", "-"),
+        source.path,
+        number,
+        f"Hidden character in the line: {names[:120]}",
+        Category.SECURITY,
+        severity,
+        Precision.LIKELY if weighty else Precision.HEURISTIC,
+        end_line=number,
+        anchor=text.strip(),
+        trigger="a person or a language model reads the line",
+        consequence="what they see is not what runs",
+        excerpt=clean[:400],
+    )

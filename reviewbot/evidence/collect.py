@@ -1,0 +1,74 @@
+"""From the outcomes of a plan to the ledger: every check heard, base and head compared, items numbered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby
+
+from reviewbot.domain.evidence import CheckRun, Evidence, EvidenceStatus, Ledger, Result, TestRun
+from reviewbot.evidence import lint, places, public, shown, sources, suite
+from reviewbot.evidence.match import Heard, Mark, compare
+from reviewbot.evidence.view import CheckOptions, Plan, View
+from reviewbot.ports import Outcome
+
+_ORDER = {EvidenceStatus.NEW: 0, EvidenceStatus.EXISTING: 1, EvidenceStatus.FIXED: 2}
+
+
+def collect(view: View, plan: Plan, outcomes: Sequence[Outcome], *, options: CheckOptions) -> Ledger:
+    """The ledger. ``outcomes`` are those of ``plan.jobs``, in its order."""
+    by_name = {job.name: outcome for job, outcome in zip(plan.jobs, outcomes, strict=True)}
+    heard = (suite.hear(view, by_name), lint.hear(view, by_name), public.hear(view, by_name), sources.hear(view))
+    base_texts = {file.path: places.lines(view.contents_of(file).base) for file in view.files}
+    marks = [mark for one in heard for mark in (*one.marks, *compare(view.change, one.sides, base_texts))]
+    items, notes = _numbered(marks, options.max_items)
+    return Ledger(
+        items=items,
+        checks=tuple(_runs(heard, plan, options)),
+        tests=next((one.tests for one in heard if one.tests), TestRun()),
+        sandbox=view.sandbox,
+        notes=(
+            *view.sandbox_notes,
+            *_new_only(plan.notes, view.sandbox_notes),
+            *(note for one in heard for note in one.notes),
+            *notes,
+        ),
+    )
+
+
+def _runs(heard: tuple[Heard, ...], plan: Plan, options: CheckOptions) -> Iterator[CheckRun]:
+    for run in (*plan.skipped, *(run for one in heard for run in one.runs)):
+        yield replace(run, required=run.required or run.name in options.required)
+
+
+def _new_only(notes: tuple[str, ...], said: tuple[str, ...]) -> tuple[str, ...]:
+    """A plan's note that nothing ran, unless the sandbox already said so with its reason."""
+    return () if any(note.startswith("nothing of the change was executed") for note in said) else notes
+
+
+def _numbered(marks: list[Mark], most: int) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
+    """Items in an order that the marks alone decide; what is not new is bounded, worst first."""
+    kept: list[Mark] = []
+    notes: list[str] = []
+    for status, group in groupby(sorted(marks, key=_rank), key=lambda mark: mark.status):
+        same = list(group)
+        bound = most if status is not EvidenceStatus.NEW else 10 * most
+        kept += same[:bound]
+        if len(same) > bound:
+            notes.append(f"{len(same) - bound} further {status} results are left out of the record")
+    items = (
+        Evidence(f"E{number}", mark.status, mark.revision, _as_shown(mark.result), suppressed=mark.suppressed)
+        for number, mark in enumerate(kept, start=1)
+    )
+    return tuple(items), tuple(notes)
+
+
+def _as_shown(result: Result) -> Result:
+    """The anchor told base and head apart in its own letters; from here on it is as it may be seen."""
+    return replace(result, anchor=shown.excerpt(result.anchor))
+
+
+def _rank(mark: Mark) -> tuple[object, ...]:
+    result = mark.result
+    place = (result.path, result.line, result.end_line)
+    return (_ORDER[mark.status], -result.severity, *place, result.tool, result.rule or "", result.message, result.subject)

@@ -1,0 +1,81 @@
+"""What the checks look at, and how far they may go."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from reviewbot.domain.change import ChangeSet, Contents, FileChange, FileKind, is_test_path
+from reviewbot.domain.evidence import CheckRun
+from reviewbot.ports import Job
+
+NO_CONTENTS = Contents(None, None)
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A change with everything that its checks may read.
+
+    ``files`` are those in scope; ``contents`` maps their ``path`` to both sides' bytes. ``paths`` names every file of the
+    head tree, empty where there is no repository. ``tests`` holds the Python test code of the head tree (``test_*.py``,
+    ``*_test.py``) by path, for finding out which tests import what. ``sandbox`` is the level of the sandbox that will run
+    the plan, ``sandbox_notes`` why it is that.
+    """
+
+    change: ChangeSet
+    files: tuple[FileChange, ...]
+    contents: Mapping[str, Contents] = field(default_factory=lambda: MappingProxyType({}))
+    paths: tuple[str, ...] = ()
+    tests: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+    sandbox: str = "none"
+    sandbox_notes: tuple[str, ...] = ()
+
+    @property
+    def has_trees(self) -> bool:
+        """Both ends can be exported, so that code of the project can run."""
+        return self.change.revisions.base_tree is not None and self.change.revisions.head_tree is not None
+
+    def contents_of(self, file: FileChange) -> Contents:
+        """Both sides of a file, or neither."""
+        return self.contents.get(file.path, NO_CONTENTS)
+
+    def python(self) -> tuple[FileChange, ...]:
+        """The Python source files in scope."""
+        return tuple(file for file in self.files if file.kind is FileKind.TEXT and file.path.endswith((".py", ".pyi")))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckOptions:
+    """``execute`` false: nothing of the change runs. ``presets`` among ``ruff`` and ``pytest``. ``seconds`` bounds each job.
+
+    ``required`` names checks whose absence makes the review incomplete. ``max_items`` bounds what is kept of either
+    existing or fixed results, ``max_tests`` how many test files are run.
+    """
+
+    execute: bool = True
+    presets: tuple[str, ...] = ("ruff", "pytest")
+    seconds: float = 60.0
+    required: tuple[str, ...] = ()
+    max_items: int = 200
+    max_tests: int = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The jobs to run, and the checks that will not be run with the reason of each."""
+
+    jobs: tuple[Job, ...] = ()
+    skipped: tuple[CheckRun, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def is_python_test(path: str) -> bool:
+    """The file is one that pytest collects by its default names."""
+    name = path.rsplit("/", 1)[-1]
+    return name.endswith(".py") and (name.startswith("test_") or name.endswith("_test.py"))
+
+
+def is_library(path: str) -> bool:
+    """The file is Python that others run: not a test, not the support of tests."""
+    return path.endswith((".py", ".pyi")) and not is_test_path(path)

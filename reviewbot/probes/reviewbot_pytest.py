@@ -1,0 +1,174 @@
+"""A pytest plugin that reports what happens, as it happens, so that a run which is cut off keeps what it did.
+
+Each line of the report is a JSON object with a ``type`` and, from ``start`` on, its number ``n``, so that a missing line shows:
+
+``start``    ``measured``: whether coverage is taken
+``collected`` ``count`` of tests
+``begin``    ``id`` of the test that begins
+``test``     ``id file line outcome (passed failed skipped) phase message frames text seconds``: its end
+``collect``  ``id file message frames text``: a file that could not be collected
+``lines``    ``id lines``: ``{path: [line…]}`` executed by this test in the measured files; id ``""``: outside of any test
+``finish``   the session ended by itself
+
+Paths are relative to the working directory at the start. Python 3.8 and later; imports nothing of reviewbot.
+"""
+
+import json
+import os
+import re
+
+import pytest
+
+MESSAGE_LIMIT = 2000
+TEXT_LIMIT = 6000
+FRAME_LIMIT = 60
+TREE = os.path.realpath(os.getcwd())
+FRAME_LINE = re.compile(r"^(\S[^:\n]*):(\d+): in (.*)$", re.MULTILINE)
+
+
+class Report:
+    """The file, kept open: appended to and flushed line by line."""
+
+    def __init__(self, path):
+        self.handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        self.number = 0
+
+    def say(self, kind, **fields):
+        line = json.dumps({"type": kind, "n": self.number, **fields}) + "\n"
+        os.write(self.handle, line.encode("ascii"))
+        self.number += 1
+
+
+class Measure:
+    """Which lines of some files run, test by test."""
+
+    def __init__(self, paths):
+        self.paths = paths
+        self.coverage = None
+        if paths:
+            self.coverage = self.begin()
+
+    def begin(self):
+        try:
+            import coverage
+        except ImportError:
+            return None
+        files = [os.path.join(TREE, path) for path in self.paths]
+        tracer = coverage.Coverage(data_file=None, config_file=False, include=files, messages=False)
+        tracer._warn_no_data = tracer._warn_unimported_source = False
+        tracer.start()
+        return tracer
+
+    def enter(self, name):
+        if self.coverage:
+            self.coverage.switch_context(name)
+
+    def executed(self, name):
+        if not self.coverage:
+            return {}
+        data = self.coverage.get_data()
+        data.set_query_context(name)
+        found = {path: sorted(data.lines(os.path.join(TREE, path)) or []) for path in self.paths}
+        return {path: lines for path, lines in found.items() if lines}
+
+    def stop(self):
+        if self.coverage:
+            self.coverage.stop()
+
+
+class Reporter:
+    """What pytest calls."""
+
+    def __init__(self, report, measure):
+        self.report = report
+        self.measure = measure
+        self.failures = {}
+
+    def pytest_sessionstart(self):
+        self.report.say("start", measured=self.measure.coverage is not None)
+
+    def pytest_collection_finish(self, session):
+        self.report.say("collected", count=len(session.items))
+        self.report.say("lines", id="", lines=self.measure.executed(""))
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item):
+        self.report.say("begin", id=item.nodeid)
+        self.measure.enter(item.nodeid)
+        yield
+        self.measure.enter("")
+        lines = self.measure.executed(item.nodeid)
+        if lines:
+            self.report.say("lines", id=item.nodeid, lines=lines)
+
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, item, call):
+        outcome = yield
+        report = outcome.get_result()
+        if report.when == "call" or report.failed or (report.when == "setup" and report.skipped):
+            self.report.say("test", **self.told(item, call, report))
+
+    def told(self, item, call, report):
+        path, line, _ = item.location
+        return {
+            "id": item.nodeid,
+            "file": relative(getattr(item, "fspath", path)),
+            "line": (line or 0) + 1,
+            "outcome": report.outcome,
+            "phase": report.when,
+            "message": said(call.excinfo) if report.failed else "",
+            "frames": frames(call.excinfo) if report.failed else [],
+            "text": report.longreprtext[-TEXT_LIMIT:] if report.failed else "",
+            "seconds": round(report.duration, 4),
+        }
+
+    def pytest_collectreport(self, report):
+        if report.failed:
+            text = report.longreprtext
+            self.report.say(
+                "collect",
+                id=report.nodeid,
+                file=relative(str(getattr(report, "fspath", "") or report.nodeid)),
+                message=last_words(text),
+                frames=[[relative(path), int(line), name] for path, line, name in FRAME_LINE.findall(text)][-FRAME_LIMIT:],
+                text=text[-TEXT_LIMIT:],
+            )
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self):
+        self.measure.stop()
+        self.report.say("lines", id="", lines=self.measure.executed(""))
+        self.report.say("finish")
+
+
+def said(info):
+    """The exception in one line or a few."""
+    return info.exconly()[:MESSAGE_LIMIT] if info else ""
+
+
+def frames(info):
+    """Where it passed through, deepest last, in files of the tree."""
+    found = []
+    for entry in info.traceback if info else ():
+        path = relative(entry.path)
+        if not path.startswith(".."):
+            found.append([path, entry.lineno + 1, entry.name])
+    return found[-FRAME_LIMIT:]
+
+
+def last_words(text):
+    """The line of a traceback that names the exception."""
+    lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
+    return (lines[-1] if lines else text.strip().rpartition("\n")[2])[:MESSAGE_LIMIT]
+
+
+def relative(path):
+    """A path below the tree; anything else begins with ``..``."""
+    return os.path.relpath(os.path.realpath(os.path.join(TREE, str(path))), TREE)
+
+
+def pytest_configure(config):
+    path = os.environ.pop("REVIEWBOT_REPORT", "")
+    paths = json.loads(os.environ.pop("REVIEWBOT_MEASURE", "[]"))
+    if path:
+        config.pluginmanager.register(Reporter(Report(path), Measure(paths)), "reviewbot-reporter")

@@ -1,0 +1,103 @@
+"""Starts pytest on chosen test files, in the project's own configuration or, where that cannot start, in a plain one.
+
+Usage: ``python -I reviewbot_tests.py SPEC REPORT``. SPEC is JSON: ``{"tests": [path or node id…], "measure": [path…]}``,
+relative to the working directory. REPORT is appended to, a JSON object a line (see ``reviewbot_pytest``). Python 3.8 and later.
+"""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+QUIET = ["-q", "--tb=short", "--color=no", "-p", "no:cacheprovider", "-p", "no:stepwise"]
+CONFIGURATIONS = ("pyproject.toml", "pytest.ini", "tox.ini", "setup.cfg", "conftest.py")
+TAMED = (
+    ("xdist", ["-n0"]),
+    ("pytest_cov", ["--no-cov"]),
+    ("pytest_randomly", ["-p", "no:randomly"]),
+    ("pytest_rerunfailures", ["--reruns=0"]),
+)
+"""Plug-ins that reorder, repeat, distribute or measure tests, and the words that keep them from it."""
+
+
+def main(spec_path, report_path):
+    with open(spec_path, encoding="utf-8") as file:
+        spec = json.load(file)
+    tests = [test for test in spec["tests"] if os.path.exists(test.partition("::")[0])]
+    if not is_here("pytest"):
+        append(report_path, {"type": "broken", "message": "pytest is not installed for " + sys.executable})
+        return 4
+    if not tests:
+        for record in ({"type": "start", "n": 0, "measured": False}, {"type": "finish", "n": 1}):
+            append(report_path, record)
+        return 0
+    command = [sys.executable, "-m", "pytest", "-p", "reviewbot_pytest", *QUIET, *words(tests)]
+    targets = [os.path.join(".", test) for test in tests]
+    code = 0
+    for attempt, extra in enumerate(([], ["-o", "addopts="], ["-o", "addopts=", "-W", "default"])):
+        append(report_path, {"type": "attempt", "number": attempt})
+        code = subprocess.call([*command, *extra, "--", *targets], env=environment(spec, report_path))
+        if has_begun(report_path):
+            break
+    return code
+
+
+def words(tests):
+    """What keeps plug-ins that are installed from changing the run, and slow ones out of it."""
+    found = [word for module, tamed in TAMED if is_here(module) for word in tamed]
+    if is_here("hypothesis") and not any(b"hypothesis" in content(path) for path in readable(tests)):
+        found += ["-p", "no:hypothesispytest"]
+    return found
+
+
+def is_here(module):
+    return importlib.util.find_spec(module) is not None
+
+
+def readable(tests):
+    """The files in which a project would name a plug-in that it uses."""
+    yield from CONFIGURATIONS
+    for path in sorted({test.partition("::")[0] for test in tests}):
+        yield path
+        folder = os.path.dirname(path)
+        while folder:
+            yield os.path.join(folder, "conftest.py")
+            folder = os.path.dirname(folder)
+
+
+def content(path):
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def environment(spec, report_path):
+    tree = os.getcwd()
+    folders = [folder for folder in (os.path.join(tree, "src"), tree) if os.path.isdir(folder)]
+    return dict(
+        os.environ,
+        PYTHONPATH=os.pathsep.join([*folders, HERE]),
+        PYTHONDONTWRITEBYTECODE="1",
+        PYTHONHASHSEED="0",
+        COVERAGE_CORE="ctrace",
+        REVIEWBOT_REPORT=report_path,
+        REVIEWBOT_MEASURE=json.dumps(spec["measure"]),
+    )
+
+
+def has_begun(report_path):
+    with open(report_path, "rb") as file:
+        return b'{"type": "start"' in file.read()
+
+
+def append(report_path, record):
+    with open(report_path, "a", encoding="utf-8") as file:
+        file.write(json.dumps(record) + "\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1], sys.argv[2]))

@@ -1,0 +1,244 @@
+"""The review and the ledger as JSON documents (``interface.md`` §3; ``schema/*.json`` say the same to machines)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from reviewbot.domain.change import Revisions
+from reviewbot.domain.debate import Attendance, Check, Position, Ruling
+from reviewbot.domain.evidence import CheckRun, Evidence, Ledger
+from reviewbot.domain.money import Usage
+from reviewbot.domain.review import Finding, Review
+from reviewbot.publish import plain
+
+SCHEMA_VERSION = 1
+
+
+def document(review: Review) -> dict[str, Any]:
+    """The review document. A path that is not UTF-8 shows its bytes as ``\\xNN``."""
+    written: dict[str, Any] = _storable(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "run_id": review.run_id,
+            "tool_version": review.tool_version,
+            "conclusion": review.conclusion.value,
+            "verdict": review.verdict.value if review.verdict else None,
+            "target": {
+                "kind": review.revisions.kind,
+                "base": review.revisions.base,
+                "head": review.revisions.head,
+                "repository": review.repository,
+                "pull_request": review.pull_request,
+            },
+            "coverage": [{"path": item.path, "status": item.status.value, "reason": item.reason} for item in review.coverage],
+            "findings": [_finding(finding) for finding in review.findings],
+            "debate": {
+                "criteria": dict(review.criteria),
+                "rounds": review.rounds,
+                "moderator": [_ruling(ruling) for ruling in review.rulings],
+            },
+            "evidence": [_evidence(item) for item in review.evidence],
+            "panel": [_attendance(entry) for entry in review.attendance],
+            "usage": {
+                **_usage(review.bill.total),
+                "by_panelist": {name: _usage(usage) for name, usage in review.bill.by_panelist.items()},
+            },
+            "timing": {
+                "seconds": review.timing.seconds,
+                "critical_path_seconds": review.timing.critical_path_seconds,
+            },
+            "sandbox": review.sandbox,
+            "notes": list(review.notes),
+        }
+    )
+    return written
+
+
+def evidence_document(ledger: Ledger, revisions: Revisions) -> dict[str, Any]:
+    """The ledger document: what zone R hands to zone M."""
+    written: dict[str, Any] = _storable(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "target": {
+                "kind": revisions.kind,
+                "base": revisions.base,
+                "head": revisions.head,
+                "base_tree": revisions.base_tree,
+                "head_tree": revisions.head_tree,
+            },
+            "items": [_item(item) for item in ledger.items],
+            "checks": [_check_run(run) for run in ledger.checks],
+            "tests": {
+                "passed": ledger.tests.passed,
+                "failed": ledger.tests.failed,
+                "measured": ledger.tests.measured,
+                "executed": [{"path": path, "line": line} for path, line in sorted(ledger.tests.executed)],
+            },
+            "sandbox": ledger.sandbox,
+            "notes": list(ledger.notes),
+        }
+    )
+    return written
+
+
+def dumps(written: Mapping[str, Any]) -> str:
+    """JSON in plain ASCII, so that no terminal, pipe or encoding changes it; a number that is not finite is a ValueError.
+
+    ``##[`` is a command to a build runner that reads it on standard output, so its first character is written as an escape.
+    """
+    return json.dumps(written, indent=2, ensure_ascii=True, allow_nan=False).replace("##[", "\\u0023#[") + "\n"
+
+
+def _finding(finding: Finding) -> dict[str, Any]:
+    return {
+        "id": finding.id,
+        "fingerprint": finding.fingerprint,
+        "path": finding.path,
+        "start_line": finding.start_line,
+        "line": finding.line,
+        "side": finding.side,
+        "severity": finding.severity.label,
+        "category": finding.category.value,
+        "title": finding.title,
+        "body": finding.body,
+        "failure_scenario": finding.failure_scenario,
+        "quote": finding.quote,
+        "status": finding.status.value,
+        "lifecycle": finding.lifecycle.value,
+        "proof": finding.proof.value,
+        "rule": finding.rule,
+        "confidence": finding.confidence.value,
+        "probability": finding.probability,
+        "raised_by": list(finding.raised_by),
+        "pre_existing": finding.pre_existing,
+        "positions": [_position(position) for position in finding.positions],
+        "dissent": finding.dissent,
+        "evidence": list(finding.evidence),
+        "check": _check(finding.check),
+        "versions": [
+            {"round": version.round, "by": version.by, "change": version.change, "text": version.text}
+            for version in finding.versions
+        ],
+        "settled_by": finding.settled_by.value,
+        "stop_reason": finding.stop_reason,
+        "suggestion": {
+            "start_line": finding.suggestion.start_line,
+            "line": finding.suggestion.line,
+            "replacement": finding.suggestion.replacement,
+        }
+        if finding.suggestion
+        else None,
+    }
+
+
+def _position(position: Position) -> dict[str, Any]:
+    return {
+        "panelist": position.panelist,
+        "round": position.round,
+        "stance": position.stance.value,
+        "probability": position.probability,
+        "arguments": [
+            {
+                "claim": argument.claim,
+                "evidence": list(argument.evidence),
+                "reasoning": argument.reasoning,
+                "counter_arguments": list(argument.counter_arguments),
+            }
+            for argument in position.arguments
+        ],
+    }
+
+
+def _check(check: Check | None) -> dict[str, Any] | None:
+    if check is None:
+        return None
+    return {
+        "command": list(check.command),
+        "source": check.source,
+        "outcome": check.outcome,
+        "evidence": list(check.evidence),
+    }
+
+
+def _ruling(ruling: Ruling) -> dict[str, Any]:
+    return {"round": ruling.round, "scores": dict(ruling.scores), "open": list(ruling.open), "decision": ruling.decision}
+
+
+def _attendance(entry: Attendance) -> dict[str, Any]:
+    seat = entry.seat
+    return {
+        "name": seat.name,
+        "role": seat.role,
+        "model": seat.model,
+        "status": entry.status.value,
+        "reason": entry.reason,
+    }
+
+
+def _usage(usage: Usage) -> dict[str, Any]:
+    return {
+        "calls": usage.calls,
+        "input_tokens": usage.input_tokens,
+        "cached_input_tokens": usage.cached_input_tokens,
+        "output_tokens": usage.output_tokens,
+        "cost_usd": usage.cost_usd,
+    }
+
+
+def _evidence(item: Evidence) -> dict[str, Any]:
+    result = item.result
+    return {
+        "id": item.id,
+        "kind": result.kind.value,
+        "tool": result.tool,
+        "command": list(result.command),
+        "revision": item.revision.value,
+        "exit_code": result.exit_code,
+        "path": result.path,
+        "line": result.line,
+        "rule": result.rule,
+        "excerpt": result.excerpt or result.message,
+        "status": item.status.value,
+    }
+
+
+def _item(item: Evidence) -> dict[str, Any]:
+    result = item.result
+    return {
+        **_evidence(item),
+        "excerpt": result.excerpt,
+        "end_line": result.end_line,
+        "message": result.message,
+        "category": result.category.value,
+        "severity": result.severity.label,
+        "precision": result.precision.value,
+        "anchor": result.anchor,
+        "trigger": result.trigger,
+        "consequence": result.consequence,
+        "subject": result.subject,
+        "suppressed": item.suppressed,
+    }
+
+
+def _check_run(run: CheckRun) -> dict[str, Any]:
+    return {
+        "name": run.name,
+        "ran": run.ran,
+        "reason": run.reason,
+        "seconds": run.seconds,
+        "required": run.required,
+        "failed": run.failed,
+    }
+
+
+def _storable(value: Any) -> Any:
+    """The value with every text, keys too, made storable."""
+    if isinstance(value, str):
+        return plain.storable(value)
+    if isinstance(value, dict):
+        return {_storable(key): _storable(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_storable(item) for item in value]
+    return value

@@ -1,0 +1,216 @@
+"""What every human format says alike: the verdict, the panel, votes, proof, coverage, cost. Plain words, not yet escaped."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from enum import StrEnum
+
+from reviewbot.domain.change import Coverage, CoverageStatus
+from reviewbot.domain.debate import Check, Proof, SeatStatus, Stance
+from reviewbot.domain.evidence import Evidence
+from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Review, Suggestion, Verdict
+from reviewbot.publish import plain
+
+STATIC_FAMILY = "static"
+_SCREENED = re.compile("«secret:|⟨U\\+")
+
+
+class Tone(StrEnum):
+    """How a headline feels."""
+
+    GOOD = "good"
+    WARN = "warn"
+    BAD = "bad"
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """The verdict in a few words, and its tone."""
+
+    words: str
+    tone: Tone
+
+
+class Mark(StrEnum):
+    """A vote as one character."""
+
+    SUPPORT = "●"
+    NEUTRAL = "○"
+    OPPOSE = "✗"
+    SILENT = "–"
+
+
+LEGEND = "● supports · ○ neutral · ✗ opposes · – did not vote"
+_MARKS = {Stance.SUPPORT: Mark.SUPPORT, Stance.NEUTRAL: Mark.NEUTRAL, Stance.OPPOSE: Mark.OPPOSE}
+
+
+@dataclass(frozen=True, slots=True)
+class Vote:
+    """Where a panelist stood in the end. ``probability`` is ``None`` for those who raised the claim or did not vote."""
+
+    panelist: str
+    mark: Mark
+    probability: float | None
+    raised: bool
+
+
+_OUTCOMES = {
+    "fails_at_head": "fails at head, passes at base",
+    "passes_at_head": "passes at head",
+    "fails_at_both": "fails at base too",
+    "unstable": "not stable: two runs differ",
+    "not_run": "was not run",
+}
+_PROOFS = {
+    Proof.PROVEN: "proven by a check",
+    Proof.CONTRADICTED: "contradicted by a check",
+    Proof.UNTESTED: "not tested",
+}
+_STATUSES = {
+    FindingStatus.ACCEPTED: "accepted",
+    FindingStatus.CONTESTED: "question",
+    FindingStatus.BELOW_THRESHOLD: "below the posting threshold",
+    FindingStatus.DISMISSED: "dismissed",
+}
+
+
+def headline(review: Review) -> Headline:
+    """What the panel says in the end. A failure is never worded as a pass."""
+    if review.conclusion is Conclusion.NOT_REVIEWED:
+        return Headline("NOT REVIEWED", Tone.BAD)
+    if review.conclusion is Conclusion.PENDING:
+        return Headline("Waiting for checks", Tone.WARN)
+    if review.verdict is Verdict.REQUEST_CHANGES:
+        return Headline("Changes requested", Tone.BAD)
+    if review.verdict is Verdict.APPROVE:
+        return Headline("Approved", Tone.GOOD)
+    if review.posted():
+        return Headline("Comments", Tone.WARN)
+    return Headline("Nothing found", Tone.GOOD if review.conclusion is Conclusion.COMPLETE else Tone.WARN)
+
+
+def counts(review: Review) -> str:
+    """How many findings and questions are told."""
+    told = review.posted()
+    questions = sum(finding.status is FindingStatus.CONTESTED for finding in told)
+    parts = [_number(len(told) - questions, "finding")] if len(told) > questions or not questions else []
+    parts += [_number(questions, "question")] if questions else []
+    return " · ".join(parts)
+
+
+def wholeness(review: Review) -> str:
+    """How much of the change the review is about."""
+    if review.conclusion is Conclusion.COMPLETE:
+        return "complete"
+    return review.conclusion.value.replace("_", " ")
+
+
+def panel(review: Review) -> str:
+    """Who took part, honestly."""
+    seated = [entry.seat for entry in review.attendance if entry.status is SeatStatus.OK]
+    if not seated:
+        return "no panel"
+    if all(seat.family == STATIC_FAMILY or seat.model.split(":")[0] == STATIC_FAMILY for seat in seated):
+        return "static panel, no language model"
+    return "panel: " + ", ".join(f"{seat.name} ({seat.model})" for seat in seated)
+
+
+def target(review: Review) -> str:
+    """Both ends of the change, short."""
+    return f"{_short(review.revisions.base)}..{_short(review.revisions.head)}"
+
+
+def place(finding: Finding) -> str:
+    """``path:line`` or ``path:first-last``; the path alone where the whole file is meant."""
+    if finding.line < 1:
+        return finding.path
+    first = "" if finding.start_line in (0, finding.line) else f"{finding.start_line}-"
+    return f"{finding.path}:{first}{finding.line}"
+
+
+def spot(item: Evidence) -> str:
+    """``path:line`` of an evidence item."""
+    return f"{item.result.path}:{item.result.line}" if item.result.line else item.result.path
+
+
+def status(finding: Finding) -> str:
+    """What became of it, for a reader."""
+    return _STATUSES[finding.status]
+
+
+def proof(finding: Finding) -> str:
+    """What execution said of it."""
+    return _PROOFS[finding.proof]
+
+
+def outcome(check: Check) -> str:
+    """What a check showed, in words."""
+    return _OUTCOMES.get(check.outcome, check.outcome.replace("_", " "))
+
+
+def command(argv: tuple[str, ...]) -> str:
+    """A command as a person would type it."""
+    return shlex.join(argv)
+
+
+def percent(probability: float) -> str:
+    """A probability without false precision."""
+    return f"{probability:.0%}"
+
+
+def votes(finding: Finding, review: Review) -> tuple[Vote, ...]:
+    """The last stance of each seat, in the order of the table; raising a claim is supporting it."""
+    last = {said.panelist: said for said in sorted(finding.positions, key=lambda said: said.round)}
+    seats = dict.fromkeys((*(entry.seat.name for entry in review.attendance), *finding.raised_by, *last))
+    found = []
+    for name in seats:
+        raised, said = name in finding.raised_by, last.get(name)
+        mark = _MARKS[said.stance] if said else Mark.SUPPORT if raised else Mark.SILENT
+        found.append(Vote(name, mark, said.probability if said else None, raised))
+    return tuple(found)
+
+
+def suggestion(finding: Finding) -> Suggestion | None:
+    """The replacement, unless screening changed it: a placeholder or a made-visible character must never be committed."""
+    offered = finding.suggestion
+    if offered is None or plain.text(offered.replacement) != offered.replacement or _SCREENED.search(offered.replacement):
+        return None
+    return offered
+
+
+def recorded(review: Review) -> tuple[Finding, ...]:
+    """Findings that stay in the document and are not told."""
+    return tuple(finding for finding in review.findings if not finding.is_posted)
+
+
+def unseen(review: Review) -> tuple[Coverage, ...]:
+    """What was in scope and not, or not wholly, seen."""
+    return tuple(item for item in review.coverage if item.status is not CoverageStatus.REVIEWED and not item.ignored)
+
+
+def coverage(review: Review) -> str:
+    """How many files were seen, and how many were out of scope by rule."""
+    seen = sum(item.status is CoverageStatus.REVIEWED for item in review.coverage)
+    ignored = sum(item.ignored for item in review.coverage)
+    words = f"{seen} of {_number(len(review.coverage) - ignored, 'file')} reviewed"
+    return f"{words}, {ignored} out of scope" if ignored else words
+
+
+def cost(review: Review) -> str:
+    """Money, calls and tokens."""
+    used = review.bill.total
+    if not used.calls:
+        return "no model calls, $0.00"
+    tokens = f"{used.input_tokens:,} tokens in ({used.cached_input_tokens:,} cached), {used.output_tokens:,} out"
+    return f"${used.cost_usd:.4f} for {_number(used.calls, 'model call')}, {tokens}"
+
+
+def _number(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _short(revision: str) -> str:
+    is_hash = len(revision) in (40, 64) and all(character in "0123456789abcdef" for character in revision)
+    return revision[:10] if is_hash else revision

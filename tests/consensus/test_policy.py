@@ -1,0 +1,129 @@
+"""What is told and what the verdict is: executed evidence outranks votes, and nothing that failed looks like a pass."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from reviewbot.consensus import identity
+from reviewbot.consensus.policy import PolicyOptions, Shown, conclusion, findings, verdict
+from reviewbot.domain.change import Coverage, CoverageStatus
+from reviewbot.domain.debate import Argument, Case, Position, Proof, SettledBy, Stance, Transcript, Triage
+from reviewbot.domain.evidence import Category, CheckRun, Ledger, Severity
+from reviewbot.domain.review import Conclusion, Confidence, FindingStatus, Verdict
+from reviewbot.testing import a_claim, a_passage
+
+TEXT = "def f(a=[]):\n    return eval(a)\nx = 1"
+SHOWN = Shown((a_passage("a.py", TEXT),), {"a.py": tuple(TEXT.split("\n"))}, {"a.py": "a.py"})
+RAN = Ledger(checks=(CheckRun("ruff", ran=True),), sandbox="bubblewrap")
+
+
+def case(**changes: object) -> Case:
+    claim = a_claim("a.py", 2, "    return eval(a)")
+    made = Case("F1", (claim,), Severity.MEDIUM, Triage.DEBATED, "", probability=0.7, settled_by=SettledBy.VOTE)
+    return replace(made, **changes)  # type: ignore[arg-type]
+
+
+def status(made: Case, **options: object) -> FindingStatus:
+    return findings(Transcript(cases=(made,)), SHOWN, PolicyOptions(**options))[0].status  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("made", "expected"),
+    [
+        (case(), FindingStatus.ACCEPTED),
+        (case(probability=0.64), FindingStatus.BELOW_THRESHOLD),
+        (case(probability=0.2, triage=Triage.ACCEPTED), FindingStatus.ACCEPTED),
+        (case(withdrawn=True), FindingStatus.BELOW_THRESHOLD),
+        (case(probability=0.5, severity=Severity.HIGH, deadlocked=True), FindingStatus.CONTESTED),
+        (case(probability=0.5, deadlocked=True), FindingStatus.BELOW_THRESHOLD),
+        (case(probability=0.1, severity=Severity.HIGH, proof=Proof.CONTRADICTED), FindingStatus.CONTESTED),
+        (case(probability=0.1, proof=Proof.CONTRADICTED), FindingStatus.BELOW_THRESHOLD),
+        (
+            case(probability=0.1, proof=Proof.CONTRADICTED, claims=(a_claim("a.py", 2, "x", category=Category.SECURITY),)),
+            FindingStatus.CONTESTED,
+        ),
+    ],
+)
+def test_what_becomes_of_a_case(made: Case, expected: FindingStatus) -> None:
+    assert status(made) is expected
+
+
+def test_the_posting_level_and_the_severity_floor_are_configurable() -> None:
+    assert status(case(), posting="precise") is FindingStatus.BELOW_THRESHOLD
+    assert status(case(probability=0.5), posting="exhaustive") is FindingStatus.ACCEPTED
+    assert status(case(), min_severity=Severity.HIGH) is FindingStatus.BELOW_THRESHOLD
+
+
+def test_prose_alone_never_blocks_however_sure_it_is() -> None:
+    told = findings(Transcript(cases=(case(probability=0.99, severity=Severity.CRITICAL),)), SHOWN, PolicyOptions())
+    assert verdict(Conclusion.COMPLETE, told, RAN) is Verdict.COMMENT
+
+
+def test_an_executed_proof_of_something_grave_blocks_also_in_a_partial_review() -> None:
+    proven = case(probability=0.95, severity=Severity.HIGH, proof=Proof.PROVEN, settled_by=SettledBy.EVIDENCE)
+    told = findings(Transcript(cases=(proven,)), SHOWN, PolicyOptions())
+    assert verdict(Conclusion.COMPLETE, told, RAN) is Verdict.REQUEST_CHANGES
+    assert verdict(Conclusion.PARTIAL, told, RAN) is Verdict.REQUEST_CHANGES
+
+
+def test_approval_wants_a_whole_review_with_executed_checks_and_nothing_to_tell() -> None:
+    assert verdict(Conclusion.COMPLETE, (), RAN) is Verdict.APPROVE
+    assert verdict(Conclusion.PARTIAL, (), RAN) is Verdict.COMMENT
+    assert verdict(Conclusion.COMPLETE, (), Ledger()) is Verdict.COMMENT
+    assert verdict(Conclusion.COMPLETE, (), replace(RAN, sandbox="none")) is Verdict.COMMENT
+    assert verdict(Conclusion.NOT_REVIEWED, (), RAN) is None
+
+
+def test_what_is_out_of_scope_by_rule_leaves_a_review_complete_and_what_was_not_seen_does_not() -> None:
+    ignored = Coverage("uv.lock", CoverageStatus.SKIPPED, "lock file", ignored=True)
+    unseen = Coverage("big.py", CoverageStatus.PARTIAL, "beyond the token budget")
+    assert conclusion((ignored,), RAN, Transcript())[0] is Conclusion.COMPLETE
+    whole, reasons = conclusion((ignored, unseen), RAN, Transcript())
+    assert whole is Conclusion.PARTIAL
+    assert reasons == ("big.py: partial: beyond the token budget",)
+
+
+def test_a_required_check_that_did_not_run_makes_a_review_partial_and_a_default_one_does_not() -> None:
+    missing = CheckRun("pytest", ran=False, reason="no sandbox")
+    assert conclusion((), Ledger(checks=(missing,)), Transcript())[0] is Conclusion.COMPLETE
+    assert conclusion((), Ledger(checks=(replace(missing, required=True),)), Transcript())[0] is Conclusion.PARTIAL
+
+
+def test_without_a_quorum_nothing_was_reviewed() -> None:
+    assert conclusion((), RAN, Transcript(quorum=False))[0] is Conclusion.NOT_REVIEWED
+
+
+def test_dissent_names_who_opposes_last_and_why() -> None:
+    said = (
+        Position("critic", 1, Stance.SUPPORT, 0.9),
+        Position("optimizer", 1, Stance.SUPPORT, 0.9, (Argument("first"),)),
+        Position("optimizer", 2, Stance.OPPOSE, 0.2, (Argument("the loop is short", ("a.py:2",)),)),
+    )
+    told = findings(Transcript(cases=(case(positions=said),)), SHOWN, PolicyOptions())[0]
+    assert told.dissent == "Optimizer: the loop is short"
+    assert told.confidence is Confidence.AGREED
+
+
+def test_a_finding_shows_the_code_around_it_and_marks_what_changed() -> None:
+    shown = replace(SHOWN, passages=(a_passage("a.py", TEXT, changed={2}),))
+    told = findings(Transcript(cases=(case(),)), shown, PolicyOptions())[0]
+    assert [(line.number, line.changed) for line in told.code] == [(1, False), (2, True), (3, False)]
+
+
+def test_an_identity_survives_moved_lines_other_words_and_a_rename() -> None:
+    before = identity.anchor("a.py", 2, ["x", "return eval(a)"])
+    after = identity.anchor("a.py", 4, ["x", "y", "z", identity.normalised("  return  eval(a) ")])
+    assert before == after
+    moved = Shown((), {"b.py": ("return eval(a)",)}, {"b.py": "a.py"})
+    renamed = findings(Transcript(cases=(case(claims=(a_claim("b.py", 1, "return eval(a)"),)),)), moved, PolicyOptions())[0]
+    plain = findings(Transcript(cases=(case(),)), SHOWN, PolicyOptions())[0]
+    assert renamed.fingerprint == plain.fingerprint
+
+
+def test_equal_lines_and_several_findings_on_one_line_are_told_apart() -> None:
+    first, second = identity.anchor("a.py", 1, ["f()", "f()"]), identity.anchor("a.py", 2, ["f()", "f()"])
+    assert first != second
+    prints = identity.fingerprints({"F1": first, "F2": first, "F3": second})
+    assert len(set(prints.values())) == 3

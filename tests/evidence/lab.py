@@ -1,0 +1,96 @@
+"""A laboratory: two versions of a project go in, the ledger of the change between them comes out. Everything in it is real."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from reviewbot.adapters import sandbox
+from reviewbot.adapters.git import GitRepo
+from reviewbot.changeset import diff
+from reviewbot.domain.change import Contents
+from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.evidence import Evidence, EvidenceStatus, Ledger, Side
+from reviewbot.evidence import collect, plan
+from reviewbot.evidence.view import CheckOptions, View, is_python_test
+from reviewbot.ports import Outcome
+from tests.repo import Repo
+
+Files = Mapping[str, str | bytes]
+
+
+@dataclass(frozen=True)
+class Lab:
+    """A change, its sandbox, and what the checks said."""
+
+    view: View
+    room: sandbox.ClosableSandbox
+    ledger: Ledger
+    outcomes: Mapping[str, Outcome]
+
+    def new(self, kind: str = "") -> list[Evidence]:
+        """What the change brought, of one kind if it is named."""
+        return self.of(EvidenceStatus.NEW, kind)
+
+    def of(self, status: EvidenceStatus, kind: str = "") -> list[Evidence]:
+        """Items with a status."""
+        return [item for item in self.ledger.items if item.status is status and kind in ("", item.result.kind.value)]
+
+    def places(self, kind: str = "") -> list[tuple[str, int, str | None]]:
+        """Path, line and rule of what is new."""
+        return [(item.result.path, item.result.line, item.result.rule) for item in self.new(kind)]
+
+
+def study(
+    folder: Path,
+    base: Files,
+    head: Files,
+    *,
+    options: CheckOptions | None = None,
+    level: str = "auto",
+    limits: sandbox.Limits | None = None,
+) -> Lab:
+    """Commit both versions, run every check that the change between them deserves, and collect."""
+    options = options or CheckOptions()
+    repo = Repo(folder)
+    for files in (base, head):
+        for name in repo.git("ls-files").splitlines():
+            repo.remove(name)
+        for name, text in files.items():
+            repo.write(name, text)
+        repo.commit()
+    (folder / "scratch").mkdir()
+    git = GitRepo.open(repo.path, folder / "scratch", environment=repo.environment)
+    revisions = git.resolve(Target(TargetKind.RANGE, base="HEAD~1", head="HEAD"))
+    change = diff.read(git.diff(revisions), revisions)
+    contents = {
+        file.path: Contents(git.blob(file.old_id) if file.old_id else None, git.blob(file.new_id) if file.new_id else None)
+        for file in change.files
+    }
+    trees = {Side.BASE: folder / "tree-base", Side.HEAD: folder / "tree-head"}
+    for side, tree in ((Side.BASE, revisions.base_tree), (Side.HEAD, revisions.head_tree)):
+        trees[side].mkdir()
+        git.export(tree or "", trees[side])
+    room = sandbox.choose(
+        level,
+        trees=trees.__getitem__,
+        interpreters=sandbox.discover(repo.path),
+        limits=limits or sandbox.Limits(),
+        toplevel=git.toplevel,
+    )
+    entries = git.entries(revisions.head_tree or "")
+    view = View(
+        change,
+        change.files,
+        contents,
+        paths=tuple(entry.path for entry in entries),
+        tests={entry.path: git.blob(entry.object_id) for entry in entries if is_python_test(entry.path)},
+        sandbox=room.level,
+        sandbox_notes=room.notes,
+    )
+    git.close()
+    planned = plan.plan(view, options)
+    outcomes = tuple(room.run(job) for job in planned.jobs)
+    ledger = collect.collect(view, planned, outcomes, options=options)
+    return Lab(view, room, ledger, {job.name: outcome for job, outcome in zip(planned.jobs, outcomes, strict=True)})
