@@ -202,6 +202,7 @@ def _concluded(
         coverage=seen,
         findings=told,
         evidence=ledger.items,
+        checks=ledger.checks,
         attendance=transcript.attendance,
         turns=transcript.turns,
         rulings=transcript.rulings,

@@ -45,9 +45,9 @@ MUTATORS = {"append", "add", "update", "extend", "insert", "pop", "popitem", "cl
 DOING = {"open", "print", "input", "exec", "eval", "compile", "__import__", "breakpoint"}
 PATH_METHODS = {"read_text", "read_bytes", "write_text", "write_bytes", "unlink", "mkdir", "rmdir", "touch", "rename", "chmod"}
 
-#: A home or a temporary folder of some machine, an address of this network, a key of some kind.
+#: A home folder of some person, a private address, a name of an internal network. 10.255.* is nowhere: tests knock there.
 OF_A_MACHINE = re.compile(
-    r"/(?:home|Users)/[a-z]\w+/|/root/\w|\b(?:10|192\.168)\.\d+\.\d+\.\d+\b|\b[\w-]+\.(?:internal|corp|lan)\b"
+    r"/(?:home|Users)/[a-z]\w+/|/root/\w|\b(?:10\.(?!255\.)\d+|192\.168)\.\d+\.\d+\b|\b[\w-]+\.(?:internal|corp|lan)\b"
 )
 
 

@@ -94,6 +94,11 @@ def price_after(rule: str, price: int) -> int:
     result = eval(rule, {{"price": price}})
     assert (result >= 0, "a price is never negative")
     return result
+
+
+def runs_in(country: str, markets: list[str] = ["at", "ch", "de"]) -> bool:
+    """Whether a promotion runs in a country."""
+    return country in markets
 '''
 
 AFTER: Mapping[str, str] = {
@@ -125,6 +130,7 @@ PLANTED = (
     ("shop/promotion.py", "STAFF", "a hidden character reverses what is shown"),
     ("shop/promotion.py", "eval(", "whoever writes a rule runs code"),
     ("shop/promotion.py", "assert (", "an assertion on a tuple never fails"),
+    ("shop/promotion.py", "def runs_in", "a shared default that nothing changes: judge for yourself"),
 )
 
 

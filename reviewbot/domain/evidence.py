@@ -116,8 +116,9 @@ class Evidence:
 
     @property
     def is_executed_proof(self) -> bool:
-        """A test that the change broke: it failed at head and passed at base."""
-        return self.status is EvidenceStatus.NEW and self.result.kind is EvidenceKind.TEST
+        """A test that the change broke: it failed at head and passed at base. One that never passed is heuristic."""
+        broke = self.status is EvidenceStatus.NEW and self.result.kind is EvidenceKind.TEST
+        return broke and self.result.precision is not Precision.HEURISTIC
 
 
 @dataclass(frozen=True, slots=True)

@@ -156,7 +156,7 @@ def _named(filename: str, by_name: Mapping[str, _Source]) -> _Source | None:
 def _is_noise(remark: ruff.Remark, rule: Rule | None, path: str) -> bool:
     if rule and rule.code == "invalid-syntax":
         return remark.message.startswith(_DISTANT_PYTHON)
-    return remark.code in _SAID_ELSEWHERE or remark.code == "F401" and path.rsplit("/", 1)[-1].startswith("__init__.")
+    return remark.code in _SAID_ELSEWHERE or (remark.code == "F401" and path.rsplit("/", 1)[-1].startswith("__init__."))
 
 
 def _result(remark: ruff.Remark, rule: Rule | None, path: str, *, anchor: str) -> Result:

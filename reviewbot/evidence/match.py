@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from reviewbot.domain.change import ChangeSet, FileChange
 from reviewbot.domain.evidence import CheckRun, EvidenceKind, EvidenceStatus, Precision, Result, Side, TestRun
 from reviewbot.evidence import places
-from reviewbot.evidence.rules import AT_A_DISTANCE
+from reviewbot.evidence.rules import AT_A_DISTANCE, SYNTAX
 
 NOQA = re.compile(r"#\s*(?:ruff:\s*)?noqa\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
@@ -50,40 +50,78 @@ class Heard:
 def compare(change: ChangeSet, sides: Sides, base_texts: Mapping[str, tuple[str, ...]]) -> tuple[Mark, ...]:
     """Every result with its status. ``base_texts`` holds the lines of the base by head path."""
     newer_names = {file.base_path: file.path for file in change.files if file.base_path}
-    files = {file.path: file for file in change.files}
-    added = {path: places.added(file) for path, file in files.items()}
+    files = {file.path: _Place.of(file, base_texts.get(file.path, ())) for file in change.files}
     old = _grouped(sides.base, newer_names)
     marks: list[Mark] = []
     unmatched: list[Result] = []
-    untouched_first = sorted(sides.head, key=lambda result: result.line in added.get(result.path, ()))
+    untouched_first = sorted(sides.head, key=lambda result: result.path in files and result.line in files[result.path].added)
     for result in untouched_first:
         if same := old.get(_key(result, result.path)):
             same.pop(0)
             marks.append(_existing(result))
         else:
             unmatched.append(result)
-    left = [result for results in old.values() for result in results]
-    for result in unmatched:
-        file, base_text = files.get(result.path), base_texts.get(result.path, ())
-        marks.append(_judge(result, left, file=file, base_text=base_text, base_known=sides.base_known))
-    fixed = (Mark(EvidenceStatus.FIXED, Side.BASE, result) for result in left)
-    return (*marks, *fixed)
+    left = _Left.of(result for results in old.values() for result in results)
+    marks += [_judge(result, left, place=files.get(result.path), base_known=sides.base_known) for result in unmatched]
+    return (*marks, *(Mark(EvidenceStatus.FIXED, Side.BASE, result) for result in left.rest()))
 
 
-def _judge(result: Result, left: list[Result], *, file: FileChange | None, base_text: tuple[str, ...], base_known: bool) -> Mark:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """A changed file with what every result in it is held against: the added lines, and the texts that stood at base."""
+
+    file: FileChange
+    added: frozenset[int]
+    base_texts: frozenset[str]
+
+    @classmethod
+    def of(cls, file: FileChange, base_text: tuple[str, ...]) -> _Place:
+        return cls(file, places.added(file), frozenset(map(str.strip, base_text)))
+
+
+@dataclass(frozen=True, slots=True)
+class _Left:
+    """The results of the base that nothing at head equals, by tool, rule and path."""
+
+    groups: dict[tuple[str, str | None, str], list[Result]]
+
+    @classmethod
+    def of(cls, results: Iterable[Result]) -> _Left:
+        groups: defaultdict[tuple[str, str | None, str], list[Result]] = defaultdict(list)
+        for result in results:
+            groups[result.tool, result.rule, result.path].append(result)
+        return cls(groups)
+
+    def take_origin(self, result: Result, file: FileChange) -> bool:
+        """Take out the same trouble on a line that the same hunk replaced; false where there is none."""
+        alike = self.groups.get((result.tool, result.rule, file.base_path or ""))
+        hunk = file.hunk_at(result.line) if alike else None
+        if not alike or hunk is None or result.kind is EvidenceKind.SECRET:
+            return False
+        removed = {number for number, _ in hunk.removed()}
+        same = (other for other in alike if other.line in removed and _normal(other.message) == _normal(result.message))
+        origin = next(same, None)
+        if origin is not None:
+            alike.remove(origin)
+        return origin is not None
+
+    def rest(self) -> Iterable[Result]:
+        """What is still there."""
+        return (result for group in self.groups.values() for result in group)
+
+
+def _judge(result: Result, left: _Left, *, place: _Place | None, base_known: bool) -> Mark:
     """A result at head that nothing at base equals. The one it grew from is taken out of ``left``."""
-    if file is None:
+    if place is None or left.take_origin(result, place.file):
         return _existing(result)
-    is_added = result.line in places.added(file)
-    if origin := _origin(result, left, file):
-        left.remove(origin)
-        return _existing(result)
-    if is_added or (result.line == 0 and base_known):
+    if result.line in place.added or (result.line == 0 and base_known):
         return Mark(EvidenceStatus.NEW, Side.HEAD, _doubted(result))
-    stood_there = result.anchor in {line.strip() for line in base_text} if base_text else True
-    if stood_there and not (base_known and (result.rule in AT_A_DISTANCE or result.kind is not EvidenceKind.LINT)):
-        return _existing(result)
-    return Mark(EvidenceStatus.NEW, Side.HEAD, _doubted(result))
+    if result.rule == SYNTAX.code and base_known:
+        line = places.nearest(place.added or places.beside_removals(place.file), result.line)
+        return Mark(EvidenceStatus.NEW, Side.HEAD, replace(result, line=line or result.line, end_line=line or result.end_line))
+    stood_there = not place.base_texts or result.anchor in place.base_texts
+    could_come = base_known and (result.rule in AT_A_DISTANCE or result.kind is not EvidenceKind.LINT)
+    return _existing(result) if stood_there and not could_come else Mark(EvidenceStatus.NEW, Side.HEAD, _doubted(result))
 
 
 def _existing(result: Result) -> Mark:
@@ -96,20 +134,6 @@ def _doubted(result: Result) -> Result:
     if result.kind is not EvidenceKind.LINT or not NOQA.search(result.anchor):
         return result
     return replace(result, precision=Precision.HEURISTIC)
-
-
-def _origin(result: Result, left: list[Result], file: FileChange) -> Result | None:
-    """The same trouble on a line that the same hunk replaced."""
-    hunk = file.hunk_at(result.line)
-    if hunk is None or result.kind is EvidenceKind.SECRET:
-        return None
-    removed = {number for number, _ in hunk.removed()}
-    alike = (
-        other
-        for other in left
-        if other.line in removed and (other.tool, other.rule, other.path) == (result.tool, result.rule, file.base_path)
-    )
-    return next((other for other in alike if _normal(other.message) == _normal(result.message)), None)
 
 
 def _grouped(results: Iterable[Result], newer_names: Mapping[str, str]) -> dict[_Key, list[Result]]:

@@ -44,11 +44,11 @@ def head_line(file: FileChange, old: int) -> int:
     """Where line ``old`` of the base stands at head, or would stand had it not been removed; never below 1."""
     shift = 0
     for hunk in file.hunks:
-        if old < hunk.old_start:
+        if old < _first(hunk.old_start, hunk.old_count):
             break
-        if old < hunk.old_start + hunk.old_count:
+        if old < _first(hunk.old_start, hunk.old_count) + hunk.old_count:
             return _within(hunk, old)
-        shift = (hunk.new_start + hunk.new_count) - (hunk.old_start + hunk.old_count)
+        shift += hunk.new_count - hunk.old_count
     return max(old + shift, 1)
 
 
@@ -56,11 +56,11 @@ def base_line(file: FileChange, new: int) -> int | None:
     """Where line ``new`` of the head stood at base, ``None`` where it was added."""
     shift = 0
     for hunk in file.hunks:
-        if new < hunk.new_start:
+        if new < _first(hunk.new_start, hunk.new_count):
             break
         if new in hunk.new_span:
             return next((line.old for line in hunk.lines() if line.new == new), None)
-        shift = (hunk.old_start + hunk.old_count) - (hunk.new_start + hunk.new_count)
+        shift += hunk.old_count - hunk.new_count
     return new + shift
 
 
@@ -72,8 +72,13 @@ def nearest(numbers: frozenset[int], line: int) -> int | None:
     return min(near, key=lambda number: (abs(number - line), number), default=None)
 
 
+def _first(start: int, count: int) -> int:
+    """A side without lines is named by the line before it."""
+    return start if count else start + 1
+
+
 def _within(hunk: Hunk, old: int) -> int:
-    new = hunk.new_start
+    new = _first(hunk.new_start, hunk.new_count)
     for line in hunk.lines():
         if line.old == old:
             return max(line.new if line.new is not None else new, 1)

@@ -5,10 +5,14 @@ Reads JSON from standard input: ``{"modules": [{"path": "a/b.py", "name": "a.b",
 ``new_line`` is 0 for what is gone; ``exported`` says that the module's ``__all__`` names it. Plain variables count only then.
 """
 
+from __future__ import annotations
+
 import json
 import sys
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import griffe
 
@@ -24,8 +28,8 @@ LOUD = {
 }
 
 
-def main():
-    answer = {"breakages": [], "failed": []}
+def main() -> None:
+    answer: dict[str, list[Any]] = {"breakages": [], "failed": []}
     for module in json.load(sys.stdin)["modules"]:
         try:
             answer["breakages"] += list(compare(module))
@@ -34,7 +38,7 @@ def main():
     json.dump(answer, sys.stdout)
 
 
-def compare(module):
+def compare(module: dict[str, str]) -> Iterator[dict[str, Any]]:
     old, new = visit(module["name"], module["old"]), visit(module["name"], module["new"])
     for breakage in griffe.find_breaking_changes(old, new):
         if breakage.kind.name in LOUD:
@@ -43,12 +47,12 @@ def compare(module):
                 yield answer
 
 
-def visit(name, source):
+def visit(name: str, source: str) -> Any:
     """The module as its text says; a folder of no use stands for its file."""
     return griffe.visit(name, Path(tempfile.gettempdir()) / "module.py", source)
 
 
-def told(module, breakage, *, old, new):
+def told(module: dict[str, str], breakage: Any, *, old: Any, new: Any) -> dict[str, Any]:
     path = breakage.obj.path
     name = path[len(module["name"]) + 1 :]
     here, there = find(old, name), find(new, name)
@@ -64,7 +68,7 @@ def told(module, breakage, *, old, new):
     }
 
 
-def find(module, name):
+def find(module: Any, name: str) -> Any:
     """The object, unless it is an alias that leads nowhere."""
     try:
         found = module[name] if name else module
@@ -73,17 +77,17 @@ def find(module, name):
     return None if found.is_alias else found
 
 
-def definition(source, found):
+def definition(source: str, found: Any) -> int:
     """The line of ``def`` or ``class`` below the decorators."""
     lines = source.split("\n")
-    start = found.lineno or 0
+    start: int = found.lineno or 0
     for number in range(start, min(found.endlineno or start, len(lines)) + 1):
         if lines[number - 1].lstrip().startswith(("def ", "async def ", "class ")):
             return number
     return start
 
 
-def explained(breakage):
+def explained(breakage: Any) -> str:
     old = getattr(breakage.old_value, "name", breakage.old_value)
     new = getattr(breakage.new_value, "name", breakage.new_value)
     return str(breakage.kind.value) + ": " + " -> ".join(str(value) for value in (old, new) if value is not None)

@@ -13,9 +13,13 @@ Each line of the report is a JSON object with a ``type`` and, from ``start`` on,
 Paths are relative to the working directory at the start. Python 3.8 and later; imports nothing of reviewbot.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import re
+from collections.abc import Generator
+from typing import Any
 
 import pytest
 
@@ -29,41 +33,41 @@ FRAME_LINE = re.compile(r"^(\S[^:\n]*):(\d+): in (.*)$", re.MULTILINE)
 class Report:
     """The file, kept open: appended to and flushed line by line."""
 
-    def __init__(self, path):
+    def __init__(self, path: str) -> None:
         self.handle = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         self.number = 0
 
-    def say(self, kind, **fields):
-        line = json.dumps({"type": kind, "n": self.number, **fields}) + "\n"
-        os.write(self.handle, line.encode("ascii"))
+    def say(self, kind: str, **fields: Any) -> None:
+        line = json.dumps({"type": kind, "n": self.number, **fields}, ensure_ascii=False).replace("\\u0000", "\\ufffd")
+        os.write(self.handle, line.encode("utf-8", "replace") + b"\n")
         self.number += 1
 
 
 class Measure:
     """Which lines of some files run, test by test."""
 
-    def __init__(self, paths):
+    def __init__(self, paths: list[str]) -> None:
         self.paths = paths
-        self.coverage = None
+        self.coverage: Any = None
         if paths:
             self.coverage = self.begin()
 
-    def begin(self):
+    def begin(self) -> Any:
         try:
             import coverage
         except ImportError:
             return None
         files = [os.path.join(TREE, path) for path in self.paths]
-        tracer = coverage.Coverage(data_file=None, config_file=False, include=files, messages=False)
+        tracer = coverage.Coverage(data_file=None, config_file=False, include=files)
         tracer._warn_no_data = tracer._warn_unimported_source = False
         tracer.start()
         return tracer
 
-    def enter(self, name):
+    def enter(self, name: str) -> None:
         if self.coverage:
             self.coverage.switch_context(name)
 
-    def executed(self, name):
+    def executed(self, name: str) -> dict[str, list[int]]:
         if not self.coverage:
             return {}
         data = self.coverage.get_data()
@@ -71,7 +75,7 @@ class Measure:
         found = {path: sorted(data.lines(os.path.join(TREE, path)) or []) for path in self.paths}
         return {path: lines for path, lines in found.items() if lines}
 
-    def stop(self):
+    def stop(self) -> None:
         if self.coverage:
             self.coverage.stop()
 
@@ -79,20 +83,19 @@ class Measure:
 class Reporter:
     """What pytest calls."""
 
-    def __init__(self, report, measure):
+    def __init__(self, report: Report, measure: Measure) -> None:
         self.report = report
         self.measure = measure
-        self.failures = {}
 
-    def pytest_sessionstart(self):
+    def pytest_sessionstart(self) -> None:
         self.report.say("start", measured=self.measure.coverage is not None)
 
-    def pytest_collection_finish(self, session):
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.report.say("collected", count=len(session.items))
         self.report.say("lines", id="", lines=self.measure.executed(""))
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_protocol(self, item):
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, None]:
         self.report.say("begin", id=item.nodeid)
         self.measure.enter(item.nodeid)
         yield
@@ -102,13 +105,13 @@ class Reporter:
             self.report.say("lines", id=item.nodeid, lines=lines)
 
     @pytest.hookimpl(hookwrapper=True)
-    def pytest_runtest_makereport(self, item, call):
+    def pytest_runtest_makereport(self, item: pytest.Item, call: Any) -> Generator[None, Any, None]:
         outcome = yield
         report = outcome.get_result()
         if report.when == "call" or report.failed or (report.when == "setup" and report.skipped):
             self.report.say("test", **self.told(item, call, report))
 
-    def told(self, item, call, report):
+    def told(self, item: pytest.Item, call: Any, report: Any) -> dict[str, Any]:
         path, line, _ = item.location
         return {
             "id": item.nodeid,
@@ -122,7 +125,7 @@ class Reporter:
             "seconds": round(report.duration, 4),
         }
 
-    def pytest_collectreport(self, report):
+    def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             text = report.longreprtext
             self.report.say(
@@ -135,20 +138,20 @@ class Reporter:
             )
 
     @pytest.hookimpl(trylast=True)
-    def pytest_sessionfinish(self):
+    def pytest_sessionfinish(self) -> None:
         self.measure.stop()
         self.report.say("lines", id="", lines=self.measure.executed(""))
         self.report.say("finish")
 
 
-def said(info):
+def said(info: Any) -> str:
     """The exception in one line or a few."""
-    return info.exconly()[:MESSAGE_LIMIT] if info else ""
+    return str(info.exconly())[:MESSAGE_LIMIT] if info else ""
 
 
-def frames(info):
+def frames(info: Any) -> list[list[Any]]:
     """Where it passed through, deepest last, in files of the tree."""
-    found = []
+    found: list[list[Any]] = []
     for entry in info.traceback if info else ():
         path = relative(entry.path)
         if not path.startswith(".."):
@@ -156,18 +159,18 @@ def frames(info):
     return found[-FRAME_LIMIT:]
 
 
-def last_words(text):
+def last_words(text: str) -> str:
     """The line of a traceback that names the exception."""
     lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
     return (lines[-1] if lines else text.strip().rpartition("\n")[2])[:MESSAGE_LIMIT]
 
 
-def relative(path):
+def relative(path: object) -> str:
     """A path below the tree; anything else begins with ``..``."""
     return os.path.relpath(os.path.realpath(os.path.join(TREE, str(path))), TREE)
 
 
-def pytest_configure(config):
+def pytest_configure(config: pytest.Config) -> None:
     path = os.environ.pop("REVIEWBOT_REPORT", "")
     paths = json.loads(os.environ.pop("REVIEWBOT_MEASURE", "[]"))
     if path:

@@ -4,11 +4,15 @@ Usage: ``python -I reviewbot_tests.py SPEC REPORT``. SPEC is JSON: ``{"tests": [
 relative to the working directory. REPORT is appended to, a JSON object a line (see ``reviewbot_pytest``). Python 3.8 and later.
 """
 
+from __future__ import annotations
+
 import importlib.util
 import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from typing import Any
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 QUIET = ["-q", "--tb=short", "--color=no", "-p", "no:cacheprovider", "-p", "no:stepwise"]
@@ -22,7 +26,7 @@ TAMED = (
 """Plug-ins that reorder, repeat, distribute or measure tests, and the words that keep them from it."""
 
 
-def main(spec_path, report_path):
+def main(spec_path: str, report_path: str) -> int:
     with open(spec_path, encoding="utf-8") as file:
         spec = json.load(file)
     tests = [test for test in spec["tests"] if os.path.exists(test.partition("::")[0])]
@@ -44,7 +48,7 @@ def main(spec_path, report_path):
     return code
 
 
-def words(tests):
+def words(tests: list[str]) -> list[str]:
     """What keeps plug-ins that are installed from changing the run, and slow ones out of it."""
     found = [word for module, tamed in TAMED if is_here(module) for word in tamed]
     if is_here("hypothesis") and not any(b"hypothesis" in content(path) for path in readable(tests)):
@@ -52,11 +56,11 @@ def words(tests):
     return found
 
 
-def is_here(module):
+def is_here(module: str) -> bool:
     return importlib.util.find_spec(module) is not None
 
 
-def readable(tests):
+def readable(tests: list[str]) -> Iterator[str]:
     """The files in which a project would name a plug-in that it uses."""
     yield from CONFIGURATIONS
     for path in sorted({test.partition("::")[0] for test in tests}):
@@ -67,7 +71,7 @@ def readable(tests):
             folder = os.path.dirname(folder)
 
 
-def content(path):
+def content(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
             return file.read()
@@ -75,7 +79,7 @@ def content(path):
         return b""
 
 
-def environment(spec, report_path):
+def environment(spec: dict[str, Any], report_path: str) -> dict[str, str]:
     tree = os.getcwd()
     folders = [folder for folder in (os.path.join(tree, "src"), tree) if os.path.isdir(folder)]
     return dict(
@@ -89,12 +93,12 @@ def environment(spec, report_path):
     )
 
 
-def has_begun(report_path):
+def has_begun(report_path: str) -> bool:
     with open(report_path, "rb") as file:
         return b'{"type": "start"' in file.read()
 
 
-def append(report_path, record):
+def append(report_path: str, record: dict[str, Any]) -> None:
     with open(report_path, "a", encoding="utf-8") as file:
         file.write(json.dumps(record) + "\n")
 

@@ -30,7 +30,7 @@ def render(review: Review) -> str:
         places=_anchors([finding.id for finding in review.findings], "finding"),
         css=Markup(environment.get_template("page.css").render()),  # our own style sheet
     )
-    return _LINE_COMMAND.sub(r"\1&#58;", page.replace("##[", "#&#35;[")) + "\n"
+    return _LINE_COMMAND.sub(r"\1&#58;", page.strip().replace("##[", "#&#35;[")) + "\n"
 
 
 def _environment() -> Environment:

@@ -55,7 +55,7 @@ def study(
     options = options or CheckOptions()
     repo = Repo(folder)
     for files in (base, head):
-        for name in repo.git("ls-files").splitlines():
+        for name in repo.git("ls-files", "-z").split("\0")[:-1]:
             repo.remove(name)
         for name, text in files.items():
             repo.write(name, text)

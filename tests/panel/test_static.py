@@ -223,3 +223,22 @@ def test_the_loop_around_a_line_is_found_in_a_whole_file_and_in_a_fragment() -> 
 def test_a_very_long_file_is_argued_about_in_no_time() -> None:
     long = "\n".join(f"def f{number}(rows):\n    for row in rows:\n        g(row)" for number in range(20_000))
     assert cross(quadratic(59_000), long, "optimizer")["probability"] > 0
+
+
+def test_a_mutable_default_is_supported_where_it_is_changed_and_opposed_where_it_is_only_read() -> None:
+    item = evidence_item(1, "a.py", 1)
+    changed = "def f(x, seen=[]):\n    seen.append(x)\n    return len(seen)"
+    kept = "class A:\n    def __init__(self, seen=[]):\n        self.seen = seen"
+    read = "def f(x, order=[1, 2]):\n    return x in order"
+    said = cross(item, changed, "reviewer")
+    assert said["stance"] == "support"
+    assert "a.py:2" in said["arguments"][0]["evidence"] + said["arguments"][1]["evidence"]
+    assert cross(evidence_item(1, "a.py", 2), kept, "reviewer")["probability"] > 0.8
+    assert cross(item, read, "reviewer")["stance"] == "oppose"
+
+
+def test_a_result_that_stands_by_its_floor_shows_who_does_not_agree() -> None:
+    case = only(discuss("def f(x, order=[1, 2]):\n    return x in order", evidence_item(1, "a.py", 1)))
+    opponents = [said.panelist for said in case.positions if said.stance is Stance.OPPOSE]
+    assert opponents
+    assert case.probability == pytest.approx(0.80)

@@ -129,6 +129,19 @@ def test_every_missing_key_is_named_with_its_place() -> None:
                 load.load_review(json.dumps(candidate))
 
 
+def test_every_unknown_key_is_refused() -> None:
+    free = {("debate", "criteria"), ("usage", "by_panelist")}
+    for path in places(document(samples.FULL)):
+        candidate = copy.deepcopy(document(samples.FULL))
+        holder: Any = candidate
+        for key in path:
+            holder = holder[key]
+        if isinstance(holder, dict) and path not in free and path[-1:] != ("scores",):
+            holder["surprise"] = None
+            with pytest.raises(UsageError, match="'surprise' is unknown"):
+                load.load_review(json.dumps(candidate))
+
+
 @pytest.mark.parametrize(
     "text",
     [

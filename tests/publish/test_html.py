@@ -47,6 +47,7 @@ class Page(HTMLParser):
 
 
 def check(text: str) -> Page:
+    assert text.startswith("<!doctype html>")
     page = Page(text)
     assert set(page.tags) <= TAGS
     assert {name for name, _ in page.attributes} <= ATTRIBUTES

@@ -53,12 +53,14 @@ class Plain:
         }
         limits = self._limits.prlimit()
         prefix = limits if Path(limits[0]).exists() else ()
+        mark = f"REVIEWBOT_JOB={folder.name}"
         command = Command(
             (*prefix, *words.argv(job, known)),
-            words.environment(job, known, home=str(home)),
+            words.environment(job, known, home=str(home)) | {"REVIEWBOT_JOB": folder.name},
             tree or folder / "files",
             job.stdin,
             job.timeout_seconds,
+            mark,
         )
         outcome = self._supervisor.run(command)
         return replace(outcome, collected=collected(folder, job.collect, self._limits.output_bytes))

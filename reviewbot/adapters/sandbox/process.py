@@ -26,13 +26,17 @@ _PIECE = 65536
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A process to start. ``environment`` is all of it."""
+    """A process to start. ``environment`` is all of it.
+
+    ``mark``, where given, stands in the environment and in no other process's: by it a child is found that left home.
+    """
 
     argv: tuple[str, ...]
     environment: Mapping[str, str]
     folder: Path
     stdin: bytes
     seconds: float
+    mark: str = ""
 
 
 class Supervisor:
@@ -122,6 +126,8 @@ class _Watched:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         watch.kill(tuple(self._seen.items()))
+        if self._command.mark:
+            watch.kill(watch.marked(self._command.mark))
 
     def _open(self, selector: selectors.BaseSelector) -> None:
         for pipe, capture in ((self._process.stdout, self._stdout), (self._process.stderr, self._stderr)):

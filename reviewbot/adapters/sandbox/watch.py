@@ -50,6 +50,17 @@ def kill(members: tuple[tuple[int, str], ...]) -> None:
                 os.kill(pid, signal.SIGKILL)
 
 
+def marked(mark: str) -> tuple[tuple[int, str], ...]:
+    """All processes, wherever they went, that were started with ``mark`` in their environment."""
+    found: list[tuple[int, str]] = []
+    for entry in _PROC.iterdir():
+        if entry.name.isdigit():
+            with contextlib.suppress(OSError, IndexError):
+                if mark.encode("ascii") in (entry / "environ").read_bytes():
+                    found.append((int(entry.name), started(int(entry.name))))
+    return tuple(found)
+
+
 def _children(pid: int) -> list[int]:
     found: list[int] = []
     for task in (_PROC / str(pid) / "task").iterdir():

@@ -156,7 +156,7 @@ def _constant_argument(scene: Scene) -> Fact | None:
     if scene.packet.category is not Category.SECURITY or not scene.argument_is_constant():
         return None
     return Fact(
-        (-1.6, -0.8, -0.4), "only constants reach this call", (scene.here,), "no input from outside can change what it does"
+        (-2.6, -1.8, -1.4), "only constants reach this call", (scene.here,), "no input from outside can change what it does"
     )
 
 
@@ -173,13 +173,31 @@ def _placeholder(scene: Scene) -> Fact | None:
     return Fact((-1.2, -1.2, -0.6), "the value reads like a placeholder", (scene.here,), "examples name themselves")
 
 
+def _default(scene: Scene) -> Fact | None:
+    if all(item.result.rule not in ("B006", "B008") for item in scene.items) or (use := scene.default_use()) is None:
+        return None
+    changed, place = use
+    if changed:
+        cites = tuple(dict.fromkeys((scene.here, place)))
+        return Fact(
+            (1.3, 0.9, 0.4), "the function changes the default or lets it out", cites, "the next call meets what this one left"
+        )
+    return Fact((-1.8, -1.9, -1.8), "the default is only read here", (place,), "calls share it, and none of them changes it")
+
+
+def _right_to_left(scene: Scene) -> Fact | None:
+    if all(item.result.kind is not EvidenceKind.UNICODE for item in scene.items) or not scene.writes_right_to_left():
+        return None
+    return Fact((-0.6, -1.6, -1.2), "the line holds a right-to-left language", (scene.here,), "there the character is writing")
+
+
 def _loop(scene: Scene) -> Fact | None:
     if scene.packet.category is not Category.PERFORMANCE or not (loop := scene.loop_over()):
         return None
     kind, place = loop
     cites = (place, scene.here)
     if kind == "bounded":
-        return Fact((-1.2, -1.2, -1.6), "the loop runs over a constant", cites, "its cost cannot grow with the input")
+        return Fact((-2.4, -2.4, -2.8), "the loop runs over a constant", cites, "its cost cannot grow with the input")
     if kind == "parameter":
         return Fact(
             (0.9, 0.7, 1.3), "the loop runs over what the caller hands in", cites, "the cost grows with the caller's data"
@@ -216,6 +234,8 @@ CONSIDERATIONS: tuple[Consideration, ...] = (
     _constant_argument,
     _outside_input,
     _placeholder,
+    _default,
+    _right_to_left,
     _loop,
     _cold_path,
     _complexity_is_tested,

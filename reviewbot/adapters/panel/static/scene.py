@@ -6,9 +6,11 @@ import ast
 import re
 import sys
 import textwrap
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from reviewbot.adapters.panel.static import usage
 from reviewbot.domain.change import is_test_path
 from reviewbot.domain.evidence import Evidence, EvidenceKind, EvidenceStatus, Ledger
 from reviewbot.ports import Packet, Passage
@@ -128,6 +130,24 @@ class Scene:
                 return kind, f"{passage.path}:{line}"
         return None
 
+    def default_use(self) -> tuple[bool, str] | None:
+        """What becomes of the mutable default on the claim's line: whether its function changes it or lets it out, and the
+        citation of that line (else of the head). Python only; ``None`` where there is no such default to be seen."""
+        for passage in self.passages:
+            if passage.text(self.packet.line) is None:
+                continue
+            tree, offset = _parsed(passage, self.packet.line + 1)
+            function = tree.body[0] if tree and tree.body else None
+            if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) and (names := usage.mutable_defaults(function)):
+                used = [line for name in names if (line := usage.changed_or_kept(function, name)) is not None]
+                line = min(used, default=function.lineno) + offset
+                return bool(used), f"{passage.path}:{line}"
+        return None
+
+    def writes_right_to_left(self) -> bool:
+        """The line holds letters of a script that runs from right to left."""
+        return any(unicodedata.bidirectional(character) in ("R", "AL") for character in self.line)
+
     def argument_is_constant(self) -> bool:
         """Every call on the line is given constants only: nothing from outside can reach it. Python only."""
         try:
@@ -185,7 +205,7 @@ def _parsed(passage: Passage, line: int) -> tuple[ast.Module | None, int]:
 def _head(passage: Passage, line: int, opening: re.Pattern[str]) -> int | None:
     """The index of the outermost line that opens a block around ``line`` and matches."""
     found, indent = None, sys.maxsize
-    for index in range(line - passage.start, -1, -1):
+    for index in range(min(line - passage.start, len(passage.lines) - 1), -1, -1):
         text = passage.lines[index]
         if not text.strip() or text.lstrip().startswith(_CLOSING) or _indent(text) >= indent:
             continue

@@ -1,0 +1,214 @@
+"""The project's tests as evidence: whose failure it is, and which line it is put down to."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from reviewbot.domain.debate import Check
+from reviewbot.domain.evidence import EvidenceStatus, Precision
+from reviewbot.evidence import proof
+from reviewbot.evidence.view import CheckOptions
+from reviewbot.ports import Experiment
+from tests.evidence.lab import Lab, study
+
+CALC = "def add(a, b):\n    return a + b\n\n\ndef halve(a):\n    if a is None:\n        return 0\n    return a / 2\n"
+TESTS = (
+    "from calc import add, halve\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_add_nothing():\n    assert add(1, 0) == 1\n\n\n"
+    "def test_halve():\n    assert halve(4) == 2\n\n\ndef test_halve_none():\n    assert halve(None) == 0\n"
+)
+pytestmark = pytest.mark.usefixtures("bubblewrap")
+BASE = {"calc.py": CALC, "tests/test_calc.py": TESTS}
+
+
+def changed(before: str, after: str, path: str = "calc.py", base: dict[str, str] = BASE) -> dict[str, str]:
+    """The base with one text replaced by another."""
+    assert before in base[path]
+    return base | {path: base[path].replace(before, after)}
+
+
+def run(folder: Path, base: dict[str, str], head: dict[str, str]) -> Lab:
+    """Only the tests."""
+    lab = study(folder, base, head, options=CheckOptions(presets=("pytest",)))
+    assert lab.ledger.sandbox == "bubblewrap"
+    return lab
+
+
+def test_a_wrong_operator_is_found_by_the_lines_that_the_failing_test_ran(tmp_path: Path) -> None:
+    lab = run(tmp_path, BASE, changed("a + b", "a - b"))
+    (item,) = lab.new("test")
+    assert (item.result.path, item.result.line) == ("calc.py", 2)
+    assert item.result.anchor == "return a - b"
+    assert item.result.precision is Precision.CERTAIN
+    assert item.result.subject == "tests/test_calc.py::test_add"
+    assert (lab.ledger.tests.passed, lab.ledger.tests.failed) == (3, 1)
+    assert lab.ledger.tests.executed == {("calc.py", 2)}
+
+
+def test_an_exception_is_put_down_to_the_changed_line_it_passed_through(tmp_path: Path) -> None:
+    lab = run(tmp_path, BASE, changed("return a / 2", "half = a // 0\n    return half"))
+    assert lab.places("test") == [("calc.py", 8, None)]
+
+
+def test_removed_lines_are_put_down_to_where_they_stood(tmp_path: Path) -> None:
+    lab = run(tmp_path, BASE, changed("    if a is None:\n        return 0\n", ""))
+    assert lab.places("test") == [("calc.py", 6, None)]
+
+
+def test_a_constant_is_found_though_it_runs_at_import(tmp_path: Path) -> None:
+    base = {
+        "calc.py": "RATE = 2\n\n\ndef twice(a):\n    return a * RATE\n",
+        "tests/test_calc.py": "from calc import twice\n\n\ndef test_twice():\n    assert twice(2) == 4\n",
+    }
+    assert run(tmp_path, base, changed("RATE = 2", "RATE = 3", base=base)).places("test") == [("calc.py", 1, None)]
+
+
+def test_the_more_specific_of_two_changed_lines_is_the_cause(tmp_path: Path) -> None:
+    shared = {
+        "calc.py": "def prepare(a):\n    a = a\n    return a\n\n\n"
+        + CALC.replace("a + b", "prepare(a) + b").replace("a / 2", "prepare(a) / 2"),
+        "tests/test_calc.py": TESTS,
+    }
+    head = changed("    a = a\n", "    a = (a)\n", base=shared)
+    head = changed("prepare(a) + b", "prepare(a) - b", base=head)
+    assert run(tmp_path, shared, head).places("test") == [("calc.py", 7, None)]
+
+
+def test_a_failure_that_says_strange_things_is_reported(tmp_path: Path) -> None:
+    loud = TESTS.replace("assert add(1, 2) == 3", r"assert add(1, 2) == 3, 'a\0b\udc80\\u0000 \U0001f600'")
+    base = BASE | {"tests/test_calc.py": loud}
+    assert run(tmp_path, base, changed("a + b", "a - b", base=base)).places("test") == [("calc.py", 2, None)]
+
+
+def test_a_source_layout_without_installation_works(tmp_path: Path) -> None:
+    base = {
+        "src/pack/__init__.py": "",
+        "src/pack/calc.py": CALC,
+        "tests/test_calc.py": TESTS.replace("from calc", "from pack.calc"),
+    }
+    assert run(tmp_path, base, changed("a + b", "a - b", "src/pack/calc.py", base)).places("test") == [
+        ("src/pack/calc.py", 2, None)
+    ]
+
+
+def test_the_reverse_change_is_a_repair(tmp_path: Path) -> None:
+    lab = run(tmp_path, changed("a + b", "a - b"), BASE)
+    assert lab.new("test") == []
+    assert [item.result.subject for item in lab.of(EvidenceStatus.FIXED, "test")] == ["tests/test_calc.py::test_add"]
+    assert lab.ledger.tests.green
+
+
+def test_what_failed_before_is_not_the_change_s_doing(tmp_path: Path) -> None:
+    broken = changed("== 3", "== 4", "tests/test_calc.py")
+    lab = run(tmp_path, broken, changed("return a / 2", "return a * 0.5", base=broken))
+    assert lab.new("test") == []
+    assert [item.result.subject for item in lab.of(EvidenceStatus.EXISTING, "test")] == ["tests/test_calc.py::test_add"]
+
+
+def test_a_changed_test_proves_a_cause_only_if_it_passes_against_the_base(tmp_path: Path) -> None:
+    stricter = TESTS + "\n\ndef test_negative():\n    assert add(-1, -1) == -2\n"
+    regression = run(tmp_path / "a", BASE, changed("a + b", "abs(a) + abs(b)") | {"tests/test_calc.py": stricter})
+    (item,) = regression.new("test")
+    assert (item.result.path, item.result.line, item.result.precision) == ("calc.py", 2, Precision.CERTAIN)
+    unmet = TESTS + "\n\ndef test_text():\n    assert add('1', 2) == 3\n"
+    hope = run(tmp_path / "b", BASE, changed("return a / 2", "return a * 0.5") | {"tests/test_calc.py": unmet})
+    (item,) = hope.new("test")
+    assert item.result.precision is Precision.HEURISTIC
+    assert not item.is_executed_proof
+
+
+def test_a_module_that_no_longer_imports_breaks_its_tests(tmp_path: Path) -> None:
+    lab = run(tmp_path, BASE, changed("def add", "from nowhere.calc import x\n\n\ndef add") | {"nowhere/__init__.py": ""})
+    (item,) = lab.new("test")
+    assert (item.result.path, item.result.line) == ("calc.py", 1)
+
+
+def test_a_dependency_that_is_not_installed_here_is_no_defect(tmp_path: Path) -> None:
+    lab = run(tmp_path, BASE, changed("def add", "import a_library_from_afar\n\n\ndef add"))
+    assert lab.new("test") == []
+    (check,) = [check for check in lab.ledger.checks if check.name == "pytest"]
+    assert "a_library_from_afar" in check.reason
+
+
+def test_a_test_that_hangs_is_told(tmp_path: Path) -> None:
+    options = CheckOptions(presets=("pytest",), seconds=4)
+    lab = study(tmp_path, BASE, changed("return a / 2", "while a: pass"), options=options)
+    assert lab.ledger.sandbox == "bubblewrap"
+    (item,) = lab.new("test")
+    assert "does not end" in item.result.message
+    assert item.result.path == "calc.py"
+    assert any("of 4 tests had ended" in check.reason for check in lab.ledger.checks)
+
+
+def test_options_that_need_a_missing_plug_in_are_left_out_and_said(tmp_path: Path) -> None:
+    base = BASE | {"pytest.ini": "[pytest]\naddopts = --no-such-option\n"}
+    lab = run(tmp_path, base, changed("a + b", "a - b", base=base))
+    assert lab.places("test") == [("calc.py", 2, None)]
+    assert any("without the project's own options" in check.reason for check in lab.ledger.checks)
+
+
+def test_a_project_that_runs_its_tests_in_parallel_is_measured_all_the_same(tmp_path: Path) -> None:
+    pytest.importorskip("xdist")
+    base = BASE | {"pytest.ini": "[pytest]\naddopts = -n 2 --dist worksteal -q\nfilterwarnings = error\n"}
+    lab = run(tmp_path, base, changed("a + b", "a - b", base=base))
+    assert lab.places("test") == [("calc.py", 2, None)]
+    assert lab.ledger.tests.measured
+
+
+def test_changed_lines_that_no_test_runs_are_told_once_per_function(tmp_path: Path) -> None:
+    more = CALC + "\n\ndef unused(a):\n    if a:\n        a = 1\n    return a\n"
+    lab = run(tmp_path, BASE, BASE | {"calc.py": more})
+    (item,) = lab.new("coverage")
+    assert (item.result.path, item.result.line, item.result.subject) == ("calc.py", 12, "unused")
+
+
+def test_a_renamed_file_keeps_its_tests(tmp_path: Path) -> None:
+    head = {"sums.py": CALC.replace("a + b", "a - b"), "tests/test_sums.py": TESTS.replace("from calc", "from sums")}
+    lab = run(tmp_path, BASE, head)
+    assert {item.result.path for item in lab.new("test")} == {"sums.py"}
+
+
+def test_no_test_file_is_said(tmp_path: Path) -> None:
+    lab = run(tmp_path, {"a.py": "x = 1\n"}, {"a.py": "x = 2\n"})
+    assert [(check.name, check.ran, check.reason) for check in lab.ledger.checks if check.name == "pytest"] == [
+        ("pytest", False, "no test file was found")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("after", "subject", "outcome"),
+    [
+        ("a - b", "tests/test_calc.py::test_add", "fails_at_head"),
+        ("a - b", "tests/test_calc.py::test_halve", "passes_at_head"),
+        ("a - b", "tests/test_calc.py::test_no_such", "not_run"),
+    ],
+)
+def test_a_proof_runs_the_test_at_both_ends_twice(tmp_path: Path, after: str, subject: str, outcome: str) -> None:
+    lab = run(tmp_path, BASE, changed("a + b", after))
+    check = Check(("python", "-m", "pytest", subject), subject=subject)
+    jobs = proof.jobs(check, lab.view, CheckOptions())
+    assert len(jobs) == 4
+    verified = proof.judge(Experiment("C1", check), tuple(lab.room.run(job) for job in jobs))
+    assert verified.check.outcome == outcome
+
+
+def test_a_written_check_is_run_as_a_file_of_its_own(tmp_path: Path) -> None:
+    lab = run(tmp_path, BASE, changed("a + b", "a - b"))
+    check = Check(("pytest",), source="from calc import add\n\n\ndef test_it():\n    assert add(2, 2) == 4\n")
+    verified = proof.judge(
+        Experiment("C1", check), tuple(lab.room.run(job) for job in proof.jobs(check, lab.view, CheckOptions()))
+    )
+    assert verified.check.outcome == "fails_at_head"
+    assert "assert 0 == 4" in verified.excerpt
+
+
+def test_a_test_that_cannot_make_up_its_mind_is_unstable(tmp_path: Path) -> None:
+    lab = run(tmp_path, BASE, changed("a + b", "a - b"))
+    source = "import os\n\n\ndef test_it():\n    assert int.from_bytes(os.urandom(1), 'big') < LIMIT\n"
+    outcomes = []
+    for limit in (256, 0, 256, 256):
+        check = Check(("pytest",), source=source.replace("LIMIT", str(limit)))
+        outcomes.append(lab.room.run(proof.jobs(check, lab.view, CheckOptions())[0]))
+    verified = proof.judge(Experiment("C1", Check(("pytest",), source=source)), outcomes)
+    assert verified.check.outcome == "unstable"
