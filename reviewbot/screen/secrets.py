@@ -82,6 +82,7 @@ _FORMATS = (
         r"://[^\s/:@\"'`<>]{0,100}:(?P<secret>[^\s/:@\"'`<>{}$*%]{3,200})@[\w.\[-]",
     ),
 )
+_ANCHORS = tuple((anchor, known) for known in _FORMATS for anchor in known.anchors)
 _BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]{24}")
 _PLACEHOLDERS = frozenset({"password", "passwd", "pass", "secret", "pwd", "changeme", "token", "xxx", "xxxx", "..."})
 
@@ -107,12 +108,11 @@ def redact(text: str) -> tuple[str, int]:
 
 
 def _candidates(text: str) -> Iterator[Secret]:
-    for known in _FORMATS:
-        if any(anchor in text for anchor in known.anchors):
-            group = "secret" if "secret" in known.pattern.groupindex else 0
-            for match in known.pattern.finditer(text):
-                if _is_real(known.name, match[group]):
-                    yield Secret(known.name, *match.span(group))
+    for known in dict.fromkeys([known for anchor, known in _ANCHORS if anchor in text]):
+        group = "secret" if "secret" in known.pattern.groupindex else 0
+        for match in known.pattern.finditer(text):
+            if _is_real(known.name, match[group]):
+                yield Secret(known.name, *match.span(group))
 
 
 def _is_real(name: str, value: str) -> bool:

@@ -163,10 +163,10 @@ class _Watched:
         limits, seconds = self._limits, self._command.seconds
         if time.monotonic() - self._began > seconds:
             return Ended.TIMEOUT, f"it did not end within {seconds:.0f} s"
-        if tree.resident_bytes > limits.memory_bytes:
-            return Ended.MEMORY, f"it used more than {limits.memory_bytes} bytes of memory"
         if len(tree.members) > limits.processes:
             return Ended.PROCESSES, f"it started more than {limits.processes} processes"
+        if tree.resident_bytes > limits.memory_bytes:
+            return Ended.MEMORY, f"it used more than {limits.memory_bytes} bytes of memory"
         if self._stdout.total + self._stderr.total > limits.flood_bytes:
             return Ended.OUTPUT, f"it wrote more than {limits.flood_bytes} bytes of output"
         return None
