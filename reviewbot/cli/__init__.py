@@ -8,6 +8,7 @@ from __future__ import annotations
 import errno
 import gc
 import os
+import signal
 import sys
 
 from reviewbot import __version__
@@ -31,6 +32,7 @@ OUT_OF_SPACE = (errno.ENOSPC, errno.EDQUOT)
 EXIT_USAGE = 2
 EXIT_BUG = 70
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143  # 128 + SIGTERM
 EXIT_BROKEN_PIPE = 141  # 128 + SIGPIPE: what a shell reports of any tool whose reader went away
 
 
@@ -43,6 +45,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
     except KeyboardInterrupt:
         return _ended("reviewbot: interrupted", EXIT_INTERRUPTED)
+    except _Terminated:
+        return _ended("reviewbot: terminated", EXIT_TERMINATED)
     except Exception as error:  # noqa: BLE001 - the one catcher: every error becomes a line and an exit code
         return _failed(error, arguments)
     return code
@@ -56,7 +60,16 @@ def _run(arguments: list[str]) -> int:
 
     # A command lives for seconds and makes many small values: looking for cycles among them costs up to a fifth of it.
     gc.set_threshold(50_000, 20, 20)
+    signal.signal(signal.SIGTERM, _terminate)
     return invoke(arguments)
+
+
+class _Terminated(BaseException):
+    """SIGTERM arrived: leave as an interrupt does, so that nothing is left behind."""
+
+
+def _terminate(_number: int, _frame: object) -> None:
+    raise _Terminated
 
 
 def _failed(error: Exception, arguments: list[str]) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reviewbot.domain.change import Coverage, CoverageStatus
-from reviewbot.domain.debate import Check, Proof, SeatStatus, Stance
+from reviewbot.domain.debate import Check, Proof, SeatStatus, SettledBy, Stance
 from reviewbot.domain.evidence import Evidence
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Review, Suggestion, Verdict
 from reviewbot.publish import plain
@@ -142,6 +142,8 @@ def status(finding: Finding) -> str:
 
 def proof(finding: Finding) -> str:
     """What execution said of it."""
+    if finding.proof is Proof.UNTESTED and finding.settled_by is SettledBy.EVIDENCE:
+        return "a tool's own result, see the evidence"
     return _PROOFS[finding.proof]
 
 

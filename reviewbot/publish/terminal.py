@@ -27,6 +27,7 @@ _SEVERITIES = {
 }
 _MARKS = {Mark.SUPPORT: "green", Mark.NEUTRAL: "yellow", Mark.OPPOSE: "red", Mark.SILENT: "dim"}
 _EXCERPT_LINES = 6
+_RECORDED = 5
 
 
 def render(review: Review, *, width: int, color: bool, verbose: bool = False) -> str:
@@ -162,7 +163,9 @@ def _summary(review: Review, *, verbose: bool) -> Iterator[tuple[str, Text]]:
     if review.posted():
         yield "legend", Text(phrases.LEGEND, style="dim")
     if recorded and not verbose:
-        yield "recorded", Text(f"{len(recorded)} more, not posted: " + ", ".join(plain.line(finding.id) for finding in recorded))
+        yield from (("not told", _recorded(finding)) for finding in recorded[:_RECORDED])
+        if len(recorded) > _RECORDED:
+            yield "not told", Text(f"{len(recorded) - _RECORDED} more; -v shows all", style="dim")
     yield "coverage", Text(phrases.coverage(review))
     for item in phrases.unseen(review):
         reason = plain.line(item.reason or "no reason given")
@@ -175,6 +178,13 @@ def _summary(review: Review, *, verbose: bool) -> Iterator[tuple[str, Text]]:
     for note in review.notes:
         yield "note", Text(plain.line(note))
     yield "cost", Text(f"{phrases.cost(review)} · {review.timing.seconds:.1f} s")
+
+
+def _recorded(finding: Finding) -> Text:
+    """One line of a finding that stays in the record: what it was and why nobody is bothered with it."""
+    why = plain.line(finding.dissent or finding.stop_reason)
+    place, chance = plain.line(phrases.place(finding)), phrases.percent(finding.probability)
+    return Text(f"{plain.line(finding.id)} {place} {plain.line(finding.title)} · {chance} · {why}", style="dim")
 
 
 def _checks(checks: Iterable[CheckRun]) -> Text:

@@ -201,7 +201,10 @@ def test_closed_streams_are_no_traceback(changed: Repo) -> None:
 
 
 @pytest.mark.slow
-def test_an_interrupted_review_leaves_no_process_and_no_folder_behind(git_repo: Repo, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("sent", "ended"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_an_interrupted_review_leaves_no_process_and_no_folder_behind(
+    git_repo: Repo, tmp_path: Path, sent: signal.Signals, ended: int
+) -> None:
     git_repo.write("a.py", CLEAN)
     git_repo.write("test_a.py", "import time\n\n\ndef test_slow():\n    time.sleep(300)\n")
     git_repo.commit("slow")
@@ -211,20 +214,20 @@ def test_an_interrupted_review_leaves_no_process_and_no_folder_behind(git_repo: 
     temporary.mkdir()
     environment = environment_of(git_repo) | {"TMPDIR": str(temporary)}
     process = subprocess.Popen(COMMAND, cwd=git_repo.path, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    wait_until(lambda: "test_slow" in everything() or "reviewbot_pytest" in everything())
-    process.send_signal(signal.SIGINT)
+    wait_until(lambda: any("reviewbot_tests.py" in line and str(git_repo.path) in line for line in everything()))
+    process.send_signal(sent)
     _, stderr = process.communicate(timeout=20)
-    assert process.returncode == 130
+    assert process.returncode == ended
     assert stderr.count(b"\n") == 1
     assert list(temporary.iterdir()) == []
-    assert str(git_repo.path) not in everything()
+    wait_until(lambda: not any(str(git_repo.path) in line for line in everything()), seconds=5)
 
 
 def environment_of(repo: Repo) -> dict[str, str]:
     return {"PATH": os.environ["PATH"], "HOME": str(repo.home), "LANG": "C.UTF-8", "PYTHONPATH": str(Path.cwd())}
 
 
-def everything() -> str:
+def everything() -> list[str]:
     """The command lines of all processes."""
     found = []
     for place in Path("/proc").glob("[0-9]*/cmdline"):
@@ -232,7 +235,7 @@ def everything() -> str:
             found.append(place.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
         except OSError:
             continue
-    return "\n".join(found)
+    return found
 
 
 def wait_until(claim: object, seconds: float = 30) -> None:

@@ -32,7 +32,7 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.Asy
     waiting: list[tuple[ast.AST, str]] = [(tree, "")]
     while waiting:
         node, prefix = waiting.pop()
-        for child in ast.iter_child_nodes(node):
+        for child in _blocks(node):
             name = f"{prefix}.{child.name}".lstrip(".") if isinstance(child, (*_FUNCTIONS, ast.ClassDef)) else prefix
             if isinstance(child, _FUNCTIONS):
                 yield name, child, _complexity(child)
@@ -41,14 +41,21 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.Asy
 
 def _complexity(function: ast.AST) -> int:
     count = 1
-    waiting = list(ast.iter_child_nodes(function))
+    waiting = list(_blocks(function))
     while waiting:
         node = waiting.pop()
-        if isinstance(node, _FUNCTIONS):
-            continue
-        count += isinstance(node, _BRANCHES)
-        waiting += ast.iter_child_nodes(node)
+        if not isinstance(node, _FUNCTIONS):
+            count += isinstance(node, _BRANCHES)
+            waiting += _blocks(node)
     return count
+
+
+def _blocks(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements below a statement. Expressions are passed by: they hold none, and are most of a tree."""
+    for part in ("body", "orelse", "handlers", "finalbody", "cases"):
+        below = getattr(node, part, None)
+        if isinstance(below, list):
+            yield from below
 
 
 def _result(source: Source, name: str, line: int, *, before: int | None, now: int) -> Result:

@@ -16,6 +16,7 @@ from reviewbot.evidence.analysers.source import Source
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_JUDGED = (ast.Compare, ast.Call, ast.Assign, ast.AugAssign, ast.For, ast.AsyncFor, ast.While, *_COMPREHENSIONS)
 _SCANS = frozenset({"index", "count", "remove"})
 _WHOLE = frozenset({"sorted", "sum", "min", "max", "list", "set", "tuple", "dict", "frozenset"})
 _HTTP = frozenset({"get", "post", "put", "patch", "delete", "head", "request"})
@@ -79,18 +80,21 @@ def analyse(source: Source) -> Iterator[Result]:
 
 def _places(tree: ast.Module) -> Iterator[_Place]:
     """Every node that stands in a loop of its own function."""
-    waiting: list[tuple[ast.AST, tuple[_Loop, ...], Names]] = [(tree, (), names_of(tree))]
+    known: dict[ast.AST, Names] = {}
+    waiting: list[tuple[ast.AST, tuple[_Loop, ...], ast.AST]] = [(tree, (), tree)]
     while waiting:
-        node, loops, names = waiting.pop()
-        if loops:
-            yield _Place(node, loops, names)
+        node, loops, scope = waiting.pop()
+        if loops and isinstance(node, _JUDGED):
+            if scope not in known:
+                known[scope] = names_of(scope)
+            yield _Place(node, loops, known[scope])
         if isinstance(node, _FUNCTIONS):
-            loops, names = (), names_of(node)
+            loops, scope = (), node
         inner = _loop(node)
         repeated = _repeated(node) if inner else ()
         deeper = (*loops, inner) if inner else loops
         waiting += [
-            (child, deeper if child in repeated else loops, names) for child in reversed(list(ast.iter_child_nodes(node)))
+            (child, deeper if child in repeated else loops, scope) for child in reversed(list(ast.iter_child_nodes(node)))
         ]
 
 
