@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 
 from reviewbot.debate.protocol import Answers, Conversation, Round
@@ -31,6 +31,10 @@ from reviewbot.ports import (
 
 WORKERS = 2
 """Jobs of the sandbox at a time. Tests are heavy; hosted runners have two to four cores."""
+
+
+HEARTBEAT_SECONDS = 0.2
+"""A signal that arrives just before the main thread begins to wait is seen when it wakes: it must not sleep for long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +61,10 @@ def run_jobs(jobs: Iterable[Job], sandbox: Sandbox, *, deadline: Deadline, obser
 
     pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="sandbox")
     try:
-        return tuple(pool.map(work, jobs))
+        futures = [pool.submit(work, job) for job in jobs]
+        while wait(futures, timeout=HEARTBEAT_SECONDS).not_done:
+            pass
+        return tuple(future.result() for future in futures)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
 

@@ -192,7 +192,8 @@ def _concluded(
     revisions, scope = material.change.revisions, material.scope
     seen = select.coverage(material.change, scope)
     whole, reasons = policy.conclusion(seen, ledger, transcript)
-    notes = (*identity.notes, *revisions.notes, *scope.notes, *ledger.notes, *transcript.notes, *reasons)
+    spoken = (f"{run.name}: {'' if run.ran else 'not run: '}{run.reason}" for run in ledger.checks if run.reason)
+    notes = (*identity.notes, *revisions.notes, *scope.notes, *ledger.notes, *spoken, *transcript.notes, *reasons)
     return Review(
         run_id=identity.run_id,
         tool_version=__version__,

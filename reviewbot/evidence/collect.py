@@ -20,11 +20,12 @@ def collect(view: View, plan: Plan, outcomes: Sequence[Outcome], *, options: Che
     by_name = {job.name: outcome for job, outcome in zip(plan.jobs, outcomes, strict=True)}
     heard = (suite.hear(view, by_name), lint.hear(view, by_name), public.hear(view, by_name), sources.hear(view))
     base_texts = {file.path: places.lines(view.contents_of(file).base) for file in view.files}
-    marks = [mark for one in heard for mark in (*one.marks, *compare(view.change, one.sides, base_texts))]
+    told = [(one, (*one.marks, *compare(view.change, one.sides, base_texts))) for one in heard]
+    marks = [mark for _, said in told for mark in said]
     items, notes = _numbered(marks, options.max_items)
     return Ledger(
         items=items,
-        checks=tuple(_runs(heard, plan, options)),
+        checks=tuple(_runs(told, plan, options)),
         tests=next((one.tests for one in heard if one.tests), TestRun()),
         sandbox=view.sandbox,
         notes=(
@@ -36,9 +37,13 @@ def collect(view: View, plan: Plan, outcomes: Sequence[Outcome], *, options: Che
     )
 
 
-def _runs(heard: tuple[Heard, ...], plan: Plan, options: CheckOptions) -> Iterator[CheckRun]:
-    for run in (*plan.skipped, *(run for one in heard for run in one.runs)):
-        yield replace(run, required=run.required or run.name in options.required)
+def _runs(told: list[tuple[Heard, tuple[Mark, ...]]], plan: Plan, options: CheckOptions) -> Iterator[CheckRun]:
+    """Every check, run or not. One that has something new to say has failed."""
+    yield from plan.skipped
+    for one, said in told:
+        has_news = any(mark.status is EvidenceStatus.NEW for mark in said)
+        for run in one.runs:
+            yield replace(run, failed=run.ran and has_news, required=run.required or run.name in options.required)
 
 
 def _new_only(notes: tuple[str, ...], said: tuple[str, ...]) -> tuple[str, ...]:

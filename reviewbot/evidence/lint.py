@@ -198,7 +198,7 @@ def _in_its_place(rule: Rule, path: str) -> tuple[Category, Severity, Precision]
     return category, min(rule.severity, Severity.LOW), Precision.HEURISTIC if rule.code in _USUAL_IN_TESTS else rule.precision
 
 
-_USUAL_IN_TESTS = frozenset({"F811", "PLR0124", "B015", "B018", "B008", "B017", "F841"})
+_USUAL_IN_TESTS = frozenset({"S113", "F811", "PLR0124", "B015", "B018", "B008", "B017", "F841"})
 
 
 def _run(check: str, said: list[tuple[Side, Outcome]], reasons: list[str]) -> CheckRun:

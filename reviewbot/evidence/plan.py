@@ -12,6 +12,10 @@ from reviewbot.evidence.view import CheckOptions, Plan, View
 def plan(view: View, options: CheckOptions) -> Plan:
     """All jobs. Slow ones come first, so that they share the time."""
     reason = why_not(view, options)
+    if not options.execute:
+        return Plan(
+            (), tuple(CheckRun(name, ran=False, reason=reason, required=name in options.required) for name in options.presets)
+        )
     tests = () if reason else suite.jobs(view, options)
     jobs = (*tests, *lint.jobs(view, options, executes=not reason), *public.jobs(view, options))
     skipped = tuple(_skipped(view, options, reason))

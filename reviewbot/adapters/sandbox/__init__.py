@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Protocol
 
 from reviewbot.adapters.sandbox.absent import Absent
+from reviewbot.adapters.sandbox.attended import Attended, ClosableSandbox
 from reviewbot.adapters.sandbox.bubblewrap import Bubblewrap
 from reviewbot.adapters.sandbox.interpreters import Interpreters, discover
 from reviewbot.adapters.sandbox.limits import Limits
@@ -14,19 +14,10 @@ from reviewbot.adapters.sandbox.plain import Plain
 from reviewbot.adapters.sandbox.unconfined import Unconfined
 from reviewbot.domain.evidence import Side
 from reviewbot.errors import SandboxError
-from reviewbot.ports import Sandbox
 
 __all__ = ["ClosableSandbox", "Interpreters", "Limits", "choose", "discover"]
 
 _STANDARD = Limits()
-
-
-class ClosableSandbox(Sandbox, Protocol):
-    """A sandbox that can be told to end everything, which an interrupted review must."""
-
-    def close(self) -> None:
-        """End what runs, in whatever thread, and start nothing more."""
-        ...
 
 
 def choose(
@@ -43,6 +34,12 @@ def choose(
     ``auto`` is bubblewrap, or none with the reason in its notes. Raises SandboxError where a level that was asked for by
     name cannot be had.
     """
+    return Attended(_chosen(level, trees=trees, interpreters=interpreters, limits=limits, toplevel=toplevel))
+
+
+def _chosen(
+    level: str, *, trees: Callable[[Side], Path], interpreters: Interpreters, limits: Limits, toplevel: Path | None
+) -> ClosableSandbox:
     plain = Plain(trees=trees, interpreters=interpreters, limits=limits)
     if level == "none":
         return Absent(plain, ("nothing of the change was executed: no sandbox was wanted",))

@@ -56,6 +56,8 @@ class Supervisor:
         except OSError as exc:
             return Outcome(Ended.MISSING, reason=f"{command.argv[0]} cannot be started: {exc.strerror}")
         self._running.add(watched)
+        if self._closed:  # it was closed while the process was being started, and did not see it
+            watched.interrupt()
         try:
             return watched.attend()
         finally:
