@@ -294,14 +294,6 @@ class Panel(Protocol):
         ...
 
 
-class Laboratory(Protocol):
-    """Where an experiment is carried out."""
-
-    def test(self, experiment: Experiment) -> Verification:
-        """Run it at both ends, twice."""
-        ...
-
-
 # --- the rest -------------------------------------------------------------------------------------------------------
 
 

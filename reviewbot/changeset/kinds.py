@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from reviewbot.changeset.globs import Globs
+from reviewbot.domain.change import is_test_path
 
 
 def _globs(patterns: str) -> Globs:
@@ -30,10 +31,6 @@ _DOCUMENTATION = _globs("""
     *.md *.mdx *.rst *.adoc *.asciidoc *.txt *.org *.tex LICENSE* LICENCE* COPYING* NOTICE* AUTHORS* CONTRIBUTORS*
     CHANGELOG* CHANGES* HISTORY* README* !requirements*.txt !constraints*.txt !CMakeLists.txt !robots.txt
     """)
-_TESTS = _globs("""
-    test/ tests/ __tests__/ spec/ specs/ testdata/ fixtures/ test_*.py *_test.py conftest.py *_test.go
-    *.test.js *.test.ts *.test.jsx *.test.tsx *.spec.js *.spec.ts *.spec.jsx *.spec.tsx *_spec.rb *Test.java *Tests.cs
-    """)
 _SENSITIVE = _globs("""
     *auth* *login* *session* *token* *password* *secret* *crypt* *permission* *acl* *sanitiz* *sanitis* *payment*
     *billing* *admin* *security* *oauth* *jwt* *csrf* *cors* .github/workflows/ .gitlab-ci.yml Jenkinsfile
@@ -58,11 +55,6 @@ def is_lock_file(path: str) -> bool:
     return _LOCK_FILES.match(path)
 
 
-def is_test(path: str) -> bool:
-    """Checks other code."""
-    return _TESTS.match(path)
-
-
 def is_source(path: str) -> bool:
     """Has a name that programs have."""
     return _SOURCE.match(path)
@@ -72,7 +64,7 @@ def tier(path: str) -> int:
     """Where a file stands in the order of risk: 0 sensitive, 1 source, 2 configuration and data, 3 tests, 4 prose."""
     if is_documentation(path):
         return _DOCUMENTATION_TIER
-    if is_test(path) and path.rsplit("/", 1)[-1] != "conftest.py":
+    if is_test_path(path) and path.rsplit("/", 1)[-1] != "conftest.py":
         return _TEST_TIER
     if _SENSITIVE.match(path.lower()) or _SENSITIVE.match(path):
         return 0

@@ -201,7 +201,7 @@ class ChangeSet:
 def is_test_path(path: str) -> bool:
     """The file is test code by its name, in the conventions of pytest, unittest, Go, JavaScript and RSpec."""
     parts = path.lower().split("/")
-    folder = any(part in ("test", "tests", "testing", "spec", "__tests__") for part in parts[:-1])
+    folder = any(part in ("test", "tests", "testing", "spec", "specs", "testdata", "__tests__") for part in parts[:-1])
     name = parts[-1]
     named = name.startswith(("test_", "conftest.")) or name.rsplit(".", 1)[0].endswith(("_test", ".test", ".spec", "_spec"))
     return folder or named
