@@ -7,6 +7,7 @@ import os
 import selectors
 import signal
 import subprocess
+import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -45,18 +46,18 @@ class Supervisor:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
         self._running: set[_Watched] = set()
-        self._closed = False
+        self._closed = threading.Event()
 
     def run(self, command: Command) -> Outcome:
         """One process, to its end. A command that cannot be started is ``missing``."""
-        if self._closed:
+        if self._closed.is_set():
             return Outcome(Ended.REFUSED, reason="the review was interrupted")
         try:
             watched = _Watched(command, self._limits)
         except OSError as exc:
             return Outcome(Ended.MISSING, reason=f"{command.argv[0]} cannot be started: {exc.strerror}")
         self._running.add(watched)
-        if self._closed:  # it was closed while the process was being started, and did not see it
+        if self._closed.is_set():  # it was closed while the process was being started, and did not see it
             watched.interrupt()
         try:
             return watched.attend()
@@ -66,7 +67,7 @@ class Supervisor:
 
     def close(self) -> None:
         """End everything, and start nothing more."""
-        self._closed = True
+        self._closed.set()
         for watched in tuple(self._running):
             watched.interrupt()
 
