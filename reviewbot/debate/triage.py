@@ -47,7 +47,7 @@ class _Support:
         return self.raisers > self.seats / 2 and self.raisers > 1
 
     def __str__(self) -> str:
-        return f"{self.raisers} of {self.seats} raised it at {self.worst.label}"
+        return f"raised by {self.raisers} of {self.seats}, at {self.worst.label} severity"
 
 
 _RULES: tuple[tuple[Callable[[_Support], bool], Triage, Callable[[_Support], str]], ...] = (

@@ -25,6 +25,11 @@ def sentence(text: str, limit: int = 200) -> str:
     return clean if len(clean) <= limit else clean[: limit - 1] + "…"
 
 
+def first_line(text: str) -> str:
+    """What a failure says first: pytest explains itself on further lines."""
+    return sentence(text.strip().partition("\n")[0])
+
+
 def output(data: bytes, limit: int = LIMIT) -> str:
     """Bytes of a process."""
     return excerpt(data.decode("utf-8", "replace"), limit)

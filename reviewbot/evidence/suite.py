@@ -219,14 +219,14 @@ def _fixed(runs: _Runs, older: Mapping[str, str]) -> Iterator[Mark]:
 
 
 def _existing(failure: Failure) -> Result:
-    return _result(failure, (failure.file, failure.line), message=f"{_named(failure)} fails: {shown.sentence(failure.message)}")
+    return _result(failure, (failure.file, failure.line), message=f"{_named(failure)} fails: {shown.first_line(failure.message)}")
 
 
 def _broken(view: View, place: locate.Place, failures: list[Failure], *, proven: bool) -> Result:
     """One result for all tests that fail for this line."""
     first = failures[0]
     others = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
-    message = f"{_named(first)}{others} fails: {shown.sentence(first.message)}"
+    message = f"{_named(first)}{others} fails: {shown.first_line(first.message)}"
     result = _result(first, place, message=message)
     in_tests = is_test_path(place[0])
     file = view.change.file(place[0])
