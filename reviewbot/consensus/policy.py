@@ -70,14 +70,14 @@ def conclusion(coverage: Iterable[Coverage], ledger: Ledger, transcript: Transcr
 
 def verdict(whole: Conclusion, told: Iterable[Finding], ledger: Ledger) -> Verdict | None:
     """The recommendation; ``None`` where nothing was reviewed. Prose alone never blocks; approval wants a whole review, tests or
-    linters that ran, and nothing to tell."""
+    linters that ran, no test that turned red, and nothing to tell."""
     if whole in (Conclusion.NOT_REVIEWED, Conclusion.PENDING):
         return None
     posted = [finding for finding in told if finding.is_posted]
     if any(_blocks(finding) for finding in posted):
         return Verdict.REQUEST_CHANGES
-    executed = any(check.ran for check in ledger.checks) and ledger.sandbox != "none"
-    return Verdict.APPROVE if whole is Conclusion.COMPLETE and executed and not posted else Verdict.COMMENT
+    clean = ledger.executed and not ledger.turned_red and not posted
+    return Verdict.APPROVE if whole is Conclusion.COMPLETE and clean else Verdict.COMMENT
 
 
 def _blocks(finding: Finding) -> bool:

@@ -27,7 +27,7 @@ def read(ask: Ask, text: str) -> Position | reply.Answer:
 
 @dataclass(frozen=True, slots=True)
 class Hearing:
-    """What every case is heard against: the passages, the evidence, the seats, and the number of rounds."""
+    """What every case is heard against: the passages, the evidence, those who read the change, and the number of rounds."""
 
     passages: tuple[Passage, ...]
     ledger: Ledger

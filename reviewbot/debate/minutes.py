@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from reviewbot.domain.debate import Attendance, Case, Ruling, Seat, SeatStatus, Transcript, Turn
 from reviewbot.domain.money import Bill, Usage
@@ -30,11 +30,6 @@ class Minutes:
     def seated(self) -> tuple[Seat, ...]:
         """Who still has a chair."""
         return tuple(entry.seat for entry in self._seats.values() if entry.status is SeatStatus.OK)
-
-    @property
-    def seats(self) -> Mapping[str, Seat]:
-        """Everyone who ever had a chair, by name."""
-        return {name: entry.seat for name, entry in self._seats.items()}
 
     @property
     def has_quorum(self) -> bool:

@@ -56,7 +56,7 @@ def debate(brief: Brief, seats: tuple[Seat, ...], options: DebateOptions) -> Con
     admitted = tuple(_admitted(claims, gate, minutes))
     groups = cluster.clusters(admitted)
     minutes.say("S2", f"{len(admitted)} claims are about {len(groups)} things")
-    cases = triage.cases(groups, seats=len(seats), ledger=brief.ledger, max_disputes=options.max_disputes)
+    cases = triage.cases(groups, seats=len(minutes.seated), ledger=brief.ledger, max_disputes=options.max_disputes)
     for case in cases:
         minutes.say("S3", f"{case.triage.value}: {case.triage_reason}", subject=case.id)
     closed = yield from _cross_examination(cases, brief, minutes=minutes, options=options)
@@ -91,7 +91,7 @@ def _cross_examination(
     cases: tuple[Case, ...], brief: Brief, *, minutes: Minutes, options: DebateOptions
 ) -> Generator[Round, Answers, tuple[Case, ...]]:
     """S4 to S6: rounds over the cases that are still open, experiments beside the first of them."""
-    hearing = examine.Hearing(brief.passages, brief.ledger, minutes.seats, options.rounds)
+    hearing = examine.Hearing(brief.passages, brief.ledger, {seat.name: seat for seat in minutes.seated}, options.rounds)
     table = {case.id: hearing.opened(case) for case in cases}
     experiments = [Experiment(case.id, case.check) for case in table.values() if case.check]
     while asks := hearing.asks(table.values(), minutes.seated, seconds=options.round_seconds, number=minutes.rounds + 1):

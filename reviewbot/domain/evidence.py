@@ -121,6 +121,10 @@ class Evidence:
         return broke and self.result.precision is not Precision.HEURISTIC
 
 
+ANALYSERS = "analysers"
+"""The name of the check that only reads the change and runs nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckRun:
     """One check as it was run, or ``ran`` false with a ``reason``. ``required`` by configuration."""
@@ -162,6 +166,16 @@ class Ledger:
     tests: TestRun = TestRun()
     sandbox: str = "none"
     notes: tuple[str, ...] = ()
+
+    @property
+    def executed(self) -> bool:
+        """A linter or a test suite ran behind a wall; reading alone is no execution."""
+        return self.sandbox != "none" and any(check.ran for check in self.checks if check.name != ANALYSERS)
+
+    @property
+    def turned_red(self) -> bool:
+        """A test fails at head that did not fail at base, whatever is said of its cause."""
+        return any(item.result.kind is EvidenceKind.TEST for item in self.new())
 
     def new(self) -> tuple[Evidence, ...]:
         """What the change brought."""

@@ -22,13 +22,15 @@ _DECLARES = re.compile(r"(?:async def|def|class|import|from|@|#|[\"'])")
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The changed lines of a change, and which of them passing tests ran."""
+    """The changed lines of a change, and which of them passing tests ran. ``files`` are all that changed, those that left
+    their name first."""
 
     added: Mapping[str, frozenset[int]]
     replaced: Mapping[str, frozenset[int]]
     gaps: Mapping[str, frozenset[int]]
     texts: Mapping[str, tuple[str, ...]]
     tests: Mapping[str, frozenset[int]]
+    files: tuple[str, ...]
     passing: Counter[Place]
     failing: Counter[Place]
 
@@ -47,14 +49,19 @@ def ground(view: View, report: TestReport) -> Ground:
         replaced={file.path: _replaced(file) for file in library},
         gaps={file.path: places.beside_removals(file) for file in library},
         texts={file.path: places.lines(view.contents_of(file).head) for file in library},
-        tests={file.path: places.added(file) for file in view.files if file.head_path and not is_library(file.path)},
+        tests={
+            file.path: places.added(file) | places.beside_removals(file)
+            for file in view.files
+            if file.head_path and not is_library(file.path)
+        },
+        files=tuple(file.path for file in sorted(view.python(), key=lambda file: file.head_path == file.base_path)),
         passing=passing,
         failing=failing,
     )
 
 
 def cause(failure: Failure, report: TestReport, found: Ground) -> Place:
-    """The line to point at. The test's own place where nothing of the change can be made out."""
+    """The line to point at, 0 for a whole file. The test's own place where nothing of the change can be made out."""
     return next(_candidates(failure, report, found), (failure.file, failure.line))
 
 
@@ -71,6 +78,8 @@ def _candidates(failure: Failure, report: TestReport, found: Ground) -> Iterator
     yield from _nearest(found, sorted(executed))
     yield from (place for place in deepest_first if place[1] in found.tests.get(place[0], ()))
     yield from ((path, min(lines)) for path, lines in (*found.added.items(), *found.gaps.items()) if lines)
+    yield from ((path, min(lines)) for path, lines in found.tests.items() if lines)
+    yield from ((path, 0) for path in found.files)
 
 
 def _suspects(found: Ground, executed: set[Place], wanted: Mapping[str, frozenset[int]]) -> list[Place]:

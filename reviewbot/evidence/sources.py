@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reviewbot.domain.change import Contents, FileChange, FileKind
-from reviewbot.domain.evidence import CheckRun, EvidenceStatus, Result, Side
+from reviewbot.domain.evidence import ANALYSERS, CheckRun, EvidenceStatus, Result, Side
 from reviewbot.evidence.analysers import BY_TEXT, BY_TREE, complexity
 from reviewbot.evidence.analysers.source import Source
 from reviewbot.evidence.match import Heard, Mark, Sides
 from reviewbot.evidence.statements import parse
 from reviewbot.evidence.view import View
-
-CHECK = "analysers"
 
 
 def hear(view: View) -> Heard:
@@ -28,7 +26,7 @@ def hear(view: View) -> Heard:
         head += _read(newer)
         marks += (Mark(EvidenceStatus.NEW, Side.HEAD, result) for result in complexity.grown(older, newer))
     new = bool(head)
-    return Heard(Sides(tuple(base), tuple(head)), tuple(marks), (CheckRun(CHECK, ran=True, failed=new or bool(marks)),))
+    return Heard(Sides(tuple(base), tuple(head)), tuple(marks), (CheckRun(ANALYSERS, ran=True, failed=new or bool(marks)),))
 
 
 def _read(source: Source | None) -> Iterator[Result]:

@@ -10,9 +10,9 @@ from reviewbot.consensus import identity
 from reviewbot.consensus.policy import PolicyOptions, Shown, conclusion, findings, verdict
 from reviewbot.domain.change import Coverage, CoverageStatus
 from reviewbot.domain.debate import Argument, Case, Position, Proof, SettledBy, Stance, Transcript, Triage
-from reviewbot.domain.evidence import Category, CheckRun, Ledger, Severity
+from reviewbot.domain.evidence import Category, CheckRun, EvidenceKind, EvidenceStatus, Ledger, Precision, Severity
 from reviewbot.domain.review import Conclusion, Confidence, FindingStatus, Verdict
-from reviewbot.testing import a_claim, a_passage
+from reviewbot.testing import a_claim, a_passage, evidence_item
 
 TEXT = "def f(a=[]):\n    return eval(a)\nx = 1"
 SHOWN = Shown((a_passage("a.py", TEXT),), {"a.py": tuple(TEXT.split("\n"))}, {"a.py": "a.py"})
@@ -73,7 +73,16 @@ def test_approval_wants_a_whole_review_with_executed_checks_and_nothing_to_tell(
     assert verdict(Conclusion.PARTIAL, (), RAN) is Verdict.COMMENT
     assert verdict(Conclusion.COMPLETE, (), Ledger()) is Verdict.COMMENT
     assert verdict(Conclusion.COMPLETE, (), replace(RAN, sandbox="none")) is Verdict.COMMENT
+    assert verdict(Conclusion.COMPLETE, (), replace(RAN, checks=(CheckRun("analysers", ran=True),))) is Verdict.COMMENT
     assert verdict(Conclusion.NOT_REVIEWED, (), RAN) is None
+
+
+@pytest.mark.parametrize("precision", [Precision.CERTAIN, Precision.HEURISTIC])
+def test_a_test_that_turned_red_forbids_approval_even_where_nobody_tells_it(precision: Precision) -> None:
+    red = evidence_item(1, "a.py", 1, kind=EvidenceKind.TEST, precision=precision)
+    assert verdict(Conclusion.COMPLETE, (), replace(RAN, items=(red,))) is Verdict.COMMENT
+    before = replace(red, status=EvidenceStatus.EXISTING)
+    assert verdict(Conclusion.COMPLETE, (), replace(RAN, items=(before,))) is Verdict.APPROVE
 
 
 def test_what_is_out_of_scope_by_rule_leaves_a_review_complete_and_what_was_not_seen_does_not() -> None:

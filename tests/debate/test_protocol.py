@@ -241,6 +241,19 @@ def test_a_panelist_that_never_answers_loses_its_seat_visibly() -> None:
     assert any("optimizer" in note for note in transcript.notes)
 
 
+def test_who_did_not_answer_is_no_voice_against_what_the_others_raised() -> None:
+    def script(asked: Ask | Experiment) -> Answer:
+        assert isinstance(asked, Ask)
+        if asked.seat.name == "optimizer":
+            return Reply(ReplyStatus.TIMEOUT)
+        return claims_reply(replace(HIGH, raised_by=asked.seat.name))
+
+    case = only(hold(script))
+    assert case.triage is Triage.ACCEPTED
+    assert case.triage_reason == "raised by 2 of 2, at high severity"
+    assert case.probability == pytest.approx(0.75)
+
+
 def test_below_the_quorum_there_is_no_verdict() -> None:
     def script(asked: Ask | Experiment) -> Answer:
         assert isinstance(asked, Ask)

@@ -56,6 +56,29 @@ def test_removed_lines_are_put_down_to_where_they_stood(tmp_path: Path) -> None:
     assert lab.places("test") == [("calc.py", 6, None)]
 
 
+SUPPORT = BASE | {"tests/support.py": "def three():\n    three = 1 + 2\n    return three\n"}
+SUPPORT |= {
+    "tests/test_calc.py": "from tests import support\n" + TESTS.replace("== 3", "== support.three()"),
+    "tests/__init__.py": "",
+}
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "place"),
+    [
+        (SUPPORT, changed("1 + 2", "2 + 2", "tests/support.py", SUPPORT), ("tests/support.py", 2, None)),
+        (SUPPORT, changed("    return three\n", "", "tests/support.py", SUPPORT), ("tests/support.py", 2, None)),
+        (BASE, {"tests/test_calc.py": TESTS}, ("calc.py", 0, None)),
+        (BASE, {"tests/test_calc.py": TESTS, "sums.py": CALC}, ("sums.py", 0, None)),
+    ],
+    ids=["support", "removed support", "removed module", "renamed module"],
+)
+def test_a_failure_that_no_trace_leads_back_is_put_down_to_what_changed(
+    tmp_path: Path, base: dict[str, str], head: dict[str, str], place: tuple[str, int, None]
+) -> None:
+    assert run(tmp_path, base, head).places("test") == [place]
+
+
 def test_a_constant_is_found_though_it_runs_at_import(tmp_path: Path) -> None:
     base = {
         "calc.py": "RATE = 2\n\n\ndef twice(a):\n    return a * RATE\n",
