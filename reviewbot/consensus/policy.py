@@ -9,7 +9,7 @@ from types import MappingProxyType
 from reviewbot.consensus import identity
 from reviewbot.domain.change import Coverage, CoverageStatus
 from reviewbot.domain.debate import Case, Proof, SettledBy, Stance, Transcript, Triage
-from reviewbot.domain.evidence import Category, Ledger, Severity
+from reviewbot.domain.evidence import Category, EvidenceKind, EvidenceStatus, Ledger, Precision, Severity
 from reviewbot.domain.review import CodeLine, Conclusion, Confidence, Finding, FindingStatus, Verdict
 from reviewbot.ports import Passage
 
@@ -74,14 +74,23 @@ def verdict(whole: Conclusion, told: Iterable[Finding], ledger: Ledger) -> Verdi
     if whole in (Conclusion.NOT_REVIEWED, Conclusion.PENDING):
         return None
     posted = [finding for finding in told if finding.is_posted]
-    if any(_blocks(finding) for finding in posted):
+    if any(_blocks(finding, ledger) for finding in posted):
         return Verdict.REQUEST_CHANGES
     clean = ledger.executed and not ledger.turned_red and not posted
     return Verdict.APPROVE if whole is Conclusion.COMPLETE and clean else Verdict.COMMENT
 
 
-def _blocks(finding: Finding) -> bool:
-    executed = finding.proof is Proof.PROVEN or (finding.settled_by is SettledBy.EVIDENCE and bool(finding.evidence))
+def _blocks(finding: Finding, ledger: Ledger) -> bool:
+    """Grave, very likely, and resting on what was executed: a proof, or a tool whose word can be believed. A failed test is no
+    proof before it failed again."""
+    items = (item for name in finding.evidence if (item := ledger.item(name)))
+    believed = any(
+        item.status is EvidenceStatus.NEW
+        and item.result.kind is not EvidenceKind.TEST
+        and item.result.precision is not Precision.HEURISTIC
+        for item in items
+    )
+    executed = finding.proof is Proof.PROVEN or (finding.proof is Proof.UNTESTED and believed)
     grave = finding.severity >= Severity.HIGH and finding.probability >= BLOCKING_PROBABILITY
     return finding.status is FindingStatus.ACCEPTED and executed and grave
 
@@ -133,16 +142,15 @@ def _status(case: Case, options: PolicyOptions) -> FindingStatus:
 def _confidence(case: Case) -> Confidence:
     if case.proof is Proof.PROVEN:
         return Confidence.PROVEN
-    supporters = {said.panelist for said in case.positions if said.stance is Stance.SUPPORT}
-    return Confidence.AGREED if len(supporters) > 1 else Confidence.SINGLE
+    supporters = sum(said.stance is Stance.SUPPORT for said in case.last_words().values())
+    return Confidence.AGREED if supporters > 1 else Confidence.SINGLE
 
 
 def _dissent(case: Case) -> str | None:
     """Who does not agree, each with the strongest reason, in one line."""
-    last = {said.panelist: said for said in sorted(case.positions, key=lambda said: said.round)}
     voices = [
         f"{name.capitalize()}: {said.arguments[0].claim if said.arguments else 'no reason given'}"
-        for name, said in last.items()
+        for name, said in case.last_words().items()
         if said.stance is Stance.OPPOSE
     ]
     return "; ".join(voices) or None

@@ -130,7 +130,7 @@ def _with(case: Case, ask: Ask, answer: Position | reply.Answer) -> Case:
 
 def _counted(case: Case, position: Position) -> Position:
     """A flip that cites nothing new weighs nothing."""
-    earlier = weigh.latest(case.positions).get(position.panelist)
+    earlier = case.last_words().get(position.panelist)
     if earlier is None or earlier.stance is position.stance:
         return position
     known = {cite for said in case.positions if said.round < position.round for cite in said.citations()} | set(case.evidence)
@@ -141,7 +141,7 @@ def _answered(case: Case, ask: Ask, answer: reply.Answer) -> Case:
     """A raiser's rebuttal becomes a version of the claim. An amendment may lower the severity, never raise it."""
     name = ask.seat.name
     stance = Stance.OPPOSE if answer.decision == "withdraw" else Stance.SUPPORT
-    own = weigh.latest(case.positions)[name]
+    own = case.last_words()[name]
     probability = 1 - own.probability if stance is Stance.OPPOSE else own.probability
     positions = (*case.positions, Position(name, ask.round, stance, probability, answer.arguments))
     if answer.decision == "defend":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from reviewbot.debate.numbers import DEADLOCK, SETTLED_ABOVE, SETTLED_BELOW, STILL
-from reviewbot.debate.weigh import latest
 from reviewbot.domain.debate import Case
 
 ALL_EQUAL = "all stances are equal"
@@ -15,7 +14,7 @@ def reason(case: Case, *, before: float, last_round: int, rounds: int) -> str | 
 
     ``before`` is its probability before that round.
     """
-    stances = {position.stance for position in latest(case.positions).values()}
+    stances = {position.stance for position in case.last_words().values()}
     tests = (
         (not _was_heard(case, last_round), NOBODY),
         (len(stances) == 1, ALL_EQUAL),

@@ -16,15 +16,10 @@ _TOOL_KINDS = frozenset({EvidenceKind.LINT, EvidenceKind.API, EvidenceKind.SECRE
 def probability(case: Case, *, seats: Mapping[str, Seat], ledger: Ledger, passages: tuple[Passage, ...] = ()) -> float:
     """P(the claim is real): ``logit(prior) + ρ Σ logit(clip(pᵢ)) + Σ LR``, over those who did not raise it, above its floor."""
     odds = logit(numbers.prior(len(case.raised_by), len(seats)))
-    voices = {name: said for name, said in latest(case.positions).items() if name not in case.raised_by}
+    voices = {name: said for name, said in case.last_words().items() if name not in case.raised_by}
     odds += correlation(case, voices, seats) * sum(_voice(position) for position in voices.values())
     odds += facts(case, ledger, passages)
     return max(expit(odds), floor(case, ledger))
-
-
-def latest(positions: tuple[Position, ...]) -> dict[str, Position]:
-    """Each panelist's last word."""
-    return {position.panelist: position for position in sorted(positions, key=lambda position: position.round)}
 
 
 def correlation(case: Case, voices: Mapping[str, Position], seats: Mapping[str, Seat]) -> float:
@@ -43,7 +38,7 @@ def facts(case: Case, ledger: Ledger, passages: tuple[Passage, ...]) -> float:
         total += numbers.LOG_ODDS_NO_TRIGGER
     if ledger.tests.green and _executed(case.lead, ledger):
         total += numbers.LOG_ODDS_GREEN_SUITE
-    if any(_quotes_a_path(position, passages) for position in case.positions):
+    if any(_quotes_a_path(position, passages) for position in case.last_words().values()):
         total += numbers.LOG_ODDS_CALL_PATH_QUOTED
     return total
 
@@ -106,8 +101,8 @@ def _executed(claim: Claim, ledger: Ledger) -> bool:
 
 
 def _quotes_a_path(position: Position, passages: tuple[Passage, ...]) -> bool:
-    """A supporter cites at least two places, each of which was shown: where it enters and where it fails."""
-    if position.stance is not Stance.SUPPORT:
+    """A supporter who counts cites at least two places, each of which was shown: where it enters and where it fails."""
+    if position.stance is not Stance.SUPPORT or not position.counted:
         return False
     shown = {f"{passage.path}:{passage.start + index}" for passage in passages for index in range(len(passage.lines))}
     return len(position.citations() & shown) >= 2

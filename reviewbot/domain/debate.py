@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -156,6 +157,10 @@ class Case:
     def raised_by(self) -> tuple[str, ...]:
         """The panelists who raised it, each once, in order."""
         return tuple(dict.fromkeys(claim.raised_by for claim in self.claims))
+
+    def last_words(self) -> Mapping[str, Position]:
+        """Each panelist's last position, by name."""
+        return {said.panelist: said for said in sorted(self.positions, key=lambda said: said.round)}
 
     @property
     def evidence(self) -> tuple[str, ...]:

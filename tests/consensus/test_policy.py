@@ -68,6 +68,27 @@ def test_an_executed_proof_of_something_grave_blocks_also_in_a_partial_review() 
     assert verdict(Conclusion.PARTIAL, told, RAN) is Verdict.REQUEST_CHANGES
 
 
+@pytest.mark.parametrize("settled_by", [SettledBy.EVIDENCE, SettledBy.VOTE, SettledBy.AGREEMENT])
+@pytest.mark.parametrize(
+    ("precision", "proof", "expected"),
+    [
+        (Precision.LIKELY, Proof.UNTESTED, Verdict.REQUEST_CHANGES),
+        (Precision.HEURISTIC, Proof.UNTESTED, Verdict.COMMENT),
+        (Precision.LIKELY, Proof.CONTRADICTED, Verdict.COMMENT),
+    ],
+)
+def test_a_tool_s_result_blocks_however_it_was_settled_unless_it_was_contradicted(
+    settled_by: SettledBy, precision: Precision, proof: Proof, expected: Verdict
+) -> None:
+    ledger = replace(RAN, items=(evidence_item(1, "a.py", 2, precision=precision),))
+    claim = a_claim("a.py", 2, "    return eval(a)", evidence=("E1",))
+    made = case(claims=(claim,), probability=0.9, severity=Severity.HIGH, proof=proof, settled_by=settled_by)
+    told = findings(Transcript(cases=(made,)), SHOWN, PolicyOptions())
+    assert verdict(Conclusion.COMPLETE, told, ledger) is expected
+    tests = replace(ledger.items[0], result=replace(ledger.items[0].result, kind=EvidenceKind.TEST))
+    assert verdict(Conclusion.COMPLETE, told, replace(ledger, items=(tests,))) is Verdict.COMMENT
+
+
 def test_approval_wants_a_whole_review_with_executed_checks_and_nothing_to_tell() -> None:
     assert verdict(Conclusion.COMPLETE, (), RAN) is Verdict.APPROVE
     assert verdict(Conclusion.PARTIAL, (), RAN) is Verdict.COMMENT
@@ -112,6 +133,12 @@ def test_dissent_names_who_opposes_last_and_why() -> None:
     )
     told = findings(Transcript(cases=(case(positions=said),)), SHOWN, PolicyOptions())[0]
     assert told.dissent == "Optimizer: the loop is short"
+    assert told.confidence is Confidence.SINGLE
+
+
+def test_two_who_support_to_the_end_agree() -> None:
+    said = (Position("critic", 1, Stance.SUPPORT, 0.9), Position("optimizer", 2, Stance.SUPPORT, 0.9))
+    told = findings(Transcript(cases=(case(positions=said),)), SHOWN, PolicyOptions())[0]
     assert told.confidence is Confidence.AGREED
 
 

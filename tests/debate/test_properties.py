@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reviewbot.debate import cluster, numbers, weigh
 from reviewbot.debate.claims import Gate
-from reviewbot.domain.debate import Case, Claim, Position, Proof, Stance, Triage
+from reviewbot.domain.debate import Argument, Case, Claim, Position, Proof, Stance, Triage
 from reviewbot.domain.evidence import Category, EvidenceStatus, Ledger, Precision, Severity, TestRun
 from reviewbot.testing import a_claim, a_passage, a_seat, evidence_item
 
@@ -123,6 +123,20 @@ def test_an_opponent_never_raises_a_case_and_a_supporter_never_lowers_it(said: l
     silent = weighed(a_case(*others))
     assert weighed(a_case(*others, Position("reviewer", 4, Stance.OPPOSE, p))) <= silent + 1e-12
     assert weighed(a_case(*others, Position("reviewer", 4, Stance.SUPPORT, p))) >= silent - 1e-12
+
+
+@given(PROBABILITIES)
+def test_a_quoted_path_is_gone_with_the_word_that_quoted_it(p: float) -> None:
+    passages = (a_passage("a.py", "x\ny"),)
+    quoting = (Argument("so", ("a.py:1", "a.py:2")),)
+
+    def path_weighs(*said: Position) -> bool:
+        return weigh.facts(a_case(*said), Ledger(), passages) == numbers.LOG_ODDS_CALL_PATH_QUOTED
+
+    supports = Position("reviewer", 1, Stance.SUPPORT, p, quoting)
+    assert path_weighs(supports)
+    assert not path_weighs(supports, Position("reviewer", 2, Stance.OPPOSE, p, quoting))
+    assert not path_weighs(replace(supports, counted=False))
 
 
 @given(st.lists(positions(), max_size=6), PROBABILITIES, STANCES)
