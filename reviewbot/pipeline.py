@@ -198,7 +198,7 @@ def _concluded(
         run_id=identity.run_id,
         tool_version=__version__,
         conclusion=whole,
-        verdict=policy.verdict(whole, told, ledger),
+        verdict=policy.verdict(whole, told, ledger, coverage=seen),
         revisions=revisions,
         coverage=seen,
         findings=told,

@@ -68,15 +68,19 @@ def conclusion(coverage: Iterable[Coverage], ledger: Ledger, transcript: Transcr
     return (Conclusion.PARTIAL if reasons else Conclusion.COMPLETE), tuple(reasons)
 
 
-def verdict(whole: Conclusion, told: Iterable[Finding], ledger: Ledger) -> Verdict | None:
-    """The recommendation; ``None`` where nothing was reviewed. Prose alone never blocks; approval wants a whole review, tests or
-    linters that ran, no test that turned red, and nothing to tell."""
+def verdict(whole: Conclusion, told: Iterable[Finding], ledger: Ledger, *, coverage: Iterable[Coverage]) -> Verdict | None:
+    """The recommendation; ``None`` where nothing was reviewed.
+
+    Prose alone never blocks. Approval wants a whole review in which every file was seen, also those that are out of scope by
+    their name, tests or linters that ran to their end, no test that turned red, and nothing to tell.
+    """
     if whole in (Conclusion.NOT_REVIEWED, Conclusion.PENDING):
         return None
     posted = [finding for finding in told if finding.is_posted]
     if any(_blocks(finding, ledger) for finding in posted):
         return Verdict.REQUEST_CHANGES
-    clean = ledger.executed and not ledger.turned_red and not posted
+    every_file_seen = all(item.status is CoverageStatus.REVIEWED for item in coverage)
+    clean = every_file_seen and ledger.executed and not ledger.turned_red and not posted
     return Verdict.APPROVE if whole is Conclusion.COMPLETE and clean else Verdict.COMMENT
 
 

@@ -121,8 +121,8 @@ class Evidence:
         return broke and self.result.precision is not Precision.HEURISTIC
 
 
-ANALYSERS = "analysers"
-"""The name of the check that only reads the change and runs nothing."""
+ANALYSERS, API = "analysers", "api"
+"""The names of the checks that only read the change: they always have something to read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +136,8 @@ class CheckRun:
     required: bool = False
     failed: bool = False
     """It ran and said that something is wrong, at head."""
+    cut_short: bool = False
+    """It was begun and says less of the head than it should, whoever is to blame: nothing may be approved on its word."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,8 +171,9 @@ class Ledger:
 
     @property
     def executed(self) -> bool:
-        """A linter or a test suite ran behind a wall; reading alone is no execution."""
-        return self.sandbox != "none" and any(check.ran for check in self.checks if check.name != ANALYSERS)
+        """Linters or tests ran behind a wall, and nothing that was begun was cut short; reading alone is no execution."""
+        tools = any(check.ran for check in self.checks if check.name not in (ANALYSERS, API))
+        return tools and self.sandbox != "none" and not any(check.cut_short for check in self.checks)
 
     @property
     def turned_red(self) -> bool:

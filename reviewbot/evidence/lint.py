@@ -204,4 +204,4 @@ _USUAL_IN_TESTS = frozenset({"S113", "F811", "PLR0124", "B015", "B018", "B008", 
 def _run(check: str, said: list[tuple[Side, Outcome]], reasons: list[str]) -> CheckRun:
     ended = any(outcome.ended is Ended.EXITED for _, outcome in said)
     seconds = sum(outcome.seconds for _, outcome in said)
-    return CheckRun(check, ended, reason="; ".join(dict.fromkeys(reasons)), seconds=seconds, failed=False)
+    return CheckRun(check, ended, reason="; ".join(dict.fromkeys(reasons)), seconds=seconds, cut_short=bool(reasons))

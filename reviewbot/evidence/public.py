@@ -48,11 +48,12 @@ def hear(view: View, outcomes: Mapping[str, Outcome]) -> Heard:
         return Heard()
     if outcome.ended is not Ended.EXITED or outcome.exit_code != 0:
         reason = outcome.reason or shown.sentence(outcome.stderr[-400:].decode("utf-8", "replace"))
-        return Heard(runs=(CheckRun(CHECK, ran=False, reason=reason, seconds=outcome.seconds),))
+        return Heard(runs=(CheckRun(CHECK, ran=False, reason=reason, seconds=outcome.seconds, cut_short=True),))
     try:
         breakages = api.read(outcome.stdout)
     except strict_json.InvalidJson as exc:
-        return Heard(runs=(CheckRun(CHECK, ran=False, reason=f"its report cannot be read: {exc}", seconds=outcome.seconds),))
+        reason = f"its report cannot be read: {exc}"
+        return Heard(runs=(CheckRun(CHECK, ran=False, reason=reason, seconds=outcome.seconds, cut_short=True),))
     files = {file.path: file for file in view.files}
     known = (breakage for breakage in breakages if breakage.path in files and breakage.kind in _WHAT)
     marks = tuple(Mark(EvidenceStatus.NEW, Side.HEAD, _result(view, files[item.path], item)) for item in known)

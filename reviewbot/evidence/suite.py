@@ -86,7 +86,7 @@ def hear(view: View, outcomes: Mapping[str, Outcome]) -> Heard:
     reason = _why_not(outcomes[HEAD], runs.head)
     seconds = sum(outcome.seconds for name, outcome in outcomes.items() if name in (HEAD, BASE, OVERLAY))
     if not runs.head.counts:
-        return Heard(runs=(CheckRun(CHECK, ran=False, reason=reason, seconds=seconds),))
+        return Heard(runs=(CheckRun(CHECK, ran=False, reason=reason, seconds=seconds, cut_short=True),))
     strange = _strangers(view, runs.head)
     marks = _judged(view, runs, strange, head=outcomes[HEAD])
     broke = any(mark.status is EvidenceStatus.NEW for mark in marks)
@@ -99,7 +99,8 @@ def hear(view: View, outcomes: Mapping[str, Outcome]) -> Heard:
         reasons.append("it started only without the project's own options")
     if not runs.base.counts:
         reasons.append(f"at base: {_why_not(outcomes.get(BASE), runs.base)}")
-    run = CheckRun(CHECK, ran=True, reason="; ".join(reasons), seconds=seconds, failed=broke)
+    cut_short = bool(reason or strange)
+    run = CheckRun(CHECK, ran=True, reason="; ".join(reasons), seconds=seconds, failed=broke, cut_short=cut_short)
     if runs.head.measured and runs.head.finished:
         marks += tuple(Mark(EvidenceStatus.NEW, Side.HEAD, result) for result in untested(view, runs.head))
     return Heard(marks=marks, runs=(run,), tests=_totals(view, runs.head, strange))

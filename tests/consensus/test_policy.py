@@ -17,6 +17,7 @@ from reviewbot.testing import a_claim, a_passage, evidence_item
 TEXT = "def f(a=[]):\n    return eval(a)\nx = 1"
 SHOWN = Shown((a_passage("a.py", TEXT),), {"a.py": tuple(TEXT.split("\n"))}, {"a.py": "a.py"})
 RAN = Ledger(checks=(CheckRun("ruff", ran=True),), sandbox="bubblewrap")
+SEEN = (Coverage("a.py", CoverageStatus.REVIEWED),)
 
 
 def case(**changes: object) -> Case:
@@ -58,14 +59,14 @@ def test_the_posting_level_and_the_severity_floor_are_configurable() -> None:
 
 def test_prose_alone_never_blocks_however_sure_it_is() -> None:
     told = findings(Transcript(cases=(case(probability=0.99, severity=Severity.CRITICAL),)), SHOWN, PolicyOptions())
-    assert verdict(Conclusion.COMPLETE, told, RAN) is Verdict.COMMENT
+    assert verdict(Conclusion.COMPLETE, told, RAN, coverage=SEEN) is Verdict.COMMENT
 
 
 def test_an_executed_proof_of_something_grave_blocks_also_in_a_partial_review() -> None:
     proven = case(probability=0.95, severity=Severity.HIGH, proof=Proof.PROVEN, settled_by=SettledBy.EVIDENCE)
     told = findings(Transcript(cases=(proven,)), SHOWN, PolicyOptions())
-    assert verdict(Conclusion.COMPLETE, told, RAN) is Verdict.REQUEST_CHANGES
-    assert verdict(Conclusion.PARTIAL, told, RAN) is Verdict.REQUEST_CHANGES
+    assert verdict(Conclusion.COMPLETE, told, RAN, coverage=SEEN) is Verdict.REQUEST_CHANGES
+    assert verdict(Conclusion.PARTIAL, told, RAN, coverage=SEEN) is Verdict.REQUEST_CHANGES
 
 
 @pytest.mark.parametrize("settled_by", [SettledBy.EVIDENCE, SettledBy.VOTE, SettledBy.AGREEMENT])
@@ -84,26 +85,41 @@ def test_a_tool_s_result_blocks_however_it_was_settled_unless_it_was_contradicte
     claim = a_claim("a.py", 2, "    return eval(a)", evidence=("E1",))
     made = case(claims=(claim,), probability=0.9, severity=Severity.HIGH, proof=proof, settled_by=settled_by)
     told = findings(Transcript(cases=(made,)), SHOWN, PolicyOptions())
-    assert verdict(Conclusion.COMPLETE, told, ledger) is expected
+    assert verdict(Conclusion.COMPLETE, told, ledger, coverage=SEEN) is expected
     tests = replace(ledger.items[0], result=replace(ledger.items[0].result, kind=EvidenceKind.TEST))
-    assert verdict(Conclusion.COMPLETE, told, replace(ledger, items=(tests,))) is Verdict.COMMENT
+    assert verdict(Conclusion.COMPLETE, told, replace(ledger, items=(tests,)), coverage=SEEN) is Verdict.COMMENT
 
 
 def test_approval_wants_a_whole_review_with_executed_checks_and_nothing_to_tell() -> None:
-    assert verdict(Conclusion.COMPLETE, (), RAN) is Verdict.APPROVE
-    assert verdict(Conclusion.PARTIAL, (), RAN) is Verdict.COMMENT
-    assert verdict(Conclusion.COMPLETE, (), Ledger()) is Verdict.COMMENT
-    assert verdict(Conclusion.COMPLETE, (), replace(RAN, sandbox="none")) is Verdict.COMMENT
-    assert verdict(Conclusion.COMPLETE, (), replace(RAN, checks=(CheckRun("analysers", ran=True),))) is Verdict.COMMENT
-    assert verdict(Conclusion.NOT_REVIEWED, (), RAN) is None
+    assert verdict(Conclusion.COMPLETE, (), RAN, coverage=SEEN) is Verdict.APPROVE
+    assert verdict(Conclusion.PARTIAL, (), RAN, coverage=SEEN) is Verdict.COMMENT
+    assert verdict(Conclusion.COMPLETE, (), Ledger(), coverage=SEEN) is Verdict.COMMENT
+    assert verdict(Conclusion.COMPLETE, (), replace(RAN, sandbox="none"), coverage=SEEN) is Verdict.COMMENT
+    assert (
+        verdict(Conclusion.COMPLETE, (), replace(RAN, checks=(CheckRun("analysers", ran=True),)), coverage=SEEN)
+        is Verdict.COMMENT
+    )
+    assert verdict(Conclusion.NOT_REVIEWED, (), RAN, coverage=SEEN) is None
 
 
 @pytest.mark.parametrize("precision", [Precision.CERTAIN, Precision.HEURISTIC])
 def test_a_test_that_turned_red_forbids_approval_even_where_nobody_tells_it(precision: Precision) -> None:
     red = evidence_item(1, "a.py", 1, kind=EvidenceKind.TEST, precision=precision)
-    assert verdict(Conclusion.COMPLETE, (), replace(RAN, items=(red,))) is Verdict.COMMENT
+    assert verdict(Conclusion.COMPLETE, (), replace(RAN, items=(red,)), coverage=SEEN) is Verdict.COMMENT
     before = replace(red, status=EvidenceStatus.EXISTING)
-    assert verdict(Conclusion.COMPLETE, (), replace(RAN, items=(before,))) is Verdict.APPROVE
+    assert verdict(Conclusion.COMPLETE, (), replace(RAN, items=(before,)), coverage=SEEN) is Verdict.APPROVE
+
+
+def test_nothing_is_approved_that_was_left_out_by_its_name_or_kind() -> None:
+    hidden = (*SEEN, Coverage("vendor/evil.py", CoverageStatus.SKIPPED, "vendored", ignored=True))
+    assert verdict(Conclusion.COMPLETE, (), RAN, coverage=hidden) is Verdict.COMMENT
+
+
+def test_nothing_is_approved_where_no_test_or_linter_looked_or_one_was_cut_short() -> None:
+    only_read = replace(RAN, checks=(CheckRun("analysers", ran=True), CheckRun("api", ran=True)))
+    killed = replace(RAN, checks=(*RAN.checks, CheckRun("pytest", ran=True, reason="ended before its time", cut_short=True)))
+    for ledger in (only_read, killed):
+        assert verdict(Conclusion.COMPLETE, (), ledger, coverage=SEEN) is Verdict.COMMENT
 
 
 def test_what_is_out_of_scope_by_rule_leaves_a_review_complete_and_what_was_not_seen_does_not() -> None:

@@ -235,3 +235,8 @@ def test_a_test_that_cannot_make_up_its_mind_is_unstable(tmp_path: Path) -> None
         outcomes.append(lab.room.run(proof.jobs(check, lab.view, CheckOptions())[0]))
     verified = proof.judge(Experiment("C1", Check(("pytest",), source=source)), outcomes)
     assert verified.check.outcome == "unstable"
+
+
+def test_code_that_ends_the_run_of_its_tests_is_known_to_have_cut_them_short(tmp_path: Path) -> None:
+    lab = run(tmp_path, BASE, BASE | {"calc.py": "import os\n\nos._exit(0)\n\n\n" + CALC})
+    assert [check.cut_short for check in lab.ledger.checks if check.name == "pytest"] == [True]
