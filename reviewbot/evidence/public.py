@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 
 from reviewbot.domain.change import FileChange
-from reviewbot.domain.evidence import Category, CheckRun, EvidenceKind, EvidenceStatus, Precision, Result, Severity, Side
+from reviewbot.domain.evidence import API, Category, CheckRun, EvidenceKind, EvidenceStatus, Precision, Result, Severity, Side
 from reviewbot.evidence import places, shown
 from reviewbot.evidence.match import Heard, Mark
 from reviewbot.evidence.parsers import api
@@ -14,7 +14,7 @@ from reviewbot.evidence.view import CheckOptions, View, is_library
 from reviewbot.ports import Ended, Job, Outcome
 from reviewbot.screen import strict_json
 
-CHECK = "api"
+CHECK = API
 MOST_FILES = 200
 _WHAT = {
     "OBJECT_REMOVED": ("is gone", "somebody imports or calls it", "an ImportError or AttributeError is raised"),
