@@ -101,7 +101,7 @@ class Hearing:
         words = tuple(_words(case, but=seat.name)) if number > 1 else ()
         if raiser:
             against = tuple(word for word in words if word.stance is not Stance.SUPPORT)
-            return Rebuttal(packet, shown, self.ledger, against)
+            return Rebuttal(packet, shown, self.ledger, against) if against else None
         return CrossExamination(packet, shown, self.ledger, words)
 
     def _stopped(self, case: Case, *, before: float, last_round: int) -> Case:
@@ -191,5 +191,5 @@ def _summary(answer: Position | reply.Answer) -> str:
     return f"{answer.decision}: {reason}"
 
 
-def _key(check: Check) -> tuple[tuple[str, ...], str]:
-    return check.command, check.subject
+def _key(check: Check) -> tuple[tuple[str, ...], str, str]:
+    return check.command, check.subject, check.source

@@ -8,7 +8,7 @@ from statistics import median_low
 
 from reviewbot.debate.numbers import prior
 from reviewbot.debate.weigh import tool_floor
-from reviewbot.domain.debate import Argument, Case, Claim, Position, Stance, Triage, Version
+from reviewbot.domain.debate import Argument, Case, Check, Claim, Position, Stance, Triage, Version
 from reviewbot.domain.evidence import Ledger, Precision, Severity
 
 
@@ -73,8 +73,18 @@ def _case(case_id: str, claims: tuple[Claim, ...], *, seats: int, ledger: Ledger
         reason,
         positions=tuple(_opening(claim) for claim in claims),
         versions=tuple(_first_version(claim, index) for index, claim in enumerate(claims)),
-        check=next((claim.check for claim in claims if claim.check), None),
+        check=_check(claims, ledger),
     )
+
+
+def _check(claims: tuple[Claim, ...], ledger: Ledger) -> Check | None:
+    """The first check that somebody named, with the results of the ledger that are about the same test."""
+    for claim in claims:
+        if check := claim.check:
+            items = (item for name in claim.evidence if (item := ledger.item(name)))
+            same = tuple(item.id for item in items if check.subject and item.result.subject == check.subject)
+            return replace(check, evidence=same)
+    return None
 
 
 def _opening(claim: Claim) -> Position:

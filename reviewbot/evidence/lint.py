@@ -7,7 +7,7 @@ wall, on the base's tree with the changed sources laid over it: a configuration 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reviewbot.domain.change import Contents, FileChange, is_test_path
 from reviewbot.domain.evidence import Category, CheckRun, EvidenceKind, Precision, Result, Severity, Side
@@ -21,6 +21,7 @@ from reviewbot.screen import strict_json
 
 OWN, PROJECT = "ruff", "ruff-project"
 CONFIGURATIONS = ("pyproject.toml", "ruff.toml", ".ruff.toml")
+_OWN_WORDS = ("--isolated", "--ignore-noqa", "--target-version", "py313")
 _OUTPUT = ("--no-cache", "--output-format", "json", "--exit-zero")
 _SAID_ELSEWHERE = frozenset(
     {"PLE2502", "PLE2510", "PLE2512", "PLE2513", "PLE2514", "PLE2515", "T100", "RUF001", "RUF002", "RUF003"}
@@ -77,7 +78,7 @@ def hear(view: View, outcomes: Mapping[str, Outcome]) -> Heard:
 
 
 def _own(side: Side, sources: tuple[_Source, ...], options: CheckOptions) -> Job:
-    words = ("--isolated", "--ignore-noqa", "--target-version", "py313", "--select", ",".join(CODES), "--", ".")
+    words = (*_OWN_WORDS, "--select", ",".join(CODES), "--", ".")
     return Job(
         f"{OWN}:{side}",
         ("{ruff}", "check", *_OUTPUT, *words),
@@ -144,7 +145,8 @@ def _placed(sources: tuple[_Source, ...], remarks: tuple[ruff.Remark, ...], *, c
             if source.path in unreadable:
                 continue
             unreadable.add(source.path)
-        yield _result(remark, rule, source.path, anchor=places.line_at(texts[source.path], remark.row))
+        result = _result(remark, rule, source.path, anchor=places.line_at(texts[source.path], remark.row))
+        yield replace(result, command=_command(result.rule or "", source.path, check=check))
 
 
 def _named(filename: str, by_name: Mapping[str, _Source]) -> _Source | None:
@@ -181,9 +183,16 @@ def _result(remark: ruff.Remark, rule: Rule | None, path: str, *, anchor: str) -
         trigger=rule.trigger,
         consequence=rule.consequence,
         excerpt=f"{remark.code or 'syntax'}: {message}",
-        command=("ruff", "check", "--isolated", "--select", rule.code) if rule.title or remark.code else ("ruff", "check"),
         exit_code=1,
     )
+
+
+def _command(code: str, path: str, *, check: str) -> tuple[str, ...]:
+    """What a person would run to see the result. A syntax error needs no selection, and cannot be selected."""
+    if check == PROJECT:
+        return ("ruff", "check", "--", path)
+    selection = ("--select", code) if code in CODES else ()
+    return ("ruff", "check", *_OWN_WORDS, *selection, "--", path)
 
 
 def _in_its_place(rule: Rule, path: str) -> tuple[Category, Severity, Precision]:

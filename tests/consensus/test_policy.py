@@ -62,6 +62,25 @@ def test_prose_alone_never_blocks_however_sure_it_is() -> None:
     assert verdict(Conclusion.COMPLETE, told, RAN, coverage=SEEN) is Verdict.COMMENT
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [{"probability": 0.84}, {"severity": Severity.MEDIUM}, {"withdrawn": True}],
+    ids=["not likely enough", "not grave enough", "withdrawn"],
+)
+def test_a_proof_blocks_only_what_is_grave_and_likely_and_accepted(changes: dict[str, object]) -> None:
+    proven = case(probability=0.85, severity=Severity.HIGH, proof=Proof.PROVEN, settled_by=SettledBy.EVIDENCE)
+    told = findings(Transcript(cases=(proven,)), SHOWN, PolicyOptions())
+    assert verdict(Conclusion.COMPLETE, told, RAN, coverage=SEEN) is Verdict.REQUEST_CHANGES
+    milder = findings(Transcript(cases=(replace(proven, **changes),)), SHOWN, PolicyOptions())  # type: ignore[arg-type]
+    assert verdict(Conclusion.COMPLETE, milder, RAN, coverage=SEEN) is not Verdict.REQUEST_CHANGES
+
+
+def test_a_case_that_ran_out_of_time_makes_the_review_partial() -> None:
+    unheard = case(settled_by=SettledBy.BUDGET)
+    assert conclusion((), RAN, Transcript(cases=(unheard,))) == (Conclusion.PARTIAL, ("F1: nobody answered in time",))
+    assert conclusion((), RAN, Transcript(cases=(replace(unheard, triage=Triage.RECORDED),)))[0] is Conclusion.COMPLETE
+
+
 def test_an_executed_proof_of_something_grave_blocks_also_in_a_partial_review() -> None:
     proven = case(probability=0.95, severity=Severity.HIGH, proof=Proof.PROVEN, settled_by=SettledBy.EVIDENCE)
     told = findings(Transcript(cases=(proven,)), SHOWN, PolicyOptions())

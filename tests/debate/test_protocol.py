@@ -163,6 +163,53 @@ def test_a_split_with_something_new_gets_a_second_round_and_the_raiser_one_answe
     assert {said.round for said in case.positions} == {1, 2}
 
 
+def test_a_raiser_whom_nobody_contradicts_is_asked_nothing() -> None:
+    seen: list[Ask | Experiment] = []
+    other = a_claim("a.py", 4, "    return len(seen)", title="counts", trigger="duplicates", consequence="wrong number")
+    first = {
+        seat.name: claims_reply(replace(DEFAULT, raised_by=seat.name, severity=severity), *more)
+        for seat, severity, more in zip(
+            SEATS, (Severity.CRITICAL, Severity.MEDIUM, Severity.HIGH), ((other,), (), ()), strict=True
+        )
+    }
+    later = {
+        "reviewer": [position_reply("support", 0.7, "a.py:3")] * 2,
+        "optimizer": [position_reply("oppose", 0.3, "a.py:2")] * 2,
+        "critic": [rebuttal_reply("defend", "a.py:4")],
+    }
+    transcript = hold(scripted(first, later, seen))
+    rebuttals = [asked for asked in seen if isinstance(asked, Ask) and isinstance(asked.question, Rebuttal)]
+    assert [(asked.seat.name, asked.subject) for asked in rebuttals] == [("critic", "F2")]
+    assert [word.stance for word in rebuttals[0].question.words] == [Stance.OPPOSE]  # type: ignore[union-attr]
+    unanimous = transcript.cases[0]
+    assert unanimous.triage is Triage.DEBATED
+    assert unanimous.stop_reason == "nobody was left to ask"
+
+
+def test_a_case_of_two_raisers_goes_on_when_one_of_them_withdraws() -> None:
+    both = {name: claims_reply(replace(HIGH, raised_by=name)) for name in ("critic", "reviewer")}
+    later = {
+        "optimizer": [position_reply("oppose", 0.4, "a.py:3")] * 2,
+        "critic": [rebuttal_reply("withdraw", "a.py:2")],
+        "reviewer": [rebuttal_reply("defend", "a.py:4")],
+    }
+    case = only(hold(scripted(both, later)))
+    assert not case.withdrawn
+    assert [version.change for version in case.versions] == ["raised", "merged", "withdrawn"]
+
+
+def test_a_broken_test_that_could_not_be_run_again_stays_accepted() -> None:
+    item = evidence_item(1, "a.py", 1, kind=EvidenceKind.TEST, precision=Precision.CERTAIN, subject="t.py::test_total")
+    claim = replace(HIGH, evidence=("E1",), check=Check(("pytest", "t.py::test_total"), subject="t.py::test_total"))
+
+    def script(asked: Ask | Experiment) -> Answer:
+        if isinstance(asked, Experiment):
+            return Verification(asked.check)
+        return claims_reply(claim) if asked.seat.name == "critic" else NOTHING
+
+    assert only(hold(script, ledger=Ledger(items=(item,)))).triage is Triage.ACCEPTED
+
+
 def test_a_split_without_anything_new_ends_after_one_round() -> None:
     ledger = Ledger(items=(evidence_item(1, "a.py", 1, precision=Precision.HEURISTIC),))
     claim = replace(DEFAULT, evidence=("E1",))
@@ -289,6 +336,7 @@ def test_a_broken_test_is_accepted_and_proven_by_running_it_again() -> None:
     claim = replace(HIGH, evidence=("E1",), check=Check(("pytest", "t.py::test_total"), subject="t.py::test_total"))
     case = only(hold(scripted({"critic": claims_reply(claim)}, seen=seen), ledger=Ledger(items=(item,))))
     assert [asked.subject for asked in seen if isinstance(asked, Experiment)] == ["F1"]
+    assert case.check == replace(claim.check, outcome="fails_at_head", evidence=("E1",))
     assert case.proof is Proof.PROVEN
     assert case.probability >= 0.95
     assert case.settled_by is SettledBy.EVIDENCE
@@ -307,6 +355,20 @@ def test_a_broken_test_that_passes_when_run_again_proves_nothing() -> None:
     assert case.proof is Proof.UNTESTED
     assert case.triage is Triage.RECORDED
     assert "unstable" in case.stop_reason
+
+
+def test_two_written_checks_are_told_apart_by_their_text() -> None:
+    first = replace(HIGH, check=Check(("pytest",), source="assert total([1])"))
+    second = a_claim("a.py", 4, "    return len(seen)", title="x", trigger="y", check=Check(("pytest",), source="assert 0"))
+
+    def script(asked: Ask | Experiment) -> Answer:
+        if isinstance(asked, Experiment):
+            return Verification(replace(asked.check, outcome="fails_at_head" if asked.subject == "F1" else "passes_at_head"))
+        if isinstance(asked.question, FirstPass):
+            return claims_reply(first, second) if asked.seat.name == "critic" else NOTHING
+        return rebuttal_reply("defend", "a.py:2") if isinstance(asked.question, Rebuttal) else position_reply("neutral", 0.5)
+
+    assert [case.proof for case in hold(script).cases] == [Proof.PROVEN, Proof.CONTRADICTED]
 
 
 def test_words_cannot_bring_a_new_result_of_a_tool_below_its_floor() -> None:

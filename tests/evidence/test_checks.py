@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -94,6 +96,19 @@ def test_a_silencing_comment_at_base_stays_honoured(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("bubblewrap")
+@pytest.mark.parametrize(
+    ("text", "said"), [("def f(a=[]):  # noqa\n    return a\n", "B006"), ("def f(:\n", "invalid-syntax")], ids=["rule", "syntax"]
+)
+def test_the_command_of_a_linter_s_result_shows_it_again(tmp_path: Path, text: str, said: str) -> None:
+    lab = study(tmp_path, {"a.py": "x = 1\n"}, {"a.py": text}, options=CheckOptions(presets=("ruff",)))
+    (item,) = lab.new("lint")
+    shown = subprocess.run(
+        [sys.executable, "-m", *item.result.command], cwd=tmp_path / "tree-head", capture_output=True, text=True, check=False
+    )
+    assert shown.returncode == item.result.exit_code == 1, shown.stderr
+    assert said in shown.stdout
+
+
 def test_configuration_in_the_change_has_no_effect_on_its_own_check(tmp_path: Path) -> None:
     base = {"work.py": CLEAN, "ruff.toml": 'lint.select = ["D4", "C4"]\n'}
     head = {
@@ -223,3 +238,16 @@ def test_what_is_kept_of_old_results_is_bounded_and_said(tmp_path: Path) -> None
 def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
     lab = study(tmp_path, {name: CLEAN}, {name: CLEAN.replace("mode=None", "mode=[]")}, options=CheckOptions(presets=("ruff",)))
     assert lab.places("lint") == [(name, 4, "B006")]
+
+
+def test_code_that_is_nested_or_chained_without_end_is_read_in_time(tmp_path: Path) -> None:
+    deep = "rows" + ".next" * 800
+    chain = "    rows" + ".append(1)" * 300 + "\n"
+    head = (
+        "def f(rows):\n    out = ''\n    for row in rows:\n        "
+        + deep
+        + ".append(row)\n        out.index(row)\n"
+        + chain * 30
+    )
+    lab = look(tmp_path, CLEAN, CLEAN + "\n\n" + head)
+    assert {run.name: run.ran for run in lab.ledger.checks}["analysers"]

@@ -242,3 +242,8 @@ def test_a_result_that_stands_by_its_floor_shows_who_does_not_agree() -> None:
     opponents = [said.panelist for said in case.positions if said.stance is Stance.OPPOSE]
     assert opponents
     assert case.probability == pytest.approx(0.80)
+
+
+def test_a_line_nested_beyond_what_python_parses_is_argued_all_the_same() -> None:
+    code = EVAL.replace("eval(text)", f"eval({'-' * 3000}text)")
+    assert cross(dangerous(3), code, "critic")["stance"] in {"support", "neutral", "oppose"}

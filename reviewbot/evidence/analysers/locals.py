@@ -42,6 +42,14 @@ class Names:
         return name in self.growing
 
 
+def written(node: ast.expr) -> str:
+    """The expression as its author would write it, an ellipsis where it is nested beyond anybody's reading."""
+    try:
+        return ast.unparse(node)
+    except RecursionError:
+        return "…"
+
+
 def names_of(scope: ast.AST) -> Names:
     """The names of a module or function, without those of the functions inside."""
     seen: defaultdict[str, set[Kind]] = defaultdict(set)
@@ -51,8 +59,9 @@ def names_of(scope: ast.AST) -> Names:
     for node in _own(scope):
         for name, kind in _assigned(node):
             seen[name].add(kind)
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _GROWTH:
-            growing.add(ast.unparse(node.func.value))
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _GROWTH:
+                growing.add(name)
     return Names({name: _joined(kinds) for name, kinds in seen.items()}, frozenset(growing))
 
 
@@ -112,7 +121,7 @@ def _annotated(annotation: ast.expr | None) -> Kind:
     if annotation is None:
         return Kind.UNKNOWN
     outer = annotation.value if isinstance(annotation, ast.Subscript) else annotation
-    name = ast.unparse(outer)
+    name = written(outer)
     if name in _LISTS:
         return Kind.LIST
     return Kind.TEXT if name == "str" else Kind.OTHER

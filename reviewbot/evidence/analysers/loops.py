@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from reviewbot.domain.evidence import Category, EvidenceKind, Precision, Result, Severity
-from reviewbot.evidence.analysers.locals import Kind, Names, names_of
+from reviewbot.evidence.analysers.locals import Kind, Names, names_of, written
 from reviewbot.evidence.analysers.source import Source
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -142,7 +142,7 @@ def _walked(iterable: ast.expr) -> str:
                 return ""
             iterable = iterable.args[-1] if iterable.func.id == "range" else iterable.args[0]
         else:
-            return ast.unparse(iterable) if isinstance(iterable, (ast.Name, ast.Attribute)) else ""
+            return written(iterable) if isinstance(iterable, (ast.Name, ast.Attribute)) else ""
 
 
 def _stored(node: ast.AST) -> frozenset[str]:
@@ -190,11 +190,9 @@ def _growing(place: _Place) -> _Slow | None:
         target, left = node.targets[0], node.value.left
         same = isinstance(target, ast.Name) and isinstance(left, ast.Name) and target.id == left.id
         if same and place.kind(target) is Kind.LIST:
-            return _Slow(
-                "list-concatenation", f"The list `{ast.unparse(target)}` is copied in each turn of a loop", Precision.LIKELY
-            )
+            return _Slow("list-concatenation", f"The list `{written(target)}` is copied in each turn of a loop", Precision.LIKELY)
     if isinstance(node, ast.AugAssign) and isinstance(node.op, ast.Add) and place.kind(node.target) is Kind.TEXT:
-        message = f"The text `{ast.unparse(node.target)}` is built piece by piece in a loop; joining a list copies once"
+        message = f"The text `{written(node.target)}` is built piece by piece in a loop; joining a list copies once"
         return _Slow("text-concatenation", message, Precision.HEURISTIC, severity=Severity.LOW)
     return None
 
@@ -210,7 +208,7 @@ def _repeated_work(place: _Place) -> _Slow | None:
     node = place.node
     if not (isinstance(node, ast.Call) and len(node.args) >= 1):
         return None
-    called, first = ast.unparse(node.func), node.args[0]
+    called, first = written(node.func), node.args[0]
     if called == "re.compile" and isinstance(first, ast.Constant):
         message, consequence = (
             "A constant pattern is compiled in each turn of a loop",
@@ -228,14 +226,14 @@ def _outside(place: _Place) -> _Slow | None:
     node = place.node
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
         return None
-    owner = ast.unparse(node.func.value).rpartition(".")[2].lower()
+    owner = written(node.func.value).rpartition(".")[2].lower()
     method = node.func.attr
     is_http = method in _HTTP and owner in _HTTP_OWNERS and bool(node.args) and not isinstance(node.args[0], ast.Constant)
     is_query = (method in _QUERIES and owner in _QUERY_OWNERS) or (owner == "objects" and method in ("get", "filter", "create"))
     if not (is_http or is_query):
         return None
     what = "request is sent" if is_http else "query is made"
-    message = f"A {what} in each turn of a loop: `{ast.unparse(node.func)[:60]}`"
+    message = f"A {what} in each turn of a loop: `{written(node.func)[:60]}`"
     return _Slow("query-in-loop", message, Precision.HEURISTIC, "every element waits for a round trip")
 
 

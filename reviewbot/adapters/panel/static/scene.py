@@ -152,7 +152,7 @@ class Scene:
         """Every call on the line is given constants only: nothing from outside can reach it. Python only."""
         try:
             tree = ast.parse(self.line.strip())
-        except (SyntaxError, ValueError):
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
             return False
         calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
         return bool(calls) and all(isinstance(value, ast.Constant) for call in calls for value in call.args)
@@ -198,7 +198,7 @@ def _parsed(passage: Passage, line: int) -> tuple[ast.Module | None, int]:
         block.append(text)
     try:
         return ast.parse(textwrap.dedent("\n".join(block))), passage.start + first - 1
-    except (SyntaxError, ValueError):
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None, 0
 
 
