@@ -104,11 +104,10 @@ async def _converse(
         observer.saw(Progress("debate", _announcement(asked)))
         return await _ask(panel, asked, deadline)
 
-    answers: Answers = ()
     try:
         wanted: Round = next(conversation)
         while True:
-            answers = tuple(await asyncio.gather(*(answer(item) for item in wanted)))
+            answers: Answers = tuple(await asyncio.gather(*(answer(item) for item in wanted)))
             wanted = conversation.send(answers)
     except StopIteration as end:
         transcript: Transcript = end.value

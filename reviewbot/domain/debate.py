@@ -42,7 +42,6 @@ class Triage(StrEnum):
     ACCEPTED = "accepted"
     DEBATED = "debated"
     RECORDED = "recorded"
-    DROPPED = "dropped"
 
 
 @dataclass(frozen=True, slots=True)

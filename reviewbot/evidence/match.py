@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reviewbot.domain.change import ChangeSet, FileChange
-from reviewbot.domain.evidence import CheckRun, EvidenceKind, EvidenceStatus, Precision, Result, Side, TestRun
+from reviewbot.domain.evidence import CheckRun, EvidenceKind, EvidenceStatus, Precision, Result, Severity, Side, TestRun
 from reviewbot.evidence import places
 from reviewbot.evidence.rules import AT_A_DISTANCE, SYNTAX
 
@@ -130,8 +130,11 @@ def _existing(result: Result) -> Mark:
 
 
 def _doubted(result: Result) -> Result:
-    """A silencing comment that came with the change is its author's opposition: it makes us doubt, no more."""
-    if result.kind is not EvidenceKind.LINT or not NOQA.search(result.anchor):
+    """A silencing comment that came with the change is its author's opposition: it makes us doubt, no more.
+
+    What is grave stays as likely as its rule makes it, or a comment would be enough to have it approved."""
+    silenced = result.kind is EvidenceKind.LINT and NOQA.search(result.anchor)
+    if not silenced or result.severity >= Severity.HIGH:
         return result
     return replace(result, precision=Precision.HEURISTIC)
 

@@ -168,7 +168,7 @@ def _is_defined(view: View, fixture: str) -> bool:
 def _judged(view: View, runs: _Runs, strange: Mapping[str, str], *, head: Outcome) -> tuple[Mark, ...]:
     found = locate.ground(view, runs.head)
     older = {file.path: file.base_path or file.path for file in view.files}
-    new: defaultdict[tuple[locate.Place, bool], list[Failure]] = defaultdict(list)
+    new: defaultdict[tuple[locate.Place, _Kind], list[Failure]] = defaultdict(list)
     marks: list[Mark] = []
     for failure in (*runs.head.failures.values(), *_hanging(runs.head, head)):
         if failure.id in strange:
@@ -177,10 +177,9 @@ def _judged(view: View, runs: _Runs, strange: Mapping[str, str], *, head: Outcom
         if before is _Before.FAILED:
             marks.append(Mark(EvidenceStatus.EXISTING, Side.HEAD, _existing(failure)))
         else:
-            new[locate.cause(failure, runs.head, found), before is _Before.PASSED].append(failure)
+            new[locate.cause(failure, runs.head, found), _kind(view, failure, before)].append(failure)
     broken = (
-        Mark(EvidenceStatus.NEW, Side.HEAD, _broken(view, place, failures, proven=proven))
-        for (place, proven), failures in new.items()
+        Mark(EvidenceStatus.NEW, Side.HEAD, _broken(view, place, failures, kind=kind)) for (place, kind), failures in new.items()
     )
     return (*broken, *marks, *_fixed(runs, older))
 
@@ -204,8 +203,8 @@ def _before(test: str, runs: _Runs, older: Mapping[str, str]) -> _Before:
 
 
 def _hanging(report: TestReport, outcome: Outcome) -> Iterator[Failure]:
-    """The test that was running when time was up."""
-    if outcome.ended is Ended.TIMEOUT:
+    """The test that was running when time was up, if most of the time was its own: else it only came last in a slow suite."""
+    if outcome.ended is Ended.TIMEOUT and report.began / 1000 < outcome.seconds / 2:
         for name, ended in report.outcomes.items():
             if ended is TestOutcome.UNFINISHED:
                 yield Failure(name, name.partition("::")[0], 1, f"it does not end ({outcome.reason})", "", ())
@@ -223,7 +222,7 @@ def _existing(failure: Failure) -> Result:
     return _result(failure, (failure.file, failure.line), message=f"{_named(failure)} fails: {shown.first_line(failure.message)}")
 
 
-def _broken(view: View, place: locate.Place, failures: list[Failure], *, proven: bool) -> Result:
+def _broken(view: View, place: locate.Place, failures: list[Failure], *, kind: _Kind) -> Result:
     """One result for all tests that fail for this line."""
     first = failures[0]
     others = f" and {len(failures) - 1} more" if len(failures) > 1 else ""
@@ -236,14 +235,28 @@ def _broken(view: View, place: locate.Place, failures: list[Failure], *, proven:
         result,
         anchor=anchor,
         category=Category.TESTS if in_tests else Category.CORRECTNESS,
-        severity=Severity.HIGH if proven else Severity.MEDIUM,
-        precision=Precision.CERTAIN if proven else Precision.HEURISTIC,
-        consequence=_BROKE if proven else _IS_RED,
+        severity=_SEVERITIES[kind],
+        precision=Precision.CERTAIN if kind is _Kind.BROKE else Precision.HEURISTIC,
+        consequence=kind.value,
     )
 
 
-_BROKE = "what the test asks for held at base, and does not any more"
-_IS_RED = "a test that came or changed with this change does not pass"
+class _Kind(StrEnum):
+    """Why a failure at head is told, as its reader is told."""
+
+    BROKE = "what the test asks for held at base, and does not any more"
+    IS_RED = "a test that came or changed with this change does not pass"
+    NOT_COMPARED = "the test fails at head; at base it was not run, so that it may have failed before"
+
+
+_SEVERITIES = {_Kind.BROKE: Severity.HIGH, _Kind.IS_RED: Severity.MEDIUM, _Kind.NOT_COMPARED: Severity.LOW}
+
+
+def _kind(view: View, failure: Failure, before: _Before) -> _Kind:
+    if before is _Before.PASSED:
+        return _Kind.BROKE
+    file = view.change.file(failure.id.partition("::")[0])
+    return _Kind.IS_RED if file or any(is_test_path(file.path) for file in view.files) else _Kind.NOT_COMPARED
 
 
 def _result(failure: Failure, place: locate.Place, *, message: str) -> Result:

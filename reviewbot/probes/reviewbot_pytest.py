@@ -4,11 +4,12 @@ Each line of the report is a JSON object with a ``type`` and, from ``start`` on,
 
 ``start``    ``measured``: whether coverage is taken
 ``collected`` ``count`` of tests
-``begin``    ``id`` of the test that begins
+``begin``    ``id`` of the test that begins, ``at`` so many milliseconds after the session
 ``test``     ``id file line outcome (passed failed skipped) phase message frames text seconds``: its end
 ``collect``  ``id file message frames text``: a file that could not be collected
 ``lines``    ``id lines``: ``{path: [line…]}`` executed by this test in the measured files; id ``""``: outside of any test
 ``finish``   the session ended by itself
+``conftest`` like ``collect``, without a number: a ``conftest.py`` that could not be loaded, so that there is no session
 
 Paths are relative to the working directory at the start. Python 3.8 and later; imports nothing of reviewbot.
 """
@@ -18,6 +19,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import time
+import traceback
 from collections.abc import Generator
 from typing import Any
 
@@ -86,9 +89,12 @@ class Reporter:
     def __init__(self, report: Report, measure: Measure) -> None:
         self.report = report
         self.measure = measure
+        self.began = time.monotonic()
 
     def pytest_sessionstart(self) -> None:
         self.report.say("start", measured=self.measure.coverage is not None)
+        for record in json.loads(os.environ.pop("REVIEWBOT_BROKEN", "[]")):
+            self.report.say("collect", **record)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         self.report.say("collected", count=len(session.items))
@@ -96,7 +102,7 @@ class Reporter:
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, None]:
-        self.report.say("begin", id=item.nodeid)
+        self.report.say("begin", id=item.nodeid, at=round(1000 * (time.monotonic() - self.began)))
         self.measure.enter(item.nodeid)
         yield
         self.measure.enter("")
@@ -142,6 +148,28 @@ class Reporter:
         self.measure.stop()
         self.report.say("lines", id="", lines=self.measure.executed(""))
         self.report.say("finish")
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_load_initial_conftests() -> Generator[None, Any, None]:
+    """Keep the reason why no session begins."""
+    outcome = yield
+    error = outcome.excinfo[1] if outcome.excinfo else None
+    path, report = getattr(error, "path", None), os.environ.get("REVIEWBOT_REPORT")
+    if path and report:
+        with open(report, "a", encoding="utf-8") as file:
+            file.write(json.dumps(dict(unloaded(relative(path), error), type="conftest")) + "\n")
+
+
+def unloaded(path: str, error: Any) -> dict[str, Any]:
+    """A ``conftest.py`` that could not be loaded, with what went through the tree. Before pytest 8 the cause was in a triple."""
+    cause = getattr(error, "cause", None) or error.excinfo[1]
+    entries = [entry for entry in traceback.extract_tb(cause.__traceback__) if os.path.isabs(entry.filename)]
+    places = [[relative(entry.filename), entry.lineno or 1, entry.name] for entry in entries]
+    frames = [place for place in places if not str(place[0]).startswith("..")][-FRAME_LIMIT:]
+    message = "".join(traceback.format_exception_only(type(cause), cause)).strip()
+    text = "".join(f"{file}:{line}: in {name}\n" for file, line, name in frames) + message
+    return {"id": path, "file": path, "message": message[:MESSAGE_LIMIT], "frames": frames, "text": text[-TEXT_LIMIT:]}
 
 
 def said(info: Any) -> str:

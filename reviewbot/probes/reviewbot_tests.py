@@ -33,19 +33,39 @@ def main(spec_path: str, report_path: str) -> int:
     if not is_here("pytest"):
         append(report_path, {"type": "broken", "message": "pytest is not installed for " + sys.executable})
         return 4
-    if not tests:
-        for record in ({"type": "start", "n": 0, "measured": False}, {"type": "finish", "n": 1}):
-            append(report_path, record)
-        return 0
+    broken: list[dict[str, Any]] = []
+    while tests:
+        code = begin(tests, dict(environment(spec, report_path), REVIEWBOT_BROKEN=json.dumps(broken)), report_path)
+        spoiled = {} if has_begun(report_path) else conftest(report_path)
+        below = [test for test in tests if spoiled and test.startswith(spoiled["id"].rpartition("conftest.py")[0])]
+        if not below:
+            return code
+        broken += [dict(spoiled, id=path) for path in dict.fromkeys(test.partition("::")[0] for test in below)]
+        tests = [test for test in tests if test not in below]
+    told = [{"type": "start", "measured": False}, *(dict(record, type="collect") for record in broken), {"type": "finish"}]
+    for number, record in enumerate(told):
+        append(report_path, dict(record, n=number))
+    return 1 if broken else 0
+
+
+def begin(tests: list[str], env: dict[str, str], report_path: str) -> int:
+    """Start pytest on tests; where it cannot start, without the project's options."""
     command = [sys.executable, "-m", "pytest", "-p", "reviewbot_pytest", *QUIET, *words(tests)]
     targets = [os.path.join(".", test) for test in tests]
     code = 0
     for attempt, extra in enumerate(([], ["-o", "addopts="], ["-o", "addopts=", "-W", "default"])):
         append(report_path, {"type": "attempt", "number": attempt})
-        code = subprocess.call([*command, *extra, "--", *targets], env=environment(spec, report_path))
+        code = subprocess.call([*command, *extra, "--", *targets], env=env)
         if has_begun(report_path):
             break
     return code
+
+
+def conftest(report_path: str) -> dict[str, Any]:
+    """The ``conftest.py`` that could not be loaded, as a record; empty where there is none."""
+    with open(report_path, encoding="utf-8") as file:
+        last = json.loads(file.readlines()[-1])
+    return {key: value for key, value in last.items() if key != "type"} if last["type"] == "conftest" else {}
 
 
 def words(tests: list[str]) -> list[str]:

@@ -14,7 +14,7 @@ from reviewbot.publish import phrases, plain
 
 _CODE = re.compile(r"`([^`\n]+)`")
 _ANCHOR = re.compile(r"[A-Z]\d{1,6}")
-_LINE_COMMAND = re.compile(r"(?m)^(\s*):(?=:)")
+_LINE_COMMAND = re.compile(r"(?m)^([^\S\n]*):(?=:)")
 
 
 def render(review: Review) -> str:

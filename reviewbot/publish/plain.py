@@ -8,7 +8,7 @@ from reviewbot.screen import hidden, secrets
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\^_])|\x9b[0-?]*[ -/]*[@-~]")
 _COLOUR = r"\x1b\[[0-9;]*m"
-_LINE_COMMAND = re.compile(rf"(?m)^((?:{_COLOUR}|\s)*):(?=:)")
+_LINE_COMMAND = re.compile(rf"(?m)^((?:{_COLOUR}|[^\S\n])*):(?=:)")
 _OLD_COMMAND = re.compile(r"##(?=\[)")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _UNDECODABLE = re.compile("[\udc80-\udcff]")

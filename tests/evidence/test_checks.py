@@ -87,6 +87,12 @@ def test_a_silencing_comment_in_the_change_does_not_silence_but_makes_doubt(tmp_
     assert (item.result.rule, item.result.precision) == ("B006", Precision.HEURISTIC)
 
 
+def test_a_silencing_comment_in_the_change_leaves_what_is_grave_as_it_is(tmp_path: Path) -> None:
+    lab = look(tmp_path, CLEAN, CLEAN + "\n\ndef run(text):\n    return eval(text)  # noqa: S307\n")
+    (item,) = [item for item in lab.new("lint") if item.result.rule == "S307"]
+    assert item.result.precision is Precision.LIKELY
+
+
 def test_a_silencing_comment_at_base_stays_honoured(tmp_path: Path) -> None:
     bad = CLEAN.replace("mode=None):", "mode=[]):  # noqa: B006")
     lab = look(tmp_path, bad, bad + "\n\nX = 1\n")
@@ -251,3 +257,9 @@ def test_code_that_is_nested_or_chained_without_end_is_read_in_time(tmp_path: Pa
     )
     lab = look(tmp_path, CLEAN, CLEAN + "\n\n" + head)
     assert {run.name: run.ran for run in lab.ledger.checks}["analysers"]
+
+
+@pytest.mark.parametrize(("codec", "told"), [("utf-7", True), ("raw_unicode_escape", True), ("utf-8", False), ("latin-1", False)])
+def test_an_encoding_that_can_hide_code_in_a_comment_is_told(tmp_path: Path, codec: str, told: bool) -> None:
+    lab = look(tmp_path, CLEAN, f"# -*- coding: {codec} -*-\n{CLEAN}# +AAo-import os\n")
+    assert (("work.py", 1, "encoding") in lab.places("unicode")) is told

@@ -74,7 +74,7 @@ SESSION = (
     {"type": "attempt", "number": 0},
     {"type": "start", "n": 0, "measured": True},
     {"type": "collected", "n": 1, "count": 2},
-    {"type": "begin", "n": 2, "id": "t.py::a"},
+    {"type": "begin", "n": 2, "id": "t.py::a", "at": 1},
     {
         "type": "test",
         "n": 3,
@@ -88,7 +88,7 @@ SESSION = (
         "text": "",
     },
     {"type": "lines", "n": 4, "id": "t.py::a", "lines": {"a.py": [1, 2]}},
-    {"type": "begin", "n": 5, "id": "t.py::b"},
+    {"type": "begin", "n": 5, "id": "t.py::b", "at": 2},
     {"type": "finish", "n": 6},
 )
 

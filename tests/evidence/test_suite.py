@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.domain.debate import Check
-from reviewbot.domain.evidence import EvidenceStatus, Precision
+from reviewbot.domain.evidence import EvidenceStatus, Precision, Severity
 from reviewbot.evidence import proof
 from reviewbot.evidence.view import CheckOptions
 from reviewbot.ports import Experiment
@@ -240,3 +240,63 @@ def test_a_test_that_cannot_make_up_its_mind_is_unstable(tmp_path: Path) -> None
 def test_code_that_ends_the_run_of_its_tests_is_known_to_have_cut_them_short(tmp_path: Path) -> None:
     lab = run(tmp_path, BASE, BASE | {"calc.py": "import os\n\nos._exit(0)\n\n\n" + CALC})
     assert [check.cut_short for check in lab.ledger.checks if check.name == "pytest"] == [True]
+
+
+CONFTEST = "import pytest\nimport shop\n\n\n@pytest.fixture\ndef one():\n    return shop.ONE\n"
+ONE_SHOP = {
+    "shop/__init__.py": "from shop._core import _one\n\nONE = _one()\n",
+    "shop/_core.py": "def _one():\n    return 1\n",
+    "tests/conftest.py": CONFTEST,
+    "tests/test_shop.py": "def test_one(one):\n    assert one == 1\n",
+    "tests/test_more.py": "def test_more(one):\n    assert one > 0\n",
+}
+
+
+def test_a_package_that_its_conftest_cannot_import_any_more_is_a_broken_suite(tmp_path: Path) -> None:
+    lab = run(tmp_path, ONE_SHOP, changed("def _one", "def _first", "shop/_core.py", base=ONE_SHOP))
+    (item,) = lab.new("test")
+    assert (item.result.path, item.result.line) == ("shop/_core.py", 1)
+    assert item.result.precision is Precision.CERTAIN
+    assert "and 1 more fails: ImportError: cannot import name '_one'" in item.result.message
+    check = Check(("pytest",), subject=item.result.subject)
+    outcomes = [lab.room.run(job) for job in proof.jobs(check, lab.view, CheckOptions())]
+    assert proof.judge(Experiment("C1", check), outcomes).check.outcome == proof.FAILS_AT_HEAD
+
+
+def test_a_conftest_that_never_could_be_loaded_leaves_out_only_the_tests_beside_it(tmp_path: Path) -> None:
+    base = BASE | {
+        "examples/tests/conftest.py": "import not_installed_here\n",
+        "examples/tests/test_example.py": "import calc\n\n\ndef test_example():\n    assert calc.add(1, 1) == 2\n",
+    }
+    lab = run(tmp_path, base, changed("a + b", "a - b", base=base))
+    assert lab.places("test") == [("calc.py", 2, None)]
+    (run_,) = (check for check in lab.ledger.checks if check.name == "pytest")
+    assert run_.ran
+    assert "failed for what is not installed here, as ModuleNotFoundError: No module named 'not_installed_here'" in run_.reason
+
+
+SLOW = "import calc\nimport pytest\nimport time\n\n\n@pytest.mark.parametrize('n', range(60))\ndef test_slow(n):\n    time.sleep(0.2)\n    assert calc.halve(4)\n"
+
+
+def test_a_slow_suite_is_cut_off_and_no_test_of_it_is_said_to_hang(tmp_path: Path) -> None:
+    base = {"calc.py": CALC, "tests/test_slow.py": SLOW}
+    options = CheckOptions(presets=("pytest",), seconds=5)
+    lab = study(tmp_path, base, changed("a + b", "b + a", base=base), options=options)
+    assert not lab.new("test")
+    (told,) = (check for check in lab.ledger.checks if check.name == "pytest")
+    assert "tests had ended" in told.reason
+    assert told.cut_short
+
+
+def test_a_failure_that_the_base_was_too_slow_to_show_is_not_put_down_to_the_change(tmp_path: Path) -> None:
+    network = "import calc\n\n\ndef test_network():\n    assert calc.halve(4) == 3\n"
+    base = {
+        "calc.py": CALC,
+        "tests/conftest.py": "import pathlib, time\n\n\ndef pytest_collection_finish():\n    time.sleep(60 * ('a + b' in pathlib.Path('calc.py').read_text()))\n",
+        "tests/test_network.py": network,
+    }
+    options = CheckOptions(presets=("pytest",), seconds=5)
+    lab = study(tmp_path, base, changed("a + b", "b + a", base=base), options=options)
+    (item,) = lab.new("test")
+    assert item.result.severity is Severity.LOW
+    assert item.result.consequence == "the test fails at head; at base it was not run, so that it may have failed before"

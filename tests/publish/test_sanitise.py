@@ -215,5 +215,9 @@ def test_an_allowed_host_is_allowed_and_its_look_alikes_are_not() -> None:
         assert sanitise.inline(address, hosts=hosts).startswith("`")
 
 
+def test_blank_lines_by_the_thousand_are_searched_for_commands_in_time() -> None:
+    assert plain.defuse("\n" * 20_000 + "x\n ::error::y") == "\n" * 20_000 + "x\n : :error::y"
+
+
 def test_the_hostile_sample_is_harmless() -> None:
     assert github.dangers(sanitise.markdown(samples.HOSTILE_WORDS), sanitise.LINK_HOSTS) == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -15,16 +16,47 @@ _MARKS = frozenset({0x200E, 0x200F, 0x061C})
 _PROSE = (".md", ".rst", ".txt", ".po", ".pot", ".html", ".json", ".csv", ".xlf", ".srt", ".arb", ".strings")
 _HARMLESS = frozenset({0x00AD, 0x000C, 0x2028, 0x2029, 0x0085, 0x2800})
 _BOM = 0xFEFF
+_COOKIE = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
+_HONEST = re.compile(
+    r"utf[-_]?8(?:[-_].*)?|(?:us[-_]?)?ascii|latin[-_]?\d+(?:[-_].*)?|iso[-_]?8859[-_]\d+(?:[-_].*)?|(?:windows[-_]?|cp)\d{3,4}"
+    r"|gb(?:k|2312|18030)|big5(?:[-_].*)?|euc[-_]\w+|s(?:hift)?[-_]?jis\w*|koi8[-_]\w|mac[-_]?roman",
+    re.IGNORECASE,
+)
+"""Encodings that write every ASCII character as itself and as nothing else, so that code reads as it runs."""
 
 
 def analyse(source: Source) -> Iterator[Result]:
-    """One result per line and kind of character."""
+    """One result per line and kind of character, and one for an encoding that can make code out of what reads like a comment."""
+    yield from _encoding(source)
     for number, text in source.lines:
         if text.isascii() and text.isprintable():
             continue
         found = [item for item in hidden.find(text) if not _is_writing(item, text, source.path, is_first=number == 1)]
         for _, same in groupby(sorted(found, key=lambda item: (item.kind, item.column)), key=lambda item: item.kind):
             yield _result(source, (number, text), tuple(same))
+
+
+def _encoding(source: Source) -> Iterator[Result]:
+    """PEP 263: the first two lines may name a codec, among them ``utf-7``, in which ``+AAo-`` ends a line."""
+    for number, text in source.lines[:2]:
+        cookie = _COOKIE.match(text) if number <= 2 and source.path.endswith((".py", ".pyi")) else None
+        if cookie and not _HONEST.fullmatch(cookie[1]):
+            yield Result(
+                EvidenceKind.UNICODE,
+                "hidden-characters",
+                "encoding",
+                source.path,
+                number,
+                f"The source is in the encoding {hidden.visible(cookie[1])[:40]}: what looks like a comment may be code",
+                Category.SECURITY,
+                Severity.HIGH,
+                Precision.LIKELY,
+                end_line=number,
+                anchor=text.strip(),
+                trigger="a person, a linter or a language model reads the file as text",
+                consequence="what they see is not what runs",
+                excerpt=hidden.visible(text).strip()[:400],
+            )
 
 
 def _is_writing(item: Hidden, text: str, path: str, *, is_first: bool) -> bool:

@@ -46,7 +46,8 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class TestReport:
-    """One run of pytest. ``attempt`` counts from 0: later ones leave out the project's options."""
+    """One run of pytest. ``attempt`` counts from 0: later ones leave out the project's options. ``began`` is when the last test
+    did, in milliseconds after the session."""
 
     __test__ = False
 
@@ -57,6 +58,7 @@ class TestReport:
     attempt: int = 0
     measured: bool = False
     count: int = 0
+    began: int = 0
     outcomes: Mapping[str, TestOutcome] = field(default_factory=lambda: MappingProxyType({}))
     failures: Mapping[str, Failure] = field(default_factory=lambda: MappingProxyType({}))
     executed: Mapping[str, Executed] = field(default_factory=lambda: MappingProxyType({}))
@@ -92,6 +94,7 @@ class _Reading:
     broken: str = ""
     measured: bool = False
     count: int = 0
+    began: int = 0
     outcomes: dict[str, TestOutcome] = field(default_factory=dict)
     failures: dict[str, Failure] = field(default_factory=dict)
     executed: dict[str, dict[str, frozenset[int]]] = field(default_factory=dict)
@@ -116,6 +119,7 @@ def read(data: bytes) -> TestReport:
         attempt=reading.attempt,
         measured=reading.measured,
         count=reading.count,
+        began=reading.began,
         outcomes=MappingProxyType(reading.outcomes),
         failures=MappingProxyType(reading.failures),
         executed=MappingProxyType({test: MappingProxyType(lines) for test, lines in reading.executed.items()}),
@@ -128,6 +132,8 @@ def _take(reading: _Reading, record: dict[str, Any]) -> _Reading:
         return _Reading(attempt=_number(record["number"]), sound=reading.sound)
     if kind == "broken":
         reading.broken = _text(record["message"])
+        return reading
+    if kind == "conftest":
         return reading
     if record["n"] != reading.next_number or reading.finished:
         reading.sound = False
@@ -146,6 +152,7 @@ def _collected(reading: _Reading, record: dict[str, Any]) -> None:
 
 def _begin(reading: _Reading, record: dict[str, Any]) -> None:
     reading.outcomes[_text(record["id"])] = TestOutcome.UNFINISHED
+    reading.began = _number(record["at"])
 
 
 def _test(reading: _Reading, record: dict[str, Any]) -> None:
