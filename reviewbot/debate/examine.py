@@ -63,7 +63,7 @@ class Hearing:
         for case in table.values():
             check = case.check and checks.get(_key(case.check))
             if check:
-                found[case.id] = self._weighed(_labelled(case, check))
+                found[case.id] = self._weighed(_labelled(case, check, self.ledger))
         return found
 
     def heard(
@@ -82,10 +82,14 @@ class Hearing:
 
     def closed(self, case: Case) -> Case:
         """The case with its last word: what settled it, and whether it is too close to call."""
-        by_floor = weigh.floor(case, self.ledger) > 0 and case.probability <= weigh.floor(case, self.ledger)
-        settled = SettledBy.EVIDENCE if case.proof is not Proof.UNTESTED or by_floor else case.settled_by
+        floor = weigh.floor(case, self.ledger)
+        by_floor = floor > 0 and case.probability <= floor
+        tested = case.check is not None and case.check.outcome != "not_run"
+        settled = SettledBy.EVIDENCE if tested or by_floor else case.settled_by
         reason = case.stop_reason or ("nobody was left to ask" if self.rounds else "no rounds are configured")
         debated = case.triage is Triage.DEBATED
+        if debated and by_floor:
+            reason = f"{reason}, and what was executed keeps it at {floor:.0%}"
         return replace(case, settled_by=settled, stop_reason=reason, deadlocked=debated and stop.is_deadlock(case.probability))
 
     def _weighed(self, case: Case) -> Case:
@@ -113,10 +117,12 @@ class Hearing:
         return replace(weighed, stop_reason=reason or "", settled_by=settled)
 
 
-def _labelled(case: Case, check: Check) -> Case:
+def _labelled(case: Case, check: Check, ledger: Ledger) -> Case:
     """The case after its check ran. A test that did not fail again, or fails without the change too, confirms nothing."""
     proof = PROOFS.get(check.outcome, Proof.UNTESTED)
     if case.triage is not Triage.ACCEPTED or check.outcome in ("fails_at_head", "not_run"):
+        return replace(case, check=check, proof=proof)
+    if not any(item.is_executed_proof for name in case.evidence if (item := ledger.item(name))):
         return replace(case, check=check, proof=proof)
     reason = f"its check gave {check.outcome.replace('_', ' ')} when it was run again"
     return replace(case, check=check, proof=proof, triage=Triage.RECORDED, triage_reason=reason, stop_reason=reason)

@@ -21,6 +21,7 @@ class Minutes:
         self._seats = {seat.name: Attendance(seat, SeatStatus.OK) for seat in seats}
         self._usage = {seat.name: Usage() for seat in seats}
         self._turns: list[Turn] = []
+        self._trouble: dict[str, str] = {}
         self._rulings: list[Ruling] = []
         self._dropped: list[str] = []
         self._notes: list[str] = []
@@ -47,6 +48,7 @@ class Minutes:
         if reply.status is not ReplyStatus.OK or problem:
             reason = problem or reply.reason or reply.status.value
             outcome = "invalid" if problem else reply.status.value
+            self._trouble[name] = reason
             self.say(_phase(ask), reason, who=name, subject=ask.subject, outcome=outcome)
 
     def tested(self, experiment: Experiment, verification: Verification) -> None:
@@ -54,8 +56,9 @@ class Minutes:
         check = verification.check
         self.say("proof", f"{' '.join(check.command)}: {check.outcome}", who="sandbox", subject=experiment.subject)
 
-    def lost(self, seat: Seat, reason: str) -> None:
-        """A panelist who did not answer the first pass loses the seat, visibly."""
+    def lost(self, seat: Seat) -> None:
+        """A panelist who did not answer the first pass loses the seat, visibly, with what went wrong last."""
+        reason = self._trouble.get(seat.name, "no valid answer to the first pass")
         self._seats[seat.name] = Attendance(seat, SeatStatus.LOST, reason)
         self._notes.append(f"{seat.name} took no part: {reason}")
 

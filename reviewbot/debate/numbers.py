@@ -31,6 +31,11 @@ FLOOR_TOOL_RESULT = 0.80
 """Probabilities that words cannot lower: an executed check that fails at head and passes at base; a new result of a linter or
 type checker with that rule on that line [design]."""
 
+FLOOR_CERTAIN_RESULT = 0.90
+"""The same where the language leaves the tool no other reading: code that cannot be parsed, an assertion that is always true, a
+key in a provider's own format. The protocol's design has one floor for all rules; at 0.80 none of these could ever block
+[design]."""
+
 SETTLED_BELOW = 0.10
 SETTLED_ABOVE = 0.90
 STILL = 0.10

@@ -71,7 +71,7 @@ def _first_pass(brief: Brief, minutes: Minutes, options: DebateOptions) -> Gener
     found: list[Claim] = []
     for ask, claims in zip(asks, answers, strict=True):
         if claims is None:
-            minutes.lost(ask.seat, "no valid answer to the first pass")
+            minutes.lost(ask.seat)
             continue
         minutes.say("S1", f"{len(claims)} claims", who=ask.seat.name)
         found.extend(claims)

@@ -10,6 +10,7 @@ from reviewbot.domain.debate import Case, Claim, Position, Proof, Seat, Stance
 from reviewbot.domain.evidence import Evidence, EvidenceKind, EvidenceStatus, Ledger, Precision
 from reviewbot.ports import Passage
 
+_FLOORS = {Precision.CERTAIN: numbers.FLOOR_CERTAIN_RESULT, Precision.LIKELY: numbers.FLOOR_TOOL_RESULT}
 _TOOL_KINDS = frozenset({EvidenceKind.LINT, EvidenceKind.API, EvidenceKind.SECRET, EvidenceKind.UNICODE, EvidenceKind.MARKER})
 
 
@@ -48,9 +49,8 @@ def floor(case: Case, ledger: Ledger) -> float:
     if case.proof is Proof.PROVEN:
         return numbers.FLOOR_PROVEN
     items = (item for name in case.evidence if (item := ledger.item(name)))
-    if any(tool_floor(case.lead, item) for item in items):
-        return numbers.FLOOR_TOOL_RESULT
-    return 0.0
+    floors = (_FLOORS[item.result.precision] for item in items if tool_floor(case.lead, item))
+    return max(floors, default=0.0)
 
 
 def tool_floor(claim: Claim, item: Evidence) -> bool:

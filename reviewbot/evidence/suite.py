@@ -135,7 +135,8 @@ def _why_not(outcome: Outcome | None, report: TestReport) -> str:
     if not report.sound:
         return "the report was changed by the code under test and does not count"
     if not report.started:
-        said = shown.sentence((outcome.stderr or outcome.stdout)[-1000:].decode("utf-8", "replace"))
+        words = (outcome.stderr or outcome.stdout).decode("utf-8", "replace").strip()
+        said = shown.sentence(words.rpartition("\n")[2])
         return f"pytest could not start: {said}" if said else "pytest could not start"
     return "" if report.finished else "the code under test ended the run before its time"
 

@@ -62,7 +62,7 @@ def _row(finding: Finding, review: Review) -> str:
         finding.severity.label,
         code_span(phrases.place(finding), limit=_TITLE),
         inline(finding.title, limit=_TITLE) + question,
-        finding.proof.value,
+        phrases.proof_word(finding),
         _votes(finding, review),
     )
     return f"| {' | '.join(cell.replace('|', _BAR) for cell in cells)} |"

@@ -147,6 +147,12 @@ def proof(finding: Finding) -> str:
     return _PROOFS[finding.proof]
 
 
+def proof_word(finding: Finding) -> str:
+    """The same in a word or two, for a table."""
+    tool = finding.proof is Proof.UNTESTED and finding.settled_by is SettledBy.EVIDENCE
+    return "tool result" if tool else finding.proof.value
+
+
 def outcome(check: Check) -> str:
     """What a check showed, in words."""
     return _OUTCOMES.get(check.outcome, check.outcome.replace("_", " "))

@@ -40,7 +40,7 @@ def markdown(text: str, *, hosts: frozenset[str] = LINK_HOSTS, limit: int = MARK
     written, was_item = "", False
     for block in _blocks(_parser().parse(plain.shortened(plain.text(text), limit)), hosts):
         gap = "\n" if was_item and block.startswith("- ") else "\n\n"
-        written += (gap if written else "") + block
+        written += (gap if written else "") + block.rstrip()
         was_item = block.startswith("- ")
     return plain.defuse(written)
 
@@ -48,7 +48,7 @@ def markdown(text: str, *, hosts: frozenset[str] = LINK_HOSTS, limit: int = MARK
 def inline(text: str, *, hosts: frozenset[str] = LINK_HOSTS, limit: int = INLINE_LIMIT) -> str:
     """Untrusted Markdown as one safe line."""
     line = " ".join(plain.shortened(plain.text(text), limit).split())
-    return plain.defuse("".join(_line(token.children or [], hosts) for token in _parser().parseInline(line)))
+    return plain.defuse("".join(_line(token.children or [], hosts) for token in _parser().parseInline(line)).strip())
 
 
 def code_block(text: str, language: str = "", *, limit: int = CODE_LIMIT) -> str:

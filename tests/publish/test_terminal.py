@@ -59,7 +59,7 @@ def test_a_person_sees_the_whole_at_a_glance() -> None:
         "dissent   Optimizer: The note is quoted by the form",
         "NOT REVIEWED  shop/data/rates.csv: partial: only the first 2,000 lines fit the budget",
         "not told      F4 shop/cart.py:12 A name shadows a builtin · 21% · all stances are equal",
-        "ruff ✗ 0.1 s · pytest ✗ 7.9 s · mypy not run: not found",
+        "ruff ✗ 0.1 s · pytest ✗ 7.9 s · mypy not run",
         "$0.0432 for 7 model calls",
         "41.3 s",
     ):

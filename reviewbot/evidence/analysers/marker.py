@@ -33,6 +33,7 @@ def _leftover(rule: str, pattern: str, *, endings: tuple[str, ...], what: str, s
 
 _SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".vue", ".svelte")
 _STOPS = "the program stops there and waits for a debugger that nobody holds"
+_STOPS_SCRIPT = "whoever has the developer tools open is stopped there"
 _NARROWS = "all other tests of the file are silently left out"
 _CHATTER = "users see words that are not for them"
 _PYTHON_DEBUGGER = r"\s*(?:breakpoint\(|(?:import|from) i?pdb\b|(?:i?pdb|pudb|wdb)\.(?:set_trace|post_mortem)\()"
@@ -42,7 +43,9 @@ _ONLY = r"\s*(?:f(?:it|describe)|(?:it|test|describe|context)\.only)\s*\("
 _CONSOLE = r"\s*console\.(?:log|debug|trace)\s*\("
 _LEFTOVERS = (
     _leftover("debugger", _PYTHON_DEBUGGER, endings=(".py",), what="a breakpoint", severity=Severity.HIGH, consequence=_STOPS),
-    _leftover("debugger", _SCRIPT_DEBUGGER, endings=_SCRIPTS, what="a breakpoint", severity=Severity.MEDIUM, consequence=_STOPS),
+    _leftover(
+        "debugger", _SCRIPT_DEBUGGER, endings=_SCRIPTS, what="a breakpoint", severity=Severity.MEDIUM, consequence=_STOPS_SCRIPT
+    ),
     _leftover(
         "debugger", _RUBY_DEBUGGER, endings=(".rb", ".rake"), what="a breakpoint", severity=Severity.HIGH, consequence=_STOPS
     ),
