@@ -68,15 +68,18 @@ def compare(change: ChangeSet, sides: Sides, base_texts: Mapping[str, tuple[str,
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """A changed file with what every result in it is held against: the added lines, and the texts that stood at base."""
+    """A changed file with what every result in it is held against: the added lines, the removed ones of each hunk, and the
+    texts that stood at base."""
 
     file: FileChange
     added: frozenset[int]
+    removed: Mapping[str, frozenset[int]]
     base_texts: frozenset[str]
 
     @classmethod
     def of(cls, file: FileChange, base_text: tuple[str, ...]) -> _Place:
-        return cls(file, places.added(file), frozenset(map(str.strip, base_text)))
+        removed = {hunk.id: frozenset(number for number, _ in hunk.removed()) for hunk in file.hunks}
+        return cls(file, places.added(file), removed, frozenset(map(str.strip, base_text)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,13 +95,13 @@ class _Left:
             groups[result.tool, result.rule, result.path].append(result)
         return cls(groups)
 
-    def take_origin(self, result: Result, file: FileChange) -> bool:
+    def take_origin(self, result: Result, place: _Place) -> bool:
         """Take out the same trouble on a line that the same hunk replaced; false where there is none."""
-        alike = self.groups.get((result.tool, result.rule, file.base_path or ""))
-        hunk = file.hunk_at(result.line) if alike else None
+        alike = self.groups.get((result.tool, result.rule, place.file.base_path or ""))
+        hunk = place.file.hunk_at(result.line) if alike else None
         if not alike or hunk is None or result.kind is EvidenceKind.SECRET:
             return False
-        removed = {number for number, _ in hunk.removed()}
+        removed = place.removed[hunk.id]
         same = (other for other in alike if other.line in removed and _normal(other.message) == _normal(result.message))
         origin = next(same, None)
         if origin is not None:
@@ -112,7 +115,7 @@ class _Left:
 
 def _judge(result: Result, left: _Left, *, place: _Place | None, base_known: bool) -> Mark:
     """A result at head that nothing at base equals. The one it grew from is taken out of ``left``."""
-    if place is None or left.take_origin(result, place.file):
+    if place is None or left.take_origin(result, place):
         return _existing(result)
     if result.line in place.added or (result.line == 0 and base_known):
         return Mark(EvidenceStatus.NEW, Side.HEAD, _doubted(result))
