@@ -101,7 +101,7 @@ def hear(view: View, outcomes: Mapping[str, Outcome]) -> Heard:
         reasons.append(f"at base: {_why_not(outcomes.get(BASE), runs.base)}")
     cut_short = bool(reason or strange)
     run = CheckRun(CHECK, ran=True, reason="; ".join(reasons), seconds=seconds, failed=broke, cut_short=cut_short)
-    if runs.head.measured and runs.head.finished:
+    if runs.head.measured and runs.head.finished and not strange:  # what could not be loaded might have run it
         marks += tuple(Mark(EvidenceStatus.NEW, Side.HEAD, result) for result in untested(view, runs.head))
     return Heard(marks=marks, runs=(run,), tests=_totals(view, runs.head, strange))
 
