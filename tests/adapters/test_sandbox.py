@@ -10,6 +10,7 @@ import threading
 import time
 import uuid
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -281,6 +282,20 @@ def test_a_forged_environment_shows_no_other_folder(tree: Path, tmp_path: Path) 
     room = sandbox.choose("auto", trees=lambda _: tree, interpreters=sandbox.discover(own), toplevel=own)
     assert room.level == "bubblewrap"
     assert b"canary" not in shell(room, f"cat {private}/secret.txt").stdout
+
+
+@pytest.mark.usefixtures("bubblewrap")
+def test_an_environment_made_by_way_of_a_link_elsewhere_runs_inside(tree: Path, tmp_path: Path) -> None:
+    system = Path(os.path.realpath(sys.executable))
+    way = tmp_path / "way" / "python3"
+    way.parent.mkdir()
+    way.symlink_to(system)
+    subprocess.run([way, "-m", "venv", "--without-pip", tmp_path / "own" / ".venv"], check=True)
+    python = tmp_path / "own" / ".venv" / "bin" / "python"
+    found = replace(sandbox.discover(None), project=python)
+    room = sandbox.choose("auto", trees=lambda _: tree, interpreters=found, toplevel=tmp_path / "own")
+    outcome = room.run(Job("hello", ("{python}", "-c", "print('hello')"), 10, executes=True, tree=Side.HEAD))
+    assert outcome.stdout == b"hello\n", outcome
 
 
 @pytest.mark.usefixtures("bubblewrap")

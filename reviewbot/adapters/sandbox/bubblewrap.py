@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reviewbot.adapters.sandbox import words
-from reviewbot.adapters.sandbox.interpreters import ENVIRONMENT_NAMES, Interpreters, needs
+from reviewbot.adapters.sandbox.interpreters import ENVIRONMENT_NAMES, Interpreters, links, needs
 from reviewbot.adapters.sandbox.limits import MIB, Limits
 from reviewbot.adapters.sandbox.plain import PROBES
 from reviewbot.adapters.sandbox.process import Command, Supervisor
@@ -136,9 +136,11 @@ class Bubblewrap:
             yield _Mount(self._tree, ("--size", size, "--tmpfs", self._tree))
             yield _read_only(tree, f"{_INSIDE}/tree")
             yield _read_only(folder / "overlay", f"{_INSIDE}/overlay")
-        for python in dict.fromkeys((interpreters.for_tests, interpreters.own)):
-            for place in needs(python):
-                yield _read_only(place, str(place))
+        pythons = (interpreters.for_tests, interpreters.own)
+        for place in dict.fromkeys(place for python in pythons for place in needs(python)):
+            yield _read_only(place, str(place))
+        for link, target in dict.fromkeys(pair for python in pythons for pair in links(python)):
+            yield _Mount(str(link), ("--symlink", str(target), str(link)))
         if interpreters.ruff.is_absolute():
             yield _read_only(interpreters.ruff, str(interpreters.ruff))
         yield _read_only(PROBES, f"{_INSIDE}/probes")

@@ -50,6 +50,14 @@ def needs(python: Path) -> tuple[Path, ...]:
     return tuple(folder for folder in wanted if _is_installation(folder) or _is_environment(folder))
 
 
+def links(python: Path) -> tuple[tuple[Path, Path], ...]:
+    """The links on the way to an interpreter that lie in none of the folders it needs, each with where it points: an
+    environment may have been made by way of ``~/.local/bin/python3``."""
+    seen = (_SYSTEM, *needs(python))
+    hops = (hop for hop in _hops(python) if hop.is_symlink())
+    return tuple((hop, hop.parent / hop.readlink()) for hop in hops if not any(hop.is_relative_to(place) for place in seen))
+
+
 def _environment(toplevel: Path) -> Path | None:
     for name in ENVIRONMENT_NAMES:
         folder = toplevel / name
