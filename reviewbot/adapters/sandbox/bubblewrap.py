@@ -139,8 +139,8 @@ class Bubblewrap:
         pythons = (interpreters.for_tests, interpreters.own)
         for place in dict.fromkeys(place for python in pythons for place in needs(python)):
             yield _read_only(place, str(place))
-        for link, target in dict.fromkeys(pair for python in pythons for pair in links(python)):
-            yield _Mount(str(link), ("--symlink", str(target), str(link)))
+        for link, goal in dict.fromkeys(pair for python in pythons for pair in links(python)):
+            yield _Mount(str(link), ("--symlink", str(goal), str(link)))
         if interpreters.ruff.is_absolute():
             yield _read_only(interpreters.ruff, str(interpreters.ruff))
         yield _read_only(PROBES, f"{_INSIDE}/probes")
