@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
 
-from reviewbot.domain.evidence import CheckRun, Evidence, EvidenceStatus, Ledger, Result, TestRun
+from reviewbot.domain.evidence import CheckRun, Evidence, EvidenceKind, EvidenceStatus, Ledger, Result, TestRun
 from reviewbot.evidence import lint, places, public, shown, sources, suite
 from reviewbot.evidence.match import Heard, Mark, compare
 from reviewbot.evidence.view import CheckOptions, Plan, View
@@ -38,10 +38,10 @@ def collect(view: View, plan: Plan, outcomes: Sequence[Outcome], *, options: Che
 
 
 def _runs(told: list[tuple[Heard, tuple[Mark, ...]]], plan: Plan, options: CheckOptions) -> Iterator[CheckRun]:
-    """Every check, run or not. One that has something new to say has failed."""
+    """Every check, run or not. One that has something new to say has failed; that no test runs a line is no failure of tests."""
     yield from plan.skipped
     for one, said in told:
-        has_news = any(mark.status is EvidenceStatus.NEW for mark in said)
+        has_news = any(mark.status is EvidenceStatus.NEW and mark.result.kind is not EvidenceKind.COVERAGE for mark in said)
         for run in one.runs:
             yield replace(run, failed=run.ran and has_news, required=run.required or run.name in options.required)
 
