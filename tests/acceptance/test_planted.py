@@ -207,3 +207,16 @@ def test_the_review_needs_no_folder_of_the_project_to_be_written(planted: tuple[
     del forward
     assert planted[0].git("status", "--porcelain", "--ignored") == ""
     assert not list(Path(planted[0].path).glob(".reviewbot*"))
+
+
+@needs_sandbox
+def test_a_function_that_grew_is_told_also_where_its_head_was_not_shown(git_repo: Repo) -> None:
+    tests = "".join(f"    if n == {number}:\n        return {number + 1}\n" for number in range(9))
+    padding = "".join(f"    value_{number} = n + {number}\n" for number in range(60))
+    git_repo.write("long.py", f"def f(n):\n{tests}{padding}    return n\n")
+    git_repo.commit("long")
+    grown = "".join(f"    if n == {number}:\n        return {number}\n" for number in range(100, 112))
+    git_repo.write("long.py", f"def f(n):\n{tests}{padding}{grown}    return n\n")
+    git_repo.commit("longer")
+    told = [(finding.rule, finding.line > 70) for finding in review("HEAD", repo=git_repo.path).findings]
+    assert ("cyclomatic", True) in told

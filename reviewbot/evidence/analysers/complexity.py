@@ -24,7 +24,7 @@ def grown(older: Source | None, newer: Source | None) -> Iterator[Result]:
     before = {name: complexity for name, _, complexity in functions(older.tree)} if older and older.tree else {}
     for name, node, complexity in functions(newer.tree):
         if complexity > MOST and complexity - before.get(name, 1) >= GROWTH:
-            yield _result(newer, name, node.lineno, before=before.get(name), now=complexity)
+            yield _result(newer, name, node, before=before.get(name), now=complexity)
 
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef, int]]:
@@ -58,7 +58,8 @@ def _blocks(node: ast.AST) -> Iterator[ast.AST]:
             yield from below
 
 
-def _result(source: Source, name: str, line: int, *, before: int | None, now: int) -> Result:
+def _result(source: Source, name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, *, before: int | None, now: int) -> Result:
+    line = node.lineno
     grew = f"grew from {before} to {now}" if before else f"starts at {now}"
     return Result(
         EvidenceKind.COMPLEXITY,
@@ -70,7 +71,7 @@ def _result(source: Source, name: str, line: int, *, before: int | None, now: in
         Category.MAINTAINABILITY,
         Severity.MEDIUM if now > 2 * MOST else Severity.LOW,
         Precision.HEURISTIC if before is None else Precision.LIKELY,
-        end_line=line,
+        end_line=node.end_lineno or line,
         anchor=source.anchor(line),
         trigger="somebody changes or tests the function",
         consequence=f"{now} paths lead through it: some are not thought of, nor tested",

@@ -17,6 +17,8 @@ from reviewbot.ports import Packet, Passage
 
 _FUNCTION = re.compile(r"\s*(?:async\s+)?def\s")
 _LOOP = re.compile(r"\s*(?:async\s+)?for\s")
+_OF_REGIONS = (EvidenceKind.COVERAGE, EvidenceKind.COMPLEXITY)
+"""Checks whose results are about many lines at once: they second nothing that is said of one of them."""
 _CLOSING = (")", "]", "}")
 _SUPPRESSION = re.compile(
     r"#\s*(noqa|nosec|type:\s*ignore|pragma:\s*no cover|pylint:\s*disable)|//\s*(eslint-disable|nolint)", re.I
@@ -87,7 +89,7 @@ class Scene:
             if item.id not in self.packet.evidence
             and item.result.path == self.packet.path
             and self._covers(item)
-            and item.result.kind is not EvidenceKind.COVERAGE
+            and item.result.kind not in _OF_REGIONS
             and (item.result.tool, item.result.rule) not in tools
         )
 
