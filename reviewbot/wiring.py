@@ -158,7 +158,7 @@ def options_of(configuration: Configuration, *, execute: bool = True) -> pipelin
     checks = configuration.records("checks")
     presets = tuple(str(check["preset"]) for check in checks if "preset" in check)
     required = tuple(str(check["preset"]) for check in checks if "preset" in check and check.get("required"))
-    seconds = float(configuration.get("limits.seconds", int | float))  # type: ignore[arg-type]
+    seconds = configuration.get("limits.seconds", float)
     default_checks = CheckOptions()
     return pipeline.Options(
         selection=SelectOptions(ignore=configuration.texts("review.ignore")),
@@ -168,7 +168,7 @@ def options_of(configuration: Configuration, *, execute: bool = True) -> pipelin
         debate=DebateOptions(
             criteria=criteria,
             rounds=configuration.get("debate.rounds", int),
-            round_seconds=float(configuration.get("debate.round_seconds", int | float)),  # type: ignore[arg-type]
+            round_seconds=configuration.get("debate.round_seconds", float),
             max_disputes=configuration.get("debate.max_disputes", int),
         ),
         policy=PolicyOptions(

@@ -2,72 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from reviewbot.debate.protocol import Brief, DebateOptions, debate
-from reviewbot.domain.debate import Case, Check, Proof, SettledBy, Stance, Transcript, Triage
+from reviewbot.debate.protocol import DebateOptions
+from reviewbot.domain.debate import Check, SettledBy, Stance, Triage
 from reviewbot.domain.evidence import EvidenceKind, Ledger, Precision, Severity, TestRun
 from reviewbot.ports import Ask, CrossExamination, Experiment, FirstPass, Rebuttal, Reply, ReplyStatus, Verification
 from reviewbot.testing import (
     a_claim,
-    a_passage,
-    a_seat,
     claims_reply,
     evidence_item,
     position_reply,
     rebuttal_reply,
 )
-
-CODE = "def total(rows, seen=[]):\n    for row in rows:\n        seen.append(row)\n    return len(seen)"
-SEATS = (a_seat("critic"), a_seat("reviewer"), a_seat("optimizer"))
-NOTHING = claims_reply()
-DEFAULT = a_claim("a.py", 1, "def total(rows, seen=[]):")
-HIGH = replace(DEFAULT, severity=Severity.HIGH)
-
-Answer = str | Reply | Verification
-Script = Callable[[Ask | Experiment], Answer]
-
-
-def hold(script: Script, *, ledger: Ledger | None = None, options: DebateOptions | None = None, **brief: object) -> Transcript:
-    """Run a debate to its end against a function that answers everything."""
-    passages = (a_passage("a.py", CODE),)
-    talk = debate(Brief(passages, frozenset({"a.py"}), ledger or Ledger(), **brief), SEATS, options or DebateOptions())  # type: ignore[arg-type]
-    try:
-        wanted = next(talk)
-        while True:
-            wanted = talk.send(tuple(_reply(script(item)) for item in wanted))
-    except StopIteration as end:
-        return end.value
-
-
-def _reply(answer: Answer) -> Reply | Verification:
-    return Reply(ReplyStatus.OK, answer) if isinstance(answer, str) else answer
-
-
-def scripted(
-    first: dict[str, str], later: dict[str, str | list[str]] | None = None, seen: list[Ask | Experiment] | None = None
-) -> Script:
-    """First passes by seat, then the answers to whatever else a seat is asked, in order."""
-    queues = {name: list(said) if isinstance(said, list) else [said] * 9 for name, said in (later or {}).items()}
-
-    def answer(asked: Ask | Experiment) -> Answer:
-        if seen is not None:
-            seen.append(asked)
-        if isinstance(asked, Experiment):
-            return Verification(replace(asked.check, outcome="fails_at_head"))
-        if isinstance(asked.question, FirstPass):
-            return first.get(asked.seat.name, NOTHING)
-        return queues[asked.seat.name].pop(0)
-
-    return answer
-
-
-def only(transcript: Transcript) -> Case:
-    assert len(transcript.cases) == 1, transcript
-    return transcript.cases[0]
+from tests.debate.table import CODE, DEFAULT, HIGH, NOTHING, SEATS, Answer, Script, hold, only, scripted
 
 
 def test_when_nobody_raises_anything_the_debate_ends_after_the_first_pass() -> None:
@@ -328,47 +278,6 @@ def test_the_quote_anchors_the_line_not_the_number_that_was_claimed() -> None:
     answers = {n: position_reply("support", 0.9, "a.py:3") for n in ("reviewer", "optimizer")}
     case = only(hold(scripted({"critic": claims_reply(claim)}, answers)))
     assert case.lead.line == 3
-
-
-def test_a_broken_test_is_accepted_and_proven_by_running_it_again() -> None:
-    seen: list[Ask | Experiment] = []
-    item = evidence_item(1, "a.py", 1, kind=EvidenceKind.TEST, precision=Precision.CERTAIN, subject="t.py::test_total")
-    claim = replace(HIGH, evidence=("E1",), check=Check(("pytest", "t.py::test_total"), subject="t.py::test_total"))
-    case = only(hold(scripted({"critic": claims_reply(claim)}, seen=seen), ledger=Ledger(items=(item,))))
-    assert [asked.subject for asked in seen if isinstance(asked, Experiment)] == ["F1"]
-    assert case.check == replace(claim.check, outcome="fails_at_head", evidence=("E1",))
-    assert case.proof is Proof.PROVEN
-    assert case.probability >= 0.95
-    assert case.settled_by is SettledBy.EVIDENCE
-
-
-def test_a_broken_test_that_passes_when_run_again_proves_nothing() -> None:
-    item = evidence_item(1, "a.py", 1, kind=EvidenceKind.TEST, precision=Precision.CERTAIN, subject="t.py::test_total")
-    claim = replace(HIGH, evidence=("E1",), check=Check(("pytest", "t.py::test_total"), subject="t.py::test_total"))
-
-    def script(asked: Ask | Experiment) -> Answer:
-        if isinstance(asked, Experiment):
-            return Verification(replace(asked.check, outcome="unstable"))
-        return claims_reply(claim) if asked.seat.name == "critic" else NOTHING
-
-    case = only(hold(script, ledger=Ledger(items=(item,))))
-    assert case.proof is Proof.UNTESTED
-    assert case.triage is Triage.RECORDED
-    assert "unstable" in case.stop_reason
-
-
-def test_two_written_checks_are_told_apart_by_their_text() -> None:
-    first = replace(HIGH, check=Check(("pytest",), source="assert total([1])"))
-    second = a_claim("a.py", 4, "    return len(seen)", title="x", trigger="y", check=Check(("pytest",), source="assert 0"))
-
-    def script(asked: Ask | Experiment) -> Answer:
-        if isinstance(asked, Experiment):
-            return Verification(replace(asked.check, outcome="fails_at_head" if asked.subject == "F1" else "passes_at_head"))
-        if isinstance(asked.question, FirstPass):
-            return claims_reply(first, second) if asked.seat.name == "critic" else NOTHING
-        return rebuttal_reply("defend", "a.py:2") if isinstance(asked.question, Rebuttal) else position_reply("neutral", 0.5)
-
-    assert [case.proof for case in hold(script).cases] == [Proof.PROVEN, Proof.CONTRADICTED]
 
 
 def test_words_cannot_bring_a_new_result_of_a_tool_below_its_floor() -> None:
