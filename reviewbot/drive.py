@@ -6,19 +6,22 @@ Stages say *what*; here is decided *when*: side by side, and never beyond the de
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
-from reviewbot.debate.protocol import Answers, Conversation, Round
-from reviewbot.domain.debate import Transcript
+from reviewbot.debate.rounds import Answers, Round
 from reviewbot.ports import (
     Ask,
+    Assignment,
     Clock,
     Ended,
     Experiment,
     FirstPass,
+    Improvement,
     Job,
+    Judgement,
     Observer,
     Outcome,
     Panel,
@@ -28,6 +31,8 @@ from reviewbot.ports import (
     Sandbox,
     Verification,
 )
+
+_End = TypeVar("_End")
 
 WORKERS = 2
 """Jobs of the sandbox at a time. Tests are heavy; hosted runners have two to four cores."""
@@ -70,25 +75,25 @@ def run_jobs(jobs: Iterable[Job], sandbox: Sandbox, *, deadline: Deadline, obser
 
 
 def converse(
-    conversation: Conversation,
+    conversation: Generator[Round, Answers, _End],
     panel: Panel,
     experiment: Callable[[Experiment], Verification],
     *,
     deadline: Deadline,
     observer: Observer,
-) -> Transcript:
-    """Hold a debate to its end: each round's questions side by side, its experiments one after the other beside them."""
+) -> _End:
+    """Hold a conversation to its end: each round's questions side by side, its experiments one after the other beside them."""
     return asyncio.run(_converse(conversation, panel, experiment, deadline=deadline, observer=observer))
 
 
 async def _converse(
-    conversation: Conversation,
+    conversation: Generator[Round, Answers, _End],
     panel: Panel,
     experiment: Callable[[Experiment], Verification],
     *,
     deadline: Deadline,
     observer: Observer,
-) -> Transcript:
+) -> _End:
     bench = asyncio.Lock()
 
     async def carry_out(wanted: Experiment) -> Verification:
@@ -99,10 +104,13 @@ async def _converse(
 
     async def answer(asked: Ask | Experiment) -> Reply | Verification:
         if isinstance(asked, Experiment):
-            observer.saw(Progress("proof", f"{asked.subject}: running {' '.join(asked.check.command)}"))
+            command = " ".join(asked.check.command)
+            observer.saw(Progress("proof", f"{asked.subject}: running {command}", {"event": "tested", "subject": asked.subject}))
             return await carry_out(asked)
-        observer.saw(Progress("debate", _announcement(asked)))
-        return await _ask(panel, asked, deadline)
+        observer.saw(Progress("debate", _announcement(asked), {"event": "asked", **_fields(asked)}))
+        reply = await _ask(panel, asked, deadline)
+        observer.saw(Progress("debate", _summary(asked, reply), {"event": "answered", **_fields(asked), **_outcome(reply)}))
+        return reply
 
     try:
         wanted: Round = next(conversation)
@@ -110,22 +118,65 @@ async def _converse(
             answers: Answers = tuple(await asyncio.gather(*(answer(item) for item in wanted)))
             wanted = conversation.send(answers)
     except StopIteration as end:
-        transcript: Transcript = end.value
-        return transcript
+        value: _End = end.value
+        return value
+    finally:
+        await panel.close()
 
 
 async def _ask(panel: Panel, ask: Ask, deadline: Deadline) -> Reply:
-    """One answer in its time. Who misses it abstains."""
-    seconds = min(ask.timeout_seconds, deadline.left())
+    """One answer. The panel keeps the time of the ask itself, once its turn has come; here ends what outlives the review."""
+    seconds = deadline.left()
     if not seconds:
         return Reply(ReplyStatus.TIMEOUT, reason="no time was left to ask")
     try:
         async with asyncio.timeout(seconds):
-            return await panel.ask(ask)
+            return await panel.ask(replace(ask, timeout_seconds=min(ask.timeout_seconds, seconds)))
     except TimeoutError:
-        return Reply(ReplyStatus.TIMEOUT, reason=f"no answer within {seconds:.0f} s")
+        return Reply(ReplyStatus.TIMEOUT, reason="the review's time was up before it answered")
 
 
 def _announcement(ask: Ask) -> str:
-    what = "reads the change" if isinstance(ask.question, FirstPass) else f"argues {ask.subject}, round {ask.round}"
+    match ask.question:
+        case FirstPass():
+            what = f"reads {ask.subject or 'the change'}"
+        case Assignment():
+            what = "deals out portions to local models"
+        case Judgement():
+            what = f"judges {ask.subject}"
+        case Improvement():
+            what = f"writes a replacement for {ask.subject}"
+        case _:
+            what = f"argues {ask.subject}, round {ask.round}"
     return f"{ask.seat.name} {what}"
+
+
+def _summary(ask: Ask, reply: Reply) -> str:
+    told = "answered" if reply.status is ReplyStatus.OK else f"{reply.status.value}: {reply.reason}"
+    return f"{ask.seat.name}{f' ({ask.subject})' if ask.subject else ''}: {told}"
+
+
+def _fields(ask: Ask) -> dict[str, str | int | float]:
+    return {
+        "seat": ask.seat.name,
+        "model": ask.seat.model,
+        "phase": ask.phase,
+        "subject": ask.subject,
+        "round": ask.round,
+        "attempt": ask.attempt,
+    }
+
+
+def _outcome(reply: Reply) -> dict[str, str | int | float]:
+    usage = reply.usage
+    return {
+        "status": reply.status.value,
+        "reason": reply.reason,
+        "usd": usage.cost_usd,
+        "seconds": usage.seconds,
+        "input_tokens": usage.input_tokens,
+        "cached_tokens": usage.cached_input_tokens,
+        "output_tokens": usage.output_tokens,
+        "replayed": usage.replayed_calls,
+        "calls": usage.calls,
+    }

@@ -6,19 +6,20 @@ import asyncio
 import threading
 from dataclasses import replace
 
-from reviewbot.debate.protocol import Answers, Conversation, Round
-from reviewbot.domain.debate import Check, Transcript
-from reviewbot.domain.evidence import Ledger
+import pytest
+
+from reviewbot.debate.rounds import Answers, Conversation, Round
+from reviewbot.domain.debate import Check, Table, Transcript
 from reviewbot.drive import Deadline, converse, run_jobs
 from reviewbot.ports import Ask, Ended, Experiment, FirstPass, Job, Outcome, Reply, ReplyStatus, Verification
-from reviewbot.testing import FakeClock, FakeSandbox, ScriptedPanel, Watching, a_seat
+from reviewbot.testing import FakeClock, FakeSandbox, ScriptedPanel, Watching, a_dossier, a_seat
 
 FOREVER = 1e9
 JOBS = tuple(Job(f"job {number}", ("true",), 10.0, executes=False) for number in range(5))
 
 
 def asks(*names: str, timeout: float = 60.0) -> Round:
-    return tuple(Ask(a_seat(name), FirstPass((), Ledger()), timeout_seconds=timeout) for name in names)
+    return tuple(Ask(a_seat(name), FirstPass(a_dossier()), timeout_seconds=timeout) for name in names)
 
 
 def one_round(wanted: Round, seen: list[Answers]) -> Conversation:
@@ -38,7 +39,10 @@ def hold(wanted: Round, panel: object, *, now: float = 0, at: float = FOREVER) -
 
 def test_answers_come_back_in_the_order_of_the_questions() -> None:
     class Slow:
-        seats, capacity = (), None
+        table = Table(())
+
+        async def close(self) -> None:
+            pass
 
         async def ask(self, ask: Ask) -> Reply:
             await asyncio.sleep(0.02 if ask.seat.name == "critic" else 0)
@@ -50,7 +54,10 @@ def test_answers_come_back_in_the_order_of_the_questions() -> None:
 
 def test_the_agents_of_a_round_run_at_the_same_time() -> None:
     class Together:
-        seats, capacity = (), None
+        table = Table(())
+
+        async def close(self) -> None:
+            pass
 
         def __init__(self) -> None:
             self.here = 0
@@ -67,15 +74,19 @@ def test_the_agents_of_a_round_run_at_the_same_time() -> None:
     assert all(isinstance(answer, Reply) and answer.status is ReplyStatus.OK for answer in answers)
 
 
-def test_who_misses_the_time_abstains() -> None:
+def test_who_outlives_the_review_abstains() -> None:
     class Hanging:
-        seats, capacity = (), None
+        table = Table(())
+
+        async def close(self) -> None:
+            pass
 
         async def ask(self, ask: Ask) -> Reply:
+            assert ask.timeout_seconds == pytest.approx(0.02)
             await asyncio.Event().wait()
             raise AssertionError
 
-    (answer,) = hold(asks("critic", timeout=0.02), Hanging())
+    (answer,) = hold(asks("critic"), Hanging(), now=10, at=10.02)
     assert isinstance(answer, Reply)
     assert answer.status is ReplyStatus.TIMEOUT
 

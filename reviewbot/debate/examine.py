@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from reviewbot.debate import reply, stop, weigh
 from reviewbot.debate.minutes import Minutes
+from reviewbot.debate.papers import Papers
+from reviewbot.debate.rounds import Heard
 from reviewbot.domain.debate import Case, Check, Position, Proof, Seat, SettledBy, Stance, Triage, Version
 from reviewbot.domain.evidence import Ledger
 from reviewbot.ports import Ask, CrossExamination, Packet, Passage, Rebuttal, Verification, Word
@@ -27,9 +29,11 @@ def read(ask: Ask, text: str) -> Position | reply.Answer:
 
 @dataclass(frozen=True, slots=True)
 class Hearing:
-    """What every case is heard against: the passages, the evidence, those who read the change, and the number of rounds."""
+    """What every case is heard against: the passages, the papers, the evidence, those who read the change, and the number of
+    rounds."""
 
     passages: tuple[Passage, ...]
+    papers: Papers
     ledger: Ledger
     seats: Mapping[str, Seat]
     rounds: int
@@ -56,9 +60,9 @@ class Hearing:
             if number <= self.rounds and (question := self._question(case, seat, number))
         ]
 
-    def proved(self, table: Mapping[str, Case], verified: list[Verification]) -> dict[str, Case]:
+    def proved(self, table: Mapping[str, Case], verified: tuple[Verification, ...]) -> dict[str, Case]:
         """The cases whose check was run, labelled."""
-        checks = {_key(verification.check): verification.check for verification in verified}
+        checks = {_key(told.check): replace(told.check, output=told.excerpt) for told in verified}
         found = {}
         for case in table.values():
             check = case.check and checks.get(_key(case.check))
@@ -66,18 +70,25 @@ class Hearing:
                 found[case.id] = self._weighed(_labelled(case, check, self.ledger))
         return found
 
-    def heard(
-        self, table: Mapping[str, Case], said: list[tuple[Ask, Position | reply.Answer | None]], minutes: Minutes
-    ) -> dict[str, Case]:
+    def offered(self, table: Mapping[str, Case]) -> dict[str, Case]:
+        """The cases without a check for which somebody, while arguing, named one."""
+        found = {}
+        for case in table.values():
+            checks = (said.check for said in case.positions if said.check)
+            if case.check is None and (check := next(checks, None)):
+                found[case.id] = replace(case, check=check)
+        return found
+
+    def heard(self, table: Mapping[str, Case], asks: list[Ask], heard: tuple[Heard, ...], *, minutes: Minutes) -> dict[str, Case]:
         """The cases with what was said in this round, weighed, and ended where a stop test holds."""
         found: dict[str, Case] = {}
-        for ask, answer in said:
+        for ask, answer in zip(asks, (item.value for item in heard), strict=True):
             case = found.get(ask.subject, table[ask.subject])
             found[case.id] = case if answer is None else _with(case, ask, answer)
             if answer is not None:
                 minutes.say("S4", _summary(answer), who=ask.seat.name, subject=case.id)
         return {
-            name: self._stopped(case, before=table[name].probability, last_round=said[0][0].round) for name, case in found.items()
+            name: self._stopped(case, before=table[name].probability, last_round=asks[0].round) for name, case in found.items()
         }
 
     def closed(self, case: Case) -> Case:
@@ -100,13 +111,12 @@ class Hearing:
         raiser = seat.name in case.raised_by
         if raiser and number != 2:
             return None
-        packet = _packet(case)
-        shown = tuple(passage for passage in self.passages if passage.path == case.lead.path)
-        words = tuple(_words(case, but=seat.name)) if number > 1 else ()
+        dossier = self.papers.about(case.lead, seat)
+        said = tuple(words(case, but=seat.name)) if number > 1 else ()
         if raiser:
-            against = tuple(word for word in words if word.stance is not Stance.SUPPORT)
-            return Rebuttal(packet, shown, self.ledger, against) if against else None
-        return CrossExamination(packet, shown, self.ledger, words)
+            against = tuple(word for word in said if word.stance is not Stance.SUPPORT)
+            return Rebuttal(packet(case), dossier, against, late(case)) if against else None
+        return CrossExamination(packet(case), dossier, said, late(case))
 
     def _stopped(self, case: Case, *, before: float, last_round: int) -> Case:
         weighed = self._weighed(case)
@@ -164,7 +174,8 @@ def _answered(case: Case, ask: Ask, answer: reply.Answer) -> Case:
     )
 
 
-def _packet(case: Case) -> Packet:
+def packet(case: Case) -> Packet:
+    """The claim as it is shown to those who judge it."""
     claim = case.lead
     return Packet(
         claim.path,
@@ -182,12 +193,20 @@ def _packet(case: Case) -> Packet:
     )
 
 
-def _words(case: Case, *, but: str) -> Iterable[Word]:
-    """What the others said, without their names."""
+def words(case: Case, *, but: str = "", stances: tuple[Stance, ...] = tuple(Stance)) -> Iterable[Word]:
+    """What was said of a case, without names."""
     for position in case.positions:
-        if position.panelist != but:
+        if position.panelist != but and position.stance in stances:
             for argument in position.arguments:
                 yield Word(position.stance, argument.claim, argument.evidence, argument.reasoning)
+
+
+def late(case: Case) -> tuple[str, ...]:
+    """What was executed since the dossiers were made."""
+    check = case.check
+    if check is None or check.outcome == "not_run":
+        return ()
+    return (f"{' '.join(check.command)}: {check.outcome.replace('_', ' ')}\n{check.output}".strip(),)
 
 
 def _summary(answer: Position | reply.Answer) -> str:

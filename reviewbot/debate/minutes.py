@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
-from reviewbot.domain.debate import Attendance, Case, Ruling, Seat, SeatStatus, Transcript, Turn
+from reviewbot.domain.debate import Attendance, Case, Ruling, Seat, SeatStatus, Transcript, Turn, Unread
 from reviewbot.domain.money import Bill, Usage
 from reviewbot.ports import Ask, Experiment, Reply, ReplyStatus, Verification
-
 
 def quorum(seats: int) -> int:
     """How many must answer the first pass for a verdict to mean anything: 2 of 3, 1 of 1."""
@@ -20,12 +20,30 @@ class Minutes:
     def __init__(self, seats: tuple[Seat, ...]) -> None:
         self._seats = {seat.name: Attendance(seat, SeatStatus.OK) for seat in seats}
         self._usage = {seat.name: Usage() for seat in seats}
+        self._asked: Counter[str] = Counter()
+        self._missed: Counter[str] = Counter()
+        self._capped = ""
         self._turns: list[Turn] = []
         self._trouble: dict[str, str] = {}
         self._rulings: list[Ruling] = []
         self._dropped: list[str] = []
         self._notes: list[str] = []
         self.rounds = 0
+        self.unread: tuple[Unread, ...] = ()
+
+    @classmethod
+    def of(cls, transcript: Transcript) -> Minutes:
+        """The minutes of a debate that goes on after its end: its turns, seats and costs."""
+        minutes = cls(tuple(entry.seat for entry in transcript.attendance))
+        minutes._seats = {entry.seat.name: entry for entry in transcript.attendance}
+        minutes._usage = dict(transcript.bill.by_panelist)
+        minutes._turns = list(transcript.turns)
+        minutes._rulings = list(transcript.rulings)
+        minutes._dropped = list(transcript.dropped)
+        minutes._notes = list(transcript.notes)
+        minutes._capped = transcript.capped
+        minutes.rounds, minutes.unread = transcript.rounds, transcript.unread
+        return minutes
 
     @property
     def seated(self) -> tuple[Seat, ...]:
@@ -42,14 +60,29 @@ class Minutes:
         self._turns.append(Turn(len(self._turns) + 1, phase, who, self.rounds, subject, outcome, summary))
 
     def answered(self, ask: Ask, reply: Reply, *, problem: str = "") -> None:
-        """What a panelist's reply cost, and (where it did not count) why."""
+        """What a panelist's reply cost, what it looked up for it, who really gave it, and (where it did not count) why."""
         name = ask.seat.name
-        self._usage[name] += reply.usage
+        self._usage[name] = self._usage.get(name, Usage()) + reply.usage
+        self._asked[name] += 1
+        for use in reply.tools:
+            self.say("tool", f"{use.name} {use.arguments}: {use.result}", who=name, subject=ask.subject)
+        if reply.model and reply.model != ask.seat.model:
+            self._stand_in(ask.seat, reply.model)
+        if reply.status is ReplyStatus.CAPPED:
+            self._capped = self._capped or reply.reason
         if reply.status is not ReplyStatus.OK or problem:
             reason = problem or reply.reason or reply.status.value
             outcome = "invalid" if problem else reply.status.value
+            self._missed[name] += 1
             self._trouble[name] = reason
-            self.say(_phase(ask), reason, who=name, subject=ask.subject, outcome=outcome)
+            self.say(ask.phase, reason, who=name, subject=ask.subject, outcome=outcome)
+
+    def _stand_in(self, seat: Seat, model: str) -> None:
+        """Another model answered for a seat, because its own could not."""
+        entry = self._seats.get(seat.name)
+        if entry is not None and entry.reason is None:
+            self._seats[seat.name] = Attendance(seat, entry.status, f"{model} answered in its place")
+            self._notes.append(f"{seat.name}: {model} answered in place of {seat.model}")
 
     def tested(self, experiment: Experiment, verification: Verification) -> None:
         """What an experiment showed."""
@@ -88,10 +121,15 @@ class Minutes:
             rounds=self.rounds,
             quorum=self.has_quorum,
             bill=Bill(sum(self._usage.values(), Usage()), dict(self._usage)),
-            notes=tuple(self._notes),
+            notes=(*self._notes, *self._absences()),
             criteria=criteria,
+            unread=self.unread,
+            capped=self._capped,
         )
 
-
-def _phase(ask: Ask) -> str:
-    return "S4" if ask.subject else "S1"
+    def _absences(self) -> Iterable[str]:
+        """Who kept the seat and still left questions without a valid answer."""
+        lost = {name for name, entry in self._seats.items() if entry.status is SeatStatus.LOST}
+        for name, missed in self._missed.items():
+            if name not in lost:
+                yield f"{name} gave no valid answer to {missed} of {self._asked[name]} questions: {self._trouble[name]}"

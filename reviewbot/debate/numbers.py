@@ -44,6 +44,10 @@ STILL = 0.10
 DEADLOCK = (0.35, 0.65)
 """Between these a case is open after the last round [design]."""
 
+LOG_ODDS_MODERATOR = 1.5
+"""What a moderator's word adds to or takes from a deadlocked claim, given twice with the cases in swapped order: enough to
+carry the middle of the deadlock over the posting level, never over a floor or to a block without executed evidence [design]."""
+
 CLUSTER_LINES = 3
 """Claims this many lines apart can be about one thing [design]."""
 

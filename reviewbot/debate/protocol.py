@@ -6,79 +6,74 @@ Nothing here waits, retries, spends or knows the time: a test of the debate is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass
 
-from reviewbot.debate import cluster, examine, numbers, reply, triage
+from reviewbot.debate import cluster, examine, first_pass, numbers, triage
 from reviewbot.debate.claims import Gate
-from reviewbot.debate.minutes import Minutes
-from reviewbot.domain.debate import Case, Claim, Seat, Transcript
+from reviewbot.debate.first_pass import LocalWork
+from reviewbot.debate.minutes import Minutes, quorum
+from reviewbot.debate.moderate import Bench
+from reviewbot.debate.papers import Papers
+from reviewbot.debate.rounds import Answers, Conversation, Round, hold
+from reviewbot.domain.debate import Case, Claim, Seat, Table, Transcript
 from reviewbot.domain.evidence import Ledger
-from reviewbot.ports import Ask, Experiment, FirstPass, Passage, Reply, ReplyStatus, Verification
+from reviewbot.ports import Experiment, Passage
 
-Round = tuple[Ask | Experiment, ...]
-Answers = tuple[Reply | Verification, ...]
-Conversation = Generator[Round, Answers, Transcript]
+__all__ = ["Answers", "Brief", "Conversation", "DebateOptions", "Round", "debate"]
 
 
 @dataclass(frozen=True, slots=True)
 class DebateOptions:
-    """``rounds`` per disputed claim, ``max_disputes`` claims debated, ``round_seconds`` for each answer."""
+    """``rounds`` per disputed claim, ``max_disputes`` claims debated, ``round_seconds`` for each answer; whether deadlocks go
+    before a moderator, and what local panelists may be given."""
 
     criteria: tuple[tuple[str, int], ...] = numbers.CRITERIA
     rounds: int = 2
     round_seconds: float = 120.0
     max_disputes: int = 6
+    moderate: bool = True
+    local: LocalWork = LocalWork()
 
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What the panel is given: the passages shown, every changed path, the evidence, and what people said the change is about."""
+    """What the debate is about: all passages shown, the papers that divide them, every changed path, the evidence."""
 
     passages: tuple[Passage, ...]
+    papers: Papers
     paths: frozenset[str]
     ledger: Ledger
-    title: str = ""
-    focus: str = ""
     documentation_only: bool = False
 
 
-def debate(brief: Brief, seats: tuple[Seat, ...], options: DebateOptions) -> Conversation:
-    """S0 to S6 of one review. Returns the transcript."""
-    minutes = Minutes(seats)
+def debate(brief: Brief, table: Table, options: DebateOptions) -> Conversation:
+    """S0 to S7 of one review. Returns the transcript."""
+    minutes = Minutes(table.seats)
     minutes.say("S0", _ledger_summary(brief.ledger))
     if brief.documentation_only and not brief.ledger.new():
         minutes.note("documentation only and no new evidence: no debate was held")
         return minutes.transcript((), options.criteria)
-    claims = yield from _first_pass(brief, minutes, options)
+    opening = yield from first_pass.hold_first_pass(brief.papers, minutes, seconds=options.round_seconds, local=options.local)
+    minutes.unread = opening.reading.missing(brief.passages, _needed(table.seats), len(table.seats))
     gate = Gate.of(brief.passages, brief.paths, brief.ledger)
-    admitted = tuple(_admitted(claims, gate, minutes))
-    groups = cluster.clusters(admitted)
-    minutes.say("S2", f"{len(admitted)} claims are about {len(groups)} things")
-    cases = triage.cases(groups, seats=len(minutes.seated), ledger=brief.ledger, max_disputes=options.max_disputes)
+    groups = cluster.clusters(tuple(_admitted(opening.claims, gate, minutes)))
+    minutes.say("S2", f"{sum(map(len, groups))} claims are about {len(groups)} things")
+    readers = {claims: opening.reading.of(claims[0]) or len(minutes.seated) for claims in groups}
+    cases = triage.cases(groups, readers=readers, ledger=brief.ledger, max_disputes=options.max_disputes)
     for case in cases:
         minutes.say("S3", f"{case.triage.value}: {case.triage_reason}", subject=case.id)
-    closed = yield from _cross_examination(cases, brief, minutes=minutes, options=options)
+    closed = yield from _hearing(cases, brief, table, minutes=minutes, options=options)
     return minutes.transcript(closed, options.criteria)
 
 
-def _first_pass(brief: Brief, minutes: Minutes, options: DebateOptions) -> Generator[Round, Answers, list[Claim]]:
-    """S1: everyone at once, no one sees another."""
-    question = FirstPass(brief.passages, brief.ledger, brief.title, brief.focus)
-    asks = [Ask(seat, question, timeout_seconds=options.round_seconds) for seat in minutes.seated]
-    answers = yield from _put(asks, lambda ask, text: reply.claims(text, ask.seat), minutes)
-    found: list[Claim] = []
-    for ask, claims in zip(asks, answers, strict=True):
-        if claims is None:
-            minutes.lost(ask.seat)
-            continue
-        minutes.say("S1", f"{len(claims)} claims", who=ask.seat.name)
-        found.extend(claims)
-    return found
+def _needed(seats: tuple[Seat, ...]) -> int:
+    """How many must have read a line for it to count as reviewed: a quorum of those who read everything."""
+    strong = sum(not seat.local for seat in seats)
+    return quorum(strong) if strong else 1
 
 
-def _admitted(claims: list[Claim], gate: Gate, minutes: Minutes) -> Generator[Claim, None, None]:
+def _admitted(claims: Iterable[Claim], gate: Gate, minutes: Minutes) -> Generator[Claim, None, None]:
     for claim in claims:
         verdict = gate.admit(claim)
         if isinstance(verdict, Claim):
@@ -87,74 +82,32 @@ def _admitted(claims: list[Claim], gate: Gate, minutes: Minutes) -> Generator[Cl
             minutes.drop(claim.raised_by, claim.title, verdict)
 
 
-def _cross_examination(
-    cases: tuple[Case, ...], brief: Brief, *, minutes: Minutes, options: DebateOptions
+def _hearing(
+    cases: tuple[Case, ...], brief: Brief, table: Table, *, minutes: Minutes, options: DebateOptions
 ) -> Generator[Round, Answers, tuple[Case, ...]]:
-    """S4 to S6: rounds over the cases that are still open, experiments beside the first of them."""
-    hearing = examine.Hearing(brief.passages, brief.ledger, {seat.name: seat for seat in minutes.seated}, options.rounds)
-    table = {case.id: hearing.opened(case) for case in cases}
-    experiments = [Experiment(case.id, case.check) for case in table.values() if case.check]
-    while asks := hearing.asks(table.values(), minutes.seated, seconds=options.round_seconds, number=minutes.rounds + 1):
+    """S4 to S7: rounds over the cases that are still open, experiments beside them, and the moderator for what stays stuck."""
+    seats = {seat.name: seat for seat in minutes.seated}
+    hearing = examine.Hearing(brief.passages, brief.papers, brief.ledger, seats, options.rounds)
+    docket = {case.id: hearing.opened(case) for case in cases}
+    experiments = tuple(Experiment(case.id, case.check) for case in docket.values() if case.check)
+    while asks := hearing.asks(docket.values(), minutes.seated, seconds=options.round_seconds, number=minutes.rounds + 1):
         minutes.rounds += 1
-        answers, verified = yield from _round(asks, experiments, minutes)
-        experiments = []
-        table.update(hearing.proved(table, verified))
-        table.update(hearing.heard(table, list(zip(asks, answers, strict=True)), minutes))
-        still_open = tuple(case.id for case in table.values() if hearing.is_open(case))
-        decision = f"{len(still_open)} of {len(table)} cases stay open" if still_open else "every case is settled"
-        minutes.rule(table.values(), decision, still_open=still_open)
+        held = yield from hold(asks, examine.read, minutes, experiments=experiments)
+        docket.update(hearing.proved(docket, held.verified))
+        docket.update(hearing.heard(docket, asks, held.heard, minutes=minutes))
+        named = hearing.offered(docket)
+        docket.update(named)
+        experiments = tuple(Experiment(case.id, case.check) for case in named.values() if case.check)
+        still_open = tuple(case.id for case in docket.values() if hearing.is_open(case))
+        decision = f"{len(still_open)} of {len(docket)} cases stay open" if still_open else "every case is settled"
+        minutes.rule(docket.values(), decision, still_open=still_open)
     if experiments:
-        _, verified = yield from _round([], experiments, minutes)
-        table.update(hearing.proved(table, verified))
-    return tuple(hearing.closed(case) for case in table.values())
-
-
-def _round(
-    asks: list[Ask], experiments: list[Experiment], minutes: Minutes
-) -> Generator[Round, Answers, tuple[list[Any], list[Verification]]]:
-    """One round: questions and experiments together, then a second attempt where an answer was invalid."""
-    sent = yield (*asks, *experiments)
-    verified = [answer for answer in sent if isinstance(answer, Verification)]
-    for experiment, verification in zip(experiments, verified, strict=True):
-        minutes.tested(experiment, verification)
-    replies = [answer for answer in sent if isinstance(answer, Reply)]
-    answers = yield from _read(asks, replies, read=examine.read, minutes=minutes)
-    return answers, verified
-
-
-def _put(asks: list[Ask], read: Callable[[Ask, str], Any], minutes: Minutes) -> Generator[Round, Answers, list[Any]]:
-    sent = yield tuple(asks)
-    replies = [answer for answer in sent if isinstance(answer, Reply)]
-    return (yield from _read(asks, replies, read=read, minutes=minutes))
-
-
-def _read(
-    asks: list[Ask], replies: list[Reply], *, read: Callable[[Ask, str], Any], minutes: Minutes
-) -> Generator[Round, Answers, list[Any]]:
-    """The values of the replies, ``None`` where there is none. An invalid answer is asked for once more, quoting its fault."""
-    values = [_value(ask, answer, read=read, minutes=minutes) for ask, answer in zip(asks, replies, strict=True)]
-    again = [index for index, value in enumerate(values) if isinstance(value, reply.InvalidReply)]
-    if again:
-        asks_again = [replace(asks[index], attempt=2, complaint=str(values[index])) for index in again]
-        sent = yield tuple(asks_again)
-        for index, ask, answer in zip(again, asks_again, sent, strict=True):
-            assert isinstance(answer, Reply)
-            values[index] = _value(ask, answer, read=read, minutes=minutes)
-    return [None if isinstance(value, reply.InvalidReply) else value for value in values]
-
-
-def _value(ask: Ask, answer: Reply, *, read: Callable[[Ask, str], Any], minutes: Minutes) -> Any:
-    """What the answer says, ``None`` for a failure, an InvalidReply where it cannot be read."""
-    if answer.status is not ReplyStatus.OK:
-        minutes.answered(ask, answer)
-        return None
-    try:
-        value = read(ask, answer.text)
-    except reply.InvalidReply as exc:
-        minutes.answered(ask, answer, problem=str(exc))
-        return exc
-    minutes.answered(ask, answer)
-    return value
+        held = yield from hold([], examine.read, minutes, experiments=experiments)
+        docket.update(hearing.proved(docket, held.verified))
+    docket = {name: hearing.closed(case) for name, case in docket.items()}
+    if table.moderator and options.moderate:
+        docket.update((yield from Bench(table.moderator, options.round_seconds).judge(docket, hearing, minutes)))
+    return tuple(docket.values())
 
 
 def _ledger_summary(ledger: Ledger) -> str:

@@ -2,103 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
+from reviewbot.debate.schema import (
+    ARGUMENT,
+    ASSIGNMENT_SCHEMA,
+    CHECK,
+    CLAIMS_SCHEMA,
+    DRAFT_SCHEMA,
+    JUDGEMENT_SCHEMA,
+    MAX_ARGUMENTS,
+    MAX_CLAIMS,
+    MAX_TEXT,
+    POSITION_SCHEMA,
+    REBUTTAL_SCHEMA,
+)
 from reviewbot.domain.debate import Argument, Check, Claim, Position, Seat, Stance
 from reviewbot.domain.evidence import Category, Severity
+from reviewbot.ports import Draft
 from reviewbot.screen import strict_json
 
 _Enum = TypeVar("_Enum", bound=StrEnum)
-
-MAX_CLAIMS = 200
-MAX_ARGUMENTS = 20
-MAX_TEXT = 8_000
-
-_TEXT = {"type": "string", "maxLength": MAX_TEXT}
-_ARGUMENT = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["claim", "evidence", "reasoning", "counter_arguments"],
-    "properties": {
-        "claim": _TEXT,
-        "evidence": {"type": "array", "items": _TEXT},
-        "reasoning": _TEXT,
-        "counter_arguments": {"type": "array", "items": _TEXT},
-    },
-}
-_ARGUMENTS = {"type": "array", "items": _ARGUMENT, "maxItems": MAX_ARGUMENTS}
-_CHECK = {
-    "type": ["object", "null"],
-    "additionalProperties": False,
-    "required": ["command", "source", "subject"],
-    "properties": {"command": {"type": "array", "items": _TEXT}, "source": _TEXT, "subject": _TEXT},
-}
-_SEVERITY = {"enum": [severity.label for severity in Severity]}
-
-CLAIMS_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["claims"],
-    "properties": {
-        "claims": {
-            "type": "array",
-            "maxItems": MAX_CLAIMS,
-            "items": {
-                "type": "object",
-                "additionalProperties": False,
-                "required": [
-                    "path", "start_line", "line", "quote", "category", "severity", "title", "trigger", "consequence",
-                    "confidence", "falsifier", "evidence_ids", "rule", "check",
-                ],
-                "properties": {
-                    "path": _TEXT,
-                    "start_line": {"type": "integer"},
-                    "line": {"type": "integer"},
-                    "quote": _TEXT,
-                    "category": {"enum": [category.value for category in Category]},
-                    "severity": _SEVERITY,
-                    "title": _TEXT,
-                    "trigger": _TEXT,
-                    "consequence": _TEXT,
-                    "confidence": {"type": "number"},
-                    "falsifier": _TEXT,
-                    "evidence_ids": {"type": "array", "items": _TEXT},
-                    "rule": {"type": ["string", "null"]},
-                    "check": _CHECK,
-                },
-            },
-        }
-    },
-}  # fmt: skip
-"""JSON Schema of the answer to a first pass."""
-
-POSITION_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["stance", "probability", "arguments"],
-    "properties": {
-        "stance": {"enum": [stance.value for stance in Stance]},
-        "probability": {"type": "number"},
-        "arguments": _ARGUMENTS,
-    },
-}
-"""JSON Schema of the answer to a cross-examination."""
-
-REBUTTAL_SCHEMA: Mapping[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "required": ["decision", "severity", "title", "arguments"],
-    "properties": {
-        "decision": {"enum": ["defend", "amend", "withdraw"]},
-        "severity": {"enum": [*_SEVERITY["enum"], None]},
-        "title": {"type": ["string", "null"]},
-        "arguments": _ARGUMENTS,
-    },
-}
-"""JSON Schema of a raiser's one answer."""
 
 
 class InvalidReply(ValueError):
@@ -115,6 +42,22 @@ class Answer:
     arguments: tuple[Argument, ...]
 
 
+class Decision(StrEnum):
+    """What a moderator makes of a deadlock."""
+
+    UPHELD = "upheld"
+    REJECTED = "rejected"
+    UNDECIDED = "undecided"
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A moderator's answer: the decision, and the arguments that cite what it rests on."""
+
+    decision: Decision
+    arguments: tuple[Argument, ...]
+
+
 def claims(text: str, seat: Seat) -> tuple[Claim, ...]:
     """The claims of a first pass, not yet through the gates. Raises InvalidReply."""
     document = _object(_load(text), "reply", CLAIMS_SCHEMA["required"])
@@ -124,13 +67,13 @@ def claims(text: str, seat: Seat) -> tuple[Claim, ...]:
 
 def position(text: str, seat: Seat, *, round_number: int) -> Position:
     """A stand in a cross-examination. Raises InvalidReply. Support that cites nothing counts as neutral."""
-    document = _object(_load(text), "reply", POSITION_SCHEMA["required"])
+    document = _object(_load(text), "reply", POSITION_SCHEMA["required"], optional=("check",))
     stance = _choice(document["stance"], "stance", Stance)
     arguments = _arguments(document["arguments"])
     probability = _probability(document["probability"], "probability")
     if stance is Stance.SUPPORT and not any(argument.evidence for argument in arguments):
         stance, probability = Stance.NEUTRAL, 0.5
-    return Position(seat.name, round_number, stance, probability, arguments)
+    return Position(seat.name, round_number, stance, probability, arguments, check=_check(document.get("check"), "check"))
 
 
 def rebuttal(text: str) -> Answer:
@@ -142,6 +85,43 @@ def rebuttal(text: str) -> Answer:
     severity = None if document["severity"] is None else _severity(document["severity"], "severity")
     title = None if document["title"] is None else _text(document["title"], "title")
     return Answer(decision, severity, title, _arguments(document["arguments"]))
+
+
+def judgement(text: str) -> Judged:
+    """The moderator's answer. Raises InvalidReply. A decision that cites nothing is no decision."""
+    document = _object(_load(text), "reply", JUDGEMENT_SCHEMA["required"])
+    decision = _choice(document["decision"], "decision", Decision)
+    arguments = _arguments(document["arguments"])
+    cited = any(argument.evidence for argument in arguments)
+    return Judged(decision if cited else Decision.UNDECIDED, arguments)
+
+
+def draft(text: str, path: str) -> Draft | Literal["keep"] | None:
+    """A replacement for lines of ``path``, ``keep`` for the one that was shown, or ``None``. Raises InvalidReply."""
+    document = _object(_load(text), "reply", DRAFT_SCHEMA["required"])
+    decision = _text(document["decision"], "decision")
+    if decision not in ("replace", "keep", "none"):
+        raise InvalidReply(f"decision: {decision!r} is none of replace, keep, none")
+    if decision != "replace":
+        return "keep" if decision == "keep" else None
+    start, line = (_integer(document[key], key) for key in ("start_line", "line"))
+    if not 1 <= start <= line:
+        raise InvalidReply(f"start_line {start} and line {line} are no span")
+    return Draft(path, start, line, _text(document["replacement"], "replacement"), _text(document["explanation"], "explanation"))
+
+
+def assignment(text: str, *, panelists: Iterable[str], portions: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """(panelist, portion) pairs, each once, in the order given. Raises InvalidReply for names that do not exist."""
+    document = _object(_load(text), "reply", ASSIGNMENT_SCHEMA["required"])
+    known, parts = frozenset(panelists), frozenset(portions)
+    found: dict[tuple[str, str], None] = {}
+    for index, item in enumerate(_list(document["assignments"], "assignments", MAX_CLAIMS)):
+        fields = _object(item, f"assignments[{index}]", ("panelist", "portion"))
+        who, what = (_text(fields[key], f"assignments[{index}].{key}") for key in ("panelist", "portion"))
+        if who not in known or what not in parts:
+            raise InvalidReply(f"assignments[{index}]: {who!r} and {what!r} must be a panelist and a portion of the tables")
+        found[who, what] = None
+    return tuple(found)
 
 
 def _load(text: str) -> Any:
@@ -177,7 +157,7 @@ def _claim(item: Any, where: str, seat: Seat) -> Claim:
 def _check(item: Any, where: str) -> Check | None:
     if item is None:
         return None
-    fields = _object(item, where, _CHECK["required"])
+    fields = _object(item, where, CHECK["required"])
     return Check(
         command=_texts(fields["command"], f"{where}.command"),
         source=_text(fields["source"], f"{where}.source"),
@@ -189,7 +169,7 @@ def _arguments(value: Any) -> tuple[Argument, ...]:
     found = []
     for index, item in enumerate(_list(value, "arguments", MAX_ARGUMENTS)):
         where = f"arguments[{index}]"
-        fields = _object(item, where, _ARGUMENT["required"])
+        fields = _object(item, where, ARGUMENT["required"])
         found.append(
             Argument(
                 claim=_text(fields["claim"], f"{where}.claim"),
@@ -201,10 +181,11 @@ def _arguments(value: Any) -> tuple[Argument, ...]:
     return tuple(found)
 
 
-def _object(value: Any, where: str, keys: Any) -> dict[str, Any]:
+def _object(value: Any, where: str, keys: Iterable[str], *, optional: tuple[str, ...] = ()) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise InvalidReply(f"{where}: an object is wanted")
-    missing, unknown = [key for key in keys if key not in value], sorted(set(value) - set(keys))
+    known = frozenset(keys)
+    missing, unknown = sorted(known - set(value) - set(optional)), sorted(set(value) - known)
     if missing or unknown:
         raise InvalidReply(f"{where}: missing {missing}, unknown {unknown}")
     return value

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from statistics import median_low
 
@@ -12,13 +12,19 @@ from reviewbot.domain.debate import Argument, Case, Check, Claim, Position, Stan
 from reviewbot.domain.evidence import Ledger, Precision, Severity
 
 
-def cases(clusters: Iterable[tuple[Claim, ...]], *, seats: int, ledger: Ledger, max_disputes: int) -> tuple[Case, ...]:
+def cases(
+    clusters: Iterable[tuple[Claim, ...]], *, readers: Mapping[tuple[Claim, ...], int], ledger: Ledger, max_disputes: int
+) -> tuple[Case, ...]:
     """A case for every cluster with its triage. At most ``max_disputes`` are debated: those where an argument can matter most.
+
+    ``readers`` tells for each cluster how many panelists read its place in the first pass.
 
     Which ones depends on the claims and the configured number only, never on money or time left.
     """
-    found = [_case(f"F{number}", claims, seats=seats, ledger=ledger) for number, claims in enumerate(clusters, start=1)]
-    disputed = sorted((case for case in found if case.triage is Triage.DEBATED), key=lambda case: _rank(case, seats))
+    found = [
+        _case(f"F{number}", claims, readers=readers[claims], ledger=ledger) for number, claims in enumerate(clusters, start=1)
+    ]
+    disputed = sorted((case for case in found if case.triage is Triage.DEBATED), key=_rank)
     heard = {case.id for case in disputed[:max_disputes]}
     return tuple(
         case if case.triage is not Triage.DEBATED or case.id in heard else _unheard(case, max_disputes) for case in found
@@ -61,9 +67,10 @@ _RULES: tuple[tuple[Callable[[_Support], bool], Triage, Callable[[_Support], str
 """The first rule that holds decides; the last one always does."""
 
 
-def _case(case_id: str, claims: tuple[Claim, ...], *, seats: int, ledger: Ledger) -> Case:
+def _case(case_id: str, claims: tuple[Claim, ...], *, readers: int, ledger: Ledger) -> Case:
     severities = tuple(claim.severity for claim in claims)
-    support = _Support(len({claim.raised_by for claim in claims}), seats, severities, _confirmation(claims, ledger))
+    raisers = len({claim.raised_by for claim in claims})
+    support = _Support(raisers, max(readers, raisers), severities, _confirmation(claims, ledger))
     triage, reason = next((triage, why(support)) for holds, triage, why in _RULES if holds(support))
     return Case(
         case_id,
@@ -74,6 +81,7 @@ def _case(case_id: str, claims: tuple[Claim, ...], *, seats: int, ledger: Ledger
         positions=tuple(_opening(claim) for claim in claims),
         versions=tuple(_first_version(claim, index) for index, claim in enumerate(claims)),
         check=_check(claims, ledger),
+        readers=support.seats,
     )
 
 
@@ -105,9 +113,9 @@ def _confirmation(claims: tuple[Claim, ...], ledger: Ledger) -> str:
     return ""
 
 
-def _rank(case: Case, seats: int) -> tuple[float, str, int]:
+def _rank(case: Case) -> tuple[float, str, int]:
     """Severity · p(1-p) / tokens, highest first."""
-    probability = prior(len(case.raised_by), seats)
+    probability = prior(len(case.raised_by), case.readers)
     tokens = max(sum(len(claim.quote) + len(claim.trigger) + len(claim.consequence) for claim in case.claims) / 4, 1)
     return -case.severity * probability * (1 - probability) / tokens, case.lead.path, case.lead.line
 

@@ -16,7 +16,7 @@ _TOOL_KINDS = frozenset({EvidenceKind.LINT, EvidenceKind.API, EvidenceKind.SECRE
 
 def probability(case: Case, *, seats: Mapping[str, Seat], ledger: Ledger, passages: tuple[Passage, ...] = ()) -> float:
     """P(the claim is real): ``logit(prior) + ρ Σ logit(clip(pᵢ)) + Σ LR``, over those who did not raise it, above its floor."""
-    odds = logit(numbers.prior(len(case.raised_by), len(seats)))
+    odds = logit(numbers.prior(len(case.raised_by), case.readers or len(seats)))
     voices = {name: said for name, said in case.last_words().items() if name not in case.raised_by}
     odds += correlation(case, voices, seats) * sum(_voice(position) for position in voices.values())
     odds += facts(case, ledger, passages)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from reviewbot.debate.papers import Papers
 from reviewbot.debate.protocol import Brief, DebateOptions, debate
-from reviewbot.domain.debate import Case, Transcript
+from reviewbot.domain.debate import Case, Table, Transcript
 from reviewbot.domain.evidence import Ledger, Severity
 from reviewbot.ports import Ask, Experiment, FirstPass, Reply, ReplyStatus, Verification
 from reviewbot.testing import (
     a_claim,
+    a_dossier,
     a_passage,
     a_seat,
     claims_reply,
@@ -29,7 +31,10 @@ Script = Callable[[Ask | Experiment], Answer]
 def hold(script: Script, *, ledger: Ledger | None = None, options: DebateOptions | None = None, **brief: object) -> Transcript:
     """Run a debate to its end against a function that answers everything."""
     passages = (a_passage("a.py", CODE),)
-    talk = debate(Brief(passages, frozenset({"a.py"}), ledger or Ledger(), **brief), SEATS, options or DebateOptions())  # type: ignore[arg-type]
+    evidence = ledger or Ledger()
+    papers = Papers((a_dossier(*passages, ledger=evidence),))
+    facts = Brief(passages, papers, frozenset({"a.py"}), evidence, **brief)  # type: ignore[arg-type]
+    talk = debate(facts, Table(SEATS), options or DebateOptions())
     try:
         wanted = next(talk)
         while True:

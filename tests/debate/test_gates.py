@@ -10,11 +10,12 @@ from reviewbot.debate import cluster, numbers
 from reviewbot.debate.claims import Gate
 from reviewbot.debate.examine import Hearing
 from reviewbot.debate.minutes import Minutes
+from reviewbot.debate.papers import Papers
 from reviewbot.domain.debate import Argument, Case, Claim, Position, Stance, Triage
 from reviewbot.domain.evidence import EvidenceStatus, Ledger
 from reviewbot.domain.money import Usage
 from reviewbot.ports import Ask, FirstPass, Rebuttal, Reply, ReplyStatus
-from reviewbot.testing import a_claim, a_passage, a_seat, evidence_item
+from reviewbot.testing import a_claim, a_dossier, a_passage, a_seat, evidence_item
 
 SEATS = tuple(a_seat(name) for name in ("critic", "reviewer", "optimizer"))
 PASSAGE = a_passage("a.py", "x = 1\ny = 2\nx = 1")
@@ -62,7 +63,7 @@ def test_one_rule_on_neighbouring_lines_is_two_things() -> None:
 
 def test_every_answer_is_on_the_bill_also_one_that_did_not_count() -> None:
     minutes = Minutes(SEATS)
-    ask = Ask(SEATS[0], FirstPass((), Ledger()))
+    ask = Ask(SEATS[0], FirstPass(a_dossier()))
     minutes.answered(ask, Reply(ReplyStatus.OK, usage=Usage(calls=1, cost_usd=0.25)))
     minutes.answered(ask, Reply(ReplyStatus.REFUSED, usage=Usage(calls=1, cost_usd=0.5)))
     bill = minutes.transcript((), ()).bill
@@ -77,7 +78,7 @@ def test_a_raiser_answers_once_in_the_second_round_and_nobody_hears_their_own_wo
         for name, stance in (("critic", Stance.SUPPORT), ("reviewer", Stance.OPPOSE), ("optimizer", Stance.NEUTRAL))
     )
     case = Case("F1", (claim,), claim.severity, Triage.DEBATED, "", positions=said)
-    hearing = Hearing((PASSAGE,), Ledger(), {seat.name: seat for seat in SEATS}, rounds=3)
+    hearing = Hearing((PASSAGE,), Papers((a_dossier(PASSAGE),)), Ledger(), {seat.name: seat for seat in SEATS}, rounds=3)
     asks = hearing.asks([case], SEATS, number=number, seconds=1.0)
     assert [ask.seat.name for ask in asks if isinstance(ask.question, Rebuttal)] == (["critic"] if asked else [])
     assert not any(f"the {ask.seat.name} says" in repr(ask.question) for ask in asks)

@@ -24,7 +24,8 @@ def raised(*severities: Severity, line: int = 1, **changes: object) -> tuple[Cla
 
 
 def triaged(*clusters: tuple[Claim, ...], seats: int = 3, ledger: Ledger | None = None, max_disputes: int = 6) -> list[Case]:
-    return list(cases(clusters, seats=seats, ledger=ledger or Ledger(), max_disputes=max_disputes))
+    readers = dict.fromkeys(clusters, seats)
+    return list(cases(clusters, readers=readers, ledger=ledger or Ledger(), max_disputes=max_disputes))
 
 
 @pytest.mark.parametrize(

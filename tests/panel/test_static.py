@@ -10,12 +10,13 @@ import pytest
 
 from reviewbot.adapters.panel.static import SEATS, StaticPanel
 from reviewbot.debate import reply
+from reviewbot.debate.papers import Papers
 from reviewbot.debate.protocol import Brief, DebateOptions, debate
-from reviewbot.domain.debate import Case, Stance, Transcript
+from reviewbot.domain.debate import Case, Stance, Table, Transcript
 from reviewbot.domain.evidence import Category, Evidence, EvidenceKind, EvidenceStatus, Ledger, Precision, Severity, TestRun
 from reviewbot.drive import Deadline, converse
 from reviewbot.ports import Ask, CrossExamination, Experiment, FirstPass, Packet, Passage, Rebuttal, Verification, Word
-from reviewbot.testing import FakeClock, Watching, a_passage, evidence_item
+from reviewbot.testing import FakeClock, Watching, a_dossier, a_passage, evidence_item
 
 LOOP = "def unique(rows):\n    seen = []\n    for row in rows:\n        if row not in seen:\n            seen.append(row)\n    return seen"
 BOUNDED = LOOP.replace("for row in rows:", "for row in (1, 2, 3):")
@@ -51,7 +52,10 @@ def cross(
     item: Evidence, code: str, seat: str, *, path: str = "a.py", ledger: Ledger | None = None, words: tuple[Word, ...] = ()
 ) -> Any:
     return answer(
-        seat, CrossExamination(packet_of(item, code, path), (a_passage(path, code),), ledger or Ledger(items=(item,)), words)
+        seat,
+        CrossExamination(
+            packet_of(item, code, path), a_dossier(a_passage(path, code), ledger=ledger or Ledger(items=(item,))), words
+        ),
     )
 
 
@@ -64,7 +68,10 @@ def packet_of(item: Evidence, code: str, path: str = "a.py") -> Packet:
 
 def discuss(code: str, *items: Evidence, ledger: Ledger | None = None, path: str = "a.py") -> Transcript:
     """A whole debate of the static panel over one file."""
-    talk = debate(Brief((a_passage(path, code),), frozenset({path}), ledger or Ledger(items=items)), SEATS, DebateOptions())
+    evidence = ledger or Ledger(items=items)
+    passages = (a_passage(path, code),)
+    brief = Brief(passages, Papers((a_dossier(*passages, ledger=evidence),)), frozenset({path}), evidence)
+    talk = debate(brief, Table(SEATS), DebateOptions())
 
     def refuse(wanted: Experiment) -> Verification:
         return Verification(wanted.check)
@@ -79,7 +86,7 @@ def only(transcript: Transcript) -> Case:
 
 def test_each_analyst_raises_what_its_lens_takes_and_nothing_else() -> None:
     items = (quadratic(), evidence_item(2, "a.py", 1), evidence_item(3, "a.py", 2, category=Category.MAINTAINABILITY))
-    question = FirstPass((a_passage("a.py", LOOP),), Ledger(items=items))
+    question = FirstPass(a_dossier(a_passage("a.py", LOOP), ledger=Ledger(items=items)))
     raised = {seat.name: [claim["evidence_ids"] for claim in answer(seat.name, question)["claims"]] for seat in SEATS}
     assert raised == {"critic": [["E2"]], "reviewer": [["E3"]], "optimizer": [["E1"]]}
 
@@ -89,7 +96,7 @@ def test_what_existed_before_the_change_is_not_raised() -> None:
         evidence_item(1, "a.py", 1, status=EvidenceStatus.EXISTING),
         evidence_item(2, "a.py", 2, status=EvidenceStatus.FIXED),
     )
-    question = FirstPass((a_passage("a.py", LOOP),), Ledger(items=items))
+    question = FirstPass(a_dossier(a_passage("a.py", LOOP), ledger=Ledger(items=items)))
     assert answer("critic", question) == {"claims": []}
 
 
@@ -98,9 +105,11 @@ def test_every_answer_fits_the_schema_that_models_are_held_to() -> None:
     item = dangerous(3)
     packet, passages, ledger = packet_of(item, EVAL), (a_passage("a.py", EVAL),), Ledger(items=(item,))
     for seat in SEATS:
-        jsonschema.validate(answer(seat.name, FirstPass(passages, ledger)), reply.CLAIMS_SCHEMA)
-        jsonschema.validate(answer(seat.name, CrossExamination(packet, passages, ledger)), reply.POSITION_SCHEMA)
-        jsonschema.validate(answer(seat.name, Rebuttal(packet, passages, ledger, ())), reply.REBUTTAL_SCHEMA)
+        jsonschema.validate(answer(seat.name, FirstPass(a_dossier(*passages, ledger=ledger))), reply.CLAIMS_SCHEMA)
+        jsonschema.validate(
+            answer(seat.name, CrossExamination(packet, a_dossier(*passages, ledger=ledger))), reply.POSITION_SCHEMA
+        )
+        jsonschema.validate(answer(seat.name, Rebuttal(packet, a_dossier(*passages, ledger=ledger), ())), reply.REBUTTAL_SCHEMA)
 
 
 def test_a_loop_over_the_callers_data_is_supported_and_one_over_a_constant_is_opposed() -> None:
@@ -160,16 +169,19 @@ def test_a_raiser_withdraws_before_strong_arguments_and_defends_against_none() -
     passages, ledger = (a_passage("a.py", BOUNDED),), Ledger(items=(item,))
     packet = packet_of(item, BOUNDED)
     words = (Word(Stance.OPPOSE, "the loop runs over a constant", ("a.py:3",), ""),)
-    assert answer("optimizer", Rebuttal(packet, passages, ledger, words))["decision"] in ("withdraw", "amend")
-    assert answer("optimizer", Rebuttal(packet_of(item, LOOP), (a_passage("a.py", LOOP),), ledger, ()))["decision"] == "defend"
+    assert answer("optimizer", Rebuttal(packet, a_dossier(*passages, ledger=ledger), words))["decision"] in ("withdraw", "amend")
+    assert (
+        answer("optimizer", Rebuttal(packet_of(item, LOOP), a_dossier(a_passage("a.py", LOOP), ledger=ledger), ()))["decision"]
+        == "defend"
+    )
 
 
 def test_words_without_a_citation_move_no_raiser() -> None:
     item = quadratic()
     packet, passages, ledger = packet_of(item, BOUNDED), (a_passage("a.py", BOUNDED),), Ledger(items=(item,))
     uncited = (Word(Stance.OPPOSE, "the loop runs over a constant", (), ""),)
-    assert answer("optimizer", Rebuttal(packet, passages, ledger, uncited)) == answer(
-        "optimizer", Rebuttal(packet, passages, ledger, ())
+    assert answer("optimizer", Rebuttal(packet, a_dossier(*passages, ledger=ledger), uncited)) == answer(
+        "optimizer", Rebuttal(packet, a_dossier(*passages, ledger=ledger), ())
     )
 
 
@@ -197,7 +209,7 @@ def test_many_low_results_of_one_rule_in_a_file_are_told_as_one() -> None:
     items = tuple(
         evidence_item(n, "a.py", n, rule="F401", severity=Severity.LOW, category=Category.MAINTAINABILITY) for n in range(1, 9)
     )
-    raised = answer("reviewer", FirstPass((a_passage("a.py", code),), Ledger(items=items)))["claims"]
+    raised = answer("reviewer", FirstPass(a_dossier(a_passage("a.py", code), ledger=Ledger(items=items))))["claims"]
     assert len(raised) == 1
     assert "8 places" in raised[0]["title"]
     assert len(raised[0]["evidence_ids"]) == 8
@@ -206,7 +218,7 @@ def test_many_low_results_of_one_rule_in_a_file_are_told_as_one() -> None:
 def test_a_result_whose_line_was_not_shown_points_at_the_first_changed_line_of_its_span() -> None:
     passage = Passage("a.py", 50, ("    if x:", "        y()", "        z()"), frozenset({51, 52}))
     item = evidence_item(1, "a.py", 10, end_line=80, category=Category.MAINTAINABILITY, kind=EvidenceKind.COMPLEXITY)
-    raised = answer("optimizer", FirstPass((passage,), Ledger(items=(item,))))["claims"]
+    raised = answer("optimizer", FirstPass(a_dossier(passage, ledger=Ledger(items=(item,)))))["claims"]
     assert raised[0]["line"] == 51
 
 

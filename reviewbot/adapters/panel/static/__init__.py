@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 
 from reviewbot.adapters.panel.static import argue, lenses
-from reviewbot.domain.debate import Seat
-from reviewbot.ports import Ask, CrossExamination, FirstPass, Reply, ReplyStatus
+from reviewbot.domain.debate import Seat, Table
+from reviewbot.ports import Ask, CrossExamination, FirstPass, Rebuttal, Reply, ReplyStatus
 
 FAMILY = "static"
 SEATS = tuple(Seat(role, role, f"{FAMILY}:{role}", FAMILY) for role in lenses.LENSES)
@@ -19,12 +19,14 @@ SEATS = tuple(Seat(role, role, f"{FAMILY}:{role}", FAMILY) for role in lenses.LE
 class StaticPanel:
     """Three analysts of one family. Answers at once, costs nothing, and says the same again when asked again."""
 
-    seats = SEATS
-    capacity: int | None = None
+    table = Table(SEATS)
 
     async def ask(self, ask: Ask) -> Reply:
         """The analyst's answer as JSON text."""
         return Reply(ReplyStatus.OK, json.dumps(_answer(ask), ensure_ascii=True))
+
+    async def close(self) -> None:
+        """Nothing is open."""
 
 
 def _answer(ask: Ask) -> dict[str, object]:
@@ -33,4 +35,5 @@ def _answer(ask: Ask) -> dict[str, object]:
         return {"claims": lenses.claims(question, role)}
     if isinstance(question, CrossExamination):
         return argue.position(question, role)
+    assert isinstance(question, Rebuttal)
     return argue.rebuttal(question, role)

@@ -42,9 +42,15 @@ class Fact:
 Consideration = Callable[[Scene], Fact | None]
 
 
+def _scene(question: CrossExamination | Rebuttal) -> Scene:
+    """The claim among the shown lines of its own file."""
+    dossier, packet = question.dossier, question.packet
+    return Scene(packet, tuple(passage for passage in dossier.passages if passage.path == packet.path), dossier.ledger)
+
+
 def position(question: CrossExamination, role: str) -> dict[str, object]:
     """An analyst's stand as the JSON object of a cross-examination."""
-    facts = _facts(Scene(question.packet, question.passages, question.ledger))
+    facts = _facts(_scene(question))
     odds = sum(fact.weight(role) for fact in facts)
     probability = 1 / (1 + math.exp(-odds))
     stance = "support" if probability >= SUPPORT_FROM else "oppose" if probability <= OPPOSE_TO else "neutral"
@@ -52,12 +58,12 @@ def position(question: CrossExamination, role: str) -> dict[str, object]:
     arguments = [_argument(fact, question.words, for_it=stance != "oppose") for fact in spoken[:4]]
     if not arguments:
         arguments = [_nothing_to_add(question.packet.path, question.packet.line)]
-    return {"stance": stance, "probability": round(probability, 3), "arguments": arguments}
+    return {"stance": stance, "probability": round(probability, 3), "arguments": arguments, "check": None}
 
 
 def rebuttal(question: Rebuttal, role: str) -> dict[str, object]:
     """A raiser's one answer. It gives every argument against the weight that its speakers gave it, cited evidence only."""
-    facts = _facts(Scene(question.packet, question.passages, question.ledger))
+    facts = _facts(_scene(question))
     heard = {word.claim for word in question.words if word.evidence}
     against = [fact for fact in facts if fact.claim in heard and min(fact.weights) < 0]
     own = sum(fact.weight(role) for fact in facts if fact not in against)

@@ -55,9 +55,9 @@ def claims(question: FirstPass, role: str) -> list[dict[str, object]]:
     """The claims of one analyst as the JSON objects of a first pass, worst first."""
     lens = LENSES[role]
     shown: dict[str, list[Passage]] = {}
-    for passage in question.passages:
+    for passage in question.dossier.passages:
         shown.setdefault(passage.path, []).append(passage)
-    mine = [item for item in question.ledger.new() if lens.takes(item.result)]
+    mine = [item for item in question.dossier.ledger.new() if lens.takes(item.result)]
     found = [claim for group in _alike(mine) if (claim := _claim(group, shown))]
     return found[:MOST_CLAIMS]
 

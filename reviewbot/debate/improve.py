@@ -1,0 +1,133 @@
+"""S8: what should stand there instead. Asked after the verdict, never with it: who must offer a fix finds fault with good code.
+
+The Reviewer writes the replacement, the Optimizer may refine it. Nothing here proves anything; gates that need the tree and the
+sandbox come later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from dataclasses import dataclass, replace
+
+from reviewbot.debate import reply
+from reviewbot.debate.examine import packet
+from reviewbot.debate.minutes import Minutes
+from reviewbot.debate.papers import Papers
+from reviewbot.debate.rounds import Answers, Heard, Round, hold
+from reviewbot.domain.debate import Case, Seat, Transcript
+from reviewbot.domain.review import Suggestion
+from reviewbot.ports import Ask, Dossier, Draft, Improvement
+from reviewbot.screen import hidden, secrets
+
+Improving = Generator[Round, Answers, "Improved"]
+MARKS = ("«secret:", "⟨U+")
+"""How screened text shows what it hides."""
+
+MOST_LINES = 60
+"""A replacement longer than this is no fix of one finding [design]."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImproveOptions:
+    """At most ``most`` findings get a draft; 0: none. ``seconds`` for each answer."""
+
+    most: int = 0
+    seconds: float = 120.0
+
+
+@dataclass(frozen=True, slots=True)
+class Improved:
+    """The transcript with these turns and costs in it, and a suggestion by case id where one passed the gates."""
+
+    transcript: Transcript
+    suggestions: tuple[tuple[str, Suggestion], ...]
+
+
+def improve(transcript: Transcript, chosen: Iterable[str], papers: Papers, *, options: ImproveOptions) -> Improving:
+    """Drafts for the chosen cases, in their order. Returns what became of them."""
+    minutes = Minutes.of(transcript)
+    wanted = frozenset(chosen)
+    cases = [case for case in transcript.cases if case.id in wanted][: options.most]
+    writer, refiner = _writers(minutes.seated)
+    if not cases or writer is None:
+        return Improved(transcript, ())
+    desk = _Desk(papers, minutes, options.seconds)
+    held = yield from hold([desk.ask(case, writer, None) for case in cases], _read, minutes)
+    drafts = {case.id: desk.admitted(case, heard, writer) for case, heard in _pairs(cases, held.heard)}
+    if refiner is not None:
+        again = [case for case in cases if drafts[case.id] is not None]
+        held = yield from hold([desk.ask(case, refiner, drafts[case.id]) for case in again], _read, minutes)
+        for case, heard in _pairs(again, held.heard):
+            better = desk.admitted(case, heard, refiner)
+            drafts[case.id] = better or drafts[case.id]
+    told = tuple((name, Suggestion(d.start_line, d.line, d.replacement)) for name, d in drafts.items() if d is not None)
+    return Improved(minutes.transcript(transcript.cases, transcript.criteria), told)
+
+
+def _writers(seated: tuple[Seat, ...]) -> tuple[Seat | None, Seat | None]:
+    """Who writes and who refines: by role, else whoever sits."""
+    by_role = {seat.role: seat for seat in reversed(seated)}
+    writer = by_role.get("reviewer") or next(iter(seated), None)
+    refiner = by_role.get("optimizer")
+    return writer, None if refiner == writer else refiner
+
+
+def _pairs(cases: list[Case], heard: tuple[Heard, ...]) -> Iterable[tuple[Case, Heard]]:
+    return zip(cases, heard, strict=False)
+
+
+def _read(ask: Ask, text: str) -> object:
+    assert isinstance(ask.question, Improvement)
+    answer = reply.draft(text, ask.question.packet.path)
+    if answer == "keep":
+        return ask.question.draft or "none"
+    return answer or "none"
+
+
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """Where drafts are looked at before anyone sees them."""
+
+    papers: Papers
+    minutes: Minutes
+    seconds: float
+
+    def ask(self, case: Case, seat: Seat, draft: Draft | None) -> Ask:
+        """Write a replacement, or refine the draft."""
+        question = Improvement(packet(case), self.papers.about(case.lead, seat), draft)
+        return Ask(seat, question, subject=case.id, round=1 if draft is None else 2, timeout_seconds=self.seconds)
+
+    def admitted(self, case: Case, heard: Heard, seat: Seat) -> Draft | None:
+        """The draft, if it may be shown as a suggestion."""
+        draft = heard.value
+        if not isinstance(draft, Draft):
+            return None
+        if problem := fault(draft, case, self.papers.about(case.lead, seat)):
+            self.minutes.say("S8", f"draft dropped: {problem}", who=seat.name, subject=case.id, outcome="dropped")
+            return None
+        self.minutes.say("S8", draft.explanation or "a replacement", who=seat.name, subject=case.id)
+        return replace(draft, replacement=draft.replacement.removesuffix("\n"))
+
+
+def fault(draft: Draft, case: Case, dossier: Dossier) -> str:
+    """Why a draft may not be shown, empty where it may.
+
+    It must replace lines that were shown as they are (nothing redacted, nothing made visible in them), at the finding's place,
+    by something else that holds no secret and no hidden character.
+    """
+    here = [passage for passage in dossier.passages if passage.path == draft.path]
+    span = range(draft.start_line, min(draft.line, draft.start_line + MOST_LINES) + 1)
+    shown = [next((text for p in here if (text := p.text(number)) is not None), None) for number in span]
+    written = draft.replacement.removesuffix("\n")
+    if max(draft.line - draft.start_line, written.count("\n")) >= MOST_LINES:
+        return f"it is longer than {MOST_LINES} lines"
+    if None in shown:
+        return "it replaces lines that were not shown"
+    if draft.start_line > case.lead.line + MOST_LINES or draft.line < case.lead.start_line - MOST_LINES:
+        return "it is about another place"
+    old = "\n".join(text or "" for text in shown)
+    if written == old:
+        return "it changes nothing"
+    if hidden.visible(secrets.redact(written)[0]) != written or any(mark in text for text in (old, written) for mark in MARKS):
+        return "there is a secret or a hidden character in it"
+    return ""

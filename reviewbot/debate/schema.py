@@ -1,0 +1,141 @@
+"""The JSON Schemas of what panelists answer. What a schema cannot say, or a vendor does not enforce, ``reply`` checks again.
+
+Arguments stand before the verdict: a model writes in this order, and its verdict should follow from its reasons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from reviewbot.domain.debate import Stance
+from reviewbot.domain.evidence import Category, Severity
+
+MAX_CLAIMS = 200
+MAX_ARGUMENTS = 20
+MAX_TEXT = 8_000
+
+_TEXT: Mapping[str, Any] = {"type": "string", "maxLength": MAX_TEXT}
+ARGUMENT: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["claim", "evidence", "reasoning", "counter_arguments"],
+    "properties": {
+        "claim": _TEXT,
+        "evidence": {"type": "array", "items": _TEXT},
+        "reasoning": _TEXT,
+        "counter_arguments": {"type": "array", "items": _TEXT},
+    },
+}
+_ARGUMENTS = {"type": "array", "items": ARGUMENT, "maxItems": MAX_ARGUMENTS}
+CHECK: Mapping[str, Any] = {
+    "type": ["object", "null"],
+    "additionalProperties": False,
+    "required": ["command", "source", "subject"],
+    "properties": {"command": {"type": "array", "items": _TEXT}, "source": _TEXT, "subject": _TEXT},
+}
+_SEVERITY = {"enum": [severity.label for severity in Severity]}
+
+CLAIMS_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["claims"],
+    "properties": {
+        "claims": {
+            "type": "array",
+            "maxItems": MAX_CLAIMS,
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": [
+                    "path", "start_line", "line", "quote", "category", "severity", "title", "trigger", "consequence",
+                    "confidence", "falsifier", "evidence_ids", "rule", "check",
+                ],
+                "properties": {
+                    "path": _TEXT,
+                    "start_line": {"type": "integer"},
+                    "line": {"type": "integer"},
+                    "quote": _TEXT,
+                    "category": {"enum": [category.value for category in Category]},
+                    "severity": _SEVERITY,
+                    "title": _TEXT,
+                    "trigger": _TEXT,
+                    "consequence": _TEXT,
+                    "confidence": {"type": "number"},
+                    "falsifier": _TEXT,
+                    "evidence_ids": {"type": "array", "items": _TEXT},
+                    "rule": {"type": ["string", "null"]},
+                    "check": CHECK,
+                },
+            },
+        }
+    },
+}  # fmt: skip
+"""JSON Schema of the answer to a first pass."""
+
+POSITION_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["arguments", "check", "stance", "probability"],
+    "properties": {
+        "arguments": _ARGUMENTS,
+        "check": CHECK,
+        "stance": {"enum": [stance.value for stance in Stance]},
+        "probability": {"type": "number"},
+    },
+}
+"""JSON Schema of the answer to a cross-examination."""
+
+REBUTTAL_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["arguments", "decision", "severity", "title"],
+    "properties": {
+        "arguments": _ARGUMENTS,
+        "decision": {"enum": ["defend", "amend", "withdraw"]},
+        "severity": {"enum": [*_SEVERITY["enum"], None]},
+        "title": {"type": ["string", "null"]},
+    },
+}
+"""JSON Schema of a raiser's one answer."""
+
+JUDGEMENT_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["arguments", "decision"],
+    "properties": {"arguments": _ARGUMENTS, "decision": {"enum": ["upheld", "rejected", "undecided"]}},
+}
+"""JSON Schema of the moderator's answer to a deadlock."""
+
+DRAFT_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["decision", "start_line", "line", "replacement", "explanation"],
+    "properties": {
+        "decision": {"enum": ["replace", "keep", "none"]},
+        "start_line": {"type": "integer"},
+        "line": {"type": "integer"},
+        "replacement": _TEXT,
+        "explanation": _TEXT,
+    },
+}
+"""JSON Schema of a replacement: ``keep`` leaves the draft that was shown, ``none`` says that there is no good one."""
+
+ASSIGNMENT_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["assignments"],
+    "properties": {
+        "assignments": {
+            "type": "array",
+            "maxItems": MAX_CLAIMS,
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["panelist", "portion"],
+                "properties": {"panelist": _TEXT, "portion": _TEXT},
+            },
+        }
+    },
+}
+"""JSON Schema of an assignment of portions to local panelists, most important first."""
