@@ -1,0 +1,249 @@
+"""One call of one model, paid for once: ledger, budget, limits and retries around a provider, in this order.
+
+``claim`` (was it made before?) → ``reserve`` (may it be made?) → warm prefix → slot → attempts → ``settle`` (kept before anyone
+uses it).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from reviewbot.adapters.panel import prices, record
+from reviewbot.adapters.panel.breaker import Breaker
+from reviewbot.adapters.panel.budget import Budget, Capped
+from reviewbot.adapters.panel.limits import Gate, Slot
+from reviewbot.adapters.panel.prices import Meter, Price
+from reviewbot.adapters.panel.retry import Retries
+from reviewbot.adapters.panel.warmth import WORTH_TOKENS, Warmth
+from reviewbot.domain.money import Usage
+from reviewbot.ports import (
+    Calls,
+    CallState,
+    Clock,
+    Completion,
+    Fault,
+    ModelCall,
+    Provider,
+    ProviderError,
+    Recorded,
+    Tokens,
+    Wanted,
+)
+
+_Value = TypeVar("_Value")
+
+THREADS = 64
+"""Threads that wait for the ledger. A claim may wait for another process, and nobody else must wait behind it."""
+
+
+class Opened:
+    """A provider that is made once, in a thread of its own, because importing a vendor's library takes its time."""
+
+    def __init__(self, make: Callable[[], Provider]) -> None:
+        self._pool = ThreadPoolExecutor(1, "provider")
+        self._made = self._pool.submit(make)
+        self._pool.shutdown(wait=False)
+        self._asked = False
+
+    async def provider(self) -> Provider:
+        """The provider. Raises what making it raised."""
+        self._asked = True
+        return await asyncio.wrap_future(self._made)
+
+    async def close(self) -> None:
+        """Close it, if anybody ever asked it anything."""
+        if self._asked and self._made.done() and self._made.exception() is None:
+            await self._made.result().close()
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """One account of a provider, with everything that stands before it in one run."""
+
+    name: str
+    opened: Opened
+    gate: Gate
+    breaker: Breaker
+    retries: Retries
+    warmth: Warmth | None
+    local: bool
+    meter: Meter | None
+    price: Callable[[str], Price]
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """What a call gave: a completion, or the error it ended with; and what it took."""
+
+    completion: Completion | None
+    error: ProviderError | None
+    usage: Usage
+    seconds: float
+
+
+class Till:
+    """Where every call of a run is paid."""
+
+    def __init__(self, calls: Calls, budget: Budget, clock: Clock) -> None:
+        self._calls = calls
+        self._clock = clock
+        self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="ledger")
+        self.budget = budget
+
+    async def serve(self, counter: Counter, call: ModelCall, wanted: Wanted) -> Served:
+        """The call's outcome, from the ledger where it is there. Raises Capped."""
+        recorded = await self._in_thread(self._calls.claim, wanted)
+        if recorded is not None:
+            return self._replayed(recorded)
+        settled = False
+        try:
+            served = await self._made(counter, call, wanted)
+            settled = True
+            return served
+        finally:
+            if not settled:
+                await self._in_thread(self._calls.release, wanted)
+
+    def close(self) -> None:
+        """No more calls."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def _in_thread(self, work: Callable[[Wanted], _Value], wanted: Wanted) -> _Value:
+        """The ledger's answer. Shielded: a claim or an outcome that is being written is not left half done by a cancel."""
+        loop = asyncio.get_running_loop()
+        return await asyncio.shield(loop.run_in_executor(self._pool, work, wanted))
+
+    def _replayed(self, recorded: Recorded) -> Served:
+        usage = replace(recorded.usage, replayed_calls=recorded.usage.calls, paid_usd=0.0)
+        self.budget.charge(usage.cost_usd, usage.input_tokens + usage.output_tokens)
+        if recorded.state is CallState.ANSWERED:
+            return Served(record.read_completion(recorded.document), None, usage, recorded.seconds)
+        return Served(None, record.read_failure(recorded.document), usage, recorded.seconds)
+
+    async def _made(self, counter: Counter, call: ModelCall, wanted: Wanted) -> Served:
+        prompt_tokens = prices.tokens_in(_words(call))
+        price = counter.price(call.model)
+        worst = prices.worst_case(prompt_tokens, call.max_output_tokens, price)
+        if counter.meter is not None:
+            worst += counter.meter.worst_case(call.timeout_seconds)
+        try:
+            counter.breaker.check(call.model)
+        except ProviderError as error:
+            return await self._kept(Served(None, error, Usage(), 0.0), wanted)
+        reservation = await self.budget.reserve(worst, prices.worst_tokens(prompt_tokens, call.max_output_tokens))
+        try:
+            served = await self._tried(counter, call, prompt_tokens)
+            usage = served.usage
+            self.budget.settle(reservation, usage.cost_usd, usage.input_tokens + usage.output_tokens)
+        finally:
+            self.budget.release(reservation)
+        return await self._kept(served, wanted)
+
+    async def _kept(self, served: Served, wanted: Wanted) -> Served:
+        """Written to the ledger before anyone uses it."""
+        recorded = _recorded(served)
+        await self._in_thread(lambda one: self._calls.settle(one, recorded), wanted)
+        return served
+
+    async def _tried(self, counter: Counter, call: ModelCall, prompt_tokens: int) -> Served:
+        """The attempts, and what they took."""
+        provider = await counter.opened.provider()
+        busy = _Busy(counter.meter, self._clock)
+        slots: list[Slot] = []
+
+        async def attempt(_: int, left: float) -> Completion:
+            with counter.breaker.guard(call.model), busy:
+                return await provider.complete(replace(call, timeout_seconds=left), begun)
+
+        def admit() -> _Admission:
+            return _Admission(counter.gate, prompt_tokens + call.max_output_tokens, slots)
+
+        warmth = counter.warmth if prompt_tokens >= WORTH_TOKENS else None
+        async with (warmth or Warmth()).turn(call.cache_key) as begun:
+            try:
+                made = await counter.retries.tried(attempt, deadline_seconds=call.timeout_seconds, admit=admit)
+            except ProviderError as error:
+                return Served(None, error, _lost(counter, call, error, busy=busy), busy.seconds)
+        tokens = prices.counted(made.tokens, _words(call), made.text)
+        for slot in slots:
+            slot.used(tokens.input + tokens.output)
+        return Served(made, None, _usage(tokens, counter, call, busy=busy), busy.seconds)
+
+
+class _Admission:
+    """A slot of the gate, kept so that its tokens can be corrected."""
+
+    def __init__(self, gate: Gate, tokens: int, slots: list[Slot]) -> None:
+        self._slot = gate.slot(tokens)
+        self._slots = slots
+
+    async def __aenter__(self) -> None:
+        self._slots[:] = [await self._slot.__aenter__()]
+
+    async def __aexit__(self, *failure: object) -> bool | None:
+        return await self._slot.__aexit__(*failure)  # type: ignore[arg-type]
+
+
+class _Busy:
+    """Time and rent of the attempts of one call."""
+
+    def __init__(self, meter: Meter | None, clock: Clock) -> None:
+        self._meter = meter
+        self._clock = clock
+        self._since = 0.0
+        self._ticket = 0
+        self.seconds = 0.0
+        self.usd = 0.0
+
+    def __enter__(self) -> None:
+        self._since = self._clock.seconds()
+        self._ticket = self._meter.started() if self._meter else 0
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds += self._clock.seconds() - self._since
+        if self._meter:
+            self.usd += self._meter.ended(self._ticket)
+
+
+def _lost(counter: Counter, call: ModelCall, error: ProviderError, *, busy: _Busy) -> Usage:
+    """What a failed call is charged: a provider that was still at work when time was up bills what it read."""
+    if error.fault is not Fault.TIMEOUT or not busy.seconds:
+        return Usage(calls=1, seconds=busy.seconds, cost_usd=busy.usd, paid_usd=busy.usd)
+    read = Tokens(input=prices.tokens_in(_words(call)), known=False)
+    return _usage(read, counter, call, busy=busy)
+
+
+def _usage(tokens: Tokens, counter: Counter, call: ModelCall, *, busy: _Busy) -> Usage:
+    price = counter.price(call.model)
+    cost = prices.cost(tokens, price) + busy.usd
+    guessed = price.estimated or not tokens.known
+    return Usage(
+        calls=1,
+        input_tokens=tokens.input,
+        cached_input_tokens=tokens.cached,
+        output_tokens=tokens.output,
+        cost_usd=cost,
+        local_tokens=tokens.input + tokens.output if counter.local else 0,
+        seconds=busy.seconds,
+        paid_usd=cost,
+        estimated_usd=cost if guessed else 0.0,
+    )
+
+
+def _recorded(served: Served) -> Recorded:
+    if served.completion is not None:
+        document, outcome = record.completion(served.completion), served.completion.stop.value
+        return Recorded(CallState.ANSWERED, document, served.usage, served.seconds, outcome)
+    assert served.error is not None
+    return Recorded(CallState.FAILED, record.failure(served.error), served.usage, served.seconds, served.error.fault.value)
+
+
+def _words(call: ModelCall) -> str:
+    return "".join((call.system, call.prefix, call.suffix, record.exchanges(call.exchanges)))
+
+
+__all__ = ["Capped", "Counter", "Served", "Till"]

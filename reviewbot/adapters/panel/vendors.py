@@ -1,0 +1,166 @@
+"""What the names of providers mean: where they answer, which key they take, which class speaks to them. Imports no SDK."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from dataclasses import dataclass, replace
+from importlib import metadata
+
+from reviewbot.errors import ConfigError
+from reviewbot.ports import Account, Provider
+
+ENTRY_POINTS = "reviewbot.providers"
+"""Group of entry points by which other packages add providers. Each loads a class that is made with an Account and has an
+attribute ``vendor``, a :class:`Vendor`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Vendor:
+    """A kind of provider.
+
+    ``module`` and ``cls`` name its class; ``extra`` is the optional dependency of reviewbot that brings its library (empty:
+    nothing to install). ``key_names`` are the environment's names of its key, best first; ``needs_key`` says that it answers
+    nobody without one. ``local`` runs on hardware of one's own: its calls cost nothing and are slow. ``concurrency`` is how
+    many calls it takes at once where nobody configured it. ``takes_tools``: tool use can be asked of it. ``warms``: a prefix
+    that was read once is cheaper afterwards, so one call goes ahead of its siblings. ``families`` whose weights it serves, as
+    :func:`family` names them (empty: any).
+    """
+
+    name: str
+    module: str
+    cls: str
+    extra: str = ""
+    key_names: tuple[str, ...] = ()
+    base_url: str = ""
+    needs_key: bool = True
+    local: bool = False
+    concurrency: int = 8
+    default_model: str = ""
+    takes_tools: bool = True
+    warms: bool = True
+    families: tuple[str, ...] = ()
+
+
+_HERE = "reviewbot.adapters.panel"
+
+VENDORS: tuple[Vendor, ...] = (
+    Vendor(
+        "anthropic", f"{_HERE}.anthropic", "Anthropic", "anthropic", ("ANTHROPIC_API_KEY",), "https://api.anthropic.com",
+        # The middle size in the SDK's own list of models (anthropic 2.11, types/model.py).
+        default_model="claude-sonnet-5-5", families=("anthropic",),
+    ),
+    Vendor(
+        "openai", f"{_HERE}.openai", "OpenAI", "openai", ("OPENAI_API_KEY",), "https://api.openai.com/v1",
+        # In the SDK's own list of models (openai 3.52, types/shared/chat_model.py) and not announced for shutdown there.
+        default_model="gpt-5.6-terra", families=("openai",),
+    ),
+    Vendor(
+        "openai-responses", f"{_HERE}.openai_responses", "Responses", "openai", ("OPENAI_API_KEY",),
+        "https://api.openai.com/v1", default_model="gpt-5.6-terra", families=("openai",),
+    ),
+    Vendor(
+        "gemini", f"{_HERE}.gemini", "Gemini", "gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        "https://generativelanguage.googleapis.com",
+        # The model of the examples in google-genai 3.4.
+        default_model="gemini-3.8-flash", families=("google",),
+    ),
+    Vendor(
+        "bedrock", f"{_HERE}.bedrock", "Bedrock", "bedrock", needs_key=False, concurrency=4,
+        # The cross-region profile of the model above, as Bedrock names it. [belief]
+        default_model="global.anthropic.claude-sonnet-5-5",
+        families=("anthropic", "amazon", "meta", "mistral"),
+    ),
+    Vendor(
+        "ollama", f"{_HERE}.ollama", "Ollama", "ollama", base_url="http://127.0.0.1:11434", needs_key=False, local=True,
+        # One server computes one answer at a time; its cache of a prefix is the last prompt it read.
+        concurrency=1, default_model="qwen3-coder:30b",
+    ),
+    Vendor(
+        "openrouter", f"{_HERE}.openai", "OpenAI", "openai", ("OPENROUTER_API_KEY",), "https://openrouter.ai/api/v1",
+        # OpenRouter's router, which chooses a model by the prompt (openrouter.ai/docs/model-routing).
+        default_model="openrouter/auto",
+    ),
+)  # fmt: skip
+"""The providers that come with reviewbot. Where one key is set, its vendor's ``default_model`` sits on every seat."""
+
+#: Words in a model's name, and whose weights they are.
+_FAMILIES = (
+    (r"claude", "anthropic"),
+    (r"gpt|chatgpt|codex|o\d+(?![a-z])", "openai"),
+    (r"gemini|gemma|codegemma|palm", "google"),
+    (r"llama|codellama", "meta"),
+    (r"qwen|qwq|qvq", "alibaba"),
+    (r"mistral|mixtral|codestral|devstral|ministral|magistral|pixtral", "mistral"),
+    (r"deepseek", "deepseek"),
+    (r"nova|titan", "amazon"),
+    (r"phi", "microsoft"),
+    (r"grok", "xai"),
+)
+_WORDS = tuple((re.compile(rf"(?<![a-z])(?:{words})"), maker) for words, maker in _FAMILIES)
+
+
+def vendor_named(name: str, base_url: str = "") -> Vendor:
+    """The vendor behind a provider's configured name: of the table, of another package, or, where only an address is known, a
+    server that speaks OpenAI's language. Raises ConfigError for a name without any of these."""
+    for vendor in VENDORS:
+        if vendor.name == name:
+            return vendor
+    found = discovered(name)
+    if found is not None:
+        return found
+    if base_url:
+        variable = re.sub(r"[^A-Z0-9]", "_", name.upper()) + "_API_KEY"
+        return Vendor(name, f"{_HERE}.openai", "OpenAI", "openai", (variable,), base_url, needs_key=False)
+    known = ", ".join(vendor.name for vendor in VENDORS)
+    raise ConfigError(
+        f"no provider is named {name!r}",
+        hint=f"use one of {known}, or give it an address with providers.{name}.base_url",
+    )
+
+
+def discovered(name: str) -> Vendor | None:
+    """A provider that another installed package adds under ``name``. Only that one is loaded. Raises ConfigError where it
+    cannot be."""
+    for point in metadata.entry_points(group=ENTRY_POINTS, name=name):
+        try:
+            vendor = point.load().vendor
+        except (ImportError, AttributeError) as exc:
+            raise ConfigError(
+                f"the provider {name!r} of {point.value!r} cannot be loaded: {exc}", hint="update or remove the package it is in"
+            ) from exc
+        if not isinstance(vendor, Vendor):
+            raise ConfigError(f"the provider {name!r} of {point.value!r} does not say what it is", hint="ask its author")
+        return replace(vendor, name=name, module=point.module, cls=point.attr)
+    return None
+
+
+def open_provider(vendor: Vendor, account: Account) -> Provider:
+    """The provider that talks for ``account``; an account without an address gets the vendor's. Imports the vendor's library,
+    which may take a second. Raises ConfigError where that is not installed, or the account cannot be used."""
+    try:
+        made = getattr(importlib.import_module(vendor.module), vendor.cls)
+    except ModuleNotFoundError as exc:
+        missing = (exc.name or "").split(".")[0]
+        if missing in ("", "reviewbot"):
+            raise
+        raise ConfigError(f"{vendor.name} needs the package {missing!r}", hint=_install(vendor)) from exc
+    provider: Provider = made(replace(account, base_url=account.base_url or vendor.base_url))
+    return provider
+
+
+def family(model: str) -> str:
+    """Whose weights these are, by the model's name: models of one family err alike, and count less together.
+
+    ``global.anthropic.claude-…``, ``anthropic/claude-…`` and ``claude-…`` are one. Of several words the first counts. An
+    unknown name counts up to its first ``-`` or ``:``.
+    """
+    name = model.lower().rsplit("/", 1)[-1]
+    hits = sorted((match.start(), maker) for words, maker in _WORDS if (match := words.search(name)))
+    if hits:
+        return hits[0][1]
+    return re.split(r"[-:]", name, maxsplit=1)[0] or name
+
+
+def _install(vendor: Vendor) -> str:
+    return f"pip install 'reviewbot[{vendor.extra}]'" if vendor.extra else "install it beside reviewbot"
