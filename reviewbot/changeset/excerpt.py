@@ -1,4 +1,5 @@
-"""The changed lines as they are shown: numbered, with context or the whole small function, redacted, made visible."""
+"""The changed lines as they are shown: numbered, with context or the whole small function and what was removed, redacted,
+made visible."""
 
 from __future__ import annotations
 
@@ -8,20 +9,24 @@ from dataclasses import dataclass
 from reviewbot.changeset import outline
 from reviewbot.changeset.outline import Outline
 from reviewbot.domain.change import Contents, FileChange, FileKind, FileStatus, Hunk
-from reviewbot.ports import Passage
-from reviewbot.screen import hidden, secrets
+from reviewbot.ports import Passage, Removed
+from reviewbot.screen import shown
 
 SMALL_FUNCTION_LINES = 40
+FIRST_REMOVED, LAST_REMOVED = 80, 20
+"""Of a longer run of removed lines so many are shown of its beginning and its end."""
 
 
 def passages(files: Sequence[FileChange], contents: Mapping[str, Contents], *, context: int = 6) -> tuple[Passage, ...]:
-    """One passage per hunk, joined where they touch. Without a file's contents its hunks' own lines are shown."""
+    """One passage per hunk, joined where they touch. Without a file's contents its hunks' own lines are shown.
+
+    Of a file that is gone or empty now there is a passage that begins at line 1 and has removed lines only."""
     found: list[Passage] = []
     for file in files:
-        if file.head_path is not None and file.hunks and file.kind is FileKind.TEXT:
-            whole = contents.get(file.path)
-            head = None if whole is None else whole.head
-            found += _from_hunks(file) if head is None else _from_contents(file, head, context)
+        if file.hunks and file.kind is FileKind.TEXT:
+            whole = contents.get(file.path) or Contents(None, None)
+            older = None if whole.base is None else shown_lines(whole.base)
+            found += _from_hunks(file, older) if whole.head is None else _from_contents(file, whole.head, older, context=context)
     return tuple(found)
 
 
@@ -39,8 +44,7 @@ def rebuilt(file: FileChange) -> bytes | None:
 
 def shown_lines(content: bytes) -> tuple[str, ...]:
     """A whole file as it is shown: the line with number ``n`` at index ``n - 1``."""
-    lines = _shown(content.split(b"\n"))
-    return tuple(lines[:-1] if content.endswith(b"\n") or not content else lines)
+    return shown.whole(content)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,17 +55,19 @@ class _Range:
     end: int
     changed: frozenset[int]
     symbol: str
+    removed: tuple[Removed, ...]
 
 
-def _from_contents(file: FileChange, head: bytes, context: int) -> Iterator[Passage]:
-    shown = shown_lines(head)
+def _from_contents(file: FileChange, head: bytes, older: Sequence[str] | None, *, context: int) -> Iterator[Passage]:
+    newer = shown_lines(head)
     known = Outline() if file.status is FileStatus.ADDED else outline.of(file.path, head)
-    for part in _joined(_range(hunk, known, last=len(shown), context=context) for hunk in file.hunks):
-        if part.start <= part.end:
-            yield Passage(file.path, part.start, shown[part.start - 1 : part.end], part.changed, _screened(part.symbol))
+    for part in _joined(_range(hunk, known, older, last=len(newer), context=context) for hunk in file.hunks):
+        lines = newer[part.start - 1 : part.end]
+        if lines or part.removed:
+            yield Passage(file.path, part.start, lines, part.changed, shown.text(part.symbol), part.removed)
 
 
-def _range(hunk: Hunk, known: Outline, *, last: int, context: int) -> _Range:
+def _range(hunk: Hunk, known: Outline, older: Sequence[str] | None, *, last: int, context: int) -> _Range:
     """What to show of a hunk: ``context`` lines around what changed, or the function where that is small."""
     changed = frozenset(number for number, _ in hunk.added())
     first_touched, last_touched = _touched(hunk)
@@ -70,7 +76,36 @@ def _range(hunk: Hunk, known: Outline, *, last: int, context: int) -> _Range:
     if symbol is not None and symbol.end - symbol.start < SMALL_FUNCTION_LINES:
         start, end = min(start, symbol.start), max(end, symbol.end)
     name = symbol.name if symbol else "" if known.symbols else outline.named(hunk.section)
-    return _Range(max(1, min(start, last)), min(last, end), changed, name)
+    return _Range(max(1, min(start, last)), min(last, end), changed, name, tuple(_removed(hunk, older)))
+
+
+def _removed(hunk: Hunk, older: Sequence[str] | None) -> Iterator[Removed]:
+    """The hunk's removed lines, taken from the whole older file as shown where that is known: what is no more than a line of
+    a key is known as one only there."""
+    if older is None or not 1 <= hunk.old_start <= len(older) - hunk.old_count + 1:
+        older = shown.lines([row[1:] for row in hunk.rows if row[:1] != b"+"])
+        old = 0
+    else:
+        old = hunk.old_start - 1
+    new = hunk.new_start + (0 if hunk.new_count else 1)
+    run: list[Removed] = []
+    for row in hunk.rows:
+        if row[:1] == b"-":
+            run.append(Removed(new, older[old]))
+        else:
+            yield from _shortened(run)
+            run = []
+            new += 1
+        old += row[:1] != b"+"
+    yield from _shortened(run)
+
+
+def _shortened(run: list[Removed]) -> list[Removed]:
+    left_out = len(run) - FIRST_REMOVED - LAST_REMOVED
+    if left_out <= 1:
+        return run
+    remark = Removed(run[0].before, f"⟨{left_out} more removed lines are not shown⟩")
+    return [*run[:FIRST_REMOVED], remark, *run[-LAST_REMOVED:]]
 
 
 def _touched(hunk: Hunk) -> tuple[int, int]:
@@ -107,22 +142,14 @@ def _union(group: list[_Range]) -> _Range:
         max(part.end for part in group),
         frozenset().union(*(part.changed for part in group)),
         next((part.symbol for part in group if part.symbol), ""),
+        tuple(sorted((line for part in group for line in part.removed), key=lambda line: line.before)),
     )
 
 
-def _from_hunks(file: FileChange) -> Iterator[Passage]:
+def _from_hunks(file: FileChange, older: Sequence[str] | None) -> Iterator[Passage]:
     for hunk in file.hunks:
-        rows = [row for row in hunk.rows if row[:1] != b"-"]
-        if rows:
-            changed = frozenset(number for number, _ in hunk.added())
-            lines = tuple(_shown([row[1:] for row in rows]))
-            yield Passage(file.path, hunk.new_start, lines, changed, _screened(outline.named(hunk.section)))
-
-
-def _shown(lines: list[bytes]) -> list[str]:
-    """Lines as text. Screened together, so that a key of several lines is known as one; none is won or lost by it."""
-    return _screened(b"\n".join(line.removesuffix(b"\r") for line in lines).decode("utf-8", "replace")).split("\n")
-
-
-def _screened(text: str) -> str:
-    return hidden.visible(secrets.redact(text)[0])
+        rows = [row[1:] for row in hunk.rows if row[:1] != b"-"]
+        changed = frozenset(number for number, _ in hunk.added())
+        start = hunk.new_start + (0 if hunk.new_count else 1)
+        lines = tuple(shown.lines(rows)) if rows else ()
+        yield Passage(file.path, start, lines, changed, shown.text(outline.named(hunk.section)), tuple(_removed(hunk, older)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from reviewbot.changeset.globs import Globs
@@ -17,6 +17,7 @@ from reviewbot.domain.change import (
     FileKind,
     FileStatus,
 )
+from reviewbot.domain.debate import Unread
 
 __all__ = ["Scope", "SelectOptions", "coverage", "is_documentation", "is_lock_file", "refine", "scope"]
 
@@ -80,11 +81,15 @@ def refine(scope: Scope, contents: Mapping[str, Contents], options: SelectOption
     return Scope(kept, scope.coverage + left_out, scope.notes + large)
 
 
-def coverage(change: ChangeSet, scope: Scope) -> tuple[Coverage, ...]:
-    """What became of every changed file, once each, in git's order."""
-    said = {item.path: item for item in scope.coverage}
+def coverage(change: ChangeSet, scope: Scope, unread: Iterable[Unread] = ()) -> tuple[Coverage, ...]:
+    """What became of every changed file, once each, in git's order. ``unread`` is what too few panelists read."""
+    said = {item.path: _missed(item) for item in unread} | {item.path: item for item in scope.coverage}
     seen = {file.path for file in scope.files}
     return tuple(said.get(file.path) or _unsaid(file.path, seen) for file in change.files)
+
+
+def _missed(item: Unread) -> Coverage:
+    return Coverage(item.path, CoverageStatus.SKIPPED if item.whole else CoverageStatus.PARTIAL, item.reason)
 
 
 def _unsaid(path: str, seen: set[str]) -> Coverage:

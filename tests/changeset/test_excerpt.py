@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.changeset import diff, excerpt, outline
-from reviewbot.domain.change import ChangeSet, Contents, FileStatus, Revisions
-from reviewbot.ports import Passage, RawDiff
+from reviewbot.domain.change import ChangeSet, Contents, FileStatus, LineKind, Revisions
+from reviewbot.ports import Passage, RawDiff, Removed
 
 PATCH = Revisions("patch", "patch", "patch", None, None)
 
@@ -75,10 +75,55 @@ def test_a_removal_alone_shows_where_it_was() -> None:
     assert (passage.start, passage.lines[0], passage.lines[-1]) == (20, "19", "32")
 
 
-def test_a_removal_at_the_end_and_an_emptied_file_do_no_harm() -> None:
+def test_a_removal_at_the_end_stands_before_the_line_that_would_follow() -> None:
     (passage,) = shown("a.txt", "1\n2\n3\n", "1\n")
-    assert passage.lines == ("1",)
-    assert shown("a.txt", "1\n", "") == ()
+    assert (passage.lines, passage.removed) == (("1",), (Removed(2, "2"), Removed(2, "3")))
+
+
+@pytest.mark.parametrize("patch_alone", [False, True])
+@pytest.mark.parametrize("said", ["deleted file mode 100644", "index 1111111..2222222 100644"])
+def test_of_a_file_without_lines_what_was_removed_is_shown(said: str, patch_alone: bool) -> None:
+    newer = "/dev/null" if said.startswith("deleted") else "b/a.txt"
+    text = f"diff --git a/a.txt b/a.txt\n{said}\n--- a/a.txt\n+++ {newer}\n@@ -1,2 +0,0 @@\n-1\n-2\n"
+    change = diff.read(RawDiff(b"", b"", text.encode()), PATCH)
+    head = None if newer == "/dev/null" else b""
+    (passage,) = excerpt.passages(change.files, {} if patch_alone else {"a.txt": Contents(b"1\n2\n", head)})
+    assert passage == Passage("a.txt", 1, (), frozenset(), "", (Removed(1, "1"), Removed(1, "2")))
+
+
+def test_a_hunk_without_context_says_where_its_lines_stood() -> None:
+    change = diff.read(RawDiff(b"", b"", b"--- a/a.txt\n+++ b/a.txt\n@@ -3,1 +2,0 @@\n-3\n"), PATCH)
+    assert excerpt.passages(change.files, {}) == (Passage("a.txt", 3, (), frozenset(), "", (Removed(3, "3"),)),)
+
+
+@pytest.mark.parametrize("patch_alone", [False, True])
+def test_removed_lines_stand_before_the_line_that_took_their_place(patch_alone: bool) -> None:
+    old = "".join(f"{n}\n" for n in range(1, 31))
+    change, contents = change_of(
+        "a.txt", old, old.replace("4\n5\n", "four\n", 1).replace("20\n21\n", "").replace("30\n", "thirty\n")
+    )
+    found = [line for passage in excerpt.passages(change.files, {} if patch_alone else contents) for line in passage.removed]
+    assert found == [Removed(4, "4"), Removed(4, "5"), Removed(19, "20"), Removed(19, "21"), Removed(27, "30")]
+
+
+def test_a_line_taken_out_of_a_key_is_redacted_like_the_key() -> None:
+    body = [f"QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm{n}" for n in range(20)]
+    old = "\n".join(["-----BEGIN PRIVATE " + "KEY-----", *body, "-----END PRIVATE " + "KEY-----", "x\u202ey", ""])
+    (passage,) = shown("a.pem", old, old.replace(body[10] + "\n", "").replace("x\u202ey", "plain"), context=12)
+    assert not any("QUJD" in line.text for line in passage.removed)
+    assert passage.removed[-1] == Removed(22, "x⟨U+202E⟩y")
+    key = "+".join(("A", "KIA")).replace("+", "") + "Q" * 16
+    change, _ = change_of("a.py", f"a = '{key}'\n", "a = load()\n")
+    (passage,) = excerpt.passages(change.files, {})
+    assert passage.removed == (Removed(1, "a = '«secret:aws-access-key»'"),)
+
+
+@pytest.mark.parametrize("end", ["", "end\n"])
+def test_of_a_very_long_removal_the_middle_is_counted_only(end: str) -> None:
+    (passage,) = shown("a.txt", "".join(f"{n}\n" for n in range(1000)) + end, end)
+    assert len(passage.removed) == excerpt.FIRST_REMOVED + 1 + excerpt.LAST_REMOVED
+    assert passage.removed[excerpt.FIRST_REMOVED] == Removed(1, "⟨900 more removed lines are not shown⟩")
+    assert (passage.removed[0].text, passage.removed[-1].text) == ("0", "999")
 
 
 def test_secrets_and_hidden_characters_are_screened_over_whole_files() -> None:
@@ -103,6 +148,18 @@ def test_without_contents_the_hunks_speak() -> None:
     assert passage.changed == {11}
 
 
+def removed_by_hand(change: ChangeSet) -> list[tuple[int, str]]:
+    """Every removed line with the number of the next newer line, from the hunks' own numbering."""
+    found: list[tuple[int, str]] = []
+    for hunk in (hunk for file in change.files for hunk in file.hunks):
+        lines = list(hunk.lines())
+        last = max((line.new for line in lines if line.new), default=hunk.new_start)
+        for index, line in enumerate(lines):
+            if line.kind is LineKind.REMOVED:
+                found.append((next((after.new for after in lines[index:] if after.new), last + 1), line.text.decode()))
+    return found
+
+
 @given(st.lists(st.sampled_from("abc"), max_size=30), st.lists(st.sampled_from("abcd"), max_size=30), st.integers(0, 8))
 def test_every_added_line_is_shown_once_under_its_number(old: list[str], new: list[str], context: int) -> None:
     before, after = "".join(f"{line}\n" for line in old), "".join(f"{line}\n" for line in new)
@@ -115,6 +172,9 @@ def test_every_added_line_is_shown_once_under_its_number(old: list[str], new: li
         assert sorted(numbers) == [number for file in change.files for number, _ in file.added_lines()]
         for passage in passages:
             assert all(passage.text(passage.start + n) == new[passage.start + n - 1] for n in range(len(passage.lines)))
+        gone = [(line.before, line.text) for passage in passages for line in passage.removed]
+        assert gone == removed_by_hand(change)
+        assert all(p.start <= line.before <= p.start + len(p.lines) for p in passages for line in p.removed)
         ends = [(passage.start, passage.start + len(passage.lines)) for passage in passages]
         assert all(first[1] < second[0] for first, second in pairwise(ends)), "neighbours are one"
 

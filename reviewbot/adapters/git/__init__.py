@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Self
 
 from reviewbot.adapters.git import place as places
-from reviewbot.adapters.git import snapshot
+from reviewbot.adapters.git import search, snapshot
 from reviewbot.adapters.git.objects import ObjectStore
 from reviewbot.adapters.git.place import Place
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.event import Target, TargetKind
 from reviewbot.errors import GitError, RepositoryError, RevisionError
-from reviewbot.ports import RawDiff, TreeEntry
+from reviewbot.ports import Hit, RawDiff, TreeEntry
 
 _DIFF = (
     "diff-tree",
@@ -52,7 +52,7 @@ class _Commit:
 
 
 class GitRepo:
-    """A repository with a work tree: the ports ``Repo`` and ``Objects``.
+    """A repository with a work tree: the ports ``Repo``, ``Objects`` and ``Search``.
 
     ``scratch`` is a folder of the caller's, outside of the repository: objects that are made on the way are kept there.
     """
@@ -120,6 +120,10 @@ class GitRepo:
         """Write a tree's files below ``into``. Returns notes of what was left out."""
         return self._objects.export(tree, into)
 
+    def find(self, tree: str, words: tuple[str, ...], *, whole: bool, most: int) -> tuple[Hit, ...]:
+        """Lines of a tree that hold any of ``words``. Raises GitError."""
+        return search.find(self._place.bare, tree, words, whole=whole, most=most)
+
     def file_at(self, tree: str, path: str) -> bytes | None:
         """A regular file's bytes in a tree or commit, ``None`` where there is none. Symbolic links are not followed."""
         listing = self._place.bare.ask("ls-tree", "-z", "--full-tree", "--end-of-options", tree, "--", path)
@@ -127,6 +131,12 @@ class GitRepo:
             return None
         mode, kind, object_id = listing.stdout.partition(b"\t")[0].decode("ascii").split(" ")
         return self.blob(object_id) if kind == "blob" and mode != "120000" else None
+
+    def is_private(self, path: str) -> bool:
+        """A path below the top folder is ignored by git and not tracked."""
+        ignored = self._place.real.ask("check-ignore", "--quiet", "--no-index", "--", path)
+        tracked = self._place.real.ask("ls-files", "--error-unmatch", "--", path)
+        return ignored.ok and not tracked.ok
 
     def head_config(self, path: str) -> bytes | None:
         """A file as it is committed at ``HEAD``, ``None`` where there is none: configuration for uncommitted work."""

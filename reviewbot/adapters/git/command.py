@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import tempfile
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -15,6 +16,8 @@ from typing import IO
 from reviewbot.errors import GitError
 
 TIMEOUT_SECONDS = 120.0
+MOST_COMPLAINT = 100_000
+"""Bytes of standard error that are read where git is stopped early."""
 
 HARDENING = {
     "core.fsmonitor": "false",
@@ -119,6 +122,27 @@ class Git:
                 _kill_group(process)
         return Answer(process.returncode, stdout, stderr)
 
+    def beginning(self, *args: str, most: int) -> Answer:
+        """Run to the end, or until ``most`` bytes of standard output are there: then git is stopped, and that is no failure.
+
+        Raises GitError where git cannot be started or takes too long."""
+        with tempfile.TemporaryFile() as complaints:
+            process = self._start(args, stdin=subprocess.DEVNULL, stderr=complaints.fileno())
+            late = threading.Event()
+            alarm = threading.Timer(self.timeout_seconds, _stop, (process, late))
+            alarm.start()
+            try:
+                assert process.stdout is not None
+                stdout = process.stdout.read(most)
+                exit_code = 0 if len(stdout) == most else process.wait()
+            finally:
+                alarm.cancel()
+                _kill_group(process)
+            if late.is_set():
+                raise GitError(f"git {args[0]} took longer than {self.timeout_seconds:.0f} s and was stopped")
+            complaints.seek(0)
+            return Answer(exit_code, stdout, complaints.read(MOST_COMPLAINT))
+
     @contextmanager
     def stream(self, *args: str, stdin: IO[bytes]) -> Iterator[IO[bytes]]:
         """Standard output while git writes it; the process ends with the block."""
@@ -145,6 +169,13 @@ class Git:
             )
         except (OSError, ValueError) as error:
             raise GitError(f"git cannot be started: {error}", hint="install git 2.39 or later") from error
+
+
+def _stop(process: subprocess.Popen[bytes], late: threading.Event) -> None:
+    """Make git end, and whoever reads what it writes find the end of it."""
+    late.set()
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _kill_group(process: subprocess.Popen[bytes]) -> None:

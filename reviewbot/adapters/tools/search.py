@@ -1,0 +1,71 @@
+"""``search``: where a text stands in the repository with the change applied."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reviewbot.adapters.tools.arguments import Invalid
+from reviewbot.adapters.tools.page import fitting, short
+from reviewbot.adapters.tools.trees import LARGEST_FILE, Trees, normal
+from reviewbot.ports import Hit, Search, ToolSpec
+from reviewbot.screen import shown
+
+MOST_SHOWN = 100
+MOST_FOUND = 2_000
+"""Hits that are asked for, so that a prefix has something to choose from."""
+MOST_FILES = 40
+SHORTEST, LONGEST = 2, 200
+
+
+class SearchText:
+    """Searches the head tree."""
+
+    spec = ToolSpec(
+        name="search",
+        description=f"Find the lines of the repository that hold a text (no pattern; case counts), at most {MOST_SHOWN}.",
+        parameters={
+            "type": "object",
+            "properties": {
+                "text": {"type": "string", "description": f"what to find: {SHORTEST} to {LONGEST} characters of one line"},
+                "path": {"type": ["string", "null"], "description": "only files whose path begins with this"},
+            },
+            "required": ["text", "path"],
+            "additionalProperties": False,
+        },
+    )
+
+    def __init__(self, trees: Trees, search: Search) -> None:
+        self._trees = trees
+        self._search = search
+
+    def answer(self, arguments: Mapping[str, Any]) -> str:
+        """``path:line: text`` for every hit. Raises Invalid, GitError."""
+        text, prefix = arguments["text"], normal(arguments.get("path", ""))
+        if not SHORTEST <= len(text) <= LONGEST or "\n" in text or "\r" in text:
+            raise Invalid(f"text is {SHORTEST} to {LONGEST} characters of one line")
+        found = self._search.find(self._trees.tree("head"), (text,), whole=False, most=MOST_FOUND)
+        hits = [(name, hit) for hit in found if (name := shown.text(hit.path)).startswith(prefix)]
+        complete = len(found) < MOST_FOUND
+        if not hits:
+            return (
+                "nothing found" if complete else f"nothing found among the first {MOST_FOUND} lines: search for something rarer"
+            )
+        taken = fitting(self._told(hits), MOST_SHOWN)
+        count = f"{len(hits)} lines" if complete else f"more than {len(hits)} lines"
+        rest = (
+            (f"⟨{len(hits) - len(taken)} or more are not shown: give a path or a longer text⟩",) if len(taken) < len(hits) else ()
+        )
+        return "\n".join((f"{count} found:", *taken, *rest))
+
+    def _told(self, hits: list[tuple[str, Hit]]) -> Iterator[str]:
+        """Each hit as its file is shown as a whole: a line of a key of several lines is not known as one when it is alone."""
+        files = self._trees.files("head")
+        names = list(dict.fromkeys(name for name, _ in hits))[:MOST_FILES]
+        readable = {name for name in names if name in files and 0 <= files[name].size <= LARGEST_FILE}
+        for name, hit in hits:
+            if name in readable:
+                lines = self._trees.lines(files[name]) or ()
+                yield f"{name}:{hit.line}: {short(lines[hit.line - 1]) if hit.line <= len(lines) else ''}"
+            elif name in names:
+                yield f"{name}:{hit.line}: ⟨the file is too large to be shown⟩"
