@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 COMMANDS = {
     "review": ("reviewbot.cli.review", "Review a change and print the consensus."),
     "demo": ("reviewbot.cli.demo", "Build a small repository with planted defects and review it."),
+    "explain": ("reviewbot.cli.explain", "Tell who said what about one finding of the last review."),
+    "status": ("reviewbot.cli.status", "Say which debates run or were interrupted, and how the last ones ended."),
+    "sessions": ("reviewbot.cli.sessions", "List, show, replay or export past debates."),
+    "models": ("reviewbot.cli.models", "Say which models could review here, and how fast local ones are."),
     "init": ("reviewbot.cli.init", "Write a commented .reviewbot.yml."),
     "config": ("reviewbot.cli.config", "Show the effective configuration, or validate a file."),
     "doctor": ("reviewbot.cli.doctor", "Say what is found here, what is missing, and the next step."),

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from pathlib import Path
 
 import click
 
+from reviewbot.cli.environment import surroundings
 from reviewbot.cli.options import Common, common_options
 from reviewbot.cli.output import deliver, say
 from reviewbot.cli.places import user_file
@@ -16,6 +18,8 @@ from reviewbot.cli.settings import effective, nearest_file, read_file
 from reviewbot.config import Configuration, validate
 from reviewbot.errors import ConfigError
 from reviewbot.screen import secrets
+
+_CREDENTIALS = re.compile(r"(?<=:)//\S*@")
 
 
 @click.group("config")
@@ -32,9 +36,11 @@ def show(arguments: Common) -> int:
     """
     from reviewbot import wiring
 
-    held = effective(arguments, os.environ, repository_files=lambda: wiring.repository_files(arguments.repo, os.environ))
+    around = surroundings(arguments, os.environ, is_private=wiring.is_private_file)
+    variables = around.variables
+    held = effective(arguments, variables, repository_files=lambda: wiring.repository_files(arguments.repo, variables))
     deliver(table(held))
-    tell(held.notices, quiet=arguments.quiet)
+    tell((*around.notices, *held.notices), quiet=arguments.quiet)
     return 0
 
 
@@ -55,8 +61,8 @@ def check(arguments: Common, file: Path | None) -> int:
 
 
 def table(configuration: Configuration) -> str:
-    """Key, value and origin in columns; known secret formats are redacted."""
-    rows = [(name, _shown(setting.value), setting.origin) for name, setting in configuration.rows()]
+    """Key, value and origin in columns; known secret formats and credentials of addresses are redacted."""
+    rows = [(name, _CREDENTIALS.sub("//***@", _shown(setting.value)), setting.origin) for name, setting in configuration.rows()]
     widths = [max(len(row[column]) for row in rows) for column in (0, 1)]
     widest = min(widths[1], 40)
     lines = (f"{name:<{widths[0]}}  {value:<{widest}}  # {origin}" for name, value, origin in rows)

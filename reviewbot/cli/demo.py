@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from reviewbot.cli.options import COLORS, FORMATS, ReviewArguments
+from reviewbot.cli.options import ReviewArguments, demo_options
 from reviewbot.cli.output import say
 from reviewbot.cli.specimen import SUBJECT, build, planted_lines
 
@@ -18,17 +18,16 @@ Review = Callable[[ReviewArguments], int]
 
 
 @click.command("demo")
-@click.option("--format", type=click.Choice(FORMATS), default="text", show_default=True, help="What to print.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write the report to this file.")
-@click.option("-q", "--quiet", is_flag=True, help="Say only what was asked for.")
-@click.option("-v", "--verbose", is_flag=True, help="Show the whole debate.")
-@click.option("--color", type=click.Choice(COLORS), help="Colour; by default on a terminal without NO_COLOR.")
-def demo(format: str, output: Path | None, *, quiet: bool, verbose: bool, color: str | None) -> int:  # noqa: A002
-    """Build a small repository with planted defects in a temporary folder and review it."""
+@demo_options
+def demo(arguments: ReviewArguments) -> int:
+    """Build a small repository with planted defects in a temporary folder and review it.
+
+    The static panel reviews, whatever keys are here, so that a first look costs nothing; --panel models asks language models.
+    """
     from reviewbot.cli.review import run
 
-    arguments = ReviewArguments(target="HEAD", format=format, output=output, quiet=quiet, verbose=verbose, color=color)
-    return show(arguments, review=run)
+    panel = arguments.panel if arguments.panel or arguments.model else "static"
+    return show(replace(arguments, target="HEAD", panel=panel), review=run)
 
 
 def show(arguments: ReviewArguments, *, review: Review) -> int:

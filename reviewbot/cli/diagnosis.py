@@ -12,6 +12,7 @@ from importlib import metadata
 from pathlib import Path
 
 from reviewbot import __version__
+from reviewbot.config import Configuration
 from reviewbot.screen import hidden
 
 OLDEST_GIT = (2, 39)
@@ -21,13 +22,27 @@ KEYS = (
     "ANTHROPIC_API_KEY",
     "OPENAI_API_KEY",
     "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
     "OPENROUTER_API_KEY",
+    "AWS_BEARER_TOKEN_BEDROCK",
     "OLLAMA_HOST",
     "GITHUB_TOKEN",
 )
 
 #: A tool that checks a change: the distribution that brings it, and what is missing without it.
 TOOLS = (("ruff", "no linter runs"), ("pytest", "no tests run"), ("coverage", "changed lines are not measured"))
+
+#: A part that comes with an extra of that name: the distribution that brings it, the variable that asks for it ("" where
+#: nothing does), and what is missing without it.
+EXTRAS = (
+    ("anthropic", "anthropic", "ANTHROPIC_API_KEY", "Claude is not asked"),
+    ("openai", "openai", "OPENAI_API_KEY OPENROUTER_API_KEY", "OpenAI and what speaks its language is not asked"),
+    ("gemini", "google-genai", "GEMINI_API_KEY GOOGLE_API_KEY", "Gemini is not asked"),
+    ("bedrock", "boto3", "AWS_BEARER_TOKEN_BEDROCK", "Bedrock is not asked"),
+    ("ollama", "httpx2", "OLLAMA_HOST", "Ollama is not asked"),
+    ("ledger", "sqlalchemy", "", "no paid call is remembered, so none is made"),
+    ("context", "ast-grep-py", "", "a panel sees callers and definitions by lines instead of syntax"),
+)
 
 COLORS = {"ok": "32", "warn": "33", "bad": "31"}
 
@@ -42,14 +57,16 @@ class Diagnosis:
     next_step: str = ""
 
 
-def examine(environ: Mapping[str, str], state: Path) -> tuple[Diagnosis, ...]:
-    """Everything that can be told without a repository."""
+def examine(environ: Mapping[str, str], state: Path, configuration: Configuration | None = None) -> tuple[Diagnosis, ...]:
+    """Everything that can be told without a repository. ``configuration`` may name variables with keys of its own."""
+    found = keys_found(environ, configuration or Configuration())
     return (
         Diagnosis("reviewbot", "ok", f"{__version__}, Python {platform.python_version()}"),
         git(environ),
         *(tool(name, loss) for name, loss in TOOLS),
         state_folder(state),
-        keys(environ),
+        keys(found),
+        *(extra(name, distribution, variables, environ=environ, loss=loss) for name, distribution, variables, loss in EXTRAS),
     )
 
 
@@ -87,11 +104,32 @@ def state_folder(folder: Path) -> Diagnosis:
     return Diagnosis("state", "warn", f"{folder} cannot be written", "name another folder with --state")
 
 
-def keys(environ: Mapping[str, str]) -> Diagnosis:
+def keys_found(environ: Mapping[str, str], configuration: Configuration) -> tuple[str, ...]:
+    """The names of variables with a vendor's key that are set, also of those that configuration names."""
+    own = (configuration.value(f"providers.{name}.api_key_env") for name in configuration.names("providers"))
+    names = (*KEYS, *(name for name in own if isinstance(name, str)))
+    return tuple(dict.fromkeys(name for name in names if environ.get(name)))
+
+
+def keys(found: tuple[str, ...]) -> Diagnosis:
     """Which keys are there, by name only."""
-    found = ", ".join(name for name in KEYS if environ.get(name))
-    text = f"found {found}; this version calls no language model" if found else "none found, none needed"
-    return Diagnosis("keys", "ok", text)
+    if found:
+        return Diagnosis("keys", "ok", f"found {', '.join(found)}; 'reviewbot models list' asks them")
+    return Diagnosis(
+        "keys", "ok", "none found, none needed: the static panel reviews", "for language models set ANTHROPIC_API_KEY"
+    )
+
+
+def extra(name: str, distribution: str, variables: str, *, environ: Mapping[str, str], loss: str) -> Diagnosis:
+    """Is an optional part installed? It is missed only where a key asks for it."""
+    try:
+        return Diagnosis(name, "ok", f"{distribution} {metadata.version(distribution)}")
+    except metadata.PackageNotFoundError:
+        asking = [variable for variable in variables.split() if environ.get(variable)]
+        if not asking:
+            return Diagnosis(name, "ok", f"{distribution} is not installed: {loss}")
+        text = f"{asking[0]} is set and {distribution} is not installed: {loss}"
+        return Diagnosis(name, "warn", text, f"pip install 'reviewbot[{name}]'")
 
 
 def exit_code(diagnoses: Iterable[Diagnosis]) -> int:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from reviewbot.cli.options import Common, common_options
 from reviewbot.cli.output import deliver, say
+from reviewbot.cli.settings import top_of
 from reviewbot.config.describe import commented_file
 from reviewbot.errors import OutputError
 
@@ -16,6 +15,7 @@ NAME = ".reviewbot.yml"
 NEXT_STEPS = """\
 Next:
   reviewbot config validate     check the file after editing it
+  reviewbot models list         who could sit on the panel, by the keys that are here
   git add .reviewbot.yml        it counts once it is committed
   reviewbot review              review what is uncommitted, or the last commit
 Git hooks and the GitHub workflow come with a later version; until then a CI job can run
@@ -31,16 +31,10 @@ def init(arguments: Common, force: bool, stdout: bool) -> int:
     if stdout:
         deliver(commented_file())
         return 0
-    path = _top(arguments.repo) / NAME
+    path = top_of(arguments.repo) / NAME
     if path.is_symlink() or (path.exists() and not force):
         raise OutputError(f"{path} is there already", hint="replace it with --force, or print the text with --stdout")
     deliver(commented_file(), path)
     if not arguments.quiet:
         say(f"Wrote {path}\n{NEXT_STEPS}")
     return 0
-
-
-def _top(directory: Path) -> Path:
-    """The top of the work tree, or the directory itself where there is none."""
-    start = directory.resolve()
-    return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), start)

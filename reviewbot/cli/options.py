@@ -18,6 +18,9 @@ FORMATS = ("text", "json", "markdown", "sarif", "html", "rdjson")
 SEVERITIES = ("none", "low", "medium", "high", "critical")
 SANDBOXES = ("auto", "bubblewrap", "container", "unconfined", "none")
 COLORS = ("auto", "always", "never")
+EFFORTS = ("low", "medium", "high")
+LOG_FORMATS = ("text", "json")
+LISTINGS = ("text", "json")
 
 #: Field of :class:`ReviewArguments`: the configuration key it overrides, and the flag as the user knows it.
 OVERRIDES = {
@@ -25,6 +28,7 @@ OVERRIDES = {
     "max_cost_usd": ("limits.cost_usd", "--max-cost-usd"),
     "timeout": ("limits.seconds", "--timeout"),
     "rounds": ("debate.rounds", "--rounds"),
+    "effort": ("debate.effort", "--effort"),
     "sandbox": ("sandbox", "--sandbox"),
     "color": ("display.color", "--color"),
 }
@@ -36,6 +40,7 @@ class Common:
 
     repo: Path = Path()
     config: Path | None = None
+    env_file: Path | None = None
     state: Path | None = None
     quiet: bool = False
     verbose: bool = False
@@ -51,7 +56,7 @@ class Common:
 class ReviewArguments(Common):
     """One ``reviewbot review`` as it was typed. ``None`` means: not said, so that configuration decides.
 
-    ``patch`` is a file's name or ``-``; ``timeout`` is in seconds.
+    ``patch`` is a file's name or ``-``; ``timeout`` is in seconds; ``model`` holds every ``--model`` as it was written.
     """
 
     target: str | None = None
@@ -60,6 +65,11 @@ class ReviewArguments(Common):
     base: str | None = None
     patch: str | None = None
     panel: str | None = None
+    model: tuple[str, ...] = ()
+    effort: str | None = None
+    resume: bool = True
+    dry_run: bool = False
+    log_format: str = "text"
     format: str = "text"
     output: Path | None = None
     fail_on: str | None = None
@@ -101,18 +111,36 @@ _NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 _NEW_DIRECTORY = click.Path(file_okay=False, path_type=Path)
 _POSITIVE = click.FloatRange(min=0, min_open=True)
 
-COMMON: tuple[Decorator[Any], ...] = (
-    click.option("-C", "--repo", type=_DIRECTORY, default=Path(), help="Work in this directory."),
-    click.option("--config", type=_FILE, help="Read this file instead of the repository's configuration."),
+ANYWHERE: tuple[Decorator[Any], ...] = (
+    click.option("--env-file", type=_FILE, help="Fill what the environment lacks from this file of NAME=VALUE lines."),
     click.option("--state", type=_NEW_DIRECTORY, help="Where reviewbot keeps what it remembers."),
     click.option("-q", "--quiet", is_flag=True, help="Say only what was asked for."),
     click.option("-v", "--verbose", is_flag=True, help="Show the whole debate."),
     click.option("--color", type=click.Choice(COLORS), help="Colour; by default on a terminal without NO_COLOR."),
 )
 
+COMMON: tuple[Decorator[Any], ...] = (
+    click.option("-C", "--repo", type=_DIRECTORY, default=Path(), help="Work in this directory."),
+    click.option("--config", type=_FILE, help="Read this file instead of the repository's configuration."),
+    *ANYWHERE,
+)
+
 REPORT: tuple[Decorator[Any], ...] = (
     click.option("--format", type=click.Choice(FORMATS), default="text", show_default=True, help="What to print."),
     click.option("-o", "--output", type=_NEW_FILE, help="Write the report to this file."),
+)
+
+PANEL: tuple[Decorator[Any], ...] = (
+    click.option("--panel", metavar="NAME", help="Who reviews: `static`, `models`, or a panel of the configuration."),
+    click.option(
+        "--model",
+        multiple=True,
+        metavar="[ROLE=]PROVIDER:MODEL",
+        help="Who sits there; without a role, on every seat. Repeatable.",
+    ),
+    click.option("--effort", type=click.Choice(EFFORTS), help="How much thought a panel of models spends."),
+    click.option("--max-cost-usd", type=click.FloatRange(min=0), metavar="N", help="Spend at most this much."),
+    click.option("--log-format", type=click.Choice(LOG_FORMATS), default="text", show_default=True, help="How progress is told."),
 )
 
 REVIEW: tuple[Decorator[Any], ...] = (
@@ -121,10 +149,11 @@ REVIEW: tuple[Decorator[Any], ...] = (
     click.option("--worktree", is_flag=True, help="Review everything uncommitted against HEAD."),
     click.option("--base", metavar="REF", help="Review HEAD since it left REF."),
     click.option("--patch", metavar="FILE|-", help="Review a unified diff; no repository is needed."),
-    click.option("--panel", metavar="NAME", help="Who reviews; this version has `static`."),
+    *PANEL,
+    click.option("--resume/--fresh", default=True, help="Go on where an equal review was; or pay for every answer again."),
+    click.option("--dry-run", is_flag=True, help="Say who would be asked what, and its worst price; ask nobody."),
     *REPORT,
     click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit 1 for findings this bad or worse."),
-    click.option("--max-cost-usd", type=click.FloatRange(min=0), metavar="N", help="Spend at most this much."),
     click.option("--timeout", type=_POSITIVE, metavar="SECONDS", help="Take at most this long."),
     click.option("--rounds", type=click.IntRange(0, 5), metavar="N", help="Rounds per disputed claim."),
     click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where tests run."),
@@ -138,9 +167,20 @@ def common_options(handler: Callable[..., int]) -> Callable[..., int]:
     return _gathered(handler, Common, COMMON)
 
 
+def list_options(handler: Callable[..., int]) -> Callable[..., int]:
+    """Give a command that lists something the common options, and ``format`` beside them: ``text`` or ``json``."""
+    told = click.option("--format", type=click.Choice(LISTINGS), default="text", show_default=True, help="What to print.")
+    return told(common_options(handler))
+
+
 def review_options(handler: Callable[..., int]) -> Callable[..., int]:
     """Give a command all options of a review, as one :class:`ReviewArguments`."""
     return _gathered(handler, ReviewArguments, REVIEW)
+
+
+def demo_options(handler: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of a review whose change is given, as one :class:`ReviewArguments`."""
+    return _gathered(handler, ReviewArguments, (*PANEL, *REPORT, *ANYWHERE))
 
 
 def _gathered(handler: Callable[..., int], kind: type[Common], decorators: tuple[Decorator[Any], ...]) -> Callable[..., int]:

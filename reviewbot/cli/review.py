@@ -10,25 +10,17 @@ from pathlib import Path
 import click
 
 from reviewbot import wiring
-from reviewbot.cli.options import ReviewArguments, review_options
-from reviewbot.cli.output import deliver, say, wants_color
-from reviewbot.cli.settings import read_file, read_user_file
+from reviewbot.cli.options import LISTINGS, ReviewArguments, review_options
+from reviewbot.cli.orders import order_of
+from reviewbot.cli.output import deliver, wants_color
+from reviewbot.cli.watch import watching
 from reviewbot.config import Configuration
 from reviewbot.domain.evidence import Severity
 from reviewbot.domain.review import Conclusion, Review
 from reviewbot.errors import UsageError
-from reviewbot.ports import Progress
 from reviewbot.publish import formats
 
 MOST_PATCH_BYTES = 256_000_000
-
-
-class Narrator:
-    """Tells a person who waits what is going on: plain lines on stderr."""
-
-    def saw(self, progress: Progress) -> None:
-        """One line."""
-        say(f"reviewbot: {progress.stage}: {progress.text}")
 
 
 @click.command("review", short_help="Review a change and print the consensus.")
@@ -44,21 +36,25 @@ def review(arguments: ReviewArguments) -> int:
 
 def run(arguments: ReviewArguments) -> int:
     """Make the review that was asked for, deliver the report, and return the exit code."""
-    environment = os.environ
-    if arguments.panel not in (None, "static"):
-        raise UsageError(f"there is no panel {arguments.panel!r}", hint="this version has 'static'")
-    order = wiring.Order(
-        target=arguments.chosen_target(_patch),
-        directory=arguments.repo,
-        environment=environment,
-        flags=arguments.overrides(),
-        config=read_file(arguments.config) if arguments.config else None,
-        user=read_user_file(environment),
-        execute=not arguments.no_exec,
-    )
-    outcome = wiring.review(order, Narrator() if _narrates(arguments) else None)
-    deliver(_report(outcome.review, arguments, outcome.configuration, environment=environment), arguments.output)
+    order = order_of(arguments, arguments.chosen_target(_patch))
+    if arguments.dry_run:
+        return _foretell(order, arguments)
+    with watching(arguments, order) as observer:
+        outcome = wiring.review(order, observer)
+    deliver(report(outcome.review, arguments, outcome.configuration, environment=order.environment), arguments.output)
     return exit_code(outcome.review, outcome.configuration.get("review.fail_on", str))
+
+
+def _foretell(order: wiring.Order, arguments: ReviewArguments) -> int:
+    """Say what would be asked. A dry run has no review to report: it prints text, or with ``--format json`` its own fields."""
+    from reviewbot.cli.forecast import told
+    from reviewbot.cli.tables import as_json
+
+    if arguments.format not in LISTINGS:
+        raise UsageError(f"--dry-run prints text or json, not {arguments.format}", hint="leave --format out")
+    forecast = wiring.plan(order)
+    deliver(as_json(forecast) if arguments.format == "json" else told(forecast), arguments.output)
+    return 0
 
 
 def exit_code(review: Review, fail_on: str) -> int:
@@ -69,7 +65,8 @@ def exit_code(review: Review, fail_on: str) -> int:
     return 0 if review.conclusion is Conclusion.COMPLETE else 3
 
 
-def _report(review: Review, arguments: ReviewArguments, configuration: Configuration, *, environment: Mapping[str, str]) -> str:
+def report(review: Review, arguments: ReviewArguments, configuration: Configuration, *, environment: Mapping[str, str]) -> str:
+    """The review in the format that was asked for, as wide as the terminal."""
     stream = None if arguments.output else sys.stdout
     color = wants_color(configuration.get("display.color", str), stream, environment)
     width = _width(environment) if stream is not None and stream.isatty() else 100
@@ -82,10 +79,6 @@ def _width(environment: Mapping[str, str]) -> int:
         return int(columns) if columns.isdigit() and int(columns) > 0 else os.get_terminal_size().columns
     except OSError:
         return 100
-
-
-def _narrates(arguments: ReviewArguments) -> bool:
-    return not arguments.quiet and (arguments.verbose or (sys.stderr is not None and sys.stderr.isatty()))
 
 
 def _patch(name: str) -> bytes:

@@ -47,6 +47,12 @@ def read_file(path: Path) -> Source:
     return Source(str(path), data)
 
 
+def top_of(directory: Path) -> Path:
+    """The top of the work tree, or the directory itself where there is none."""
+    start = directory.resolve()
+    return next((folder for folder in (start, *start.parents) if (folder / ".git").exists()), start)
+
+
 def nearest_file(directory: Path) -> Path | None:
     """The configuration of the work tree that ``directory`` lies in: the first found on the way to its top."""
     for folder in (start := directory.resolve(), *start.parents):

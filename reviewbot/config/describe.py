@@ -18,6 +18,20 @@ HEAD = """\
 version: 1
 """
 
+PANEL = """\
+
+# Who reviews. Without this, the keys that are found decide: ANTHROPIC_API_KEY, OPENAI_API_KEY, GEMINI_API_KEY, ...
+# A seat may also have a fallback, a context_window, and a role and a lens (what it looks for) in your own words.
+# panel:
+#   critic: {model: "anthropic"}
+#   reviewer: {model: "openai", fallback: "anthropic"}
+#   optimizer: {model: "ollama:qwen3-coder:30b", context_window: 32768}
+# moderator: {model: "gemini"}
+# panels:                                     # reviewbot review --panel thrifty
+#   thrifty: {critic: {model: "openai"}, security: {model: "openai", lens: "Who may do what, and who should not."}}
+"""
+"""An example of seats: unlike every other line of the file it shows no default, there is none."""
+
 
 def json_schema() -> dict[str, object]:
     """The JSON Schema of a configuration file."""
@@ -40,8 +54,8 @@ def schema_text() -> str:
 
 
 def commented_file() -> str:
-    """A ``.reviewbot.yml`` that changes nothing until a line is uncommented."""
-    lines = [HEAD.rstrip()]
+    """A ``.reviewbot.yml`` that changes nothing until a line is uncommented: an example of seats, then every default."""
+    lines = [HEAD.rstrip(), PANEL.rstrip()]
     section = ""
     for key in KEYS:
         if not _is_offered(key):
@@ -83,9 +97,9 @@ def _bare(value: object) -> object:
 
 
 def _is_offered(key: Key) -> bool:
-    """It does something in this version, and a repository file may say it."""
+    """It does something in this version, has a default, and a repository file may say it."""
     is_later = any(key.name == prefix or key.name.startswith(f"{prefix}.") for prefix, _ in LATER)
-    return not is_later and key.name != "version" and key.power is not Power.OPERATOR
+    return not is_later and key.name != "version" and key.default is not None and key.power is not Power.OPERATOR
 
 
 def _opening(parts: tuple[str, ...], section: str) -> list[str]:

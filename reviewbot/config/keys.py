@@ -51,10 +51,27 @@ class Key:
 
 
 _SEVERITY = ("low", "medium", "high", "critical")
-_MODEL = Text("provider:model", r"[a-z0-9_-]+:\S+")
+_MODEL = Text("provider:model, or a provider alone", rf"{FREE_NAME}(?::\S+)?")
+_ROLE = Text("a few words", r"[^\x00-\x1f\x7f]{1,60}")
+_LENS = Text("a text of at most 4,000 characters", most=4_000)
 _PATH = Text("a path inside the repository", r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\x00]+")
 _URL = Text("an http or https address without credentials", r"https?://[^\s/@]+(?:/[^\s@]*)?")
+_LEDGER = Text("a PostgreSQL address, or nothing for SQLite", r"(?:postgres(?:ql)?(?:\+psycopg)?://[^\s\x00]+)?", is_shown=False)
+_VARIABLE = Text("the name of an environment variable", r"[A-Za-z_][A-Za-z0-9_]{0,127}", is_shown=False)
 _WINDOW = Whole(1_024, 10_000_000)
+_USD_PER_MILLION = Number(0, 100_000)
+_PRICE = Record(
+    MappingProxyType(
+        {
+            "model": Text("provider:model", rf"{FREE_NAME}:\S+"),
+            "input": _USD_PER_MILLION,
+            "cached_input": _USD_PER_MILLION,
+            "cache_write": _USD_PER_MILLION,
+            "output": _USD_PER_MILLION,
+        }
+    ),
+    required=("model", "input", "output"),
+)
 _CHECK = Record(
     MappingProxyType(
         {
@@ -75,8 +92,9 @@ _BOTH_PRESETS = (MappingProxyType({"preset": "ruff"}), MappingProxyType({"preset
 def _seat(prefix: str) -> tuple[Key, ...]:
     return (
         Key(f"{prefix}.model", _MODEL, None, "who sits there, as provider:model"),
-        Key(f"{prefix}.role", Text(), None, "critic, reviewer, optimizer, or a role of your own"),
-        Key(f"{prefix}.lens", Text(), None, "what this seat looks for, in your own words"),
+        Key(f"{prefix}.fallback", _MODEL, None, "who answers where that one cannot, as provider:model"),
+        Key(f"{prefix}.role", _ROLE, None, "critic, reviewer, optimizer, or a role of your own"),
+        Key(f"{prefix}.lens", _LENS, None, "what this seat looks for, in your own words"),
         Key(f"{prefix}.context_window", _WINDOW, None, "tokens that the model takes"),
     )
 
@@ -95,6 +113,8 @@ KEYS: tuple[Key, ...] = (
     Key("debate.round_seconds", Number(1, 3_600), 120.0, "time-out of one round"),
     Key("debate.max_disputes", Whole(0, 50), 6, "claims that are debated; the rest is recorded"),
     Key("debate.posting", Choice(("precise", "balanced", "exhaustive")), "balanced", "how sure a finding must be"),
+    Key("debate.effort", Choice(("low", "medium", "high")), "medium", "how much thought a panel of models spends"),
+    Key("debate.tools", Boolean(), default=True, text="panelists may read files and search the tree"),
     Key("review.fail_on", Choice(("none", *_SEVERITY)), "none", "exit 1 for findings this bad or worse"),
     Key("review.min_severity", Choice(_SEVERITY), "low", "the least severity that is told"),
     Key("review.max_comments", Whole(0, 100), 10, "inline comments on a pull request"),
@@ -115,13 +135,17 @@ KEYS: tuple[Key, ...] = (
     Key("limits.cost_usd", Number(0, 10_000), 0.50, "US dollars per review", Power.CEILING),
     Key("limits.seconds", Number(1, 86_400), 300.0, "seconds per review", Power.CEILING),
     Key("limits.tokens", Whole(1_000, 100_000_000), 400_000, "tokens per review", Power.CEILING),
+    Key("prices", Listing(_PRICE), (), "US dollars per million tokens, before the shipped table", Power.OPERATOR),
+    Key("ledger", _LEDGER, "", "where paid calls and debates are remembered", Power.OPERATOR),
     Key("providers.*.base_url", _URL, None, "where the provider answers", Power.OPERATOR),
+    Key("providers.*.api_key_env", _VARIABLE, None, "the environment variable with its key", Power.OPERATOR),
     Key("providers.*.default_model", Text(), None, "the model where a spec names none"),
     Key("providers.*.max_output_tokens", Whole(1, 1_000_000), None, "tokens of one answer", Power.CEILING),
     Key("providers.*.concurrency", Whole(1, 1_000), None, "calls at the same time", Power.CEILING),
     Key("providers.*.rpm", Whole(1, 1_000_000), None, "requests per minute", Power.CEILING),
     Key("providers.*.tpm", Whole(1, 1_000_000_000), None, "tokens per minute", Power.CEILING),
     Key("providers.*.usd_per_hour", Number(0, 1_000), None, "price of an hour of a machine", Power.OPERATOR),
+    Key("providers.*.local", Boolean(), None, "its tokens count as local; by default its address decides", Power.OPERATOR),
     Key("providers.*.allow_plain_http", Boolean(), None, "http beyond this machine", Power.OPERATOR),
     Key("display.color", Choice(("auto", "always", "never")), "auto", "colour on the terminal"),
     Key("display.live", Boolean(), default=True, text="a live view on a terminal"),
@@ -130,17 +154,9 @@ KEYS: tuple[Key, ...] = (
 
 #: Part of the configuration that this version accepts and does not act on yet, and what that means today.
 LATER: tuple[tuple[str, str], ...] = (
-    ("panel", "language models come with a later version; the static panel reviews"),
-    ("moderator", "language models come with a later version; nobody moderates"),
-    ("panels", "language models come with a later version; the static panel reviews"),
-    ("providers", "language models come with a later version; no provider is called"),
-    ("review.instructions", "instructions are for language models, which come with a later version"),
-    ("review.path_rules", "instructions are for language models, which come with a later version"),
     ("review.max_comments", "pull requests come with a later version; nothing is commented there"),
     ("setup", "preparing dependencies comes with a later version; these commands do not run"),
     ("fix", "fixes come with a later version; nothing is changed"),
-    ("display.live", "a live view comes with a later version"),
-    ("display.show_prompts", "prompts come with language models, in a later version"),
 )
 
 

@@ -36,7 +36,9 @@ class Kind(Protocol):
 
 def mismatch(node: Node, name: str, kind: Kind) -> ConfigError:
     """The one error for a value of the wrong kind."""
-    if isinstance(node, Scalar):
+    if isinstance(kind, Text) and not kind.is_shown:
+        said = "is not valid"
+    elif isinstance(node, Scalar):
         said = f"is {shortened(node.text)!r}" if node.value is not None else "has no value"
     else:
         said = "is a list" if isinstance(node, Items) else "is a mapping"
@@ -106,10 +108,15 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A non-empty text that matches ``pattern`` as a whole; ``form`` says so in words."""
+    """A text that matches ``pattern`` as a whole; ``form`` says so in words. ``most``: characters.
+
+    ``is_shown`` is false where a person may write a secret, rightly or by mistake: no error quotes it.
+    """
 
     form: str = "a text"
     pattern: str = r"[^\x00]+"
+    most: int = MAX_TEXT
+    is_shown: bool = True
 
     @property
     def expects(self) -> str:
@@ -117,12 +124,12 @@ class Text:
 
     def read(self, node: Node, name: str) -> object:
         value = node.value if isinstance(node, Scalar) else None
-        if isinstance(value, str) and len(value) <= MAX_TEXT and re.fullmatch(self.pattern, value, re.DOTALL):
+        if isinstance(value, str) and len(value) <= self.most and re.fullmatch(self.pattern, value, re.DOTALL):
             return value
         raise mismatch(node, name, self)
 
     def schema(self) -> dict[str, object]:
-        return {"type": "string", "maxLength": MAX_TEXT, "pattern": f"^(?:{self.pattern})$"}
+        return {"type": "string", "maxLength": self.most, "pattern": f"^(?:{self.pattern})$"}
 
 
 @dataclass(frozen=True, slots=True)

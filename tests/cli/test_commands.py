@@ -117,6 +117,21 @@ def test_config_show_tells_every_value_and_its_origin(git_repo: Repo, capfd, mon
     assert "limits.seconds: 9999.0 in .reviewbot.yml line 4 is looser than the operator allows" in said.err
 
 
+def test_config_show_hides_credentials_of_the_ledger(tmp_path: Path, capfd, monkeypatch):
+    monkeypatch.setenv("REVIEWBOT__LEDGER", "postgresql://someone:hunter@2/x@db.example/reviews")
+    assert cli.main(["config", "show", "-C", str(tmp_path)]) == 0
+    said = capfd.readouterr().out
+    assert "postgresql://***@db.example/reviews" in said
+    assert "hunter" not in said
+
+
+def test_config_show_reads_a_named_environment_file(tmp_path: Path, capfd):
+    (tmp_path / "some.env").write_text("REVIEWBOT__DEBATE__ROUNDS=4\n")
+    assert cli.main(["config", "show", "--env-file", str(tmp_path / "some.env"), "-C", str(tmp_path)]) == 0
+    rows = {line.split()[0]: line.split()[1] for line in capfd.readouterr().out.splitlines()}
+    assert rows["debate.rounds"] == "4"
+
+
 @pytest.mark.parametrize("document", ["review", "evidence", "config"])
 def test_every_schema_is_printed_alone(document: str, capfd):
     assert cli.main(["schema", document]) == 0
@@ -130,9 +145,39 @@ def test_doctor_tells_what_is_there_and_never_a_key(git_repo: Repo, capfd, monke
     assert cli.main(["doctor", "-C", str(git_repo.path), "--color", "never"]) == 0
     said = capfd.readouterr()
     found = {line.split()[1] for line in said.out.splitlines() if not line.startswith(" ")}
-    assert found >= {"git", "ruff", "pytest", "coverage", "state", "keys", "repository", "sandbox"}
+    assert found >= {"git", "ruff", "pytest", "coverage", "state", "keys", "repository", "sandbox", "anthropic", "ledger"}
     assert "OPENAI_API_KEY" in said.out
     assert "canary" not in said.out + said.err
+
+
+def test_doctor_tells_a_key_under_a_name_of_ones_own(tmp_path: Path, capfd, monkeypatch):
+    monkeypatch.setenv("REVIEWBOT__PROVIDERS__GPU__API_KEY_ENV", "MY_GPU")
+    monkeypatch.setenv("MY_GPU", "canary")
+    assert cli.main(["doctor", "-C", str(tmp_path), "--color", "never"]) == 0
+    said = capfd.readouterr().out
+    assert "found MY_GPU" in said
+    assert "canary" not in said
+
+
+def test_doctor_tells_a_wrong_configuration_beside_everything_else(tmp_path: Path, capfd, monkeypatch):
+    monkeypatch.setenv("REVIEWBOT__DEBATE__ROUNDS", "many")
+    assert cli.main(["doctor", "-C", str(tmp_path), "--color", "never"]) == 3
+    said = capfd.readouterr().out
+    assert "bad   config" in said
+    assert "debate.rounds is 'many'" in said
+    assert "ok    git" in said
+
+
+def test_a_missing_library_is_missed_where_a_key_asks_for_it():
+    def looked_at(environ: dict[str, str]) -> Diagnosis:
+        return diagnosis.extra("some", "no-such-distribution", "SOME_API_KEY", environ=environ, loss="nothing works")
+
+    assert looked_at({}).state == "ok"
+    assert looked_at({}).text == "no-such-distribution is not installed: nothing works"
+    found = looked_at({"SOME_API_KEY": "canary"})
+    assert (found.state, found.next_step) == ("warn", "pip install 'reviewbot[some]'")
+    assert "canary" not in str(found)
+    assert diagnosis.extra("x", "click", "", environ={}, loss="").state == "ok"
 
 
 def test_doctor_without_git_is_exit_3_with_the_next_step(tmp_path: Path):

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from reviewbot.cli.options import FORMATS, SANDBOXES, SEVERITIES, ReviewArguments, review_options
+from reviewbot.cli.options import EFFORTS, FORMATS, SANDBOXES, SEVERITIES, ReviewArguments, review_options
 from reviewbot.config.keys import key_named
 from reviewbot.config.kinds import Choice
 from reviewbot.domain.event import Target, TargetKind
@@ -73,8 +73,17 @@ def test_flags_override_configuration_under_their_own_names():
     assert all(key_named(name) for name in said)
 
 
+def test_who_sits_and_how_is_said_on_the_command_line():
+    said = typed(
+        "--panel", "big", "--model", "critic=openai:x", "--model", "ollama:q:1b", "--effort", "high", "--fresh", "--dry-run"
+    )
+    assert (said.panel, said.model, said.resume, said.dry_run) == ("big", ("critic=openai:x", "ollama:q:1b"), False, True)
+    assert said.overrides() == {"debate.effort": ("high", "--effort")}
+    assert typed("--resume").resume
+
+
 def test_the_words_of_flags_are_the_words_of_configuration():
-    for name, words in (("review.fail_on", SEVERITIES), ("sandbox", SANDBOXES)):
+    for name, words in (("review.fail_on", SEVERITIES), ("sandbox", SANDBOXES), ("debate.effort", EFFORTS)):
         key = key_named(name)
         assert key is not None
         assert isinstance(key.kind, Choice)

@@ -4,10 +4,28 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-HEAVY = {
+from tests.repo import Repo
+
+#: What language models and their ledger bring. A review by the static panel pays for none of it.
+OF_MODELS = {
+    "alembic",
+    "anthropic",
+    "ast_grep_py",
+    "boto3",
+    "botocore",
+    "google.genai",
+    "httpx2",
+    "openai",
+    "psycopg",
+    "pydantic",
+    "sqlalchemy",
+}
+
+HEAVY = OF_MODELS | {
     "asyncio",
     "coverage",
     "git",
@@ -35,7 +53,7 @@ NEEDLESS = HEAVY | {
 }
 
 
-def loaded_by(*arguments: str) -> tuple[str, set[str]]:
+def loaded_by(*arguments: str, environment: dict[str, str] | None = None) -> tuple[str, set[str]]:
     """What a command line prints, and the modules that are loaded after it."""
     program = (
         "import sys; from reviewbot.cli import main; code = main(sys.argv[1:]); "
@@ -46,6 +64,8 @@ def loaded_by(*arguments: str) -> tuple[str, set[str]]:
         capture_output=True,
         text=True,
         check=True,
+        env=environment,
+        timeout=120,
     )
     return done.stdout, set(done.stderr.split())
 
@@ -67,3 +87,22 @@ def test_help_is_told_without_importing_a_command():
 def test_a_small_command_does_not_load_the_review(command: str):
     _, modules = loaded_by(command, "--help")
     assert not modules & {"git", "jinja2", "rich", "reviewbot.pipeline", "reviewbot.wiring"}
+
+
+@pytest.mark.parametrize("command", ["models", "sessions", "status", "explain", "doctor"])
+def test_a_command_about_models_loads_no_library_of_theirs_to_tell_its_options(command: str):
+    _, modules = loaded_by(command, "--help")
+    assert not modules & OF_MODELS
+
+
+@pytest.mark.parametrize("words", [(), ("--panel", "static")])
+def test_a_review_by_the_static_panel_loads_nothing_of_language_models(git_repo: Repo, tmp_path: Path, words: tuple[str, ...]):
+    git_repo.write("a.py", "def double(n, seen=[]):\n    return 2 * n\n")
+    git_repo.commit()
+    environment = {"PATH": "/usr/bin:/bin", "HOME": str(tmp_path / "home")}
+    if words:
+        environment["ANTHROPIC_API_KEY"] = "never-used"
+    said, modules = loaded_by("review", "-C", str(git_repo.path), "-q", *words, environment=environment)
+    assert "static panel, no language model" in said
+    assert "a.py:1" in said
+    assert not modules & (OF_MODELS | {"sqlite3"})

@@ -10,7 +10,7 @@ import pytest
 import yaml
 
 from reviewbot.config import Source, load, validate
-from reviewbot.config.describe import commented_file, json_schema, schema_text
+from reviewbot.config.describe import PANEL, commented_file, json_schema, schema_text
 from reviewbot.config.keys import KEYS
 from reviewbot.config.kinds import Whole
 from reviewbot.errors import ConfigError
@@ -18,8 +18,12 @@ from tests.config.test_files import DOCUMENTED
 
 
 def uncommented() -> str:
-    """Every offered line, switched on."""
-    return re.sub(r"(?m)^# (?=( *[a-z_]+:))", "", commented_file())
+    """Every line that shows a default, switched on."""
+    return switched_on(commented_file().replace(PANEL, "\n"))
+
+
+def switched_on(text: str) -> str:
+    return re.sub(r"(?m)^# (?=( *[a-z_]+:))", "", text)
 
 
 def test_the_shipped_schema_is_the_table_of_keys():
@@ -43,6 +47,16 @@ def test_the_file_of_init_changes_nothing():
     assert all(setting.value == load().value(name) for name, setting in held.settings.items())
 
 
+def test_the_example_of_seats_is_a_panel_that_can_be_read():
+    assert PANEL in commented_file()
+    text = switched_on(PANEL)
+    jsonschema.validate(yaml.safe_load(text), json_schema())
+    held = load(repository=(Source(".reviewbot.yml", text.encode()),))
+    assert held.notices == ()
+    assert held.names("panel") == ("critic", "reviewer", "optimizer")
+    assert held.value("panels.thrifty.security.model") == "openai"
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -55,6 +69,13 @@ def test_the_file_of_init_changes_nothing():
         "checks: [{preset: ruff, run: [a], name: b}]",
         "panel: {critic: {modle: x}}",
         "panel: {critic: {model: x}}",
+        "panel: {critic: {model: 'x y'}}",
+        "panel: {critic: {model: 'x:'}}",
+        "prices: [{model: 'a:b', input: 1}]",
+        "prices: [{model: 'a:b', input: 1, output: 2}]",
+        "ledger: 'mysql://x'",
+        "ledger: ''",
+        "providers: {a: {api_key_env: 'a b'}}",
         "panel: {'a b': {model: 'x:y'}}",
         "limits: {seconds: 0}",
         "fix: {mode: maybe}",

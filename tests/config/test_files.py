@@ -8,7 +8,7 @@ import time
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from reviewbot.config import Source, load
@@ -191,6 +191,7 @@ def depth(value: object) -> int:
 
 
 @given(values)
+@example(0.00012482519344662315)
 def test_json_is_read_as_it_was_written(value: object):
     text = json.dumps(value, ensure_ascii=False)
     try:

@@ -40,6 +40,10 @@ def test_flags_outrank_environment_outranks_repository_outranks_user_outranks_de
         "providers: {ollama: {base_url: 'http://127.0.0.1:11434'}}",
         "providers: {ollama: {allow_plain_http: true}}",
         "providers: {ollama: {usd_per_hour: 1}}",
+        "providers: {ollama: {local: true}}",
+        "providers: {openai: {api_key_env: AWS_SECRET_ACCESS_KEY}}",
+        "prices: [{model: 'a:b', input: 1, output: 2}]",
+        "ledger: 'postgresql://someone:secret@localhost/reviews'",
     ],
 )
 def test_an_operator_key_is_refused_in_a_repository_and_taken_from_the_user(text: str):
@@ -115,6 +119,43 @@ def test_a_variable_is_read_as_its_key_asks(variable: str, text: str, name: str,
     assert load(environ={variable: text, "PATH": "/bin", "REVIEWBOT": "x"}).value(name) == value
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ledger: 'mysql://someone:hunter2@localhost/x'",
+        "ledger: [hunter2]",
+        "providers: {openai: {api_key_env: 'sk-hunter2'}}",
+    ],
+)
+def test_a_refused_value_that_may_hold_a_secret_is_not_quoted(text: str):
+    with pytest.raises(ConfigError) as refusal:
+        load(user=user(text))
+    assert "hunter2" not in str(refusal.value)
+    assert "line 1" in str(refusal.value)
+
+
+def test_an_empty_ledger_is_sqlite_and_an_environment_may_name_another():
+    assert load(user=user("ledger: ''")).get("ledger", str) == ""
+    there = "postgresql://someone:secret@localhost/reviews"
+    assert load(environ={"REVIEWBOT__LEDGER": there}).get("ledger", str) == there
+
+
+def test_a_price_is_a_record_of_numbers():
+    held = load(user=user("prices: [{model: 'a:b', input: 1, cached_input: 0.1, output: 2}]"))
+    assert [dict(price) for price in held.records("prices")] == [
+        {"model": "a:b", "input": 1.0, "cached_input": 0.1, "output": 2.0}
+    ]
+    with pytest.raises(ConfigError, match=r"prices\[0\] lacks 'output'"):
+        load(user=user("prices: [{model: 'a:b', input: 1}]"))
+
+
+def test_a_lens_is_capped():
+    held = load(repository=repository("panel: {a: {lens: '" + "x" * 4_000 + "'}}"))
+    assert len(held.get("panel.a.lens", str)) == 4_000
+    with pytest.raises(ConfigError, match="at most 4,000 characters"):
+        load(repository=repository("panel: {a: {lens: '" + "x" * 4_001 + "'}}"))
+
+
 def test_a_library_may_set_lists_and_is_told_of_a_wrong_name():
     assert load(flags={"review.ignore": (["*.lock"], "settings")}).texts("review.ignore") == ("*.lock",)
     with pytest.raises(ConfigError, match=r"did you mean 'debate\.rounds'"):
@@ -132,17 +173,30 @@ def test_the_first_file_that_configures_counts_and_the_other_is_told():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("panel: {critic: {model: 'a:b'}}", "language models come with a later version"),
-        ("moderator: {model: 'a:b'}", "nobody moderates"),
-        ("panels: {big: {critic: {model: 'a:b'}}}", "the static panel reviews"),
-        ("providers: {openai: {default_model: x}}", "no provider is called"),
-        ("review: {instructions: [AGENTS.md]}", "instructions are for language models"),
+        ("review: {max_comments: 3}", "pull requests come with a later version"),
+        ("fix: {mode: suggest}", "fixes come with a later version"),
         ("checks: [{name: lint, run: [make, lint]}]", "checks: lint: checks of your own come with a later version"),
     ],
 )
 def test_what_this_version_cannot_do_is_said(text: str, words: str):
-    assert any(words in notice for notice in load(repository=repository(text)).notices)
-    assert validate(repository(text)[0])
+    assert any(words in notice for notice in load(user=user(text)).notices)
+    assert validate(user(text), operator=True)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "panel: {critic: {model: 'a:b', fallback: c, lens: x, role: y, context_window: 4096}}",
+        "moderator: {model: a}",
+        "panels: {big: {critic: {model: 'a:b'}}}",
+        "providers: {openai: {default_model: x}}",
+        "review: {instructions: [AGENTS.md], path_rules: [{path: a, instructions: b}]}",
+        "display: {live: false, show_prompts: true}",
+        "debate: {effort: high, tools: false}",
+    ],
+)
+def test_what_a_panel_of_models_needs_is_no_longer_announced_for_later(text: str):
+    assert load(repository=repository(text)).notices == ()
 
 
 def test_what_is_set_to_its_default_is_no_news():
