@@ -11,6 +11,7 @@ from reviewbot.domain.debate import Attendance, Check, Position, Ruling
 from reviewbot.domain.evidence import CheckRun, Evidence, Ledger
 from reviewbot.domain.money import Usage
 from reviewbot.domain.review import Finding, Review
+from reviewbot.ports import Verification
 from reviewbot.publish import plain
 
 SCHEMA_VERSION = 1
@@ -78,6 +79,26 @@ def evidence_document(ledger: Ledger, revisions: Revisions) -> dict[str, Any]:
             },
             "sandbox": ledger.sandbox,
             "notes": list(ledger.notes),
+        }
+    )
+    return written
+
+
+def verification_document(shown: Verification) -> dict[str, Any]:
+    """What an experiment showed, as the ledger of debates keeps it."""
+    check = shown.check
+    written: dict[str, Any] = _storable(
+        {
+            "schema_version": SCHEMA_VERSION,
+            "check": {
+                "command": list(check.command),
+                "source": check.source,
+                "subject": check.subject,
+                "outcome": check.outcome,
+                "evidence": list(check.evidence),
+                "output": check.output,
+            },
+            "excerpt": shown.excerpt,
         }
     )
     return written
@@ -230,6 +251,7 @@ def _check_run(run: CheckRun) -> dict[str, Any]:
         "seconds": run.seconds,
         "required": run.required,
         "failed": run.failed,
+        "cut_short": run.cut_short,
     }
 
 

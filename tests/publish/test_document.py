@@ -153,7 +153,7 @@ def test_every_unknown_key_is_refused() -> None:
         '{"schema_version": 1, "schema_version": 1}',
         '{"schema_version": NaN}',
         "[" * 100_000,
-        '"' + "x" * (load.MAX_BYTES + 1) + '"',
+        '"' + "x" * (load.REVIEW.max_bytes + 1) + '"',
         b"\xff\xfe",
         '"\\ud800"',
         "1" * 5000,
