@@ -8,19 +8,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from reviewbot.domain.debate import Check, Claim, Seat
+from reviewbot.domain.debate import Check, Claim, Seat, Table
 from reviewbot.domain.evidence import (
     Category,
     Evidence,
     EvidenceKind,
     EvidenceStatus,
+    Ledger,
     Precision,
     Result,
     Severity,
     Side,
 )
-from reviewbot.ports import Ask, Ended, Job, Outcome, Passage, Progress, Reply, ReplyStatus
+from reviewbot.domain.review import Review
+from reviewbot.ports import Ask, Dossier, Ended, Job, Outcome, Passage, Progress, Reply, ReplyStatus, SessionState
 
 
 class ScriptedPanel:
@@ -28,14 +31,14 @@ class ScriptedPanel:
 
     A seat's answers are used up in order. Every ask is kept in ``asked``. A seat without an answer left replies FAILED."""
 
-    capacity: int | None = None
-
     def __init__(
         self,
         script: Mapping[str, Sequence[str | Reply | Callable[[Ask], str]]],
         seats: Iterable[Seat] | None = None,
+        moderator: Seat | None = None,
     ) -> None:
-        self.seats = tuple(seats) if seats is not None else tuple(a_seat(name) for name in script)
+        self.table = Table(tuple(seats) if seats is not None else tuple(a_seat(name) for name in script), moderator)
+        self.closed = False
         self.asked: list[Ask] = []
         self._script = {name: list(answers) for name, answers in script.items()}
 
@@ -49,6 +52,10 @@ class ScriptedPanel:
         if isinstance(answer, Reply):
             return answer
         return Reply(ReplyStatus.OK, answer if isinstance(answer, str) else answer(ask))
+
+    async def close(self) -> None:
+        """Remembered in ``closed``."""
+        self.closed = True
 
 
 class FakeSandbox:
@@ -91,6 +98,34 @@ class Watching:
 def a_seat(name: str, *, family: str | None = None) -> Seat:
     """A chair named by its role; a family of its own unless told."""
     return Seat(name, name, f"{family or name}:model", family or name)
+
+
+class MemorySession:
+    """A session of the ledger that lives in ``kept``; ``review`` is what it was closed with."""
+
+    def __init__(self, kept: Mapping[str, Mapping[str, Any]] | None = None) -> None:
+        self.kept = dict(kept or {})
+        self.states: list[SessionState] = []
+        self.review: Review | None = None
+
+    def recall(self, name: str) -> Mapping[str, Any] | None:
+        """What was kept under ``name``."""
+        return self.kept.get(name)
+
+    def keep(self, name: str, document: Mapping[str, Any], state: SessionState | None = None) -> None:
+        """Keep it."""
+        self.kept[name] = document
+        self.states += [state] if state else []
+
+    def close(self, review: Review, state: SessionState) -> None:
+        """The end."""
+        self.review = review
+        self.states.append(state)
+
+
+def a_dossier(*passages: Passage, ledger: Ledger | None = None, portion: str = "P1", of: int = 1) -> Dossier:
+    """What lies before a panel."""
+    return Dossier(passages, ledger or Ledger(), portion, of)
 
 
 def a_passage(path: str, text: str, *, start: int = 1, changed: Iterable[int] | None = None) -> Passage:

@@ -46,19 +46,35 @@ class Triage(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Seat:
-    """A chair at the table. ``family`` is the model family that answers: votes of one family count less."""
+    """A chair at the table. ``family`` is the model family that answers: votes of one family count less.
+
+    ``lens`` is what this seat looks for, in its owner's words (empty: the role's own). ``room`` is how many tokens of passages
+    it takes at a time, ``None`` for no limit; ``local`` says that a machine of the user's answers, at its own pace.
+    """
 
     name: str
     role: str
     model: str
     family: str
+    lens: str = ""
+    room: int | None = None
+    local: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Who sits: the panelists, and who judges their deadlocks (not one of them; ``None``: nobody)."""
+
+    seats: tuple[Seat, ...]
+    moderator: Seat | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
     """A claim made executable. ``command`` is what a person would run; ``subject`` what it is about (a test id).
 
-    ``outcome``: ``fails_at_head`` (and passes at base), ``passes_at_head``, ``fails_at_both``, ``unstable`` or ``not_run``.
+    ``outcome``: ``fails_at_head`` (and passes at base), ``passes_at_head``, ``fails_at_both``, ``unstable`` or ``not_run``;
+    ``output`` is what was printed, trimmed.
     """
 
     command: tuple[str, ...]
@@ -66,6 +82,7 @@ class Check:
     subject: str = ""
     outcome: str = "not_run"
     evidence: tuple[str, ...] = ()
+    output: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +97,8 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Position:
-    """A panelist's stand on one claim in one round. ``counted`` is false for a flip that cites nothing new."""
+    """A panelist's stand on one claim in one round. ``counted`` is false for a flip that cites nothing new; ``check`` is an
+    experiment that it offers."""
 
     panelist: str
     round: int
@@ -88,6 +106,7 @@ class Position:
     probability: float
     arguments: tuple[Argument, ...] = ()
     counted: bool = True
+    check: Check | None = None
 
     def citations(self) -> frozenset[str]:
         """Everything the position cites."""
@@ -130,7 +149,7 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A cluster of claims about one thing, and all that was said of it."""
+    """A cluster of claims about one thing, and all that was said of it. ``readers`` counts who read its place blind."""
 
     id: str
     claims: tuple[Claim, ...]
@@ -146,6 +165,7 @@ class Case:
     stop_reason: str = ""
     withdrawn: bool = False
     deadlocked: bool = False
+    readers: int = 0
 
     @property
     def lead(self) -> Claim:
@@ -207,8 +227,19 @@ class Ruling:
 
 
 @dataclass(frozen=True, slots=True)
+class Unread:
+    """Lines of the change that too few panelists read: the path, how many changed lines, whether that is all of the file."""
+
+    path: str
+    lines: int
+    whole: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
 class Transcript:
-    """The whole debate, ended. ``quorum`` says whether enough panelists answered for a verdict to mean anything."""
+    """The whole debate, ended. ``quorum`` says whether enough panelists answered for a verdict to mean anything; ``capped`` why
+    a budget ended it early, empty where none did."""
 
     cases: tuple[Case, ...] = ()
     dropped: tuple[str, ...] = ()
@@ -220,3 +251,5 @@ class Transcript:
     bill: Bill = Bill()
     notes: tuple[str, ...] = ()
     criteria: tuple[tuple[str, int], ...] = ()
+    unread: tuple[Unread, ...] = ()
+    capped: str = ""

@@ -1,0 +1,69 @@
+"""The narrow doors to the world, and the values that pass through them. Adapters stand behind, stages never look."""
+
+from reviewbot.ports.model import (
+    Account,
+    Completion,
+    Exchange,
+    Fault,
+    ModelCall,
+    Prompt,
+    Provider,
+    ProviderError,
+    Scribe,
+    Stop,
+    Timings,
+    Tokens,
+    Toolbox,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+)
+from reviewbot.ports.panel import (
+    Ask,
+    Assignment,
+    CrossExamination,
+    Dossier,
+    Draft,
+    Experiment,
+    FirstPass,
+    Improvement,
+    Judgement,
+    Pace,
+    Packet,
+    Panel,
+    Passage,
+    Portion,
+    Question,
+    Rebuttal,
+    Related,
+    Removed,
+    Reply,
+    ReplyStatus,
+    Rule,
+    ToolUse,
+    Verification,
+    Word,
+)
+from reviewbot.ports.repo import Hit, Objects, RawDiff, Repo, Search, TreeEntry
+from reviewbot.ports.sandbox import Ended, Job, Outcome, Sandbox
+from reviewbot.ports.store import (
+    Calls,
+    CallState,
+    Profile,
+    Profiles,
+    Recorded,
+    Session,
+    SessionPlan,
+    SessionState,
+    Wanted,
+)
+from reviewbot.ports.watch import Clock, Observer, Progress
+
+__all__ = [
+    "Account", "Ask", "Assignment", "CallState", "Calls", "Clock", "Completion", "CrossExamination", "Dossier", "Draft",
+    "Ended", "Exchange", "Experiment", "Fault", "FirstPass", "Hit", "Improvement", "Job", "Judgement", "ModelCall", "Objects",
+    "Observer", "Outcome", "Pace", "Packet", "Panel", "Passage", "Portion", "Profile", "Profiles", "Progress", "Prompt",
+    "Provider", "ProviderError", "Question", "RawDiff", "Rebuttal", "Recorded", "Related", "Removed", "Reply", "ReplyStatus",
+    "Repo", "Rule", "Sandbox", "Scribe", "Search", "Session", "SessionPlan", "SessionState", "Stop", "Timings", "Tokens",
+    "ToolCall", "ToolResult", "ToolSpec", "ToolUse", "Toolbox", "TreeEntry", "Verification", "Wanted", "Word",
+]  # fmt: skip

@@ -1,0 +1,301 @@
+"""Who is asked what, and what comes back: the panel, its questions as typed values, experiments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from types import MappingProxyType
+from typing import Protocol
+
+from reviewbot.domain.debate import Check, Seat, Stance, Table
+from reviewbot.domain.evidence import Category, Ledger, Severity
+from reviewbot.domain.money import Usage
+
+
+@dataclass(frozen=True, slots=True)
+class Removed:
+    """A line that the change takes away, as shown. It stood right before head line ``before``."""
+
+    before: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Numbered lines of one file as they are shown: redacted, hidden characters made visible.
+
+    ``start`` is the head number of the first of ``lines``; ``changed`` holds the numbers of added lines; ``symbol`` names
+    the enclosing function or class; ``removed`` what stood there at base.
+    """
+
+    path: str
+    start: int
+    lines: tuple[str, ...]
+    changed: frozenset[int]
+    symbol: str = ""
+    removed: tuple[Removed, ...] = ()
+
+    def text(self, line: int) -> str | None:
+        """One line by its head number."""
+        index = line - self.start
+        return self.lines[index] if 0 <= index < len(self.lines) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """Code that the change does not touch but that speaks about it: ``relation`` is ``definition``, ``caller`` or ``test``,
+    ``symbol`` what of the change it is about."""
+
+    relation: str
+    symbol: str
+    passage: Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What the repository asks of changes, from a file of the base commit. ``source`` names that file."""
+
+    source: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dossier:
+    """What lies before everyone who is asked about one portion of a change: the same for every seat and every round.
+
+    ``portion`` is its name (``P1``), ``of`` how many there are. The evidence is the ledger as it was before the debate.
+    """
+
+    passages: tuple[Passage, ...]
+    ledger: Ledger
+    portion: str = "P1"
+    of: int = 1
+    related: tuple[Related, ...] = ()
+    rules: tuple[Rule, ...] = ()
+    title: str = ""
+    focus: str = ""
+    criteria: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FirstPass:
+    """S1: what is wrong with this change? Asked blind."""
+
+    dossier: Dossier
+
+
+@dataclass(frozen=True, slots=True)
+class Packet:
+    """A claim as the others see it: no author, no votes, no confidence."""
+
+    path: str
+    start_line: int
+    line: int
+    quote: str
+    category: Category
+    severity: Severity
+    title: str
+    trigger: str
+    consequence: str
+    falsifier: str
+    evidence: tuple[str, ...]
+    rule: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A peer's argument, without its name: what is said, what it cites."""
+
+    stance: Stance
+    claim: str
+    evidence: tuple[str, ...]
+    reasoning: str
+
+
+@dataclass(frozen=True, slots=True)
+class CrossExamination:
+    """S4: does this claim stand? Asked of those who did not raise it; from round 2 with the arguments said so far.
+
+    ``late`` is evidence that came after the dossier was made: outcomes of checks.
+    """
+
+    packet: Packet
+    dossier: Dossier
+    words: tuple[Word, ...] = ()
+    late: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuttal:
+    """S4, round 2: the raiser's one answer: defend, amend or withdraw."""
+
+    packet: Packet
+    dossier: Dossier
+    words: tuple[Word, ...]
+    late: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """S7: a deadlocked claim before the moderator, who knows nobody's name. Asked twice, the two cases in swapped order."""
+
+    packet: Packet
+    dossier: Dossier
+    first: tuple[Word, ...]
+    second: tuple[Word, ...]
+    late: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A replacement for the lines ``start_line``–``line`` of ``path`` at head, and why it mends what was found."""
+
+    path: str
+    start_line: int
+    line: int
+    replacement: str
+    explanation: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Improvement:
+    """S8: write what should stand there instead (``draft`` is ``None``), or refine what another wrote."""
+
+    packet: Packet
+    dossier: Dossier
+    draft: Draft | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Portion:
+    """A part of the change, by name, for whoever deals out work. ``tokens`` estimates what reading it takes."""
+
+    name: str
+    paths: tuple[str, ...]
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How fast a local panelist works, by its own counters, and how many tokens of passages it reads in one answer's time."""
+
+    seat: str
+    model: str
+    prompt_tokens_per_second: float
+    output_tokens_per_second: float
+    load_seconds: float
+    room: int
+
+
+@dataclass(frozen=True, slots=True)
+class Assignment:
+    """Who of the local panelists reads which portion? Asked of a strong model, which has read the change anyway.
+
+    ``errors`` says how earlier predictions fared: (seat, predicted seconds, real seconds)."""
+
+    dossier: Dossier
+    portions: tuple[Portion, ...]
+    paces: tuple[Pace, ...]
+    seconds: float
+    errors: tuple[tuple[str, float, float], ...] = ()
+
+
+Question = FirstPass | CrossExamination | Rebuttal | Judgement | Improvement | Assignment
+
+PHASES: Mapping[type, str] = MappingProxyType(
+    {FirstPass: "S1", Assignment: "S1", CrossExamination: "S4", Rebuttal: "S4", Judgement: "S7", Improvement: "S8"}
+)
+"""The phase of the protocol that a kind of question belongs to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question to one seat.
+
+    ``subject`` is the case (or the portion) it is about; ``complaint`` quotes why the last attempt was invalid.
+    ``timeout_seconds`` begins when the question is really put, not while it queues.
+    """
+
+    seat: Seat
+    question: Question
+    subject: str = ""
+    round: int = 1
+    attempt: int = 1
+    timeout_seconds: float = 120.0
+    complaint: str = ""
+
+    @property
+    def phase(self) -> str:
+        """The phase of the protocol that it belongs to."""
+        return PHASES[type(self.question)]
+
+
+class ReplyStatus(StrEnum):
+    """How an ask ended. Only ``ok`` can become a vote; ``capped`` means that a budget forbade the call."""
+
+    OK = "ok"
+    REFUSED = "refused"
+    TRUNCATED = "truncated"
+    TIMEOUT = "timeout"
+    FAILED = "failed"
+    CAPPED = "capped"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """A tool that a panelist used before it answered, for the record: arguments as JSON, the result's first line."""
+
+    name: str
+    arguments: str
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came back, as text that is still to be read, or why nothing did.
+
+    ``model`` is who really answered (a fallback perhaps; empty: the seat's own). ``unread`` are passages of the dossier that
+    were not shown to this panelist because it had no room or no time for them.
+    """
+
+    status: ReplyStatus
+    text: str = ""
+    reason: str = ""
+    usage: Usage = Usage()
+    model: str = ""
+    tools: tuple[ToolUse, ...] = ()
+    unread: tuple[Passage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A check of a claim, to be run at base and head, twice."""
+
+    subject: str
+    check: Check
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What an experiment showed: the check with its outcome. ``excerpt`` is the trimmed output."""
+
+    check: Check
+    excerpt: str = ""
+
+
+class Panel(Protocol):
+    """Whoever answers: a model, several, or the static analysts."""
+
+    @property
+    def table(self) -> Table:
+        """The chairs and who sits on them."""
+        ...
+
+    async def ask(self, ask: Ask) -> Reply:
+        """One answer within ``ask.timeout_seconds`` of its turn. Failures are replies, not exceptions."""
+        ...
+
+    async def close(self) -> None:
+        """The conversation is over: hang up. Nothing is asked afterwards."""
+        ...
