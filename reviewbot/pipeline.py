@@ -5,34 +5,80 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+import hashlib
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
-from reviewbot import __version__, drive
+from reviewbot import __version__, briefing, drive
+from reviewbot.briefing import BriefingOptions, Library
 from reviewbot.changeset import diff, excerpt, pack, select
 from reviewbot.changeset.select import Scope, SelectOptions
 from reviewbot.consensus import policy
 from reviewbot.consensus.policy import PolicyOptions, Shown
+from reviewbot.debate import improve
+from reviewbot.debate.improve import ImproveOptions
+from reviewbot.debate.papers import Papers
 from reviewbot.debate.protocol import Brief, DebateOptions, debate
+from reviewbot.debate.rounds import Answers, Round
 from reviewbot.domain.change import ChangeSet, Contents, FileStatus, Revisions
-from reviewbot.domain.debate import Transcript
+from reviewbot.domain.debate import Check, Transcript
 from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.evidence import Ledger
-from reviewbot.domain.review import Finding, Review, Timing
+from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Review, Timing
 from reviewbot.drive import Deadline
 from reviewbot.evidence import collect, plan, proof
 from reviewbot.evidence.view import CheckOptions, View, is_python_test
-from reviewbot.ports import Clock, Experiment, Objects, Observer, Panel, Passage, Progress, Repo, Sandbox, Verification
+from reviewbot.ports import (
+    Clock,
+    Dossier,
+    Experiment,
+    Objects,
+    Observer,
+    Panel,
+    Passage,
+    Progress,
+    Repo,
+    Rule,
+    Sandbox,
+    Search,
+    Session,
+    SessionState,
+    TreeEntry,
+    Verification,
+)
+from reviewbot.publish import document, load
 
 MOST_TEST_FILES = 400
 LARGEST_TEST_FILE = 300_000
 """Test files (count, bytes) that are read to find out which of them import what changed."""
 
 
+ENDS = {
+    Conclusion.COMPLETE: SessionState.CONVERGED,
+    Conclusion.PARTIAL: SessionState.PARTIAL,
+    Conclusion.NOT_REVIEWED: SessionState.FAILED,
+    Conclusion.PENDING: SessionState.PENDING,
+}
+"""How a session ends, by how whole the review is."""
+
+
+class Unremembered:
+    """A session that nobody keeps: for panels that cost nothing."""
+
+    def recall(self, name: str) -> Mapping[str, Any] | None:
+        """Nothing."""
+
+    def keep(self, name: str, document: Mapping[str, Any], state: SessionState | None = None) -> None:
+        """Nothing."""
+
+    def close(self, review: Review, state: SessionState) -> None:
+        """Nothing."""
+
+
 @dataclass(frozen=True, slots=True)
 class World:
-    """The doors. ``objects`` is ``None`` where there is only a patch."""
+    """The doors. ``objects`` and ``search`` are ``None`` where there is only a patch."""
 
     repo: Repo
     objects: Objects | None
@@ -40,6 +86,8 @@ class World:
     panel: Panel
     clock: Clock
     observer: Observer
+    search: Search | None = None
+    session: Session = Unremembered()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +97,11 @@ class Options:
     selection: SelectOptions = SelectOptions()
     checks: CheckOptions = CheckOptions()
     debate: DebateOptions = DebateOptions()
+    improve: ImproveOptions = ImproveOptions()
     policy: PolicyOptions = PolicyOptions()
+    rules: tuple[Rule, ...] = ()
     budget_tokens: int | None = None
+    briefing: BriefingOptions = BriefingOptions()
     seconds: float = 300.0
 
 
@@ -79,6 +130,7 @@ class _Material:
     scope: Scope
     passages: tuple[Passage, ...]
     view: View
+    blobs: Mapping[str, str]
 
     @property
     def change(self) -> ChangeSet:
@@ -91,24 +143,45 @@ def review(request: ReviewRequest, revisions: Revisions, world: World, *, option
     started = world.clock.seconds()
     run = _Run(world, options, Deadline(world.clock, started + options.seconds))
     material = _read(revisions, run)
-    ledger, overlapped = _examine(material, run)
-    transcript = _debate(request, material, ledger, run=run)
-    told = policy.findings(transcript, _shown(material, transcript), options.policy)
+    ledger, overlapped = _evidence(material, run)
+    papers = _papers(request, material, ledger, run=run)
+    transcript, told = _debate(material, papers, ledger, run=run)
     seconds = world.clock.seconds() - started
     timing = Timing(round(seconds, 3), round(seconds - overlapped, 3))
-    return _concluded(material, ledger, transcript, told=told, identity=identity, timing=timing)
+    made = _concluded(material, ledger, transcript, told=told, identity=identity, timing=timing)
+    world.session.close(made, ENDS[made.conclusion])
+    return made
+
+
+def shown(
+    revisions: Revisions, repo: Repo, objects: Objects | None, *, options: Options
+) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
+    """The passages that a review would show, and what of the change it would not, in words."""
+    change = diff.read(repo.diff(revisions), revisions)
+    scope, contents = _selected(change, objects, options)
+    left_out = tuple(f"{item.path}: {item.reason}" for item in scope.coverage if not item.ignored)
+    return excerpt.passages(scope.files, contents), (*scope.notes, *left_out)
+
+
+def _selected(change: ChangeSet, objects: Objects | None, options: Options) -> tuple[Scope, Mapping[str, Contents]]:
+    """What of a change is looked at, with both sides of its files."""
+    scope = select.scope(change, options.selection)
+    contents = _contents(scope, objects)
+    scope = select.refine(scope, contents, options.selection)
+    return pack.fit(scope, options.budget_tokens), contents
 
 
 def _read(revisions: Revisions, run: _Run) -> _Material:
     """What changed, what of it is looked at, and how it is shown."""
-    world, options = run.world, run.options
+    world = run.world
     change = diff.read(world.repo.diff(revisions), revisions)
-    scope = select.scope(change, options.selection)
-    contents = _contents(scope, world.objects)
-    scope = select.refine(scope, contents, options.selection)
-    scope = pack.fit(scope, _smaller(options.budget_tokens, world.panel.capacity))
+    scope, contents = _selected(change, world.objects, run.options)
     world.observer.saw(Progress("changeset", f"{len(change.files)} files changed, {len(scope.files)} in scope"))
-    return _Material(scope, excerpt.passages(scope.files, contents), _view(change, scope, contents, world=world))
+    head = change.revisions.head_tree
+    entries = world.objects.entries(head) if world.objects is not None and head is not None else ()
+    blobs = {entry.path: entry.object_id for entry in entries if entry.size >= 0}
+    view = _view(change, scope, contents, entries=entries, world=world)
+    return _Material(scope, excerpt.passages(scope.files, contents), view, blobs)
 
 
 def _contents(scope: Scope, objects: Objects | None) -> Mapping[str, Contents]:
@@ -128,10 +201,24 @@ def _contents(scope: Scope, objects: Objects | None) -> Mapping[str, Contents]:
     }
 
 
-def _examine(material: _Material, run: _Run) -> tuple[Ledger, float]:
-    """S0: the checks that the change deserves, run at base and head, and what they say.
+def _evidence(material: _Material, run: _Run) -> tuple[Ledger, float]:
+    """S0: what the checks say, or said when this debate was begun: who resumes it sees the same.
 
     Also the seconds that would be saved if all checks could run at once."""
+    session = run.world.session
+    if (kept := session.recall("evidence")) is not None:
+        run.world.observer.saw(Progress("evidence", "taken from the debate that is resumed"))
+        session.keep("evidence", kept, SessionState.IN_DEBATE)
+        return load.load_evidence(document.dumps(kept)), 0.0
+    session.keep("checking", {}, SessionState.CHECKING)
+    ledger, overlapped = _examine(material, run)
+    written = document.evidence_document(ledger, material.change.revisions)
+    session.keep("evidence", written, SessionState.IN_DEBATE)
+    return ledger, overlapped
+
+
+def _examine(material: _Material, run: _Run) -> tuple[Ledger, float]:
+    """The checks that the change deserves, run at base and head."""
     world, options = run.world, run.options
     planned = plan.plan(material.view, options.checks)
     began = world.clock.seconds()
@@ -142,33 +229,62 @@ def _examine(material: _Material, run: _Run) -> tuple[Ledger, float]:
     return ledger, max(waited - max((outcome.seconds for outcome in outcomes), default=waited), 0.0)
 
 
-def _view(change: ChangeSet, scope: Scope, contents: Mapping[str, Contents], *, world: World) -> View:
+def _view(
+    change: ChangeSet, scope: Scope, contents: Mapping[str, Contents], *, entries: tuple[TreeEntry, ...], world: World
+) -> View:
     """What checks may read: the change, the names in the head tree, and its test files."""
-    paths: tuple[str, ...] = ()
-    tests: Mapping[str, bytes] = MappingProxyType({})
-    head = change.revisions.head_tree
-    if world.objects is not None and head is not None:
-        objects, entries = world.objects, world.objects.entries(head)
-        paths = tuple(entry.path for entry in entries)
-        found = [entry for entry in entries if is_python_test(entry.path) and 0 <= entry.size <= LARGEST_TEST_FILE]
-        tests = {entry.path: objects.blob(entry.object_id) for entry in found[:MOST_TEST_FILES]}
-    sandbox = world.sandbox
-    return View(change, scope.files, contents, paths, tests, sandbox.level, sandbox.notes)
+    found = [entry for entry in entries if is_python_test(entry.path) and 0 <= entry.size <= LARGEST_TEST_FILE]
+    tests = {entry.path: world.objects.blob(entry.object_id) for entry in found[:MOST_TEST_FILES] if world.objects}
+    paths, room = tuple(entry.path for entry in entries), world.sandbox
+    return View(change, scope.files, contents, paths, tests, room.level, room.notes)
 
 
-def _debate(request: ReviewRequest, material: _Material, ledger: Ledger, *, run: _Run) -> Transcript:
-    """S1 to S6 over the evidence."""
+def _papers(request: ReviewRequest, material: _Material, ledger: Ledger, *, run: _Run) -> Papers:
+    """What lies before the panel."""
+    world, options = run.world, run.options
+    criteria = options.debate.criteria
+    common = Dossier((), ledger, rules=options.rules, title=request.title, focus=request.focus, criteria=criteria)
+    tree = material.change.revisions.head_tree
+    library = None
+    if world.objects is not None and world.search is not None and tree is not None:
+        library = Library(world.objects, world.search, tree, material.blobs)
+    return briefing.papers(common, material.passages, library, options=options.briefing)
+
+
+def _debate(material: _Material, papers: Papers, ledger: Ledger, *, run: _Run) -> tuple[Transcript, tuple[Finding, ...]]:
+    """S1 to S8 over the evidence: the debate, what consensus tells of it, and replacements for what was accepted."""
     world, options = run.world, run.options
     paths = frozenset(file.path for file in material.change.files)
     prose = bool(paths) and all(select.is_documentation(path) for path in paths)
-    brief = Brief(material.passages, paths, ledger, request.title, request.focus, documentation_only=prose)
+    brief = Brief(material.passages, papers, paths, ledger, documentation_only=prose)
+
+    def conversation() -> Generator[Round, Answers, tuple[Transcript, tuple[Finding, ...]]]:
+        transcript = yield from debate(brief, world.panel.table, options.debate)
+        told = policy.findings(transcript, _shown(material, transcript), options.policy)
+        accepted = [finding.id for finding in told if finding.status is FindingStatus.ACCEPTED]
+        made = yield from improve.improve(transcript, accepted, papers, options=options.improve)
+        drafts = dict(made.suggestions)
+        return made.transcript, tuple(replace(finding, suggestion=drafts.get(finding.id)) for finding in told)
 
     def experiment(wanted: Experiment) -> Verification:
-        jobs = proof.jobs(wanted.check, material.view, options.checks)
-        return proof.judge(wanted, drive.run_jobs(jobs, world.sandbox, deadline=run.deadline, observer=world.observer))
+        return _verified(wanted, material, run)
 
-    conversation = debate(brief, world.panel.seats, options.debate)
-    return drive.converse(conversation, world.panel, experiment, deadline=run.deadline, observer=world.observer)
+    return drive.converse(conversation(), world.panel, experiment, deadline=run.deadline, observer=world.observer)
+
+
+def _verified(wanted: Experiment, material: _Material, run: _Run) -> Verification:
+    """What an experiment shows, or showed when this debate was begun."""
+    world, name = run.world, f"proof {_digest(wanted.check)}"
+    if (kept := world.session.recall(name)) is not None:
+        return load.load_verification(document.dumps(kept))
+    jobs = proof.jobs(wanted.check, material.view, run.options.checks)
+    shown = proof.judge(wanted, drive.run_jobs(jobs, world.sandbox, deadline=run.deadline, observer=world.observer))
+    world.session.keep(name, document.verification_document(shown))
+    return shown
+
+
+def _digest(check: Check) -> str:
+    return hashlib.sha256(repr((check.command, check.source, check.subject)).encode()).hexdigest()[:32]
 
 
 def _shown(material: _Material, transcript: Transcript) -> Shown:
@@ -190,7 +306,7 @@ def _concluded(
     timing: Timing,
 ) -> Review:
     revisions, scope = material.change.revisions, material.scope
-    seen = select.coverage(material.change, scope)
+    seen = select.coverage(material.change, scope, transcript.unread)
     whole, reasons = policy.conclusion(seen, ledger, transcript)
     spoken = (f"{run.name}: {'' if run.ran else 'not run: '}{run.reason}" for run in ledger.checks if run.reason)
     notes = (*identity.notes, *revisions.notes, *scope.notes, *ledger.notes, *spoken, *transcript.notes, *reasons)
@@ -215,7 +331,3 @@ def _concluded(
         notes=tuple(dict.fromkeys(notes)),
         repository=identity.repository,
     )
-
-
-def _smaller(*limits: int | None) -> int | None:
-    return min((limit for limit in limits if limit is not None), default=None)

@@ -35,7 +35,7 @@ FORBIDDEN_NAMES = {
     "common",
     "misc",
 }
-STAGES = ("changeset", "evidence", "debate", "consensus", "publish", "screen", "domain")
+STAGES = ("changeset", "context", "evidence", "debate", "consensus", "publish", "screen", "domain")
 ENTRY_POINTS = ("cli", "library.py", "probes")
 
 #: Where everything may be caught: the one catcher of the program. Probes are programs of their own.

@@ -65,6 +65,7 @@ def conclusion(coverage: Iterable[Coverage], ledger: Ledger, transcript: Transcr
         for case in transcript.cases
         if case.settled_by is SettledBy.BUDGET and case.triage is Triage.DEBATED
     ]
+    reasons += [transcript.capped] if transcript.capped else []
     return (Conclusion.PARTIAL if reasons else Conclusion.COMPLETE), tuple(reasons)
 
 

@@ -1,0 +1,85 @@
+"""Which providers could sit here: those with a key in the environment, those with an address in the configuration."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from urllib.parse import urlsplit
+
+from reviewbot.adapters.panel.vendors import VENDORS, Vendor, vendor_named
+from reviewbot.config import Configuration, offers, seats
+from reviewbot.config.deal import Offer
+from reviewbot.config.seats import Seating
+from reviewbot.ports import Account
+from reviewbot.wiring.order import Order
+
+OLLAMA_HOST = "OLLAMA_HOST"
+"""The variable with Ollama's address: who sets it wants to be served there."""
+
+PASSED_ON = ("AWS_", "BEDROCK_")
+"""Variables that a provider may read for itself: AWS's usual ones."""
+
+
+def seated(order: Order, configuration: Configuration) -> Seating:
+    """Who sits on the panel. Raises ConfigError."""
+    market = offered(order, configuration)
+    return seats.seating(configuration, market, panel=order.panel, models=order.models)
+
+
+def offered(order: Order, configuration: Configuration) -> tuple[Offer, ...]:
+    """Every provider that is known here, in the order in which seats are dealt."""
+    named = seats.providers_named(configuration, order.models)
+    names = dict.fromkeys((*(vendor.name for vendor in VENDORS if vendor.name not in _ON_REQUEST), *named))
+    return tuple(_offer(name, configuration, order.environment) for name in names)
+
+
+_ON_REQUEST = ("openai-responses",)
+"""Another way to a provider that is in the table already: only for who names it."""
+
+
+def _offer(name: str, configuration: Configuration, environ: Mapping[str, str]) -> Offer:
+    vendor = vendor_of(name, configuration)
+    return offers.offer(
+        configuration,
+        name,
+        names=(OLLAMA_HOST,) if vendor.name == "ollama" else vendor.key_names,
+        needs_key=vendor.needs_key,
+        default_model=vendor.default_model,
+        environ=environ,
+    )
+
+
+def vendor_of(name: str, configuration: Configuration) -> Vendor:
+    """What a provider's name means. Raises ConfigError."""
+    base_url = configuration.value(f"providers.{name}.base_url")
+    return vendor_named(name, base_url if isinstance(base_url, str) else "")
+
+
+def account(name: str, configuration: Configuration, environ: Mapping[str, str]) -> Account:
+    """Where a provider answers, with its key."""
+    vendor = vendor_of(name, configuration)
+    configured = configuration.value(f"providers.{name}.base_url")
+    address = configured if isinstance(configured, str) else vendor.base_url
+    if vendor.name == "ollama" and configured is None:
+        address = environ.get(OLLAMA_HOST) or address
+    variable = offers.key_variable(configuration, name, vendor.key_names, environ=environ)
+    return Account(
+        name=name,
+        base_url=address,
+        key=environ.get(variable, "") if variable else "",
+        allow_plain_http=bool(configuration.value(f"providers.{name}.allow_plain_http")),
+        environment={key: value for key, value in environ.items() if key.startswith(PASSED_ON)},
+    )
+
+
+def is_local(vendor: Vendor, account: Account, configuration: Configuration) -> bool:
+    """Its tokens count as served locally: as configured, else by its vendor, else by its address."""
+    said = configuration.value(f"providers.{account.name}.local")
+    if isinstance(said, bool):
+        return said
+    host = urlsplit(account.base_url).hostname or ""
+    try:
+        near = ipaddress.ip_address(host).is_private
+    except ValueError:
+        near = host == "localhost"
+    return vendor.local or near

@@ -1,0 +1,166 @@
+"""The option values of the stages, from the configuration and who sits on the panel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+from reviewbot import pipeline
+from reviewbot.briefing import BriefingOptions
+from reviewbot.changeset.select import SelectOptions
+from reviewbot.config import Configuration
+from reviewbot.consensus.policy import PolicyOptions
+from reviewbot.context.blocks import Parser, guessed
+from reviewbot.debate.first_pass import LocalWork
+from reviewbot.debate.improve import ImproveOptions
+from reviewbot.debate.protocol import DebateOptions
+from reviewbot.domain.debate import Seat
+from reviewbot.domain.evidence import Severity
+from reviewbot.evidence.view import CheckOptions
+from reviewbot.ports import Pace, Rule
+
+PORTION_TOKENS = 30_000
+"""Of one portion: what a model reads with care, and what a cache is worth. Long prompts lose what stands in their middle
+[design]."""
+
+SHARE_OF_TOKENS = 0.6
+"""Of ``limits.tokens``: for the first pass. The rest is for arguments about it [design]."""
+
+FRAME_TOKENS = 900
+"""What a local model's prompt takes beside the passages."""
+
+LEAST_ROOM = 300
+"""A portion for a local model is never smaller, whatever its pace."""
+
+SHARE_FOR_LOCAL = 0.5
+"""Of a review's seconds: for the first pass of local models [design]."""
+
+MOST_RULE_CHARACTERS = 24_000
+"""Of all rule files and path rules together: every prompt carries them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """How much thought a panel of models spends: rounds and disputes at most, whether deadlocks go before a moderator, steps of
+    look-ups in an ask, tokens of context for a portion, findings that get a draft of a fix."""
+
+    rounds: int
+    disputes: int
+    moderate: bool
+    steps: int
+    related_tokens: int
+    drafts: int
+
+
+EFFORTS = {
+    "low": Effort(1, 3, moderate=False, steps=0, related_tokens=0, drafts=0),
+    "medium": Effort(5, 50, moderate=True, steps=4, related_tokens=4_000, drafts=0),
+    "high": Effort(5, 50, moderate=True, steps=8, related_tokens=8_000, drafts=5),
+}
+"""``low`` is first passes, a vote and one check of what is disputed. ``medium`` is what ``debate.*`` says. ``high`` also looks
+further and drafts replacements [design]."""
+
+
+def effort_of(configuration: Configuration) -> Effort:
+    """The effort that is configured. What somebody set by hand is not cut by it."""
+    effort = EFFORTS[configuration.get("debate.effort", str)]
+    if configuration.origin("debate.rounds") != "default":
+        effort = replace(effort, rounds=5)
+    return effort
+
+
+def options_of(configuration: Configuration, *, execute: bool = True) -> pipeline.Options:
+    """For the static panel: it has no window and costs nothing."""
+    criteria = tuple((name, configuration.get(f"debate.criteria.{name}", int)) for name, _ in DebateOptions().criteria)
+    checks = configuration.records("checks")
+    presets = tuple(str(check["preset"]) for check in checks if "preset" in check)
+    required = tuple(str(check["preset"]) for check in checks if "preset" in check and check.get("required"))
+    seconds = configuration.get("limits.seconds", float)
+    default_checks = CheckOptions()
+    return pipeline.Options(
+        selection=SelectOptions(ignore=configuration.texts("review.ignore")),
+        checks=replace(
+            default_checks, execute=execute, presets=presets, required=required, seconds=min(default_checks.seconds, seconds)
+        ),
+        debate=DebateOptions(
+            criteria=criteria,
+            rounds=configuration.get("debate.rounds", int),
+            round_seconds=configuration.get("debate.round_seconds", float),
+            max_disputes=configuration.get("debate.max_disputes", int),
+        ),
+        policy=PolicyOptions(
+            posting=configuration.get("debate.posting", str),
+            min_severity=Severity[configuration.get("review.min_severity", str).upper()],
+        ),
+        budget_tokens=_token_budget(configuration),
+        seconds=seconds,
+    )
+
+
+def for_models(
+    plain: pipeline.Options,
+    configuration: Configuration,
+    seats: Iterable[Seat],
+    *,
+    paces: tuple[Pace, ...],
+) -> pipeline.Options:
+    """The same for a panel of models: portions that fit their windows and paces, within the token budget."""
+    effort, table = effort_of(configuration), tuple(seats)
+    strong = [seat for seat in table if not seat.local]
+    rooms = [seat.room for seat in strong if seat.room is not None]
+    first_pass = configuration.get("limits.tokens", int) * SHARE_OF_TOKENS
+    debate = replace(
+        plain.debate,
+        rounds=min(plain.debate.rounds, effort.rounds),
+        max_disputes=min(plain.debate.max_disputes, effort.disputes),
+        moderate=effort.moderate,
+        local=_local_work(plain, paces),
+    )
+    small = max(min((pace.room for pace in paces), default=0) - FRAME_TOKENS, LEAST_ROOM) if paces else None
+    portion = min([PORTION_TOKENS, *rooms])
+    return replace(
+        plain,
+        debate=debate,
+        improve=ImproveOptions(effort.drafts, plain.debate.round_seconds),
+        budget_tokens=int(first_pass / max(len(strong), 1)),
+        briefing=BriefingOptions(
+            portion_tokens=portion if strong else small,
+            small_tokens=small if strong else None,
+            related_tokens=effort.related_tokens if strong else 0,
+            parser=parser(),
+        ),
+    )
+
+
+def parser() -> Parser:
+    """What tells functions and classes of a file: its grammar where the library is installed, else a look at its lines."""
+    try:
+        from reviewbot.context.grammar import parsed
+    except ModuleNotFoundError:
+        return guessed
+    return parsed
+
+
+def _local_work(plain: pipeline.Options, paces: tuple[Pace, ...]) -> LocalWork:
+    """As many asks as fit into the share of the review's time, each planned to take its share of a round's."""
+    planned = plain.debate.round_seconds * 0.24
+    asks = max(1, int(plain.seconds * SHARE_FOR_LOCAL / planned))
+    return LocalWork(paces, asks, plain.debate.round_seconds)
+
+
+def rules_for(configuration: Configuration, files: Iterable[tuple[str, str]]) -> tuple[Rule, ...]:
+    """What the repository asks of changes: its rule files ``(name, text)``, and its rules for some paths."""
+    found = [Rule(name, text) for name, text in files]
+    for rule in configuration.records("review.path_rules"):
+        found.append(Rule(f"for files that match {rule['path']}", str(rule["instructions"])))
+    left, kept = MOST_RULE_CHARACTERS, []
+    for one in found:
+        kept.append(replace(one, text=one.text[:left]))
+        left -= len(kept[-1].text)
+    return tuple(rule for rule in kept if rule.text)
+
+
+def _token_budget(configuration: Configuration) -> int | None:
+    """The static panel has no window: only a limit that somebody set bounds what it is shown."""
+    setting = configuration.setting("limits.tokens")
+    return None if setting.origin == "default" else configuration.get("limits.tokens", int)

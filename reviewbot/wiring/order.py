@@ -1,0 +1,98 @@
+"""What an entry point asks for, and what it gets."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from reviewbot import config
+from reviewbot.adapters.git import GitRepo
+from reviewbot.adapters.patch import PatchOnly
+from reviewbot.config import Configuration, Source
+from reviewbot.config.seats import Seating
+from reviewbot.domain.change import Revisions
+from reviewbot.domain.event import Target
+from reviewbot.domain.review import Review
+from reviewbot.ports import Portion
+
+REPOSITORY_FILES = (".reviewbot.yml", "pyproject.toml")
+"""Where a repository may configure its reviews, best first. Read from the base commit."""
+
+_CROCKFORD = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """One review as an entry point asks for it. ``flags``: configuration key to (value, the flag's name). ``environment`` is the
+    process's; ``config`` a file given by the operator instead of the repository's, ``user`` the user's own file. ``panel`` and
+    ``models`` are what was typed for ``--panel`` and ``--model``; ``state`` is the folder of what is remembered (``None``:
+    nothing is); ``fresh`` begins anew where an earlier debate could be resumed or replayed."""
+
+    target: Target
+    directory: Path
+    environment: Mapping[str, str]
+    flags: Mapping[str, tuple[object, str]]
+    config: Source | None = None
+    user: Source | None = None
+    execute: bool = True
+    title: str = ""
+    focus: str = ""
+    panel: str | None = None
+    models: tuple[str, ...] = ()
+    state: Path | None = None
+    fresh: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A review and the configuration it was made under."""
+
+    review: Review
+    configuration: Configuration
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """What a review would ask: who sits, what they would read, and the most that it could take."""
+
+    seating: Seating
+    portions: tuple[Portion, ...]
+    calls: int
+    worst_usd: float
+    cap_usd: float
+    notes: tuple[str, ...] = ()
+
+
+class SystemClock:
+    """The machine's monotonic clock."""
+
+    def seconds(self) -> float:
+        """Seconds since some moment."""
+        return time.monotonic()
+
+
+class Silent:
+    """An observer who looks away."""
+
+    def saw(self, progress: object) -> None:
+        """Nothing."""
+
+
+def configure(order: Order, repo: GitRepo | PatchOnly, revisions: Revisions) -> Configuration:
+    """Flags over environment over the base commit's file (or the operator's) over the user's over defaults."""
+    repository: tuple[Source, ...] = ()
+    if order.config is not None:
+        repository = (order.config,)
+    elif isinstance(repo, GitRepo) and revisions.base_tree is not None:
+        found = ((name, repo.file_at(revisions.base_tree, name)) for name in REPOSITORY_FILES)
+        repository = tuple(Source(name, data) for name, data in found if data is not None)
+    return config.load(flags=order.flags, environ=order.environment, repository=repository, user=order.user)
+
+
+def run_id() -> str:
+    """A ULID (48 bits of milliseconds, 80 random bits, Crockford's base 32): sorts by time."""
+    number = (time.time_ns() // 1_000_000) << 80 | secrets.randbits(80)
+    return "".join(_CROCKFORD[(number >> shift) & 31] for shift in range(125, -1, -5))

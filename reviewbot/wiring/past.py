@@ -1,0 +1,126 @@
+"""What is remembered: past debates, and the last review of a repository."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from reviewbot import config
+from reviewbot.adapters.store.records import CallRecord, SessionRecord
+from reviewbot.adapters.store.records import SessionSummary as SessionSummary
+from reviewbot.config import Configuration
+from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.review import Review
+from reviewbot.errors import RevisionError, UsageError
+from reviewbot.ports import CallState
+from reviewbot.wiring import books
+from reviewbot.wiring.order import Order, Outcome
+from reviewbot.wiring.rooms import repository_files
+
+if TYPE_CHECKING:
+    from reviewbot.adapters.store.opening import Store
+    from reviewbot.publish.transcript import DebateCall, DebateRecord
+
+
+def sessions(order: Order, limit: int) -> tuple[SessionSummary, ...]:
+    """The last debates, newest first. Raises LedgerError."""
+    with _store(order) as store:
+        return store.history.sessions(limit=limit)
+
+
+def session(order: Order, name: str) -> DebateRecord:
+    """A whole debate; ``name`` may be shortened. Raises UsageError for none or several."""
+    with _store(order) as store:
+        return _record(store.history.session(name))
+
+
+def export(order: Order) -> Iterator[tuple[str, str]]:
+    """Lines for fine-tuning as (``train`` or ``validation``, JSON text), one after the other."""
+    with _store(order) as store:
+        yield from ((example.split, example.line) for example in store.examples())
+
+
+def replay(order: Order, name: str) -> Outcome:
+    """The review of a past debate, made again from what was paid for: a call that is not in the ledger is refused.
+
+    Raises UsageError where that session is unknown, RevisionError where its commits are gone.
+    """
+    from reviewbot.wiring.reviewing import review
+
+    with _store(order) as store:
+        summary = store.history.session(name).summary
+    if not summary.base or not summary.head:
+        raise UsageError(f"{summary.id} was no debate about commits", hint="show it with 'reviewbot sessions show'")
+    flags = {**order.flags, "limits.cost_usd": (0.0, "sessions replay")}
+    try:
+        target = Target(TargetKind.RANGE, base=summary.base, head=summary.head)
+        return review(replace(order, target=target, flags=flags, title=summary.title))
+    except RevisionError as exc:
+        raise RevisionError(exc.message, hint="its commits are gone; 'reviewbot sessions show' still has every word") from exc
+
+
+def last_review(order: Order) -> Review:
+    """The last review of the repository here. Raises UsageError where none is remembered."""
+    from reviewbot.wiring.reviewing import project_of
+
+    return books.last(order, project_of(order))
+
+
+@contextmanager
+def _store(order: Order) -> Iterator[Store]:
+    """The ledger as it is configured for this place."""
+    with books.opened(order, _configuration(order)) as store:
+        yield store
+
+
+def _configuration(order: Order) -> Configuration:
+    repository = (order.config,) if order.config else repository_files(order.directory, order.environment)
+    return config.load(flags=order.flags, environ=order.environment, repository=repository, user=order.user)
+
+
+def _record(found: SessionRecord) -> DebateRecord:
+    from reviewbot.publish.transcript import DebateRecord, DebateSeat
+
+    summary = found.summary
+    return DebateRecord(
+        id=summary.id,
+        state=summary.state.value,
+        project=summary.project,
+        base=summary.base,
+        head=summary.head,
+        title=summary.title,
+        conclusion=summary.conclusion,
+        verdict=summary.verdict,
+        seats=tuple(DebateSeat(seat.name, seat.role, seat.model, seat.state.value) for seat in summary.seats),
+        usage=summary.usage,
+        calls=tuple(map(_call, found.calls)),
+    )
+
+
+def _call(call: CallRecord) -> DebateCall:
+    from reviewbot.publish.transcript import DebateCall
+
+    document = json.loads(call.document) if call.document else {}
+    reply = document.get("text", "") if call.state is CallState.ANSWERED else document.get("message", "")
+    return DebateCall(
+        number=call.number,
+        seat=call.seat,
+        model=call.model,
+        phase=call.phase,
+        subject=call.subject,
+        round=call.round,
+        attempt=call.attempt,
+        step=call.step,
+        system=call.system,
+        prefix=call.prefix,
+        suffix=call.suffix,
+        exchanges=call.exchanges,
+        reply=reply,
+        outcome=call.outcome,
+        usage=call.usage,
+        seconds=call.seconds,
+        replayed=call.replayed,
+    )

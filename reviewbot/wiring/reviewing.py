@@ -1,0 +1,199 @@
+"""One review, put together and made: by the static panel, or by models whose every call is remembered."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from reviewbot import __version__, pipeline
+from reviewbot.adapters.git import GitRepo
+from reviewbot.adapters.panel.static import StaticPanel
+from reviewbot.adapters.patch import PatchOnly
+from reviewbot.config import Configuration
+from reviewbot.config.seats import Seating
+from reviewbot.domain.change import Revisions
+from reviewbot.domain.event import ReviewRequest, TargetKind
+from reviewbot.domain.review import Review
+from reviewbot.pipeline import Unremembered
+from reviewbot.ports import Observer, Pace, Panel, Rule, Sandbox, Session, SessionPlan
+from reviewbot.wiring import books, offers
+from reviewbot.wiring.options import effort_of, for_models, options_of, rules_for
+from reviewbot.wiring.order import Forecast, Order, Outcome, Silent, SystemClock, configure, run_id
+from reviewbot.wiring.rooms import open_repository, open_sandbox
+
+MOST_RULE_FILE_BYTES = 64_000
+STATIC_NOTE = "static panel, no language model: Critic, Reviewer and Optimizer argue from executed evidence by fixed rules"
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """A change with its ends resolved, and the configuration that holds for it."""
+
+    repo: GitRepo | PatchOnly
+    revisions: Revisions
+    configuration: Configuration
+    scratch: Path
+
+    @property
+    def git(self) -> GitRepo | None:
+        """The repository, where there is one."""
+        return self.repo if isinstance(self.repo, GitRepo) else None
+
+    @property
+    def project(self) -> str:
+        """A name for the repository in what is remembered."""
+        return _project(self.repo)
+
+
+@dataclass(frozen=True, slots=True)
+class Cast:
+    """Who reviews, with which options, remembered where, and what is to be said about it."""
+
+    panel: Panel
+    options: pipeline.Options
+    session: Session
+    notes: tuple[str, ...]
+
+
+def review(order: Order, observer: Observer | None = None) -> Outcome:
+    """Make one review. Raises ReviewbotError."""
+    with ExitStack() as stack:
+        scene = stack.enter_context(opened(order))
+        seating = offers.seated(order, scene.configuration)
+        room = stack.enter_context(_room(scene, order))
+        cast = stack.enter_context(_cast(seating, scene, order, room=room))
+        made = _made(cast, scene, order, room=room, observer=observer or Silent())
+        problem = books.keep(made, order, scene.project)
+        made = replace(made, notes=(*made.notes, problem)) if problem else made
+        return Outcome(made, scene.configuration)
+
+
+def plan(order: Order) -> Forecast:
+    """What a review would ask, without asking anybody. Raises ReviewbotError."""
+    from reviewbot.wiring import forecast
+
+    with opened(order) as scene:
+        return forecast.foretold(offers.seated(order, scene.configuration), scene, order)
+
+
+def project_of(order: Order) -> str:
+    """The name under which the repository of an order is remembered. Raises RepositoryError."""
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewbot-")))
+        return _project(stack.enter_context(open_repository(order.directory, scratch, order.environment)))
+
+
+def _project(repo: GitRepo | PatchOnly) -> str:
+    return (repo.remote_name() or str(repo.toplevel)) if isinstance(repo, GitRepo) else "patch"
+
+
+@contextmanager
+def opened(order: Order) -> Iterator[Scene]:
+    """The change of an order, and its configuration."""
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewbot-", ignore_cleanup_errors=True)))
+        repo: GitRepo | PatchOnly = PatchOnly()
+        if order.target.kind is not TargetKind.PATCH:
+            repo = stack.enter_context(open_repository(order.directory, scratch, order.environment))
+        revisions = repo.resolve(order.target)
+        yield Scene(repo, revisions, configure(order, repo, revisions), scratch)
+
+
+@contextmanager
+def _room(scene: Scene, order: Order) -> Iterator[Sandbox]:
+    level = scene.configuration.get("sandbox", str)
+    with open_sandbox(level, scene.git, scene.revisions, scratch=scene.scratch, order=order) as room:
+        yield room
+
+
+def _made(cast: Cast, scene: Scene, order: Order, *, room: Sandbox, observer: Observer) -> Review:
+    git = scene.git
+    world = pipeline.World(scene.repo, git, room, cast.panel, SystemClock(), observer, search=git, session=cast.session)
+    notes = (*cast.notes, *scene.configuration.notices)
+    identity = pipeline.Identity(run_id(), git.remote_name() if git else None, notes)
+    request = ReviewRequest(order.target, order.title, order.focus)
+    return pipeline.review(request, scene.revisions, world, options=cast.options, identity=identity)
+
+
+@contextmanager
+def _cast(seating: Seating, scene: Scene, order: Order, *, room: Sandbox) -> Iterator[Cast]:
+    plain = options_of(scene.configuration, execute=order.execute)
+    if seating.is_static:
+        notes = (STATIC_NOTE, *seating.notices)
+        yield Cast(StaticPanel(), plain, Unremembered(), notes)
+        return
+    with _models(seating, scene, order, plain=plain, room=room) as cast:
+        yield cast
+
+
+@contextmanager
+def _models(seating: Seating, scene: Scene, order: Order, *, plain: pipeline.Options, room: Sandbox) -> Iterator[Cast]:
+    """A panel of models, its session begun or resumed."""
+    from reviewbot.wiring import seats
+
+    configuration, clock = scene.configuration, SystemClock()
+    effort = effort_of(configuration)
+    with books.opened(order, configuration) as store:
+        hall = seats.Hall(configuration, order.environment, clock=clock, profiles=store.profiles)
+        tools = _toolbox(scene) if configuration.get("debate.tools", bool) else None
+        laid = seats.lay(seating, hall, tools=tools, steps=effort.steps, seconds=plain.debate.round_seconds)
+        plain = replace(plain, rules=_rules(scene))
+        session_plan = _session_plan(seating, scene, order, plain=plain, room=room)
+        with store.begin(session_plan) as begun:
+            paces = _paces(laid.paces, begun.session)
+            options = for_models(plain, configuration, laid.seats, paces=paces)
+            remembered = seats.Remembered(begun.calls, begun.session, store.profiles)
+            panel = seats.panel(laid, remembered, configuration, clock=clock, templates=seats.templates_folder())
+            resumed = ("an interrupted debate was resumed",) if begun.resumed else ()
+            yield Cast(panel, options, begun.session, (seating.why, *seating.notices, *resumed))
+
+
+def _toolbox(scene: Scene) -> Any:
+    """Look-ups in the trees of the change; ``None`` for a patch without a repository."""
+    from reviewbot.adapters.tools.toolbox import Tools
+
+    return Tools(scene.git, scene.git, scene.revisions) if scene.git is not None else None
+
+
+def _rules(scene: Scene) -> tuple[Rule, ...]:
+    """The repository's own rules, from the base commit."""
+    tree, git = scene.revisions.base_tree, scene.git
+    files: list[tuple[str, str]] = []
+    if git is not None and tree is not None:
+        for name in scene.configuration.texts("review.instructions"):
+            data = git.file_at(tree, name)
+            if data is not None:
+                files.append((name, data[:MOST_RULE_FILE_BYTES].decode("utf-8", "replace")))
+    return rules_for(scene.configuration, files)
+
+
+def _session_plan(seating: Seating, scene: Scene, order: Order, *, plain: pipeline.Options, room: Sandbox) -> SessionPlan:
+    """Which debate this is: everything that decides its course, and nothing that differs from run to run."""
+    revisions = scene.revisions
+    everyone = (*seating.seats, *((seating.moderator,) if seating.moderator else ()))
+    change = (revisions.base_tree, revisions.head_tree) if scene.git else scene.repo.diff(revisions).patch
+    course = (__version__, change, plain, everyone, scene.configuration.get("debate.effort", str), room.level, order.focus)
+    return SessionPlan(
+        key=hashlib.sha256(repr(course).encode("utf-8", "surrogateescape")).hexdigest(),
+        run_id=run_id(),
+        project=scene.project,
+        base=revisions.base or "",
+        head=revisions.head or "",
+        title=order.title,
+        seats=tuple((plan.name, plan.role, str(plan.spec)) for plan in everyone),
+        fresh=order.fresh,
+    )
+
+
+def _paces(measured: tuple[Pace, ...], session: Session) -> tuple[Pace, ...]:
+    """How fast local panelists are: as it was known when this debate was begun, so that who resumes it asks the same."""
+    kept: Mapping[str, Any] | None = session.recall("paces")
+    if kept is not None:
+        return tuple(Pace(**one) for one in kept["paces"])
+    session.keep("paces", {"paces": [asdict(pace) for pace in measured]})
+    return measured

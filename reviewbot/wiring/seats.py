@@ -1,0 +1,186 @@
+"""A seating becomes a panel: counters at providers, sittings at the table, a scribe, a till."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import reviewbot
+from reviewbot.adapters.panel import prices
+from reviewbot.adapters.panel.breaker import Breaker
+from reviewbot.adapters.panel.budget import Budget
+from reviewbot.adapters.panel.limits import Gate, Limits, in_flight
+from reviewbot.adapters.panel.local import LocalHost
+from reviewbot.adapters.panel.models import MOST_OUTPUT_TOKENS, Desk, Line, ModelPanel, Sitting
+from reviewbot.adapters.panel.prices import Meter, Price, PriceTable
+from reviewbot.adapters.panel.retry import Retries, RetryPolicy
+from reviewbot.adapters.panel.till import Counter, Opened, Till
+from reviewbot.adapters.panel.vendors import Vendor, family, open_provider
+from reviewbot.adapters.panel.warmth import Warmth
+from reviewbot.config import Configuration
+from reviewbot.config.models import ModelSpec
+from reviewbot.config.seats import Seating, SeatPlan
+from reviewbot.debate.prompt import JinjaScribe
+from reviewbot.domain.debate import Seat
+from reviewbot.ports import Account, Calls, Clock, Pace, Profiles, Session, Toolbox
+from reviewbot.wiring import offers
+
+WINDOW_FOR_PASSAGES = 0.6
+"""Of a model's window, beside the answer, the rules, the evidence and what others say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remembered:
+    """What the panel needs of the ledger."""
+
+    calls: Calls
+    session: Session
+    profiles: Profiles
+
+
+class Hall:
+    """Every counter of one run, each opened once. Opening begins at once, in the background: it takes as long as a check."""
+
+    def __init__(self, configuration: Configuration, environ: Mapping[str, str], *, clock: Clock, profiles: Profiles) -> None:
+        self._configuration = configuration
+        self._environ = environ
+        self._clock = clock
+        self._profiles = profiles
+        self._shared = in_flight()
+        records = configuration.records("prices")
+        self._prices = PriceTable(prices.published(), overrides=(prices.read_price(record) for record in records))
+        self._counters: dict[str, Counter] = {}
+        self._hosts: dict[str, LocalHost] = {}
+
+    def line(self, spec: ModelSpec, plan: SeatPlan, *, tools: Toolbox | None, steps: int) -> Line:
+        """A model that can be asked."""
+        counter = self.counter(spec.provider)
+        vendor = offers.vendor_of(spec.provider, self._configuration)
+        most = self._configuration.value(f"providers.{spec.provider}.max_output_tokens")
+        may_look = tools is not None and vendor.takes_tools and not vendor.local and steps > 0
+        return Line(
+            counter,
+            spec.model,
+            max_output_tokens=most if isinstance(most, int) else MOST_OUTPUT_TOKENS,
+            context_window=plan.context_window,
+            host=self._host(spec.provider, vendor),
+            tools=tools if may_look else None,
+            steps=steps if may_look else 0,
+        )
+
+    def counter(self, name: str) -> Counter:
+        """The counter of a provider."""
+        if name not in self._counters:
+            self._counters[name] = self._opened(name)
+        return self._counters[name]
+
+    def _opened(self, name: str) -> Counter:
+        vendor = offers.vendor_of(name, self._configuration)
+        account = offers.account(name, self._configuration, self._environ)
+        local = offers.is_local(vendor, account, self._configuration)
+        rent = self._configuration.value(f"providers.{name}.usd_per_hour")
+        meter = Meter(float(rent), self._clock) if isinstance(rent, int | float) and rent else None
+        return Counter(
+            name=name,
+            opened=Opened(_opening(vendor, account)),
+            gate=Gate(self._limits(name, vendor), clock=self._clock, sleep=asyncio.sleep, shared=self._shared),
+            breaker=Breaker(name, clock=self._clock),
+            retries=Retries(RetryPolicy(), clock=self._clock, sleep=asyncio.sleep, random=random.random),
+            warmth=Warmth() if vendor.warms and not vendor.local else None,
+            local=local,
+            meter=meter,
+            price=self._pricing(name, vendor, local=local, rented=meter is not None),
+        )
+
+    def _pricing(self, name: str, vendor: Vendor, *, local: bool, rented: bool) -> Callable[[str], Price]:
+        seller = vendor.name if vendor.base_url and vendor.name != name else name
+        return lambda model: prices.free(f"{name}:{model}") if rented else self._prices.price(seller, model, local=local)
+
+    def _limits(self, name: str, vendor: Vendor) -> Limits:
+        def number(key: str) -> int | None:
+            value = self._configuration.value(f"providers.{name}.{key}")
+            return value if isinstance(value, int) else None
+
+        return Limits(number("concurrency") or vendor.concurrency, number("rpm"), number("tpm"))
+
+    def _host(self, name: str, vendor: Vendor) -> LocalHost | None:
+        """The pace-keeper of a vendor that runs on the user's hardware and counts its own time."""
+        if not vendor.local:
+            return None
+        if name not in self._hosts:
+            account = offers.account(name, self._configuration, self._environ)
+            turns = self._limits(name, vendor).concurrency or 1
+            self._hosts[name] = LocalHost(account.base_url, self._profiles, turns)
+        return self._hosts[name]
+
+
+def _opening(vendor: Vendor, account: Account) -> Callable[[], reviewbot.ports.Provider]:
+    return lambda: open_provider(vendor, account)
+
+
+@dataclass(frozen=True, slots=True)
+class Laid:
+    """A table that is laid: its sittings, and how fast the local ones are."""
+
+    sittings: tuple[Sitting, ...]
+    moderator: Sitting | None
+    paces: tuple[Pace, ...]
+
+    @property
+    def seats(self) -> tuple[Seat, ...]:
+        """Who sits."""
+        return tuple(sitting.seat for sitting in self.sittings)
+
+
+def lay(seating: Seating, hall: Hall, *, tools: Toolbox | None, steps: int, seconds: float) -> Laid:
+    """The table for a seating. ``seconds`` is the time of an answer, by which local models are sized."""
+    sittings = tuple(_sitting(plan, hall, tools=tools, steps=steps) for plan in seating.seats)
+    judge = seating.moderator
+    moderator = _sitting(judge, hall, tools=tools, steps=steps) if judge else None
+    paces = tuple(pace for sitting in sittings if (pace := _pace(sitting, seconds)))
+    return Laid(sittings, moderator, paces)
+
+
+def _sitting(plan: SeatPlan, hall: Hall, *, tools: Toolbox | None, steps: int) -> Sitting:
+    specs = [plan.spec, *([plan.fallback] if plan.fallback else [])]
+    lines = () if plan.vacant else tuple(hall.line(spec, plan, tools=tools, steps=steps) for spec in specs)
+    local = bool(lines) and lines[0].host is not None
+    room = None
+    if plan.context_window is not None:
+        room = max(int(plan.context_window * WINDOW_FOR_PASSAGES) - MOST_OUTPUT_TOKENS // 2, 500)
+    seat = Seat(plan.name, plan.role, str(plan.spec), family(plan.spec.model), plan.lens, room, local)
+    return Sitting(seat, lines, plan.vacant)
+
+
+def _pace(sitting: Sitting, seconds: float) -> Pace | None:
+    line = sitting.lines[0] if sitting.lines else None
+    return line.host.told(sitting.seat.name, line.model, seconds) if line and line.host else None
+
+
+def panel(laid: Laid, remembered: Remembered, configuration: Configuration, *, clock: Clock, templates: Path) -> ModelPanel:
+    """The panel of models, with its budget."""
+    budget = Budget(
+        cost_usd=configuration.get("limits.cost_usd", float),
+        tokens=configuration.get("limits.tokens", int),
+        deadline=None,
+        clock=clock,
+    )
+    effort = configuration.get("debate.effort", str)
+    desk = Desk(scribe(templates), Till(remembered.calls, budget, clock), remembered.session, effort)
+    return ModelPanel(laid.sittings, laid.moderator, desk)
+
+
+def scribe(folder: Path) -> JinjaScribe:
+    """A scribe with the templates of a folder."""
+    found = (path for path in sorted(folder.rglob("*")) if path.suffix in (".j2", ".md"))
+    return JinjaScribe({path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8") for path in found})
+
+
+def templates_folder() -> Path:
+    """The folder ``prompts/``: inside the installed package, or at the top of a source tree."""
+    package = Path(reviewbot.__file__).parent
+    inside = package / "prompts"
+    return inside if inside.is_dir() else package.parent / "prompts"
