@@ -10,9 +10,10 @@ from reviewbot.context import mentions, names, related
 from reviewbot.context.blocks import Parser, guessed
 from reviewbot.context.mentions import Mention
 from reviewbot.debate.papers import Papers
+from reviewbot.errors import GitError
 from reviewbot.ports import Dossier, Hit, Objects, Passage, Related, Search
 
-MOST_HITS = 4_000
+MOST_HITS = 20_000
 """Lines of the tree that are looked at, over all portions."""
 
 MOST_FILES = 40
@@ -69,7 +70,11 @@ def _context(
         return ((),) * len(portions)
     wanted = [names.wanted(part) for part in portions]
     words = tuple(dict.fromkeys(word for some in wanted for word in some.words))
-    hits = library.search.find(library.tree, words, whole=True, most=MOST_HITS) if words else ()
+    try:
+        hits = library.search.find(library.tree, words, whole=True, most=MOST_HITS) if words else ()
+    except GitError:
+        # A tree so large that a search of it runs out of time: the change is read without context.
+        return ((),) * len(portions)
     return tuple(_beside(part, some, hits, library=library, options=options) for part, some in zip(portions, wanted, strict=True))
 
 

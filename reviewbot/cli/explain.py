@@ -14,7 +14,6 @@ from reviewbot.cli.output import deliver, wants_color
 from reviewbot.cli.tables import as_json
 from reviewbot.domain.review import Finding, Review
 from reviewbot.errors import UsageError
-from reviewbot.publish import explain as explanation
 from reviewbot.publish.document import document
 
 
@@ -31,6 +30,8 @@ def explain(arguments: Common, finding: str, *, output: Path | None, format: str
     if format == "json":
         deliver(as_json(next(told for told in document(review)["findings"] if told["id"] == one.id)), output)
     else:
+        from reviewbot.publish import explain as explanation
+
         color = wants_color(arguments.color or "auto", None if output else sys.stdout, order.environment)
         deliver(explanation.text(review, one, color=color), output)
     return 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from reviewbot import wiring
-from reviewbot.cli.options import Common, list_options
+from reviewbot.cli.options import ReviewArguments, seat_options
 from reviewbot.cli.orders import order_of
 from reviewbot.cli.output import deliver
 from reviewbot.cli.tables import as_json, columns
@@ -21,24 +21,26 @@ def models() -> None:
 
 
 @models.command("list")
-@list_options
-def listing(arguments: Common, format: str) -> int:  # noqa: A002
+@seat_options
+def listing(arguments: ReviewArguments) -> int:
     """List the configured models: who sits where, and which of them answer.
 
     Every provider with a key here is asked for its list of models; that costs nothing.
     """
     found = wiring.models(order_of(arguments))
-    deliver(as_json(found) if format == "json" else columns(HEADINGS, map(_row, found), nothing=NO_MODELS))
+    deliver(as_json(found) if arguments.format == "json" else columns(HEADINGS, map(_row, found), nothing=NO_MODELS))
     return 0
 
 
 @models.command("profile")
-@click.option("--measure", is_flag=True, help="Ask every configured local model once and keep what its server counts.")
-@list_options
-def profile(arguments: Common, format: str, *, measure: bool) -> int:  # noqa: A002
+@click.option(
+    "--measure", is_flag=True, help="Ask every local model that sits on the panel once, and keep what its server counts."
+)
+@seat_options
+def profile(arguments: ReviewArguments, measure: bool) -> int:
     """Show how fast local models work, from their servers' own counters."""
     found = wiring.profiles(order_of(arguments), measure)
-    deliver(as_json(found) if format == "json" else columns(SPEEDS, map(_speeds, found), nothing=NO_PROFILES))
+    deliver(as_json(found) if arguments.format == "json" else columns(SPEEDS, map(_speeds, found), nothing=NO_PROFILES))
     return 0
 
 

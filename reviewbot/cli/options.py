@@ -109,6 +109,7 @@ _DIRECTORY = click.Path(exists=True, file_okay=False, path_type=Path)
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 _NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 _NEW_DIRECTORY = click.Path(file_okay=False, path_type=Path)
+_LISTING = click.option("--format", type=click.Choice(LISTINGS), default="text", show_default=True, help="What to print.")
 _POSITIVE = click.FloatRange(min=0, min_open=True)
 
 ANYWHERE: tuple[Decorator[Any], ...] = (
@@ -130,7 +131,7 @@ REPORT: tuple[Decorator[Any], ...] = (
     click.option("-o", "--output", type=_NEW_FILE, help="Write the report to this file."),
 )
 
-PANEL: tuple[Decorator[Any], ...] = (
+SEATS: tuple[Decorator[Any], ...] = (
     click.option("--panel", metavar="NAME", help="Who reviews: `static`, `models`, or a panel of the configuration."),
     click.option(
         "--model",
@@ -138,6 +139,10 @@ PANEL: tuple[Decorator[Any], ...] = (
         metavar="[ROLE=]PROVIDER:MODEL",
         help="Who sits there; without a role, on every seat. Repeatable.",
     ),
+)
+
+PANEL: tuple[Decorator[Any], ...] = (
+    *SEATS,
     click.option("--effort", type=click.Choice(EFFORTS), help="How much thought a panel of models spends."),
     click.option("--max-cost-usd", type=click.FloatRange(min=0), metavar="N", help="Spend at most this much."),
     click.option("--log-format", type=click.Choice(LOG_FORMATS), default="text", show_default=True, help="How progress is told."),
@@ -169,13 +174,22 @@ def common_options(handler: Callable[..., int]) -> Callable[..., int]:
 
 def list_options(handler: Callable[..., int]) -> Callable[..., int]:
     """Give a command that lists something the common options, and ``format`` beside them: ``text`` or ``json``."""
-    told = click.option("--format", type=click.Choice(LISTINGS), default="text", show_default=True, help="What to print.")
-    return told(common_options(handler))
+    return _LISTING(common_options(handler))
 
 
 def review_options(handler: Callable[..., int]) -> Callable[..., int]:
     """Give a command all options of a review, as one :class:`ReviewArguments`."""
     return _gathered(handler, ReviewArguments, REVIEW)
+
+
+def seat_options(handler: Callable[..., int]) -> Callable[..., int]:
+    """Give a command that lists models the options that seat them, and ``format``, as one :class:`ReviewArguments`."""
+    return _gathered(handler, ReviewArguments, (*SEATS, _LISTING, *COMMON))
+
+
+def report_options(handler: Callable[..., int]) -> Callable[..., int]:
+    """Give a command that reports a review of the past the options of a report, as one :class:`ReviewArguments`."""
+    return _gathered(handler, ReviewArguments, (*REPORT, *COMMON))
 
 
 def demo_options(handler: Callable[..., int]) -> Callable[..., int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 
@@ -9,6 +10,7 @@ from reviewbot import wiring
 from reviewbot.cli.config import tell
 from reviewbot.cli.environment import surroundings
 from reviewbot.cli.options import Common, ReviewArguments
+from reviewbot.cli.output import say
 from reviewbot.cli.places import state_directory
 from reviewbot.cli.settings import read_file, read_user_file
 from reviewbot.domain.event import Target, TargetKind
@@ -17,7 +19,11 @@ from reviewbot.domain.event import Target, TargetKind
 def order_of(arguments: Common, target: Target | None = None) -> wiring.Order:
     """The order for a command, with the variables of this process and of a ``.env``; what of that is not read is said."""
     around = surroundings(arguments, os.environ, is_private=wiring.is_private_file)
-    tell(around.notices, quiet=arguments.quiet)
+    if isinstance(arguments, ReviewArguments) and arguments.log_format == "json":
+        for notice in around.notices:
+            say(json.dumps({"event": "notice", "stage": "configuration", "at": 0.0, "text": notice}))
+    else:
+        tell(around.notices, quiet=arguments.quiet)
     order = wiring.Order(
         target=target or Target(TargetKind.AUTO),
         directory=arguments.repo,

@@ -12,7 +12,7 @@ from pathlib import Path
 import click
 
 from reviewbot import wiring
-from reviewbot.cli.options import Common, ReviewArguments, common_options, demo_options, list_options
+from reviewbot.cli.options import Common, ReviewArguments, common_options, list_options, report_options
 from reviewbot.cli.orders import order_of
 from reviewbot.cli.output import deliver, say
 from reviewbot.cli.tables import as_json, columns
@@ -46,9 +46,9 @@ def listing(arguments: Common, format: str, *, limit: int) -> int:  # noqa: A002
 @common_options
 def show(arguments: Common, session: str, *, format: str, output: Path | None) -> int:  # noqa: A002
     """Show a whole debate: every prompt, every reply, what each cost. ID may be shortened."""
+    record = wiring.session(order_of(arguments), session)
     from reviewbot.publish import transcript
 
-    record = wiring.session(order_of(arguments), session)
     render = {"text": transcript.text, "json": transcript.json, "html": transcript.html}[format]
     deliver(render(record), output)
     return 0
@@ -56,7 +56,7 @@ def show(arguments: Common, session: str, *, format: str, output: Path | None) -
 
 @sessions.command("replay")
 @click.argument("session", metavar="ID")
-@demo_options
+@report_options
 def replay(arguments: ReviewArguments, session: str) -> int:
     """Make the review of a past debate again from what was paid for: nobody is asked, nothing is paid."""
     from reviewbot.cli.review import exit_code, report

@@ -92,11 +92,24 @@ def _walk(entries: Entries, path: tuple[str, ...]) -> Iterator[tuple[str, object
         key = key_named(name)
         if key is not None:
             yield name, key.kind.read(node, name), place
-        elif isinstance(node, Entries):
+        elif isinstance(node, Entries) and node.entries:
             yield from _walk(node, inner)
-        elif not (isinstance(node, Scalar) and node.value is None):
+        elif _is_empty(node):
+            yield from _bare_seat(part, name, place)
+        else:
             below = ", ".join(n if n != "*" else "names of your own" for n in names_below(inner))
             raise ConfigError(f"{name} is not a mapping ({place})", hint=f"below it stand {below}")
+
+
+def _is_empty(node: Node) -> bool:
+    return isinstance(node, Entries) or (isinstance(node, Scalar) and node.value is None)
+
+
+def _bare_seat(part: str, name: str, place: Place) -> Iterator[tuple[str, object, Place]]:
+    """A seat of which nothing is said still sits: by the role that its name says. Anything else that is empty says nothing."""
+    role = f"{name}.role"
+    if key_named(role) is not None:
+        yield role, part, place
 
 
 def _is_known(part: str, path: tuple[str, ...]) -> bool:

@@ -105,7 +105,12 @@ def seating(
         return _all_vacant(seats, insists=_insists(panel, choices))
     judge = _moderator(moderator, seats, market, hands=hands)
     everyone = (*seats, judge)
-    return Seating(seats, judge, _why(seats, bool(missing)), tuple(_notice(seat, wishes) for seat in everyone if seat.vacant))
+    return Seating(
+        seats,
+        judge,
+        _why(seats, by_keys=len(missing) == len(wishes), typed=bool(choices)),
+        tuple(_notice(seat, wishes) for seat in everyone if seat.vacant),
+    )
 
 
 def _written(configuration: Configuration, panel: str | None) -> tuple[tuple[_Wish, ...], _Wish | None]:
@@ -265,9 +270,10 @@ def _notice(seat: SeatPlan, wishes: tuple[_Wish, ...]) -> str:
     return f"{seat.name} stays empty: {where} asks for {seat.spec}, and {seat.vacant}"
 
 
-def _why(seats: tuple[SeatPlan, ...], was_dealt: bool) -> str:
+def _why(seats: tuple[SeatPlan, ...], *, by_keys: bool, typed: bool) -> str:
     sitting = ", ".join(f"{seat.name} {seat.spec}" for seat in seats if not seat.vacant)
-    return f"panel by the keys that are here: {sitting}" if was_dealt else f"panel as configured: {sitting}"
+    reason = "as chosen with --model" if typed else "by the keys that are here" if by_keys else "as configured"
+    return f"panel {reason}: {sitting}"
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

@@ -59,7 +59,11 @@ def parsed(path: str, content: bytes) -> tuple[Block, ...] | None:
         return None
     kinds = [Rule(kind=kind) for kind in _KINDS[language]]
     root = SgRoot(content.decode("utf-8", "replace"), language).root()
-    found = (_block(node) for node in root.find_all(any=kinds))
+    try:
+        nodes = root.find_all(any=kinds)
+    except RuntimeError:  # another version, whose grammar has other kinds
+        return None
+    found = map(_block, nodes)
     return tuple(sorted((block for block in found if block), key=lambda block: (block.start, -block.end)))
 
 

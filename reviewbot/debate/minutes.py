@@ -9,6 +9,7 @@ from reviewbot.domain.debate import Attendance, Case, Ruling, Seat, SeatStatus, 
 from reviewbot.domain.money import Bill, Usage
 from reviewbot.ports import Ask, Experiment, Reply, ReplyStatus, Verification
 
+
 def quorum(seats: int) -> int:
     """How many must answer the first pass for a verdict to mean anything: 2 of 3, 1 of 1."""
     return seats // 2 + 1

@@ -36,6 +36,9 @@ MOST_COMPLAINT = 1_000
 MOST_KEPT = 12_000_000
 """Characters of rendered material that are kept: some times the largest change that is read whole."""
 ITEMS_OF_A_NARROW_SEAT = 15
+ITEMS_OF_A_LOCAL_SEAT = 5
+
+_Key = tuple[Dossier, int | None, Place | None, bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,15 @@ FORMS: Mapping[type, _Form] = {
     Improvement: _Form("question/improvement.j2", "draft", schema.DRAFT_SCHEMA),
     Assignment: _Form("question/assignment.j2", "assignment", schema.ASSIGNMENT_SCHEMA),
 }
-_NEEDED = ("policy.j2", "shared.j2", "question.j2", "perspective.j2", *(form.template for form in FORMS.values()))
+_NEEDED = (
+    "policy.j2",
+    "policy_brief.j2",
+    "shared.j2",
+    "question.j2",
+    "question_brief.j2",
+    "perspective.j2",
+    *(form.template for form in FORMS.values()),
+)
 
 
 class JinjaScribe:
@@ -77,40 +88,45 @@ class JinjaScribe:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._kept: dict[tuple[Dossier, int | None, Place | None], tuple[str, Shown]] = {}
+        self._kept: dict[_Key, tuple[str, Shown]] = {}
 
     def write(self, ask: Ask, room: int | None) -> Prompt:
         """The prompt for ``ask``. Where the passages take more than ``room`` tokens, those that matter are shown, and no
         related code; one passage may be shown in part, and the parts left out are then in ``unread``."""
         question = ask.question
         form = FORMS[type(question)]
-        prefix, shown = self._shared(question.dossier, room, _place(question))
+        brief = ask.seat.local
+        prefix, shown = self._shared(question.dossier, room, _place(question), brief=brief)
+        policy = "policy_brief.j2" if brief else "policy.j2"
         return Prompt(
-            system=self._render("policy.j2", criteria=question.dossier.criteria or numbers.CRITERIA),
+            system=self._render(policy, criteria=question.dossier.criteria or numbers.CRITERIA),
             prefix=prefix,
-            suffix=self._own(ask, form),
+            suffix=self._briefly(ask, form) if brief else self._own(ask, form),
             schema=form.schema,
             schema_name=form.name,
             unread=shown.unread,
         )
 
-    def _shared(self, dossier: Dossier, room: int | None, place: Place | None) -> tuple[str, Shown]:
+    def _shared(self, dossier: Dossier, room: int | None, place: Place | None, *, brief: bool) -> tuple[str, Shown]:
         """The material, rendered once for all who are shown the same of it."""
-        key = (dossier, room, place if room is not None else None)
+        key = (dossier, room, place if room is not None else None, brief)
         if key not in self._kept:
             shown = fitting(dossier, room, place)
             whole = shown == Shown(dossier.passages, dossier.related)
-            prefix = self._shared(dossier, None, None)[0] if whole and room is not None else self._material(dossier, shown)
+            if whole and room is not None:
+                prefix, _ = self._shared(dossier, None, None, brief=brief)
+            else:
+                prefix = self._material(dossier, shown, brief=brief)
             self._keep(key, (prefix, shown))
         return self._kept[key]
 
-    def _keep(self, key: tuple[Dossier, int | None, Place | None], entry: tuple[str, Shown]) -> None:
+    def _keep(self, key: _Key, entry: tuple[str, Shown]) -> None:
         """Keep it, and let go of what was kept first where that is too much."""
         self._kept[key] = entry
         while len(self._kept) > 1 and sum(len(prefix) for prefix, _ in self._kept.values()) > MOST_KEPT:
             del self._kept[next(iter(self._kept))]
 
-    def _material(self, dossier: Dossier, shown: Shown) -> str:
+    def _material(self, dossier: Dossier, shown: Shown, *, brief: bool) -> str:
         paths = frozenset(passage.path for passage in shown.passages)
         notes = [self._templates.get(f"notes/{name}.md", "").strip() for name in prompt_change.languages(paths)]
         standing = [
@@ -118,6 +134,8 @@ class JinjaScribe:
             *(f"# A note on the language\n{note}" for note in notes if note),
         ]
         most = ITEMS_OF_A_NARROW_SEAT if shown.unread else prompt_change.MOST_ITEMS
+        if brief:
+            standing, most = [], ITEMS_OF_A_LOCAL_SEAT
         intent = prompt_change.intent(dossier.title, dossier.focus)
         material = [
             *([block("intent", intent)] if intent else []),
@@ -139,6 +157,17 @@ class JinjaScribe:
             question=self._render(form.template, **_values(ask.question)),
             complaint=complaint if ask.attempt > 1 else "",
             schema=json.dumps(_without_lengths(form.schema), separators=(",", ":")),
+        )
+
+    def _briefly(self, ask: Ask, form: _Form) -> str:
+        """The same for a local model, which pays with its time for every word, and whose server holds it to the schema."""
+        complaint = block("complaint", cut(screened(ask.complaint), MOST_COMPLAINT)) if ask.complaint else ""
+        name = form.template.replace(".j2", "_brief.j2")
+        return self._render(
+            "question_brief.j2",
+            lens=self._lens(ask.seat).split("\n\n", 1)[0],
+            question=self._render(name if name in self._templates else form.template, **_values(ask.question)),
+            complaint=complaint if ask.attempt > 1 else "",
         )
 
     def _lens(self, seat: Seat) -> str:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any, Literal, TypeVar
 
 from reviewbot.debate.schema import (
+    ANSWER,
     ARGUMENT,
     ASSIGNMENT_SCHEMA,
     CHECK,
@@ -125,10 +126,12 @@ def assignment(text: str, *, panelists: Iterable[str], portions: Iterable[str]) 
 
 
 def _load(text: str) -> Any:
+    """The document, taken out of its envelope where it came in one."""
     try:
-        return strict_json.loads(text, max_bytes=2_000_000)
+        document = strict_json.loads(text, max_bytes=2_000_000)
     except strict_json.InvalidJson as exc:
         raise InvalidReply(f"not valid JSON: {exc}") from exc
+    return document[ANSWER] if isinstance(document, dict) and set(document) == {ANSWER} else document
 
 
 def _claim(item: Any, where: str, seat: Seat) -> Claim:

@@ -139,3 +139,26 @@ ASSIGNMENT_SCHEMA: Mapping[str, Any] = {
     },
 }
 """JSON Schema of an assignment of portions to local panelists, most important first."""
+
+ANSWER = "answer"
+"""The one key of an envelope."""
+
+ENVELOPE: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": [ANSWER],
+    "properties": {
+        ANSWER: {
+            "anyOf": [
+                CLAIMS_SCHEMA,
+                POSITION_SCHEMA,
+                REBUTTAL_SCHEMA,
+                JUDGEMENT_SCHEMA,
+                DRAFT_SCHEMA,
+                ASSIGNMENT_SCHEMA,
+            ]
+        }
+    },
+}
+"""Every answer in one schema. Some vendors make the schema a part of what their caches compare (seen on Bedrock, documented by
+OpenAI: it stands before the system message): with a schema for each kind of question no prefix would ever be read twice."""

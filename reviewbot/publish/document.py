@@ -43,8 +43,8 @@ def document(review: Review) -> dict[str, Any]:
             "evidence": [_evidence(item) for item in review.evidence],
             "panel": [_attendance(entry) for entry in review.attendance],
             "usage": {
-                **_usage(review.bill.total),
-                "by_panelist": {name: _usage(usage) for name, usage in review.bill.by_panelist.items()},
+                **usage_fields(review.bill.total),
+                "by_panelist": {name: usage_fields(usage) for name, usage in review.bill.by_panelist.items()},
             },
             "timing": {
                 "seconds": review.timing.seconds,
@@ -169,6 +169,8 @@ def _position(position: Position) -> dict[str, Any]:
             }
             for argument in position.arguments
         ],
+        "counted": position.counted,
+        "check": _check(position.check),
     }
 
 
@@ -180,6 +182,7 @@ def _check(check: Check | None) -> dict[str, Any] | None:
         "source": check.source,
         "outcome": check.outcome,
         "evidence": list(check.evidence),
+        "output": check.output,
     }
 
 
@@ -198,13 +201,21 @@ def _attendance(entry: Attendance) -> dict[str, Any]:
     }
 
 
-def _usage(usage: Usage) -> dict[str, Any]:
+def usage_fields(usage: Usage) -> dict[str, Any]:
+    """The same in every document. The shares follow from the counts; they spare a reader the division."""
     return {
         "calls": usage.calls,
         "input_tokens": usage.input_tokens,
         "cached_input_tokens": usage.cached_input_tokens,
         "output_tokens": usage.output_tokens,
         "cost_usd": usage.cost_usd,
+        "local_tokens": usage.local_tokens,
+        "seconds": usage.seconds,
+        "replayed_calls": usage.replayed_calls,
+        "paid_usd": usage.paid_usd,
+        "estimated_usd": usage.estimated_usd,
+        "cached_share": round(min(usage.cached_share, 1.0), 4),
+        "local_share": round(min(usage.local_share, 1.0), 4),
     }
 
 

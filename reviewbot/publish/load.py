@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from reviewbot.domain.change import Coverage, CoverageStatus, Revisions
@@ -123,13 +124,15 @@ def _finding(node: Node) -> Finding:
 
 
 def _position(node: Node) -> Position:
-    at = node.fields("panelist round stance probability arguments")
+    at = node.fields("panelist round stance probability arguments", later="counted check")
     return Position(
         panelist=at["panelist"].text(),
         round=at["round"].count(),
         stance=at["stance"].word(Stance),
         probability=at["probability"].probability(),
         arguments=at["arguments"].each(_argument),
+        counted=at["counted"].truth() if "counted" in at else True,
+        check=at["check"].maybe(_check) if "check" in at else None,
     )
 
 
@@ -144,9 +147,13 @@ def _version(node: Node) -> Version:
 
 
 def _check(node: Node) -> Check:
-    at = node.fields("command source outcome evidence")
+    at = node.fields("command source outcome evidence", later="output")
     return Check(
-        at["command"].texts(), at["source"].text(), outcome=at["outcome"].one_of(OUTCOMES), evidence=at["evidence"].texts()
+        at["command"].texts(),
+        at["source"].text(),
+        outcome=at["outcome"].one_of(OUTCOMES),
+        evidence=at["evidence"].texts(),
+        output=at["output"].text() if "output" in at else "",
     )
 
 
@@ -189,19 +196,23 @@ def _attendance(node: Node) -> Attendance:
 
 
 _USAGE = "calls input_tokens cached_input_tokens output_tokens cost_usd"
+_LATER = "local_tokens seconds replayed_calls paid_usd estimated_usd cached_share local_share"
 
 
 def _bill(node: Node) -> Bill:
-    at = node.fields(f"{_USAGE} by_panelist")
-    by_panelist = {name: _usage(usage.fields(_USAGE)) for name, usage in at["by_panelist"].entries()}
+    at = node.fields(f"{_USAGE} by_panelist", later=_LATER)
+    by_panelist = {name: _usage(usage.fields(_USAGE, later=_LATER)) for name, usage in at["by_panelist"].entries()}
     return Bill(_usage(at), MappingProxyType(by_panelist))
 
 
-def _usage(at: dict[str, Node]) -> Usage:
+def _usage(at: Mapping[str, Node]) -> Usage:
+    """The shares say nothing that the counts do not: they are looked at and left."""
+    for share in ("cached_share", "local_share"):
+        if share in at:
+            at[share].probability()
+    counts = ["calls", "input_tokens", "cached_input_tokens", "output_tokens", "local_tokens", "replayed_calls"]
+    amounts = ["cost_usd", "seconds", "paid_usd", "estimated_usd"]
     return Usage(
-        calls=at["calls"].count(),
-        input_tokens=at["input_tokens"].count(),
-        cached_input_tokens=at["cached_input_tokens"].count(),
-        output_tokens=at["output_tokens"].count(),
-        cost_usd=at["cost_usd"].amount(),
+        **{name: at[name].count() for name in counts if name in at},
+        **{name: at[name].amount() for name in amounts if name in at},
     )

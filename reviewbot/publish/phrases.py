@@ -1,14 +1,15 @@
-"""What every human format says alike: the verdict, the panel, votes, proof, coverage, cost. Plain words, not yet escaped."""
+"""What every human format says alike: the verdict, the panel, votes, proof, coverage. Plain words, not yet escaped."""
 
 from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 from reviewbot.domain.change import Coverage, CoverageStatus
-from reviewbot.domain.debate import Check, Proof, SeatStatus, SettledBy, Stance
+from reviewbot.domain.debate import Attendance, Check, Proof, Seat, SeatStatus, SettledBy, Stance
 from reviewbot.domain.evidence import Evidence
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Review, Suggestion, Verdict
 from reviewbot.publish import plain
@@ -112,9 +113,29 @@ def panel(review: Review) -> str:
     seated = [entry.seat for entry in review.attendance if entry.status is SeatStatus.OK]
     if not seated:
         return "no panel"
-    if all(seat.family == STATIC_FAMILY or seat.model.split(":")[0] == STATIC_FAMILY for seat in seated):
+    if is_static(seated):
         return "static panel, no language model"
     return "panel: " + ", ".join(f"{seat.name} ({seat.model})" for seat in seated)
+
+
+def is_static(seats: Iterable[Seat]) -> bool:
+    """Nobody of them is a language model."""
+    return all(seat.family == STATIC_FAMILY or seat.model.split(":")[0] == STATIC_FAMILY for seat in seats)
+
+
+def is_of_models(review: Review) -> bool:
+    """A language model was invited: then it matters to a reader who sat where, what was ruled and what it cost."""
+    return not is_static(entry.seat for entry in review.attendance)
+
+
+def fate(entry: Attendance) -> str:
+    """How a seat fared, in words: lost and why, or kept, perhaps by another model."""
+    return f"{entry.status.value}: {entry.reason}" if entry.reason else entry.status.value
+
+
+def decisions(review: Review) -> tuple[str, ...]:
+    """What the moderator decided, in order."""
+    return tuple(f"round {ruling.round}: {ruling.decision}" for ruling in review.rulings)
 
 
 def target(review: Review) -> str:
@@ -204,15 +225,6 @@ def coverage(review: Review) -> str:
     ignored = sum(item.ignored for item in review.coverage)
     words = f"{seen} of {_number(len(review.coverage) - ignored, 'file')} reviewed"
     return f"{words}, {ignored} out of scope" if ignored else words
-
-
-def cost(review: Review) -> str:
-    """Money, calls and tokens."""
-    used = review.bill.total
-    if not used.calls:
-        return "no model calls, $0.00"
-    tokens = f"{used.input_tokens:,} tokens in ({used.cached_input_tokens:,} cached), {used.output_tokens:,} out"
-    return f"${used.cost_usd:.4f} for {_number(used.calls, 'model call')}, {tokens}"
 
 
 def _number(count: int, noun: str) -> str:

@@ -24,7 +24,7 @@ def lines(review: Review) -> Iterator[RenderableType]:
         if finding.positions or finding.versions:
             yield Text()
             yield Text.assemble((plain.line(finding.id), "bold"), " ", plain.line(finding.title))
-            yield from (Padding(line, (0, 0, 0, 2)) for line in _said(finding))
+            yield from (Padding(line, (0, 0, 0, 2)) for line in said(finding))
     if review.rulings:
         yield Text()
         yield Text("The moderator", style="bold underline")
@@ -50,7 +50,8 @@ def _turns(review: Review) -> Table:
     return table
 
 
-def _said(finding: Finding) -> Iterator[Text]:
+def said(finding: Finding) -> Iterator[Text]:
+    """How the claim changed, then every position with its arguments."""
     for version in finding.versions:
         yield Text.assemble(
             (f"{plain.line(version.change)} ", "dim"), plain.line(version.by), (f": {plain.line(version.text)}", "dim")

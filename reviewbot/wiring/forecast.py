@@ -10,7 +10,7 @@ from reviewbot.ports import Portion
 from reviewbot.wiring import seats
 from reviewbot.wiring.options import for_models, options_of
 from reviewbot.wiring.order import Forecast, Order, SystemClock
-from reviewbot.wiring.reviewing import Scene
+from reviewbot.wiring.scene import Scene
 
 PROMPT_FRAME_TOKENS = 3_500
 """Policy, question, schema and some evidence, beside the passages and their context."""

@@ -18,7 +18,9 @@ from reviewbot.errors import RevisionError, UsageError
 from reviewbot.ports import CallState
 from reviewbot.wiring import books
 from reviewbot.wiring.order import Order, Outcome
+from reviewbot.wiring.reviewing import review
 from reviewbot.wiring.rooms import repository_files
+from reviewbot.wiring.scene import project_of
 
 if TYPE_CHECKING:
     from reviewbot.adapters.store.opening import Store
@@ -48,8 +50,6 @@ def replay(order: Order, name: str) -> Outcome:
 
     Raises UsageError where that session is unknown, RevisionError where its commits are gone.
     """
-    from reviewbot.wiring.reviewing import review
-
     with _store(order) as store:
         summary = store.history.session(name).summary
     if not summary.base or not summary.head:
@@ -64,8 +64,6 @@ def replay(order: Order, name: str) -> Outcome:
 
 def last_review(order: Order) -> Review:
     """The last review of the repository here. Raises UsageError where none is remembered."""
-    from reviewbot.wiring.reviewing import project_of
-
     return books.last(order, project_of(order))
 
 

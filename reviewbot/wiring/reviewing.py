@@ -3,51 +3,26 @@
 from __future__ import annotations
 
 import hashlib
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from reviewbot import __version__, pipeline
-from reviewbot.adapters.git import GitRepo
 from reviewbot.adapters.panel.static import StaticPanel
-from reviewbot.adapters.patch import PatchOnly
-from reviewbot.config import Configuration
 from reviewbot.config.seats import Seating
-from reviewbot.domain.change import Revisions
-from reviewbot.domain.event import ReviewRequest, TargetKind
+from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.review import Review
 from reviewbot.pipeline import Unremembered
 from reviewbot.ports import Observer, Pace, Panel, Rule, Sandbox, Session, SessionPlan
 from reviewbot.wiring import books, offers
 from reviewbot.wiring.options import effort_of, for_models, options_of, rules_for
-from reviewbot.wiring.order import Forecast, Order, Outcome, Silent, SystemClock, configure, run_id
-from reviewbot.wiring.rooms import open_repository, open_sandbox
+from reviewbot.wiring.order import Forecast, Order, Outcome, Silent, SystemClock, run_id
+from reviewbot.wiring.rooms import open_sandbox
+from reviewbot.wiring.scene import Scene, opened
 
 MOST_RULE_FILE_BYTES = 64_000
 STATIC_NOTE = "static panel, no language model: Critic, Reviewer and Optimizer argue from executed evidence by fixed rules"
-
-
-@dataclass(frozen=True, slots=True)
-class Scene:
-    """A change with its ends resolved, and the configuration that holds for it."""
-
-    repo: GitRepo | PatchOnly
-    revisions: Revisions
-    configuration: Configuration
-    scratch: Path
-
-    @property
-    def git(self) -> GitRepo | None:
-        """The repository, where there is one."""
-        return self.repo if isinstance(self.repo, GitRepo) else None
-
-    @property
-    def project(self) -> str:
-        """A name for the repository in what is remembered."""
-        return _project(self.repo)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,29 +54,6 @@ def plan(order: Order) -> Forecast:
 
     with opened(order) as scene:
         return forecast.foretold(offers.seated(order, scene.configuration), scene, order)
-
-
-def project_of(order: Order) -> str:
-    """The name under which the repository of an order is remembered. Raises RepositoryError."""
-    with ExitStack() as stack:
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewbot-")))
-        return _project(stack.enter_context(open_repository(order.directory, scratch, order.environment)))
-
-
-def _project(repo: GitRepo | PatchOnly) -> str:
-    return (repo.remote_name() or str(repo.toplevel)) if isinstance(repo, GitRepo) else "patch"
-
-
-@contextmanager
-def opened(order: Order) -> Iterator[Scene]:
-    """The change of an order, and its configuration."""
-    with ExitStack() as stack:
-        scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewbot-", ignore_cleanup_errors=True)))
-        repo: GitRepo | PatchOnly = PatchOnly()
-        if order.target.kind is not TargetKind.PATCH:
-            repo = stack.enter_context(open_repository(order.directory, scratch, order.environment))
-        revisions = repo.resolve(order.target)
-        yield Scene(repo, revisions, configure(order, repo, revisions), scratch)
 
 
 @contextmanager
@@ -142,6 +94,7 @@ def _models(seating: Seating, scene: Scene, order: Order, *, plain: pipeline.Opt
         hall = seats.Hall(configuration, order.environment, clock=clock, profiles=store.profiles)
         tools = _toolbox(scene) if configuration.get("debate.tools", bool) else None
         laid = seats.lay(seating, hall, tools=tools, steps=effort.steps, seconds=plain.debate.round_seconds)
+        hall.begin()
         plain = replace(plain, rules=_rules(scene))
         session_plan = _session_plan(seating, scene, order, plain=plain, room=room)
         with store.begin(session_plan) as begun:

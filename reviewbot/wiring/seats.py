@@ -24,6 +24,7 @@ from reviewbot.config import Configuration
 from reviewbot.config.models import ModelSpec
 from reviewbot.config.seats import Seating, SeatPlan
 from reviewbot.debate.prompt import JinjaScribe
+from reviewbot.debate.schema import ENVELOPE
 from reviewbot.domain.debate import Seat
 from reviewbot.ports import Account, Calls, Clock, Pace, Profiles, Session, Toolbox
 from reviewbot.wiring import offers
@@ -42,7 +43,7 @@ class Remembered:
 
 
 class Hall:
-    """Every counter of one run, each opened once. Opening begins at once, in the background: it takes as long as a check."""
+    """Every counter of one run, each opened once."""
 
     def __init__(self, configuration: Configuration, environ: Mapping[str, str], *, clock: Clock, profiles: Profiles) -> None:
         self._configuration = configuration
@@ -69,7 +70,13 @@ class Hall:
             host=self._host(spec.provider, vendor),
             tools=tools if may_look else None,
             steps=steps if may_look else 0,
+            envelope=ENVELOPE if vendor.schema_in_cache else None,
         )
+
+    def begin(self) -> None:
+        """Open every counter in the background: importing a vendor's library takes as long as a check."""
+        for counter in self._counters.values():
+            counter.opened.begin()
 
     def counter(self, name: str) -> Counter:
         """The counter of a provider."""

@@ -99,8 +99,18 @@ def test_words_that_no_line_holds_and_none_at_all_find_nothing(git_repo: Repo, o
     git_repo.write("a.txt", "a\nb\n")
     git_repo.commit()
     assert opened.find(head_tree(git_repo), (), whole=False, most=9) == ()
-    assert opened.find(head_tree(git_repo), ("", "a\nb", "a\0b", "x" * 10_000), whole=False, most=9) == ()
+    assert opened.find(head_tree(git_repo), ("", "a\nb", "a\0b", "x" * 30_000), whole=False, most=9) == ()
     assert [hit.line for hit in opened.find(head_tree(git_repo), ("", "b"), whole=False, most=9)] == [2]
+
+
+def test_many_words_are_one_question(git_repo: Repo, opened: GitRepo) -> None:
+    git_repo.write("a.txt", "".join(f"word_{number}\n" for number in range(2000)))
+    git_repo.commit()
+    words = tuple(f"word_{number}" for number in range(2000))
+    hits = opened.find(head_tree(git_repo), words, whole=True, most=5000)
+    assert [hit.line for hit in hits] == list(range(1, searching.MOST_WORDS + 1))
+    long = tuple(f"{'€' * 1000}{number}" for number in range(100))
+    assert opened.find(head_tree(git_repo), (*long, "word_7"), whole=True, most=9) != ()
 
 
 def test_there_are_at_most_so_many_hits_and_long_lines_are_cut(git_repo: Repo, opened: GitRepo) -> None:

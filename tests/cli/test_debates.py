@@ -19,8 +19,10 @@ from reviewbot.domain.money import Usage
 from reviewbot.domain.review import Conclusion, Review, Verdict
 from reviewbot.errors import OutputError, UsageError
 from reviewbot.ports import Profile, SessionState
+from reviewbot.publish.document import document
 from tests.cli.planted import KEY
 from tests.cli.test_forecast import FULL
+from tests.publish.samples import FULL as SAMPLE
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,12 @@ def test_models_as_json_are_alone_on_stdout(answers, capfd):
     assert cli.main(["models", "list", "--format", "json"]) == 0
     held = json.loads(capfd.readouterr().out)
     assert [one["reachable"] for one in held] == [True, None, False]
+
+
+def test_models_are_listed_for_the_seats_that_are_typed(answers, capfd):
+    asked = answers("models", ())
+    assert cli.main(["models", "list", "--panel", "big", "--model", "ollama:q", "-q"]) == 0
+    assert (asked[0][0].panel, asked[0][0].models) == ("big", ("ollama:q",))
 
 
 @pytest.mark.parametrize(("words", "measure"), [([], False), (["--measure"], True)])
@@ -277,6 +285,18 @@ def test_keys_of_a_private_file_reach_the_wiring_and_what_is_left_is_said(answer
     assert cli.main(["models", "list", "-C", str(tmp_path)]) == 0
     assert asked[0][0].environment["OPENAI_API_KEY"] == "x"
     assert "REVIEWBOT__DEBATE__ROUNDS in .env is not read" in capfd.readouterr().err
+    answers("plan", FULL)
+    assert cli.main(["review", "--dry-run", "--log-format", "json", "-C", str(tmp_path)]) == 0
+    assert json.loads(capfd.readouterr().err)["event"] == "notice"
+
+
+def test_one_finding_is_told_as_it_stands_in_the_document(answers, capfd):
+    answers("last_review", SAMPLE)
+    wanted = document(SAMPLE)["findings"][1]
+    assert cli.main(["explain", wanted["id"].lower(), "--format", "json"]) == 0
+    assert json.loads(capfd.readouterr().out) == wanted
+    assert cli.main(["explain", "F99"]) == 2
+    assert f"it has {SAMPLE.findings[0].id}" in capfd.readouterr().err
 
 
 def test_a_finding_is_named_by_its_number_or_the_begin_of_its_fingerprint():

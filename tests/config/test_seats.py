@@ -106,6 +106,13 @@ def test_seats_without_a_model_are_dealt_where_no_seat_has_one():
     assert specs(found) == {"security": "anthropic:claude", "critic": "openai:gpt", "moderator": "anthropic:claude"}
 
 
+@pytest.mark.parametrize("empty", ["{}", ""])
+def test_a_seat_of_which_nothing_is_said_still_sits(empty: str):
+    found = seated(f"panel:\n  tester: {empty}\n  critic: {empty}\n", O)
+    assert [(seat.name, seat.role) for seat in found.seats] == [("tester", "tester"), ("critic", "critic")]
+    assert seated(f"panel: {empty}\npanels: {empty}\nmoderator: {empty}\nproviders: {{x: {{}}}}", O).seats == seated("", O).seats
+
+
 def test_a_default_model_of_the_configuration_counts():
     assert specs(seated("providers: {openai: {default_model: small}}", O))["critic"] == "openai:small"
 
@@ -172,6 +179,19 @@ def test_asking_for_models_where_there_can_be_none_is_an_error():
 )
 def test_models_are_chosen_on_the_command_line(models: tuple[str, ...], expected: dict[str, str]):
     assert specs(seated("", A, O, G, models=models)) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "models", "words"),
+    [
+        ("", (), "panel by the keys that are here: critic openai:gpt, "),
+        ("panel: {critic: {model: openai}, tester: {}}", (), "panel as configured: critic openai:gpt, tester openai:gpt"),
+        ("panel: {critic: {model: openai}}", ("openai:x",), "panel as chosen with --model: critic openai:x"),
+        ("", ("critic=openai:x",), "panel as chosen with --model: critic openai:x, "),
+    ],
+)
+def test_one_line_says_why_they_sit_there(text: str, models: tuple[str, ...], words: str):
+    assert seated(text, O, models=models).why.startswith(words)
 
 
 def test_a_flag_adds_a_seat_of_a_known_role_and_replaces_one_by_name_or_role():

@@ -271,6 +271,14 @@ def test_a_language_that_is_not_known_is_not_asked_for(path: str) -> None:
     assert grammar("big.py", b"#" * 500_000) is None
 
 
+def test_a_grammar_with_other_kinds_is_as_good_as_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ast_grep_py")
+    from reviewbot.context import grammar as module
+
+    monkeypatch.setattr(module, "_KINDS", {"python": ["no_such_kind"]})
+    assert module.parsed("a.py", b"def x(): pass") is None
+
+
 NONSENSE = {
     "brackets": b"(" * 100_000,
     "bytes": b"\xff\xfe\0def x(",

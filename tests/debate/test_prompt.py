@@ -175,7 +175,7 @@ ASKS = [
         SEAT,
         a_seat("reviewer"),
         replace(a_seat("own"), lens="money"),
-        replace(a_seat("optimizer"), room=900, local=True),
+        replace(a_seat("optimizer"), room=900),
     )
     for question in QUESTIONS.values()
     for round_, attempt in ((1, 1), (2, 2))
@@ -219,6 +219,18 @@ def test_the_shared_part_depends_on_the_dossier_only(texts: list[str], title: st
     prompts = [scribe().write(replace(ask, question=replace(ask.question, dossier=dossier)), None) for ask in seats]
     assert len({(prompt.system, prompt.prefix) for prompt in prompts}) == 1
     assert all(prompt.unread == () for prompt in prompts)
+
+
+def test_local_models_share_a_shorter_frame_among_themselves():
+    writer = scribe()
+    asks = [replace(ask, seat=replace(ask.seat, local=True)) for ask in ASKS]
+    prompts = [writer.write(ask, None) for ask in asks]
+    assert len({(prompt.system, prompt.prefix) for prompt in prompts}) == 1
+    long = writer.write(ASKS[0], None)
+    short = next(prompt for ask, prompt in zip(asks, prompts, strict=True) if isinstance(ask.question, FirstPass))
+    assert len(short.system) < len(long.system) / 4
+    assert "properties" not in short.suffix
+    assert prompts[0].schema == long.schema
 
 
 def test_code_is_shown_with_its_numbers_and_what_was_removed_where_it_stood():

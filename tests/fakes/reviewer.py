@@ -87,12 +87,14 @@ def reviewer(
     }
 
     def script(seen: Seen) -> Answer:
-        schema = seen.schema or spoken_schema(seen)
+        enveloped = set((seen.schema or {}).get("properties", {})) == {"answer"}
+        schema = spoken_schema(seen) if enveloped else seen.schema or spoken_schema(seen)
         wanted = set((schema or {}).get("properties", {}))
         made = next((make for names, make in kinds.items() if names <= wanted), None)
         if made is raised and seen.tools and len(seen.exchanges) < len(wishes):
             return Answer(tool_calls=tuple(wishes[len(seen.exchanges)]), seconds=seconds)
         document = made(seen) if made else smallest(schema)
+        document = {"answer": document} if enveloped else document
         return Answer("ok" if schema is None else json.dumps(document), seconds=seconds)
 
     return script
@@ -148,7 +150,7 @@ def _argument(seen: Seen) -> dict[str, Any]:
 def _position(stance: Any, seen: Seen) -> dict[str, Any]:
     word, probability = (stance, PROBABILITY[stance]) if isinstance(stance, str) else stance
     document = {"stance": word, "probability": probability, "arguments": [_argument(seen)], "check": None}
-    wanted = (seen.schema or spoken_schema(seen) or {}).get("properties", {})
+    wanted = (spoken_schema(seen) or seen.schema or {}).get("properties", {})
     return {name: value for name, value in document.items() if name in wanted}
 
 

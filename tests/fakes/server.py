@@ -134,7 +134,8 @@ class Server:
 
 
 def _bound(port: int) -> socket.socket:
-    own = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # The protocol is named so that asyncio sets TCP_NODELAY on what it accepts.
+    own = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     own.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     own.bind(("127.0.0.1", port))
     return own

@@ -204,6 +204,7 @@ BODIES = [
     (400, {"object": "error", "message": "This model's maximum context length is 512 tokens.", "code": 400}, Fault.TOO_LONG),
     (429, {"error": {"message": "Request too large for x on tokens per min (TPM): Limit 1, Requested 2", "code": "rate_limit_exceeded"}}, Fault.TOO_LONG),
     (403, {"error": {"message": "Your chosen model requires moderation and your input was flagged", "code": 403}}, Fault.INVALID),
+    (429, {"error": {"message": "No.", "type": "x", "code": "credit_balance_exhausted"}}, Fault.SPENT),
     (402, {"error": {"message": "Insufficient credits", "code": 402}}, Fault.SPENT),
     (200, {"error": {"message": "Provider returned error", "code": 502}}, Fault.SERVER),
     (200, {"error": {"message": "Rate limit exceeded", "code": 429}}, Fault.RATE_LIMITED),

@@ -79,7 +79,7 @@ ANY = st.recursive(
                 "properties": properties,
                 "required": list(properties),
                 "additionalProperties": False,
-            },  # fmt: skip
+            },
             st.dictionaries(st.sampled_from("abc"), inner, max_size=3),
         )
     ),

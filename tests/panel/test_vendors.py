@@ -67,6 +67,7 @@ def test_a_provider_is_opened_at_its_vendors_address(name: str):
     vendor = vendor_named(name)
     made = open_provider(vendor, Account(name, key="k"))
     assert type(made).__name__ == vendor.cls
+    assert str(vars(made)["_client"].base_url).rstrip("/") == vendor.base_url
     asyncio.run(made.close())
 
 

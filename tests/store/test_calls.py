@@ -145,6 +145,23 @@ def test_who_was_left_claims_nothing_more(store: Store):
         assert again.calls.claim(wanted()) is None
 
 
+def test_a_claim_that_succeeds_while_its_session_is_left_is_given_back(where: str):
+    leaving: list[OpenSession] = []
+
+    def now() -> float:
+        """Asked within the transaction of the claim."""
+        for opened in leaving:
+            opened.calls._ledger.under_way.end(opened.calls)
+        return 0.0
+
+    with open_store(where, now=now) as store, open_store(where) as other:
+        opened = store.begin(plan("A"))
+        leaving.append(opened)
+        with pytest.raises(LedgerError, match="the session was left"):
+            opened.calls.claim(wanted())
+        assert other.begin(plan("B")).calls.claim(wanted()) is None, "though the first process still lives"
+
+
 def test_two_stores_of_one_ledger_wait_for_each_other(where: str):
     with open_store(where) as first, open_store(where) as second:
         here, there = first.begin(plan("A")), second.begin(plan("B"))

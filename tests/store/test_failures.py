@@ -153,14 +153,14 @@ def test_a_user_without_rights_is_told(cluster):
         "postgresql://u:pass-WORD-123@h:port/x",
         "sqlite://",
         "://pass-WORD-123",
-        "oracle+pass-WORD-123://x",
+        "postgresql://u:pass-WORD-123",
     ],
 )
 def test_a_url_that_is_none_is_told_without_the_password(url: str):
     with pytest.raises(ConfigError) as caught:
         open_store(url)
     assert caught.value.hint
-    assert ":pass-WORD-123" not in "".join(traceback.format_exception(caught.value))
+    assert "pass-WORD-123" not in "".join(traceback.format_exception(caught.value))
 
 
 def test_who_loses_its_connections_gets_others_and_keeps_its_calls(cluster):

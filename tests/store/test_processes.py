@@ -73,13 +73,13 @@ def test_whenever_a_process_is_killed_nothing_that_was_kept_is_made_again(where:
             time.sleep(0.002)
         racer.kill()
         racer.communicate(timeout=HANGS)
-    before = kept(notes)
-    assert before
+    assert kept(notes)
     last = start(where, notes, "last", count=30, what="race")
     _, errors = last.communicate(timeout=HANGS)
     assert last.returncode == 0, errors
-    assert kept(notes) == set(range(30))
-    assert all(made(notes).count(number) == 1 for number in before)
+    written = notes.read_text().splitlines()
+    again = [line for place, line in enumerate(written) if f"kept {line}" in written[:place]]
+    assert not again, "made after it was kept"
     with open_store(where) as store:
         (session,) = store.history.sessions()
         assert session.id == "R1", "it was resumed each time"

@@ -16,7 +16,8 @@ MOST_OUTPUT = 8_000_000
 """Bytes of git's answer that are read."""
 LONGEST_LINE = 400
 """Bytes of a found line that are kept."""
-MOST_WORDS, LONGEST_WORD = 200, 400
+MOST_WORDS, MOST_CHARACTERS = 800, 25_000
+"""Of all words together: one argument of a process holds 128 KiB on Linux, and a character takes up to four bytes."""
 
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _IN_NO_LINE = re.compile("[\0\n\r]")
@@ -43,19 +44,29 @@ _GREP = (
 def find(git: Git, tree: str, words: tuple[str, ...], *, whole: bool, most: int) -> tuple[Hit, ...]:
     """The port ``Search``: ``tree`` is an object id.
 
-    Words that hold a line's end are dropped, as are empty, very long and more than ``MOST_WORDS`` of them. Raises GitError,
-    also where it takes longer than ``TIMEOUT_SECONDS``.
+    Words that hold a line's end are dropped, as are empty ones and those beyond ``MOST_WORDS`` and ``MOST_CHARACTERS``. Raises
+    GitError, also where it takes longer than ``TIMEOUT_SECONDS``.
     """
     if not _OBJECT_ID.fullmatch(tree):
         raise GitError(f"{tree!r} is no object id")
-    usable = [word for word in dict.fromkeys(words) if word and len(word) <= LONGEST_WORD and not _IN_NO_LINE.search(word)]
+    usable = _usable(words)
     if not usable or most < 1:
         return ()
-    asked = (*_GREP, f"--max-count={most}", "-e", _any_of(usable[:MOST_WORDS], whole=whole), tree, "--")
+    asked = (*_GREP, f"--max-count={most}", "-e", _any_of(usable, whole=whole), tree, "--")
     answer = replace(git, timeout_seconds=TIMEOUT_SECONDS).beginning(*asked, most=MOST_OUTPUT)
     if answer.exit_code not in (0, _NOTHING_FOUND):
         raise GitError(f"git grep failed: {answer.complaint}")
     return tuple(islice(_hits(answer.stdout, len(tree) + 1), most))
+
+
+def _usable(words: tuple[str, ...]) -> list[str]:
+    usable: list[str] = []
+    room = MOST_CHARACTERS
+    for word in dict.fromkeys(words):
+        if word and len(word) <= room and not _IN_NO_LINE.search(word):
+            usable.append(word)
+            room -= len(word)
+    return usable[:MOST_WORDS]
 
 
 def _any_of(words: list[str], *, whole: bool) -> str:

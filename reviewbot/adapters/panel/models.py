@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 from reviewbot.adapters.panel import prices, record
 from reviewbot.adapters.panel.local import Allowance, LocalHost
@@ -43,6 +44,9 @@ MOST_OUTPUT_TOKENS = 8_000
 HISTORY_TOKENS = 12_000
 """Results of tools beyond this are summarised, oldest first [design]."""
 
+ENVELOPE_WORDS = '\nPut that object into an envelope: {"answer": …}\n'
+"""For those whose schema is the envelope."""
+
 SHRUNK_TO = 0.6
 """Of the passages, when a provider says that a prompt is too long."""
 
@@ -67,8 +71,12 @@ _GIVES_WAY = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A model that can be asked: by which counter, under which name, within which limits. ``tools`` are offered with every call
-    or with none, because they stand before the prefix that is cached; ``steps`` is how often they may be used in one ask."""
+    """A model that can be asked: by which counter, under which name, within which limits.
+
+    ``tools`` are offered with every call or with none, because they stand before the prefix that is cached; ``steps`` is how
+    often they may be used in one ask. ``envelope`` is one schema for every kind of question, for vendors whose caches compare
+    schemas too.
+    """
 
     counter: Counter
     model: str
@@ -77,6 +85,7 @@ class Line:
     host: LocalHost | None = None
     tools: Toolbox | None = None
     steps: int = 0
+    envelope: Mapping[str, Any] | None = None
 
     @property
     def name(self) -> str:
@@ -225,9 +234,9 @@ class _Conversation:
             model=line.model,
             system=prompt.system,
             prefix=prompt.prefix,
-            suffix=prompt.suffix,
-            schema=prompt.schema,
-            schema_name=prompt.schema_name,
+            suffix=prompt.suffix + (ENVELOPE_WORDS if line.envelope else ""),
+            schema=line.envelope or prompt.schema,
+            schema_name="envelope" if line.envelope else prompt.schema_name,
             max_output_tokens=min(most, allowance.output_tokens) if allowance else most,
             effort=self._desk.effort,
             timeout_seconds=ask.timeout_seconds,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from threading import Thread
 from typing import TypeVar
 
 from reviewbot.adapters.panel import prices, record
@@ -20,6 +21,7 @@ from reviewbot.adapters.panel.prices import Meter, Price
 from reviewbot.adapters.panel.retry import Retries
 from reviewbot.adapters.panel.warmth import WORTH_TOKENS, Warmth
 from reviewbot.domain.money import Usage
+from reviewbot.errors import ReviewbotError
 from reviewbot.ports import (
     Calls,
     CallState,
@@ -41,23 +43,34 @@ THREADS = 64
 
 
 class Opened:
-    """A provider that is made once, in a thread of its own, because importing a vendor's library takes its time."""
+    """A provider that is made once, from ``begin`` on in a thread of its own: importing a vendor's library takes its time."""
 
     def __init__(self, make: Callable[[], Provider]) -> None:
-        self._pool = ThreadPoolExecutor(1, "provider")
-        self._made = self._pool.submit(make)
-        self._pool.shutdown(wait=False)
-        self._asked = False
+        self._make = make
+        self._made: Future[Provider] | None = None
+
+    def begin(self) -> Future[Provider]:
+        """Make it, if nobody did. A daemon: who leaves early does not wait for an import."""
+        if self._made is None:
+            made: Future[Provider] = Future()
+            self._made = made
+            Thread(target=self._work, args=(made,), name="provider", daemon=True).start()
+        return self._made
 
     async def provider(self) -> Provider:
         """The provider. Raises what making it raised."""
-        self._asked = True
-        return await asyncio.wrap_future(self._made)
+        return await asyncio.wrap_future(self.begin())
 
     async def close(self) -> None:
-        """Close it, if anybody ever asked it anything."""
-        if self._asked and self._made.done() and self._made.exception() is None:
+        """Close it, if it was made."""
+        if self._made is not None and self._made.done() and self._made.exception() is None:
             await self._made.result().close()
+
+    def _work(self, made: Future[Provider]) -> None:
+        try:
+            made.set_result(self._make())
+        except (ReviewbotError, ImportError) as exc:
+            made.set_exception(exc)
 
 
 @dataclass(frozen=True, slots=True)

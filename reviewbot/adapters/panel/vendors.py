@@ -22,9 +22,10 @@ class Vendor:
     ``module`` and ``cls`` name its class; ``extra`` is the optional dependency of reviewbot that brings its library (empty:
     nothing to install). ``key_names`` are the environment's names of its key, best first; ``needs_key`` says that it answers
     nobody without one. ``local`` runs on hardware of one's own: its calls cost nothing and are slow. ``concurrency`` is how
-    many calls it takes at once where nobody configured it. ``takes_tools``: tool use can be asked of it. ``warms``: a prefix
-    that was read once is cheaper afterwards, so one call goes ahead of its siblings. ``families`` whose weights it serves, as
-    :func:`family` names them (empty: any).
+    many calls it takes at once where nobody configured it. ``takes_tools``: tool use can be asked of it. ``schema_in_cache``:
+    its cache knows a prefix only together with the schema that came with it. ``warms``: a prefix that was read once is cheaper
+    afterwards, so one call goes ahead of its siblings. ``families`` whose weights it serves, as :func:`family` names them
+    (empty: any).
     """
 
     name: str
@@ -38,6 +39,7 @@ class Vendor:
     concurrency: int = 8
     default_model: str = ""
     takes_tools: bool = True
+    schema_in_cache: bool = False
     warms: bool = True
     families: tuple[str, ...] = ()
 
@@ -48,16 +50,16 @@ VENDORS: tuple[Vendor, ...] = (
     Vendor(
         "anthropic", f"{_HERE}.anthropic", "Anthropic", "anthropic", ("ANTHROPIC_API_KEY",), "https://api.anthropic.com",
         # The middle size in the SDK's own list of models (anthropic 2.11, types/model.py).
-        default_model="claude-sonnet-5-5", families=("anthropic",),
+        schema_in_cache=True, default_model="claude-sonnet-5-5", families=("anthropic",),
     ),
     Vendor(
         "openai", f"{_HERE}.openai", "OpenAI", "openai", ("OPENAI_API_KEY",), "https://api.openai.com/v1",
         # In the SDK's own list of models (openai 3.52, types/shared/chat_model.py) and not announced for shutdown there.
-        default_model="gpt-5.6-terra", families=("openai",),
+        schema_in_cache=True, default_model="gpt-5.6-terra", families=("openai",),
     ),
     Vendor(
         "openai-responses", f"{_HERE}.openai_responses", "Responses", "openai", ("OPENAI_API_KEY",),
-        "https://api.openai.com/v1", default_model="gpt-5.6-terra", families=("openai",),
+        "https://api.openai.com/v1", schema_in_cache=True, default_model="gpt-5.6-terra", families=("openai",),
     ),
     Vendor(
         "gemini", f"{_HERE}.gemini", "Gemini", "gemini", ("GEMINI_API_KEY", "GOOGLE_API_KEY"),
@@ -66,7 +68,7 @@ VENDORS: tuple[Vendor, ...] = (
         default_model="gemini-3.8-flash", families=("google",),
     ),
     Vendor(
-        "bedrock", f"{_HERE}.bedrock", "Bedrock", "bedrock", needs_key=False, concurrency=4,
+        "bedrock", f"{_HERE}.bedrock", "Bedrock", "bedrock", needs_key=False, concurrency=4, schema_in_cache=True,
         # The cross-region profile of the model above, as Bedrock names it. [belief]
         default_model="global.anthropic.claude-sonnet-5-5",
         families=("anthropic", "amazon", "meta", "mistral"),
