@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from reviewbot.domain.review import Finding, Review
-from reviewbot.publish import phrases, plain
+from reviewbot.publish import phrases, plain, spending, suggested
 
 _CODE = re.compile(r"`([^`\n]+)`")
 _ANCHOR = re.compile(r"[A-Z]\d{1,6}")
@@ -19,7 +19,7 @@ _LINE_COMMAND = re.compile(r"(?m)^([^\S\n]*):(?=:)")
 
 def render(review: Review) -> str:
     """The page. Every word of the review passes ``plain.text`` and is escaped."""
-    environment = _environment()
+    environment = page_environment()
     page = environment.get_template("page.html.j2").render(
         review=review,
         told=review.posted(),
@@ -28,12 +28,25 @@ def render(review: Review) -> str:
         phrases=phrases,
         anchors=_anchors([item.id for item in review.evidence], "evidence"),
         places=_anchors([finding.id for finding in review.findings], "finding"),
-        css=Markup(environment.get_template("page.css").render()),  # our own style sheet
+        spending=spending,
+        suggested=suggested,
+        css=style_sheet(environment),
     )
+    return finished(page)
+
+
+def style_sheet(environment: Environment) -> Markup:
+    """Our own, so it is trusted."""
+    return Markup(environment.get_template("page.css").render())
+
+
+def finished(page: str) -> str:
+    """The page without anything that a build log would take for a command."""
     return _LINE_COMMAND.sub(r"\1&#58;", page.strip().replace("##[", "#&#35;[")) + "\n"
 
 
-def _environment() -> Environment:
+def page_environment() -> Environment:
+    """Where templates are: everything they print is screened and escaped."""
     environment = Environment(
         loader=PackageLoader("reviewbot.publish", ""),
         autoescape=True,

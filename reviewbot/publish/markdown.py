@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from reviewbot.domain.debate import Position
 from reviewbot.domain.evidence import Evidence
 from reviewbot.domain.review import Finding, FindingStatus, Review
-from reviewbot.publish import phrases, plain
+from reviewbot.publish import phrases, plain, spending, suggested
 from reviewbot.publish.phrases import Tone
 from reviewbot.publish.sanitise import code_block, code_span, inline, markdown
 
@@ -92,6 +92,7 @@ def _finding_parts(finding: Finding, review: Review, evidence: dict[str, Evidenc
     yield _labelled("Proof", _proof(finding))
     yield _labelled("Votes", _votes(finding, review, at_length=True))
     yield _labelled("Dissent", inline(finding.dissent or "", limit=_PROSE))
+    yield _suggestion(finding)
     yield _details("Evidence and debate", "\n".join(_record(finding, evidence)))
 
 
@@ -116,6 +117,15 @@ def _code(finding: Finding) -> str:
         text = plain.text(line.text).replace("\n", " ")
         rows.append(f"{mark} {line.number:>{digits}} {'+' if line.changed else ' '} {text}".rstrip())
     return code_block("\n".join(rows), limit=_CODE)
+
+
+def _suggestion(finding: Finding) -> str:
+    """A draft as a diff: nothing that a button could commit."""
+    rows = suggested.lines(finding)
+    if not rows:
+        return ""
+    shown = code_block("\n".join(f"{row.mark}{row.text}" for row in rows), "diff", limit=_CODE)
+    return f"**Suggestion ({suggested.LABEL})** instead of {suggested.place(finding)}:\n\n{shown}"
 
 
 def _proof(finding: Finding) -> str:
@@ -183,8 +193,11 @@ def _panel(review: Review) -> str:
         + (f", {inline(entry.reason, limit=200)}" if entry.reason else "")
         for entry in review.attendance
     ]
-    cost = f"{phrases.cost(review)} · {review.timing.seconds:.1f} s · reviewbot {code_span(review.tool_version)}"
-    return f"{_list(seats)}\n\n{phrases.LEGEND}\n\n{cost}"
+    cost = f"{spending.total(review)} · {review.timing.seconds:.1f} s · reviewbot {code_span(review.tool_version)}"
+    by_whom = [f"- {inline(share.title, limit=80)}: {spending.words(share.usage)}" for share in spending.shares(review)]
+    ruled = [f"- moderator, {inline(decision)}" for decision in phrases.decisions(review)] if phrases.is_of_models(review) else []
+    lists = [_list(rows) for rows in (seats, ruled) if rows]
+    return "\n\n".join((*lists, phrases.LEGEND, cost, *([_list(by_whom)] if by_whom else [])))
 
 
 def _list(lines: Sequence[str]) -> str:

@@ -9,9 +9,10 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
+from reviewbot.domain.debate import Attendance
 from reviewbot.domain.evidence import Category, Evidence, Severity
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Lifecycle, Review
-from reviewbot.publish import document, phrases, plain
+from reviewbot.publish import document, phrases, plain, spending, suggested
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _ROOT = "SRCROOT"
@@ -46,8 +47,27 @@ def _run(review: Review) -> dict[str, Any]:
             "verdict": review.verdict.value if review.verdict else None,
             "panel": plain.line(phrases.panel(review)),
             "sandbox": plain.line(review.sandbox),
+            "seats": [_seat(entry) for entry in review.attendance],
+            "moderator": [plain.line(decision) for decision in phrases.decisions(review)],
+            "usage": _usage(review),
         },
     }
+
+
+def _seat(entry: Attendance) -> dict[str, Any]:
+    seat = entry.seat
+    return {
+        "name": plain.line(seat.name),
+        "role": plain.line(seat.role),
+        "model": plain.line(seat.model),
+        "status": plain.line(phrases.fate(entry)),
+    }
+
+
+def _usage(review: Review) -> dict[str, Any]:
+    """What the run consumed, as the review document has it; a panel without models has nothing to add up."""
+    by_panelist = {plain.line(share.name): document.usage_fields(share.usage) for share in spending.shares(review)}
+    return {**document.usage_fields(review.bill.total), "by_panelist": by_panelist, "text": spending.total(review)}
 
 
 def _rule_id(finding: Finding) -> str:
@@ -104,7 +124,8 @@ def _result(finding: Finding, review: Review, rules: list[str]) -> dict[str, Any
             "deletedRegion": {"startLine": max(1, offered.start_line), "endLine": max(1, offered.line)},
             "insertedContent": {"text": offered.replacement.removesuffix("\n")},
         }
-        result["fixes"] = [{"artifactChanges": [{"artifactLocation": _artifact(finding.path), "replacements": [replacement]}]}]
+        change = {"artifactLocation": _artifact(finding.path), "replacements": [replacement]}
+        result["fixes"] = [{"description": _message(f"A draft, {suggested.LABEL}"), "artifactChanges": [change]}]
     return result
 
 

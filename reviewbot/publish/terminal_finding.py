@@ -71,7 +71,7 @@ def _details(finding: Finding, review: Review, evidence: dict[str, Evidence]) ->
     for name in finding.evidence:
         if item := evidence.get(name):
             yield "evidence", _evidence(item)
-    yield "suggested", _suggestion(finding)
+    yield "draft", _suggestion(finding)
     yield "settled", Text(f"by {finding.settled_by.value}: {plain.line(finding.stop_reason)}", style="dim")
 
 
@@ -90,7 +90,7 @@ def _suggestion(finding: Finding) -> Text:
     """What goes and what comes, marked so that no colour is needed."""
     words, rows = Text(), suggested.lines(finding)
     if rows:
-        words.append(f"{suggested.LABEL}, instead of {suggested.place(finding)}:", style="dim")
+        words.append(f"a suggestion, {suggested.LABEL}, instead of {suggested.place(finding)}:", style="dim")
     for row in rows:
         style = "red" if row.mark == "-" else "green"
         words.append(f"\n{row.mark} {plain.terminal(row.text).replace(chr(10), ' ')}", style=style)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reviewbot.domain.money import Usage
@@ -60,7 +60,12 @@ class DebateCall:
     def bill(self) -> str:
         """What it took, and whether this session paid for it."""
         told = f"{spending.dollars(self.usage.cost_usd)}, {spending.tokens(self.usage)}, {self.seconds:.1f} s"
-        return f"{told}, replayed: nothing was paid" if self.replayed else told
+        return ", ".join((told, *spending.reservations(self.charged)))
+
+    @property
+    def charged(self) -> Usage:
+        """The usage as this session bears it: of a replayed call nothing was paid here."""
+        return replace(self.usage, replayed_calls=self.usage.calls, paid_usd=0.0) if self.replayed else self.usage
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class DebateRecord:
-    """A session. ``state`` is that of the session, ``conclusion`` and ``verdict`` those of its review, empty where there is none."""
+    """A session: its own ``state``, and its review's ``conclusion`` and ``verdict``, empty where there is none."""
 
     id: str
     state: str
@@ -91,7 +96,7 @@ class DebateRecord:
 
     def of(self, seat: str) -> Usage:
         """What one seat's calls took together, replayed ones included."""
-        return sum((call.usage for call in self.calls if call.seat == seat), Usage())
+        return sum((call.charged for call in self.calls if call.seat == seat), Usage())
 
     def seen_before(self) -> Mapping[int, Mapping[str, int]]:
         """For each call by number: which part of its prompt (``system``, ``prefix``) was said before, and in which call."""
@@ -215,7 +220,7 @@ def _call_document(call: DebateCall) -> dict[str, Any]:
         ],
         "reply": call.reply,
         "outcome": call.outcome,
-        "usage": document.usage_fields(call.usage),
+        "usage": document.usage_fields(call.charged),
         "seconds": call.seconds,
         "replayed": call.replayed,
     }

@@ -10,6 +10,7 @@ from reviewbot.adapters.panel.vendors import VENDORS, Vendor, vendor_named
 from reviewbot.config import Configuration, offers, seats
 from reviewbot.config.deal import Offer
 from reviewbot.config.seats import Seating
+from reviewbot.errors import ConfigError
 from reviewbot.ports import Account
 from reviewbot.wiring.order import Order
 
@@ -30,7 +31,7 @@ def offered(order: Order, configuration: Configuration) -> tuple[Offer, ...]:
     """Every provider that is known here, in the order in which seats are dealt."""
     named = seats.providers_named(configuration, order.models)
     names = dict.fromkeys((*(vendor.name for vendor in VENDORS if vendor.name not in _ON_REQUEST), *named))
-    return tuple(_offer(name, configuration, order.environment) for name in names)
+    return tuple(_offer(name, configuration, order.environment) for name in names if is_known(name, configuration))
 
 
 _ON_REQUEST = ("openai-responses",)
@@ -47,6 +48,15 @@ def _offer(name: str, configuration: Configuration, environ: Mapping[str, str]) 
         default_model=vendor.default_model,
         environ=environ,
     )
+
+
+def is_known(name: str, configuration: Configuration) -> bool:
+    """A provider of that name exists. Where it does not, the seating says so, with the key that names it."""
+    try:
+        vendor_of(name, configuration)
+    except ConfigError:
+        return False
+    return True
 
 
 def vendor_of(name: str, configuration: Configuration) -> Vendor:

@@ -28,6 +28,7 @@ from reviewbot.debate.schema import ENVELOPE
 from reviewbot.domain.debate import Seat
 from reviewbot.ports import Account, Calls, Clock, Pace, Profiles, Session, Toolbox
 from reviewbot.wiring import offers
+from reviewbot.wiring.order import REPOSITORY_FILES
 
 WINDOW_FOR_PASSAGES = 0.6
 """Of a model's window, beside the answer, the rules, the evidence and what others say."""
@@ -111,7 +112,10 @@ class Hall:
             value = self._configuration.value(f"providers.{name}.{key}")
             return value if isinstance(value, int) else None
 
-        return Limits(number("concurrency") or vendor.concurrency, number("rpm"), number("tpm"))
+        concurrency = number("concurrency") or vendor.concurrency
+        if self._configuration.origin(f"providers.{name}.concurrency").startswith(REPOSITORY_FILES):
+            concurrency = min(concurrency, vendor.concurrency)
+        return Limits(concurrency, number("rpm"), number("tpm"))
 
     def _host(self, name: str, vendor: Vendor) -> LocalHost | None:
         """The pace-keeper of a vendor that runs on the user's hardware and counts its own time."""

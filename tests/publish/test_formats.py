@@ -56,6 +56,7 @@ RESULT = strict(
     fixes=each(
         strict(
             "artifactChanges",
+            description=MESSAGE,
             artifactChanges=each(
                 strict(
                     "artifactLocation",

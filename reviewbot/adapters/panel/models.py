@@ -140,9 +140,10 @@ class ModelPanel:
         return reply
 
     async def close(self) -> None:
-        """Close every connection that was opened."""
+        """Close every connection that was opened, and the till."""
         counters = {id(line.counter): line.counter for sitting in self._sittings.values() for line in sitting.lines}
         await asyncio.gather(*(counter.opened.close() for counter in counters.values()))
+        self._desk.till.close()
 
 
 class _Conversation:

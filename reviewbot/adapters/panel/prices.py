@@ -33,6 +33,9 @@ DATED = re.compile(
 )
 """What may follow a model's name without making another model of it: a date, a snapshot's number, a version of Bedrock's."""
 
+MAKERS = {"google": "gemini"}
+"""Names of makers in ``maker/model``, where they differ from the provider's."""
+
 BEDROCK_PLACE = re.compile(r"(?:.*/)?(?:(?:us|us-gov|eu|apac|jp|au|ca|global)\.)?")
 """What Bedrock puts before a model's name: the address of an inference profile, a part of the world."""
 
@@ -101,8 +104,9 @@ class PriceTable:
         """What ``model`` costs at ``provider`` (the vendor's name, or the account's where the user priced that).
 
         Found by its own name, then by its name without a date. Local models and those of Ollama are free unless the user
-        says otherwise. A Claude on Bedrock costs what Anthropic asks and some more; anything else that is unknown costs as
-        much as the dearest model of its provider, or of all where the provider is unknown.
+        says otherwise. A Claude on Bedrock, and ``maker/model`` at a reseller, costs what its maker asks and some more;
+        anything else that is unknown costs as much as the dearest model of its provider, or of all where the provider is
+        unknown.
         """
         name = BEDROCK_PLACE.sub("", model, count=1) if provider == "bedrock" else model
         for table in self._tables:
@@ -115,6 +119,10 @@ class PriceTable:
             borrowed = _named(self._tables[1], "anthropic:" + name.removeprefix("anthropic."))
             if borrowed is not None:
                 return _guess(borrowed, f"{provider}:{model}", BORROWED_FACTOR)
+        maker, _, resold = model.partition("/")
+        sold = _named(self._tables[1], f"{MAKERS.get(maker, maker)}:{resold}") if resold else None
+        if sold is not None:
+            return _guess(sold, f"{provider}:{model}", BORROWED_FACTOR)
         return self._dearest(provider, model)
 
     def _dearest(self, provider: str, model: str) -> Price:

@@ -1,0 +1,18 @@
+"""A whole debate as one self-contained page: who was asked what and said what, and what each answer cost."""
+
+from __future__ import annotations
+
+from reviewbot.publish import html, spending, transcript
+
+
+def render(record: transcript.DebateRecord) -> str:
+    """The page. Every word of the record passes ``plain.text`` and is escaped."""
+    environment = html.page_environment()
+    page = environment.get_template("transcript.html.j2").render(
+        record=record,
+        before=record.seen_before(),
+        looks=transcript.looks,
+        spending=spending,
+        css=html.style_sheet(environment),
+    )
+    return html.finished(page)
