@@ -44,7 +44,8 @@ def hold_first_pass(papers: Papers, minutes: Minutes, *, seconds: float, local: 
     slow = tuple(seat for seat in minutes.seated if seat.local)
     asks = [floor.ask(seat, dossier) for dossier in papers.dossiers for seat in strong]
     dealer = _assignment(strong, slow, papers=papers, local=local, seconds=seconds)
-    piles = {} if dealer else {seat.name: _pile(seat, None, papers, most=local.asks) for seat in slow}
+    dealt = None if strong else _dealt_round(slow, papers, most=local.asks)
+    piles = {} if dealer else {seat.name: _pile(seat, dealt, papers, most=local.asks) for seat in slow}
     first_turns = _turns(slow, piles, floor)
     held = yield from hold(asks + first_turns + dealer, floor.read, minutes)
     floor.take(asks + first_turns, held)
@@ -123,6 +124,14 @@ def _put_back(asks: list[Ask], answers: tuple[Heard, ...], piles: dict[str, list
         if heard.value is not None and heard.unread:
             assert isinstance(ask.question, FirstPass)
             piles[ask.seat.name].insert(0, _rest(ask.question.dossier, heard.unread))
+
+
+def _dealt_round(slow: tuple[Seat, ...], papers: Papers, *, most: int) -> tuple[tuple[str, str], ...] | None:
+    """Where only local panelists sit and none can read it all, each reads another part; else everyone reads everything."""
+    pile = papers.piles(slow[0]) if slow else ()
+    if len(pile) <= most:
+        return None
+    return tuple((slow[index % len(slow)].name, dossier.portion) for index, dossier in enumerate(pile))
 
 
 def _pile(seat: Seat, dealt: tuple[tuple[str, str], ...] | None, papers: Papers, *, most: int) -> list[Dossier]:

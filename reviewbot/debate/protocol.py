@@ -16,7 +16,7 @@ from reviewbot.debate.minutes import Minutes, quorum
 from reviewbot.debate.moderate import Bench
 from reviewbot.debate.papers import Papers
 from reviewbot.debate.rounds import Answers, Conversation, Round, hold
-from reviewbot.domain.debate import Case, Claim, Seat, Table, Transcript
+from reviewbot.domain.debate import Case, Claim, Seat, Table
 from reviewbot.domain.evidence import Ledger
 from reviewbot.ports import Experiment, Passage
 

@@ -210,9 +210,22 @@ def _usage(at: Mapping[str, Node]) -> Usage:
     for share in ("cached_share", "local_share"):
         if share in at:
             at[share].probability()
-    counts = ["calls", "input_tokens", "cached_input_tokens", "output_tokens", "local_tokens", "replayed_calls"]
-    amounts = ["cost_usd", "seconds", "paid_usd", "estimated_usd"]
+
+    def count(name: str) -> int:
+        return at[name].count() if name in at else 0
+
+    def amount(name: str) -> float:
+        return at[name].amount() if name in at else 0.0
+
     return Usage(
-        **{name: at[name].count() for name in counts if name in at},
-        **{name: at[name].amount() for name in amounts if name in at},
+        calls=count("calls"),
+        input_tokens=count("input_tokens"),
+        cached_input_tokens=count("cached_input_tokens"),
+        output_tokens=count("output_tokens"),
+        cost_usd=amount("cost_usd"),
+        local_tokens=count("local_tokens"),
+        seconds=amount("seconds"),
+        replayed_calls=count("replayed_calls"),
+        paid_usd=amount("paid_usd"),
+        estimated_usd=amount("estimated_usd"),
     )

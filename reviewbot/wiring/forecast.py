@@ -8,7 +8,7 @@ from reviewbot.changeset import portion
 from reviewbot.config.seats import Seating
 from reviewbot.ports import Portion
 from reviewbot.wiring import seats
-from reviewbot.wiring.options import for_models, options_of
+from reviewbot.wiring.options import for_models, local_work, options_of
 from reviewbot.wiring.order import Forecast, Order, SystemClock
 from reviewbot.wiring.scene import Scene
 
@@ -35,7 +35,7 @@ def foretold(seating: Seating, scene: Scene, order: Order) -> Forecast:
     plain = options_of(configuration, execute=order.execute)
     hall = seats.Hall(configuration, order.environment, clock=SystemClock(), profiles=Unmeasured())
     laid = seats.lay(seating, hall, tools=None, steps=0, seconds=plain.debate.round_seconds)
-    options = for_models(plain, configuration, laid.seats, paces=laid.paces)
+    options = for_models(plain, configuration, laid.seats, local=local_work(plain, laid.paces, laid.errors))
     passages, notes = pipeline.shown(scene.revisions, scene.repo, scene.git, options=options)
     tokens = options.briefing.portion_tokens
     portions = portion.listed(portion.divide(passages, tokens) if tokens else (passages,))

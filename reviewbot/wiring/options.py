@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from reviewbot import pipeline
+from reviewbot.adapters.panel.pace import SHARE_OF_TIME
 from reviewbot.briefing import BriefingOptions
 from reviewbot.changeset.select import SelectOptions
 from reviewbot.config import Configuration
@@ -102,7 +103,7 @@ def for_models(
     configuration: Configuration,
     seats: Iterable[Seat],
     *,
-    paces: tuple[Pace, ...],
+    local: LocalWork,
 ) -> pipeline.Options:
     """The same for a panel of models: portions that fit their windows and paces, within the token budget."""
     effort, table = effort_of(configuration), tuple(seats)
@@ -114,9 +115,10 @@ def for_models(
         rounds=min(plain.debate.rounds, effort.rounds),
         max_disputes=min(plain.debate.max_disputes, effort.disputes),
         moderate=effort.moderate,
-        local=_local_work(plain, paces),
+        local=local,
     )
-    small = max(min((pace.room for pace in paces), default=0) - FRAME_TOKENS, LEAST_ROOM) if paces else None
+    slowest = min((pace.room for pace in local.paces), default=None)
+    small = None if slowest is None else max(slowest - FRAME_TOKENS, LEAST_ROOM)
     portion = min([PORTION_TOKENS, *rooms])
     return replace(
         plain,
@@ -141,11 +143,12 @@ def parser() -> Parser:
     return parsed
 
 
-def _local_work(plain: pipeline.Options, paces: tuple[Pace, ...]) -> LocalWork:
-    """As many asks as fit into the share of the review's time, each planned to take its share of a round's."""
-    planned = plain.debate.round_seconds * 0.24
+def local_work(plain: pipeline.Options, paces: tuple[Pace, ...], errors: tuple[tuple[str, float, float], ...]) -> LocalWork:
+    """As many asks of each local panelist as fit into their share of the review's time, each planned to take its share of a
+    round's."""
+    planned = plain.debate.round_seconds * SHARE_OF_TIME
     asks = max(1, int(plain.seconds * SHARE_FOR_LOCAL / planned))
-    return LocalWork(paces, asks, plain.debate.round_seconds)
+    return LocalWork(paces, asks, plain.debate.round_seconds, errors)
 
 
 def rules_for(configuration: Configuration, files: Iterable[tuple[str, str]]) -> tuple[Rule, ...]:

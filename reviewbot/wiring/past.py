@@ -16,6 +16,7 @@ from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.review import Review
 from reviewbot.errors import RevisionError, UsageError
 from reviewbot.ports import CallState
+from reviewbot.publish.transcript import DebateCall, DebateRecord, DebateSeat
 from reviewbot.wiring import books
 from reviewbot.wiring.order import Order, Outcome
 from reviewbot.wiring.reviewing import review
@@ -24,7 +25,6 @@ from reviewbot.wiring.scene import project_of
 
 if TYPE_CHECKING:
     from reviewbot.adapters.store.opening import Store
-    from reviewbot.publish.transcript import DebateCall, DebateRecord
 
 
 def sessions(order: Order, limit: int) -> tuple[SessionSummary, ...]:
@@ -80,8 +80,6 @@ def _configuration(order: Order) -> Configuration:
 
 
 def _record(found: SessionRecord) -> DebateRecord:
-    from reviewbot.publish.transcript import DebateRecord, DebateSeat
-
     summary = found.summary
     return DebateRecord(
         id=summary.id,
@@ -99,8 +97,6 @@ def _record(found: SessionRecord) -> DebateRecord:
 
 
 def _call(call: CallRecord) -> DebateCall:
-    from reviewbot.publish.transcript import DebateCall
-
     document = json.loads(call.document) if call.document else {}
     reply = document.get("text", "") if call.state is CallState.ANSWERED else document.get("message", "")
     return DebateCall(

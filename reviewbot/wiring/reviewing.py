@@ -16,10 +16,13 @@ from reviewbot.domain.review import Review
 from reviewbot.pipeline import Unremembered
 from reviewbot.ports import Observer, Pace, Panel, Rule, Sandbox, Session, SessionPlan
 from reviewbot.wiring import books, offers
-from reviewbot.wiring.options import effort_of, for_models, options_of, rules_for
+from reviewbot.wiring.options import effort_of, for_models, local_work, options_of, rules_for
 from reviewbot.wiring.order import Forecast, Order, Outcome, Silent, SystemClock, run_id
 from reviewbot.wiring.rooms import open_sandbox
 from reviewbot.wiring.scene import Scene, opened
+
+if TYPE_CHECKING:
+    from reviewbot.wiring.seats import Laid
 
 MOST_RULE_FILE_BYTES = 64_000
 STATIC_NOTE = "static panel, no language model: Critic, Reviewer and Optimizer argue from executed evidence by fixed rules"
@@ -98,8 +101,7 @@ def _models(seating: Seating, scene: Scene, order: Order, *, plain: pipeline.Opt
         plain = replace(plain, rules=_rules(scene))
         session_plan = _session_plan(seating, scene, order, plain=plain, room=room)
         with store.begin(session_plan) as begun:
-            paces = _paces(laid.paces, begun.session)
-            options = for_models(plain, configuration, laid.seats, paces=paces)
+            options = for_models(plain, configuration, laid.seats, local=_local(laid, plain, begun.session))
             remembered = seats.Remembered(begun.calls, begun.session, store.profiles)
             panel = seats.panel(laid, remembered, configuration, clock=clock, templates=seats.templates_folder())
             resumed = ("an interrupted debate was resumed",) if begun.resumed else ()
@@ -143,10 +145,11 @@ def _session_plan(seating: Seating, scene: Scene, order: Order, *, plain: pipeli
     )
 
 
-def _paces(measured: tuple[Pace, ...], session: Session) -> tuple[Pace, ...]:
-    """How fast local panelists are: as it was known when this debate was begun, so that who resumes it asks the same."""
+def _local(laid: Laid, plain: pipeline.Options, session: Session) -> LocalWork:
+    """What local panelists are given: as it was known when this debate was begun, so that who resumes it asks the same."""
     kept: Mapping[str, Any] | None = session.recall("paces")
     if kept is not None:
-        return tuple(Pace(**one) for one in kept["paces"])
-    session.keep("paces", {"paces": [asdict(pace) for pace in measured]})
-    return measured
+        paces = tuple(Pace(**one) for one in kept["paces"])
+        return local_work(plain, paces, tuple((seat, said, real) for seat, said, real in kept["errors"]))
+    session.keep("paces", {"paces": [asdict(pace) for pace in laid.paces], "errors": [list(error) for error in laid.errors]})
+    return local_work(plain, laid.paces, laid.errors)

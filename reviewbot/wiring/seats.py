@@ -30,6 +30,9 @@ from reviewbot.ports import Account, Calls, Clock, Pace, Profiles, Session, Tool
 from reviewbot.wiring import offers
 from reviewbot.wiring.order import REPOSITORY_FILES
 
+PREDICTIONS_TOLD = 3
+"""Of each local panelist, to whoever deals out the work."""
+
 WINDOW_FOR_PASSAGES = 0.6
 """Of a model's window, beside the answer, the rules, the evidence and what others say."""
 
@@ -134,11 +137,13 @@ def _opening(vendor: Vendor, account: Account) -> Callable[[], reviewbot.ports.P
 
 @dataclass(frozen=True, slots=True)
 class Laid:
-    """A table that is laid: its sittings, and how fast the local ones are."""
+    """A table that is laid: its sittings, how fast the local ones are, and how earlier predictions of that fared: (seat,
+    predicted seconds, real seconds)."""
 
     sittings: tuple[Sitting, ...]
     moderator: Sitting | None
     paces: tuple[Pace, ...]
+    errors: tuple[tuple[str, float, float], ...] = ()
 
     @property
     def seats(self) -> tuple[Seat, ...]:
@@ -152,7 +157,8 @@ def lay(seating: Seating, hall: Hall, *, tools: Toolbox | None, steps: int, seco
     judge = seating.moderator
     moderator = _sitting(judge, hall, tools=tools, steps=steps) if judge else None
     paces = tuple(pace for sitting in sittings if (pace := _pace(sitting, seconds)))
-    return Laid(sittings, moderator, paces)
+    errors = tuple(error for sitting in sittings for error in _errors(sitting))
+    return Laid(sittings, moderator, paces, errors)
 
 
 def _sitting(plan: SeatPlan, hall: Hall, *, tools: Toolbox | None, steps: int) -> Sitting:
@@ -169,6 +175,15 @@ def _sitting(plan: SeatPlan, hall: Hall, *, tools: Toolbox | None, steps: int) -
 def _pace(sitting: Sitting, seconds: float) -> Pace | None:
     line = sitting.lines[0] if sitting.lines else None
     return line.host.told(sitting.seat.name, line.model, seconds) if line and line.host else None
+
+
+def _errors(sitting: Sitting) -> tuple[tuple[str, float, float], ...]:
+    """The last predictions about a local panelist, and what came of them."""
+    line = sitting.lines[0] if sitting.lines else None
+    if line is None or line.host is None:
+        return ()
+    last = line.host.pace(line.model).profile().predictions[-PREDICTIONS_TOLD:]
+    return tuple((sitting.seat.name, round(predicted, 1), round(real, 1)) for predicted, real in last)
 
 
 def panel(laid: Laid, remembered: Remembered, configuration: Configuration, *, clock: Clock, templates: Path) -> ModelPanel:

@@ -113,7 +113,7 @@ OFF_BY_ONE = Finding(
         Version(1, "reviewer", "merged", "test_total fails"),
     ),
     evidence=("E1", "E2"),
-    check=Check(("pytest", "tests/test_cart.py::test_total"), "", "test_total", "fails_at_head", ("E1",)),
+    check=Check(("pytest", "tests/test_cart.py::test_total"), "", "test_total", "fails_at_head", ("E1",), "1 failed in 0.3 s"),
     rule=None,
     suggestion=Suggestion(41, 41, "    for index in range(len(items)):\n"),
     code=(
@@ -297,6 +297,34 @@ FULL = replace(
         CheckRun("mypy", ran=False, reason="not found"),
     ),
 )
+MODEL_SEATS = (
+    Seat("critic", "critic", "anthropic:claude-sonnet-5", "anthropic"),
+    Seat("reviewer", "reviewer", "openai:gpt-5.6", "openai"),
+    Seat("optimizer", "optimizer", "ollama:qwen3-coder:30b", "ollama", local=True),
+    Seat("guard", "security", "gemini:gemini-3-pro", "gemini"),
+)
+SPENT = {
+    "critic": Usage(3, 20_000, 12_000, 1_500, 0.02, seconds=9.5, replayed_calls=1, paid_usd=0.015),
+    "reviewer": Usage(2, 18_000, 6_000, 1_000, 0.03, seconds=8.0, paid_usd=0.03, estimated_usd=0.01),
+    "optimizer": Usage(2, 9_000, 0, 1_000, 0.0, local_tokens=10_000, seconds=61.0),
+    "guard": Usage(),
+    "moderator": Usage(2, 3_000, 2_990, 500, 0.004, seconds=3.5, replayed_calls=2),
+}
+MODELS = replace(
+    FULL,
+    attendance=(
+        Attendance(MODEL_SEATS[0], SeatStatus.OK),
+        Attendance(MODEL_SEATS[1], SeatStatus.OK, "anthropic:claude-haiku-5 answered in its place"),
+        Attendance(MODEL_SEATS[2], SeatStatus.OK),
+        Attendance(MODEL_SEATS[3], SeatStatus.LOST, "the provider said no: quota"),
+    ),
+    rulings=(*FULL.rulings, Ruling(2, (("F2", 0.71),), (), "F2: upheld by the moderator in both orders: the note is not quoted")),
+    bill=Bill(sum(SPENT.values(), Usage()), SPENT),
+)
+_ALL_REPLAYED = {
+    name: replace(used, replayed_calls=used.calls, paid_usd=0.0, estimated_usd=used.cost_usd) for name, used in SPENT.items()
+}
+REPLAYED = replace(MODELS, bill=Bill(sum(_ALL_REPLAYED.values(), Usage()), _ALL_REPLAYED))
 NOT_REVIEWED = replace(
     CLEAN,
     conclusion=Conclusion.NOT_REVIEWED,
@@ -328,10 +356,11 @@ _HOSTILE_FINDING = replace(
     raised_by=(HOSTILE_WORDS,),
     positions=(
         said(HOSTILE_WORDS, Stance.OPPOSE, 0.1, Argument(HOSTILE_WORDS, (HOSTILE_WORDS,), HOSTILE_WORDS, (HOSTILE_WORDS,))),
+        replace(said(HOSTILE_WORDS, Stance.OPPOSE, 0.1), check=Check((HOSTILE_WORDS,), HOSTILE_WORDS, output=HOSTILE_WORDS)),
     ),
     versions=(Version(1, HOSTILE_WORDS, "raised", HOSTILE_WORDS),),
     evidence=("E1", HOSTILE_WORDS),
-    check=Check(("sh", "-c", HOSTILE_WORDS), HOSTILE_WORDS, HOSTILE_WORDS, "fails_at_head", ("E1",)),
+    check=Check(("sh", "-c", HOSTILE_WORDS), HOSTILE_WORDS, HOSTILE_WORDS, "fails_at_head", ("E1",), HOSTILE_WORDS),
     code=(CodeLine(1, HOSTILE_WORDS, changed=True),),
     suggestion=Suggestion(1, 1, HOSTILE_WORDS),
 )
@@ -357,7 +386,8 @@ HOSTILE = replace(
     coverage=(Coverage("b\udcff\n::error::x.py", CoverageStatus.PARTIAL, HOSTILE_WORDS),),
     attendance=(Attendance(Seat(HOSTILE_WORDS, HOSTILE_WORDS, HOSTILE_WORDS, HOSTILE_WORDS), SeatStatus.LOST, HOSTILE_WORDS),),
     turns=(Turn(1, HOSTILE_WORDS, HOSTILE_WORDS, 1, HOSTILE_WORDS, HOSTILE_WORDS, HOSTILE_WORDS),),
-    rulings=(Ruling(1, ((HOSTILE_WORDS, 0.5),), (HOSTILE_WORDS,), HOSTILE_WORDS),),
+    rulings=(Ruling(1, ((HOSTILE_WORDS, 0.5),), (HOSTILE_WORDS, "F1"), HOSTILE_WORDS),),
+    bill=Bill(Usage(1, 2, 1, 3, 0.5), {HOSTILE_WORDS: Usage(1, 2, 1, 3, 0.5)}),
     criteria=((HOSTILE_WORDS, 1),),
     notes=(HOSTILE_WORDS,),
     sandbox="none",
@@ -375,6 +405,8 @@ REVIEWS = {
     "not_reviewed": NOT_REVIEWED,
     "hostile": HOSTILE,
     "long": LONG,
+    "models": MODELS,
+    "replayed": REPLAYED,
 }
 LEDGER = Ledger(
     EVIDENCE,

@@ -150,7 +150,8 @@ def _parts(content: Mapping[str, Any]) -> list[dict[str, Any]]:
 def _tool_calls(content: dict[str, Any], step: int) -> tuple[tuple[ToolCall, ...], str]:
     """The wishes, and the record of this turn: its content unchanged (signatures of thoughts are in it), and which ids are
     Gemini's own."""
-    calls, own = [], []
+    calls: list[ToolCall] = []
+    own: list[str] = []
     for part in _parts(content):
         wish = part.get("functionCall")
         if not isinstance(wish, dict):

@@ -23,6 +23,7 @@ from reviewbot.ports import (
     Completion,
     Exchange,
     Fault,
+    FirstPass,
     ModelCall,
     Prompt,
     ProviderError,
@@ -40,6 +41,9 @@ from reviewbot.ports import (
 
 MOST_OUTPUT_TOKENS = 8_000
 """Of one answer, thinking included, where nobody configured it [design]."""
+
+LATER_OUTPUT = 0.5
+"""Of that, for answers about one claim: every call sets its longest answer aside, and there are many of them [design]."""
 
 HISTORY_TOKENS = 12_000
 """Results of tools beyond this are summarised, oldest first [design]."""
@@ -230,7 +234,8 @@ class _Conversation:
 
     async def _called(self, prompt: Prompt, allowance: Allowance | None, steps: tuple[Exchange, ...]) -> Served:
         ask, line, till = self._ask, self._line, self._desk.till
-        tools, most = line.tools, line.max_output_tokens
+        tools = line.tools
+        most = line.max_output_tokens if isinstance(ask.question, FirstPass) else int(line.max_output_tokens * LATER_OUTPUT)
         call = ModelCall(
             model=line.model,
             system=prompt.system,
