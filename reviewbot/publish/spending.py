@@ -55,7 +55,7 @@ def words(used: Usage) -> str:
 def tokens(used: Usage) -> str:
     """Tokens read and written, and which part of them was cached or served locally."""
     cached = f" ({percent(used.cached_share)} cached)" if used.cached_input_tokens else ""
-    local = f", {percent(used.local_share)} of them local" if used.local_tokens else ""
+    local = f", {percent(used.local_share)} of all tokens local" if used.local_tokens else ""
     return f"{used.input_tokens:,} tokens in{cached}, {used.output_tokens:,} out{local}"
 
 

@@ -30,6 +30,8 @@ def card(finding: Finding, review: Review, evidence: dict[str, Evidence]) -> Ite
     yield Padding(Text(plain.line(finding.title), style="bold"), (0, 0, 0, 2))
     if finding.code:
         yield Padding(_code(finding), (0, 0, 0, 2))
+    elif finding.quote.strip():  # a review that was read back holds no code
+        yield Padding(Text(plain.terminal(finding.quote).strip("\n"), style="bold"), (0, 0, 0, 4))
     yield Padding(facts(_details(finding, review, evidence)), (0, 0, 0, 2))
 
 

@@ -6,11 +6,12 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from reviewbot import __version__, pipeline
 from reviewbot.adapters.panel.static import StaticPanel
 from reviewbot.config.seats import Seating
+from reviewbot.debate.first_pass import LocalWork
 from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.review import Review
 from reviewbot.pipeline import Unremembered
