@@ -17,7 +17,7 @@ _STANCES = {"support": ("●", "green"), "neutral": ("○", "yellow"), "oppose":
 def drawn(board: Board, now: float) -> RenderableType:
     """The whole view. No row is longer than the terminal is wide: what is too long ends in an ellipsis."""
     rows: list[RenderableType] = [_line(_head(board, now))]
-    rows += [_line(Text.assemble((f"  {stage}: ", "dim"), plain.line(text))) for stage, text in board.stages.items()]
+    rows += [_line(Text.assemble((f"  {plain.line(stage)}: ", "dim"), plain.line(text))) for stage, text in board.stages.items()]
     if board.asked:
         rows.append(_asked(board, now))
     rows += [_line(_said(said)) for said in board.said]

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from reviewbot.publish import html, spending, transcript
+from reviewbot.publish import html, spending
+from reviewbot.publish.debate_record import DebateRecord, looks
 
 
-def render(record: transcript.DebateRecord) -> str:
+def render(record: DebateRecord) -> str:
     """The page. Every word of the record passes ``plain.text`` and is escaped."""
     environment = html.page_environment()
     page = environment.get_template("transcript.html.j2").render(
         record=record,
         before=record.seen_before(),
-        looks=transcript.looks,
+        looks=looks,
         spending=spending,
         css=html.style_sheet(environment),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Mapping
+from dataclasses import replace
 from urllib.parse import urlsplit
 
 from reviewbot.adapters.panel.vendors import VENDORS, Vendor, vendor_named
@@ -31,7 +32,8 @@ def offered(order: Order, configuration: Configuration) -> tuple[Offer, ...]:
     """Every provider that is known here, in the order in which seats are dealt."""
     named = seats.providers_named(configuration, order.models)
     names = dict.fromkeys((*(vendor.name for vendor in VENDORS if vendor.name not in _ON_REQUEST), *named))
-    return tuple(_offer(name, configuration, order.environment) for name in names if is_known(name, configuration))
+    market = tuple(_offer(name, configuration, order.environment) for name in names if is_known(name, configuration))
+    return tuple(replace(offer, is_ready=True) for offer in market) if order.offline else market
 
 
 _ON_REQUEST = ("openai-responses",)

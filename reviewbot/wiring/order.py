@@ -29,7 +29,8 @@ class Order:
     """One review as an entry point asks for it. ``flags``: configuration key to (value, the flag's name). ``environment`` is the
     process's; ``config`` a file given by the operator instead of the repository's, ``user`` the user's own file. ``panel`` and
     ``models`` are what was typed for ``--panel`` and ``--model``; ``state`` is the folder of what is remembered (``None``:
-    nothing is); ``fresh`` begins anew where an earlier debate could be resumed or replayed."""
+    nothing is); ``fresh`` begins anew where an earlier debate could be resumed or replayed; ``offline`` asks nobody: what is not
+    in the ledger is refused."""
 
     target: Target
     directory: Path
@@ -44,6 +45,7 @@ class Order:
     models: tuple[str, ...] = ()
     state: Path | None = None
     fresh: bool = False
+    offline: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,12 +52,23 @@ def replay(order: Order, name: str) -> Outcome:
     """
     with _store(order) as store:
         summary = store.history.session(name).summary
-    if not summary.base or not summary.head:
+        said = store.history.document(summary.id, "order")
+    if not summary.base or not summary.head or said is None:
         raise UsageError(f"{summary.id} was no debate about commits", hint="show it with 'reviewbot sessions show'")
-    flags = {**order.flags, "limits.cost_usd": (0.0, "sessions replay")}
+    flags = {key: (value, flag) for key, (value, flag) in said["flags"].items()}
+    again = replace(
+        order,
+        target=Target(TargetKind.RANGE, base=summary.base, head=summary.head),
+        flags={**flags, **order.flags},
+        title=summary.title,
+        panel=said["panel"],
+        models=tuple(said["models"]) or tuple(f"{seat.name}={seat.model}" for seat in summary.seats),
+        execute=said["execute"],
+        focus=said["focus"],
+        offline=True,
+    )
     try:
-        target = Target(TargetKind.RANGE, base=summary.base, head=summary.head)
-        return review(replace(order, target=target, flags=flags, title=summary.title))
+        return review(again)
     except RevisionError as exc:
         raise RevisionError(exc.message, hint="its commits are gone; 'reviewbot sessions show' still has every word") from exc
 

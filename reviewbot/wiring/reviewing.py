@@ -98,13 +98,15 @@ def _models(seating: Seating, scene: Scene, order: Order, *, plain: pipeline.Opt
         hall = seats.Hall(configuration, order.environment, clock=clock, profiles=store.profiles)
         tools = _toolbox(scene) if configuration.get("debate.tools", bool) else None
         laid = seats.lay(seating, hall, tools=tools, steps=effort.steps, seconds=plain.debate.round_seconds)
-        hall.begin()
+        if not order.offline:
+            hall.begin()
         plain = replace(plain, rules=_rules(scene))
         session_plan = _session_plan(seating, scene, order, plain=plain, room=room)
         with store.begin(session_plan) as begun:
+            begun.session.keep("order", _retold(order))
             options = for_models(plain, configuration, laid.seats, local=_local(laid, plain, begun.session))
             remembered = seats.Remembered(begun.calls, begun.session, store.profiles)
-            panel = seats.panel(laid, remembered, configuration, clock=clock, templates=seats.templates_folder())
+            panel = seats.panel(laid, remembered, configuration, clock=clock, offline=order.offline)
             resumed = ("an interrupted debate was resumed",) if begun.resumed else ()
             yield Cast(panel, options, begun.session, (seating.why, *seating.notices, *resumed))
 
@@ -144,6 +146,12 @@ def _session_plan(seating: Seating, scene: Scene, order: Order, *, plain: pipeli
         seats=tuple((plan.name, plan.role, str(plan.spec)) for plan in everyone),
         fresh=order.fresh,
     )
+
+
+def _retold(order: Order) -> dict[str, Any]:
+    """What was typed, for a replay."""
+    flags = {key: list(said) for key, said in order.flags.items()}
+    return {"panel": order.panel, "models": list(order.models), "flags": flags, "execute": order.execute, "focus": order.focus}
 
 
 def _local(laid: Laid, plain: pipeline.Options, session: Session) -> LocalWork:

@@ -186,7 +186,7 @@ def _errors(sitting: Sitting) -> tuple[tuple[str, float, float], ...]:
     return tuple((sitting.seat.name, round(predicted, 1), round(real, 1)) for predicted, real in last)
 
 
-def panel(laid: Laid, remembered: Remembered, configuration: Configuration, *, clock: Clock, templates: Path) -> ModelPanel:
+def panel(laid: Laid, remembered: Remembered, configuration: Configuration, *, clock: Clock, offline: bool) -> ModelPanel:
     """The panel of models, with its budget."""
     budget = Budget(
         cost_usd=configuration.get("limits.cost_usd", float),
@@ -195,7 +195,8 @@ def panel(laid: Laid, remembered: Remembered, configuration: Configuration, *, c
         clock=clock,
     )
     effort = configuration.get("debate.effort", str)
-    desk = Desk(scribe(templates), Till(remembered.calls, budget, clock), remembered.session, effort)
+    till = Till(remembered.calls, budget, clock, offline=offline)
+    desk = Desk(scribe(templates_folder()), till, remembered.session, effort)
     return ModelPanel(laid.sittings, laid.moderator, desk)
 
 

@@ -1,4 +1,4 @@
-"""Everything that a review with models needs, from outside: a repository with a change, a home, the installed command as a process."""
+"""Everything that a review with models needs, from outside: a repository with a change, a home, the command as a process."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from tests.fakes.reviewer import WHERE
 from tests.repo import Repo
 
 COMMAND = Path(sys.executable).with_name("reviewbot")
+TOP = Path(__file__).parents[2]
 GUARD = Path(__file__).with_name("guard")
 HANGS = 90.0
 """Seconds after which a process is taken for one that hangs; none here takes more than a few."""
@@ -51,15 +52,17 @@ def disputed(text: str, path: str = "shop/work.py", functions: Iterable[int] = r
         next(place for place, line in enumerate(lines, 1) if line.strip() == f"if value <= limit + {number}:")
         for number in functions
     ]
-    return [claim(path, place, lines[place - 1], title=f"the limit of number {n} counts", **other) for n, place in enumerate(places)]
+    return [
+        claim(path, place, lines[place - 1], title=f"the limit of number {n} counts", **other) for n, place in enumerate(places)
+    ]
 
 
 def panelist(claims: list[dict[str, Any]], **other: Any) -> Any:
     """The script of a debate with everything in it: of the critic's four claims the first is rejected and the second confirmed in
     the first round, the third goes into a second one and before the moderator, the fourth into a second round only."""
     plan: tuple[dict[str, Any], ...] = (
-        {role: ("oppose", 0.05) for role in ROLES},
-        {role: ("support", 0.9) for role in ROLES},
+        dict.fromkeys(ROLES, ("oppose", 0.05)),
+        dict.fromkeys(ROLES, ("support", 0.9)),
         {"critic": "support", "reviewer": ("support", 0.9), "optimizer": "neutral"},
         {"critic": "support", "reviewer": ("support", 0.9), "optimizer": ("oppose", 0.3)},
     )
@@ -76,7 +79,7 @@ def panelist(claims: list[dict[str, Any]], **other: Any) -> Any:
 
 def role_of(seen: Seen) -> str:
     """Whose perspective a question takes."""
-    lenses = Path(__file__).parents[2] / "prompts" / "lens"
+    lenses = TOP / "prompts" / "lens"
     for role in (*ROLES, "moderator"):
         if (lenses / f"{role}.j2").read_text(encoding="utf-8").split("\n", 1)[0] in seen.suffix:
             return role
@@ -151,7 +154,7 @@ class Stage:
             "HOME": str(self.home),
             "LC_ALL": "C.UTF-8",
             "GIT_CONFIG_NOSYSTEM": "1",
-            "PYTHONPATH": str(GUARD),
+            "PYTHONPATH": f"{GUARD}{os.pathsep}{TOP}",
             "ATTEMPTS_FILE": str(self.attempts_file),
             **self.keys,
             **more,

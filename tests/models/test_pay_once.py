@@ -61,8 +61,9 @@ def test_a_fresh_run_pays_again_and_becomes_the_one_that_is_replayed(debate: Sta
 def test_an_option_that_no_prompt_shows_pays_for_nothing_again(debate: Stage, models: Models) -> None:
     debate.review()
     once = debate.review("--rounds", "1").document
-    assert len(models.calls) == CALLS + 4 - 2, "only the moderator is asked about what round 1 left, and F3 with fewer words"
-    assert once["usage"]["replayed_calls"] == 3 + 8
+    assert len(models.calls) == CALLS
+    assert once["debate"]["rounds"] == 1
+    assert once["usage"]["replayed_calls"] == once["usage"]["calls"] == 3 + 8 + 2, "the first rounds, and the moderator on F3"
 
 
 @pytest.mark.parametrize("change", ["head", "criteria", "focus of the repository", "model", "effort"])
@@ -87,7 +88,8 @@ def test_what_changes_a_prompt_or_a_model_is_paid_for_again(debate: Stage, model
     debate.configure(settings)
     again = debate.review().document
     assert again["usage"]["replayed_calls"] == 0
-    assert not set(asked(models.calls[CALLS:])) & set(known)
+    if change != "effort":  # which this server is not told
+        assert not set(asked(models.calls[CALLS:])) & set(known)
     assert len(models.calls) >= 2 * CALLS
 
 

@@ -15,6 +15,10 @@ GROWTH = 3
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case)
 """Statements only, as C901 counts: a project that keeps to that rule hears nothing here."""
+_BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
+_KINDS = (ast.Module, *ast.stmt.__subclasses__(), ast.ExceptHandler, ast.match_case)
+_PARTS = {kind: tuple(part for part in _BLOCKS if part in kind._fields) for kind in _KINDS if "body" in kind._fields}
+_PARTS[ast.Match] = ("cases",)
 
 
 def grown(older: Source | None, newer: Source | None) -> Iterator[Result]:
@@ -29,33 +33,28 @@ def grown(older: Source | None, newer: Source | None) -> Iterator[Result]:
 
 def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef, int]]:
     """Every function by qualified name, with its complexity; a nested one counts for itself."""
-    waiting: list[tuple[ast.AST, str]] = [(tree, "")]
+    found: list[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef, list[ast.AST]]] = []
+    waiting: list[tuple[ast.AST, str, list[ast.AST]]] = [(tree, "", [])]
     while waiting:
-        node, prefix = waiting.pop()
+        node, prefix, branches = waiting.pop()
         for child in _blocks(node):
-            name = f"{prefix}.{child.name}".lstrip(".") if isinstance(child, (*_FUNCTIONS, ast.ClassDef)) else prefix
+            name, inside = prefix, branches
+            if isinstance(child, (*_FUNCTIONS, ast.ClassDef)):
+                name = f"{prefix}.{child.name}".lstrip(".")
             if isinstance(child, _FUNCTIONS):
-                yield name, child, _complexity(child)
-            waiting.append((child, name))
-
-
-def _complexity(function: ast.AST) -> int:
-    count = 1
-    waiting = list(_blocks(function))
-    while waiting:
-        node = waiting.pop()
-        if not isinstance(node, _FUNCTIONS):
-            count += isinstance(node, _BRANCHES)
-            waiting += _blocks(node)
-    return count
+                inside = []
+                found.append((name, child, inside))
+            elif isinstance(child, _BRANCHES):
+                branches.append(child)
+            if type(child) in _PARTS:
+                waiting.append((child, name, inside))
+    return ((name, function, 1 + len(branches)) for name, function, branches in found)
 
 
 def _blocks(node: ast.AST) -> Iterator[ast.AST]:
     """The statements below a statement. Expressions are passed by: they hold none, and are most of a tree."""
-    for part in ("body", "orelse", "handlers", "finalbody", "cases"):
-        below = getattr(node, part, None)
-        if isinstance(below, list):
-            yield from below
+    for part in _PARTS[type(node)]:
+        yield from getattr(node, part)
 
 
 def _result(source: Source, name: str, node: ast.FunctionDef | ast.AsyncFunctionDef, *, before: int | None, now: int) -> Result:

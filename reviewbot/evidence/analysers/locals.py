@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
@@ -19,7 +19,8 @@ class Kind(Enum):
     UNKNOWN = auto()
 
 
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+NAMING = frozenset({ast.AnnAssign, ast.Assign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.comprehension, ast.Call})
+"""All types of nodes that say something of a name: what it is given, or that it grows."""
 _MAKES_LIST = frozenset({"list", "sorted"})
 _GROWTH = frozenset({"append", "extend", "insert"})
 _LISTS = frozenset({"list", "List", "typing.List"})
@@ -44,34 +45,28 @@ class Names:
 
 def written(node: ast.expr) -> str:
     """The expression as its author would write it, an ellipsis where it is nested beyond anybody's reading."""
+    if isinstance(node, ast.Name):
+        return node.id
     try:
         return ast.unparse(node)
     except RecursionError:
         return "…"
 
 
-def names_of(scope: ast.AST) -> Names:
-    """The names of a module or function, without those of the functions inside."""
+def names_of(scope: ast.AST, naming: Iterable[ast.AST]) -> Names:
+    """The names of a module or function. ``naming`` are its nodes of the ``NAMING`` types, without those of what is defined
+    inside."""
     seen: defaultdict[str, set[Kind]] = defaultdict(set)
     growing: set[str] = set()
     for name, kind in _parameters(scope):
         seen[name].add(kind)
-    for node in _own(scope):
+    for node in naming:
         for name, kind in _assigned(node):
             seen[name].add(kind)
         match node:
             case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=method)) if method in _GROWTH:
                 growing.add(name)
     return Names({name: _joined(kinds) for name, kinds in seen.items()}, frozenset(growing))
-
-
-def _own(scope: ast.AST) -> Iterator[ast.AST]:
-    waiting = list(ast.iter_child_nodes(scope))
-    while waiting:
-        node = waiting.pop()
-        yield node
-        if not isinstance(node, _SCOPES):
-            waiting += ast.iter_child_nodes(node)
 
 
 def _parameters(scope: ast.AST) -> Iterator[tuple[str, Kind]]:
@@ -87,15 +82,19 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, Kind]]:
     elif isinstance(node, (ast.Assign, ast.NamedExpr)):
         targets = node.targets if isinstance(node, ast.Assign) else [node.target]
         for target in targets:
-            for part in ast.walk(target):
-                if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store):
+            for part in _names_in(target):
+                if isinstance(part.ctx, ast.Store):
                     kind = _kind(node.value) if part is target else Kind.OTHER
                     if not _extends_itself(part.id, node.value):
                         yield part.id, kind
     elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-        for part in ast.walk(node.target):
-            if isinstance(part, ast.Name):
-                yield part.id, Kind.UNKNOWN
+        for part in _names_in(node.target):
+            yield part.id, Kind.UNKNOWN
+
+
+def _names_in(target: ast.expr) -> Iterator[ast.Name]:
+    """Most targets are one name."""
+    return (part for part in ((target,) if isinstance(target, ast.Name) else ast.walk(target)) if isinstance(part, ast.Name))
 
 
 def _extends_itself(name: str, value: ast.expr) -> bool:

@@ -7,51 +7,24 @@ true. What cannot be known from the text is a reason to look.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from reviewbot.domain.evidence import Category, EvidenceKind, Precision, Result, Severity
-from reviewbot.evidence.analysers.locals import Kind, Names, names_of, written
+from reviewbot.evidence.analysers.locals import Kind, written
 from reviewbot.evidence.analysers.source import Source
+from reviewbot.evidence.analysers.within import COMPREHENSIONS, Place, begins, places
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_JUDGED = (ast.Compare, ast.Call, ast.Assign, ast.AugAssign, ast.For, ast.AsyncFor, ast.While, *_COMPREHENSIONS)
 _SCANS = frozenset({"index", "count", "remove"})
 _WHOLE = frozenset({"sorted", "sum", "min", "max", "list", "set", "tuple", "dict", "frozenset"})
 _HTTP = frozenset({"get", "post", "put", "patch", "delete", "head", "request"})
 _HTTP_OWNERS = frozenset({"requests", "httpx", "aiohttp", "session", "client", "http"})
 _QUERY_OWNERS = frozenset({"cursor", "cur", "conn", "connection", "db", "session"})
 _QUERIES = frozenset({"execute", "executemany", "fetchone", "fetchall", "scalar", "scalars"})
-_SMALL = 64
-"""A constant range of so many steps is no growing input."""
+_REQUESTS = _HTTP | _QUERIES | {"get", "filter", "create"}
 _GROWS = "the input grows"
 _QUADRATIC = "the time grows with its square"
-
-
-@dataclass(frozen=True, slots=True)
-class _Loop:
-    """A loop around a place: the names that change in it, and the collection it walks, if it is a plain name."""
-
-    bound: frozenset[str]
-    over: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """An expression inside of loops, with what is known of the names around it."""
-
-    node: ast.AST
-    loops: tuple[_Loop, ...]
-    names: Names
-
-    def is_outer(self, name: str) -> bool:
-        """The name keeps its value while the innermost loop runs."""
-        return name not in self.loops[-1].bound
-
-    def kind(self, node: ast.expr) -> Kind:
-        """What a name that the loop did not make is known to be."""
-        return self.names.kind(node.id) if isinstance(node, ast.Name) else Kind.UNKNOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,87 +43,15 @@ def analyse(source: Source) -> Iterator[Result]:
     if source.is_test or source.tree is None:
         return
     seen: set[int] = set()
-    for place in _places(source.tree):
+    for place in places(source.tree, _JUDGES):
         line = getattr(place.node, "lineno", 0)
-        slow = next((slow for judge in _JUDGES if (slow := judge(place))), None)
+        slow = next((slow for judge in _JUDGES[type(place.node)] if (slow := judge(place))), None)
         if slow and line not in seen:
             seen.add(line)
             yield _result(source, line, slow)
 
 
-def _places(tree: ast.Module) -> Iterator[_Place]:
-    """Every node that stands in a loop of its own function."""
-    known: dict[ast.AST, Names] = {}
-    waiting: list[tuple[ast.AST, tuple[_Loop, ...], ast.AST]] = [(tree, (), tree)]
-    while waiting:
-        node, loops, scope = waiting.pop()
-        if loops and isinstance(node, _JUDGED):
-            if scope not in known:
-                known[scope] = names_of(scope)
-            yield _Place(node, loops, known[scope])
-        if isinstance(node, _FUNCTIONS):
-            loops, scope = (), node
-        inner = _loop(node)
-        repeated = _repeated(node) if inner else ()
-        deeper = (*loops, inner) if inner else loops
-        waiting += [
-            (child, deeper if child in repeated else loops, scope) for child in reversed(list(ast.iter_child_nodes(node)))
-        ]
-
-
-def _loop(node: ast.AST) -> _Loop | None:
-    """The loop that a node begins, unless it is short by its own text."""
-    if isinstance(node, ast.While):
-        return _Loop(_stored(node), "")
-    if isinstance(node, (ast.For, ast.AsyncFor)) and not _is_short(node.iter):
-        return _Loop(_stored(node), _walked(node.iter))
-    if isinstance(node, _COMPREHENSIONS) and not _is_short(node.generators[0].iter):
-        return _Loop(_stored(node), _walked(node.generators[0].iter))
-    return None
-
-
-def _repeated(node: ast.AST) -> tuple[ast.AST, ...]:
-    """The parts of a loop that run again and again."""
-    if isinstance(node, ast.While):
-        return (node.test, *node.body)
-    if isinstance(node, (ast.For, ast.AsyncFor)):
-        return tuple(node.body)
-    if isinstance(node, ast.DictComp):
-        return (node.key, node.value, *(part for generator in node.generators for part in generator.ifs))
-    if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
-        return (node.elt, *node.generators)
-    return ()
-
-
-def _is_short(iterable: ast.expr) -> bool:
-    if isinstance(iterable, (ast.Tuple, ast.List, ast.Set, ast.Constant, ast.Dict)):
-        return True
-    is_range = isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.func.id == "range"
-    if not is_range or not isinstance(iterable, ast.Call):
-        return False
-    bounds = [part.value for part in iterable.args if isinstance(part, ast.Constant) and isinstance(part.value, int)]
-    return len(bounds) == len(iterable.args) and max(bounds, default=0) <= _SMALL
-
-
-def _walked(iterable: ast.expr) -> str:
-    """The name of the collection: of ``xs``, ``xs[1:]``, ``enumerate(xs)``, ``range(len(xs))``."""
-    while True:
-        if isinstance(iterable, ast.Subscript) and isinstance(iterable.slice, ast.Slice):
-            iterable = iterable.value
-        elif isinstance(iterable, ast.Call) and isinstance(iterable.func, ast.Name) and iterable.args:
-            if iterable.func.id not in ("enumerate", "range", "len", "reversed", "sorted", "list", "iter"):
-                return ""
-            iterable = iterable.args[-1] if iterable.func.id == "range" else iterable.args[0]
-        else:
-            return written(iterable) if isinstance(iterable, (ast.Name, ast.Attribute)) else ""
-
-
-def _stored(node: ast.AST) -> frozenset[str]:
-    """The names that a loop gives a value."""
-    return frozenset(part.id for part in ast.walk(node) if isinstance(part, ast.Name) and isinstance(part.ctx, ast.Store))
-
-
-def _membership(place: _Place) -> _Slow | None:
+def _membership(place: Place) -> _Slow | None:
     node = place.node
     if not (isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.In, ast.NotIn))):
         return None
@@ -162,28 +63,26 @@ def _membership(place: _Place) -> _Slow | None:
     return None
 
 
-def _method(place: _Place) -> _Slow | None:
+def _method(place: Place) -> _Slow | None:
     node = place.node
     if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)):
         return None
     owner, method = node.func.value, node.func.attr
-    is_list = place.kind(owner) is Kind.LIST
-    if not place.is_outer(owner.id):
-        return None
-    if is_list and method in _SCANS and node.args:
-        return _Slow("list-search", f"`{owner.id}.{method}` walks the list in each turn of a loop", Precision.LIKELY)
+    scans = method in _SCANS and bool(node.args)
     at_front = bool(node.args) and isinstance(node.args[0], ast.Constant) and node.args[0].value == 0
-    if (
-        at_front
-        and ((method == "pop" and len(node.args) == 1) or method == "insert")
-        and place.kind(owner) in (Kind.LIST, Kind.UNKNOWN)
-    ):
+    moves = at_front and ((method == "pop" and len(node.args) == 1) or method == "insert")
+    if not (scans or moves) or not place.is_outer(owner.id):
+        return None
+    is_list = place.kind(owner) is Kind.LIST
+    if is_list and scans:
+        return _Slow("list-search", f"`{owner.id}.{method}` walks the list in each turn of a loop", Precision.LIKELY)
+    if moves and (is_list or place.kind(owner) is Kind.UNKNOWN):
         precision = Precision.LIKELY if is_list else Precision.HEURISTIC
         return _Slow("list-front", f"`{owner.id}.{method}(0…)` moves the whole list in each turn of a loop", precision)
     return None
 
 
-def _growing(place: _Place) -> _Slow | None:
+def _growing(place: Place) -> _Slow | None:
     """``xs = xs + [x]`` copies all of ``xs``; ``text += part`` may."""
     node = place.node
     if isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, ast.Add):
@@ -197,18 +96,18 @@ def _growing(place: _Place) -> _Slow | None:
     return None
 
 
-def _nested(place: _Place) -> _Slow | None:
-    inner = _loop(place.node)
-    if inner and inner.over and any(inner.over == loop.over for loop in place.loops):
-        return _Slow("nested-loop", f"A loop over `{inner.over}` runs inside of another loop over it", Precision.HEURISTIC)
+def _nested(place: Place) -> _Slow | None:
+    over = begins(place.node)
+    if over and any(over == loop.over for loop in place.loops):
+        return _Slow("nested-loop", f"A loop over `{over}` runs inside of another loop over it", Precision.HEURISTIC)
     return None
 
 
-def _repeated_work(place: _Place) -> _Slow | None:
+def _repeated_work(place: Place) -> _Slow | None:
     node = place.node
     if not (isinstance(node, ast.Call) and len(node.args) >= 1):
         return None
-    called, first = written(node.func), node.args[0]
+    called, first = _called(node.func), node.args[0]
     if called == "re.compile" and isinstance(first, ast.Constant):
         message, consequence = (
             "A constant pattern is compiled in each turn of a loop",
@@ -216,15 +115,25 @@ def _repeated_work(place: _Place) -> _Slow | None:
         )
         return _Slow("repeated-work", message, Precision.HEURISTIC, consequence, Severity.LOW)
     is_whole = called in _WHOLE and len(node.args) == 1 and isinstance(first, ast.Name) and place.kind(first) is Kind.LIST
-    if is_whole and isinstance(first, ast.Name) and place.is_outer(first.id) and not place.names.grows(first.id):
+    if is_whole and isinstance(first, ast.Name) and place.is_outer(first.id) and not place.grows(first.id):
         return _Slow("repeated-work", f"`{called}({first.id})` walks all of it in each turn of a loop", Precision.HEURISTIC)
     return None
 
 
-def _outside(place: _Place) -> _Slow | None:
+def _called(function: ast.expr) -> str:
+    """The name of a function, or of one that stands in a module by its name."""
+    match function:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=ast.Name(id=owner), attr=name):
+            return f"{owner}.{name}"
+    return ""
+
+
+def _outside(place: Place) -> _Slow | None:
     """A round trip per element."""
     node = place.node
-    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in _REQUESTS):
         return None
     owner = written(node.func.value).rpartition(".")[2].lower()
     method = node.func.attr
@@ -237,7 +146,16 @@ def _outside(place: _Place) -> _Slow | None:
     return _Slow("query-in-loop", message, Precision.HEURISTIC, "every element waits for a round trip")
 
 
-_JUDGES: tuple[Callable[[_Place], _Slow | None], ...] = (_membership, _method, _growing, _nested, _repeated_work, _outside)
+_JUDGES: Mapping[type[ast.AST], tuple[Callable[[Place], _Slow | None], ...]] = MappingProxyType(
+    {
+        ast.Compare: (_membership,),
+        ast.Call: (_method, _repeated_work, _outside),
+        ast.Assign: (_growing,),
+        ast.AugAssign: (_growing,),
+        **dict.fromkeys((ast.For, ast.AsyncFor, *COMPREHENSIONS), (_nested,)),
+    }
+)
+"""By what they judge, the gravest first."""
 
 
 def _result(source: Source, line: int, slow: _Slow) -> Result:
