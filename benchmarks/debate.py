@@ -13,10 +13,11 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import debate_journal as journal
 import debate_scene as scene
@@ -99,40 +100,18 @@ class Bench:
         for _ in range(self._options.runs):
             debates.append(self._debate(repository))
             bare.append(self._bare(repository))
-        first = debates[0]
-        least = self._least_waves(first.calls)
-        print(f"  {first.calls} calls about {first.findings} disputed claims")
-        print(f"  the plan needs {least} waves, {least * self._options.seconds:.1f} s; the journal shows {first.waves}")
-        scene.figure("importing the SDK, median beside bare Python", [imported], "s")
-        scene.figure("wall", [one.wall for one in debates], "s")
-        scene.figure("a call was open", [one.open_seconds for one in debates], "s")
-        own = [one.wall - one.open_seconds - imported for one in debates]
-        scene.figure("own: wall - open - import", own, "s", most=bar)
-        planned = [one.wall - least * self._options.seconds - imported for one in debates]
-        scene.figure("own, strictly: wall - waves of the plan - import", planned, "s", most=bar)
-        scene.figure("peak memory", [max(one.peak_mb for one in debates)], "MB", most=150)
-        scene.figure("most calls in flight", [max(one.in_flight for one in debates)], "", most=scene.CONCURRENCY)
-        scene.figure("second run: calls", [max(one.calls_again for one in debates)], "", most=0)
-        scene.figure("second run: wall", [one.again for one in debates], "s")
-        scene.figure("bytes of prompts in the prefix of an earlier call", [100 * first.share], "%", least=75)
-        scene.figure("tokens that the server counted as cached", [100 * first.cached], "%")
-        scene.figure("yardstick, a bare loop of 7 calls: wall - open", [one for one, _ in bare], "s")
-        scene.figure("yardstick: peak memory", [max(peak for _, peak in bare)], "MB")
-        scene.figure("own / yardstick", [median(own) / median(one for one, _ in bare)], "×")
+        self._tell_depth(debates[0])
+        _tell_times(debates, bare, imported, bar=bar, planned=self._least_waves(debates[0].calls) * self._options.seconds)
+        _tell_sharing(debates, bar=75 if name == "small" else None)
         if name == "small":
-            scene.figure("calls (the bar on shared bytes is for 12 or more)", [first.calls], "", least=12)
-        print(f"  at the published price of {MODEL} (fake token counts), ${first.usd_uncached:.4f} without the shared")
-        scene.figure("prefix and with it, US dollars", [first.usd], "$")
-        scene.figure("with / without", [first.usd / first.usd_uncached], "×")
+            _tell_cost(debates[0])
 
     def checks(self, lines: int) -> None:
         """Part b: how much of the SDK's import is hidden behind the checks. README.md derives the formula."""
         files = max(1, lines // 98)
-        busy = scene.tested_repository(self._folder, "busy", lines=lines, files=files)
-        waits = scene.tested_repository(self._folder, "waits", lines=lines, files=files, wait_seconds=1.0)
-        print(
-            f"\nchecks: the same with {files + 1} small tests and ruff, at base and head; once more with a test that waits for 1 s"
-        )
+        busy = scene.checked_repository(self._folder, "busy", lines=lines, files=files)
+        waits = scene.checked_repository(self._folder, "waits", lines=lines, files=files, wait_seconds=1.0)
+        print(f"\nchecks: the same with {files + 1} small tests and ruff; and once more with a test that waits for 1 s")
         imported = scene.import_seconds("openai", self._options.imports)
         static = ("--panel", "static")
         orders = (
@@ -149,11 +128,11 @@ class Bench:
             scene.figure(f"wall - open: {text}", seconds, "s")
         off, idle, *others = map(median, columns)
         scene.figure("importing the SDK, median beside bare Python", [imported], "s")
-        for text, checked, both in (("busy tests", *others[:2]), ("a test waits", *others[2:])):
+        for text, checked, both, least in (("busy tests", *others[:2], None), ("a test waits", *others[2:], 50)):
             hidden = off + (checked - idle) - both
             scene.figure(f"{text}: the checks alone", [checked - idle], "s")
-            scene.figure(f"{text}: hidden behind the checks", [hidden], "s", least=0)
-            scene.figure(f"{text}: hidden / import", [100 * hidden / imported], "%")
+            scene.figure(f"{text}: hidden behind the checks", [hidden], "s")
+            scene.figure(f"{text}: hidden / import", [100 * hidden / imported], "%", least=least)
 
     def _debate(self, repository: Path) -> Debate:
         state = self._state()
@@ -197,6 +176,11 @@ class Bench:
         self._states += 1
         return self._folder / f"state{self._states}"
 
+    def _tell_depth(self, debate: Debate) -> None:
+        least = self._least_waves(debate.calls)
+        print(f"  {debate.calls} calls about {debate.findings} disputed claims; the plan needs {least} waves, or")
+        print(f"  {least * self._options.seconds:.1f} s; the journal's longest chain of answers is {debate.waves}")
+
     def _least_waves(self, calls: int) -> int:
         """What no order of these calls goes below: the first pass warms its cache, then come the round and the moderator."""
         opening = calls - FIRST_ROUND_CALLS - MODERATOR_CALLS
@@ -205,13 +189,47 @@ class Bench:
         return max(2, first) + sum(others)
 
 
-def _check(calls: Iterable[dict[str, object]], review: dict[str, object]) -> None:
+def _tell_times(
+    debates: Sequence[Debate], bare: Sequence[tuple[float, float]], imported: float, *, bar: float, planned: float
+) -> None:
+    """Parts a and c. ``planned`` is the least that the plan needs, in seconds."""
+    scene.figure("importing the SDK, median beside bare Python", [imported], "s")
+    scene.figure("wall", [one.wall for one in debates], "s")
+    scene.figure("a call was open", [one.open_seconds for one in debates], "s")
+    own = [one.wall - one.open_seconds - imported for one in debates]
+    scene.figure("own: wall - open - import", own, "s", most=bar)
+    scene.figure("own, strictly: wall - plan - import", [one.wall - planned - imported for one in debates], "s", most=bar)
+    scene.figure("peak memory", [max(one.peak_mb for one in debates)], "MB", most=150)
+    scene.figure("second run: calls", [max(one.calls_again for one in debates)], "", most=0)
+    scene.figure("second run: wall", [one.again for one in debates], "s")
+    yardstick = [seconds for seconds, _ in bare]
+    scene.figure("yardstick, a bare loop of 7 calls: wall - open", yardstick, "s")
+    scene.figure("yardstick: peak memory", [max(peak for _, peak in bare)], "MB")
+    scene.figure("own / yardstick", [median(own) / median(yardstick)], "×")
+
+
+def _tell_sharing(debates: Sequence[Debate], *, bar: float | None) -> None:
+    scene.figure("most calls in flight", [max(one.in_flight for one in debates)], "", most=scene.CONCURRENCY)
+    shares = [100 * one.share for one in debates]
+    scene.figure("bytes of prompts in the prefix of an earlier call", shares, "%", least=bar)
+    scene.figure("tokens that the server counted as cached", [100 * one.cached for one in debates], "%")
+
+
+def _tell_cost(debate: Debate) -> None:
+    """Part e. The bar on shared bytes is for debates of 12 calls or more."""
+    scene.figure("calls", [debate.calls], "", least=12)
+    print(f"  computed from the published price of {MODEL} and the fake's counts of tokens:")
+    scene.figure("with nothing cached", [debate.usd_uncached], "$")
+    scene.figure("with the shared prefix", [debate.usd], "$")
+    scene.figure("with / without", [debate.usd / debate.usd_uncached], "×")
+
+
+def _check(calls: Iterable[Mapping[str, Any]], review: Mapping[str, Any]) -> None:
     """The debate was the one that is described, or the figures mean nothing."""
     failed = [call["outcome"] for call in calls if call["outcome"] != "answered"]
-    findings = review["findings"]
-    assert isinstance(findings, list)
-    if failed or review["conclusion"] != "complete" or len(findings) != len(scene.DISPUTED):
-        print(f"  not the debate that was meant: {review['conclusion']}, {len(findings)} findings, failed calls: {failed}")
+    findings, conclusion = len(review["findings"]), review["conclusion"]
+    if failed or conclusion != "complete" or findings != len(scene.DISPUTED):
+        print(f"  not the debate that was meant: {conclusion}, {findings} findings, failed calls: {failed}")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,8 @@ from tests.fakes import Process  # noqa: E402 - found at the top of the source t
 from tests.fakes.reviewer import claim  # noqa: E402
 from tests.repo import Repo  # noqa: E402
 
+__all__ = ["Home", "Process", "Ran", "claim"]
+
 CONCURRENCY = 12
 DISPUTED = (3, 25, 48, 75)
 """Lines of the first module about which the critic claims something."""
@@ -142,7 +144,7 @@ def repository(folder: Path, name: str, *, lines: int, files: int) -> Path:
     return repo.path
 
 
-def tested_repository(folder: Path, name: str, *, lines: int, files: int, wait_seconds: float = 0.0) -> Path:
+def checked_repository(folder: Path, name: str, *, lines: int, files: int, wait_seconds: float = 0.0) -> Path:
     """The same, with a suite of tests and a configuration of ruff that were there before; the change adds tests, too. One of
     the tests does nothing for ``wait_seconds``."""
     repo = Repo(folder, name=name)

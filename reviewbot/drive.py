@@ -6,11 +6,12 @@ Stages say *what*; here is decided *when*: side by side, and never beyond the de
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from reviewbot.debate.gist import gist
 from reviewbot.debate.rounds import Answers, Round
 from reviewbot.ports import (
     Ask,
@@ -109,7 +110,9 @@ async def _converse(
             return await carry_out(asked)
         observer.saw(Progress("debate", _announcement(asked), {"event": "asked", **_fields(asked)}))
         reply = await _ask(panel, asked, deadline)
-        observer.saw(Progress("debate", _summary(asked, reply), {"event": "answered", **_fields(asked), **_outcome(reply)}))
+        told = gist(asked, reply.text) if reply.status is ReplyStatus.OK else {}
+        fields = {"event": "answered", **_fields(asked), **_outcome(reply), **told}
+        observer.saw(Progress("debate", _summary(asked, reply, told), fields))
         return reply
 
     try:
@@ -151,9 +154,12 @@ def _announcement(ask: Ask) -> str:
     return f"{ask.seat.name} {what}"
 
 
-def _summary(ask: Ask, reply: Reply) -> str:
-    told = "answered" if reply.status is ReplyStatus.OK else f"{reply.status.value}: {reply.reason}"
-    return f"{ask.seat.name}{f' ({ask.subject})' if ask.subject else ''}: {told}"
+def _summary(ask: Ask, reply: Reply, told: Mapping[str, str | int | float]) -> str:
+    """Who said what, in a line."""
+    said = f"{reply.status.value}: {reply.reason}"
+    if reply.status is ReplyStatus.OK:
+        said = f"{told['claims']} claims" if "claims" in told else str(told.get("stance", told.get("decision", "answered")))
+    return f"{ask.seat.name}{f' ({ask.subject})' if ask.subject else ''}: {said}"
 
 
 def _fields(ask: Ask) -> dict[str, str | int | float]:

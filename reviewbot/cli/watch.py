@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from enum import Enum
 
 from reviewbot import wiring
+from reviewbot.cli import live
 from reviewbot.cli.options import ReviewArguments
-from reviewbot.cli.output import say
+from reviewbot.cli.output import wants_color
 from reviewbot.cli.settings import effective
 from reviewbot.config import Configuration
 from reviewbot.errors import ConfigError
-from reviewbot.ports import Clock, Observer, Progress
-from reviewbot.screen import secrets
+from reviewbot.ports import Observer
 
 
 class Watch(Enum):
@@ -26,36 +24,6 @@ class Watch(Enum):
     LIVE = "live"
     LINES = "lines"
     NOBODY = "nobody"
-
-
-class Narrator:
-    """Tells a person who waits what is going on: plain lines on stderr."""
-
-    def saw(self, progress: Progress) -> None:
-        """One line."""
-        say(f"reviewbot: {progress.stage}: {progress.text}")
-
-
-class EventLines:
-    """Tells a program what is going on: one JSON object a line on stderr. ``at`` is in seconds since the observer was made."""
-
-    def __init__(self, clock: Clock) -> None:
-        self._clock = clock
-        self._began = clock.seconds()
-
-    def saw(self, progress: Progress) -> None:
-        """One line. An event without a name of its own has that of its stage."""
-        at = round(self._clock.seconds() - self._began, 3)
-        event = {"event": progress.stage, **progress.fields, "stage": progress.stage, "at": at, "text": progress.text}
-        line, _ = secrets.redact(json.dumps(event))
-        say(line)
-
-
-class _Monotonic:
-    """The machine's clock."""
-
-    def seconds(self) -> float:
-        return time.monotonic()
 
 
 def chosen(arguments: ReviewArguments, *, is_terminal: bool, wants_live: bool) -> Watch:
@@ -71,12 +39,23 @@ def chosen(arguments: ReviewArguments, *, is_terminal: bool, wants_live: bool) -
 def watching(arguments: ReviewArguments, order: wiring.Order) -> Iterator[Observer | None]:
     """The observer that was asked for, while the review runs."""
     is_terminal = sys.stderr is not None and sys.stderr.isatty()
-    display = _display(arguments, order) if is_terminal else Configuration()
+    watched = chosen(arguments, is_terminal=is_terminal, wants_live=True) is not Watch.NOBODY
+    display = _display(arguments, order) if watched else Configuration()
     way = chosen(arguments, is_terminal=is_terminal, wants_live=display.get("display.live", bool))
-    if way is Watch.JSON:
-        yield EventLines(_Monotonic())
-    else:
-        yield None if way is Watch.NOBODY else Narrator()
+    prompts = display.get("display.show_prompts", bool)
+    match way:
+        case Watch.NOBODY:
+            yield None
+        case Watch.JSON:
+            yield live.JsonLines(sys.stderr, wiring.SystemClock(), prompts=prompts)
+        case Watch.LINES:
+            yield live.Lines(sys.stderr, prompts=prompts)
+        case Watch.LIVE:
+            color = wants_color(display.get("display.color", str), sys.stderr, order.environment)
+            cap, dumb = display.get("limits.cost_usd", float), order.environment.get("TERM", "dumb") == "dumb"
+            clock = wiring.SystemClock()
+            with live.showing(sys.stderr, clock, color=color, cap_usd=cap, dumb=dumb, prompts=prompts) as observer:
+                yield observer
 
 
 def _display(arguments: ReviewArguments, order: wiring.Order) -> Configuration:

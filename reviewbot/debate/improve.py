@@ -16,7 +16,7 @@ from reviewbot.debate.papers import Papers
 from reviewbot.debate.rounds import Answers, Heard, Round, hold
 from reviewbot.domain.debate import Case, Seat, Transcript
 from reviewbot.domain.review import Suggestion
-from reviewbot.ports import Ask, Dossier, Draft, Improvement
+from reviewbot.ports import Ask, Dossier, Draft, Improvement, Passage
 from reviewbot.screen import hidden, secrets
 
 Improving = Generator[Round, Answers, "Improved"]
@@ -102,22 +102,23 @@ class _Desk:
         draft = heard.value
         if not isinstance(draft, Draft):
             return None
-        if problem := fault(draft, case, self.papers.about(case.lead, seat)):
+        if problem := fault(draft, case, self.papers.about(case.lead, seat), heard.unread):
             self.minutes.say("S8", f"draft dropped: {problem}", who=seat.name, subject=case.id, outcome="dropped")
             return None
         self.minutes.say("S8", draft.explanation or "a replacement", who=seat.name, subject=case.id)
         return replace(draft, replacement=draft.replacement.removesuffix("\n"))
 
 
-def fault(draft: Draft, case: Case, dossier: Dossier) -> str:
-    """Why a draft may not be shown, empty where it may.
+def fault(draft: Draft, case: Case, dossier: Dossier, unread: tuple[Passage, ...] = ()) -> str:
+    """Why a draft may not be shown, empty where it may. ``unread`` is what of the dossier its writer did not see.
 
     It must replace lines that were shown as they are (nothing redacted, nothing made visible in them), at the finding's place,
     by something else that holds no secret and no hidden character.
     """
     here = [passage for passage in dossier.passages if passage.path == draft.path]
     span = range(draft.start_line, min(draft.line, draft.start_line + MOST_LINES) + 1)
-    shown = [next((text for p in here if (text := p.text(number)) is not None), None) for number in span]
+    gone = [passage for passage in unread if passage.path == draft.path]
+    shown = [None if _text(gone, number) is not None else _text(here, number) for number in span]
     written = draft.replacement.removesuffix("\n")
     if max(draft.line - draft.start_line, written.count("\n")) >= MOST_LINES:
         return f"it is longer than {MOST_LINES} lines"
@@ -131,3 +132,7 @@ def fault(draft: Draft, case: Case, dossier: Dossier) -> str:
     if hidden.visible(secrets.redact(written)[0]) != written or any(mark in text for text in (old, written) for mark in MARKS):
         return "there is a secret or a hidden character in it"
     return ""
+
+
+def _text(passages: list[Passage], line: int) -> str | None:
+    return next((text for passage in passages if (text := passage.text(line)) is not None), None)

@@ -67,7 +67,7 @@ class Minutes:
         self._asked[name] += 1
         for use in reply.tools:
             self.say("tool", f"{use.name} {use.arguments}: {use.result}", who=name, subject=ask.subject)
-        if reply.model and reply.model != ask.seat.model:
+        if reply.status is ReplyStatus.OK and reply.model and reply.model != ask.seat.model:
             self._stand_in(ask.seat, reply.model)
         if reply.status is ReplyStatus.CAPPED:
             self._capped = self._capped or reply.reason
@@ -79,11 +79,13 @@ class Minutes:
             self.say(ask.phase, reason, who=name, subject=ask.subject, outcome=outcome)
 
     def _stand_in(self, seat: Seat, model: str) -> None:
-        """Another model answered for a seat, because its own could not."""
+        """Another model answered for a seat (the moderator's too), because its own could not."""
         entry = self._seats.get(seat.name)
         if entry is not None and entry.reason is None:
             self._seats[seat.name] = Attendance(seat, entry.status, f"{model} answered in its place")
-            self._notes.append(f"{seat.name}: {model} answered in place of {seat.model}")
+        note = f"{seat.name}: {model} answered in place of {seat.model}"
+        if note not in self._notes:
+            self._notes.append(note)
 
     def tested(self, experiment: Experiment, verification: Verification) -> None:
         """What an experiment showed."""

@@ -28,9 +28,15 @@ from reviewbot.screen import strict_json
 
 _Enum = TypeVar("_Enum", bound=StrEnum)
 
+LONGEST_FAULT = 600
+"""Characters of what is said of an invalid answer: it quotes the answer, which may be of any length."""
+
 
 class InvalidReply(ValueError):
     """An answer that does not fit its schema; the message can be quoted to whoever gave it."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message if len(message) <= LONGEST_FAULT else f"{message[:LONGEST_FAULT]} …")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +109,13 @@ def draft(text: str, path: str) -> Draft | Literal["keep"] | None:
     decision = _text(document["decision"], "decision")
     if decision not in ("replace", "keep", "none"):
         raise InvalidReply(f"decision: {decision!r} is none of replace, keep, none")
+    start, line = (_integer(document[key], key) for key in ("start_line", "line"))
+    replacement, explanation = (_text(document[key], key) for key in ("replacement", "explanation"))
     if decision != "replace":
         return "keep" if decision == "keep" else None
-    start, line = (_integer(document[key], key) for key in ("start_line", "line"))
     if not 1 <= start <= line:
         raise InvalidReply(f"start_line {start} and line {line} are no span")
-    return Draft(path, start, line, _text(document["replacement"], "replacement"), _text(document["explanation"], "explanation"))
+    return Draft(path, start, line, replacement, explanation)
 
 
 def assignment(text: str, *, panelists: Iterable[str], portions: Iterable[str]) -> tuple[tuple[str, str], ...]:

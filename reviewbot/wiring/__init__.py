@@ -5,7 +5,7 @@
 
 from reviewbot.wiring.diagnosis import diagnose
 from reviewbot.wiring.options import options_of
-from reviewbot.wiring.order import Forecast, Order, Outcome, configure, run_id
+from reviewbot.wiring.order import Forecast, Order, Outcome, SystemClock, configure, run_id
 from reviewbot.wiring.past import SessionSummary, export, last_review, replay, session, sessions
 from reviewbot.wiring.reviewing import STATIC_NOTE, plan, review
 from reviewbot.wiring.rooms import is_private_file, open_repository, open_sandbox, repository_files
@@ -18,6 +18,7 @@ __all__ = [
     "Order",
     "Outcome",
     "SessionSummary",
+    "SystemClock",
     "configure",
     "diagnose",
     "export",

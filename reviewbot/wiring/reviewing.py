@@ -41,12 +41,13 @@ class Cast:
 
 def review(order: Order, observer: Observer | None = None) -> Outcome:
     """Make one review. Raises ReviewbotError."""
+    watcher = observer or Silent()
     with ExitStack() as stack:
         scene = stack.enter_context(opened(order))
         seating = offers.seated(order, scene.configuration)
         room = stack.enter_context(_room(scene, order))
-        cast = stack.enter_context(_cast(seating, scene, order, room=room))
-        made = _made(cast, scene, order, room=room, observer=observer or Silent())
+        cast = stack.enter_context(_cast(seating, scene, order, room=room, observer=watcher))
+        made = _made(cast, scene, order, room=room, observer=watcher)
         problem = books.keep(made, order, scene.project)
         made = replace(made, notes=(*made.notes, problem)) if problem else made
         return Outcome(made, scene.configuration)
@@ -77,18 +78,20 @@ def _made(cast: Cast, scene: Scene, order: Order, *, room: Sandbox, observer: Ob
 
 
 @contextmanager
-def _cast(seating: Seating, scene: Scene, order: Order, *, room: Sandbox) -> Iterator[Cast]:
+def _cast(seating: Seating, scene: Scene, order: Order, *, room: Sandbox, observer: Observer) -> Iterator[Cast]:
     plain = options_of(scene.configuration, execute=order.execute)
     if seating.is_static:
         notes = (STATIC_NOTE, *seating.notices)
         yield Cast(StaticPanel(), plain, Unremembered(), notes)
         return
-    with _models(seating, scene, order, plain=plain, room=room) as cast:
+    with _models(seating, scene, order, plain=plain, room=room, observer=observer) as cast:
         yield cast
 
 
 @contextmanager
-def _models(seating: Seating, scene: Scene, order: Order, *, plain: pipeline.Options, room: Sandbox) -> Iterator[Cast]:
+def _models(
+    seating: Seating, scene: Scene, order: Order, *, plain: pipeline.Options, room: Sandbox, observer: Observer
+) -> Iterator[Cast]:
     """A panel of models, its session begun or resumed."""
     from reviewbot.wiring import seats
 
@@ -106,7 +109,7 @@ def _models(seating: Seating, scene: Scene, order: Order, *, plain: pipeline.Opt
             begun.session.keep("order", _retold(order))
             options = for_models(plain, configuration, laid.seats, local=_local(laid, plain, begun.session))
             remembered = seats.Remembered(begun.calls, begun.session, store.profiles)
-            panel = seats.panel(laid, remembered, configuration, clock=clock, offline=order.offline)
+            panel = seats.panel(laid, remembered, configuration, offline=order.offline, watcher=observer)
             resumed = ("an interrupted debate was resumed",) if begun.resumed else ()
             yield Cast(panel, options, begun.session, (seating.why, *seating.notices, *resumed))
 

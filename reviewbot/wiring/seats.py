@@ -26,9 +26,9 @@ from reviewbot.config.seats import Seating, SeatPlan
 from reviewbot.debate.prompt import JinjaScribe
 from reviewbot.debate.schema import ENVELOPE
 from reviewbot.domain.debate import Seat
-from reviewbot.ports import Account, Calls, Clock, Pace, Profiles, Session, Toolbox
+from reviewbot.ports import Account, Calls, Clock, Observer, Pace, Profiles, Session, Toolbox
 from reviewbot.wiring import offers
-from reviewbot.wiring.order import REPOSITORY_FILES
+from reviewbot.wiring.order import REPOSITORY_FILES, SystemClock
 
 PREDICTIONS_TOLD = 3
 """Of each local panelist, to whoever deals out the work."""
@@ -186,8 +186,9 @@ def _errors(sitting: Sitting) -> tuple[tuple[str, float, float], ...]:
     return tuple((sitting.seat.name, round(predicted, 1), round(real, 1)) for predicted, real in last)
 
 
-def panel(laid: Laid, remembered: Remembered, configuration: Configuration, *, clock: Clock, offline: bool) -> ModelPanel:
+def panel(laid: Laid, remembered: Remembered, configuration: Configuration, *, offline: bool, watcher: Observer) -> ModelPanel:
     """The panel of models, with its budget."""
+    clock = SystemClock()
     budget = Budget(
         cost_usd=configuration.get("limits.cost_usd", float),
         tokens=configuration.get("limits.tokens", int),
@@ -196,7 +197,13 @@ def panel(laid: Laid, remembered: Remembered, configuration: Configuration, *, c
     )
     effort = configuration.get("debate.effort", str)
     till = Till(remembered.calls, budget, clock, offline=offline)
-    desk = Desk(scribe(templates_folder()), till, remembered.session, effort)
+    desk = Desk(
+        scribe(templates_folder()),
+        till,
+        remembered.session,
+        effort,
+        watcher if configuration.get("display.show_prompts", bool) else None,
+    )
     return ModelPanel(laid.sittings, laid.moderator, desk)
 
 

@@ -200,7 +200,7 @@ except (KeyboardInterrupt, ValueError) as error:
     print("ended by", type(error).__name__, file=sys.stderr)
 print("after", file=sys.stderr)
 """
-WAITING = "time.sleep(60)"
+WAITING = "import asyncio; asyncio.run(asyncio.sleep(60))"
 
 
 class Terminal:

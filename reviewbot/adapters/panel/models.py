@@ -25,6 +25,8 @@ from reviewbot.ports import (
     Fault,
     FirstPass,
     ModelCall,
+    Observer,
+    Progress,
     Prompt,
     ProviderError,
     Reply,
@@ -109,12 +111,13 @@ class Sitting:
 @dataclass(frozen=True, slots=True)
 class Desk:
     """What every conversation needs: who writes, where calls are paid, what is remembered; ``effort`` is ``low``, ``medium`` or
-    ``high``."""
+    ``high``; ``watcher`` wants to see every prompt."""
 
     scribe: Scribe
     till: Till
     session: Session
     effort: str = "medium"
+    watcher: Observer | None = None
 
 
 class ModelPanel:
@@ -251,8 +254,17 @@ class _Conversation:
             context_window=line.context_window,
             cache_key=record.digest(line.name, prompt.system, prompt.prefix),
         )
+        self._show(call)
         serving = till.serve(line.counter, call, _wanted(ask, line.name, call, step=len(steps)))
         return await (serving if line.host is None else line.host.watched(call, serving))
+
+    def _show(self, call: ModelCall) -> None:
+        """For who wants to see what is asked, word for word."""
+        if self._desk.watcher is not None:
+            fields = {"event": "prompted", "seat": self._ask.seat.name, "model": self._line.name}
+            prompt = "\n".join((call.system, call.prefix, call.suffix))
+            text = f"{self._ask.seat.name}: what {self._line.name} is asked"
+            self._desk.watcher.saw(Progress("debate", text, {**fields, "prompt": prompt}))
 
     async def _looked_up(self, made: Completion, step: int) -> Exchange:
         """What the tools gave, logged."""
