@@ -13,7 +13,7 @@ import os
 import platform
 import sys
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -178,8 +178,8 @@ class Bench:
 
     def _tell_depth(self, debate: Debate) -> None:
         least = self._least_waves(debate.calls)
-        print(f"  {debate.calls} calls about {debate.findings} disputed claims; the plan needs {least} waves, or")
-        print(f"  {least * self._options.seconds:.1f} s; the journal's longest chain of answers is {debate.waves}")
+        print(f"  {debate.calls} calls about {debate.findings} disputed claims")
+        print(f"  depth of the plan: {least} waves, {least * self._options.seconds:.1f} s; in the journal: {debate.waves} waves")
 
     def _least_waves(self, calls: int) -> int:
         """What no order of these calls goes below: the first pass warms its cache, then come the round and the moderator."""
@@ -224,12 +224,15 @@ def _tell_cost(debate: Debate) -> None:
     scene.figure("with / without", [debate.usd / debate.usd_uncached], "×")
 
 
-def _check(calls: Iterable[Mapping[str, Any]], review: Mapping[str, Any]) -> None:
+def _check(calls: Sequence[Mapping[str, Any]], review: Mapping[str, Any]) -> None:
     """The debate was the one that is described, or the figures mean nothing."""
     failed = [call["outcome"] for call in calls if call["outcome"] != "answered"]
-    findings, conclusion = len(review["findings"]), review["conclusion"]
-    if failed or conclusion != "complete" or findings != len(scene.DISPUTED):
-        print(f"  not the debate that was meant: {conclusion}, {findings} findings, failed calls: {failed}")
+    asked = {name: usage["calls"] for name, usage in review["usage"]["by_panelist"].items()}
+    opening = asked.get("critic", 0)
+    each = opening + len(scene.DISPUTED)
+    meant = {"critic": opening, "reviewer": each, "optimizer": each, "moderator": MODERATOR_CALLS}
+    if failed or review["conclusion"] != "complete" or asked != meant or len(calls) != sum(meant.values()):
+        print(f"  not the debate that was meant: {review['conclusion']}, calls {asked}, failed {failed}")
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ from typing import Any
 
 import debate_scene as scene
 
-FAST = {"prompt": 5_500.0, "output": 300.0, "load": 0.2}
+FAST = {"prompt": 5_500.0, "output": 600.0, "load": 0.2}
 """Tokens a second, and seconds to load the model: a 7B model on a good graphics card."""
 
 SLOWER = 4.0

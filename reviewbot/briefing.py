@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from reviewbot.changeset import portion
 from reviewbot.context import mentions, names, related
 from reviewbot.context.blocks import Parser, guessed
-from reviewbot.context.mentions import Mention
+from reviewbot.context.mentions import Mention, Spoken
 from reviewbot.debate.papers import Papers
 from reviewbot.errors import GitError
-from reviewbot.ports import Dossier, Hit, Objects, Passage, Related, Search
+from reviewbot.ports import Dossier, Objects, Passage, Related, Search
 
 MOST_HITS = 20_000
 """Lines of the tree that are looked at, over all portions."""
@@ -75,13 +75,16 @@ def _context(
     except GitError:
         # A tree so large that a search of it runs out of time: the change is read without context.
         return ((),) * len(portions)
-    return tuple(_beside(part, some, hits, library=library, options=options) for part, some in zip(portions, wanted, strict=True))
+    spoken = mentions.read(hits, words)
+    return tuple(
+        _beside(part, some, spoken, library=library, options=options) for part, some in zip(portions, wanted, strict=True)
+    )
 
 
 def _beside(
-    part: tuple[Passage, ...], some: names.Names, hits: Iterable[Hit], *, library: Library, options: BriefingOptions
+    part: tuple[Passage, ...], some: names.Names, spoken: Spoken, *, library: Library, options: BriefingOptions
 ) -> tuple[Related, ...]:
-    found = mentions.found(hits, some, part)
+    found = mentions.found(spoken, some, part)
     return related.related(found, _texts(found, library), part, budget_tokens=options.related_tokens, parser=options.parser)
 
 

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice, zip_longest
+from typing import NamedTuple
 
 from reviewbot.context.names import Names, declared
 from reviewbot.domain.change import is_test_path
@@ -36,11 +37,41 @@ class Mention:
     line: int
 
 
-def found(hits: Iterable[Hit], names: Names, passages: Sequence[Passage]) -> tuple[Mention, ...]:
+class Line(NamedTuple):
+    """A line of code that holds a word: whether it declares it, and whether it is test code."""
+
+    path: str
+    line: int
+    declares: bool
+    in_tests: bool
+
+
+Spoken = Mapping[str, Sequence[Line]]
+"""The lines of code in which each word stands."""
+
+
+def read(hits: Iterable[Hit], words: Iterable[str]) -> Spoken:
+    """What was found, by word. Imports, comments and files that hold no code say nothing."""
+    wanted = frozenset(words)
+    spoken: dict[str, list[Line]] = {}
+    tests: dict[str, bool] = {}
+    for hit in hits:
+        if hit.path not in tests:
+            tests[hit.path] = is_test_path(hit.path)
+        text = hit.text.decode("utf-8", "replace")
+        if hit.path.lower().endswith(_NO_CODE) or _IMPORT.match(text) or _COMMENT.match(text):
+            continue
+        own = declared(text)
+        for word in wanted.intersection(_WORD.findall(text)):
+            spoken.setdefault(word, []).append(Line(hit.path, hit.line, word in own, tests[hit.path]))
+    return spoken
+
+
+def found(spoken: Spoken, names: Names, passages: Sequence[Passage]) -> tuple[Mention, ...]:
     """The mentions worth reading, best first: a definition of what is called, a caller of what changed and a test of it in turn;
     of each the first of every symbol before the second of any, nearer files first. Lines that are shown already are left out."""
     groups: dict[tuple[str, str], list[Mention]] = {}
-    for mention in _told(hits, names, _shown(passages)):
+    for mention in _told(spoken, names, _shown(passages)):
         groups.setdefault((mention.relation, mention.symbol), []).append(mention)
     near = _Nearness(passages)
     importance = {word: index for index, word in enumerate(names.words)}
@@ -61,20 +92,23 @@ def paths(mentions: Iterable[Mention]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(mention.path for mention in mentions))
 
 
-def _told(hits: Iterable[Hit], names: Names, shown: Mapping[str, Sequence[range]]) -> Iterator[Mention]:
-    changed, called = frozenset(names.changed), frozenset(names.called)
-    for hit in hits:
-        if hit.path.lower().endswith(_NO_CODE) or any(hit.line in lines for lines in shown.get(hit.path, ())):
-            continue
-        text = hit.text.decode("utf-8", "replace")
-        if _IMPORT.match(text) or _COMMENT.match(text):
-            continue
-        own = declared(text)
-        for word in dict.fromkeys(_WORD.findall(text)):
-            if word in called and word in own and not is_test_path(hit.path):
-                yield Mention("definition", word, hit.path, hit.line)
-            elif word in changed and word not in own:
-                yield Mention("test" if is_test_path(hit.path) else "caller", word, hit.path, hit.line)
+def _told(spoken: Spoken, names: Names, shown: Mapping[str, Sequence[range]]) -> Iterator[Mention]:
+    for word in names.called:
+        yield from (
+            Mention("definition", word, one.path, one.line)
+            for one in spoken.get(word, ())
+            if one.declares and not one.in_tests and not _is_shown(one, shown)
+        )
+    for word in names.changed:
+        yield from (
+            Mention("test" if one.in_tests else "caller", word, one.path, one.line)
+            for one in spoken.get(word, ())
+            if not one.declares and not _is_shown(one, shown)
+        )
+
+
+def _is_shown(line: Line, shown: Mapping[str, Sequence[range]]) -> bool:
+    return any(line.line in lines for lines in shown.get(line.path, ()))
 
 
 def _shown(passages: Sequence[Passage]) -> dict[str, list[range]]:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from reviewbot.adapters.git import GitRepo
 from reviewbot.context import mentions
 from reviewbot.context.blocks import Block, Parser, guessed, innermost
-from reviewbot.context.mentions import Mention, found
+from reviewbot.context.mentions import Mention, found, read
 from reviewbot.context.names import Names, wanted
 from reviewbot.context.related import related
 from reviewbot.ports import Hit, Passage, Related
@@ -54,7 +54,7 @@ def look_up(
     files: Mapping[str, str], passages: list[Passage], *, budget: int = 5000, parser: Parser = guessed
 ) -> tuple[Related, ...]:
     names = wanted(passages)
-    told = found(hits_in(files, names.words), names, passages)
+    told = found(read(hits_in(files, names.words), names.words), names, passages)
     texts = {path: files[path].encode() for path in mentions.paths(told)}
     return related(told, texts, passages, budget_tokens=budget, parser=parser)
 
@@ -92,7 +92,7 @@ def test_through_a_real_repository(git_repo: Repo, tmp_path: Path) -> None:
     repo = GitRepo.open(git_repo.path, tmp_path / "scratch", environment=git_repo.environment)
     passages = [a_passage("shop/pay.py", SHOP["shop/pay.py"])]
     names = wanted(passages)
-    told = found(repo.find(tree, names.words, whole=True, most=1000), names, passages)
+    told = found(read(repo.find(tree, names.words, whole=True, most=1000), names.words), names, passages)
     ids = {entry.path: entry.object_id for entry in repo.entries(tree)}
     texts = {path: repo.blob(ids[path]) for path in mentions.paths(told)}
     repo.close()
@@ -171,23 +171,23 @@ def test_a_file_that_cannot_be_read_or_is_too_large_is_left_out() -> None:
 def test_there_is_a_bound_to_the_files_and_the_mentions() -> None:
     names = Names(tuple(f"name_{number}" for number in range(24)), ())
     many = [Hit(f"d{number}/f.py", 1, f"    call(name_{number % 24})".encode()) for number in range(5000)]
-    told = found(many, names, [a_passage("x.py", "x")])
+    told = found(read(many, names.words), names, [a_passage("x.py", "x")])
     assert len(mentions.paths(told)) == mentions.MOST_FILES
     few = [
         Hit(path, number, f"    call(name_{number % 24})".encode()) for path in ("a.py", "test_a.py") for number in range(1, 200)
     ]
-    assert len(found(few, names, [a_passage("x.py", "x")])) == mentions.MOST_MENTIONS
+    assert len(found(read(few, names.words), names, [a_passage("x.py", "x")])) == mentions.MOST_MENTIONS
 
 
 def test_a_line_that_is_shown_does_not_take_the_place_of_one_that_is_not() -> None:
     hits = [Hit("a.py", number, b"    pay(1)") for number in range(1, 11)]
-    told = found(hits, Names(("pay",), ()), [Passage("a.py", 1, ("    pay(1)",) * 8, frozenset({1}))])
+    told = found(read(hits, ("pay",)), Names(("pay",), ()), [Passage("a.py", 1, ("    pay(1)",) * 8, frozenset({1}))])
     assert [mention.line for mention in told] == [9, 10]
 
 
 def test_a_near_caller_of_one_symbol_comes_before_a_far_one_of_a_weightier() -> None:
     hits = [Hit("far/away.py", 1, b"    alpha(1)"), Hit("shop/near.py", 1, b"    beta(1)")]
-    told = found(hits, Names(("alpha", "beta"), ()), [a_passage("shop/pay.py", "x")])
+    told = found(read(hits, ("alpha", "beta")), Names(("alpha", "beta"), ()), [a_passage("shop/pay.py", "x")])
     assert [mention.symbol for mention in told] == ["beta", "alpha"]
 
 

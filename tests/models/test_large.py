@@ -128,7 +128,7 @@ def disputed_in(file: int) -> list[dict[str, Any]]:
     return [one | {"quote": lines[one["line"] - 1]} for one in found]
 
 
-@pytest.mark.parametrize("limits", [{"tokens": 90_000}, {"tokens": 300_000}, {"cost_usd": 1.5}, {"cost_usd": 0.4}])
+@pytest.mark.parametrize("limits", [{"tokens": 90_000}, {"tokens": 300_000}, {"cost_usd": 0.4}, {"cost_usd": 0.2}])
 def test_within_a_small_budget_what_is_not_read_is_told(limits: dict[str, float], much: Stage, models: Models) -> None:
     settings = narrow(models, **limits)
     settings["providers"]["gpu"] |= {"local": False, "max_output_tokens": 1_000}

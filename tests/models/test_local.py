@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.fakes import Answer, Models, Seen, Speed
+from tests.fakes import Answer, Models, Seen, Speed, said
 from tests.fakes.scripts import perform
-from tests.models.stage import Ran, Stage, panelist
+from tests.models.stage import ROLES, Ran, Stage, panelist
 
 ROUND_SECONDS = 4.0
-FAST = Speed(prompt=12_000, output=600, load=0.05)
-SLOW = Speed(prompt=3_000, output=150, load=0.05)
+FAST = Speed(prompt=12_000, output=2_000, load=0.05)
+SLOW = Speed(prompt=3_000, output=500, load=0.05)
 """Four times slower."""
+
+PROCESSOR = Speed(prompt=30, output=6, load=20)
+"""What is taken for granted of a machine that nobody measured."""
 
 
 class Slowing:
@@ -72,12 +76,13 @@ def home(tmp_path: Path, models: Models) -> Stage:
     """A change of some 4,000 lines, and a machine that was measured."""
     stage = Stage(tmp_path, functions=480)
     models.speed = FAST
-    models.script = panelist([])
+    models.script = said(json.dumps({"summary": "It adds two numbers, and it does so many times. " * 8}))
     stage.configure(strong_and_local(models))
     (measured,) = profiles(stage, "--measure")
     assert measured["samples"] == 1
     assert 0.5 < measured["prompt_tokens_per_second"] / FAST.prompt < 2
     models.reset()
+    models.script = panelist([])
     return stage
 
 
@@ -111,7 +116,7 @@ def test_a_strong_panelist_deals_out_portions_and_a_local_one_reads_them(home: S
     assert any("L1" in row[0] for row in rows), "the portions are named"
     assert all(call.in_flight <= 1 + len(strong) for call in asks)
     moments = sorted((call.began, call.ended or 0) for call in asks)
-    assert all(ended <= began + 0.05 for (_, ended), (began, _) in zip(moments, moments[1:], strict=False)), "one at a time"
+    assert all(ended <= began + 0.05 for (_, ended), (began, _) in pairwise(moments)), "one at a time"
     out = home.run("review", "HEAD", "--no-exec").out
     assert "local" in out
     (known,) = profiles(home)
@@ -140,7 +145,7 @@ def test_when_the_machine_slows_fourfold_the_next_ask_shrinks_and_is_answered_in
 
 
 def test_a_machine_that_was_never_measured_gets_a_small_first_question(stage: Stage, models: Models) -> None:
-    models.speed = Speed(prompt=30, output=6, load=20, scale=0.001)
+    models.speed = replace(PROCESSOR, scale=0.001)
     models.script = panelist([])
     stage.configure(strong_and_local(models, debate={"round_seconds": 120}, limits={"cost_usd": 50, "seconds": 300}))
     ran = stage.review()
@@ -149,12 +154,24 @@ def test_a_machine_that_was_never_measured_gets_a_small_first_question(stage: St
     assert first.usage.input < 16 * 120
 
 
+def test_a_machine_as_slow_as_the_first_guess_keeps_its_seat_once_it_was_measured(stage: Stage, models: Models) -> None:
+    models.speed = replace(PROCESSOR, scale=0.001)
+    models.script = panelist([])
+    stage.configure(strong_and_local(models, debate={"round_seconds": 120}, limits={"cost_usd": 50, "seconds": 300}))
+    assert stage.review().code == 0
+    again = stage.review("--fresh")
+    assert [(entry["name"], entry["status"], entry["reason"]) for entry in again.document["panel"]] == [
+        ("critic", "ok", None),
+        ("optimizer", "ok", None),
+    ]
+
+
 def test_a_panel_of_local_models_alone_reviews_for_nothing(stage: Stage, models: Models) -> None:
     models.script = panelist(stage.claims)
     stage.configure(
         {
             "providers": {"ollama": {"base_url": models.url}},
-            "panel": dict.fromkeys(("critic", "reviewer", "optimizer"), {"model": "ollama:fake:1b"}),
+            "panel": {role: {"model": "ollama:fake:1b"} for role in ROLES},
             "moderator": {"model": "ollama:fake:1b"},
         }
     )

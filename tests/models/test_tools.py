@@ -21,9 +21,9 @@ def search(text: str) -> Wish:
     return Wish("search", {"text": text, "path": None})
 
 
-def results(call: Seen) -> list[tuple[str, bool]]:
+def results(call: Seen) -> list[str]:
     """What tools gave, as it came back to the model."""
-    return [(text, failed) for step in call.exchanges for _, text, failed in step.results]
+    return [text for step in call.exchanges for _, text, _ in step.results]
 
 
 def last_first_pass(models: Models, role: str) -> Seen:
@@ -31,7 +31,7 @@ def last_first_pass(models: Models, role: str) -> Seen:
     return [call for call in models.calls if "What is wrong with this change?" in call.suffix and role_of(call) == role][-1]
 
 
-def looked_up(stage: Stage, models: Models, *steps: list[Wish]) -> tuple[list[tuple[str, bool]], dict[str, Any]]:
+def looked_up(stage: Stage, models: Models, *steps: list[Wish]) -> tuple[list[str], dict[str, Any]]:
     """What the critic got who wished this before the first pass, and the review."""
     models.script = reviewer(claims={"critic": stage.claims[:1], "reviewer": [], "optimizer": []}, wishes=steps)
     stage.configure(one_vendor(models))
@@ -52,13 +52,14 @@ def test_a_panelist_reads_what_is_committed_and_not_the_work_tree(stage: Stage, 
         [read("shop/stock.py"), search("LEVEL = "), Wish("list_directory", {"path": "shop", "revision": None})],
         [read("shop/stock.py", revision="base"), read("../../etc/passwd"), read("shop/untracked.py")],
     )
-    told = [text for text, _ in answers]
-    assert "LEVEL = 'committed'" in told[0]
-    assert "shop/stock.py:1: LEVEL = 'committed'" in told[1]
-    assert "stock.py" in told[2]
-    assert "untracked" not in told[2]
-    assert [failed for _, failed in answers] == [False, False, False, True, True, True], "not at base, not outside, not there"
-    assert all("only in the work tree" not in text and "root:" not in text for text in told)
+    assert "LEVEL = 'committed'" in answers[0]
+    assert "shop/stock.py:1: LEVEL = 'committed'" in answers[1]
+    assert "stock.py" in answers[2]
+    assert "untracked" not in answers[2]
+    assert answers[3] == "there is no file shop/stock.py at base"
+    assert answers[4].startswith("a path is given from the top of the repository")
+    assert answers[5] == "there is no file shop/untracked.py at head"
+    assert all("only in the work tree" not in text and "root:" not in text for text in answers)
 
 
 def test_what_is_looked_up_is_capped_and_redacted(stage: Stage, models: Models) -> None:
@@ -70,7 +71,7 @@ def test_what_is_looked_up_is_capped_and_redacted(stage: Stage, models: Models) 
     answers, _ = looked_up(
         stage, models, [read("shop/long.py"), search("VALUE_"), read("shop/keys.py"), search(KEY), search("KEY =")]
     )
-    long, hits, keys, whole, named = (text for text, _ in answers)
+    long, hits, keys, whole, named = answers
     assert "VALUE_399 " in long
     assert "VALUE_400 " not in long
     assert "are not shown" in long
@@ -112,7 +113,7 @@ def test_who_goes_on_looking_things_up_must_answer_or_misses_the_question(stage:
     }
     steps = max(len(call.exchanges) for call in models.calls)
     assert 4 <= steps <= 6
-    assert any("no more look-ups" in text for call in models.calls for text, _ in results(call))
+    assert any("no more look-ups" in text for call in models.calls for text in results(call))
 
 
 def test_no_tools_are_offered_where_they_are_switched_off(stage: Stage, models: Models) -> None:
@@ -133,7 +134,9 @@ def test_what_a_wish_says_cannot_break_out_of_it(stage: Stage, models: Models) -
         Wish("list_directory", {"path": "/", "revision": "HEAD; ls"}),
     ]
     answers, _ = looked_up(stage, models, wishes)
-    assert len(answers) == len(wishes)
-    assert [failed for _, failed in answers][:2] == [True, True]
-    assert answers[2][0] == "nothing found"
-    assert [failed for _, failed in answers][3:] == [True, True]
+    broken, unknown, option, zero, elsewhere = answers
+    assert "not valid JSON" in broken
+    assert "there is no such tool" in unknown
+    assert option == "nothing found"
+    assert "start is less than 1" in zero
+    assert "revision is none of head, base" in elsewhere

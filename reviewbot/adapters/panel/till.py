@@ -11,8 +11,6 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Thread
-from typing import TypeVar
-
 from reviewbot.adapters.panel import prices, record
 from reviewbot.adapters.panel.breaker import Breaker
 from reviewbot.adapters.panel.budget import Budget, Capped
@@ -36,8 +34,6 @@ from reviewbot.ports import (
     Wanted,
 )
 
-_Value = TypeVar("_Value")
-
 THREADS = 64
 """Threads that wait for the ledger. A claim may wait for another process, and nobody else must wait behind it."""
 
@@ -53,6 +49,8 @@ class Opened:
         """Make it, if nobody did. A daemon: who leaves early does not wait for an import."""
         if self._made is None:
             made: Future[Provider] = Future()
+            # From now on it cannot be cancelled: who stops waiting does not take it from the others.
+            made.set_running_or_notify_cancel()
             self._made = made
             Thread(target=self._work, args=(made,), name="provider", daemon=True).start()
         return self._made
@@ -69,8 +67,12 @@ class Opened:
     def _work(self, made: Future[Provider]) -> None:
         try:
             made.set_result(self._make())
-        except (ReviewbotError, ImportError) as exc:
+        except (ReviewbotError, ProviderError, ImportError, OSError, ValueError) as exc:
             made.set_exception(exc)
+        finally:
+            if not made.done():
+                # A bug, which this thread shows; but nobody shall wait for ever.
+                made.set_exception(RuntimeError("the provider could not be made"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +112,7 @@ class Till:
 
     async def serve(self, counter: Counter, call: ModelCall, wanted: Wanted) -> Served:
         """The call's outcome, from the ledger where it is there. Raises Capped."""
-        recorded = await self._in_thread(self._calls.claim, wanted)
+        recorded = await self._claimed(wanted)
         if recorded is not None:
             return self._replayed(recorded)
         settled = False
@@ -128,10 +130,27 @@ class Till:
         """No more calls."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
-    async def _in_thread(self, work: Callable[[Wanted], _Value], wanted: Wanted) -> _Value:
-        """The ledger's answer. Shielded: a claim or an outcome that is being written is not left half done by a cancel."""
-        loop = asyncio.get_running_loop()
-        return await asyncio.shield(loop.run_in_executor(self._pool, work, wanted))
+    async def _claimed(self, wanted: Wanted) -> Recorded | None:
+        """The claim. Who is cancelled does not wait for it, which could take minutes; what comes of it then is given back."""
+        claiming = asyncio.get_running_loop().run_in_executor(self._pool, self._calls.claim, wanted)
+        try:
+            return await asyncio.shield(claiming)
+        except asyncio.CancelledError:
+            claiming.add_done_callback(lambda done: self._not_wanted(done, wanted))
+            raise
+
+    def _not_wanted(self, claiming: asyncio.Future[Recorded | None], wanted: Wanted) -> None:
+        if not claiming.cancelled() and claiming.exception() is None and claiming.result() is None:
+            self._calls.release(wanted)
+
+    async def _in_thread(self, work: Callable[[Wanted], object], wanted: Wanted) -> None:
+        """What the ledger does. A cancel waits for it: an outcome that is being written must not meet its own release."""
+        working = asyncio.get_running_loop().run_in_executor(self._pool, work, wanted)
+        try:
+            await asyncio.shield(working)
+        except asyncio.CancelledError:
+            await asyncio.wait((working,))
+            raise
 
     def _replayed(self, recorded: Recorded) -> Served:
         usage = replace(recorded.usage, replayed_calls=recorded.usage.calls, paid_usd=0.0)

@@ -16,9 +16,9 @@ _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _BRANCHES = (ast.If, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.match_case)
 """Statements only, as C901 counts: a project that keeps to that rule hears nothing here."""
 _BLOCKS = ("body", "orelse", "handlers", "finalbody", "cases")
-_KINDS = (ast.Module, *ast.stmt.__subclasses__(), ast.ExceptHandler, ast.match_case)
-_PARTS = {kind: tuple(part for part in _BLOCKS if part in kind._fields) for kind in _KINDS if "body" in kind._fields}
-_PARTS[ast.Match] = ("cases",)
+_STATEMENTS: tuple[type[ast.AST], ...] = (ast.Module, *ast.stmt.__subclasses__(), ast.ExceptHandler, ast.match_case)
+_PARTS = {kind: tuple(part for part in _BLOCKS if part in kind._fields) for kind in _STATEMENTS}
+"""Where other statements stand below a statement, by its kind."""
 
 
 def grown(older: Source | None, newer: Source | None) -> Iterator[Result]:
@@ -46,7 +46,7 @@ def functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.Asy
                 found.append((name, child, inside))
             elif isinstance(child, _BRANCHES):
                 branches.append(child)
-            if type(child) in _PARTS:
+            if _PARTS[type(child)]:
                 waiting.append((child, name, inside))
     return ((name, function, 1 + len(branches)) for name, function, branches in found)
 

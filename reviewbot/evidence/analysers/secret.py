@@ -17,13 +17,10 @@ _DOUBTFUL = frozenset({"jwt", "url-password", "twilio-key"})
 def analyse(source: Source) -> Iterator[Result]:
     """One result per secret."""
     text = "\n".join(line for _, line in source.lines)
-    starts = [0]
-    for _, line in source.lines:
-        starts.append(starts[-1] + len(line) + 1)
-    index = 0
+    index = counted = 0
     for secret in secrets.find(text):
-        while starts[index + 1] <= secret.start:
-            index += 1
+        index += text.count("\n", counted, secret.start)
+        counted = secret.start
         yield _result(source, source.lines[index], name=secret.name, value=text[secret.start : secret.end])
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from reviewbot.evidence.analysers.locals import NAMING, Kind, Names, names_of, written
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_EDGES = frozenset({ast.Name, ast.Constant, ast.Load, ast.Store, ast.Del})
-_MARKS = frozenset(mark for kind in (ast.operator, ast.unaryop, ast.boolop, ast.cmpop) for mark in kind.__subclasses__())
-_LEAVES = _EDGES | _MARKS | {type(None), str, int, bool}
-"""Most of a tree. Nothing is below them, and nobody judges them by themselves."""
+_LOOPS = frozenset({ast.While, ast.For, ast.AsyncFor, *COMPREHENSIONS})
+_FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
+_SIGNS = {sign for kind in (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context) for sign in kind.__subclasses__()}
+_LEAVES = frozenset({type(None), str, int, bool, ast.Name, ast.Constant, *_SIGNS})
+"""Most of what a tree holds: nothing is below it, and nobody judges it by itself."""
+_NONE: frozenset[ast.AST] = frozenset()
 _SMALL = 64
 """A constant range of so many steps is no growing input."""
 
@@ -43,8 +44,30 @@ class _Scope:
 
     @cached_property
     def names(self) -> Names:
-        """Its names: asked for once all of it was walked, and of most functions never."""
+        """Its names: asked for once all of it was walked, and of many functions never."""
         return names_of(self._node, self.naming)
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What nodes beside each other have in common. ``naming`` takes what says what a name is where they stand."""
+
+    loops: tuple[Loop, ...]
+    scope: _Scope
+    naming: list[ast.AST]
+
+    @classmethod
+    def at_top(cls, scope: _Scope) -> _Around:
+        """Directly in a module or function."""
+        return cls((), scope, scope.naming)
+
+    def in_class(self) -> _Around:
+        """In the body of a class that is defined here: its names are known to nobody else."""
+        return replace(self, naming=[])
+
+    def in_loop(self, loop: Loop) -> _Around:
+        """In what a loop repeats that begins here."""
+        return replace(self, loops=(*self.loops, loop))
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,23 +94,22 @@ class Place:
 def places(tree: ast.Module, judged: Container[type[ast.AST]]) -> tuple[Place, ...]:
     """Every node of the ``judged`` types that stands in a loop of its own function, in the order of the text."""
     found: list[Place] = []
-    module = _Scope(tree)
-    waiting: list[tuple[ast.AST, tuple[Loop, ...], _Scope, list[ast.AST]]] = [(tree, (), module, module.naming)]
+    waiting: list[tuple[ast.AST, _Around]] = [(tree, _Around.at_top(_Scope(tree)))]
     while waiting:
-        node, loops, scope, naming = waiting.pop()
-        if loops and type(node) in judged:
-            found.append(Place(node, loops, scope))
-        if type(node) in NAMING:
-            naming.append(node)
-        elif isinstance(node, _FUNCTIONS):
-            loops, scope = (), _Scope(node)
-            naming = scope.naming
-        elif isinstance(node, ast.ClassDef):
-            naming = []  # The names of a class's body are known to nobody else.
-        over = begins(node)
-        repeated = frozenset() if over is None else _repeated(node)
-        deeper = loops if over is None else (*loops, Loop(node, over))
-        waiting += [(child, deeper if child in repeated else loops, scope, naming) for child in reversed(_branches(node))]
+        node, around = waiting.pop()
+        kind = type(node)
+        if around.loops and kind in judged:
+            found.append(Place(node, around.loops, around.scope))
+        if kind in NAMING:
+            around.naming.append(node)
+        repeated, inner = _NONE, around
+        if kind in _FUNCTIONS:
+            around = _Around.at_top(_Scope(node))
+        elif kind is ast.ClassDef:
+            around = around.in_class()
+        elif kind in _LOOPS and (over := begins(node)) is not None:
+            repeated, inner = _repeated(node), around.in_loop(Loop(node, over))
+        waiting += [(child, inner if child in repeated else around) for child in reversed(_branches(node))]
     return tuple(found)
 
 
@@ -96,9 +118,10 @@ def _branches(node: ast.AST) -> list[ast.AST]:
     found: list[ast.AST] = []
     for name in node._fields:
         value = getattr(node, name)
-        if isinstance(value, list):
+        kind = type(value)
+        if kind is list:
             found += [child for child in value if type(child) not in _LEAVES]
-        elif type(value) not in _LEAVES:
+        elif kind not in _LEAVES:
             found.append(value)
     return found
 
@@ -126,7 +149,7 @@ def _repeated(node: ast.AST) -> frozenset[ast.AST]:
         return frozenset((node.key, node.value, *(part for generator in node.generators for part in generator.ifs)))
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
         return frozenset((node.elt, *node.generators))
-    return frozenset()
+    return _NONE
 
 
 def _is_short(iterable: ast.expr) -> bool:
