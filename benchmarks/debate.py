@@ -110,7 +110,7 @@ class Bench:
         """Part b: how much of the SDK's import is hidden behind the checks. README.md derives the formula."""
         files = max(1, lines // 98)
         busy = scene.checked_repository(self._folder, "busy", lines=lines, files=files)
-        waits = scene.checked_repository(self._folder, "waits", lines=lines, files=files, wait_seconds=1.0)
+        idler = scene.checked_repository(self._folder, "waits", lines=lines, files=files, wait_seconds=1.0)
         print(f"\nchecks: the same with {files + 1} small tests and ruff; and once more with a test that waits for 1 s")
         imported = scene.import_seconds("openai", self._options.imports)
         static = ("--panel", "static")
@@ -119,20 +119,23 @@ class Bench:
             ("static panel, checks off", busy, (*static, "--no-exec")),
             ("static panel, checks on, busy tests", busy, static),
             ("debate, checks on, busy tests", busy, ALIKE),
-            ("static panel, checks on, a test waits", waits, static),
-            ("debate, checks on, a test waits", waits, ALIKE),
+            ("static panel, checks on, a test waits", idler, static),
+            ("debate, checks on, a test waits", idler, ALIKE),
         )
         rows = [[self._beyond(repository, *options) for _, repository, options in orders] for _ in range(self._options.runs)]
-        columns = list(zip(*rows, strict=True))
-        for (text, _, _), seconds in zip(orders, columns, strict=True):
-            scene.figure(f"wall - open: {text}", seconds, "s")
-        off, idle, *others = map(median, columns)
+        walls = [[wall for wall, _ in column] for column in zip(*rows, strict=True)]
+        waits = [[wait for _, wait in column] for column in zip(*rows, strict=True)]
         scene.figure("importing the SDK, median beside bare Python", [imported], "s")
-        for text, checked, both, least in (("busy tests", *others[:2], None), ("a test waits", *others[2:], 50)):
-            hidden = off + (checked - idle) - both
-            scene.figure(f"{text}: the checks alone", [checked - idle], "s")
-            scene.figure(f"{text}: hidden behind the checks", [hidden], "s")
-            scene.figure(f"{text}: hidden / import", [100 * hidden / imported], "%", least=least)
+        for (text, _, _), seconds in zip(orders, walls, strict=True):
+            scene.figure(f"wall - open: {text}", seconds, "s")
+        scene.figure("first question waits: checks off", waits[0], "s")
+        for text, checked, both in (("busy tests", 2, 3), ("a test waits", 4, 5)):
+            alone = [on - idle for idle, on in zip(walls[1], walls[checked], strict=True)]
+            hidden = [off + checks - on for off, checks, on in zip(walls[0], alone, walls[both], strict=True)]
+            scene.figure(f"{text}: the checks alone", alone, "s")
+            scene.figure(f"{text}: hidden of the wall", hidden, "s")
+            scene.figure(f"{text}: first question waits", waits[both], "s")
+            scene.figure(f"{text}: that / import", [100 * wait / imported for wait in waits[both]], "%", most=50)
 
     def _debate(self, repository: Path) -> Debate:
         state = self._state()
@@ -166,11 +169,12 @@ class Bench:
         ran = self._home.run(sys.executable, str(script), self._server.url, str(repository))
         return ran.seconds - journal.open_seconds(self._server.journal()), ran.peak_mb
 
-    def _beyond(self, repository: Path, *options: str) -> float:
-        """Seconds of a review in which no call was open."""
+    def _beyond(self, repository: Path, *options: str) -> tuple[float, float]:
+        """Seconds of a review in which no call was open; and of the first question, before its call was."""
         self._server.reset()
-        ran, _ = self._home.review(repository, self._state(), *options)
-        return ran.seconds - journal.open_seconds(self._server.journal())
+        ran, _ = self._home.review(repository, self._state(), "--log-format", "json", *options)
+        calls = self._server.journal()
+        return ran.seconds - journal.open_seconds(calls), journal.first_wait(calls, ran.said)
 
     def _state(self) -> Path:
         self._states += 1

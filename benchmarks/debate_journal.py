@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -49,6 +50,19 @@ def share_of_bytes(calls: Calls) -> float:
         shared += max((_common(text, one) for one in alike), default=0)
         alike.append(text)
     return shared / total if total else 0.0
+
+
+def first_wait(calls: Calls, events: str) -> float:
+    """Seconds of the first question beyond its call: what it waits for before anybody hears it, most of all the SDK's import.
+
+    ``events`` are what ``--log-format json`` printed.
+    """
+    if not calls:
+        return 0.0
+    told = [json.loads(line) for line in events.splitlines() if line.startswith("{")]
+    asked = next(event for event in told if event["event"] == "asked")
+    answered = next(event for event in told if event["event"] == "answered" and event["seat"] == asked["seat"])
+    return float(answered["at"] - asked["at"] - (calls[0]["ended"] - calls[0]["began"]))
 
 
 def dollars(calls: Calls, output_tokens: int, model: str) -> tuple[float, float]:

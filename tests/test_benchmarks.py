@@ -70,6 +70,13 @@ def test_the_share_of_bytes_is_the_one_that_the_server_counts():
         assert models.bytes_shared() > 0.4
 
 
+def test_the_first_question_waits_for_what_its_call_did_not_take():
+    events = ("asked", "critic", 2.0), ("asked", "reviewer", 2.1), ("answered", "reviewer", 3.0), ("answered", "critic", 3.5)
+    lines = "\n".join(json.dumps({"event": event, "seat": seat, "at": at}) for event, seat, at in events)
+    assert journal.first_wait([call(7, 8), call(9, 19)], f"a line of text\n{lines}\n") == pytest.approx(0.5)
+    assert journal.first_wait([], lines) == 0
+
+
 def test_dollars_are_those_of_the_price_table():
     price = next(one for one in published() if one.model == "openai:gpt-5.4")
     calls = [call(0, 1, input=1_000_000), call(0, 1, input=1_000_000, cached=900_000)]
@@ -95,7 +102,7 @@ def test_the_debate_is_measured():
     assert "too few asks" not in said
     assert [float(number) for number in re.findall(r"second run: calls +(\S+)", said)] == [0, 0]
     assert len(re.findall(r"own: wall - open - import .*<= (?:0.8|1.5) +(?:pass|FAIL)$", said, re.MULTILINE)) == 2
-    assert re.search(r"hidden / import .*%", said)
+    assert re.search(r"that / import .*%", said)
     assert re.search(r"^  first slow .* answered$", said, re.MULTILINE)
     assert re.search(r"prompt of the next ask / median before .* pass$", said, re.MULTILINE)
 

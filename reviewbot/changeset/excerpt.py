@@ -82,6 +82,8 @@ def _range(hunk: Hunk, known: Outline, older: Sequence[str] | None, *, last: int
 def _removed(hunk: Hunk, older: Sequence[str] | None) -> Iterator[Removed]:
     """The hunk's removed lines, taken from the whole older file as shown where that is known: what is no more than a line of
     a key is known as one only there."""
+    if not hunk.old_count:
+        return
     if older is None or not 1 <= hunk.old_start <= len(older) - hunk.old_count + 1:
         older = shown.lines([row[1:] for row in hunk.rows if row[:1] != b"+"])
         old = 0
@@ -93,8 +95,9 @@ def _removed(hunk: Hunk, older: Sequence[str] | None) -> Iterator[Removed]:
         if row[:1] == b"-":
             run.append(Removed(new, older[old]))
         else:
-            yield from _shortened(run)
-            run = []
+            if run:
+                yield from _shortened(run)
+                run = []
             new += 1
         old += row[:1] != b"+"
     yield from _shortened(run)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
+from reviewbot.cli import program
 
-from reviewbot.cli import main
-
-sys.exit(main())
+program()

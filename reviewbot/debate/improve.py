@@ -102,14 +102,14 @@ class _Desk:
         draft = heard.value
         if not isinstance(draft, Draft):
             return None
-        if problem := fault(draft, case, self.papers.about(case.lead, seat), heard.unread):
+        if problem := fault(draft, case, self.papers.about(case.lead, seat), unread=heard.unread):
             self.minutes.say("S8", f"draft dropped: {problem}", who=seat.name, subject=case.id, outcome="dropped")
             return None
         self.minutes.say("S8", draft.explanation or "a replacement", who=seat.name, subject=case.id)
         return replace(draft, replacement=draft.replacement.removesuffix("\n"))
 
 
-def fault(draft: Draft, case: Case, dossier: Dossier, unread: tuple[Passage, ...] = ()) -> str:
+def fault(draft: Draft, case: Case, dossier: Dossier, *, unread: tuple[Passage, ...] = ()) -> str:
     """Why a draft may not be shown, empty where it may. ``unread`` is what of the dossier its writer did not see.
 
     It must replace lines that were shown as they are (nothing redacted, nothing made visible in them), at the finding's place,

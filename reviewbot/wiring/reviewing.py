@@ -101,12 +101,12 @@ def _models(
         hall = seats.Hall(configuration, order.environment, clock=clock, profiles=store.profiles)
         tools = _toolbox(scene) if configuration.get("debate.tools", bool) else None
         laid = seats.lay(seating, hall, tools=tools, steps=effort.steps, seconds=plain.debate.round_seconds)
-        if not order.offline:
-            hall.begin()
         plain = replace(plain, rules=_rules(scene))
         session_plan = _session_plan(seating, scene, order, plain=plain, room=room)
         with store.begin(session_plan) as begun:
             begun.session.keep("order", _retold(order))
+            if not (order.offline or begun.replayable):
+                hall.begin()
             options = for_models(plain, configuration, laid.seats, local=_local(laid, plain, begun.session))
             remembered = seats.Remembered(begun.calls, begun.session, store.profiles)
             panel = seats.panel(laid, remembered, configuration, offline=order.offline, watcher=observer)

@@ -127,6 +127,11 @@ def test_local_panelists_begin_beside_the_strong_ones_where_nobody_deals() -> No
     assert talk.told() == [[("critic", ""), ("slow", "L1")], [("slow", "L2")]]
 
 
+def test_beside_strong_panelists_nothing_is_divided_unless_it_is_dealt() -> None:
+    talk, _ = passes(Papers(WHOLE, SMALL), CRITIC, SLOW, SLOWER, local=LocalWork(asks=2))
+    assert talk.told() == [[("critic", ""), ("slow", "L1"), ("slower", "L1")], [("slow", "L2"), ("slower", "L2")]]
+
+
 def test_what_did_not_fit_is_the_beginning_of_the_next_turn() -> None:
     first, second = portions("L1", "L2", lines=4)
     partly = Reply(ReplyStatus.OK, NOTHING, unread=rest(first, 3))
@@ -154,9 +159,7 @@ def test_what_never_fits_does_not_go_round_for_ever() -> None:
 def test_the_first_strong_panelist_deals_out_the_work_while_it_reads() -> None:
     errors = (("slow", 10.0, 20.0),)
     said = {("critic", "assignment"): assignment_reply(("slow", "L3"), ("slower", "L1"), ("slow", "L2"))}
-    talk, _ = passes(
-        Papers(WHOLE, SMALL), CRITIC, REVIEWER, SLOW, SLOWER, said=said, local=LocalWork(PACES, 5, 60.0, errors)
-    )
+    talk, _ = passes(Papers(WHOLE, SMALL), CRITIC, REVIEWER, SLOW, SLOWER, said=said, local=LocalWork(PACES, 5, 60.0, errors))
     assert talk.told() == [
         [("critic", ""), ("reviewer", ""), ("critic", "assignment")],
         [("slow", "L3"), ("slower", "L1")],

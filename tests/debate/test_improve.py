@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from reviewbot.debate.improve import MOST_LINES, ImproveOptions, Improved, fault, improve
+from reviewbot.debate.improve import MOST_LINES, Improved, ImproveOptions, fault, improve
 from reviewbot.debate.papers import Papers
 from reviewbot.domain.debate import Attendance, Case, Seat, SeatStatus, Transcript, Triage
 from reviewbot.domain.evidence import Severity
@@ -70,6 +70,7 @@ def test_the_reviewer_writes_and_the_optimizer_is_shown_what_it_wrote() -> None:
     assert first.packet.quote == "line 3"
     assert [(asked.round, asked.timeout_seconds, asked.phase) for asked in talk.asks] == [(1, 50.0, "S8"), (2, 50.0, "S8")]
     assert talk.end.suggestions == (("F1", Suggestion(3, 3, "better")),)
+    assert [turn.panelist for turn in talk.end.transcript.turns] == ["reviewer", "optimizer"]
 
 
 def test_a_refined_draft_takes_the_place_of_the_first() -> None:

@@ -190,9 +190,7 @@ def test_no_judgement_raises_a_severity_or_reaches_a_floor(probability: float, a
 # The whole debate
 
 
-def script(
-    stances: dict[str, str], judgement: str = UPHELD, outcome: str = "not_run"
-) -> Callable[[Ask | Experiment], Answer]:
+def script(stances: dict[str, str], judgement: str = UPHELD, outcome: str = "not_run") -> Callable[[Ask | Experiment], Answer]:
     """The critic raises one claim; the others argue as told; the judge says ``judgement``."""
 
     def answer(asked: Ask | Experiment) -> Answer:

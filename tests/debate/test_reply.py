@@ -23,7 +23,7 @@ from tests.debate.conversation import argued
 SEAT = a_seat("critic")
 EXAMPLES = settings(max_examples=120, derandomize=True, deadline=None)
 
-TEXTS = st.text(alphabet="ab \n\"é", max_size=8)
+TEXTS = st.text(alphabet='ab \n"é', max_size=8)
 LABELS = st.sampled_from([severity.label for severity in Severity])
 CHECKS = st.none() | st.fixed_dictionaries({"command": st.lists(TEXTS, max_size=2), "source": TEXTS, "subject": TEXTS})
 ARGUMENTS = st.lists(
@@ -66,7 +66,11 @@ class Form:
     """A kind of answer: its schema, documents that the schema allows, its reader, and what the reader asks beyond the schema."""
 
     def __init__(
-        self, allowed: Mapping[str, Any], documents: st.SearchStrategy[Any], read: Callable[[str], Any], makes_sense: Callable[[Any], bool]
+        self,
+        allowed: Mapping[str, Any],
+        documents: st.SearchStrategy[Any],
+        read: Callable[[str], Any],
+        makes_sense: Callable[[Any], bool],
     ) -> None:
         self.allows = Draft202012Validator(allowed).is_valid
         self.documents = documents
@@ -151,6 +155,8 @@ def test_what_the_schema_allows_is_read_where_it_makes_sense_in_an_envelope_or_w
     else:
         with pytest.raises(InvalidReply):
             form.read(text)
+    with pytest.raises(InvalidReply):
+        form.read(json.dumps({"answer": document, "more": 1}))
 
 
 #: What stands in the place of something else.
@@ -208,7 +214,15 @@ def test_no_text_breaks_a_reader(form: Form, text: str) -> None:
 @KINDS
 @pytest.mark.parametrize(
     "text",
-    ["", "```json\n{}\n```", '{"answer": {"answer": {}}}', '{"answer": null}', '{"answer": {}, "more": 1}', "[" * 5_000, '{"a":1,"a":2}'],
+    [
+        "",
+        "```json\n{}\n```",
+        '{"answer": {"answer": {}}}',
+        '{"answer": null}',
+        '{"answer": {}, "more": 1}',
+        "[" * 5_000,
+        '{"a":1,"a":2}',
+    ],
     ids=["nothing", "fenced", "twice wrapped", "empty", "wrapped with more", "deep", "twice the key"],
 )
 def test_nothing_is_repaired(form: Form, text: str) -> None:
@@ -260,6 +274,23 @@ def test_a_judgement_counts_with_a_citation_only() -> None:
     assert decided(argued(), argued("E1")) is Decision.REJECTED
     assert decided(argued()) is Decision.UNDECIDED
     assert decided() is Decision.UNDECIDED
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("line", True), ("start_line", 1.0), ("replacement", "x" * (schema.MAX_TEXT + 1)), ("explanation", None), ("line", 10**20)],
+)
+def test_a_draft_is_exact(key: str, value: object) -> None:
+    fields = {"decision": "replace", "start_line": 1, "line": 1, "replacement": "x" * schema.MAX_TEXT, "explanation": ""}
+    assert reply.draft(json.dumps(fields), "a.py")
+    with pytest.raises(InvalidReply):
+        reply.draft(json.dumps({**fields, key: value}), "a.py")
+
+
+@pytest.mark.parametrize("value", [True, False, "0.5", None, -0.01, 1.01])
+def test_a_probability_is_a_number_from_nought_to_one(value: object) -> None:
+    with pytest.raises(InvalidReply, match="probability: a number from 0 to 1"):
+        FORMS["position"].read(json.dumps({"arguments": [], "check": None, "stance": "oppose", "probability": value}))
 
 
 def test_a_check_that_is_named_comes_with_the_position() -> None:

@@ -90,6 +90,8 @@ def test_what_was_unread_in_the_second_attempt_counts_and_not_in_the_first() -> 
     second = Reply(ReplyStatus.OK, "yes", unread=DOSSIER.passages)
     talk, _ = round_of(asks("critic"), lambda asked: "?" if isinstance(asked, Ask) and asked.attempt == 1 else second)
     assert talk.end == Held((Heard("YES", DOSSIER.passages),))
+    talk, _ = round_of(asks("critic"), lambda _: first)
+    assert talk.end == Held((Heard(None),))
 
 
 def test_a_failure_has_no_value_whatever_its_text() -> None:
@@ -160,14 +162,13 @@ def test_a_check_that_is_offered_in_the_last_round_is_run_all_the_same() -> None
 def test_what_a_check_showed_reaches_the_next_question() -> None:
     answers = split("reviewer")
     for who in ("reviewer", "optimizer"):
-        answers[who] = [answers[who][0], *[position_reply("support" if who == "reviewer" else "oppose", 0.5, f"a.py:{n}") for n in (1, 4)]]
+        answers[who] = [
+            answers[who][0],
+            *[position_reply("support" if who == "reviewer" else "oppose", 0.5, f"a.py:{n}") for n in (1, 4)],
+        ]
     answers["reviewer"][1] = position_reply("support", 0.8, "a.py:1", "x")
     talk = held(answers, outcome="unstable", rounds=3)
-    late = {
-        asked.round: asked.question.late
-        for asked in talk.asks
-        if isinstance(asked.question, CrossExamination | Rebuttal)
-    }
+    late = {asked.round: asked.question.late for asked in talk.asks if isinstance(asked.question, CrossExamination | Rebuttal)}
     assert late[1] == late[2] == ()
     assert late[3] == ("pytest -q: unstable\n1 failed in 0.1s",)
 
@@ -208,6 +209,14 @@ def test_who_misses_a_round_abstains_and_is_told() -> None:
     assert talk.end.quorum
     missed = [turn for turn in talk.end.turns if turn.outcome == "timeout"]
     assert [(turn.phase, turn.panelist, turn.subject) for turn in missed] == [("S4", "reviewer", "F1")]
+
+
+def test_nobody_hears_its_own_words_as_anothers() -> None:
+    answers = split("reviewer")
+    answers["reviewer"][0] = position_reply("support", 0.8, "a.py:2", claim="the reviewer's own")
+    second = {asked.seat.name: asked.question for asked in held(answers).asks if asked.round == 2}
+    heard = {name: "own" in repr(question.words) for name, question in second.items() if isinstance(question, CrossExamination)}
+    assert heard == {"reviewer": False, "optimizer": True}
 
 
 def test_arguments_reach_the_others_without_the_names_of_those_who_made_them() -> None:

@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,10 @@ HANGS = 90.0
 
 ROLES = ("critic", "reviewer", "optimizer")
 CALLS = 19
-"""Of the debate of :func:`panelist`: 3 first passes, 4 × 2 positions, for two claims 3 in a second round, 2 of the moderator."""
+"""Of a debate about four claims: 3 first passes, 4 × 2 positions, for two claims 3 in a second round, 2 of the moderator."""
+
+FEW_CALLS = 12
+"""The same with two claims, of which one is rejected at once."""
 
 
 def function(number: int, name: str = "work", extra: int = 0) -> str:
@@ -57,9 +60,10 @@ def disputed(text: str, path: str = "shop/work.py", functions: Iterable[int] = r
     ]
 
 
-def panelist(claims: list[dict[str, Any]], **other: Any) -> Any:
-    """The script of a debate with everything in it: of the critic's four claims the first is rejected and the second confirmed in
-    the first round, the third goes into a second one and before the moderator, the fourth into a second round only."""
+def panelist(claims: list[dict[str, Any]], courses: Sequence[int] = (0, 1, 2, 3), **other: Any) -> Any:
+    """The script of a debate with everything in it. What becomes of the critic's claims, by their ``courses``: rejected (0) or
+    confirmed (1) in the first round, or argued in a second one, after which among models of one family 2 goes before the
+    moderator, and among those of several 3."""
     plan: tuple[dict[str, Any], ...] = (
         dict.fromkeys(ROLES, ("oppose", 0.05)),
         dict.fromkeys(ROLES, ("support", 0.9)),
@@ -71,7 +75,7 @@ def panelist(claims: list[dict[str, Any]], **other: Any) -> Any:
     def stance(seen: Seen) -> Any:
         found = WHERE.search(seen.suffix)
         assert found is not None
-        return plan[lines.index(int(found["start"])) % len(plan)][role_of(seen)]
+        return plan[courses[lines.index(int(found["start"])) % len(courses)]][role_of(seen)]
 
     options = {"claims": {"critic": claims, "reviewer": [], "optimizer": []}, "stance": stance, "judgement": "upheld"} | other
     return reviewer(**options)

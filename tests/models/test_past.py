@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +13,20 @@ from tests.fakes import Models
 from tests.models.stage import CALLS, Stage, essence, one_vendor, panelist
 from tests.models.test_killed import TO_TAKE_IN, killed_at
 
+Held = tuple[Stage, dict[str, Any], Models]
 
-@pytest.fixture
-def past(stage: Stage, models: Models) -> tuple[Stage, dict[str, Any]]:
-    """A debate that was held, and its review."""
-    models.script = panelist(stage.claims)
-    stage.configure(one_vendor(models))
-    ran = stage.review()
-    assert ran.code == 0, ran.said
-    return stage, ran.document
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
+    """A debate that was held, its review, and who was asked. Nobody changes anything of it."""
+    stage = Stage(tmp_path_factory.mktemp("past"))
+    with Models(script=panelist(stage.claims)) as models:
+        stage.configure(one_vendor(models))
+        ran = stage.review()
+        assert ran.code == 0, ran.said
+        yield stage, ran.document, models
+        assert len(models.calls) == CALLS, "looking at the past asks nobody"
+    assert stage.attempts == []
 
 
 def sessions(stage: Stage) -> list[dict[str, Any]]:
@@ -29,8 +35,8 @@ def sessions(stage: Stage) -> list[dict[str, Any]]:
     return found
 
 
-def test_a_debate_is_listed_with_its_end_and_its_cost(past: tuple[Stage, dict[str, Any]], models: Models) -> None:
-    stage, made = past
+def test_a_debate_is_listed_with_its_end_and_its_cost(held: Held) -> None:
+    stage, made, _ = held
     (session,) = sessions(stage)
     assert (session["state"], session["conclusion"], session["verdict"]) == ("converged", made["conclusion"], made["verdict"])
     assert (session["base"], session["head"]) == (made["target"]["base"], made["target"]["head"])
@@ -43,8 +49,8 @@ def test_a_debate_is_listed_with_its_end_and_its_cost(past: tuple[Stage, dict[st
     assert (status["open"], [one["id"] for one in status["last"]]) == ([], [session["id"]])
 
 
-def test_a_debate_is_shown_with_every_word_that_was_sent_and_said(past: tuple[Stage, dict[str, Any]], models: Models) -> None:
-    stage, _ = past
+def test_a_debate_is_shown_with_every_word_that_was_sent_and_said(held: Held) -> None:
+    stage, _, models = held
     (session,) = sessions(stage)
     shown = json.loads(stage.run("sessions", "show", session["id"][:12], "--format", "json").out)
     assert len(shown["calls"]) == CALLS
@@ -101,8 +107,8 @@ def test_a_replay_of_an_interrupted_debate_asks_nobody(stage: Stage, models: Mod
     assert ran.code in (2, 3)
 
 
-def test_a_finding_of_the_last_review_is_explained(past: tuple[Stage, dict[str, Any]]) -> None:
-    stage, made = past
+def test_a_finding_of_the_last_review_is_explained(held: Held) -> None:
+    stage, made, _ = held
     (deadlock,) = (finding for finding in made["findings"] if finding["settled_by"] == "moderator")
     told = json.loads(stage.run("explain", deadlock["id"], "--format", "json").out)
     assert told == deadlock
@@ -114,8 +120,8 @@ def test_a_finding_of_the_last_review_is_explained(past: tuple[Stage, dict[str, 
     assert "F1, F2, F3, F4" in unknown.err
 
 
-def test_an_export_holds_every_call_as_a_chat(past: tuple[Stage, dict[str, Any]], models: Models, tmp_path: Path) -> None:
-    stage, _ = past
+def test_an_export_holds_every_call_as_a_chat(held: Held, tmp_path: Path) -> None:
+    stage, _, _ = held
     ran = stage.run("sessions", "export", "-d", str(tmp_path / "export"))
     assert ran.code == 0, ran.said
     files = {path.name: path.read_text() for path in (tmp_path / "export").iterdir()}
@@ -128,21 +134,21 @@ def test_an_export_holds_every_call_as_a_chat(past: tuple[Stage, dict[str, Any]]
         assert (roles[0], roles[1], roles[-1]) == ("system", "user", "assistant")
         json.loads(line["messages"][-1]["content"])
     assert str(stage.repo.path) not in "".join(files.values())
-    calls = len(models.calls)
     assert len(stage.run("sessions", "export").out.splitlines()) == CALLS
-    assert len(models.calls) == calls
 
 
-def test_an_unknown_debate_is_told_with_what_to_do(past: tuple[Stage, dict[str, Any]]) -> None:
-    stage, _ = past
+def test_an_unknown_debate_is_told_with_what_to_do(held: Held) -> None:
+    stage, _, _ = held
     for words in (("show", "01ZZZ"), ("replay", "01ZZZ")):
         ran = stage.run("sessions", *words)
         assert ran.code == 2
         assert "sessions list" in ran.err
 
 
-def test_two_debates_are_listed_newest_first_and_kept_apart(past: tuple[Stage, dict[str, Any]], models: Models) -> None:
-    stage, made = past
+def test_two_debates_are_listed_newest_first_and_kept_apart(stage: Stage, models: Models) -> None:
+    models.script = panelist(stage.claims)
+    stage.configure(one_vendor(models))
+    made = stage.review().document
     stage.repo.write("shop/work.py", stage.text + "\n\nLATER = 1\n")
     stage.repo.commit("Go on")
     second = stage.review().document

@@ -80,6 +80,7 @@ def test_a_model_is_loaded_once() -> None:
     assert after.room > before.room
     assert host.told("slow", "another", 300.0).load_seconds > 0
     assert (after.seat, after.model) == ("slow", "m")
+    assert host.allowance("m", 300.0).prompt_tokens == after.room, "told and given are one"
 
 
 def test_a_slower_answer_makes_the_next_ask_smaller_at_once() -> None:
@@ -135,9 +136,7 @@ def test_what_a_till_raises_is_raised() -> None:
     assert notebook.learnt == []
 
 
-@pytest.mark.parametrize(
-    ("write", "expected"), [(20.0, 1_200), (0.5, LEAST_OUTPUT_TOKENS), (500.0, MOST_OUTPUT_TOKENS)]
-)
+@pytest.mark.parametrize(("write", "expected"), [(20.0, 1_200), (0.5, LEAST_OUTPUT_TOKENS), (500.0, MOST_OUTPUT_TOKENS)])
 def test_an_answer_may_take_half_the_time_within_bounds(write: float, expected: int) -> None:
     host = LocalHost(HOST, Notebook(known(write=write)))
     assert host.allowance("m", 120.0).output_tokens == expected

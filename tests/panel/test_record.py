@@ -23,9 +23,7 @@ from reviewbot.ports import (
     ToolSpec,
 )
 
-CALL = ModelCall(
-    model="m", system="system", prefix="prefix", suffix="suffix", schema={"b": 1, "a": [1, 2]}, schema_name="claims"
-)
+CALL = ModelCall(model="m", system="system", prefix="prefix", suffix="suffix", schema={"b": 1, "a": [1, 2]}, schema_name="claims")
 STEP = Exchange((ToolCall("1", "read_file", "{}"),), (ToolResult("1", "text"),), "opaque")
 TEXTS = st.text(max_size=20)
 COUNTS = st.integers(0, 10**6)

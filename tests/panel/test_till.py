@@ -13,11 +13,12 @@ import pytest
 from reviewbot.adapters.panel import prices, record
 from reviewbot.adapters.panel.budget import Capped
 from reviewbot.adapters.panel.limits import MOST_IN_FLIGHT, Limits
-from reviewbot.adapters.panel.till import Opened
+from reviewbot.adapters.panel.till import Opened, Till
 from reviewbot.domain.money import Usage
 from reviewbot.errors import ConfigError
 from reviewbot.ports import CallState, Completion, Fault, ProviderError, Recorded, Stop, Tokens, Wanted
 from tests.panel.paying import ANSWER, CALL, LONG, PRICE, Ledger, Model, Shop, answered, run, wanted
+from tests.panel.virtual_time import LoopClock
 
 KEY = wanted(CALL).key
 COST = (1_500 * 1.0 + 500 * 0.1 + 100 * 10.0) / 1e6
@@ -116,6 +117,20 @@ def test_an_answer_that_is_none_is_kept_as_it_came(stop: Stop) -> None:
         kept = shop.ledger.kept[KEY]
         assert (kept.state, kept.outcome) == (CallState.ANSWERED, stop.value)
         assert record.read_completion(kept.document) == served.completion
+
+    run(main())
+
+
+def test_offline_only_the_ledger_answers() -> None:
+    async def main() -> None:
+        shop = Shop(ledger=Ledger({KEY: answered()}))
+        offline = Till(shop.ledger, shop.budget, LoopClock(), offline=True)
+        assert (await offline.serve(shop.counter, CALL, wanted(CALL))).completion == ANSWER
+        other = replace(CALL, suffix="another question")
+        with pytest.raises(Capped, match="asks nobody"):
+            await offline.serve(shop.counter, other, wanted(other))
+        assert shop.model.calls == []
+        assert not shop.ledger.held
 
     run(main())
 
@@ -381,6 +396,18 @@ def test_tokens_per_minute_are_corrected_by_what_a_call_really_took() -> None:
         await shop.serve(suffix="another")
         assert shop.model.started == [0.0, 1.0], "2,100 and not the 2,700 that were booked"
         await shop.serve(suffix="a third one")
+        assert shop.model.started[2] >= 60.0
+
+    run(main())
+
+
+def test_an_attempt_that_failed_stays_booked_as_it_was() -> None:
+    async def main() -> None:
+        booked = prices.tokens_in(CALL.system + CALL.prefix + CALL.suffix) + CALL.max_output_tokens
+        shop = Shop(Model(shut(Fault.SERVER)), attempts=2, limits=Limits(tpm=2 * booked + 2_100 - 1))
+        await shop.serve()
+        await shop.serve(suffix="another")
+        assert shop.model.started[:2] == [0.0, 1.0]
         assert shop.model.started[2] >= 60.0
 
     run(main())

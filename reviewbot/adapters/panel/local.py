@@ -58,8 +58,8 @@ class LocalHost:
         tokens = prices.tokens_in(call.system + call.prefix + call.suffix + record.exchanges(call.exchanges))
         predicted = pace.predict(tokens, pace.usual_output, loaded=loaded)
         served = await serving
-        if served.usage.replayed_calls:
-            return served
+        if served.usage.replayed_calls or not served.seconds:
+            return served  # nobody was asked just now
         if served.completion is not None and served.completion.timings is not None:
             self._loaded.add(call.model)
             pace.learn(served.completion.timings, predicted=predicted, real=served.seconds, loaded=loaded)

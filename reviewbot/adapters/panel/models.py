@@ -180,7 +180,8 @@ class _Conversation:
         served = await self._answered(prompt, allowance)
         if served.error is not None and served.error.fault is Fault.TOO_LONG:
             prompt = self._written(int(_material(prompt) * SHRUNK_TO), allowance)
-            served = await self._answered(prompt, allowance)
+            if not _is_blank(prompt, self._ask):
+                served = await self._answered(prompt, allowance)
         if served.completion is not None:
             return self._read(served.completion, prompt), False
         assert served.error is not None

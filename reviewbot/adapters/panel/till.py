@@ -11,6 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Thread
+
 from reviewbot.adapters.panel import prices, record
 from reviewbot.adapters.panel.breaker import Breaker
 from reviewbot.adapters.panel.budget import Budget, Capped

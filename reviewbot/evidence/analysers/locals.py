@@ -21,6 +21,7 @@ class Kind(Enum):
 
 NAMING = frozenset({ast.AnnAssign, ast.Assign, ast.NamedExpr, ast.For, ast.AsyncFor, ast.comprehension, ast.Call})
 """All types of nodes that say something of a name: what it is given, or that it grows."""
+_LIST_KINDS = frozenset({Kind.LIST, Kind.SHORT})
 _MAKES_LIST = frozenset({"list", "sorted"})
 _GROWTH = frozenset({"append", "extend", "insert"})
 _LISTS = frozenset({"list", "List", "typing.List"})
@@ -92,9 +93,9 @@ def _assigned(node: ast.AST) -> Iterator[tuple[str, Kind]]:
             yield part.id, Kind.UNKNOWN
 
 
-def _names_in(target: ast.expr) -> Iterator[ast.Name]:
-    """Most targets are one name."""
-    return (part for part in ((target,) if isinstance(target, ast.Name) else ast.walk(target)) if isinstance(part, ast.Name))
+def _names_in(target: ast.expr) -> tuple[ast.Name, ...]:
+    """All names of a target: most are nothing but one."""
+    return (target,) if isinstance(target, ast.Name) else tuple(part for part in ast.walk(target) if isinstance(part, ast.Name))
 
 
 def _extends_itself(name: str, value: ast.expr) -> bool:
@@ -128,6 +129,6 @@ def _annotated(annotation: ast.expr | None) -> Kind:
 
 def _joined(kinds: set[Kind]) -> Kind:
     """One kind for all assignments, if they agree; a list that is also given as another list stays one."""
-    if kinds <= {Kind.LIST, Kind.SHORT}:
+    if kinds <= _LIST_KINDS:
         return Kind.LIST if Kind.LIST in kinds else Kind.SHORT
     return kinds.pop() if len(kinds) == 1 else Kind.UNKNOWN

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Container
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 
 from reviewbot.evidence.analysers.locals import NAMING, Kind, Names, names_of, written
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _LOOPS = frozenset({ast.While, ast.For, ast.AsyncFor, *COMPREHENSIONS})
-_FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
+_DEFINITIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef})
 _SIGNS = {sign for kind in (ast.operator, ast.unaryop, ast.boolop, ast.cmpop, ast.expr_context) for sign in kind.__subclasses__()}
 _LEAVES = frozenset({type(None), str, int, bool, ast.Name, ast.Constant, *_SIGNS})
 """Most of what a tree holds: nothing is below it, and nobody judges it by itself."""
-_NONE: frozenset[ast.AST] = frozenset()
 _SMALL = 64
 """A constant range of so many steps is no growing input."""
 
@@ -61,13 +60,15 @@ class _Around:
         """Directly in a module or function."""
         return cls((), scope, scope.naming)
 
-    def in_class(self) -> _Around:
-        """In the body of a class that is defined here: its names are known to nobody else."""
-        return replace(self, naming=[])
+    def inside(self, definition: ast.AST) -> _Around:
+        """In a function or class that is defined here. The names of a class are known to nobody else."""
+        if isinstance(definition, ast.ClassDef):
+            return _Around(self.loops, self.scope, [])
+        return _Around.at_top(_Scope(definition))
 
     def in_loop(self, loop: Loop) -> _Around:
         """In what a loop repeats that begins here."""
-        return replace(self, loops=(*self.loops, loop))
+        return _Around((*self.loops, loop), self.scope, self.naming)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,14 +103,14 @@ def places(tree: ast.Module, judged: Container[type[ast.AST]]) -> tuple[Place, .
             found.append(Place(node, around.loops, around.scope))
         if kind in NAMING:
             around.naming.append(node)
-        repeated, inner = _NONE, around
-        if kind in _FUNCTIONS:
-            around = _Around.at_top(_Scope(node))
-        elif kind is ast.ClassDef:
-            around = around.in_class()
-        elif kind in _LOOPS and (over := begins(node)) is not None:
-            repeated, inner = _repeated(node), around.in_loop(Loop(node, over))
-        waiting += [(child, inner if child in repeated else around) for child in reversed(_branches(node))]
+        children = _branches(node)
+        children.reverse()
+        if kind in _LOOPS and (over := begins(node)) is not None:
+            inner, repeated = around.in_loop(Loop(node, over)), _repeated(node)
+            waiting += [(child, inner if child in repeated else around) for child in children]
+        else:
+            inner = around.inside(node) if kind in _DEFINITIONS else around
+            waiting += [(child, inner) for child in children]
     return tuple(found)
 
 
@@ -149,7 +150,7 @@ def _repeated(node: ast.AST) -> frozenset[ast.AST]:
         return frozenset((node.key, node.value, *(part for generator in node.generators for part in generator.ifs)))
     if isinstance(node, (ast.ListComp, ast.SetComp, ast.GeneratorExp)):
         return frozenset((node.elt, *node.generators))
-    return _NONE
+    return frozenset()
 
 
 def _is_short(iterable: ast.expr) -> bool:
