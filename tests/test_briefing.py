@@ -108,7 +108,8 @@ def test_a_portion_comes_with_definitions_callers_and_tests_of_its_own() -> None
 
 def test_the_tree_is_searched_once_for_all_portions() -> None:
     shelf = Shelf()
-    papers(COMMON, (PAY, SAVE), shelf.library, options=replace(OPTIONS, portion_tokens=60))
+    again = a_passage("far/pay.py", "def pay(amount):\n    return charge(2 * amount)")
+    papers(COMMON, (PAY, SAVE, again), shelf.library, options=replace(OPTIONS, portion_tokens=60))
     ((tree, words, whole, most),) = shelf.searches
     assert (tree, whole, most) == ("the tree", True, MOST_HITS)
     assert {"pay", "charge", "save"} <= set(words)

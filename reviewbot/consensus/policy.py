@@ -9,7 +9,7 @@ from types import MappingProxyType
 from reviewbot.consensus import identity
 from reviewbot.domain.change import Coverage, CoverageStatus
 from reviewbot.domain.debate import Case, Proof, SettledBy, Stance, Transcript, Triage
-from reviewbot.domain.evidence import Category, EvidenceKind, EvidenceStatus, Ledger, Precision, Severity
+from reviewbot.domain.evidence import Category, Evidence, EvidenceKind, EvidenceStatus, Ledger, Precision, Severity
 from reviewbot.domain.review import CodeLine, Conclusion, Confidence, Finding, FindingStatus, Verdict
 from reviewbot.ports import Passage
 
@@ -91,6 +91,7 @@ def _blocks(finding: Finding, ledger: Ledger) -> bool:
     items = (item for name in finding.evidence if (item := ledger.item(name)))
     believed = any(
         item.status is EvidenceStatus.NEW
+        and _is_about(item, finding)
         and item.result.kind is not EvidenceKind.TEST
         and item.result.precision is not Precision.HEURISTIC
         for item in items
@@ -98,6 +99,12 @@ def _blocks(finding: Finding, ledger: Ledger) -> bool:
     executed = finding.proof is Proof.PROVEN or (finding.proof is Proof.UNTESTED and believed)
     grave = finding.severity >= Severity.HIGH and finding.probability >= BLOCKING_PROBABILITY
     return finding.status is FindingStatus.ACCEPTED and executed and grave
+
+
+def _is_about(item: Evidence, finding: Finding) -> bool:
+    """A result on the finding's own lines. Whoever raises a claim may cite anything; only this can carry a block."""
+    last = max(item.result.end_line, item.result.line)
+    return item.result.path == finding.path and item.result.line <= finding.line and last >= finding.start_line
 
 
 def _finding(case: Case, fingerprint: str, *, shown: Shown, options: PolicyOptions) -> Finding:

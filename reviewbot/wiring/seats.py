@@ -60,7 +60,7 @@ class Hall:
         self._counters: dict[str, Counter] = {}
         self._hosts: dict[str, LocalHost] = {}
 
-    def line(self, spec: ModelSpec, plan: SeatPlan, *, tools: Toolbox | None, steps: int) -> Line:
+    def line(self, spec: ModelSpec, context_window: int | None, *, tools: Toolbox | None, steps: int) -> Line:
         """A model that can be asked."""
         counter = self.counter(spec.provider)
         vendor = offers.vendor_of(spec.provider, self._configuration)
@@ -70,7 +70,7 @@ class Hall:
             counter,
             spec.model,
             max_output_tokens=most if isinstance(most, int) else MOST_OUTPUT_TOKENS,
-            context_window=plan.context_window,
+            context_window=context_window,
             host=self._host(spec.provider, vendor),
             tools=tools if may_look else None,
             steps=steps if may_look else 0,
@@ -163,7 +163,10 @@ def lay(seating: Seating, hall: Hall, *, tools: Toolbox | None, steps: int, seco
 
 def _sitting(plan: SeatPlan, hall: Hall, *, tools: Toolbox | None, steps: int) -> Sitting:
     specs = [plan.spec, *([plan.fallback] if plan.fallback else [])]
-    lines = () if plan.vacant else tuple(hall.line(spec, plan, tools=tools, steps=steps) for spec in specs)
+    windows = (plan.context_window, None)
+    lines = () if plan.vacant else tuple(
+        hall.line(spec, window, tools=tools, steps=steps) for spec, window in zip(specs, windows, strict=False)
+    )
     local = bool(lines) and lines[0].host is not None
     room = None
     if plan.context_window is not None:

@@ -198,3 +198,16 @@ def test_equal_lines_and_several_findings_on_one_line_are_told_apart() -> None:
     assert first != second
     prints = identity.fingerprints({"F1": first, "F2": first, "F3": second})
     assert len(set(prints.values())) == 3
+
+
+@pytest.mark.parametrize(("path", "line"), [("other.py", 2), ("a.py", 77)])
+def test_a_result_about_another_place_carries_no_block_however_many_cite_it(path: str, line: int) -> None:
+    item = evidence_item(1, path, line, severity=Severity.HIGH)
+    ledger = replace(RAN, items=(item,))
+    claim = a_claim("a.py", 2, "    return eval(a)", severity=Severity.HIGH, evidence=("E1",))
+    made = case(claims=(claim,), severity=Severity.HIGH, probability=0.99)
+    told = findings(Transcript(cases=(made,)), SHOWN, PolicyOptions())
+    assert told[0].status is FindingStatus.ACCEPTED
+    assert verdict(Conclusion.COMPLETE, told, ledger, coverage=SEEN) is Verdict.COMMENT
+    near = replace(ledger, items=(evidence_item(1, "a.py", 2, severity=Severity.HIGH),))
+    assert verdict(Conclusion.COMPLETE, told, near, coverage=SEEN) is Verdict.REQUEST_CHANGES

@@ -57,7 +57,7 @@ def test_a_fallback_that_answers_is_named_once() -> None:
 
 def test_of_two_fallbacks_both_are_noted_and_the_first_stands_beside_the_seat() -> None:
     written = minutes()
-    for model in ("other:model", "third:model", "other:model"):
+    for model in ("other:model", "other:model", "third:model"):
         written.answered(ASK, Reply(ReplyStatus.OK, model=model))
     assert reasons(ended(written))["critic"] == "other:model answered in its place"
     assert [note.split()[1] for note in ended(written).notes] == ["other:model", "third:model"]

@@ -293,6 +293,18 @@ def test_a_probability_is_a_number_from_nought_to_one(value: object) -> None:
         FORMS["position"].read(json.dumps({"arguments": [], "check": None, "stance": "oppose", "probability": value}))
 
 
+@pytest.mark.parametrize("decision", ["", "Defend", "replace it", "upheld", None])
+def test_a_decision_is_one_of_those_that_there_are(decision: object) -> None:
+    answers = {
+        "rebuttal": {"arguments": [], "severity": None, "title": None},
+        "judgement": {"arguments": []} if decision != "upheld" else {},
+        "draft": {"start_line": 1, "line": 1, "replacement": "", "explanation": ""},
+    }
+    for kind, fields in answers.items():
+        with pytest.raises(InvalidReply):
+            FORMS[kind].read(json.dumps({**fields, "decision": decision}))
+
+
 def test_a_check_that_is_named_comes_with_the_position() -> None:
     named = {"command": ["pytest", "-q"], "source": "def test(): ...", "subject": "t.py::test"}
     text = json.dumps({"arguments": [], "check": named, "stance": "oppose", "probability": 0.1})

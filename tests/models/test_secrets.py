@@ -105,8 +105,11 @@ def test_every_key_goes_to_its_own_vendor_only(keyed: Stage, models: Models) -> 
 def test_a_redirect_takes_no_key_anywhere(status: int, keyed: Stage, models: Models) -> None:
     with Decoy() as decoy:
         models.script = lambda seen: faults.redirect(status, decoy.url)
-        keyed.configure(panel(models))
+        settings = panel(models)
+        settings["panel"]["tester"] = {"model": "ollama:fake:1b"}
+        keyed.configure(settings)
         ran = keyed.review()
+        assert {call.protocol for call in models.calls} == {*OWN, "ollama"}
         assert decoy.requests == []
         assert decoy.keys == []
     assert ran.code == 3

@@ -170,16 +170,18 @@ def test_calls_that_are_cancelled_under_way_or_in_the_queue_are_given_back_and_t
     run(main())
 
 
-def test_a_provider_that_cannot_be_made_leaves_nothing_behind() -> None:
+def test_a_provider_that_cannot_be_made_is_a_lost_call_that_costs_nothing() -> None:
     async def main() -> None:
         shop = Shop(cost_usd=0.05)
 
         def make() -> Model:
             raise ConfigError("one needs the package 'one'", hint="install it")
 
-        with pytest.raises(ConfigError, match="needs the package"):
-            await shop.serve(replace(shop.counter, opened=Opened(make)))
-        assert shop.ledger.deeds == ["claim", "release"]
+        served = await shop.serve(replace(shop.counter, opened=Opened(make)))
+        assert served.error is not None
+        assert served.error.fault is Fault.DENIED
+        assert "install it" in served.error.message
+        assert served.usage.calls == 0
         shop.budget.release(await shop.budget.reserve(0.05, 0))
 
     asyncio.run(main_in_real_time(main))
@@ -406,7 +408,7 @@ def test_an_attempt_that_failed_stays_booked_as_it_was() -> None:
         booked = prices.tokens_in(CALL.system + CALL.prefix + CALL.suffix) + CALL.max_output_tokens
         shop = Shop(Model(shut(Fault.SERVER)), attempts=2, limits=Limits(tpm=2 * booked + 2_100 - 1))
         await shop.serve()
-        await shop.serve(suffix="another")
+        await shop.serve(suffix="What is wrong!")
         assert shop.model.started[:2] == [0.0, 1.0]
         assert shop.model.started[2] >= 60.0
 

@@ -44,7 +44,7 @@ def test_a_provider_that_does_not_exist_is_named_with_what_to_do() -> None:
     assert not is_known("nowhere", configured())
     with pytest.raises(ConfigError, match="nowhere"):
         vendor_of("nowhere", configured())
-    with pytest.raises(ConfigError, match="nowhere") as raised:
+    with pytest.raises(ConfigError, match=r"--model .*names the provider 'nowhere'") as raised:
         seated(an_order({}, models=("nowhere:m",)), configured())
     assert "providers.nowhere.base_url" in str(raised.value.hint)
 

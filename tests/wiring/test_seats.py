@@ -69,6 +69,11 @@ def test_seats_are_named_by_role_model_and_family() -> None:
     assert table.moderator.seat.model == "openai:gpt-5.6-terra"
 
 
+def test_a_reseller_is_no_family() -> None:
+    table = laid(models=("openrouter:anthropic/claude-x",), environ={"OPENROUTER_API_KEY": "r-key"})
+    assert {seat.family for seat in table.seats} == {"anthropic"}
+
+
 def test_a_line_is_named_like_the_seat_so_that_no_answer_looks_like_a_fallbacks() -> None:
     for sitting in laid().sittings:
         assert sitting.lines[0].name == sitting.seat.model

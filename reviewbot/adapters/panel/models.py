@@ -138,10 +138,11 @@ class ModelPanel:
             return Reply(ReplyStatus.FAILED, reason=sitting.vacant)
         reply = Reply(ReplyStatus.FAILED, reason="nobody sits there")
         usage = Usage()
+        uses: tuple[ToolUse, ...] = ()
         for line in sitting.lines:
             reply, gives_way = await _Conversation(ask, line, self._desk).held()
-            usage += reply.usage
-            reply = replace(reply, usage=usage, model=line.name)
+            usage, uses = usage + reply.usage, (*uses, *reply.tools)
+            reply = replace(reply, usage=usage, tools=uses, model=line.name)
             if not gives_way:
                 break
         return reply

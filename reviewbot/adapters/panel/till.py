@@ -187,8 +187,12 @@ class Till:
 
     async def _tried(self, counter: Counter, call: ModelCall, prompt_tokens: int) -> Served:
         """The attempts, and what they took."""
-        provider = await counter.opened.provider()
         busy = _Busy(counter.meter, self._clock)
+        try:
+            provider = await counter.opened.provider()
+        except ReviewbotError as error:
+            # A library that is missing, an address that may not be used: this seat's trouble, not the review's.
+            return Served(None, ProviderError(Fault.DENIED, str(error)), Usage(), 0.0)
         slots: list[Slot] = []
 
         async def attempt(_: int, left: float) -> Completion:
