@@ -107,6 +107,7 @@ def test_a_redirect_takes_no_key_anywhere(status: int, keyed: Stage, models: Mod
         models.script = lambda seen: faults.redirect(status, decoy.url)
         settings = panel(models)
         settings["panel"]["tester"] = {"model": "ollama:fake:1b"}
+        settings["debate"] = {"round_seconds": 120}  # in less a machine that nobody measured is asked nothing
         keyed.configure(settings)
         ran = keyed.review()
         assert {call.protocol for call in models.calls} == {*OWN, "ollama"}
