@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from reviewbot.changeset import portion
 from reviewbot.context import mentions, names, related
@@ -31,7 +31,7 @@ class BriefingOptions:
     portion_tokens: int | None = None
     small_tokens: int | None = None
     related_tokens: int = 0
-    parser: Parser = guessed
+    parser: Parser = field(default=guessed, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

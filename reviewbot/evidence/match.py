@@ -50,7 +50,8 @@ class Heard:
 def compare(change: ChangeSet, sides: Sides, base_texts: Mapping[str, tuple[str, ...]]) -> tuple[Mark, ...]:
     """Every result with its status. ``base_texts`` holds the lines of the base by head path."""
     newer_names = {file.base_path: file.path for file in change.files if file.base_path}
-    files = {file.path: _Place.of(file, base_texts.get(file.path, ())) for file in change.files}
+    spoken_of = {result.path for result in sides.head}
+    files = {file.path: _Place.of(file, base_texts.get(file.path, ())) for file in change.files if file.path in spoken_of}
     old = _grouped(sides.base, newer_names)
     marks: list[Mark] = []
     unmatched: list[Result] = []

@@ -164,8 +164,10 @@ def lay(seating: Seating, hall: Hall, *, tools: Toolbox | None, steps: int, seco
 def _sitting(plan: SeatPlan, hall: Hall, *, tools: Toolbox | None, steps: int) -> Sitting:
     specs = [plan.spec, *([plan.fallback] if plan.fallback else [])]
     windows = (plan.context_window, None)
-    lines = () if plan.vacant else tuple(
-        hall.line(spec, window, tools=tools, steps=steps) for spec, window in zip(specs, windows, strict=False)
+    lines = (
+        ()
+        if plan.vacant
+        else tuple(hall.line(spec, window, tools=tools, steps=steps) for spec, window in zip(specs, windows, strict=False))
     )
     local = bool(lines) and lines[0].host is not None
     room = None

@@ -153,6 +153,7 @@ def test_a_machine_that_was_never_measured_gets_a_small_first_question(stage: St
     assert first.usage.input < 16 * 120
 
 
+# Fails: what its answers usually take is not kept, so the next run plans 200 tokens for each, for which it has no time.
 def test_a_machine_as_slow_as_the_first_guess_keeps_its_seat_once_it_was_measured(stage: Stage, models: Models) -> None:
     models.speed = replace(PROCESSOR, scale=0.001)
     models.script = panelist([])

@@ -45,6 +45,7 @@ def test_the_second_run_of_a_review_asks_nobody_and_says_the_same(debate: Stage,
     assert (made["conclusion"], made["verdict"], made["debate"]["rounds"]) == ("complete", "comment", 2)
 
 
+# Fails while the key of a debate differs from process to process (the repr of its options holds the address of a function).
 def test_a_fresh_run_pays_again_and_becomes_the_one_that_is_replayed(debate: Stage, models: Models) -> None:
     first, fresh, third = debate.review(), debate.review("--fresh"), debate.review()
     assert len(models.calls) == 2 * CALLS

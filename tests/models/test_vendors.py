@@ -140,7 +140,7 @@ def test_a_vendor_that_dies_at_any_turn_leaves_a_review_that_says_so(
     assert not notes_about(made, *others), "nobody else is blamed"
 
 
-@pytest.mark.parametrize(("way", "vendor"), [*zip(WAYS, ["gemini", "anthropic"] * 3, strict=False)])
+@pytest.mark.parametrize(("way", "vendor"), [("overloaded", "gemini"), ("resets", "anthropic"), ("page", "gemini")])
 def test_a_vendor_that_is_dead_from_the_begin_loses_its_seat_whatever_way(
     way: str, vendor: str, keyed: Stage, models: Models
 ) -> None:
@@ -201,6 +201,7 @@ def test_a_fallback_answers_in_the_place_of_a_dead_vendor_and_the_review_says_so
     assert Counter(call.model for call in models.calls)["gpt-fake-2"] == 2
 
 
+# Fails while the key of a debate differs from process to process (the repr of its options holds the address of a function).
 def test_bedrock_and_ollama_sit_beside_a_compatible_server(stage: Stage, models: Models) -> None:
     stage.keys.update(AWS_ACCESS_KEY_ID="AK-of-a-test", AWS_SECRET_ACCESS_KEY="secret-of-a-test", AWS_REGION="us-east-1")
     models.script = script(stage)

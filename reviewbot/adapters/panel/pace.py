@@ -10,6 +10,11 @@ from reviewbot.ports import Pace, Profile, Timings
 SHARE_OF_TIME = 0.24
 """The part of an answer's time that is planned. A host that turns four times slower in mid-run needs 0.96 of it."""
 
+LEAST_PROMPT_TOKENS = 900
+LEAST_SHARE_OF_TIME = 0.8
+"""A slow machine is still asked this much, a frame and some thirty lines, where that is expected within this share of the time:
+it keeps its seat, without the reserve for a slowdown [design]."""
+
 WEIGHT_OF_LAST = 0.3
 """In the moving average of speeds."""
 
@@ -93,11 +98,15 @@ class LocalPace:
 
     def room(self, seconds: float, output_tokens: int, *, loaded: bool) -> int:
         """Tokens of a whole prompt (frame and passages) that can be read, and ``output_tokens`` written, within
-        SHARE_OF_TIME of ``seconds``. 0: not even an empty one."""
+        SHARE_OF_TIME of ``seconds``, or the least there is for a slow machine. 0: not even that."""
         if not self._samples:
             return int(seconds * FIRST_TOKENS_PER_SECOND_OF_TIME)
         for_reading = seconds * SHARE_OF_TIME / self.correction - self._plain(0, output_tokens, loaded=loaded)
-        return max(0, int(for_reading * self._read.value))
+        planned = max(0, int(for_reading * self._read.value))
+        if planned >= LEAST_PROMPT_TOKENS:
+            return planned
+        in_time = self.predict(LEAST_PROMPT_TOKENS, output_tokens, loaded=loaded) <= seconds * LEAST_SHARE_OF_TIME
+        return LEAST_PROMPT_TOKENS if in_time else planned
 
     def learn(self, timings: Timings, *, predicted: float, real: float, loaded: bool) -> None:
         """An answer arrived. ``predicted`` is what ``predict`` said of it, ``real`` its seconds, ``loaded`` what was believed
