@@ -43,6 +43,9 @@ HEARTBEAT_SECONDS = 0.2
 """A signal that arrives just before the main thread begins to wait is seen when it wakes: it must not sleep for long."""
 
 
+TIME_UP = "the review's time was up before it answered"
+
+
 @dataclass(frozen=True, slots=True)
 class Deadline:
     """A moment on a monotonic clock after which nothing new is begun."""
@@ -128,15 +131,19 @@ async def _converse(
 
 
 async def _ask(panel: Panel, ask: Ask, deadline: Deadline) -> Reply:
-    """One answer. The panel keeps the time of the ask itself, once its turn has come; here ends what outlives the review."""
+    """One answer. The panel keeps the time of the ask itself, once its turn has come; here ends what outlives the review, which
+    is a cap as those on money and tokens are: the review says ``partial``."""
     seconds = deadline.left()
     if not seconds:
-        return Reply(ReplyStatus.TIMEOUT, reason="no time was left to ask")
+        return Reply(ReplyStatus.CAPPED, reason="no time was left to ask")
     try:
         async with asyncio.timeout(seconds):
-            return await panel.ask(replace(ask, timeout_seconds=min(ask.timeout_seconds, seconds)))
+            reply = await panel.ask(replace(ask, timeout_seconds=min(ask.timeout_seconds, seconds)))
     except TimeoutError:
-        return Reply(ReplyStatus.TIMEOUT, reason="the review's time was up before it answered")
+        return Reply(ReplyStatus.CAPPED, reason=TIME_UP)
+    if reply.status is ReplyStatus.TIMEOUT and seconds < ask.timeout_seconds:
+        return replace(reply, status=ReplyStatus.CAPPED, reason=TIME_UP)
+    return reply
 
 
 def _announcement(ask: Ask) -> str:

@@ -168,7 +168,8 @@ def _selected(change: ChangeSet, objects: Objects | None, options: Options) -> t
     scope = select.scope(change, options.selection)
     contents = _contents(scope, objects)
     scope = select.refine(scope, contents, options.selection)
-    return pack.fit(scope, options.budget_tokens), contents
+    scope = pack.fit(scope, options.budget_tokens)
+    return replace(scope, notes=(*scope.notes, *excerpt.unshown(scope.files))), contents
 
 
 def _read(revisions: Revisions, run: _Run) -> _Material:
@@ -255,7 +256,7 @@ def _debate(material: _Material, papers: Papers, ledger: Ledger, *, run: _Run) -
     """S1 to S8 over the evidence: the debate, what consensus tells of it, and replacements for what was accepted."""
     world, options = run.world, run.options
     paths = frozenset(file.path for file in material.change.files)
-    prose = bool(paths) and all(select.is_documentation(path) for path in paths)
+    prose = bool(paths) and all(select.is_documentation(path) or select.is_lock_file(path) for path in paths)
     brief = Brief(material.passages, papers, paths, ledger, documentation_only=prose)
 
     def conversation() -> Generator[Round, Answers, tuple[Transcript, tuple[Finding, ...]]]:

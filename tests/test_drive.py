@@ -88,7 +88,7 @@ def test_who_outlives_the_review_abstains() -> None:
 
     (answer,) = hold(asks("critic"), Hanging(), now=10, at=10.02)
     assert isinstance(answer, Reply)
-    assert answer.status is ReplyStatus.TIMEOUT
+    assert answer.status is ReplyStatus.CAPPED
 
 
 def test_after_the_deadline_nobody_is_asked_and_nothing_is_tested() -> None:
@@ -96,9 +96,26 @@ def test_after_the_deadline_nobody_is_asked_and_nothing_is_tested() -> None:
     wanted = (*asks("critic"), Experiment("F1", Check(("pytest",))))
     reply, verification = hold(wanted, panel, now=10, at=5)
     assert isinstance(reply, Reply)
-    assert reply.status is ReplyStatus.TIMEOUT
+    assert reply.status is ReplyStatus.CAPPED
     assert isinstance(verification, Verification)
     assert verification.check.outcome == "not_run"
+
+
+@pytest.mark.parametrize(("left", "status"), [(1, ReplyStatus.CAPPED), (1_000, ReplyStatus.TIMEOUT)])
+def test_a_panelist_that_misses_its_time_is_capped_where_the_end_of_the_review_cut_it(left: float, status: ReplyStatus) -> None:
+    class Late:
+        table = Table(())
+
+        async def close(self) -> None:
+            pass
+
+        async def ask(self, ask: Ask) -> Reply:
+            del ask
+            return Reply(ReplyStatus.TIMEOUT, reason="it did not answer in time")
+
+    (answer,) = hold(asks("critic", timeout=5), Late(), now=10, at=10 + left)
+    assert isinstance(answer, Reply)
+    assert answer.status is status
 
 
 def test_jobs_keep_their_order_and_get_no_more_time_than_is_left() -> None:

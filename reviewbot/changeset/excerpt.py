@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 
 from reviewbot.changeset import outline
 from reviewbot.changeset.outline import Outline
@@ -28,6 +29,15 @@ def passages(files: Sequence[FileChange], contents: Mapping[str, Contents], *, c
             older = None if whole.base is None else shown_lines(whole.base)
             found += _from_hunks(file, older) if whole.head is None else _from_contents(file, whole.head, older, context=context)
     return tuple(found)
+
+
+def unshown(files: Sequence[FileChange]) -> tuple[str, ...]:
+    """What ``passages`` leaves out of long runs of removed lines, a remark a file: nothing is hidden there in silence."""
+    return tuple(
+        f"{file.path}: {count} of its removed lines were not shown to the panel"
+        for file in files
+        if file.kind is FileKind.TEXT and (count := sum(_left_out(length) for hunk in file.hunks for length in _runs(hunk)))
+    )
 
 
 def rebuilt(file: FileChange) -> bytes | None:
@@ -104,11 +114,22 @@ def _removed(hunk: Hunk, older: Sequence[str] | None) -> Iterator[Removed]:
 
 
 def _shortened(run: list[Removed]) -> list[Removed]:
-    left_out = len(run) - FIRST_REMOVED - LAST_REMOVED
-    if left_out <= 1:
+    left_out = _left_out(len(run))
+    if not left_out:
         return run
     remark = Removed(run[0].before, f"⟨{left_out} more removed lines are not shown⟩")
     return [*run[:FIRST_REMOVED], remark, *run[-LAST_REMOVED:]]
+
+
+def _left_out(length: int) -> int:
+    """Of a run of so many removed lines."""
+    more = length - FIRST_REMOVED - LAST_REMOVED
+    return more if more > 1 else 0
+
+
+def _runs(hunk: Hunk) -> Iterator[int]:
+    """The lengths of the runs of removed lines."""
+    return (sum(1 for _ in rows) for removed, rows in groupby(hunk.rows, lambda row: row[:1] == b"-") if removed)
 
 
 def _touched(hunk: Hunk) -> tuple[int, int]:

@@ -14,6 +14,7 @@ from reviewbot.ports import SessionState
 
 LOOKED_AT = 200
 LAST = 5
+GOES_ON = "An interrupted debate goes on where it was when the same review is run again: what was answered is not paid again."
 
 ENDED = (SessionState.CONVERGED, SessionState.PARTIAL, SessionState.FAILED)
 
@@ -33,5 +34,6 @@ def status(arguments: Common, format: str) -> int:  # noqa: A002
     elif not found:
         deliver(table(()))
     else:
-        deliver(f"{table(open_ones) if open_ones else 'No debate runs or was interrupted.'}\n\n{table(last)}")
+        now = f"{table(open_ones)}\n{GOES_ON}" if open_ones else "No debate runs or was interrupted."
+        deliver("\n\n".join([now, *([table(last)] if last else [])]))
     return 0

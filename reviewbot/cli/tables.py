@@ -26,9 +26,9 @@ def columns(headings: Sequence[str], rows: Iterable[Sequence[str]], *, nothing: 
 
 
 def as_json(values: object) -> str:
-    """A frozen value, or several, as a JSON document with the names of their fields."""
-    text, _ = secrets.redact(json.dumps(_plain(values), indent=2, ensure_ascii=False))
-    return text
+    """A frozen value, or several, as a JSON document with the names of their fields. Each text is redacted by itself: a secret
+    never reaches from one into the next, and what is redacted there would take JSON's own signs along."""
+    return json.dumps(_plain(values), indent=2, ensure_ascii=False)
 
 
 def _cell(text: str) -> str:
@@ -40,9 +40,11 @@ def _plain(value: object) -> object:
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: _plain(getattr(value, field.name)) for field in fields(value)}
     if isinstance(value, Mapping):
-        return {str(name): _plain(inner) for name, inner in value.items()}
+        return {secrets.redact(str(name))[0]: _plain(inner) for name, inner in value.items()}
     if isinstance(value, Enum):
         return _plain(value.value)
-    if isinstance(value, str | int | float) or value is None:
+    if isinstance(value, str):
+        return secrets.redact(value)[0]
+    if isinstance(value, int | float) or value is None:
         return value
     return [_plain(item) for item in value] if isinstance(value, Iterable) else str(value)

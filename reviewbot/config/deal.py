@@ -14,6 +14,7 @@ class Offer:
 
     ``is_ready``: it can be asked (its key is here, or it needs none). ``is_invited``: the user's own doing says that it may
     be asked without being named: its key or its address is set for it. ``key_name`` is the variable that holds its key.
+    ``install`` says how to install what it needs; empty where that is here.
     """
 
     provider: str
@@ -21,11 +22,12 @@ class Offer:
     is_ready: bool = False
     is_invited: bool = False
     key_name: str = ""
+    install: str = ""
 
     @property
     def is_dealt(self) -> bool:
         """It may get seats that nobody chose a model for, once it is ready."""
-        return self.is_invited and bool(self.default_model)
+        return self.is_invited and bool(self.default_model) and not self.install
 
     @property
     def lack(self) -> str:

@@ -105,11 +105,12 @@ def seating(
         return _all_vacant(seats, insists=_insists(panel, choices))
     judge = _moderator(moderator, seats, market, hands=hands)
     everyone = (*seats, judge)
+    by_keys = len(missing) == len(wishes) and not choices
     return Seating(
         seats,
         judge,
-        _why(seats, by_keys=len(missing) == len(wishes), typed=bool(choices)),
-        tuple(_notice(seat, wishes) for seat in everyone if seat.vacant),
+        _why(everyone, by_keys=len(missing) == len(wishes), typed=bool(choices)),
+        (*(_notice(seat, wishes) for seat in everyone if seat.vacant), *(_not_installed(offers) if by_keys else ())),
     )
 
 
@@ -173,8 +174,9 @@ def _placed(wishes: tuple[_Wish, ...], one: ModelChoice) -> tuple[_Wish, ...]:
 
 
 def _told(wish: _Wish, model: ModelSpec) -> _Wish:
-    """The context window belonged to the model that was there before."""
-    return replace(wish, spec=model, where=f"--model {wish.name}", is_typed=True, context_window=None)
+    """A context window belongs to the model that it was written for."""
+    window = wish.context_window if wish.spec == model else None
+    return replace(wish, spec=model, where=f"--model {wish.name}", is_typed=True, context_window=window)
 
 
 def _check(wish: _Wish, market: Mapping[str, Offer]) -> None:
@@ -253,9 +255,16 @@ def _nobody(configuration: Configuration, missing: list[_Wish], *, insists: bool
         raise ConfigError(f"no model for the {missing[0].name}: no key is here", hint=f"set one of {keys}, or name --model")
     mute = [offer.provider for offer in offers if offer.is_invited and not offer.default_model]
     notices = [f"{name} is not asked: set providers.{name}.default_model, or name one with --model" for name in mute]
+    notices.extend(_not_installed(offers))
     if configuration.names("panel"):
         notices.append(f"the panel is configured without models, and no key is here ({keys}): the static panel reviews")
     return Seating((), None, "static panel: no key of a model provider is here", tuple(notices))
+
+
+def _not_installed(offers: tuple[Offer, ...]) -> tuple[str, ...]:
+    """For a key that may be here for other programs: nobody is asked by it, and no seat is lost."""
+    invited = (offer for offer in offers if offer.is_invited and offer.default_model and offer.install)
+    return tuple(f"{offer.provider} is not asked: what it needs is not installed; {offer.install}" for offer in invited)
 
 
 def _all_vacant(seats: tuple[SeatPlan, ...], *, insists: bool) -> Seating:
@@ -270,8 +279,9 @@ def _notice(seat: SeatPlan, wishes: tuple[_Wish, ...]) -> str:
     return f"{seat.name} stays empty: {where} asks for {seat.spec}, and {seat.vacant}"
 
 
-def _why(seats: tuple[SeatPlan, ...], *, by_keys: bool, typed: bool) -> str:
-    sitting = ", ".join(f"{seat.name} {seat.spec}" for seat in seats if not seat.vacant)
+def _why(everyone: tuple[SeatPlan, ...], *, by_keys: bool, typed: bool) -> str:
+    """The moderator is named too: it has no place among the panel's seats in a report."""
+    sitting = ", ".join(f"{seat.name} {seat.spec}" for seat in everyone if not seat.vacant)
     reason = "as chosen with --model" if typed else "by the keys that are here" if by_keys else "as configured"
     return f"panel {reason}: {sitting}"
 

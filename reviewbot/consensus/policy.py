@@ -86,12 +86,14 @@ def verdict(whole: Conclusion, told: Iterable[Finding], ledger: Ledger, *, cover
 
 
 def _blocks(finding: Finding, ledger: Ledger) -> bool:
-    """Grave, very likely, and resting on what was executed: a proof, or a tool whose word can be believed. A failed test is no
-    proof before it failed again."""
+    """Grave, very likely, and resting on what was executed: a proof, or a tool whose word can be believed and that itself calls
+    it grave (an unused import on the line does not carry what a panel says of that line). A failed test is no proof before it
+    failed again."""
     items = (item for name in finding.evidence if (item := ledger.item(name)))
     believed = any(
         item.status is EvidenceStatus.NEW
         and _is_about(item, finding)
+        and item.result.severity >= Severity.HIGH
         and item.result.kind is not EvidenceKind.TEST
         and item.result.precision is not Precision.HEURISTIC
         for item in items

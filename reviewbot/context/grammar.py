@@ -12,6 +12,10 @@ from reviewbot.context.names import declared
 LARGEST = 400_000
 """Bytes: parsing so much takes about 50 ms."""
 
+MOST_NODES, DEEPEST = 2_000, 60
+"""Functions in a file, and how deep they may lie in each other. A node finds its place and its parent by walking from the top:
+15,000 functions in each other, 390 kB, took minutes."""
+
 _SCRIPT = [
     "function_declaration",
     "generator_function_declaration",
@@ -53,7 +57,7 @@ _WRAPPERS = ("decorated_definition", "export_statement", "lexical_declaration", 
 
 
 def parsed(path: str, content: bytes) -> tuple[Block, ...] | None:
-    """The Parser of ``blocks``: ``None`` for a language that is not in the table, and for what is too large."""
+    """The Parser of ``blocks``: ``None`` for a language that is not in the table, and for what is too large or too deep."""
     language = _ENDINGS.get(path.rpartition(".")[2].lower())
     if language is None or len(content) > LARGEST:
         return None
@@ -63,8 +67,23 @@ def parsed(path: str, content: bytes) -> tuple[Block, ...] | None:
         nodes = root.find_all(any=kinds)
     except RuntimeError:  # another version, whose grammar has other kinds
         return None
+    if len(nodes) > MOST_NODES or _depth(nodes) > DEEPEST:
+        return None
     found = map(_block, nodes)
     return tuple(sorted((block for block in found if block), key=lambda block: (block.start, -block.end)))
+
+
+def _depth(nodes: list[SgNode]) -> int:
+    """How many of them lie in each other at most."""
+    spans = sorted((whole.start.index, -whole.end.index) for whole in (node.range() for node in nodes))
+    open_ends: list[int] = []
+    deepest = 0
+    for start, end in spans:
+        while open_ends and open_ends[-1] <= start:
+            open_ends.pop()
+        open_ends.append(-end)
+        deepest = max(deepest, len(open_ends))
+    return deepest
 
 
 def _block(node: SgNode) -> Block | None:

@@ -31,8 +31,9 @@ class Bench:
         held = yield from hold(asks, lambda _, text: reply.judgement(text), minutes)
         found: dict[str, Case] = {}
         for case, first, second in zip(stuck, held.heard[::2], held.heard[1::2], strict=True):
-            found[case.id], decision = _judged(case, first.value, second.value)
-            minutes.rule(found.values(), f"{case.id}: {decision}", still_open=())
+            judged, decision = _judged(case, first.value, second.value)
+            found[case.id] = judged
+            minutes.rule((judged,), f"{case.id}: {decision}", still_open=(case.id,) if judged.deadlocked else ())
         return found
 
     def _ask(self, case: Case, hearing: Hearing, turn: int) -> Ask:

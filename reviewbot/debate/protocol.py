@@ -51,8 +51,9 @@ def debate(brief: Brief, table: Table, options: DebateOptions) -> Conversation:
     """S0 to S7 of one review. Returns the transcript."""
     minutes = Minutes(table.seats)
     minutes.say("S0", _ledger_summary(brief.ledger))
-    if brief.documentation_only and not brief.ledger.new():
-        minutes.note("documentation only and no new evidence: no debate was held")
+    if (brief.documentation_only or not brief.passages) and not brief.ledger.new():
+        what = "documentation only" if brief.passages else "nothing to show"
+        minutes.note(f"{what} and no new evidence: no debate was held")
         return minutes.transcript((), options.criteria)
     opening = yield from first_pass.hold_first_pass(brief.papers, minutes, seconds=options.round_seconds, local=options.local)
     minutes.unread = opening.reading.missing(brief.passages, _needed(table.seats), len(table.seats))

@@ -44,7 +44,7 @@ def total(review: Review) -> str:
 
 
 def words(used: Usage) -> str:
-    """Money, calls, tokens and seconds; what was cached, local, replayed or estimated, where something was."""
+    """Money, calls, tokens and seconds, the share of them served locally; what was cached, replayed or estimated, if anything."""
     if not used.calls:
         return NOTHING
     parts = [f"{dollars(used.cost_usd)} for {counted(used.calls, 'model call')}", tokens(used)]
@@ -55,7 +55,7 @@ def words(used: Usage) -> str:
 def tokens(used: Usage) -> str:
     """Tokens read and written, and which part of them was cached or served locally."""
     cached = f" ({percent(used.cached_share)} cached)" if used.cached_input_tokens else ""
-    local = f", {percent(used.local_share)} of all tokens local" if used.local_tokens else ""
+    local = f", {percent(used.local_share)} of all tokens local"
     return f"{used.input_tokens:,} tokens in{cached}, {used.output_tokens:,} out{local}"
 
 

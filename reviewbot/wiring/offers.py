@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from reviewbot.adapters.panel.vendors import VENDORS, Vendor, vendor_named
+from reviewbot.adapters.panel.vendors import VENDORS, Vendor, lacking, vendor_named
 from reviewbot.config import Configuration, offers, seats
 from reviewbot.config.deal import Offer
 from reviewbot.config.seats import Seating
@@ -33,7 +33,7 @@ def offered(order: Order, configuration: Configuration) -> tuple[Offer, ...]:
     named = seats.providers_named(configuration, order.models)
     names = dict.fromkeys((*(vendor.name for vendor in VENDORS if vendor.name not in _ON_REQUEST), *named))
     market = tuple(_offer(name, configuration, order.environment) for name in names if is_known(name, configuration))
-    return tuple(replace(offer, is_ready=True) for offer in market) if order.offline else market
+    return tuple(replace(offer, is_ready=True, install="") for offer in market) if order.offline else market
 
 
 _ON_REQUEST = ("openai-responses",)
@@ -42,7 +42,7 @@ _ON_REQUEST = ("openai-responses",)
 
 def _offer(name: str, configuration: Configuration, environ: Mapping[str, str]) -> Offer:
     vendor = vendor_of(name, configuration)
-    return offers.offer(
+    offer = offers.offer(
         configuration,
         name,
         names=(OLLAMA_HOST,) if vendor.name == "ollama" else vendor.key_names,
@@ -50,6 +50,7 @@ def _offer(name: str, configuration: Configuration, environ: Mapping[str, str]) 
         default_model=vendor.default_model,
         environ=environ,
     )
+    return replace(offer, install=lacking(vendor)) if offer.is_invited else offer
 
 
 def is_known(name: str, configuration: Configuration) -> bool:

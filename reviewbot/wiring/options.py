@@ -66,7 +66,9 @@ def effort_of(configuration: Configuration) -> Effort:
     """The effort that is configured. What somebody set by hand is not cut by it."""
     effort = EFFORTS[configuration.get("debate.effort", str)]
     if configuration.origin("debate.rounds") != "default":
-        effort = replace(effort, rounds=5)
+        effort = replace(effort, rounds=configuration.get("debate.rounds", int))
+    if configuration.origin("debate.max_disputes") != "default":
+        effort = replace(effort, disputes=configuration.get("debate.max_disputes", int))
     return effort
 
 

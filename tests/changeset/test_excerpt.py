@@ -126,6 +126,15 @@ def test_of_a_very_long_removal_the_middle_is_counted_only(end: str) -> None:
     assert (passage.removed[0].text, passage.removed[-1].text) == ("0", "999")
 
 
+@pytest.mark.parametrize(("gone", "missing"), [(100, 0), (101, 0), (102, 2), (1000, 900)])
+def test_removed_lines_that_nobody_is_shown_are_said(gone: int, missing: int) -> None:
+    change, contents = change_of("a.py", "".join(f"x{n} = {n}\n" for n in range(gone)) + "end\n", "end\n")
+    found = excerpt.passages(change.files, contents)
+    assert len(found[0].removed) == gone - missing + bool(missing)
+    said = (f"a.py: {missing} of its removed lines were not shown to the panel",) if missing else ()
+    assert excerpt.unshown(change.files) == said
+
+
 def test_secrets_and_hidden_characters_are_screened_over_whole_files() -> None:
     key = "-----BEGIN PRIVATE " + "KEY-----\n" + "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9w\n" * 20
     old = key + "-----END PRIVATE " + "KEY-----\nlast\n"

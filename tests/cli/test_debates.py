@@ -154,6 +154,14 @@ def test_status_tells_what_is_open_first_and_then_the_last_five(answers, capfd):
     assert [len(held["open"]), len(held["last"])] == [2, 5]
 
 
+def test_an_interrupted_debate_alone_is_told_with_what_to_do_and_nothing_else(answers, capfd):
+    answers("sessions", tuple(one for one in DEBATES if one.state.value == "interrupted"))
+    assert cli.main(["status"]) == 0
+    said = capfd.readouterr().out
+    assert "run again" in said
+    assert "no debate is remembered" not in said
+
+
 def test_where_nothing_is_remembered_status_and_sessions_say_so(answers, capfd):
     answers("sessions", ())
     for command in (["status"], ["sessions", "list"]):

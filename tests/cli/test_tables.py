@@ -43,3 +43,11 @@ def test_json_holds_every_field_and_no_key():
         "state": "open",
     }
     assert KEY not in told
+
+
+def test_the_halves_of_a_key_in_two_texts_do_not_take_the_json_between_them_along():
+    begin, end = "-----BEGIN PRIVATE " + "KEY-----", "-----END PRIVATE " + "KEY-----"
+    things = {"title": begin, "body": "A" * 30 + end, "key": f"{begin}{'A' * 30}{end}"}
+    told = json.loads(as_json(things))
+    assert (told["title"], told["body"]) == (begin, "A" * 30 + end)
+    assert "AAAA" not in told["key"]

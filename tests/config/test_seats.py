@@ -194,6 +194,11 @@ def test_one_line_says_why_they_sit_there(text: str, models: tuple[str, ...], wo
     assert seated(text, O, models=models).why.startswith(words)
 
 
+def test_that_line_names_the_moderator_where_one_can_be_asked():
+    assert seated("moderator: {model: 'openai:m'}", O).why.endswith(", optimizer openai:gpt, moderator openai:m")
+    assert "moderator" not in seated("moderator: {model: 'anthropic:m'}", O).why
+
+
 def test_a_flag_adds_a_seat_of_a_known_role_and_replaces_one_by_name_or_role():
     text = "panel: {one: {model: openai, role: critic, context_window: 2048}}"
     assert specs(seated(text, A, O, models=("tester=anthropic:t",))) == {
@@ -345,3 +350,10 @@ def test_offers_carry_no_key_value():
     found = offer(held, "openai", names=("K",), needs_key=True, default_model="m", environ={"K": "canary"})
     assert found == Offer("openai", "m", is_ready=True, is_invited=True, key_name="K")
     assert "canary" not in repr(found)
+
+
+def test_a_model_that_is_typed_again_keeps_the_window_that_was_written_for_it():
+    text = "panel: {critic: {model: 'openai:a', context_window: 9000}}"
+    (same,) = seated(text, O, models=("critic=openai:a",)).seats
+    (other,) = seated(text, O, models=("critic=openai:b",)).seats
+    assert (same.context_window, other.context_window) == (9000, None), "a replay types every model"

@@ -100,7 +100,7 @@ def test_an_executed_proof_of_something_grave_blocks_also_in_a_partial_review() 
 def test_a_tool_s_result_blocks_however_it_was_settled_unless_it_was_contradicted(
     settled_by: SettledBy, precision: Precision, proof: Proof, expected: Verdict
 ) -> None:
-    ledger = replace(RAN, items=(evidence_item(1, "a.py", 2, precision=precision),))
+    ledger = replace(RAN, items=(evidence_item(1, "a.py", 2, precision=precision, severity=Severity.HIGH),))
     claim = a_claim("a.py", 2, "    return eval(a)", evidence=("E1",))
     made = case(claims=(claim,), probability=0.9, severity=Severity.HIGH, proof=proof, settled_by=settled_by)
     told = findings(Transcript(cases=(made,)), SHOWN, PolicyOptions())
@@ -211,3 +211,12 @@ def test_a_result_about_another_place_carries_no_block_however_many_cite_it(path
     assert verdict(Conclusion.COMPLETE, told, ledger, coverage=SEEN) is Verdict.COMMENT
     near = replace(ledger, items=(evidence_item(1, "a.py", 2, severity=Severity.HIGH),))
     assert verdict(Conclusion.COMPLETE, told, near, coverage=SEEN) is Verdict.REQUEST_CHANGES
+
+
+@pytest.mark.parametrize("severity", [Severity.LOW, Severity.MEDIUM])
+def test_a_mild_result_on_the_line_carries_no_block_that_only_words_make_grave(severity: Severity) -> None:
+    item = evidence_item(1, "a.py", 2, rule="F401", severity=severity, precision=Precision.CERTAIN)
+    claim = a_claim("a.py", 2, "    return eval(a)", severity=Severity.CRITICAL, evidence=("E1",))
+    made = case(claims=(claim,), severity=Severity.CRITICAL, probability=0.99, triage=Triage.ACCEPTED)
+    told = findings(Transcript(cases=(made,)), SHOWN, PolicyOptions())
+    assert verdict(Conclusion.COMPLETE, told, replace(RAN, items=(item,)), coverage=SEEN) is Verdict.COMMENT

@@ -299,3 +299,11 @@ def test_blocks_are_guessed_by_indentation() -> None:
     assert guessed("x", text.encode()) == (Block("one", 1, 4), Block("Two", 6, 10), Block("three", 9, 10), Block("four", 12, 14))
     assert innermost(guessed("x", text.encode()), 10) == Block("three", 9, 10)
     assert innermost(guessed("x", text.encode()), 11) is None
+
+
+@pytest.mark.parametrize(("path", "opens", "closes"), [("a.js", "function f(){", "}"), ("a.rb", "def f;", "end;")])
+def test_functions_in_each_other_without_end_are_left_to_guessing(path: str, opens: str, closes: str) -> None:
+    assert grammar(path, (opens * 500 + closes * 500).encode()) is None
+    assert grammar(path, (opens + closes + "\n").encode() * 2_001) is None
+    for shallow in ((opens + closes + "\n") * 40, opens * 40 + closes * 40):
+        assert len(grammar(path, shallow.encode()) or ()) == 40

@@ -169,6 +169,13 @@ def test_anything_less_leaves_the_case_as_it_was(first: Answer, second: Answer, 
     assert minutes.transcript((), ()).rulings[0].decision == f"F1: {why}"
 
 
+def test_a_ruling_is_about_its_own_case_and_says_whether_it_stays_open() -> None:
+    _, minutes = judged(a_case(), a_case(0.5, "F2"), first=UPHELD, second=UPHELD)
+    assert [(dict(one.scores).keys(), one.open) for one in minutes.transcript((), ()).rulings] == [({"F1"}, ()), ({"F2"}, ())]
+    _, minutes = judged(a_case(), first=UPHELD, second=REJECTED)
+    assert minutes.transcript((), ()).rulings[0].open == ("F1",)
+
+
 def test_an_invalid_judgement_is_asked_for_once_more() -> None:
     talk, minutes = judged(a_case(), first="no JSON", second=UPHELD)
     assert [(asked.round, asked.attempt) for asked in talk.asks] == [(1, 1), (2, 1), (1, 2)]

@@ -96,6 +96,22 @@ def test_a_replay_of_what_was_run_with_options_is_that_review(stage: Stage, mode
     assert (again["debate"], again["findings"]) == (made["debate"], made["findings"])
 
 
+def test_a_replay_has_the_answers_of_a_fallback(stage: Stage, models: Models) -> None:
+    settings = one_vendor(models)
+    settings["providers"]["dead"] = {"base_url": "http://127.0.0.1:9/v1"}
+    settings["panel"]["critic"] = {"model": "dead:fake", "fallback": settings["panel"]["critic"]["model"]}
+    models.script = panelist(stage.claims)
+    stage.configure(settings)
+    made = stage.review().document
+    assert [seat["status"] for seat in made["panel"]] == ["ok"] * 3
+    (session,) = sessions(stage)
+    calls = len(models.calls)
+    again = stage.run("sessions", "replay", session["id"], "--format", "json").document
+    assert len(models.calls) == calls, "a replay asks nobody"
+    for part in ("verdict", "findings", "coverage", "debate", "panel"):
+        assert again[part] == made[part], part
+
+
 def test_a_replay_of_an_interrupted_debate_asks_nobody(stage: Stage, models: Models) -> None:
     stage.configure(one_vendor(models))
     killed_at(stage, models, 9, TO_TAKE_IN)

@@ -106,3 +106,15 @@ def test_two_runs_at_a_time_make_every_call_once_and_the_same_review(
     assert sum(one.document["usage"]["replayed_calls"] for one in ended) == CALLS
     known = json.loads(debate.run("sessions", "list", "--format", "json").out)
     assert {session["state"] for session in known} == {"converged"}
+
+
+def test_documentation_and_lock_files_alone_ask_nobody(debate: Stage, models: Models) -> None:
+    for files in (("uv.lock",), ("README.md", "package-lock.json"), ("photo.png",)):
+        for name in files:
+            (debate.repo.path / name).write_bytes(b"version = 2\n\0" if name.endswith("png") else b"version = 2\n")
+        debate.repo.git("add", "--all")
+        debate.repo.git("commit", "-q", "-m", f"Change {files}")
+        made = debate.review().document
+        assert any("no debate was held" in note for note in made["notes"])
+        assert made["usage"]["calls"] == 0
+    assert not models.calls

@@ -363,6 +363,17 @@ def test_who_goes_on_all_the_same_gave_no_answer() -> None:
     run(main())
 
 
+def test_a_flood_of_look_ups_is_no_answer_and_none_of_them_is_made() -> None:
+    async def main() -> None:
+        tools = Drawer()
+        flood = replace(wishing(), tool_calls=tuple(ToolCall(f"c{n}", "read_file", f'{{"start": {n}}}') for n in range(5_000)))
+        reply = await asked(a_house(flood), tools=tools, steps=4)
+        assert (reply.status, reply.reason) == (ReplyStatus.FAILED, "it asked for 5000 look-ups at once")
+        assert tools.used == []
+
+    run(main())
+
+
 def test_a_wish_for_tools_that_were_not_offered_is_no_answer() -> None:
     async def main() -> None:
         reply = await asked(a_house(wishing()))

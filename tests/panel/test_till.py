@@ -289,6 +289,19 @@ def test_what_nobody_counted_or_priced_is_marked_as_a_guess() -> None:
     run(main())
 
 
+@pytest.mark.parametrize("lie", [Tokens(input=5 * 10**18, output=1), Tokens(input=1, output=9_999_999_999_999_999_999)])
+def test_a_count_that_no_call_can_have_is_not_believed_and_leaves_the_others_their_budget(lie: Tokens) -> None:
+    async def main() -> None:
+        shop = Shop(Model(replace(ANSWER, tokens=lie)), tokens=100_000)
+        usage = (await shop.serve()).usage
+        assert usage.input_tokens == prices.tokens_in(CALL.system + CALL.prefix + CALL.suffix)
+        assert usage.output_tokens == prices.tokens_in(ANSWER.text)
+        assert usage.estimated_usd == usage.cost_usd > 0
+        assert (await shop.serve(suffix="And what else?")).completion is not None
+
+    run(main())
+
+
 def test_tokens_of_a_local_model_are_told_apart() -> None:
     async def main() -> None:
         assert (await Shop(local=True).serve()).usage.local_tokens == 2_100
@@ -297,7 +310,7 @@ def test_tokens_of_a_local_model_are_told_apart() -> None:
     run(main())
 
 
-def test_a_time_out_is_charged_what_was_read_and_any_other_failure_nothing() -> None:
+def test_a_time_out_or_a_spoiled_answer_is_charged_what_was_read_and_any_other_failure_nothing() -> None:
     async def main() -> None:
         hung = await Shop(Model(seconds=500.0)).serve()
         assert hung.error is not None
@@ -305,6 +318,9 @@ def test_a_time_out_is_charged_what_was_read_and_any_other_failure_nothing() -> 
         assert hung.seconds == pytest.approx(100.0)
         assert hung.usage.input_tokens == prices.tokens_in(CALL.system + CALL.prefix + CALL.suffix)
         assert hung.usage.cost_usd == hung.usage.estimated_usd > 0
+        spoiled = await Shop(Model(ProviderError(Fault.UNREADABLE, "half of it"))).serve()
+        assert spoiled.usage.input_tokens == hung.usage.input_tokens
+        assert spoiled.usage.cost_usd == spoiled.usage.estimated_usd > 0
         denied = await Shop(Model(shut())).serve()
         assert denied.usage == Usage(calls=1, seconds=1.0)
 

@@ -38,6 +38,10 @@ def test_every_format_says_what_was_spent_cached_local_replayed_and_estimated(ki
         assert part in words
 
 
+def test_the_share_of_tokens_served_locally_is_told_also_where_there_is_none() -> None:
+    assert "0% of all tokens local" in spending.words(Usage(calls=1, input_tokens=10))
+
+
 @pytest.mark.parametrize("kind", HUMAN)
 @pytest.mark.parametrize("who", ["critic", "reviewer", "optimizer", "moderator"])
 def test_every_format_says_who_spent_it(kind: str, who: str) -> None:

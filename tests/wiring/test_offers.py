@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.util
+
 import pytest
 
 from reviewbot.adapters.panel.vendors import VENDORS
@@ -38,6 +40,26 @@ def test_one_key_seats_its_vendors_default_model_everywhere() -> None:
     seating = seated(an_order({"GEMINI_API_KEY": KEY}), configured())
     assert {str(seat.spec) for seat in seating.seats} == {"gemini:gemini-3.8-flash"}
     assert KEY not in repr(seating)
+
+
+def test_a_key_whose_library_is_not_installed_takes_no_seat(monkeypatch: pytest.MonkeyPatch) -> None:
+    environ = {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY}
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "anthropic" else found(name))
+    seating = seated(an_order(environ), configured())
+    assert {seat.spec.provider for seat in seating.seats} == {"openai"}
+    assert seating.notices == ("anthropic is not asked: what it needs is not installed; pip install 'reviewbot[anthropic]'",)
+    written = seated(an_order(environ), configured(users="panel: {critic: {model: 'anthropic:m'}}"))
+    assert str(written.seats[0].spec) == "anthropic:m", "who is named is asked, and its seat lost with the reason"
+
+
+def test_without_the_ledgers_library_the_static_panel_reviews_and_says_why(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == "sqlalchemy" else found(name))
+    seating = seated(an_order({"OPENAI_API_KEY": KEY}), configured())
+    assert seating.is_static
+    assert "pip install 'reviewbot[openai]'" in "".join(seating.notices)
+    assert not seated(an_order({"OPENAI_API_KEY": KEY}, models=("openai:m",)), configured()).is_static
 
 
 def test_a_provider_that_does_not_exist_is_named_with_what_to_do() -> None:

@@ -78,6 +78,11 @@ def test_rounds_that_somebody_set_are_not_cut_by_a_low_effort() -> None:
     assert modelled(CRITIC, debate__effort="high", debate__rounds=0).debate.rounds == 0
 
 
+def test_disputes_that_somebody_set_are_not_cut_by_a_low_effort() -> None:
+    assert modelled(CRITIC, debate__effort="low", debate__max_disputes=6).debate.max_disputes == 6
+    assert modelled(CRITIC, debate__effort="low", debate__max_disputes=1).debate.max_disputes == 1
+
+
 def test_a_draft_has_the_time_of_a_round() -> None:
     assert modelled(CRITIC, debate__round_seconds=33).improve.seconds == 33.0
 

@@ -53,6 +53,10 @@ HISTORY_TOKENS = 12_000
 ENVELOPE_WORDS = '\nPut that object into an envelope: {"answer": …}\n'
 """For those whose schema is the envelope."""
 
+MOST_LOOKS = 32
+"""Look-ups that one reply may ask for. Each result is up to 24 kB: a reply with room for thousands of wishes would fill memory,
+the ledger, and the time of everybody [design]."""
+
 SHRUNK_TO = 0.6
 """Of the passages, when a provider says that a prompt is too long."""
 
@@ -171,7 +175,8 @@ class _Conversation:
             try:
                 return await self._held()
             except Capped as capped:
-                return self._reply(ReplyStatus.CAPPED, reason=capped.reason), False
+                # A replay knows no failures: what this line did not answer, the fallback may have.
+                return self._reply(ReplyStatus.CAPPED, reason=capped.reason), self._desk.till.offline
 
     async def _held(self) -> tuple[Reply, bool]:
         allowance = self._allowance()
@@ -234,6 +239,9 @@ class _Conversation:
                 return served
             if len(steps) > self._line.steps or self._line.tools is None:
                 fault = ProviderError(Fault.INVALID, f"it went on using tools after {self._line.steps} steps")
+                return Served(None, fault, Usage(), 0.0)
+            if len(made.tool_calls) > MOST_LOOKS:
+                fault = ProviderError(Fault.INVALID, f"it asked for {len(made.tool_calls)} look-ups at once")
                 return Served(None, fault, Usage(), 0.0)
             steps = (*steps, await self._looked_up(made, len(steps)))
 

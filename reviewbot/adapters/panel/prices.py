@@ -25,6 +25,12 @@ DENSE_BLANKS = 1 / 40
 WORST_FACTOR = 1.5
 """Newer tokenizers make up to a third more tokens of the same text than those the estimate was measured with."""
 
+MOST_UNSEEN_TOKENS = 100_000
+"""What a provider may count beyond a token a byte of the prompt: its own words, and those of tools and schemas."""
+
+MOST_WRITTEN_TOKENS = 1_000_000
+"""No model writes more in one answer, its unseen thoughts included."""
+
 BORROWED_FACTOR = 1.1
 """On a price that another seller of the same model asks: some of Bedrock's endpoints are dearer."""
 
@@ -167,16 +173,23 @@ def cost(tokens: Tokens, price: Price) -> float:
 
 
 def counted(tokens: Tokens, prompt: str, answer: str) -> Tokens:
-    """The provider's count, or where it did not say one from the bytes that went and came (``known`` stays false)."""
-    if tokens.known:
-        return tokens
+    """The provider's count, or where it said none, or one that no call of this size can have, from the bytes that went and came
+    (``known`` is false then): a server that lies must not empty everybody's budget, nor say what no ledger can store."""
+    believable = tokens if _is_believable(tokens, prompt) else Tokens(known=False)
+    if believable.known:
+        return believable
     return Tokens(
-        input=max(tokens.input, tokens_in(prompt)),
+        input=max(believable.input, tokens_in(prompt)),
         cached=0,
         cache_written=0,
-        output=max(tokens.output, tokens_in(answer)),
+        output=max(believable.output, tokens_in(answer)),
         known=False,
     )
+
+
+def _is_believable(tokens: Tokens, prompt: str) -> bool:
+    most = len(prompt.encode("utf-8", "surrogatepass")) + MOST_UNSEEN_TOKENS
+    return max(tokens.input, tokens.cached, tokens.cache_written) <= most and tokens.output <= MOST_WRITTEN_TOKENS
 
 
 class Meter:

@@ -105,7 +105,7 @@ class Till:
     """Where every call of a run is paid."""
 
     def __init__(self, calls: Calls, budget: Budget, clock: Clock, *, offline: bool = False) -> None:
-        self._offline = offline
+        self.offline = offline
         self._calls = calls
         self._clock = clock
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="ledger")
@@ -118,7 +118,7 @@ class Till:
             return self._replayed(recorded)
         settled = False
         try:
-            if self._offline:
+            if self.offline:
                 raise Capped("it is not in the ledger, and a replay asks nobody")
             served = await self._made(counter, call, wanted)
             settled = True
@@ -250,8 +250,9 @@ class _Busy:
 
 
 def _lost(counter: Counter, call: ModelCall, error: ProviderError, *, busy: _Busy) -> Usage:
-    """What a failed call is charged: a provider that was still at work when time was up bills what it read."""
-    if error.fault is not Fault.TIMEOUT or not busy.seconds:
+    """What a failed call is charged: a provider that was still at work when time was up bills what it read, and so does one
+    behind a proxy that spoiled its answer."""
+    if error.fault not in (Fault.TIMEOUT, Fault.UNREADABLE) or not busy.seconds:
         return Usage(calls=1, seconds=busy.seconds, cost_usd=busy.usd, paid_usd=busy.usd)
     read = Tokens(input=prices.tokens_in(_words(call)), known=False)
     return _usage(read, counter, call, busy=busy)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import re
 from dataclasses import dataclass, replace
 from importlib import metadata
@@ -149,6 +150,25 @@ def open_provider(vendor: Vendor, account: Account) -> Provider:
         raise ConfigError(f"{vendor.name} needs the package {missing!r}", hint=_install(vendor)) from exc
     provider: Provider = made(replace(account, base_url=account.base_url or vendor.base_url))
     return provider
+
+
+LIBRARIES = {"anthropic": "anthropic", "openai": "openai", "gemini": "google.genai", "bedrock": "boto3", "ollama": "httpx2"}
+"""What is imported of each extra, beside the ledger's library."""
+
+LEDGER_LIBRARY = "sqlalchemy"
+
+
+def lacking(vendor: Vendor) -> str:
+    """How to install what a vendor needs, the ledger's library included; empty where all of it is here. Imports none of it."""
+    needed = [LIBRARIES[vendor.extra], LEDGER_LIBRARY] if vendor.extra in LIBRARIES else [LEDGER_LIBRARY]
+    return "" if all(map(_is_installed, needed)) else _install(vendor)
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False  # not even the package around it
 
 
 def family(model: str) -> str:

@@ -46,26 +46,28 @@ class SearchText:
             raise Invalid(f"text is {SHORTEST} to {LONGEST} characters of one line")
         found = self._search.find(self._trees.tree("head"), (text,), whole=False, most=MOST_FOUND)
         hits = [(name, hit) for hit in found if (name := shown.text(hit.path)).startswith(prefix)]
+        names = list(dict.fromkeys(name for name, _ in hits))[:MOST_FILES]
+        told = list(self._told(text, [(name, hit) for name, hit in hits if name in names]))
+        number = len(told) + sum(name not in names for name, _ in hits)
         complete = len(found) < MOST_FOUND
-        if not hits:
+        if not number:
             return (
                 "nothing found" if complete else f"nothing found among the first {MOST_FOUND} lines: search for something rarer"
             )
-        taken = fitting(self._told(hits), MOST_SHOWN)
-        count = f"{len(hits)} lines" if complete else f"more than {len(hits)} lines"
-        rest = (
-            (f"⟨{len(hits) - len(taken)} or more are not shown: give a path or a longer text⟩",) if len(taken) < len(hits) else ()
-        )
+        taken = fitting(told, MOST_SHOWN)
+        count = f"{number} lines" if complete else f"more than {number} lines"
+        rest = (f"⟨{number - len(taken)} or more are not shown: give a path or a longer text⟩",) if len(taken) < number else ()
         return "\n".join((f"{count} found:", *taken, *rest))
 
-    def _told(self, hits: list[tuple[str, Hit]]) -> Iterator[str]:
-        """Each hit as its file is shown as a whole: a line of a key of several lines is not known as one when it is alone."""
+    def _told(self, text: str, hits: list[tuple[str, Hit]]) -> Iterator[str]:
+        """Each hit as its file is shown as a whole: a line of a key of several lines is not known as one when it is alone.
+
+        A line that does not hold the text once it is shown is no hit: a number of hits would tell a secret, guess by guess."""
         files = self._trees.files("head")
-        names = list(dict.fromkeys(name for name, _ in hits))[:MOST_FILES]
-        readable = {name for name in names if name in files and 0 <= files[name].size <= LARGEST_FILE}
         for name, hit in hits:
-            if name in readable:
-                lines = self._trees.lines(files[name]) or ()
-                yield f"{name}:{hit.line}: {short(lines[hit.line - 1]) if hit.line <= len(lines) else ''}"
-            elif name in names:
+            readable = name in files and 0 <= files[name].size <= LARGEST_FILE
+            lines = (self._trees.lines(files[name]) or ()) if readable else ()
+            if readable and hit.line <= len(lines) and text in lines[hit.line - 1]:
+                yield f"{name}:{hit.line}: {short(lines[hit.line - 1])}"
+            elif not readable and text in shown.text(hit.text.decode("utf-8", "replace")):
                 yield f"{name}:{hit.line}: ⟨the file is too large to be shown⟩"
