@@ -285,7 +285,8 @@ def test_a_debate_that_is_not_there_is_exit_2(answers, capfd, command: list[str]
     assert "sessions list" in capfd.readouterr().err
 
 
-def test_keys_of_a_private_file_reach_the_wiring_and_what_is_left_is_said(answers, tmp_path: Path, capfd):
+def test_keys_of_a_private_file_reach_the_wiring_and_what_is_left_is_said(answers, tmp_path: Path, capfd, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
     (tmp_path / ".git").mkdir()
     (tmp_path / ".env").write_text("OPENAI_API_KEY=x\nREVIEWBOT__DEBATE__ROUNDS=1\n")
     asked = answers("models", ())
