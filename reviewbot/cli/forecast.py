@@ -23,8 +23,8 @@ def told(forecast: wiring.Forecast) -> str:
         nothing="no portion: there is nothing to read",
     )
     price = (
-        f"at most {forecast.calls} calls and ${forecast.worst_usd:.2f} (the cap is ${forecast.cap_usd:.2f}); "
-        "what the ledger holds already is not paid again"
+        f"at most {forecast.calls} calls and ${forecast.worst_usd:.2f}, second attempts and look-ups apart "
+        f"(the cap is ${forecast.cap_usd:.2f}); what the ledger holds already is not paid again"
     )
     return "\n".join([*lines, "", seats, "", reading, "", price])
 

@@ -44,7 +44,8 @@ def foretold(seating: Seating, scene: Scene, order: Order) -> Forecast:
 
 
 def _worst(laid: seats.Laid, portions: tuple[Portion, ...], options: pipeline.Options) -> tuple[int, float]:
-    """Calls and US dollars if every claim is disputed in every round. Second attempts and look-ups come on top."""
+    """Calls and US dollars if every claim is disputed in every round, drafts included. Second attempts and look-ups come on
+    top."""
     lines = [sitting.lines[0] for sitting in laid.sittings if sitting.lines]
     debate, largest = options.debate, max((one.tokens for one in portions), default=0)
     frame = PROMPT_FRAME_TOKENS + options.briefing.related_tokens
@@ -60,4 +61,8 @@ def _worst(laid: seats.Laid, portions: tuple[Portion, ...], options: pipeline.Op
         price = judge.counter.price(judge.model)
         calls += 2 * debate.max_disputes
         usd += 2 * debate.max_disputes * prices.worst_case(largest + frame, judge.max_output_tokens, price)
+    if lines and options.improve.most:
+        price = lines[0].counter.price(lines[0].model)
+        calls += 2 * options.improve.most
+        usd += 2 * options.improve.most * prices.worst_case(largest + frame, lines[0].max_output_tokens, price)
     return calls, usd

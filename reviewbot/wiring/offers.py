@@ -86,13 +86,16 @@ def account(name: str, configuration: Configuration, environ: Mapping[str, str])
 
 
 def is_local(vendor: Vendor, account: Account, configuration: Configuration) -> bool:
-    """Its tokens count as served locally: as configured, else by its vendor, else by its address."""
+    """Its tokens count as served locally, and cost nothing: as configured, else by its vendor, else (for a server without a
+    vendor) by its address. A vendor's name at a private address is a gateway to the vendor, who will bill it."""
     said = configuration.value(f"providers.{account.name}.local")
     if isinstance(said, bool):
         return said
+    if any(known.name == vendor.name for known in VENDORS):
+        return vendor.local
     host = urlsplit(account.base_url).hostname or ""
     try:
         near = ipaddress.ip_address(host).is_private
     except ValueError:
         near = host == "localhost"
-    return vendor.local or near
+    return near

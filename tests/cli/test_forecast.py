@@ -44,7 +44,7 @@ def test_seats_portions_and_the_worst_price_are_told():
         "moderator  moderator  gemini:y",
         "P1       12,345  a.py, b.py, c.py and 2 more",
         "P2       6       f.py",
-        "at most 41 calls and $1.24 (the cap is $0.50)",
+        "at most 41 calls and $1.24, second attempts and look-ups apart (the cap is $0.50)",
     ):
         assert words in said
 

@@ -134,6 +134,14 @@ def test_tokens_are_local_by_word_or_by_address(address: str, said: str, local: 
     assert is_local(vendor_of("lab", configuration), account("lab", configuration, {}), configuration) is local
 
 
+def test_a_vendor_behind_a_private_address_is_a_gateway_that_costs_money_unless_told_otherwise() -> None:
+    gateway = configured(users="providers: {openai: {base_url: 'http://127.0.0.1:4000/v1'}}")
+    told = configured(users="providers: {openai: {base_url: 'http://127.0.0.1:4000/v1', local: true}}")
+    for configuration, local in ((gateway, False), (told, True)):
+        vendor = vendor_of("openai", configuration)
+        assert is_local(vendor, account("openai", configuration, {}), configuration) is local
+
+
 def test_ollama_is_local_wherever_it_is() -> None:
     configuration = configured(users="providers: {ollama: {base_url: 'https://ollama.example'}}")
     assert is_local(vendor_of("ollama", configuration), account("ollama", configuration, {}), configuration)
