@@ -215,10 +215,10 @@ def one_vendor(models: Models, **other: Any) -> dict[str, Any]:
 def every_vendor(models: Models) -> dict[str, Any]:
     """The addresses of all vendors."""
     return {
-        "anthropic": {"base_url": models.url},
-        "openai": {"base_url": f"{models.url}/v1"},
-        "gemini": {"base_url": models.url},
-        "bedrock": {"base_url": models.url},
+        "anthropic": {"base_url": models.url, "local": True},
+        "openai": {"base_url": f"{models.url}/v1", "local": True},
+        "gemini": {"base_url": models.url, "local": True},
+        "bedrock": {"base_url": models.url, "local": True},
         "ollama": {"base_url": models.url},
     }
 

@@ -83,7 +83,7 @@ def test_every_portion_has_one_prefix_of_its_own(tmp_path: Path, models: Models)
     seat = {"model": "anthropic:claude-fake-1", "context_window": 24_000}
     stage.configure(
         {
-            "providers": {"anthropic": {"base_url": models.url}},
+            "providers": {"anthropic": {"base_url": models.url, "local": True}},
             "panel": dict.fromkeys(ROLES, seat),
             "moderator": seat,
             "limits": {"tokens": 10_000_000, "cost_usd": 1_000},

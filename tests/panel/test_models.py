@@ -12,6 +12,7 @@ import pytest
 from reviewbot.adapters.panel import prices
 from reviewbot.adapters.panel.local import LocalHost
 from reviewbot.adapters.panel.models import ENVELOPE_WORDS, Desk, Line, ModelPanel, Sitting
+from reviewbot.adapters.panel.pace import LEAST_PROMPT_TOKENS
 from reviewbot.domain.debate import Seat
 from reviewbot.domain.evidence import Category, Severity
 from reviewbot.ports import (
@@ -554,7 +555,8 @@ def test_an_ask_waits_for_its_turn_and_is_sized_by_the_answer_before_it() -> Non
         await asyncio.gather(*(panel.ask(replace(ASK, subject=f"L{number}")) for number in range(2)))
         assert house.shop.model.most_inside == 1
         first, second = (prices.tokens_in(call.prefix) for call in house.shop.model.calls)
-        assert 0 < second < first / 2
+        assert 0 < second < first
+        assert second <= LEAST_PROMPT_TOKENS < first
 
     run(main())
 
