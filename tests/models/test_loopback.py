@@ -45,7 +45,10 @@ def test_the_command_is_watched_too(tmp_path: Path) -> None:
     stage = Stage(tmp_path)
     stage.keys.update(KEYS)
     stage.configure(
-        {"providers": {"openai": {"base_url": f"https://{NOWHERE}/v1"}}, "panel": {"critic": {"model": "openai:gpt-fake-1"}}}
+        {
+            "providers": {"openai": {"base_url": f"https://{NOWHERE}/v1", "local": True}},
+            "panel": {"critic": {"model": "openai:gpt-fake-1"}},
+        }
     )
     ran = stage.review()
     assert ran.code == 3, ran.said
