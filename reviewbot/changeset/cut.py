@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from reviewbot.changeset import outline
-from reviewbot.changeset.pack import BYTES_PER_TOKEN, DENSE_BLANKS, DENSE_FACTOR, TOKENS_PER_FILE, TOKENS_PER_LINE_NUMBER
+from reviewbot.changeset.pack import TOKENS_PER_FILE, TOKENS_PER_LINE_NUMBER
+from reviewbot.domain.tokens import BYTES_PER_TOKEN, DENSE_BLANKS, DENSE_FACTOR
 from reviewbot.ports import Passage, Removed
 
 TOP, NESTED, GAP, ANYWHERE = range(4)

@@ -7,12 +7,8 @@ from dataclasses import replace
 from reviewbot.changeset.kinds import tier
 from reviewbot.changeset.select import Scope
 from reviewbot.domain.change import Coverage, CoverageStatus, FileChange, Hunk
+from reviewbot.domain.tokens import estimate
 
-BYTES_PER_TOKEN = 3.2
-DENSE_FACTOR = 1.6
-"""Python code was measured at 4.75 and dense text at 1.65 to 3.4 bytes a token (o200k): both lie on the safe side."""
-DENSE_BLANKS = 1 / 40
-"""Text with fewer blanks than this is base64, hex or minified code."""
 TOKENS_PER_LINE_NUMBER = 2
 TOKENS_PER_FILE = 20
 CONTEXT_LINES = 12
@@ -22,8 +18,7 @@ CONTEXT_LINES = 12
 def tokens(text: bytes) -> int:
     """An estimate that errs upwards. Models differ; what a provider reports afterwards is the truth."""
     blanks = text.count(b" ") + text.count(b"\n") + text.count(b"\t")
-    dense = len(text) > 80 and blanks < len(text) * DENSE_BLANKS
-    return int(len(text) / BYTES_PER_TOKEN * (DENSE_FACTOR if dense else 1.0)) + 1
+    return estimate(len(text), blanks)
 
 
 def cost(file: FileChange) -> int:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from reviewbot.context.blocks import Block, Parser, guessed, innermost
 from reviewbot.context.mentions import Mention
+from reviewbot.domain.tokens import BYTES_PER_TOKEN
 from reviewbot.ports import Passage, Related
 from reviewbot.screen import shown
 
@@ -14,7 +15,6 @@ SMALL_BLOCK = 30
 AROUND = 5
 """Lines on either side of a call in a larger one."""
 LARGEST_FILE = 600_000
-BYTES_PER_TOKEN = 3.2
 TOKENS_PER_LINE, TOKENS_PER_PASSAGE = 3, 25
 
 

@@ -13,10 +13,8 @@ from reviewbot.debate.minutes import Minutes
 from reviewbot.debate.papers import Papers, Reading
 from reviewbot.debate.rounds import Answers, Heard, Held, Round, hold
 from reviewbot.domain.debate import Claim, Seat
+from reviewbot.domain.tokens import BYTES_PER_TOKEN
 from reviewbot.ports import Ask, Assignment, Dossier, FirstPass, Pace, Passage, Portion
-
-TOKENS_PER_CHARACTER = 1 / 3.2
-"""The estimate that portions are cut by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,4 +151,4 @@ def _subject(dossier: Dossier) -> str:
 
 
 def _tokens(dossier: Dossier) -> int:
-    return int(sum(len(line) + 8 for passage in dossier.passages for line in passage.lines) * TOKENS_PER_CHARACTER)
+    return int(sum(len(line) + 8 for passage in dossier.passages for line in passage.lines) / BYTES_PER_TOKEN)

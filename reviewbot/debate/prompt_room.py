@@ -7,13 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import accumulate
 
+from reviewbot.domain.tokens import BYTES_PER_TOKEN, DENSE_FACTOR, is_dense
 from reviewbot.ports import Dossier, Passage, Related
 
-BYTES_PER_TOKEN = 3.2
-DENSE_BYTES_PER_TOKEN = 2.0
-DENSE_BLANKS = 1 / 40
-"""A line with fewer blanks than this is base64, hex or minified code. These three are the packer's: code was measured at 4.75
-bytes a token, dense text at 1.65 to 3.4 (o200k)."""
 BYTES_PER_ROW = 8
 """A line's number, mark and line feed."""
 WORTH_CUTTING = 1 / 4
@@ -96,8 +92,8 @@ def _weights(passage: Passage) -> list[float]:
 
 def _row(text: str) -> float:
     size = len(text) if text.isascii() else len(text.encode("utf-8", "surrogatepass"))
-    dense = size > 80 and text.count(" ") + text.count("\t") < size * DENSE_BLANKS
-    return BYTES_PER_ROW / BYTES_PER_TOKEN + size / (DENSE_BYTES_PER_TOKEN if dense else BYTES_PER_TOKEN)
+    factor = DENSE_FACTOR if is_dense(size, text.count(" ") + text.count("\t")) else 1.0
+    return (BYTES_PER_ROW + size * factor) / BYTES_PER_TOKEN
 
 
 def _distance(passage: Passage, place: Place | None) -> tuple[int, int]:

@@ -8,10 +8,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from reviewbot import config
 from reviewbot.adapters.store.records import CallRecord, SessionRecord
 from reviewbot.adapters.store.records import SessionSummary as SessionSummary
-from reviewbot.config import Configuration
 from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.review import Review
 from reviewbot.errors import RevisionError, UsageError
@@ -20,8 +18,7 @@ from reviewbot.publish.transcript import DebateCall, DebateRecord, DebateSeat
 from reviewbot.wiring import books
 from reviewbot.wiring.order import Order, Outcome
 from reviewbot.wiring.reviewing import review
-from reviewbot.wiring.rooms import repository_files
-from reviewbot.wiring.scene import project_of
+from reviewbot.wiring.scene import configured_here, project_of
 
 if TYPE_CHECKING:
     from reviewbot.adapters.store.opening import Store
@@ -81,13 +78,8 @@ def last_review(order: Order) -> Review:
 @contextmanager
 def _store(order: Order) -> Iterator[Store]:
     """The ledger as it is configured for this place."""
-    with books.opened(order, _configuration(order)) as store:
+    with books.opened(order, configured_here(order)) as store:
         yield store
-
-
-def _configuration(order: Order) -> Configuration:
-    repository = (order.config,) if order.config else repository_files(order.directory, order.environment)
-    return config.load(flags=order.flags, environ=order.environment, repository=repository, user=order.user)
 
 
 def _record(found: SessionRecord) -> DebateRecord:

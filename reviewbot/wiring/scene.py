@@ -8,13 +8,14 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from reviewbot import config
 from reviewbot.adapters.git import GitRepo
 from reviewbot.adapters.patch import PatchOnly
 from reviewbot.config import Configuration
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.event import TargetKind
 from reviewbot.wiring.order import Order, configure
-from reviewbot.wiring.rooms import open_repository
+from reviewbot.wiring.rooms import open_repository, repository_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,3 +59,9 @@ def project_of(order: Order) -> str:
 
 def _project(repo: GitRepo | PatchOnly) -> str:
     return (repo.remote_name() or str(repo.toplevel)) if isinstance(repo, GitRepo) else "patch"
+
+
+def configured_here(order: Order) -> Configuration:
+    """The configuration of a place apart from any change: the committed file of the repository counts."""
+    repository = (order.config,) if order.config else repository_files(order.directory, order.environment)
+    return config.load(flags=order.flags, environ=order.environment, repository=repository, user=order.user)

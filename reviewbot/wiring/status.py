@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from reviewbot import config
 from reviewbot.adapters.panel.vendors import open_provider
 from reviewbot.config import Configuration
 from reviewbot.config.models import ModelSpec
@@ -14,7 +13,7 @@ from reviewbot.errors import ConfigError
 from reviewbot.ports import ModelCall, Profile, ProviderError
 from reviewbot.wiring import books, offers
 from reviewbot.wiring.order import Order, SystemClock
-from reviewbot.wiring.rooms import repository_files
+from reviewbot.wiring.scene import configured_here
 
 REACH_SECONDS = 10.0
 MEASURE_SECONDS = 300.0
@@ -37,7 +36,7 @@ class ModelStatus:
 
 def models(order: Order) -> tuple[ModelStatus, ...]:
     """Every provider that has a key or an address here, and every model that sits; each provider is asked for its models."""
-    configuration = _configuration(order)
+    configuration = configured_here(order)
     seating = offers.seated(order, configuration)
     return asyncio.run(_statuses(order, configuration, seating))
 
@@ -100,7 +99,7 @@ async def _asked(name: str, order: Order, configuration: Configuration) -> tuple
 
 def profiles(order: Order, measure: bool) -> tuple[Profile, ...]:
     """How fast local models are; with ``measure`` each that sits is asked once first. Raises LedgerError."""
-    configuration = _configuration(order)
+    configuration = configured_here(order)
     with books.opened(order, configuration) as store:
         if measure:
             seating = offers.seated(order, configuration)
@@ -137,8 +136,3 @@ async def _measured(spec: ModelSpec, order: Order, configuration: Configuration,
     if made.timings is not None:
         pace.learn(made.timings, predicted=predicted, real=clock.seconds() - began, loaded=False)
     return pace.profile()
-
-
-def _configuration(order: Order) -> Configuration:
-    repository = (order.config,) if order.config else repository_files(order.directory, order.environment)
-    return config.load(flags=order.flags, environ=order.environment, repository=repository, user=order.user)

@@ -12,7 +12,6 @@ import pytest
 from reviewbot.adapters.panel import prices
 from reviewbot.adapters.panel.local import LocalHost
 from reviewbot.adapters.panel.models import ENVELOPE_WORDS, Desk, Line, ModelPanel, Sitting
-from reviewbot.adapters.panel.pace import LEAST_PROMPT_TOKENS
 from reviewbot.domain.debate import Seat
 from reviewbot.domain.evidence import Category, Severity
 from reviewbot.ports import (
@@ -547,16 +546,17 @@ def test_every_ask_has_an_allowance_of_its_own(one: Ask, other: Ask) -> None:
 
 
 def test_an_ask_waits_for_its_turn_and_is_sized_by_the_answer_before_it() -> None:
-    slow = Timings(prompt_tokens=1_200, prompt_seconds=30.0, output_tokens=200, output_seconds=10.0)
+    slow = Timings(prompt_tokens=5_000, prompt_seconds=25.0, output_tokens=500, output_seconds=20.0)
+    long = a_dossier(*(a_passage(f"file{number}.py", f"some code in file {number}\n" * 20) for number in range(60)))
 
     async def main() -> None:
-        house = House(Shop(Model(replace(ANSWER, timings=slow), seconds=40.0)))
-        panel = house.panel(at_pace(house, write=20.0))
-        await asyncio.gather(*(panel.ask(replace(ASK, subject=f"L{number}")) for number in range(2)))
+        house = House(Shop(Model(replace(ANSWER, timings=slow), seconds=45.0)))
+        panel = house.panel(at_pace(house, read=800.0, write=100.0))
+        asks = (replace(ASK, subject=f"L{number}", question=FirstPass(long)) for number in range(2))
+        await asyncio.gather(*map(panel.ask, asks))
         assert house.shop.model.most_inside == 1
         first, second = (prices.tokens_in(call.prefix) for call in house.shop.model.calls)
-        assert 0 < second < first
-        assert second <= LEAST_PROMPT_TOKENS < first
+        assert 0 < second < first / 2
 
     run(main())
 

@@ -106,14 +106,14 @@ def test_a_slow_machine_is_asked_the_least_where_that_can_be_answered() -> None:
 
 
 def test_after_a_slowdown_the_next_question_shrinks_and_is_answered_in_time() -> None:
-    machine = Machine(400, 40, 3)
+    machine = Machine(1_600, 160, 3)
     pace = taught(machine, 5)
     before = pace.room(60, 100, loaded=True)
     machine.slow_down(4)
     assert ask(pace, machine, before, 100) <= 60
     after = pace.room(60, 100, loaded=True)
-    assert 0 < after < before / 4
-    assert ask(pace, machine, after, 100) <= 60
+    assert LEAST_PROMPT_TOKENS < after < before / 4
+    assert ask(pace, machine, after, 100) <= 60 / 4
 
 
 def test_room_uses_the_time_it_may_use() -> None:

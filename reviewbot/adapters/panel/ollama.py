@@ -13,7 +13,6 @@ import httpx2
 
 from reviewbot.adapters.panel import http
 from reviewbot.adapters.panel.ollama_dialect import (
-    BYTES_PER_TOKEN,
     FRAME_TOKENS,
     MOST_BYTES_PER_TOKEN,
     STEP,
@@ -27,6 +26,7 @@ from reviewbot.adapters.panel.ollama_dialect import (
     size_of,
 )
 from reviewbot.adapters.panel.ollama_host import address
+from reviewbot.domain.tokens import BYTES_PER_TOKEN
 from reviewbot.ports import Account, Completion, Fault, ModelCall, ProviderError
 
 LISTING_SECONDS = 10.0

@@ -15,8 +15,6 @@ from reviewbot.screen import strict_json
 
 KEEP_ALIVE = "10m"
 
-#: As in changeset/pack.py: o200k reads 4.75 bytes of Python a token and 2.6 of dense text; this leaves room.
-BYTES_PER_TOKEN = 3.2
 #: No tokenizer in use packs source code or prose tighter than this: fewer tokens mean that a part was not read.
 MOST_BYTES_PER_TOKEN = 8
 #: Below this a prompt says too little about its tokenizer.

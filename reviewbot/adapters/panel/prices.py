@@ -13,14 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from reviewbot.domain.tokens import estimate
 from reviewbot.ports import Clock, Tokens
 
 MILLION = 1_000_000
-
-BYTES_PER_TOKEN = 3.2
-DENSE_FACTOR = 1.6
-DENSE_BLANKS = 1 / 40
-"""As the packer of changes counts: Python code was measured at 4.75 bytes a token and text without blanks at 1.65 (o200k)."""
 
 WORST_FACTOR = 1.5
 """Newer tokenizers make up to a third more tokens of the same text than those the estimate was measured with."""
@@ -143,8 +139,7 @@ def tokens_in(text: str) -> int:
     """An estimate that errs upwards for most models; ``worst_case`` adds a margin for the rest."""
     size = len(text.encode("utf-8", "surrogatepass"))
     blanks = text.count(" ") + text.count("\n") + text.count("\t")
-    dense = size > 80 and blanks < size * DENSE_BLANKS
-    return int(size / BYTES_PER_TOKEN * (DENSE_FACTOR if dense else 1.0)) + 1
+    return estimate(size, blanks)
 
 
 def worst_tokens(prompt_tokens: int, max_output_tokens: int) -> int:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from reviewbot.domain.tokens import BYTES_PER_TOKEN
 from reviewbot.ports import Exchange, ToolCall, ToolResult
 
-BYTES_PER_TOKEN = 3.2
-"""As elsewhere: errs upwards for source code."""
 LONGEST_BEGINNING = 100
 LONGEST_ARGUMENTS = 200
 SHORTENED_TO = 1 / 2
