@@ -44,15 +44,29 @@ class Library:
     blobs: Mapping[str, str]
 
 
-def papers(common: Dossier, passages: tuple[Passage, ...], library: Library | None, *, options: BriefingOptions) -> Papers:
-    """Every portion as a dossier that is like ``common`` but for its passages and their context."""
+@dataclass(frozen=True, slots=True)
+class Division:
+    """The change in portions, each with its ``context``, and once more in ``small`` ones."""
+
+    whole: tuple[tuple[Passage, ...], ...]
+    context: tuple[tuple[Related, ...], ...]
+    small: tuple[tuple[Passage, ...], ...]
+
+
+def divided(passages: tuple[Passage, ...], library: Library | None, *, options: BriefingOptions) -> Division:
+    """Everything that can be laid out before the evidence is in."""
     whole = _divided(passages, options.portion_tokens)
     small = _divided(passages, options.small_tokens) if options.small_tokens else ()
-    context = _context(whole, library, options)
+    return Division(whole, _context(whole, library, options), small)
+
+
+def papers(common: Dossier, division: Division) -> Papers:
+    """Every portion as a dossier that is like ``common`` but for its passages and their context."""
+    whole, small = division.whole, division.small
     return Papers(
         tuple(
             replace(common, passages=part, portion=f"P{number}", of=len(whole), related=beside)
-            for number, (part, beside) in enumerate(zip(whole, context, strict=True), 1)
+            for number, (part, beside) in enumerate(zip(whole, division.context, strict=True), 1)
         ),
         tuple(replace(common, passages=part, portion=f"L{number}", of=len(small)) for number, part in enumerate(small, 1)),
     )

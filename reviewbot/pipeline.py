@@ -6,12 +6,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from reviewbot import __version__, briefing, drive
-from reviewbot.briefing import BriefingOptions, Library
+from reviewbot.briefing import BriefingOptions, Division, Library
 from reviewbot.changeset import diff, excerpt, pack, select
 from reviewbot.changeset.select import Scope, SelectOptions
 from reviewbot.consensus import policy
@@ -27,12 +27,15 @@ from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.evidence import Ledger
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Review, Timing
 from reviewbot.drive import Deadline
-from reviewbot.evidence import collect, plan, proof
+from reviewbot.evidence import collect, plan, proof, sources
+from reviewbot.evidence.match import Heard
 from reviewbot.evidence.view import CheckOptions, View, is_python_test
 from reviewbot.ports import (
     Clock,
     Dossier,
     Experiment,
+    Helper,
+    HelperLost,
     Objects,
     Observer,
     Panel,
@@ -86,6 +89,7 @@ class World:
     panel: Panel
     clock: Clock
     observer: Observer
+    helper: Helper
     search: Search | None = None
     session: Session = Unremembered()
 
@@ -143,8 +147,10 @@ def review(request: ReviewRequest, revisions: Revisions, world: World, *, option
     started = world.clock.seconds()
     run = _Run(world, options, Deadline(world.clock, started + options.seconds))
     material = _read(revisions, run)
-    ledger, overlapped = _evidence(material, run)
-    papers = _papers(request, material, ledger, run=run)
+    evidence = _evidence(material, run)
+    division = _division(material, run)
+    ledger, overlapped = evidence()
+    papers = _papers(request, division, ledger, options=options)
     transcript, told = _debate(material, papers, ledger, run=run)
     seconds = world.clock.seconds() - started
     timing = Timing(round(seconds, 3), round(seconds - overlapped, 3))
@@ -175,7 +181,10 @@ def _selected(change: ChangeSet, objects: Objects | None, options: Options) -> t
 def _read(revisions: Revisions, run: _Run) -> _Material:
     """What changed, what of it is looked at, and how it is shown."""
     world = run.world
-    change = diff.read(world.repo.diff(revisions), revisions)
+    found = world.repo.diff(revisions)
+    if world.session.recall("evidence") is None:
+        world.helper.expect(len(found.patch))
+    change = diff.read(found, revisions)
     scope, contents = _selected(change, world.objects, run.options)
     world.observer.saw(Progress("changeset", f"{len(change.files)} files changed, {len(scope.files)} in scope"))
     head = change.revisions.head_tree
@@ -202,30 +211,39 @@ def _contents(scope: Scope, objects: Objects | None) -> Mapping[str, Contents]:
     }
 
 
-def _evidence(material: _Material, run: _Run) -> tuple[Ledger, float]:
+def _evidence(material: _Material, run: _Run) -> Callable[[], tuple[Ledger, float]]:
     """S0: what the checks say, or said when this debate was begun: who resumes it sees the same.
 
-    Also the seconds that would be saved if all checks could run at once."""
+    Begun here, and asked for when it is needed. Also the seconds that would be saved if all checks could run at once."""
     session = run.world.session
     if (kept := session.recall("evidence")) is not None:
         run.world.observer.saw(Progress("evidence", "taken from the debate that is resumed"))
         session.keep("evidence", kept, SessionState.IN_DEBATE)
-        return load.load_evidence(document.dumps(kept)), 0.0
+        return lambda: (load.load_evidence(document.dumps(kept)), 0.0)
     session.keep("checking", {}, SessionState.CHECKING)
-    ledger, overlapped = _examine(material, run)
-    written = document.evidence_document(ledger, material.change.revisions)
-    session.keep("evidence", written, SessionState.IN_DEBATE)
-    return ledger, overlapped
+    reading = run.world.helper.begin(sources.hear, sources.ends(material.view))
+
+    def evidence() -> tuple[Ledger, float]:
+        ledger, overlapped = _examined(material, reading, run)
+        written = document.evidence_document(ledger, material.change.revisions)
+        session.keep("evidence", written, SessionState.IN_DEBATE)
+        return ledger, overlapped
+
+    return evidence
 
 
-def _examine(material: _Material, run: _Run) -> tuple[Ledger, float]:
+def _examined(material: _Material, reading: Callable[[float], Heard], run: _Run) -> tuple[Ledger, float]:
     """The checks that the change deserves, run at base and head."""
     world, options = run.world, run.options
     planned = plan.plan(material.view, options.checks)
     began = world.clock.seconds()
     outcomes = drive.run_jobs(planned.jobs, world.sandbox, deadline=run.deadline, observer=world.observer)
     waited = world.clock.seconds() - began
-    ledger = collect.collect(material.view, planned, outcomes, options=options.checks)
+    try:
+        read = reading(run.deadline.left())
+    except HelperLost as exc:
+        read = sources.unheard(str(exc))
+    ledger = collect.collect(material.view, planned, outcomes, read=read, options=options.checks)
     world.observer.saw(Progress("evidence", f"{len(ledger.items)} results, {len(ledger.new())} new"))
     return ledger, max(waited - max((outcome.seconds for outcome in outcomes), default=waited), 0.0)
 
@@ -240,16 +258,20 @@ def _view(
     return View(change, scope.files, contents, paths, tests, room.level, room.notes)
 
 
-def _papers(request: ReviewRequest, material: _Material, ledger: Ledger, *, run: _Run) -> Papers:
-    """What lies before the panel."""
-    world, options = run.world, run.options
-    criteria = options.debate.criteria
-    common = Dossier((), ledger, rules=options.rules, title=request.title, focus=request.focus, criteria=criteria)
-    tree = material.change.revisions.head_tree
+def _division(material: _Material, run: _Run) -> Division:
+    """The change in portions, with what the rest of the tree says about each."""
+    world, tree = run.world, material.change.revisions.head_tree
     library = None
     if world.objects is not None and world.search is not None and tree is not None:
         library = Library(world.objects, world.search, tree, material.blobs)
-    return briefing.papers(common, material.passages, library, options=options.briefing)
+    return briefing.divided(material.passages, library, options=run.options.briefing)
+
+
+def _papers(request: ReviewRequest, division: Division, ledger: Ledger, *, options: Options) -> Papers:
+    """What lies before the panel."""
+    criteria = options.debate.criteria
+    common = Dossier((), ledger, rules=options.rules, title=request.title, focus=request.focus, criteria=criteria)
+    return briefing.papers(common, division)
 
 
 def _debate(material: _Material, papers: Papers, ledger: Ledger, *, run: _Run) -> tuple[Transcript, tuple[Finding, ...]]:

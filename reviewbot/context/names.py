@@ -40,6 +40,11 @@ def _listed(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
+_OPENERS = _listed("""
+    export default public private protected internal static final abstract async override virtual inline unsafe const pub
+    def class func function function* fun fn interface struct trait enum module type record object protocol create
+    """)
+"""The first word of what ``_DECLARED`` and ``_METHOD`` match. Most lines begin with another, and are passed by at once."""
 _COMMON = _listed("""
     if elif else for while switch case catch return print yield await async with assert raise throw new delete typeof
     sizeof not and or in is del lambda except finally try import from function func def class super self this cls match
@@ -83,10 +88,16 @@ def wanted(passages: Sequence[Passage]) -> Names:
 def declared(line: str) -> tuple[str, ...]:
     """The name that a line declares: a function, a class, or what is assigned at its very beginning."""
     line = line[:LONGEST_LINE]
-    if certain := _DECLARED.match(line):
+    opens = _opens(line)
+    if opens and (certain := _DECLARED.match(line)):
         return (certain[1],)
-    likely = _ASSIGNED.match(line) or _METHOD.match(line)
+    likely = ("=" in line and _ASSIGNED.match(line)) or (opens and _METHOD.match(line))
     return (likely[1],) if likely and likely[1] not in _COMMON else ()
+
+
+def _opens(line: str) -> bool:
+    words = line.split(None, 1)
+    return bool(words) and (words[0].lower() in _OPENERS or words[0][:4].lower() == "pub(")
 
 
 def called(line: str) -> list[str]:

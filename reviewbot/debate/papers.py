@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from reviewbot.domain.debate import Claim, Seat, Unread
 from reviewbot.ports import Dossier, Passage
-
-Line = tuple[str, int]
-"""A path and a line number at head."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,25 +31,31 @@ class Papers:
         return (same_file or list(pile))[0]
 
 
-def lines(passage: Passage) -> Iterable[Line]:
+def lines(passage: Passage) -> Collection[int]:
     """What of a passage counts as read: its changed lines, or (where lines were only removed) its first."""
-    return ((passage.path, number) for number in passage.changed) if passage.changed else ((passage.path, passage.start),)
+    return passage.changed or (passage.start,)
 
 
 @dataclass(slots=True)
 class Reading:
-    """Who read what in the first pass, counted by line."""
+    """Who read what in the first pass, counted by path and line."""
 
-    readers: Counter[Line] = field(default_factory=Counter)
+    readers: defaultdict[str, Counter[int]] = field(default_factory=lambda: defaultdict(Counter))
 
     def add(self, dossier: Dossier, unread: tuple[Passage, ...]) -> None:
         """One panelist gave a valid answer about a dossier, of which ``unread`` was not shown to it."""
-        missed = {line for passage in unread for line in lines(passage)}
-        self.readers.update(line for passage in dossier.passages for line in lines(passage) if line not in missed)
+        missed: defaultdict[str, set[int]] = defaultdict(set)
+        for passage in unread:
+            missed[passage.path].update(lines(passage))
+        for passage in dossier.passages:
+            seen = lines(passage)
+            gone = missed.get(passage.path)
+            self.readers[passage.path].update([line for line in seen if line not in gone] if gone else seen)
 
     def of(self, claim: Claim) -> int:
         """How many read the place of a claim; 0 where it is on no changed line."""
-        return max((self.readers[claim.path, line] for line in range(claim.start_line, claim.line + 1)), default=0)
+        readers = self.readers.get(claim.path, Counter())
+        return max((readers[line] for line in range(claim.start_line, claim.line + 1)), default=0)
 
     def missing(self, passages: Iterable[Passage], needed: int, invited: int) -> tuple[Unread, ...]:
         """The files of which some changed line was read by fewer than ``needed`` of those who were ``invited``."""
@@ -60,11 +63,13 @@ class Reading:
         unread: Counter[str] = Counter()
         most: Counter[str] = Counter()
         for passage in passages:
-            for line in lines(passage):
-                total[passage.path] += 1
-                if self.readers[line] < needed:
-                    unread[passage.path] += 1
-                    most[passage.path] = max(most[passage.path], self.readers[line])
+            path, asked = passage.path, lines(passage)
+            readers = self.readers.get(path, Counter())
+            few = [count for line in asked if (count := readers[line]) < needed]
+            total[path] += len(asked)
+            if few:
+                unread[path] += len(few)
+                most[path] = max(most[path], *few)
         return tuple(
             Unread(path, count, count == total[path], _reason(count, total[path], readers=most[path], invited=invited))
             for path, count in unread.items()

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from reviewbot.domain.evidence import CheckRun, Evidence, EvidenceKind, EvidenceStatus, Ledger, Result, TestRun
-from reviewbot.evidence import lint, places, public, shown, sources, suite
+from reviewbot.evidence import lint, places, public, shown, suite
 from reviewbot.evidence.match import Heard, Mark, compare
 from reviewbot.evidence.view import CheckOptions, Plan, View
 from reviewbot.ports import Outcome
@@ -15,10 +15,10 @@ from reviewbot.ports import Outcome
 _ORDER = {EvidenceStatus.NEW: 0, EvidenceStatus.EXISTING: 1, EvidenceStatus.FIXED: 2}
 
 
-def collect(view: View, plan: Plan, outcomes: Sequence[Outcome], *, options: CheckOptions) -> Ledger:
-    """The ledger. ``outcomes`` are those of ``plan.jobs``, in its order."""
+def collect(view: View, plan: Plan, outcomes: Sequence[Outcome], *, read: Heard, options: CheckOptions) -> Ledger:
+    """The ledger. ``outcomes`` are those of ``plan.jobs``, in its order; ``read`` is what the analysers said."""
     by_name = {job.name: outcome for job, outcome in zip(plan.jobs, outcomes, strict=True)}
-    heard = (suite.hear(view, by_name), lint.hear(view, by_name), public.hear(view, by_name), sources.hear(view))
+    heard = (suite.hear(view, by_name), lint.hear(view, by_name), public.hear(view, by_name), read)
     base_texts = {file.path: places.lines(view.contents_of(file).base) for file in view.files}
     told = [(one, (*one.marks, *compare(view.change, one.sides, base_texts))) for one in heard]
     marks = [mark for _, said in told for mark in said]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from reviewbot.domain.change import Contents, FileChange, FileKind
 from reviewbot.domain.evidence import ANALYSERS, CheckRun, EvidenceStatus, Result, Side
@@ -13,20 +14,39 @@ from reviewbot.evidence.statements import parse
 from reviewbot.evidence.view import View
 
 
-def hear(view: View) -> Heard:
-    """What the analysers say of all files in scope."""
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """A file in scope, with as much of its two ends as is known: all of it, or what the hunks show."""
+
+    base_path: str | None
+    head_path: str | None
+    contents: Contents
+    removed: tuple[tuple[int, bytes], ...] = ()
+    added: tuple[tuple[int, bytes], ...] = ()
+
+
+def ends(view: View) -> tuple[Ends, ...]:
+    """What there is to read."""
+    return tuple(_ends(file, view.contents_of(file)) for file in view.files if file.kind is FileKind.TEXT)
+
+
+def hear(files: Sequence[Ends]) -> Heard:
+    """What the analysers say of all files in scope. A pure function of values that can be sent to another process."""
     base: list[Result] = []
     head: list[Result] = []
     marks: list[Mark] = []
-    for file in view.files:
-        if file.kind is not FileKind.TEXT:
-            continue
-        older, newer = _ends(file, view.contents_of(file))
+    for file in files:
+        older, newer = _sources(file)
         base += _read(older)
         head += _read(newer)
         marks += (Mark(EvidenceStatus.NEW, Side.HEAD, result) for result in complexity.grown(older, newer))
     new = bool(head)
     return Heard(Sides(tuple(base), tuple(head)), tuple(marks), (CheckRun(ANALYSERS, ran=True, failed=new or bool(marks)),))
+
+
+def unheard(reason: str) -> Heard:
+    """They were begun and came to no end."""
+    return Heard(runs=(CheckRun(ANALYSERS, ran=False, reason=reason, cut_short=True),))
 
 
 def _read(source: Source | None) -> Iterator[Result]:
@@ -37,12 +57,18 @@ def _read(source: Source | None) -> Iterator[Result]:
             yield from analyse_tree(source)
 
 
-def _ends(file: FileChange, contents: Contents) -> tuple[Source | None, Source | None]:
-    """Both ends; without whole contents, what the hunks show of them."""
+def _ends(file: FileChange, contents: Contents) -> Ends:
     if contents.base is None and contents.head is None:
-        removed = ((number, text) for hunk in file.hunks for number, text in hunk.removed())
-        return Source.of_lines(file.base_path, removed), Source.of_lines(file.head_path, file.added_lines())
-    return _whole(file.base_path, contents.base), _whole(file.head_path, contents.head)
+        removed = tuple((number, text) for hunk in file.hunks for number, text in hunk.removed())
+        return Ends(file.base_path, file.head_path, contents, removed, tuple(file.added_lines()))
+    return Ends(file.base_path, file.head_path, contents)
+
+
+def _sources(file: Ends) -> tuple[Source | None, Source | None]:
+    """Both ends; without whole contents, what the hunks show of them."""
+    if file.contents.base is None and file.contents.head is None:
+        return Source.of_lines(file.base_path, file.removed), Source.of_lines(file.head_path, file.added)
+    return _whole(file.base_path, file.contents.base), _whole(file.head_path, file.contents.head)
 
 
 def _whole(path: str | None, data: bytes | None) -> Source | None:

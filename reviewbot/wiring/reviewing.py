@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reviewbot import __version__, pipeline
+from reviewbot.adapters.helper import ProcessHelper
 from reviewbot.adapters.panel.static import StaticPanel
 from reviewbot.config.seats import Seating
 from reviewbot.debate.first_pass import LocalWork
@@ -70,11 +71,14 @@ def _room(scene: Scene, order: Order) -> Iterator[Sandbox]:
 
 def _made(cast: Cast, scene: Scene, order: Order, *, room: Sandbox, observer: Observer) -> Review:
     git = scene.git
-    world = pipeline.World(scene.repo, git, room, cast.panel, SystemClock(), observer, search=git, session=cast.session)
     notes = (*cast.notes, *scene.configuration.notices)
     identity = pipeline.Identity(run_id(), git.remote_name() if git else None, notes)
     request = ReviewRequest(order.target, order.title, order.focus)
-    return pipeline.review(request, scene.revisions, world, options=cast.options, identity=identity)
+    with closing(ProcessHelper()) as helper:
+        world = pipeline.World(
+            scene.repo, git, room, cast.panel, SystemClock(), observer, helper, search=git, session=cast.session
+        )
+        return pipeline.review(request, scene.revisions, world, options=cast.options, identity=identity)
 
 
 @contextmanager

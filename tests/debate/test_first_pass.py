@@ -93,7 +93,7 @@ def test_no_failure_is_asked_again_or_counted_as_having_read(status: ReplyStatus
     talk, minutes = passes(Papers(WHOLE), CRITIC, REVIEWER, said={("critic", ""): failed})
     assert len(talk.rounds) == 1
     assert not talk.end.claims
-    assert talk.end.reading.readers["P1.py", 1] == 1
+    assert talk.end.reading.readers["P1.py"][1] == 1
     assert attendance(minutes)["critic"] == (SeatStatus.LOST, "out of order")
 
 
@@ -104,14 +104,14 @@ def test_one_portion_that_failed_costs_no_seat_and_is_told() -> None:
     assert attendance(minutes)["critic"] == (SeatStatus.OK, None)
     assert minutes.transcript((), ()).notes == ("critic gave no valid answer to 1 of 2 questions: too slow",)
     readers = talk.end.reading.readers
-    assert (readers["P1.py", 1], readers["P2.py", 1]) == (2, 1)
+    assert (readers["P1.py"][1], readers["P2.py"][1]) == (2, 1)
 
 
 def test_what_was_not_shown_to_a_panelist_was_not_read_by_it() -> None:
     (dossier,) = portions("P1", lines=4)
     partly = Reply(ReplyStatus.OK, NOTHING, unread=rest(dossier, 3))
     talk, _ = passes(Papers((dossier,)), CRITIC, REVIEWER, said={("critic", ""): partly})
-    assert [talk.end.reading.readers["P1.py", line] for line in (1, 2, 3, 4)] == [2, 2, 1, 1]
+    assert [talk.end.reading.readers["P1.py"][line] for line in (1, 2, 3, 4)] == [2, 2, 1, 1]
 
 
 # Local panelists
@@ -140,7 +140,7 @@ def test_what_did_not_fit_is_the_beginning_of_the_next_turn() -> None:
     carried = talk.asks[1].question.dossier
     assert carried.passages == rest(first, 3)
     assert carried.related == ()
-    assert [talk.end.reading.readers["L1.py", line] for line in (1, 2, 3, 4)] == [1, 1, 1, 1]
+    assert [talk.end.reading.readers["L1.py"][line] for line in (1, 2, 3, 4)] == [1, 1, 1, 1]
 
 
 def test_what_never_fits_does_not_go_round_for_ever() -> None:
@@ -153,7 +153,7 @@ def test_what_never_fits_does_not_go_round_for_ever() -> None:
     minutes = Minutes((SLOW,))
     talk = talked(hold_first_pass(Papers((dossier,)), minutes, seconds=30.0, local=LocalWork(asks=4)), partly)
     assert len(talk.rounds) == 4
-    assert not +talk.end.reading.readers
+    assert not any(+of_file for of_file in talk.end.reading.readers.values())
 
 
 def test_the_first_strong_panelist_deals_out_the_work_while_it_reads() -> None:

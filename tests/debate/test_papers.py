@@ -39,8 +39,8 @@ def test_a_claim_is_argued_over_the_portion_that_shows_its_line() -> None:
 
 
 def test_what_counts_as_read_are_changed_lines_or_the_place_of_a_removal() -> None:
-    assert sorted(lines(a_passage("a.py", "x\ny\nz", changed={2, 3}))) == [("a.py", 2), ("a.py", 3)]
-    assert list(lines(a_passage("a.py", "x\ny", start=7, changed=()))) == [("a.py", 7)]
+    assert sorted(lines(a_passage("a.py", "x\ny\nz", changed={2, 3}))) == [2, 3]
+    assert list(lines(a_passage("a.py", "x\ny", start=7, changed=()))) == [7]
 
 
 def test_the_readers_of_a_claim_are_those_of_its_best_read_line() -> None:
@@ -83,8 +83,8 @@ def test_every_line_is_counted_once_for_each_who_was_shown_it(shown: list[int], 
     for upto in shown:
         reading.add(dossier, (cut(passage, upto + 1)[1],) if upto < 8 else ())
     for line in range(1, 9):
-        assert reading.readers["a.py", line] == sum(upto >= line for upto in shown)
-    too_few = [line for line in range(1, 9) if reading.readers["a.py", line] < needed]
+        assert reading.readers["a.py"][line] == sum(upto >= line for upto in shown)
+    too_few = [line for line in range(1, 9) if reading.readers["a.py"][line] < needed]
     told = reading.missing((passage,), needed, len(shown))
     assert sum(unread.lines for unread in told) == len(too_few)
     assert [unread.whole for unread in told] == ([len(too_few) == 8] if too_few else [])

@@ -156,6 +156,10 @@ class Git:
             alarm.cancel()
             _kill_group(process)
 
+    def dialogue(self, *args: str) -> Dialogue:
+        """A git that answers until it is closed. Raises GitError where it cannot be started."""
+        return Dialogue(self._start(args, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL))
+
     def _start(self, args: tuple[str, ...], *, stdin: int | IO[bytes], stderr: int) -> subprocess.Popen[bytes]:
         try:
             return subprocess.Popen(
@@ -169,6 +173,39 @@ class Git:
             )
         except (OSError, ValueError) as error:
             raise GitError(f"git cannot be started: {error}", hint="install git 2.39 or later") from error
+
+
+class Dialogue:
+    """A git process that is asked line by line. For one thread at a time."""
+
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+        self._process = process
+
+    def ask(self, line: str) -> bytes:
+        """The first line of the answer. Raises GitError where git has ended."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            self._process.stdin.write(f"{line}\n".encode())
+            self._process.stdin.flush()
+            answer = self._process.stdout.readline()
+        except (OSError, ValueError) as error:
+            raise GitError(f"git ended while it was asked: {error}") from error
+        if not answer:
+            raise GitError("git ended while it was asked")
+        return answer
+
+    def read(self, size: int) -> bytes:
+        """So many further bytes of the answer. Raises GitError where git ends before."""
+        assert self._process.stdout is not None
+        data = self._process.stdout.read(size)
+        if len(data) < size:
+            raise GitError("git ended while it answered")
+        return data
+
+    def close(self) -> None:
+        """End it."""
+        _kill_group(self._process)
 
 
 def _stop(process: subprocess.Popen[bytes], late: threading.Event) -> None:

@@ -8,53 +8,51 @@ import tempfile
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from reviewbot.adapters.git.command import Git
+from reviewbot.adapters.git.command import Dialogue, Git
 from reviewbot.errors import GitError
 from reviewbot.ports import TreeEntry
 
-if TYPE_CHECKING:
-    from git.cmd import Git as PersistentGit
-
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
-_LONGEST_OF_GITPYTHON = 40
-"""It cannot read the answers of SHA-256 repositories."""
 _SYMLINK = 0o120000
 _SUBMODULE = 0o160000
 
 
 class ObjectStore:
-    """Reads objects through one long-lived ``git cat-file --batch`` of GitPython; safe to use from several threads."""
+    """Reads objects through one long-lived ``git cat-file --batch``; safe to use from several threads."""
 
     def __init__(self, git: Git) -> None:
         self._git = git
         self._lock = threading.Lock()
-        self._reader: PersistentGit | None = None
+        self._reader: Dialogue | None = None
 
     def close(self) -> None:
         """End the long-lived process."""
         with self._lock:
-            if self._reader is not None:
-                self._reader.clear_cache()
-                self._reader = None
+            self._end()
 
     def blob(self, object_id: str) -> bytes:
         """A blob's bytes. Raises GitError where there is none of this id."""
         if not _OBJECT_ID.fullmatch(object_id):
             raise GitError(f"{object_id!r} is no object id")
-        if len(object_id) > _LONGEST_OF_GITPYTHON:
-            return self._git.run("cat-file", "blob", object_id)
         with self._lock:
-            if self._reader is None:
-                self._reader = _persistent(self._git)
             try:
-                _, kind, _, data = self._reader.get_object_data(object_id)
-            except (ValueError, OSError) as error:
-                raise GitError(f"the object {object_id} is not in this repository", hint="fetch it, or unshallow") from error
-        if _text(kind) != "blob":
-            raise GitError(f"the object {object_id} is not a blob but a {_text(kind)}")
+                self._reader = self._reader or self._git.dialogue("cat-file", "--batch")
+                kind, data = _object(self._reader, object_id)
+            except BaseException:
+                # Whatever is left of this answer must not be taken for the next.
+                self._end()
+                raise
+        if kind is None:
+            raise GitError(f"the object {object_id} is not in this repository", hint="fetch it, or unshallow")
+        if kind != "blob":
+            raise GitError(f"the object {object_id} is not a blob but a {kind}")
         return data
+
+    def _end(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
 
     def entries(self, tree: str) -> tuple[TreeEntry, ...]:
         """Every file below ``tree``."""
@@ -103,24 +101,13 @@ class ObjectStore:
         return (*notes, *_link(into, links))
 
 
-def _persistent(git: Git) -> PersistentGit:
-    from git.cmd import Git as PersistentGit
-
-    reader = PersistentGit(git.directory)
-    reader.set_persistent_git_options(c=[f"{key}={value}" for key, value in git.pairs.items()])
-    # GitPython starts from the environment of this process, so what could reach `cat-file` from there is overruled.
-    reader.update_environment(
-        **git.environment,
-        GIT_OBJECT_DIRECTORY=str(git.directory / "objects"),
-        GIT_ALTERNATE_OBJECT_DIRECTORIES="",
-        GIT_CONFIG_COUNT="0",
-        GIT_CONFIG_PARAMETERS="",
-    )
-    return reader
-
-
-def _text(word: bytes | str) -> str:
-    return word if isinstance(word, str) else word.decode("ascii")
+def _object(reader: Dialogue, object_id: str) -> tuple[str | None, bytes]:
+    """What kind of object this is (``None``: there is none), and its bytes. Raises GitError."""
+    about = reader.ask(object_id).split()
+    if len(about) != 3:
+        return None, b""
+    size = int(about[2])
+    return about[1].decode("ascii", "replace"), reader.read(size + 1)[:size]
 
 
 def _is_safe(path: str) -> bool:

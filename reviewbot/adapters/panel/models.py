@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from reviewbot.adapters.panel import prices, record
@@ -122,6 +122,7 @@ class Desk:
     session: Session
     effort: str = "medium"
     watcher: Observer | None = None
+    pen: asyncio.Lock = field(default_factory=asyncio.Lock, repr=False)
 
 
 class ModelPanel:
@@ -180,7 +181,10 @@ class _Conversation:
 
     async def _held(self) -> tuple[Reply, bool]:
         allowance = self._allowance()
-        prompt = self._written(self._ask.seat.room, allowance)
+        async with self._desk.pen:
+            prompt = self._written(self._ask.seat.room, allowance)
+            # One prompt at a time, and between two whatever can go on: the first is asked before the last is written.
+            await asyncio.sleep(0)
         if _is_blank(prompt, self._ask):
             return self._reply(ReplyStatus.FAILED, reason=f"{self._line.name} has no room or time for any of it"), True
         served = await self._answered(prompt, allowance)

@@ -19,7 +19,7 @@ def parameters(call: ModelCall) -> str:
             "schema_name": call.schema_name,
             "max_output_tokens": call.max_output_tokens,
             "effort": call.effort,
-            "tools": [asdict(tool) for tool in call.tools],
+            "tools": [{"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in call.tools],
             "context_window": call.context_window,
         }
     )
@@ -36,7 +36,8 @@ def digest(*parts: str) -> str:
     total = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
-        total.update(len(data).to_bytes(8, "big") + data)
+        total.update(len(data).to_bytes(8, "big"))
+        total.update(data)
     return total.hexdigest()
 
 
