@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from reviewbot.adapters.panel import prices
+from reviewbot.adapters.till import prices
 from reviewbot.ports import Tokens
 
 Calls = Sequence[Mapping[str, Any]]

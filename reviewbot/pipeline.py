@@ -34,8 +34,6 @@ from reviewbot.ports import (
     Clock,
     Dossier,
     Experiment,
-    Helper,
-    HelperLost,
     Objects,
     Observer,
     Panel,
@@ -49,6 +47,8 @@ from reviewbot.ports import (
     SessionState,
     TreeEntry,
     Verification,
+    Worker,
+    WorkerLost,
 )
 from reviewbot.publish import document, load
 
@@ -89,7 +89,7 @@ class World:
     panel: Panel
     clock: Clock
     observer: Observer
-    helper: Helper
+    worker: Worker
     search: Search | None = None
     session: Session = Unremembered()
 
@@ -183,7 +183,7 @@ def _read(revisions: Revisions, run: _Run) -> _Material:
     world = run.world
     found = world.repo.diff(revisions)
     if world.session.recall("evidence") is None:
-        world.helper.expect(len(found.patch))
+        world.worker.expect(len(found.patch))
     change = diff.read(found, revisions)
     scope, contents = _selected(change, world.objects, run.options)
     world.observer.saw(Progress("changeset", f"{len(change.files)} files changed, {len(scope.files)} in scope"))
@@ -221,7 +221,7 @@ def _evidence(material: _Material, run: _Run) -> Callable[[], tuple[Ledger, floa
         session.keep("evidence", kept, SessionState.IN_DEBATE)
         return lambda: (load.load_evidence(document.dumps(kept)), 0.0)
     session.keep("checking", {}, SessionState.CHECKING)
-    reading = run.world.helper.begin(sources.hear, sources.ends(material.view))
+    reading = run.world.worker.begin(sources.hear, sources.ends(material.view))
 
     def evidence() -> tuple[Ledger, float]:
         ledger, overlapped = _examined(material, reading, run)
@@ -241,7 +241,7 @@ def _examined(material: _Material, reading: Callable[[float], Heard], run: _Run)
     waited = world.clock.seconds() - began
     try:
         read = reading(run.deadline.left())
-    except HelperLost as exc:
+    except WorkerLost as exc:
         read = sources.unheard(str(exc))
     ledger = collect.collect(material.view, planned, outcomes, read=read, options=options.checks)
     world.observer.saw(Progress("evidence", f"{len(ledger.items)} results, {len(ledger.new())} new"))

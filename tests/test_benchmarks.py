@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from benchmarks import debate_journal as journal
-from reviewbot.adapters.panel.prices import published
+from reviewbot.adapters.till.prices import published
 from tests.fakes import Models, reviewer
 
 TOP = Path(__file__).parents[1]

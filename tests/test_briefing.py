@@ -10,11 +10,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot import briefing
-from reviewbot.briefing import LARGEST_FILE, MOST_HITS, BriefingOptions, Library, papers
+from reviewbot.briefing import LARGEST_FILE, MOST_HITS, BriefingOptions, Library
 from reviewbot.changeset.portion import portion_tokens
 from reviewbot.context.blocks import Block
+from reviewbot.debate.papers import Papers
 from reviewbot.errors import GitError
-from reviewbot.ports import Hit, Passage, Rule
+from reviewbot.ports import Dossier, Hit, Passage, Rule
 from reviewbot.testing import a_dossier, a_passage
 
 COMMON = replace(a_dossier(), rules=(Rule("AGENTS.md", "Be kind."),), title="Pay", focus="money", criteria=(("tests", 2),))
@@ -29,6 +30,11 @@ TREE: dict[str, str] = {
 PAY = a_passage("shop/pay.py", TREE["shop/pay.py"].rstrip("\n"))
 SAVE = a_passage("db/save.py", TREE["db/save.py"].rstrip("\n"))
 OPTIONS = BriefingOptions(related_tokens=2_000)
+
+
+def papers(common: Dossier, passages: tuple[Passage, ...], library: Library | None, *, options: BriefingOptions) -> Papers:
+    """Divided, and laid out."""
+    return briefing.papers(common, briefing.divided(passages, library, options=options))
 
 
 class Shelf:

@@ -21,7 +21,7 @@ from reviewbot.publish.document import document
 @click.argument("finding")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write it to this file.")
 @list_options
-def explain(arguments: Common, finding: str, *, output: Path | None, format: str) -> int:  # noqa: A002
+def explain(arguments: Common, finding: str, *, output: Path | None, format: str) -> int:  # noqa: A002 - the option's name
     """Tell everything about FINDING (its id as F3, or the begin of its fingerprint) of the last review here: every position,
     evidence, vote and dissent."""
     order = order_of(arguments)

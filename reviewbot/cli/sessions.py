@@ -32,7 +32,7 @@ def sessions() -> None:
 @sessions.command("list")
 @click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="At most so many, newest first.")
 @list_options
-def listing(arguments: Common, format: str, *, limit: int) -> int:  # noqa: A002
+def listing(arguments: Common, format: str, *, limit: int) -> int:  # noqa: A002 - the option's name
     """List past debates, newest first."""
     found = wiring.sessions(order_of(arguments), limit)
     deliver(as_json(found) if format == "json" else table(found))
@@ -44,7 +44,7 @@ def listing(arguments: Common, format: str, *, limit: int) -> int:  # noqa: A002
 @click.option("--format", type=click.Choice(("text", "json", "html")), default="text", show_default=True, help="What to print.")
 @click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write it to this file.")
 @common_options
-def show(arguments: Common, session: str, *, format: str, output: Path | None) -> int:  # noqa: A002
+def show(arguments: Common, session: str, *, format: str, output: Path | None) -> int:  # noqa: A002 - the option's name
     """Show a whole debate: every prompt, every reply, what each cost. ID may be shortened."""
     record = wiring.session(order_of(arguments), session)
     from reviewbot.publish import transcript

@@ -21,7 +21,7 @@ ENDED = (SessionState.CONVERGED, SessionState.PARTIAL, SessionState.FAILED)
 
 @click.command("status")
 @list_options
-def status(arguments: Common, format: str) -> int:  # noqa: A002
+def status(arguments: Common, format: str) -> int:  # noqa: A002 - the option's name
     """Say which debates run or were interrupted, and how the last ones ended.
 
     An interrupted debate goes on where it was when the same review is run again.

@@ -1,6 +1,5 @@
 """The narrow doors to the world, and the values that pass through them. Adapters stand behind, stages never look."""
 
-from reviewbot.ports.helper import Helper, HelperLost
 from reviewbot.ports.model import (
     Account,
     Completion,
@@ -59,13 +58,14 @@ from reviewbot.ports.store import (
     Wanted,
 )
 from reviewbot.ports.watch import Clock, Observer, Progress
+from reviewbot.ports.worker import Worker, WorkerLost
 
 __all__ = [
     "Account", "Ask", "Assignment", "CallState", "Calls", "Clock", "Completion", "CrossExamination", "Dossier", "Draft",
-    "Ended", "Exchange", "Experiment", "Fault", "FirstPass", "Helper", "HelperLost", "Hit", "Improvement", "Job", "Judgement",
-    "ModelCall", "Objects", "Observer", "Outcome", "Pace", "Packet", "Panel", "Passage", "Portion", "Profile", "Profiles",
-    "Progress", "Prompt", "Provider", "ProviderError", "Question", "RawDiff", "Rebuttal", "Recorded", "Related", "Removed",
-    "Reply", "ReplyStatus", "Repo", "Rule", "Sandbox", "Scribe", "Search", "Session", "SessionPlan", "SessionState", "Stop",
-    "Timings", "Tokens", "ToolCall", "ToolResult", "ToolSpec", "ToolUse", "Toolbox", "TreeEntry", "Verification", "Wanted",
-    "Word",
+    "Ended", "Exchange", "Experiment", "Fault", "FirstPass", "Hit", "Improvement", "Job", "Judgement", "ModelCall", "Objects",
+    "Observer", "Outcome", "Pace", "Packet", "Panel", "Passage", "Portion", "Profile", "Profiles", "Progress", "Prompt",
+    "Provider", "ProviderError", "Question", "RawDiff", "Rebuttal", "Recorded", "Related", "Removed", "Reply", "ReplyStatus",
+    "Repo", "Rule", "Sandbox", "Scribe", "Search", "Session", "SessionPlan", "SessionState", "Stop", "Timings", "Tokens",
+    "ToolCall", "ToolResult", "ToolSpec", "ToolUse", "Toolbox", "TreeEntry", "Verification", "Wanted", "Word", "Worker",
+    "WorkerLost",
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reviewbot import pipeline
-from reviewbot.adapters.panel import prices
+from reviewbot.adapters.till import prices
 from reviewbot.changeset import portion
 from reviewbot.config.seats import Seating
 from reviewbot.ports import Portion

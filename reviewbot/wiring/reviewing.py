@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from reviewbot import __version__, pipeline
-from reviewbot.adapters.helper import ProcessHelper
 from reviewbot.adapters.panel.static import StaticPanel
+from reviewbot.adapters.worker import ProcessWorker
 from reviewbot.config.seats import Seating
 from reviewbot.debate.first_pass import LocalWork
 from reviewbot.domain.event import ReviewRequest
@@ -74,9 +74,9 @@ def _made(cast: Cast, scene: Scene, order: Order, *, room: Sandbox, observer: Ob
     notes = (*cast.notes, *scene.configuration.notices)
     identity = pipeline.Identity(run_id(), git.remote_name() if git else None, notes)
     request = ReviewRequest(order.target, order.title, order.focus)
-    with closing(ProcessHelper()) as helper:
+    with closing(ProcessWorker()) as worker:
         world = pipeline.World(
-            scene.repo, git, room, cast.panel, SystemClock(), observer, helper, search=git, session=cast.session
+            scene.repo, git, room, cast.panel, SystemClock(), observer, worker, search=git, session=cast.session
         )
         return pipeline.review(request, scene.revisions, world, options=cast.options, identity=identity)
 

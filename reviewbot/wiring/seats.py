@@ -9,17 +9,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import reviewbot
-from reviewbot.adapters.panel import prices
-from reviewbot.adapters.panel.breaker import Breaker
-from reviewbot.adapters.panel.budget import Budget
-from reviewbot.adapters.panel.limits import Gate, Limits, in_flight
 from reviewbot.adapters.panel.local import LocalHost
 from reviewbot.adapters.panel.models import MOST_OUTPUT_TOKENS, Desk, Line, ModelPanel, Sitting
-from reviewbot.adapters.panel.prices import Meter, Price, PriceTable
-from reviewbot.adapters.panel.retry import Retries, RetryPolicy
-from reviewbot.adapters.panel.till import Counter, Opened, Till
 from reviewbot.adapters.panel.vendors import Vendor, family, open_provider
-from reviewbot.adapters.panel.warmth import Warmth
+from reviewbot.adapters.till import prices
+from reviewbot.adapters.till.breaker import Breaker
+from reviewbot.adapters.till.budget import Budget
+from reviewbot.adapters.till.limits import Gate, Limits, in_flight
+from reviewbot.adapters.till.prices import Meter, Price, PriceTable
+from reviewbot.adapters.till.retry import Retries, RetryPolicy
+from reviewbot.adapters.till.till import Counter, Opened, Till
+from reviewbot.adapters.till.warmth import Warmth
 from reviewbot.config import Configuration
 from reviewbot.config.models import ModelSpec
 from reviewbot.config.seats import Seating, SeatPlan
@@ -197,8 +197,6 @@ def panel(laid: Laid, remembered: Remembered, configuration: Configuration, *, o
     budget = Budget(
         cost_usd=configuration.get("limits.cost_usd", float),
         tokens=configuration.get("limits.tokens", int),
-        deadline=None,
-        clock=clock,
     )
     effort = configuration.get("debate.effort", str)
     till = Till(remembered.calls, budget, clock, offline=offline)

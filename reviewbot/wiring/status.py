@@ -116,8 +116,8 @@ def profiles(order: Order, measure: bool) -> tuple[Profile, ...]:
 
 async def _measured(spec: ModelSpec, order: Order, configuration: Configuration, *, known: Profile | None) -> Profile:
     """One question of known length. Raises ConfigError where it is not answered."""
-    from reviewbot.adapters.panel import prices
     from reviewbot.adapters.panel.pace import LocalPace
+    from reviewbot.adapters.till import prices
 
     account = offers.account(spec.provider, configuration, order.environment)
     pace, clock = LocalPace(account.base_url, spec.model, known=known), SystemClock()

@@ -12,7 +12,7 @@ from reviewbot.changeset import diff
 from reviewbot.domain.change import Contents
 from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.evidence import Evidence, EvidenceStatus, Ledger, Side
-from reviewbot.evidence import collect, plan
+from reviewbot.evidence import collect, plan, sources
 from reviewbot.evidence.view import CheckOptions, View, is_python_test
 from reviewbot.ports import Outcome
 from tests.repo import Repo
@@ -92,5 +92,5 @@ def study(
     git.close()
     planned = plan.plan(view, options)
     outcomes = tuple(room.run(job) for job in planned.jobs)
-    ledger = collect.collect(view, planned, outcomes, options=options)
+    ledger = collect.collect(view, planned, outcomes, read=sources.hear(sources.ends(view)), options=options)
     return Lab(view, room, ledger, {job.name: outcome for job, outcome in zip(planned.jobs, outcomes, strict=True)})

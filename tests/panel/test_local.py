@@ -8,12 +8,12 @@ from dataclasses import replace
 
 import pytest
 
-from reviewbot.adapters.panel import prices
 from reviewbot.adapters.panel.local import LEAST_OUTPUT_TOKENS, MOST_OUTPUT_TOKENS, Allowance, LocalHost
-from reviewbot.adapters.panel.till import Capped, Served
+from reviewbot.adapters.till import prices
+from reviewbot.adapters.till.till import Capped, Served
 from reviewbot.domain.money import Usage
 from reviewbot.ports import Completion, Fault, Profile, ProviderError, Stop, Timings, Tokens
-from tests.panel.paying import CALL, run
+from tests.till.paying import CALL, run
 
 HOST = "http://127.0.0.1:11434"
 FAST = Timings(load_seconds=4.0, prompt_tokens=2_000, prompt_seconds=10.0, output_tokens=100, output_seconds=5.0)

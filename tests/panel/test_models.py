@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from reviewbot.adapters.panel import prices
 from reviewbot.adapters.panel.local import LocalHost
 from reviewbot.adapters.panel.models import ENVELOPE_WORDS, Desk, Line, ModelPanel, Sitting
+from reviewbot.adapters.till import prices
 from reviewbot.domain.debate import Seat
 from reviewbot.domain.evidence import Category, Severity
 from reviewbot.ports import (
@@ -35,8 +35,8 @@ from reviewbot.ports import (
     ToolUse,
 )
 from reviewbot.testing import MemorySession, Watching, a_dossier, a_passage, a_seat
-from tests.panel.paying import ANSWER, Ledger, Model, Said, Shop, run
 from tests.panel.test_local import HOST, Notebook, known
+from tests.till.paying import ANSWER, Ledger, Model, Said, Shop, run
 
 DOSSIER = a_dossier(*(a_passage(f"file{number}.py", f"some code in file {number}\n" * 20) for number in range(10)))
 CRITIC = replace(a_seat("critic"), model="one:m")

@@ -17,8 +17,8 @@ from reviewbot.testing import FakeClock, MemorySession, Watching
 from reviewbot.wiring import seats
 from reviewbot.wiring.offers import seated
 from reviewbot.wiring.seats import Hall, Laid, Remembered, lay
-from tests.panel.paying import Ledger
 from tests.panel.test_local import HOST, Notebook
+from tests.till.paying import Ledger
 from tests.wiring.configured import an_order, configured
 
 KEYS = {"ANTHROPIC_API_KEY": "a-key", "OPENAI_API_KEY": "o-key"}

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass
 
-from reviewbot.adapters.panel import prices, record
 from reviewbot.adapters.panel.pace import LocalPace
-from reviewbot.adapters.panel.till import Served
+from reviewbot.adapters.till import prices, record
+from reviewbot.adapters.till.till import Served
 from reviewbot.ports import Fault, ModelCall, Pace, Profiles
 
 LEAST_OUTPUT_TOKENS = 400

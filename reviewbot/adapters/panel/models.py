@@ -12,9 +12,9 @@ from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from reviewbot.adapters.panel import prices, record
 from reviewbot.adapters.panel.local import Allowance, LocalHost
-from reviewbot.adapters.panel.till import Capped, Counter, Served, Till
+from reviewbot.adapters.till import prices, record
+from reviewbot.adapters.till.till import Capped, Counter, Served, Till
 from reviewbot.adapters.tools.history import condensed
 from reviewbot.domain.debate import Seat, Table
 from reviewbot.domain.money import Usage

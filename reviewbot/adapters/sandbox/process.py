@@ -217,6 +217,6 @@ class _Watched:
 
 
 def _close(pipe: object) -> None:
-    stream: IO[bytes] = pipe  # type: ignore[assignment]
+    stream: IO[bytes] = pipe  # type: ignore[assignment]  # a pipe of bytes
     with contextlib.suppress(OSError):
         stream.close()

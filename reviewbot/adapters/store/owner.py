@@ -56,7 +56,7 @@ class FileOwner:
     def assure(self) -> None:
         """The lock lasts as long as the process."""
 
-    def lives(self, connection: Connection, name: str) -> bool:  # noqa: ARG002
+    def lives(self, connection: Connection, name: str) -> bool:  # noqa: ARG002 - PostgreSQL asks it
         """Nobody's name is dead, and so is one without a file or whose file nobody holds."""
         return name == self.name or (bool(name) and _is_held(self._folder / f"{name}.lock"))
 

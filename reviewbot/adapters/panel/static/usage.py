@@ -52,7 +52,7 @@ def _is_mutable(default: ast.expr) -> bool:
     return isinstance(default, ast.List | ast.Dict | ast.Set | ast.ListComp | ast.DictComp | ast.SetComp)
 
 
-def _lets_go(node: ast.AST, name: str) -> bool:  # noqa: PLR0911
+def _lets_go(node: ast.AST, name: str) -> bool:  # noqa: PLR0911 - one case each
     """One node that changes the named value, stores it, returns it, or passes it on as it is."""
     match node:
         case ast.Call(func=ast.Attribute(value=ast.Name(id=owner), attr=method)) if owner == name and method in CHANGING:

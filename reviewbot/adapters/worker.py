@@ -1,4 +1,4 @@
-"""A helper in a process of its own: a large change is analysed on one core while it is divided on another.
+"""A worker in a process of its own: a large change is analysed on one core while it is divided on another.
 
 One message each way, as pickles over pipes: what it is given is ours, and what it returns was made by our own code. It has no
 environment, so no keys, and whatever ends it (a file that crashes the parser) does not end the review.
@@ -18,8 +18,8 @@ from functools import partial
 from threading import Thread
 from typing import Any
 
-from reviewbot.ports import HelperLost
-from reviewbot.ports.helper import Given, Made
+from reviewbot.ports import WorkerLost
+from reviewbot.ports.worker import Given, Made
 
 WORTH_A_PROCESS = 600_000
 """Bytes of a change that keep the analysers busy for about as long as it takes a process to get ready (0.1 s)."""
@@ -28,10 +28,10 @@ READY, DONE, FAILED = b"+", b"+=", b"!"
 """What it says: first that it is ready, then how it went."""
 MOST_WORDS = 300
 HEARTBEAT_SECONDS = 0.2
-_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from reviewbot.adapters.helper import serve; serve()"
+_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from reviewbot.adapters.worker import serve; serve()"
 
 
-class ProcessHelper:
+class ProcessWorker:
     """Another process for large work, the caller's own for small."""
 
     def __init__(self, worth: int = WORTH_A_PROCESS) -> None:
@@ -67,7 +67,7 @@ class _Message:
         self._process = process
         self._work = work
         self._said = b""
-        self._carrier = Thread(target=self._carry, name="helper", daemon=True)
+        self._carrier = Thread(target=self._carry, name="worker", daemon=True)
         self._carrier.start()
 
     def result(self, seconds: float) -> Any:
@@ -78,12 +78,12 @@ class _Message:
             self._carrier.join(min(left, HEARTBEAT_SECONDS))
         if self._carrier.is_alive():
             self._process.kill()
-            raise HelperLost(f"no time was left for it after {seconds:.0f} s")
+            raise WorkerLost(f"no time was left for it after {seconds:.0f} s")
         state, answer = self._said[:2], memoryview(self._said)[2:]
         if state == DONE:
             return pickle.loads(answer)
         if state.startswith(READY):
-            raise HelperLost(bytes(answer).decode("utf-8", "replace") or _ended(self._process.returncode))
+            raise WorkerLost(bytes(answer).decode("utf-8", "replace") or _ended(self._process.returncode))
         return self._work()
 
     def _carry(self) -> None:

@@ -10,13 +10,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.adapters.panel.budget import Budget, Capped, Reservation
-from reviewbot.testing import FakeClock
-from tests.panel.virtual_time import run
+from reviewbot.adapters.till.budget import Budget, Capped, Reservation
+from tests.till.virtual_time import run
 
 
-def budget(cost_usd: float | None = 1.0, tokens: int | None = None, deadline: float | None = None) -> Budget:
-    return Budget(cost_usd=cost_usd, tokens=tokens, deadline=deadline, clock=FakeClock(10.0))
+def budget(cost_usd: float | None = 1.0, tokens: int | None = None) -> Budget:
+    return Budget(cost_usd=cost_usd, tokens=tokens)
 
 
 async def turns(count: int = 5) -> None:
@@ -180,29 +179,9 @@ def test_a_local_model_goes_on_when_the_money_is_gone() -> None:
     run(main())
 
 
-def test_after_the_deadline_nothing_begins() -> None:
-    async def main() -> None:
-        clock = FakeClock(0.0)
-        money = Budget(cost_usd=1.0, tokens=None, deadline=300.0, clock=clock)
-        first = await money.reserve(0.9, 0)
-        second = asyncio.ensure_future(money.reserve(0.5, 0))
-        await turns()
-        clock.now = 290.0
-        assert money.seconds_left() == 10.0
-        clock.now = 301.0
-        assert money.seconds_left() == 0.0
-        money.settle(first, 0.1, 0)
-        for refused in (second, money.reserve(0.0, 0)):
-            with pytest.raises(Capped, match="the time of this review is used up"):
-                await refused
-
-    run(main())
-
-
 def test_without_caps_everything_is_granted() -> None:
     async def main() -> None:
         free = budget(None)
-        assert free.seconds_left() is None
         for _ in range(100):
             await free.reserve(1e6, 10**12)
 

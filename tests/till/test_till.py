@@ -10,15 +10,15 @@ from dataclasses import replace
 
 import pytest
 
-from reviewbot.adapters.panel import prices, record
-from reviewbot.adapters.panel.budget import Capped
-from reviewbot.adapters.panel.limits import MOST_IN_FLIGHT, Limits
-from reviewbot.adapters.panel.till import Opened, Till
+from reviewbot.adapters.till import prices, record
+from reviewbot.adapters.till.budget import Capped
+from reviewbot.adapters.till.limits import MOST_IN_FLIGHT, Limits
+from reviewbot.adapters.till.till import Opened, Till
 from reviewbot.domain.money import Usage
 from reviewbot.errors import ConfigError
 from reviewbot.ports import CallState, Completion, Fault, ProviderError, Recorded, Stop, Tokens, Wanted
-from tests.panel.paying import ANSWER, CALL, LONG, PRICE, Ledger, Model, Shop, answered, run, wanted
-from tests.panel.virtual_time import LoopClock
+from tests.till.paying import ANSWER, CALL, LONG, PRICE, Ledger, Model, Shop, answered, run, wanted
+from tests.till.virtual_time import LoopClock
 
 KEY = wanted(CALL).key
 COST = (1_500 * 1.0 + 500 * 0.1 + 100 * 10.0) / 1e6

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.adapters.panel import record
+from reviewbot.adapters.till import record
 from reviewbot.ports import (
     Completion,
     Exchange,

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.adapters.panel.limits import MOST_IN_FLIGHT, WINDOW_SECONDS, Gate, Limits, in_flight
+from reviewbot.adapters.till.limits import MOST_IN_FLIGHT, WINDOW_SECONDS, Gate, Limits, in_flight
 from reviewbot.ports import Fault, ProviderError
-from tests.panel.virtual_time import LoopClock, run
+from tests.till.virtual_time import LoopClock, run
 
 LITTLE = 0.01
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.adapters.panel.prices import (
+from reviewbot.adapters.till.prices import (
     BORROWED_FACTOR,
     WORST_FACTOR,
     Meter,

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 import pytest
 
-from reviewbot.adapters.panel.warmth import PATIENCE_SECONDS, Warmth
-from tests.panel.virtual_time import LoopClock, run
+from reviewbot.adapters.till.warmth import PATIENCE_SECONDS, Warmth
+from tests.till.virtual_time import LoopClock, run
 
 
 async def call(warmth: Warmth, *, key: str = "P1", begins: float | None = 2.0, takes: float = 5.0) -> float:

@@ -12,13 +12,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from threading import Thread
 
-from reviewbot.adapters.panel import prices, record
-from reviewbot.adapters.panel.breaker import Breaker
-from reviewbot.adapters.panel.budget import Budget, Capped
-from reviewbot.adapters.panel.limits import Gate, Slot
-from reviewbot.adapters.panel.prices import Meter, Price
-from reviewbot.adapters.panel.retry import Retries
-from reviewbot.adapters.panel.warmth import WORTH_TOKENS, Warmth
+from reviewbot.adapters.till import prices, record
+from reviewbot.adapters.till.breaker import Breaker
+from reviewbot.adapters.till.budget import Budget, Capped
+from reviewbot.adapters.till.limits import Gate, Slot
+from reviewbot.adapters.till.prices import Meter, Price
+from reviewbot.adapters.till.retry import Retries
+from reviewbot.adapters.till.warmth import WORTH_TOKENS, Warmth
 from reviewbot.domain.money import Usage
 from reviewbot.errors import ReviewbotError
 from reviewbot.ports import (

@@ -1,4 +1,4 @@
-"""The caps of a review on money, tokens and time, kept before a call is made and not noticed after it.
+"""The caps of a review on money and tokens, kept before a call is made and not noticed after it.
 
 Every call sets its worst case aside before it starts. Money is counted in whole nano-dollars, so that sums do not depend on
 the order in which calls end.
@@ -9,8 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from dataclasses import dataclass
-
-from reviewbot.ports import Clock
 
 NANO = 1_000_000_000
 
@@ -38,13 +36,11 @@ class _Waiting:
 
 
 class Budget:
-    """Caps of one review, ``None`` for none. ``deadline`` is a moment on ``clock``."""
+    """Caps of one review on money and tokens, ``None`` for none. Its time is kept by who asks (``drive``)."""
 
-    def __init__(self, *, cost_usd: float | None, tokens: int | None, deadline: float | None, clock: Clock) -> None:
+    def __init__(self, *, cost_usd: float | None, tokens: int | None) -> None:
         self._cap_nano = None if cost_usd is None else _nano(cost_usd)
         self._cap_tokens = tokens
-        self._deadline = deadline
-        self._clock = clock
         self._spent_nano = 0
         self._spent_tokens = 0
         self._outstanding: set[Reservation] = set()
@@ -54,7 +50,7 @@ class Budget:
         """Set the worst case of one call aside.
 
         Waits, first come, first served, while calls under way may still leave enough. Raises Capped as soon as what is
-        already spent leaves too little, or the time is up. Who reserves must settle or release.
+        already spent leaves too little. Who reserves must settle or release.
         """
         wanted = Reservation(_nano(usd), tokens)
         refusal = self._refusal(wanted)
@@ -100,14 +96,8 @@ class Budget:
         """Tokens of settled and replayed calls, read and written."""
         return self._spent_tokens
 
-    def seconds_left(self) -> float | None:
-        """Until the deadline (0 past it), ``None`` where there is none."""
-        return None if self._deadline is None else max(0.0, self._deadline - self._clock.seconds())
-
     def _refusal(self, wanted: Reservation) -> str | None:
         """Why this can never be granted: what is spent stays spent. A call that is free passes the money cap."""
-        if self.seconds_left() == 0.0:
-            return "the time of this review is used up; raise limits.seconds"
         if self._cap_nano is not None and wanted.nano_usd and self._spent_nano + wanted.nano_usd > self._cap_nano:
             left = max(0, self._cap_nano - self._spent_nano)
             return (

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass
 
-from reviewbot.adapters.panel.breaker import Shut
+from reviewbot.adapters.till.breaker import Shut
 from reviewbot.ports import Clock, Completion, Fault, ProviderError
 
 PASSING = frozenset({Fault.OVERLOADED, Fault.RATE_LIMITED, Fault.SERVER, Fault.NETWORK, Fault.UNREADABLE})

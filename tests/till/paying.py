@@ -7,17 +7,17 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
-from reviewbot.adapters.panel import record
-from reviewbot.adapters.panel.breaker import Breaker
-from reviewbot.adapters.panel.budget import Budget
-from reviewbot.adapters.panel.limits import Gate, Limits, in_flight
-from reviewbot.adapters.panel.prices import Meter, Price
-from reviewbot.adapters.panel.retry import Retries, RetryPolicy
-from reviewbot.adapters.panel.till import Counter, Opened, Served, Till
-from reviewbot.adapters.panel.warmth import Warmth
+from reviewbot.adapters.till import record
+from reviewbot.adapters.till.breaker import Breaker
+from reviewbot.adapters.till.budget import Budget
+from reviewbot.adapters.till.limits import Gate, Limits, in_flight
+from reviewbot.adapters.till.prices import Meter, Price
+from reviewbot.adapters.till.retry import Retries, RetryPolicy
+from reviewbot.adapters.till.till import Counter, Opened, Served, Till
+from reviewbot.adapters.till.warmth import Warmth
 from reviewbot.domain.money import Usage
 from reviewbot.ports import CallState, Completion, ModelCall, ProviderError, Recorded, Stop, Tokens, Wanted
-from tests.panel.virtual_time import LoopClock, VirtualLoop
+from tests.till.virtual_time import LoopClock, VirtualLoop
 
 T = TypeVar("T")
 LONG = "the change\n" * 500
@@ -129,7 +129,7 @@ class Shop:
     def __post_init__(self) -> None:
         clock = LoopClock()
         self.shared = in_flight()
-        self.budget = Budget(cost_usd=self.cost_usd, tokens=self.tokens, deadline=None, clock=clock)
+        self.budget = Budget(cost_usd=self.cost_usd, tokens=self.tokens)
         self.till = Till(self.ledger, self.budget, clock)
         self.counter = self.another("one", self.model)
 

@@ -9,11 +9,11 @@ Given = TypeVar("Given")
 Made = TypeVar("Made")
 
 
-class HelperLost(Exception):
-    """The helper ended, or its time did, before it had a result. The message says which, for people."""
+class WorkerLost(Exception):
+    """The worker ended, or its time did, before it had a result. The message says which, for people."""
 
 
-class Helper(Protocol):
+class Worker(Protocol):
     """Computes one thing in a review: in another process where that pays, in this one where it does not."""
 
     def expect(self, size: int) -> None:
@@ -22,5 +22,5 @@ class Helper(Protocol):
 
     def begin(self, work: Callable[[Given], Made], given: Given) -> Callable[[float], Made]:
         """Begin ``work(given)``, a function of a module and values that can be pickled. What is returned waits for the result,
-        so many seconds at most. It raises HelperLost."""
+        so many seconds at most. It raises WorkerLost."""
         ...

@@ -1,4 +1,4 @@
-"""The helper's process: real ones, however they end."""
+"""The worker's process: real ones, however they end."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.adapters.helper import WORTH_A_PROCESS, ProcessHelper
+from reviewbot.adapters.worker import WORTH_A_PROCESS, ProcessWorker
 from reviewbot.domain.change import Contents
 from reviewbot.evidence import sources
 from reviewbot.evidence.sources import Ends
-from reviewbot.ports import HelperLost
+from reviewbot.ports import WorkerLost
 
 SECONDS = 30.0
 
 
 @pytest.fixture
-def helper(monkeypatch: pytest.MonkeyPatch) -> Iterator[ProcessHelper]:
-    monkeypatch.setattr("reviewbot.adapters.helper._cores", lambda: 2)
-    made = ProcessHelper(worth=1)
+def worker(monkeypatch: pytest.MonkeyPatch) -> Iterator[ProcessWorker]:
+    monkeypatch.setattr("reviewbot.adapters.worker._cores", lambda: 2)
+    made = ProcessWorker(worth=1)
     made.expect(1)
     yield made
     made.close()
@@ -58,11 +58,11 @@ def sleeps(seconds: float) -> None:
 
 
 def test_large_work_is_done_elsewhere_without_our_environment(
-    helper: ProcessHelper, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    worker: ProcessWorker, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("REVIEWBOT_SECRET", "key")
     monkeypatch.chdir(tmp_path)
-    pid, session, environment, folder, word = helper.begin(where, "hello")(SECONDS)
+    pid, session, environment, folder, word = worker.begin(where, "hello")(SECONDS)
     assert pid not in (os.getpid(), os.getppid())
     assert session == pid, "the terminal's signals do not reach it"
     assert "REVIEWBOT_SECRET" not in environment
@@ -71,64 +71,64 @@ def test_large_work_is_done_elsewhere_without_our_environment(
 
 
 def test_small_work_is_done_here_when_its_result_is_wanted() -> None:
-    helper = ProcessHelper()
-    helper.expect(WORTH_A_PROCESS - 1)
+    worker = ProcessWorker()
+    worker.expect(WORTH_A_PROCESS - 1)
     done: list[int] = []
-    wanted = helper.begin(done.append, 7)
+    wanted = worker.begin(done.append, 7)
     assert done == []
     wanted(SECONDS)
     assert done == [7]
-    helper.close()
+    worker.close()
 
 
 def test_with_one_core_nothing_is_started(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reviewbot.adapters.helper._cores", lambda: 1)
-    helper = ProcessHelper(worth=1)
-    helper.expect(10)
-    assert helper.begin(where, "")(SECONDS)[0] == os.getpid()
+    monkeypatch.setattr("reviewbot.adapters.worker._cores", lambda: 1)
+    worker = ProcessWorker(worth=1)
+    worker.expect(10)
+    assert worker.begin(where, "")(SECONDS)[0] == os.getpid()
 
 
-def test_megabytes_go_there_and_back(helper: ProcessHelper) -> None:
+def test_megabytes_go_there_and_back(worker: ProcessWorker) -> None:
     words = "müde " * 1_000_000
-    assert helper.begin(chatter, words)(SECONDS) == words, "and what is printed stands nowhere"
+    assert worker.begin(chatter, words)(SECONDS) == words, "and what is printed stands nowhere"
 
 
-def test_what_it_raises_is_told(helper: ProcessHelper) -> None:
-    with pytest.raises(HelperLost, match="ValueError: out of paper"):
-        helper.begin(broken, "")(SECONDS)
+def test_what_it_raises_is_told(worker: ProcessWorker) -> None:
+    with pytest.raises(WorkerLost, match="ValueError: out of paper"):
+        worker.begin(broken, "")(SECONDS)
 
 
-def test_a_process_that_is_killed_is_told(helper: ProcessHelper) -> None:
-    with pytest.raises(HelperLost, match="ended by signal 11"):
-        helper.begin(gone, int(signal.SIGSEGV))(SECONDS)
+def test_a_process_that_is_killed_is_told(worker: ProcessWorker) -> None:
+    with pytest.raises(WorkerLost, match="ended by signal 11"):
+        worker.begin(gone, int(signal.SIGSEGV))(SECONDS)
 
 
-def test_a_process_that_leaves_is_told(helper: ProcessHelper) -> None:
-    with pytest.raises(HelperLost, match="ended with 3 and no result"):
-        helper.begin(leaves, 3)(SECONDS)
+def test_a_process_that_leaves_is_told(worker: ProcessWorker) -> None:
+    with pytest.raises(WorkerLost, match="ended with 3 and no result"):
+        worker.begin(leaves, 3)(SECONDS)
 
 
-def test_nobody_waits_longer_than_the_review_has(helper: ProcessHelper) -> None:
-    process = helper._process
+def test_nobody_waits_longer_than_the_review_has(worker: ProcessWorker) -> None:
+    process = worker._process
     assert process is not None
-    with pytest.raises(HelperLost, match="no time was left"):
-        helper.begin(sleeps, 60.0)(0.3)
+    with pytest.raises(WorkerLost, match="no time was left"):
+        worker.begin(sleeps, 60.0)(0.3)
     assert process.wait(SECONDS) == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("interpreter", ["/no/such/python", "/bin/false", "/bin/true"])
 def test_where_no_process_can_get_ready_the_work_is_done_here(interpreter: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reviewbot.adapters.helper._cores", lambda: 2)
+    monkeypatch.setattr("reviewbot.adapters.worker._cores", lambda: 2)
     monkeypatch.setattr(sys, "executable", interpreter)
-    helper = ProcessHelper(worth=1)
-    helper.expect(1)
-    assert helper.begin(where, "here" * 100_000)(SECONDS)[0] == os.getpid()
-    helper.close()
+    worker = ProcessWorker(worth=1)
+    worker.expect(1)
+    assert worker.begin(where, "here" * 100_000)(SECONDS)[0] == os.getpid()
+    worker.close()
 
 
-def test_whoever_is_never_asked_is_sent_home(helper: ProcessHelper) -> None:
-    process = helper._process
-    helper.close()
+def test_whoever_is_never_asked_is_sent_home(worker: ProcessWorker) -> None:
+    process = worker._process
+    worker.close()
     assert process is not None
     assert process.returncode == -signal.SIGKILL
 
@@ -137,9 +137,9 @@ def test_a_review_that_is_killed_leaves_nobody_behind(tmp_path: Path) -> None:
     told = tmp_path / "pid"
     program = (
         "import os, sys, time\n"
-        "from reviewbot.adapters import helper\n"
-        "helper._cores = lambda: 2\n"
-        "made = helper.ProcessHelper(worth=1)\n"
+        "from reviewbot.adapters import worker\n"
+        "worker._cores = lambda: 2\n"
+        "made = worker.ProcessWorker(worth=1)\n"
         "made.expect(1)\n"
         f"open({str(told)!r}, 'w').write(str(made._process.pid))\n"
         "os.kill(os.getpid(), 9)\n"
@@ -152,7 +152,7 @@ def test_a_review_that_is_killed_leaves_nobody_behind(tmp_path: Path) -> None:
         time.sleep(0.02)
 
 
-def test_the_analysers_say_there_what_they_say_here(helper: ProcessHelper) -> None:
+def test_the_analysers_say_there_what_they_say_here(worker: ProcessWorker) -> None:
     slow = b"def find(xs, ys):\n    found = []\n    for x in xs:\n        if x in found:\n            breakpoint()\n        found.append(x)\n"
     files = (
         Ends("a.py", "a.py", Contents(b"x = 1\n", slow)),
@@ -160,6 +160,6 @@ def test_the_analysers_say_there_what_they_say_here(helper: ProcessHelper) -> No
         Ends("c.py", "c.py", Contents(None, None), ((1, b"y = 1"),), ((1, b"import pdb; pdb.set_trace()"),)),
         Ends(None, "d.py", Contents(None, b"def broken(:\n\xff\xfe \xe2\x80\xae\n")),
     )
-    there = helper.begin(sources.hear, files)(SECONDS)
+    there = worker.begin(sources.hear, files)(SECONDS)
     assert there == sources.hear(files)
     assert {result.rule for result in there.sides.head} >= {"debugger", "conflict", "list-membership"}

@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.adapters.panel.breaker import FAULTS_TO_OPEN, PAUSE_SECONDS, Breaker, Shut
-from reviewbot.adapters.panel.retry import Retries, RetryPolicy, pause_before_next
+from reviewbot.adapters.till.breaker import FAULTS_TO_OPEN, PAUSE_SECONDS, Breaker, Shut
+from reviewbot.adapters.till.retry import Retries, RetryPolicy, pause_before_next
 from reviewbot.ports import Completion, Fault, ProviderError, Stop
 from reviewbot.testing import FakeClock
-from tests.panel.virtual_time import LoopClock, run
+from tests.till.virtual_time import LoopClock, run
 
 ANSWER = Completion(Stop.END, "yes")
 AGAIN = {Fault.OVERLOADED, Fault.RATE_LIMITED, Fault.SERVER, Fault.NETWORK, Fault.UNREADABLE}
