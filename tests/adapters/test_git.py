@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import time
 from collections.abc import Iterator
@@ -395,3 +396,53 @@ def test_a_missing_object_is_a_git_error(git_repo: Repo, opened: Opener) -> None
     tree = git_repo.git("hash-object", "-w", "-t", "tree", "/dev/null")
     with pytest.raises(GitError, match="not a blob"):
         git.blob(tree)
+
+
+def test_a_reader_that_dies_is_one_error_and_the_next_reads_on(git_repo: Repo, opened: Opener) -> None:
+    git = opened(git_repo)
+    large = git_repo.path / "large.bin"
+    large.write_bytes(bytes(range(256)) * 40_000)
+    git_repo.write("small.txt", "hello\n")
+    git_repo.git("add", ".")
+    ids = [git_repo.git("rev-parse", f":{name}") for name in ("small.txt", "large.bin")]
+    assert git.blob(ids[0]) == b"hello\n"
+    (reader,) = readers_of(os.getpid())
+    os.kill(reader, signal.SIGKILL)
+    with pytest.raises(GitError, match="ended while it was asked"):
+        git.blob(ids[0])
+    assert git.blob(ids[1]) == large.read_bytes()
+    assert git.blob(ids[0]) == b"hello\n"
+    git.close()
+    assert readers_of(os.getpid()) == []
+
+
+def test_an_answer_that_is_cut_off_is_not_taken_for_the_next(git_repo: Repo, tmp_path: Path) -> None:
+    git_repo.write("one.txt", "one\n")
+    git_repo.git("add", ".")
+    object_id = git_repo.git("rev-parse", ":one.txt")
+    folder, scratch = tmp_path / "bin", tmp_path / "scratch"
+    folder.mkdir()
+    scratch.mkdir()
+    environment = {**git_repo.environment, "PATH": f"{folder}:{git_repo.environment.get('PATH', os.defpath)}"}
+    git = GitRepo.open(git_repo.path, scratch, environment=environment)
+    stub = folder / "git"
+    stub.write_text(f"#!/bin/sh\nread -r id\nmv {stub} {stub}.used\nprintf '%s blob 4\\non' \"$id\"\n")
+    stub.chmod(0o755)
+    with pytest.raises(GitError, match="ended while it answered"):
+        git.blob(object_id)
+    assert git.blob(object_id) == b"one\n"
+    git.close()
+
+
+def readers_of(pid: int) -> list[int]:
+    """The long-lived readers that a process started."""
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(stat.read_text().rsplit(") ", 1)[1].split()[1])
+            command = stat.with_name("cmdline").read_bytes()
+        except OSError:
+            continue
+        if parent == pid and b"cat-file\0--batch\0" in command:
+            found.append(int(stat.parent.name))
+    return found

@@ -53,6 +53,38 @@ def test_what_declares_nothing_is_not_taken_for_it(line: str) -> None:
     assert declared(line) == ()
 
 
+KEYWORDS = [
+    "def",
+    "class",
+    "func",
+    "function",
+    "function*",
+    "fun",
+    "fn",
+    "interface",
+    "struct",
+    "trait",
+    "enum",
+    "module",
+    "type",
+    "record",
+    "object",
+    "protocol",
+]
+MODIFIERS = "export default public private protected internal static final abstract async override virtual inline unsafe const"
+
+
+@pytest.mark.parametrize("word", [*KEYWORDS, "CREATE TABLE", "create or replace view", *map(str.upper, KEYWORDS)])
+@pytest.mark.parametrize("before", ["", "  ", "\t", "pub ", "Pub(in crate) ", *(f"{word} " for word in MODIFIERS.split())])
+def test_every_keyword_declares_behind_every_modifier(word: str, before: str) -> None:
+    assert declared(f"{before}{word} Thing(") == ("Thing",)
+
+
+@pytest.mark.parametrize("word", ["public", "private", "protected", "internal", "static", "final", "abstract", "async"])
+def test_every_modifier_declares_a_method(word: str) -> None:
+    assert declared(f"  {word} List<Item> payAll(int rate) {{") == ("payAll",)
+
+
 def test_calls_are_names_before_a_parenthesis_and_decorators() -> None:
     assert called("    total = basket.sum_up(rate(item), other)") == ["sum_up", "rate"]
     assert called("@cached") == ["cached"]

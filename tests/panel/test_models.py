@@ -116,6 +116,31 @@ def wishing(number: int = 1) -> Completion:
     return Completion(Stop.TOOLS, tokens=Tokens(input=100, output=10), tool_calls=calls, opaque=f"turn {number}")
 
 
+# Many asks at once
+
+
+def test_the_first_is_asked_before_the_last_is_written() -> None:
+    class Slow(Plain):
+        """Notes how many had been asked when each prompt was written."""
+
+        def write(self, ask: Ask, room: int | None) -> Prompt:
+            before.append(len(house.shop.model.calls))
+            return super().write(ask, room)
+
+    before: list[int] = []
+
+    async def main() -> None:
+        nonlocal house
+        house = House(Shop(Model(seconds=5.0)), scribe=Slow())
+        panel = house.panel(house.line())
+        await asyncio.gather(*(panel.ask(replace(ASK, subject=f"P{number}")) for number in range(40)))
+
+    house: House
+    run(main())
+    assert before[0] == 0
+    assert before[-1] > 5, "written while others wait for their answers"
+
+
 # One answer
 
 
