@@ -24,7 +24,7 @@ from reviewbot.debate.rounds import Answers, Round
 from reviewbot.domain.change import ChangeSet, Contents, FileStatus, Revisions
 from reviewbot.domain.debate import Check, Transcript
 from reviewbot.domain.event import ReviewRequest
-from reviewbot.domain.evidence import Ledger
+from reviewbot.domain.evidence import ANALYSERS, Ledger
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Review, Timing
 from reviewbot.drive import Deadline
 from reviewbot.evidence import collect, plan, proof, sources
@@ -226,7 +226,9 @@ def _evidence(material: _Material, run: _Run) -> Callable[[], tuple[Ledger, floa
     def evidence() -> tuple[Ledger, float]:
         ledger, overlapped = _examined(material, reading, run)
         written = document.evidence_document(ledger, material.change.revisions)
-        session.keep("evidence", written, SessionState.IN_DEBATE)
+        # Analysers that were lost are worth another try: who resumes the debate shall not find them lost for ever.
+        whole = all(check.ran for check in ledger.checks if check.name == ANALYSERS)
+        session.keep("evidence" if whole else "evidence without analysers", written, SessionState.IN_DEBATE)
         return ledger, overlapped
 
     return evidence

@@ -58,6 +58,7 @@ class ProcessWorker:
                 process.kill()
         if self._busy is not None:
             self._busy.kill()
+            self._busy.wait()
 
 
 class _Message:
@@ -96,7 +97,7 @@ class _Message:
                 rest = memoryview(pickle.dumps(self._work, pickle.HIGHEST_PROTOCOL))
                 while rest:
                     rest = rest[process.stdin.write(rest) :]
-                process.stdin.close()
+            # Its input stays open while it works: that is how it notices when we are gone.
             self._said = process.stdout.read()
 
 
@@ -109,7 +110,9 @@ def serve() -> None:
     said.write(READY)
     said.flush()
     try:
-        made = pickle.dumps(pickle.load(heard)(), pickle.HIGHEST_PROTOCOL)
+        work = pickle.load(heard)
+        Thread(target=_leave_with, args=(heard.fileno(),), daemon=True).start()
+        made = pickle.dumps(work(), pickle.HIGHEST_PROTOCOL)
     except Exception as exc:  # noqa: BLE001 - told to who waits, who says so in the review
         said.write(FAILED + f"{type(exc).__name__}: {exc}"[:MOST_WORDS].encode("utf-8", "replace"))
     else:
@@ -117,12 +120,18 @@ def serve() -> None:
     said.flush()
 
 
+def _leave_with(pipe: int) -> None:
+    """End when whoever holds the other end is gone: nobody reads the result."""
+    os.read(pipe, 1)
+    os._exit(1)
+
+
 def _started() -> subprocess.Popen[bytes] | None:
     """A process that gets ready, out of reach of the terminal's signals. ``None`` where there can be none."""
     path = [entry for entry in sys.path if entry]
     try:
         return subprocess.Popen(
-            [sys.executable, "-I", "-c", _PROGRAM, *path],
+            [sys.executable, "-I", *(("-B",) if sys.dont_write_bytecode else ()), "-c", _PROGRAM, *path],
             bufsize=0,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -131,7 +140,8 @@ def _started() -> subprocess.Popen[bytes] | None:
             cwd="/",
             start_new_session=True,
         )
-    except OSError:
+    except (OSError, TypeError, ValueError):
+        # Embedded, Python may not know its own program, and what stands in its path need not be one.
         return None
 
 

@@ -6,12 +6,15 @@ import os
 import signal
 import subprocess
 import time
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from reviewbot.adapters.git import GitRepo
+from reviewbot.adapters.git.command import Git, clean_environment
+from reviewbot.adapters.git.objects import ObjectStore
 from reviewbot.changeset import diff
 from reviewbot.domain.change import ChangeSet, Revisions
 from reviewbot.domain.event import Target, TargetKind
@@ -432,6 +435,24 @@ def test_an_answer_that_is_cut_off_is_not_taken_for_the_next(git_repo: Repo, tmp
         git.blob(object_id)
     assert git.blob(object_id) == b"one\n"
     git.close()
+
+
+@pytest.mark.parametrize("trap", ["a header that lies", "a pipe"])
+def test_an_object_that_never_comes_is_one_error(trap: str, git_repo: Repo, tmp_path: Path) -> None:
+    git_repo.write("one.txt", "one\n")
+    git_repo.git("add", ".")
+    object_id = git_repo.git("rev-parse", ":one.txt")
+    file = git_repo.path / ".git" / "objects" / object_id[:2] / object_id[2:]
+    file.unlink()
+    if trap == "a pipe":
+        os.mkfifo(file)
+    else:
+        file.write_bytes(zlib.compress(b"blob 100\0one\n"))
+    objects = ObjectStore(Git(git_repo.path, clean_environment(git_repo.environment), timeout_seconds=1.0))
+    with pytest.raises(GitError, match=r"longer than 1 s|ended while"):
+        objects.blob(object_id)
+    objects.close()
+    assert readers_of(os.getpid()) == []
 
 
 def readers_of(pid: int) -> list[int]:

@@ -145,11 +145,34 @@ def test_a_review_that_is_killed_leaves_nobody_behind(tmp_path: Path) -> None:
         "os.kill(os.getpid(), 9)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=False, timeout=SECONDS)
-    pid = int(told.read_text())
-    until = time.monotonic() + SECONDS
-    while Path(f"/proc/{pid}/stat").exists() and Path(f"/proc/{pid}/stat").read_text().split(") ")[1][0] != "Z":
-        assert time.monotonic() < until, "it waits for ever"
-        time.sleep(0.02)
+    assert_gone(int(told.read_text()))
+
+
+def test_a_review_that_is_killed_leaves_nobody_at_work(tmp_path: Path) -> None:
+    told = tmp_path / "pid"
+    program = (
+        "import os, time\n"
+        "from pathlib import Path\n"
+        "from reviewbot.adapters import worker\n"
+        "worker._cores = lambda: 2\n"
+        "made = worker.ProcessWorker(worth=1)\n"
+        "made.expect(1)\n"
+        f"Path({str(told)!r}).write_text(str(made._process.pid))\n"
+        "made.begin(time.sleep, 3600.0)\n"
+        "time.sleep(1.0)\n"
+        "os.kill(os.getpid(), 9)\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=False, timeout=SECONDS)
+    assert_gone(int(told.read_text()))
+
+
+@pytest.mark.parametrize("broken", [None, "/a\0b"])
+def test_a_python_that_does_not_know_its_own_program_works_alone(broken: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviewbot.adapters.worker._cores", lambda: 2)
+    monkeypatch.setattr(sys, "executable", broken)
+    worker = ProcessWorker(worth=1)
+    worker.expect(1)
+    assert worker.begin(where, "here")(SECONDS)[0] == os.getpid()
 
 
 def test_the_analysers_say_there_what_they_say_here(worker: ProcessWorker) -> None:
@@ -163,3 +186,11 @@ def test_the_analysers_say_there_what_they_say_here(worker: ProcessWorker) -> No
     there = worker.begin(sources.hear, files)(SECONDS)
     assert there == sources.hear(files)
     assert {result.rule for result in there.sides.head} >= {"debugger", "conflict", "list-membership"}
+
+
+def assert_gone(pid: int) -> None:
+    """The process ends soon, or waits for nothing but to be reaped."""
+    stat, until = Path(f"/proc/{pid}/stat"), time.monotonic() + SECONDS
+    while stat.exists() and stat.read_text().split(") ")[1][0] != "Z":
+        assert time.monotonic() < until, "it goes on"
+        time.sleep(0.02)

@@ -12,7 +12,8 @@ from reviewbot.adapters import worker
 from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.review import Review, Verdict
 from reviewbot.ports import WorkerLost
-from reviewbot.wiring import Order, review
+from reviewbot.testing import MemorySession
+from reviewbot.wiring import Order, review, reviewing
 from tests.repo import Repo
 
 PLANTED = (
@@ -68,3 +69,22 @@ def test_who_comes_to_no_end_is_named_and_nothing_is_approved(large: Repo, monke
     (run,) = [run for run in made.checks if run.name == "analysers"]
     assert (run.ran, run.cut_short) == (False, True)
     assert not Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()
+
+
+def test_what_was_lost_is_tried_again_and_what_was_found_is_kept(large: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    session, asked = MemorySession(), list[float]()
+    real = worker._Message.result
+
+    def lost(self: worker._Message, seconds: float) -> object:
+        asked.append(seconds)
+        if len(asked) == 1:
+            raise WorkerLost("it was ended by signal 9")
+        return real(self, seconds)
+
+    monkeypatch.setattr(worker, "_cores", lambda: 2)
+    monkeypatch.setattr(worker._Message, "result", lost)
+    monkeypatch.setattr(reviewing, "Unremembered", lambda: session)
+    first, second, third = (reviewed(large) for _ in range(3))
+    assert not first.evidence
+    assert told(second) == told(third) != []
+    assert len(asked) == 2, "the third takes what the second kept"

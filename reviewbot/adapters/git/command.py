@@ -7,6 +7,7 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -158,7 +159,7 @@ class Git:
 
     def dialogue(self, *args: str) -> Dialogue:
         """A git that answers until it is closed. Raises GitError where it cannot be started."""
-        return Dialogue(self._start(args, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL))
+        return Dialogue(self._start(args, stdin=subprocess.PIPE, stderr=subprocess.DEVNULL), self.timeout_seconds)
 
     def _start(self, args: tuple[str, ...], *, stdin: int | IO[bytes], stderr: int) -> subprocess.Popen[bytes]:
         try:
@@ -176,10 +177,30 @@ class Git:
 
 
 class Dialogue:
-    """A git process that is asked line by line. For one thread at a time."""
+    """A git process that is asked line by line. For one thread at a time.
 
-    def __init__(self, process: subprocess.Popen[bytes]) -> None:
+    A watch of its own stops it where an answer takes too long: an object may be a pipe, or lie about its size, and git waits."""
+
+    def __init__(self, process: subprocess.Popen[bytes], timeout_seconds: float) -> None:
         self._process = process
+        self._timeout_seconds = timeout_seconds
+        self._until: float | None = None
+        self._late = threading.Event()
+        self._closed = threading.Event()
+        threading.Thread(target=self._watch, name="git", daemon=True).start()
+
+    @contextmanager
+    def in_time(self) -> Iterator[None]:
+        """What is asked inside is answered within the time-out. Raises GitError."""
+        self._until = time.monotonic() + self._timeout_seconds
+        try:
+            yield
+        except GitError as error:
+            if self._late.is_set():
+                raise GitError(f"git took longer than {self._timeout_seconds:.0f} s to answer and was stopped") from error
+            raise
+        finally:
+            self._until = None
 
     def ask(self, line: str) -> bytes:
         """The first line of the answer. Raises GitError where git has ended."""
@@ -205,7 +226,15 @@ class Dialogue:
 
     def close(self) -> None:
         """End it."""
+        self._closed.set()
         _kill_group(self._process)
+
+    def _watch(self) -> None:
+        while not self._closed.wait(min(1.0, self._timeout_seconds / 4)):
+            until = self._until
+            if until is not None and time.monotonic() > until:
+                _stop(self._process, self._late)
+                return
 
 
 def _stop(process: subprocess.Popen[bytes], late: threading.Event) -> None:

@@ -38,7 +38,8 @@ class ObjectStore:
         with self._lock:
             try:
                 self._reader = self._reader or self._git.dialogue("cat-file", "--batch")
-                kind, data = _object(self._reader, object_id)
+                with self._reader.in_time():
+                    kind, data = _object(self._reader, object_id)
             except BaseException:
                 # Whatever is left of this answer must not be taken for the next.
                 self._end()
@@ -106,8 +107,9 @@ def _object(reader: Dialogue, object_id: str) -> tuple[str | None, bytes]:
     about = reader.ask(object_id).split()
     if len(about) != 3:
         return None, b""
-    size = int(about[2])
-    return about[1].decode("ascii", "replace"), reader.read(size + 1)[:size]
+    data = reader.read(int(about[2]))
+    reader.read(len("\n"))
+    return about[1].decode("ascii", "replace"), data
 
 
 def _is_safe(path: str) -> bool:
