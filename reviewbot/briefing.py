@@ -46,8 +46,9 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Division:
-    """The change in portions, each with its ``context``, and once more in ``small`` ones."""
+    """The change as it is shown: all ``passages``, in portions with the ``context`` of each, and once more in ``small`` ones."""
 
+    passages: tuple[Passage, ...]
     whole: tuple[tuple[Passage, ...], ...]
     context: tuple[tuple[Related, ...], ...]
     small: tuple[tuple[Passage, ...], ...]
@@ -57,7 +58,7 @@ def divided(passages: tuple[Passage, ...], library: Library | None, *, options: 
     """Everything that can be laid out before the evidence is in."""
     whole = _divided(passages, options.portion_tokens)
     small = _divided(passages, options.small_tokens) if options.small_tokens else ()
-    return Division(whole, _context(whole, library, options), small)
+    return Division(passages, whole, _context(whole, library, options), small)
 
 
 def papers(common: Dossier, division: Division) -> Papers:

@@ -18,7 +18,6 @@ from reviewbot.consensus import policy
 from reviewbot.consensus.policy import PolicyOptions, Shown
 from reviewbot.debate import improve
 from reviewbot.debate.improve import ImproveOptions
-from reviewbot.debate.papers import Papers
 from reviewbot.debate.protocol import Brief, DebateOptions, debate
 from reviewbot.debate.rounds import Answers, Round
 from reviewbot.domain.change import ChangeSet, Contents, FileStatus, Revisions
@@ -129,10 +128,9 @@ class _Run:
 
 @dataclass(frozen=True, slots=True)
 class _Material:
-    """What a review is about: what of the change is in scope, how it is shown to people, and what checks may read of it."""
+    """What a review is about: what of the change is in scope, and what checks may read of it."""
 
     scope: Scope
-    passages: tuple[Passage, ...]
     view: View
     blobs: Mapping[str, str]
 
@@ -150,8 +148,8 @@ def review(request: ReviewRequest, revisions: Revisions, world: World, *, option
     evidence = _evidence(material, run)
     division = _division(material, run)
     ledger, overlapped = evidence()
-    papers = _papers(request, division, ledger, options=options)
-    transcript, told = _debate(material, papers, ledger, run=run)
+    brief = _brief(request, material, division, ledger=ledger, options=options)
+    transcript, told = _debate(material, brief, run)
     seconds = world.clock.seconds() - started
     timing = Timing(round(seconds, 3), round(seconds - overlapped, 3))
     made = _concluded(material, ledger, transcript, told=told, identity=identity, timing=timing)
@@ -179,7 +177,7 @@ def _selected(change: ChangeSet, objects: Objects | None, options: Options) -> t
 
 
 def _read(revisions: Revisions, run: _Run) -> _Material:
-    """What changed, what of it is looked at, and how it is shown."""
+    """What changed, and what of it is looked at."""
     world = run.world
     found = world.repo.diff(revisions)
     if world.session.recall("evidence") is None:
@@ -191,7 +189,7 @@ def _read(revisions: Revisions, run: _Run) -> _Material:
     entries = world.objects.entries(head) if world.objects is not None and head is not None else ()
     blobs = {entry.path: entry.object_id for entry in entries if entry.size >= 0}
     view = _view(change, scope, contents, entries=entries, world=world)
-    return _Material(scope, excerpt.passages(scope.files, contents), view, blobs)
+    return _Material(scope, view, blobs)
 
 
 def _contents(scope: Scope, objects: Objects | None) -> Mapping[str, Contents]:
@@ -261,33 +259,33 @@ def _view(
 
 
 def _division(material: _Material, run: _Run) -> Division:
-    """The change in portions, with what the rest of the tree says about each."""
+    """The change as it is shown to people, in portions, with what the rest of the tree says about each."""
     world, tree = run.world, material.change.revisions.head_tree
     library = None
     if world.objects is not None and world.search is not None and tree is not None:
         library = Library(world.objects, world.search, tree, material.blobs)
-    return briefing.divided(material.passages, library, options=run.options.briefing)
+    passages = excerpt.passages(material.scope.files, material.view.contents)
+    return briefing.divided(passages, library, options=run.options.briefing)
 
 
-def _papers(request: ReviewRequest, division: Division, ledger: Ledger, *, options: Options) -> Papers:
-    """What lies before the panel."""
+def _brief(request: ReviewRequest, material: _Material, division: Division, *, ledger: Ledger, options: Options) -> Brief:
+    """What the debate is about, and what lies before the panel."""
     criteria = options.debate.criteria
     common = Dossier((), ledger, rules=options.rules, title=request.title, focus=request.focus, criteria=criteria)
-    return briefing.papers(common, division)
-
-
-def _debate(material: _Material, papers: Papers, ledger: Ledger, *, run: _Run) -> tuple[Transcript, tuple[Finding, ...]]:
-    """S1 to S8 over the evidence: the debate, what consensus tells of it, and replacements for what was accepted."""
-    world, options = run.world, run.options
     paths = frozenset(file.path for file in material.change.files)
     prose = bool(paths) and all(select.is_documentation(path) or select.is_lock_file(path) for path in paths)
-    brief = Brief(material.passages, papers, paths, ledger, documentation_only=prose)
+    return Brief(division.passages, briefing.papers(common, division), paths, ledger, documentation_only=prose)
+
+
+def _debate(material: _Material, brief: Brief, run: _Run) -> tuple[Transcript, tuple[Finding, ...]]:
+    """S1 to S8 over the evidence: the debate, what consensus tells of it, and replacements for what was accepted."""
+    world, options = run.world, run.options
 
     def conversation() -> Generator[Round, Answers, tuple[Transcript, tuple[Finding, ...]]]:
         transcript = yield from debate(brief, world.panel.table, options.debate)
-        told = policy.findings(transcript, _shown(material, transcript), options.policy)
+        told = policy.findings(transcript, _shown(material, brief, transcript), options.policy)
         accepted = [finding.id for finding in told if finding.status is FindingStatus.ACCEPTED]
-        made = yield from improve.improve(transcript, accepted, papers, options=options.improve)
+        made = yield from improve.improve(transcript, accepted, brief.papers, options=options.improve)
         drafts = dict(made.suggestions)
         return made.transcript, tuple(replace(finding, suggestion=drafts.get(finding.id)) for finding in told)
 
@@ -312,13 +310,13 @@ def _digest(check: Check) -> str:
     return hashlib.sha256(repr((check.command, check.source, check.subject)).encode()).hexdigest()[:32]
 
 
-def _shown(material: _Material, transcript: Transcript) -> Shown:
+def _shown(material: _Material, brief: Brief, transcript: Transcript) -> Shown:
     """The passages, and the whole text of those files that something is said about."""
     paths = dict.fromkeys(case.lead.path for case in transcript.cases)
     contents = material.view.contents
     heads = {path: contents[path].head for path in paths if path in contents}
     lines = {path: excerpt.shown_lines(head) for path, head in heads.items() if head is not None}
-    return Shown(material.passages, lines, {file.path: file.base_path or file.path for file in material.change.files})
+    return Shown(brief.passages, lines, {file.path: file.base_path or file.path for file in material.change.files})
 
 
 def _concluded(
