@@ -16,7 +16,7 @@ from reviewbot.adapters.till.limits import MOST_IN_FLIGHT, Limits
 from reviewbot.adapters.till.till import Opened, Till
 from reviewbot.domain.money import Usage
 from reviewbot.errors import ConfigError
-from reviewbot.ports import CallState, Completion, Fault, ProviderError, Recorded, Stop, Tokens, Wanted
+from reviewbot.ports import CallState, Completion, Fault, ModelCall, ProviderError, Recorded, Stop, Tokens, Wanted
 from tests.till.paying import ANSWER, CALL, LONG, PRICE, Ledger, Model, Shop, answered, run, wanted
 from tests.till.virtual_time import LoopClock
 
@@ -323,6 +323,54 @@ def test_a_time_out_or_a_spoiled_answer_is_charged_what_was_read_and_any_other_f
         assert spoiled.usage.cost_usd == spoiled.usage.estimated_usd > 0
         denied = await Shop(Model(shut())).serve()
         assert denied.usage == Usage(calls=1, seconds=1.0)
+
+    run(main())
+
+
+def cut_off(_: ModelCall) -> Completion:
+    """An answer that had begun."""
+    raise ProviderError(Fault.NETWORK, "the connection was lost")
+
+
+def test_what_is_paid_in_vain_is_on_the_bill_of_the_call() -> None:
+    read = prices.tokens_in(CALL.system + CALL.prefix + CALL.suffix)
+
+    async def main() -> None:
+        plain = (await Shop().serve()).usage
+        for said, paid in (
+            (ProviderError(Fault.UNREADABLE, "half of it"), 1),
+            (cut_off, 1),
+            (ProviderError(Fault.NETWORK, "nobody is there"), 0),
+            (ProviderError(Fault.OVERLOADED, "come back later"), 0),
+        ):
+            shop = Shop(Model(said), attempts=2)
+            served = await shop.serve()
+            assert served.completion == ANSWER
+            assert served.usage.calls == 1
+            assert served.usage.input_tokens == plain.input_tokens + paid * read
+            assert served.usage.cost_usd == pytest.approx(plain.cost_usd + paid * read / 1e6)
+            assert served.usage.estimated_usd == pytest.approx(paid * read / 1e6)
+            assert shop.budget.spent_usd == pytest.approx(served.usage.cost_usd)
+            assert await shop.budget.reserve(10.0 - served.usage.cost_usd - 1e-6, 0), "nothing is left set aside"
+
+    run(main())
+
+
+def test_a_cap_forbids_to_try_again_what_was_paid_in_vain() -> None:
+    read = prices.tokens_in(CALL.system + CALL.prefix + CALL.suffix)
+    worst = prices.worst_case(read, CALL.max_output_tokens, PRICE)
+
+    async def main() -> None:
+        enough = Shop(Model(cut_off), attempts=2, cost_usd=worst + read / 1e6 + 1e-8)
+        assert (await enough.serve()).completion == ANSWER
+        short = Shop(Model(cut_off), attempts=2, cost_usd=worst + read / 1e6 - 1e-8)
+        served = await short.serve()
+        assert len(short.model.calls) == 1
+        assert served.error is not None
+        assert served.error.fault is Fault.NETWORK
+        assert "the connection was lost (not tried again: " in served.error.message
+        assert served.usage.cost_usd == pytest.approx(read / 1e6)
+        assert short.ledger.deeds == ["claim", "settle network"]
 
     run(main())
 

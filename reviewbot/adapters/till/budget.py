@@ -68,6 +68,16 @@ class Budget:
             raise
         return wanted
 
+    def set_aside(self, usd: float, tokens: int) -> Reservation:
+        """Set more aside for a call that is under way, which cannot wait for others. Raises Capped where it does not fit now.
+
+        Who sets aside must settle or release."""
+        wanted = Reservation(_nano(usd), tokens)
+        if not self._fits(wanted):
+            raise Capped(self._refusal(wanted) or "what is left of the caps is set aside for calls under way")
+        self._outstanding.add(wanted)
+        return wanted
+
     def settle(self, reservation: Reservation, usd: float, tokens: int) -> None:
         """The call ended and cost this. A call that was cut off or timed out may be billed all the same: settle it too."""
         if reservation not in self._outstanding:

@@ -7,14 +7,15 @@ uses it).
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from threading import Thread
 
 from reviewbot.adapters.till import prices, record
 from reviewbot.adapters.till.breaker import Breaker
-from reviewbot.adapters.till.budget import Budget, Capped
+from reviewbot.adapters.till.budget import Budget, Capped, Reservation
 from reviewbot.adapters.till.limits import Gate, Slot
 from reviewbot.adapters.till.prices import Meter, Price
 from reviewbot.adapters.till.retry import Retries
@@ -170,13 +171,14 @@ class Till:
             counter.breaker.check(call.model)
         except ProviderError as error:
             return await self._kept(Served(None, error, Usage(), 0.0), wanted)
-        reservation = await self.budget.reserve(worst, prices.worst_tokens(prompt_tokens, call.max_output_tokens))
+        held = [await self.budget.reserve(worst, prices.worst_tokens(prompt_tokens, call.max_output_tokens))]
         try:
-            served = await self._tried(counter, call, prompt_tokens)
+            served = await self._tried(counter, call, held)
             usage = served.usage
-            self.budget.settle(reservation, usage.cost_usd, usage.input_tokens + usage.output_tokens)
+            self.budget.settle(held[0], usage.cost_usd, usage.input_tokens + usage.output_tokens)
         finally:
-            self.budget.release(reservation)
+            for reservation in held:
+                self.budget.release(reservation)
         return await self._kept(served, wanted)
 
     async def _kept(self, served: Served, wanted: Wanted) -> Served:
@@ -185,19 +187,23 @@ class Till:
         await self._in_thread(lambda one: self._calls.settle(one, recorded), wanted)
         return served
 
-    async def _tried(self, counter: Counter, call: ModelCall, prompt_tokens: int) -> Served:
-        """The attempts, and what they took."""
-        busy = _Busy(counter.meter, self._clock)
+    async def _tried(self, counter: Counter, call: ModelCall, held: list[Reservation]) -> Served:
+        """The attempts, and what they took. ``held`` grows by what was paid for nothing, or there is no further attempt."""
+        attempts = _Attempts(counter.meter, self._clock)
         try:
             provider = await counter.opened.provider()
         except ReviewbotError as error:
             # A library that is missing, an address that may not be used: this seat's trouble, not the review's.
             return Served(None, ProviderError(Fault.DENIED, str(error)), Usage(), 0.0)
+        prompt_tokens = prices.tokens_in(_words(call))
+        in_vain = _usage(Tokens(input=prompt_tokens, known=False), counter, call)
         slots: list[Slot] = []
 
         async def attempt(_: int, left: float) -> Completion:
-            with counter.breaker.guard(call.model), busy:
-                return await provider.complete(replace(call, timeout_seconds=left), begun)
+            if attempts.in_vain >= len(held):
+                held.append(self.budget.set_aside(in_vain.cost_usd, in_vain.input_tokens))
+            with counter.breaker.guard(call.model), attempts.one(begun) as begins:
+                return await provider.complete(replace(call, timeout_seconds=left), begins)
 
         def admit() -> _Admission:
             return _Admission(counter.gate, prompt_tokens + call.max_output_tokens, slots)
@@ -207,11 +213,13 @@ class Till:
             try:
                 made = await counter.retries.tried(attempt, deadline_seconds=call.timeout_seconds, admit=admit)
             except ProviderError as error:
-                return Served(None, error, _lost(counter, call, error, busy=busy), busy.seconds)
+                return Served(None, error, attempts.bill(Usage(calls=1), in_vain), attempts.seconds)
+            except Capped as capped:
+                return Served(None, attempts.given_up(capped), attempts.bill(Usage(calls=1), in_vain), attempts.seconds)
         tokens = prices.counted(made.tokens, _words(call), made.text)
         for slot in slots:
             slot.used(tokens.input + tokens.output)
-        return Served(made, None, _usage(tokens, counter, call, busy=busy), busy.seconds)
+        return Served(made, None, attempts.bill(_usage(tokens, counter, call), in_vain), attempts.seconds)
 
 
 class _Admission:
@@ -228,39 +236,65 @@ class _Admission:
         return await self._slot.__aexit__(*failure)  # type: ignore[arg-type]
 
 
-class _Busy:
-    """Time and rent of the attempts of one call."""
+class _Attempts:
+    """The attempts of one call: their time and rent, and how many were paid ``in_vain``."""
 
     def __init__(self, meter: Meter | None, clock: Clock) -> None:
         self._meter = meter
         self._clock = clock
-        self._since = 0.0
-        self._ticket = 0
+        self._last = ProviderError(Fault.INVALID, "it was not asked")
         self.seconds = 0.0
         self.usd = 0.0
+        self.in_vain = 0
 
-    def __enter__(self) -> None:
-        self._since = self._clock.seconds()
-        self._ticket = self._meter.started() if self._meter else 0
+    @contextmanager
+    def one(self, begun: Callable[[], None]) -> Iterator[Callable[[], None]]:
+        """One attempt; what is yielded is to be called when its answer begins, and calls ``begun``.
 
-    def __exit__(self, *_: object) -> None:
-        self.seconds += self._clock.seconds() - self._since
-        if self._meter:
-            self.usd += self._meter.ended(self._ticket)
+        Who was still at work when time was up bills what it read, and so does who began an answer that was cut off or that a
+        proxy spoiled.
+        """
+        answers = False
+        since, ticket = self._clock.seconds(), self._meter.started() if self._meter else 0
+
+        def begins() -> None:
+            nonlocal answers
+            answers = True
+            begun()
+
+        try:
+            yield begins
+        except ProviderError as error:
+            self._last = error
+            self.in_vain += answers or error.fault in _BILLED
+            raise
+        except asyncio.CancelledError:
+            self.in_vain += self._clock.seconds() > since
+            raise
+        finally:
+            self.seconds += self._clock.seconds() - since
+            if self._meter:
+                self.usd += self._meter.ended(ticket)
+
+    def given_up(self, capped: Capped) -> ProviderError:
+        """The last error, where a cap forbids another attempt."""
+        return ProviderError(self._last.fault, f"{self._last.message} (not tried again: {capped.reason})")
+
+    def bill(self, usage: Usage, in_vain: Usage) -> Usage:
+        """The usage of the call with everything that its attempts took: one call, however often it was tried."""
+        for _ in range(self.in_vain):
+            usage += replace(in_vain, calls=0)
+        rent = Usage(seconds=self.seconds, cost_usd=self.usd, paid_usd=self.usd)
+        return usage + (replace(rent, estimated_usd=self.usd) if usage.estimated_usd else rent)
 
 
-def _lost(counter: Counter, call: ModelCall, error: ProviderError, *, busy: _Busy) -> Usage:
-    """What a failed call is charged: a provider that was still at work when time was up bills what it read, and so does one
-    behind a proxy that spoiled its answer."""
-    if error.fault not in (Fault.TIMEOUT, Fault.UNREADABLE) or not busy.seconds:
-        return Usage(calls=1, seconds=busy.seconds, cost_usd=busy.usd, paid_usd=busy.usd)
-    read = Tokens(input=prices.tokens_in(_words(call)), known=False)
-    return _usage(read, counter, call, busy=busy)
+_BILLED = frozenset({Fault.TIMEOUT, Fault.UNREADABLE})
+"""Faults after which a provider has read the prompt, whatever came of it."""
 
 
-def _usage(tokens: Tokens, counter: Counter, call: ModelCall, *, busy: _Busy) -> Usage:
+def _usage(tokens: Tokens, counter: Counter, call: ModelCall) -> Usage:
     price = counter.price(call.model)
-    cost = prices.cost(tokens, price) + busy.usd
+    cost = prices.cost(tokens, price)
     guessed = price.estimated or not tokens.known
     return Usage(
         calls=1,
@@ -269,7 +303,6 @@ def _usage(tokens: Tokens, counter: Counter, call: ModelCall, *, busy: _Busy) ->
         output_tokens=tokens.output,
         cost_usd=cost,
         local_tokens=tokens.input + tokens.output if counter.local else 0,
-        seconds=busy.seconds,
         paid_usd=cost,
         estimated_usd=cost if guessed else 0.0,
     )
