@@ -10,6 +10,9 @@ from reviewbot.domain.debate import Claim
 from reviewbot.domain.evidence import EvidenceStatus, Ledger
 from reviewbot.ports import Passage
 
+LONG_QUOTE = 400
+"""Characters of a line that stand for the whole of it: a reply has no room for a minified file."""
+
 
 @dataclass(frozen=True, slots=True)
 class Gate:
@@ -60,9 +63,15 @@ def _spots(passage: Passage, quote: str) -> Iterable[tuple[int, int]]:
     """Where the quoted lines stand in a passage, as first and last line number; white space at the ends does not count."""
     wanted = [line.strip() for line in quote.strip("\n").split("\n")]
     shown = [line.strip() for line in passage.lines]
+    first = wanted[0]
     for index in range(len(shown) - len(wanted) + 1):
-        if shown[index : index + len(wanted)] == wanted:
+        if shown[index].startswith(first) and all(map(_stands, wanted, shown[index : index + len(wanted)])):
             yield passage.start + index, passage.start + index + len(wanted) - 1
+
+
+def _stands(wanted: str, shown: str) -> bool:
+    """The line is quoted, all of it or a beginning that is long enough to be no accident: few lines are so long to the end."""
+    return wanted == shown or (len(wanted) >= LONG_QUOTE and shown.startswith(wanted))
 
 
 def _near_change(passage: Passage, start: int, end: int) -> bool:

@@ -29,6 +29,15 @@ def test_of_equal_lines_a_quote_means_the_one_nearest_to_the_claimed_number() ->
         assert admitted.line == found
 
 
+def test_the_beginning_of_a_very_long_line_stands_for_it_and_that_of_a_short_one_does_not() -> None:
+    gate = Gate.of((a_passage("a.py", f"x = 1\n  y = '{'y' * 900}'"),), {"a.py"}, Ledger())
+    for length, found in ((400, True), (700, True), (399, False), (5, False)):
+        admitted = gate.admit(a_claim("a.py", 2, f"y = '{'y' * 900}'"[:length]))
+        assert isinstance(admitted, Claim) is found
+    assert isinstance(gate.admit(a_claim("a.py", 1, "x =")), str)
+    assert isinstance(gate.admit(a_claim("a.py", 1, f"x = 1\ny = '{'y' * 500}")), Claim)
+
+
 @pytest.mark.parametrize(("line", "status"), [(4, EvidenceStatus.NEW), (0, EvidenceStatus.EXISTING)])
 def test_without_a_quote_neither_evidence_elsewhere_nor_old_evidence_helps(line: int, status: EvidenceStatus) -> None:
     gate = Gate.of((), {"a.py"}, Ledger(items=(evidence_item(1, "a.py", line, status=status),)))

@@ -123,6 +123,16 @@ def test_eval_of_a_request_is_supported_citing_where_the_input_enters() -> None:
     assert "a.py:1" in said["arguments"][0]["evidence"]
 
 
+@pytest.mark.parametrize("between", ["", "\n".join(f"x{n} = {n}" for n in range(40)) + "\n"])
+def test_input_that_enters_another_function_supports_nothing(between: str) -> None:
+    code = "def load(text):\n    return eval(text)\n\n\n" + between + "def ask(request):\n    return request.args['q']\n"
+    said = cross(dangerous(2), code, "critic")
+    assert "input from outside" not in json.dumps(said)
+    loose = "value = eval(text)\n" + between + "text = request.args['q']\n"
+    said = cross(dangerous(1), loose, "critic")
+    assert ("input from outside" in json.dumps(said)) is (not between), "without a function: what stands beside it"
+
+
 def test_eval_of_a_constant_is_opposed() -> None:
     assert cross(dangerous(2), CONSTANT, "reviewer")["stance"] == "oppose"
 
@@ -213,6 +223,23 @@ def test_many_low_results_of_one_rule_in_a_file_are_told_as_one() -> None:
     assert len(raised) == 1
     assert "8 places" in raised[0]["title"]
     assert len(raised[0]["evidence_ids"]) == 8
+
+
+def test_more_results_than_a_reply_has_room_for_are_told_all_the_same() -> None:
+    code = "\n".join(f"import m{number}" for number in range(1, 700))
+    fields = {"rule": "F401", "severity": Severity.LOW, "category": Category.MAINTAINABILITY}
+    transcript = discuss(code, *(evidence_item(n, "a.py", n, **fields) for n in range(1, 700)))
+    assert "699 places" in only(transcript).lead.title
+    assert not any(one.reason for one in transcript.attendance)
+
+
+@pytest.mark.parametrize("length", [399, 1_999, 2_000, 2_001, 100_000])
+def test_a_line_that_is_too_long_to_quote_is_raised_all_the_same(length: int) -> None:
+    beginning = "    return eval(text) + '"
+    code = EVAL.replace("    return eval(text)", beginning + "x" * (length - len(beginning) - 1) + "'")
+    case = only(discuss(code, dangerous(3)))
+    assert (case.lead.start_line, case.lead.line) == (3, 3)
+    assert len(case.lead.quote) <= 2_000
 
 
 def test_a_result_whose_line_was_not_shown_points_at_the_first_changed_line_of_its_span() -> None:

@@ -10,6 +10,9 @@ from reviewbot.domain.evidence import Category, Evidence, EvidenceKind, Precisio
 from reviewbot.ports import FirstPass, Passage
 
 MOST_CLAIMS = 150
+MOST_CITED = 100
+MOST_QUOTED = 2_000
+"""Results that are named of those told as one, and characters of a line: replies are bounded, whoever writes them."""
 ALIKE = 3
 """From this many low results of one rule in one file on, they are told as one."""
 
@@ -85,7 +88,7 @@ def _claim(group: list[Evidence], shown: Mapping[str, list[Passage]]) -> dict[st
         "path": result.path,
         "start_line": line,
         "line": line,
-        "quote": quote,
+        "quote": quote[:MOST_QUOTED],
         "category": result.category.value,
         "severity": result.severity.label,
         "title": result.message + more,
@@ -93,7 +96,7 @@ def _claim(group: list[Evidence], shown: Mapping[str, list[Passage]]) -> dict[st
         "consequence": result.consequence or result.message,
         "confidence": CONFIDENCE[result.precision],
         "falsifier": FALSIFIERS[result.kind],
-        "evidence_ids": [item.id for item in group],
+        "evidence_ids": [item.id for item in group[:MOST_CITED]],
         "rule": result.rule,
         "check": _check(result),
     }

@@ -7,7 +7,6 @@ import re
 import sys
 import textwrap
 import unicodedata
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from reviewbot.adapters.panel.static import usage
@@ -27,6 +26,12 @@ _PLACEHOLDER = re.compile(r"example|dummy|placeholder|changeme|fake|xxxx|your[-_
 _OUTSIDE_INPUT = re.compile(
     r"\binput\(|\brequest\b|\bsys\.argv\b|\bargv\b|\.(?:args|form|json|body|params|query)\b|\bos\.environ\b"
 )
+
+
+LONGEST_LINE = 2_000
+"""Characters of a line that are searched."""
+BESIDE = 20
+"""Lines before and after a line in no function that count as its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +123,12 @@ class Scene:
 
     def outside_input(self) -> str | None:
         """The citation of the line where input from outside enters the claim's own function, ``None`` where none is seen."""
-        return next(
-            (f"{passage.path}:{number}" for passage, number, text in self._around() if _OUTSIDE_INPUT.search(text)),
-            None,
-        )
+        for passage in self.passages:
+            if passage.text(self.packet.line) is not None:
+                for index in _own_function(passage, self.packet.line):
+                    if _OUTSIDE_INPUT.search(passage.lines[index][:LONGEST_LINE]):
+                        return f"{passage.path}:{passage.start + index}"
+        return None
 
     def loop_over(self) -> tuple[str, str] | None:
         """The innermost loop around the line: ``bounded`` (over a literal or a constant range), ``parameter`` (over what the
@@ -163,12 +170,6 @@ class Scene:
         first, last = item.result.line, max(item.result.end_line, item.result.line)
         return first <= self.packet.line and self.packet.start_line <= last
 
-    def _around(self) -> Iterator[tuple[Passage, int, str]]:
-        for passage in self.passages:
-            if passage.text(self.packet.line) is not None:
-                for index, text in enumerate(passage.lines):
-                    yield passage, passage.start + index, text
-
 
 def _innermost_loop(passage: Passage, line: int) -> tuple[str, int] | None:
     tree, offset = _parsed(passage, line)
@@ -193,15 +194,29 @@ def _parsed(passage: Passage, line: int) -> tuple[ast.Module | None, int]:
         first = _head(passage, line, _LOOP)
     if first is None:
         return None, 0
-    block = [passage.lines[first]]
-    for text in passage.lines[first + 1 :]:
-        if text.strip() and _indent(text) <= _indent(block[0]) and not text.lstrip().startswith(_CLOSING):
-            break
-        block.append(text)
+    block = passage.lines[first : _end_of_block(passage, first)]
     try:
         return ast.parse(textwrap.dedent("\n".join(block))), passage.start + first - 1
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None, 0
+
+
+def _own_function(passage: Passage, line: int) -> range:
+    """The indices of the function around ``line``; where none is seen, of the lines beside it."""
+    first = _head(passage, line, _FUNCTION)
+    if first is not None:
+        return range(first, _end_of_block(passage, first))
+    at = line - passage.start
+    return range(max(at - BESIDE, 0), min(at + BESIDE + 1, len(passage.lines)))
+
+
+def _end_of_block(passage: Passage, first: int) -> int:
+    """The index behind the block that the line at ``first`` opens."""
+    indent = _indent(passage.lines[first])
+    for index, text in enumerate(passage.lines[first + 1 :], first + 1):
+        if text.strip() and _indent(text) <= indent and not text.lstrip().startswith(_CLOSING):
+            return index
+    return len(passage.lines)
 
 
 def _head(passage: Passage, line: int, opening: re.Pattern[str]) -> int | None:
