@@ -158,3 +158,14 @@ def test_a_dry_run_tells_the_portions_and_asks_nobody(much: Stage, models: Model
     assert models.requests == []
     for file in range(FILES):
         assert path(file) in ran.said
+
+
+def test_a_change_that_only_removes_is_read_too(stage: Stage, models: Models) -> None:
+    stage.repo.remove("shop/work.py")
+    stage.repo.commit("Give up work")
+    stage.configure(one_vendor(models))
+    models.script = panelist([])
+    ran = stage.review()
+    assert ran.document["conclusion"] == "complete"
+    assert sorted(role_of(call) for call in models.calls) == sorted(ROLES)
+    assert all("def work_0(values" in call.prompt for call in models.calls)

@@ -26,6 +26,7 @@ from reviewbot.ports import (
     FirstPass,
     ModelCall,
     Observer,
+    Passage,
     Progress,
     Prompt,
     ProviderError,
@@ -331,6 +332,10 @@ def _material(prompt: Prompt) -> int:
 
 
 def _is_blank(prompt: Prompt, ask: Ask) -> bool:
-    """Nothing of the change is shown, though there is something to show."""
+    """Nothing of the change is shown, though there is something to show. Of a deleted file only removed lines are."""
     passages = ask.question.dossier.passages
-    return bool(passages) and sum(len(p.lines) for p in prompt.unread) >= sum(len(p.lines) for p in passages)
+    return bool(prompt.unread) and _rows(prompt.unread) >= _rows(passages)
+
+
+def _rows(passages: Iterable[Passage]) -> int:
+    return sum(len(passage.lines) + len(passage.removed) for passage in passages)
