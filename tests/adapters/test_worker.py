@@ -149,7 +149,7 @@ def test_a_review_that_is_killed_leaves_nobody_behind(tmp_path: Path) -> None:
 
 
 def test_a_review_that_is_killed_leaves_nobody_at_work(tmp_path: Path) -> None:
-    told = tmp_path / "pid"
+    told, busy = tmp_path / "pid", tmp_path / "busy"
     program = (
         "import os, time\n"
         "from pathlib import Path\n"
@@ -158,8 +158,9 @@ def test_a_review_that_is_killed_leaves_nobody_at_work(tmp_path: Path) -> None:
         "made = worker.ProcessWorker(worth=1)\n"
         "made.expect(1)\n"
         f"Path({str(told)!r}).write_text(str(made._process.pid))\n"
-        "made.begin(time.sleep, 3600.0)\n"
-        "time.sleep(1.0)\n"
+        f"made.begin(exec, {f'import pathlib, time; pathlib.Path({str(busy)!r}).touch(); time.sleep(3600)'!r})\n"
+        f"while not Path({str(busy)!r}).exists():\n"
+        "    time.sleep(0.01)\n"
         "os.kill(os.getpid(), 9)\n"
     )
     subprocess.run([sys.executable, "-c", program], check=False, timeout=SECONDS)

@@ -72,7 +72,7 @@ def test_a_fallback_that_fails_too_answered_nothing() -> None:
 
 def test_a_fallback_of_the_moderator_is_named_too() -> None:
     written = minutes()
-    ask = Ask(JUDGE, Judgement(packet=None, dossier=DOSSIER, first=(), second=()), subject="F1")  # type: ignore[arg-type]
+    ask = Ask(JUDGE, Judgement(packet=None, dossier=DOSSIER, first=(), second=()), subject="F1")  # type: ignore[arg-type]  # nobody reads the packet here
     for _ in range(2):
         written.answered(ask, Reply(ReplyStatus.OK, model="other:model"))
     told = ended(written)

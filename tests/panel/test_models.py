@@ -3,118 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
-from reviewbot.adapters.panel.local import LocalHost
-from reviewbot.adapters.panel.models import ENVELOPE_WORDS, Desk, Line, ModelPanel, Sitting
+from reviewbot.adapters.panel.models import ENVELOPE_WORDS, Line, Sitting
 from reviewbot.adapters.till import prices
-from reviewbot.domain.debate import Seat
-from reviewbot.domain.evidence import Category, Severity
 from reviewbot.ports import (
     Ask,
-    Completion,
-    CrossExamination,
     Dossier,
     Fault,
     FirstPass,
-    Packet,
     Prompt,
-    ProviderError,
     Reply,
     ReplyStatus,
     Stop,
-    Timings,
     Tokens,
-    ToolCall,
-    ToolResult,
-    ToolSpec,
-    ToolUse,
 )
-from reviewbot.testing import MemorySession, Watching, a_dossier, a_passage, a_seat
-from tests.panel.test_local import HOST, Notebook, known
-from tests.till.paying import ANSWER, Ledger, Model, Said, Shop, run
-
-DOSSIER = a_dossier(*(a_passage(f"file{number}.py", f"some code in file {number}\n" * 20) for number in range(10)))
-CRITIC = replace(a_seat("critic"), model="one:m")
-ASK = Ask(CRITIC, FirstPass(DOSSIER), subject="P1", timeout_seconds=100.0)
-PACKET = Packet("file1.py", 1, 1, "some", Category.CORRECTNESS, Severity.HIGH, "t", "t", "c", "f", ())
-LATER = replace(ASK, question=CrossExamination(PACKET, DOSSIER), subject="F1")
-
-
-class Plain:
-    """A scribe that writes as many passages as fit into ``room``, and keeps what it was asked for."""
-
-    def __init__(self) -> None:
-        self.rooms: list[int | None] = []
-
-    def write(self, ask: Ask, room: int | None) -> Prompt:
-        self.rooms.append(room)
-        shown, left = [], room
-        passages = ask.question.dossier.passages
-        for passage in passages:
-            size = prices.tokens_in("\n".join(passage.lines))
-            if left is not None and size > left:
-                break
-            left = None if left is None else left - size
-            shown.append(passage)
-        prefix = "".join("\n".join(passage.lines) + "\n" for passage in shown)
-        words = f"{ask.seat.name} {ask.subject} {ask.round} {ask.attempt} {ask.complaint}"
-        return Prompt("system", prefix, words, {"type": "object"}, "claims", passages[len(shown) :])
-
-
-class Drawer:
-    """Tools that answer with their arguments."""
-
-    def __init__(self) -> None:
-        self.used: list[ToolCall] = []
-
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        return (ToolSpec("read_file", "reads a file", {"type": "object"}),)
-
-    def use(self, call: ToolCall) -> ToolResult:
-        self.used.append(call)
-        return ToolResult(call.id, f"first line of {call.arguments}\nsecond line")
-
-
-@dataclass
-class House:
-    """A panel of one seat, whose first line is ``lines[0]``."""
-
-    shop: Shop
-    scribe: Plain = field(default_factory=Plain)
-    session: MemorySession = field(default_factory=MemorySession)
-    watcher: Watching | None = None
-
-    def panel(self, *lines: Line, seat: Seat = CRITIC, vacant: str = "", moderator: Sitting | None = None) -> ModelPanel:
-        desk = Desk(self.scribe, self.shop.till, self.session, "high", self.watcher)
-        return ModelPanel([Sitting(seat, lines, vacant)], moderator, desk)
-
-    def line(self, **changes: Any) -> Line:
-        return replace(Line(self.shop.counter, "m"), **changes)
-
-
-def a_house(*said: Said, **shop: Any) -> House:
-    return House(Shop(Model(*said), **shop))
-
-
-def asked(house: House, ask: Ask = ASK, **line: Any) -> Awaitable[Reply]:
-    return house.panel(house.line(**line)).ask(ask)
-
-
-def failing(fault: Fault, message: str = "it failed") -> ProviderError:
-    return ProviderError(fault, message)
-
-
-def wishing(number: int = 1) -> Completion:
-    """A model that wants to look something up first."""
-    calls = tuple(ToolCall(f"c{number}.{index}", "read_file", f'{{"path": "{number}.{index}"}}') for index in range(2))
-    return Completion(Stop.TOOLS, tokens=Tokens(input=100, output=10), tool_calls=calls, opaque=f"turn {number}")
-
+from reviewbot.testing import Watching, a_dossier, a_passage, a_seat
+from tests.panel.house import ASK, CRITIC, DOSSIER, LATER, Drawer, House, Plain, a_house, asked, failing, wishing
+from tests.till.paying import ANSWER, Ledger, Model, Shop, run
 
 # Many asks at once
 
@@ -332,95 +240,6 @@ def test_a_cap_in_the_middle_of_look_ups_keeps_what_was_spent_and_used() -> None
     run(main())
 
 
-# Looking things up
-
-
-def test_a_model_looks_things_up_before_it_answers() -> None:
-    async def main() -> None:
-        tools = Drawer()
-        house = a_house(wishing(1), wishing(2))
-        reply = await asked(house, tools=tools, steps=4)
-        assert reply.status is ReplyStatus.OK
-        assert reply.tools[0] == ToolUse("read_file", '{"path": "1.0"}', 'first line of {"path": "1.0"}')
-        assert [use.arguments for use in reply.tools] == [call.arguments for call in tools.used]
-        assert len(reply.tools) == 4
-        assert (reply.usage.calls, reply.usage.input_tokens) == (3, 2_200)
-        calls = house.shop.model.calls
-        assert [len(call.exchanges) for call in calls] == [0, 1, 2]
-        first, second = calls[2].exchanges
-        assert (first.opaque, second.opaque) == ("turn 1", "turn 2")
-        assert [result.call_id for result in second.results] == ["c2.0", "c2.1"]
-        assert [wanted.step for wanted in house.shop.ledger.wanted] == [0, 1, 2]
-        assert len({wanted.key for wanted in house.shop.ledger.wanted}) == 3
-        assert all(call.tools == tools.specs for call in calls), "offered always: they stand before the prefix"
-        assert {(call.system, call.prefix, call.suffix) for call in calls} == {
-            (calls[0].system, calls[0].prefix, calls[0].suffix)
-        }
-
-    run(main())
-
-
-@pytest.mark.parametrize("steps", [1, 3])
-def test_after_the_last_step_a_model_is_told_to_answer_and_may_still(steps: int) -> None:
-    async def main() -> None:
-        tools = Drawer()
-        house = a_house(*(wishing(number) for number in range(steps + 1)))
-        reply = await asked(house, tools=tools, steps=steps)
-        assert reply.status is ReplyStatus.OK
-        assert len(tools.used) == 2 * steps
-        last = house.shop.model.calls[-1].exchanges[-1]
-        assert all(result.is_error and "answer now" in result.text for result in last.results)
-        assert [use.result for use in reply.tools[-2:]] == [result.text for result in last.results]
-
-    run(main())
-
-
-def test_who_goes_on_all_the_same_gave_no_answer() -> None:
-    async def main() -> None:
-        house = a_house(*(wishing(number) for number in range(9)))
-        second = Model()
-        reply = await house.panel(house.line(tools=Drawer(), steps=2), Line(house.shop.another("two", second), "n")).ask(ASK)
-        assert (reply.status, reply.reason) == (ReplyStatus.FAILED, "it went on using tools after 2 steps")
-        assert len(house.shop.model.calls) == 4
-        assert reply.usage.calls == 4
-        assert second.calls == []
-
-    run(main())
-
-
-def test_a_flood_of_look_ups_is_no_answer_and_none_of_them_is_made() -> None:
-    async def main() -> None:
-        tools = Drawer()
-        flood = replace(wishing(), tool_calls=tuple(ToolCall(f"c{n}", "read_file", f'{{"start": {n}}}') for n in range(5_000)))
-        reply = await asked(a_house(flood), tools=tools, steps=4)
-        assert (reply.status, reply.reason) == (ReplyStatus.FAILED, "it asked for 5000 look-ups at once")
-        assert tools.used == []
-
-    run(main())
-
-
-def test_a_wish_for_tools_that_were_not_offered_is_no_answer() -> None:
-    async def main() -> None:
-        reply = await asked(a_house(wishing()))
-        assert reply.status is ReplyStatus.FAILED
-
-    run(main())
-
-
-def test_a_long_history_of_look_ups_is_made_short() -> None:
-    class Wordy(Drawer):
-        def use(self, call: ToolCall) -> ToolResult:
-            return ToolResult(call.id, "word " * 6_000)
-
-    async def main() -> None:
-        house = a_house(*(wishing(number) for number in range(4)))
-        await asked(house, tools=Wordy(), steps=8)
-        oldest = house.shop.model.calls[-1].exchanges[0]
-        assert all(len(result.text) < 1_000 for result in oldest.results)
-
-    run(main())
-
-
 # What fits
 
 
@@ -504,96 +323,6 @@ def test_a_question_without_passages_is_asked() -> None:
         house = a_house()
         empty = replace(ASK, question=FirstPass(Dossier((), DOSSIER.ledger)))
         assert (await asked(house, empty)).status is ReplyStatus.OK
-
-    run(main())
-
-
-# Local models
-
-
-def at_pace(house: House, *, read: float = 100.0, write: float = 10.0) -> Line:
-    host = LocalHost(HOST, Notebook(known(read=read, write=write, load=0.0)))
-    return house.line(host=host)
-
-
-def test_a_local_model_is_asked_for_what_it_can_do_in_time() -> None:
-    async def main() -> None:
-        house = a_house()
-        line = at_pace(house)
-        allowance = line.host.allowance("m", 100.0)  # type: ignore[union-attr]
-        reply = await house.panel(line).ask(ASK)
-        (call,) = house.shop.model.calls
-        assert 0 < prices.tokens_in(call.system + call.prefix + call.suffix) <= allowance.prompt_tokens
-        assert call.max_output_tokens == allowance.output_tokens == 500
-        assert 0 < len(reply.unread) < 10
-
-    run(main())
-
-
-def test_who_resumes_asks_the_same_though_the_pace_has_changed() -> None:
-    async def main() -> None:
-        house = a_house()
-        first = await house.panel(at_pace(house)).ask(ASK)
-        again = House(Shop(Model(), ledger=house.shop.ledger), session=MemorySession(house.session.kept))
-        second = await again.panel(at_pace(again, read=20.0, write=2.0)).ask(ASK)
-        assert again.shop.model.calls == []
-        assert (second.text, second.unread) == (first.text, first.unread)
-        assert second.usage.replayed_calls == 1
-        forgetful = House(Shop(Model(), ledger=house.shop.ledger))
-        await forgetful.panel(at_pace(forgetful, read=300.0)).ask(ASK)
-        assert len(forgetful.shop.model.calls) == 1
-
-    run(main())
-
-
-@pytest.mark.parametrize(
-    ("one", "other"),
-    [
-        (ASK, replace(ASK, subject="P2")),
-        (ASK, replace(ASK, attempt=2)),
-        (ASK, replace(LATER, subject="P1")),
-        (LATER, replace(LATER, round=2)),
-        (ASK, replace(ASK, seat=replace(CRITIC, name="reviewer"))),
-    ],
-    ids=["another portion", "another attempt", "another question", "another round", "another seat"],
-)
-def test_every_ask_has_an_allowance_of_its_own(one: Ask, other: Ask) -> None:
-    async def main() -> None:
-        house = a_house()
-        line = at_pace(house)
-        await house.panel(line).ask(one)
-        await house.panel(line).ask(one)
-        assert len(house.session.kept) == 1
-        await house.panel(line, seat=other.seat).ask(other)
-        assert len(house.session.kept) == 2
-
-    run(main())
-
-
-def test_an_ask_waits_for_its_turn_and_is_sized_by_the_answer_before_it() -> None:
-    slow = Timings(prompt_tokens=5_000, prompt_seconds=25.0, output_tokens=500, output_seconds=20.0)
-    long = a_dossier(*(a_passage(f"file{number}.py", f"some code in file {number}\n" * 20) for number in range(60)))
-
-    async def main() -> None:
-        house = House(Shop(Model(replace(ANSWER, timings=slow), seconds=45.0)))
-        panel = house.panel(at_pace(house, read=800.0, write=100.0))
-        asks = (replace(ASK, subject=f"L{number}", question=FirstPass(long)) for number in range(2))
-        await asyncio.gather(*map(panel.ask, asks))
-        assert house.shop.model.most_inside == 1
-        first, second = (prices.tokens_in(call.prefix) for call in house.shop.model.calls)
-        assert 0 < second < first / 2
-
-    run(main())
-
-
-def test_the_fallback_of_a_local_model_waits_for_no_turn_and_sees_everything() -> None:
-    async def main() -> None:
-        house = a_house(failing(Fault.NETWORK, "nobody is there"))
-        second = Model()
-        line = at_pace(house)
-        reply = await house.panel(line, Line(house.shop.another("two", second), "n")).ask(ASK)
-        assert (reply.model, reply.unread) == ("two:n", ())
-        assert not line.host.turn.locked()  # type: ignore[union-attr]
 
     run(main())
 

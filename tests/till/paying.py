@@ -184,7 +184,7 @@ def answered(usd: float = 0.5, *, tokens: int = 300, seconds: float = 3.0, compl
 class _Threadless(VirtualLoop):
     """What is given to a thread is done at once: virtual time does not wait for threads."""
 
-    def run_in_executor(self, executor: object, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:  # type: ignore[override]
+    def run_in_executor(self, executor: object, func: Callable[..., T], *args: Any) -> asyncio.Future[T]:  # type: ignore[override]  # a plain Future will do
         done: asyncio.Future[T] = self.create_future()
         try:
             done.set_result(func(*args))

@@ -25,7 +25,7 @@ async def call(warmth: Warmth, *, key: str = "P1", begins: float | None = 2.0, t
 def times(*calls: Callable[[Warmth], asyncio.Future[float]] | dict[str, object]) -> list[float]:
     async def main() -> list[float]:
         warmth = Warmth()
-        return list(await asyncio.gather(*(call(warmth, **one) for one in calls)))  # type: ignore[arg-type]
+        return list(await asyncio.gather(*(call(warmth, **one) for one in calls)))  # type: ignore[arg-type]  # mixed options
 
     return run(main())
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import selectors
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -60,3 +60,9 @@ def run(awaitable: Awaitable[T]) -> T:
 
     with asyncio.Runner(loop_factory=VirtualLoop) as runner:
         return runner.run(main())
+
+
+async def main_in_real_time(main: Callable[[], Awaitable[None]]) -> None:
+    """As it is: for what threads do. Twenty seconds at most."""
+    async with asyncio.timeout(20):
+        await main()

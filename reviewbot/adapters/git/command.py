@@ -219,7 +219,10 @@ class Dialogue:
     def read(self, size: int) -> bytes:
         """So many further bytes of the answer. Raises GitError where git ends before."""
         assert self._process.stdout is not None
-        data = self._process.stdout.read(size)
+        try:
+            data = self._process.stdout.read(size)
+        except (MemoryError, OverflowError) as error:
+            raise GitError(f"git has {size} bytes to say, more than there is room for") from error
         if len(data) < size:
             raise GitError("git ended while it answered")
         return data
