@@ -22,6 +22,10 @@ BLOCKING_PROBABILITY = 0.85
 SHOWN_AROUND = 3
 """Lines of code shown before and after a finding."""
 
+NO_QUORUM = (
+    "too few panelists answered for a verdict; `reviewbot models list` says who can be reached, and `--panel static` asks nobody"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class PolicyOptions:
@@ -51,7 +55,7 @@ def findings(transcript: Transcript, shown: Shown, options: PolicyOptions) -> tu
 def conclusion(coverage: Iterable[Coverage], ledger: Ledger, transcript: Transcript) -> tuple[Conclusion, tuple[str, ...]]:
     """How whole the review is, with the reasons where it is not."""
     if not transcript.quorum:
-        return Conclusion.NOT_REVIEWED, ("too few panelists answered for a verdict",)
+        return Conclusion.NOT_REVIEWED, (NO_QUORUM,)
     reasons = [
         f"{item.path}: {item.status.value}: {item.reason}"
         for item in coverage

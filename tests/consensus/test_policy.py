@@ -156,8 +156,10 @@ def test_a_required_check_that_did_not_run_makes_a_review_partial_and_a_default_
     assert conclusion((), Ledger(checks=(replace(missing, required=True),)), Transcript())[0] is Conclusion.PARTIAL
 
 
-def test_without_a_quorum_nothing_was_reviewed() -> None:
-    assert conclusion((), RAN, Transcript(quorum=False))[0] is Conclusion.NOT_REVIEWED
+def test_without_a_quorum_nothing_was_reviewed_and_the_next_step_is_said() -> None:
+    whole, (reason,) = conclusion((), RAN, Transcript(quorum=False))
+    assert whole is Conclusion.NOT_REVIEWED
+    assert "reviewbot models list" in reason
 
 
 def test_dissent_names_who_opposes_last_and_why() -> None:
