@@ -134,7 +134,7 @@ def _write(piece: _Piece, *, first: bool) -> str:
         return f"<{piece.text}>"
     escaped = _SPECIAL.sub(lambda match: "".join(f"\\{character}" for character in match.group()), piece.text)
     if first and (start := _BLOCK_START.match(escaped)):
-        at = start.end() if escaped[0].isdigit() else 0
+        at = start.end() - 1 if escaped[0].isdigit() else 0  # of a number, its dot is escaped
         return f"{escaped[:at]}\\{escaped[at:]}"
     return escaped
 
@@ -180,7 +180,7 @@ def _runs(tokens: Iterable[Token]) -> Iterator[_Piece]:
 def _pieces(runs: Iterable[_Piece], hosts: frozenset[str]) -> Iterator[_Piece]:
     for run in runs:
         if run.kind is _Kind.CODE:
-            yield run
+            yield run if code_span(run.text) else _SPACE
             continue
         for part in re.split(r"(\s+)", plain.text(run.text)):
             if part.strip():

@@ -123,6 +123,8 @@ def test_no_inline_text_stays_alive(text: str) -> None:
 @settings(max_examples=200, deadline=None)
 @given(ANYTHING)
 @example("@everyone` `")
+@example("` `@everyone")
+@example("# 1. x")
 def test_saying_it_twice_changes_nothing(text: str) -> None:
     once = sanitise.markdown(text)
     assert sanitise.markdown(once) == once
