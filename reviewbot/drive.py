@@ -6,8 +6,10 @@ Stages say *what*; here is decided *when*: side by side, and never beyond the de
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Iterable, Mapping
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
@@ -16,6 +18,7 @@ from reviewbot.debate.rounds import Answers, Round
 from reviewbot.ports import (
     Ask,
     Assignment,
+    CheckDesign,
     Clock,
     Ended,
     Experiment,
@@ -34,9 +37,6 @@ from reviewbot.ports import (
 )
 
 _End = TypeVar("_End")
-
-WORKERS = 2
-"""Jobs of the sandbox at a time. Tests are heavy; hosted runners have two to four cores."""
 
 
 HEARTBEAT_SECONDS = 0.2
@@ -58,24 +58,68 @@ class Deadline:
         return max(self.at - self.clock.seconds(), 0.0)
 
 
-def run_jobs(jobs: Iterable[Job], sandbox: Sandbox, *, deadline: Deadline, observer: Observer) -> tuple[Outcome, ...]:
-    """Every job's outcome, in the order of the jobs. What is not begun by the deadline is refused."""
+class Bench:
+    """Where jobs of the sandbox are run: as many side by side as there are cores, one that asks for the machine alone."""
 
-    def work(job: Job) -> Outcome:
-        left = deadline.left()
-        if not left:
-            return Outcome(Ended.REFUSED, reason="no time was left for it")
-        observer.saw(Progress("evidence", f"running {job.name}"))
-        return sandbox.run(replace(job, timeout_seconds=min(job.timeout_seconds, left)))
+    def __init__(self, sandbox: Sandbox, *, deadline: Deadline, observer: Observer, cores: int) -> None:
+        self._sandbox = sandbox
+        self._deadline = deadline
+        self._observer = observer
+        self._cores = cores
+        self._turn = threading.Condition()
+        self._running = 0
 
-    pool = ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="sandbox")
-    try:
-        futures = [pool.submit(work, job) for job in jobs]
-        while wait(futures, timeout=HEARTBEAT_SECONDS).not_done:
-            pass
-        return tuple(future.result() for future in futures)
-    finally:
-        pool.shutdown(wait=False, cancel_futures=True)
+    def run(self, jobs: Iterable[Job]) -> tuple[Outcome, ...]:
+        """Every job's outcome, in the order of the jobs. What is not begun by the deadline is refused.
+
+        Jobs that want to be alone are run last, one after the other in their order: they measure."""
+        listed = tuple(jobs)
+        together = [index for index, job in enumerate(listed) if not job.alone]
+        done = dict(zip(together, self._side_by_side([listed[index] for index in together]), strict=True))
+        done |= {index: self._work(job) for index, job in enumerate(listed) if job.alone}
+        return tuple(done[index] for index in range(len(listed)))
+
+    def conduct(self, procedure: Generator[tuple[Job, ...], tuple[Outcome, ...], _End]) -> _End:
+        """Run a procedure to its end: each time the jobs that it yields."""
+        try:
+            wanted = next(procedure)
+            while True:
+                wanted = procedure.send(self.run(wanted))
+        except StopIteration as end:
+            value: _End = end.value
+            return value
+
+    def _side_by_side(self, jobs: list[Job]) -> tuple[Outcome, ...]:
+        pool = ThreadPoolExecutor(max_workers=self._cores, thread_name_prefix="sandbox")
+        try:
+            futures = [pool.submit(self._work, job) for job in jobs]
+            while wait(futures, timeout=HEARTBEAT_SECONDS).not_done:
+                pass
+            return tuple(future.result() for future in futures)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+    def _work(self, job: Job) -> Outcome:
+        with self._place(self._cores if job.alone else 1):
+            left = self._deadline.left()
+            if not left:
+                return Outcome(Ended.REFUSED, reason="no time was left for it")
+            self._observer.saw(Progress("evidence", f"running {job.name}"))
+            return self._sandbox.run(replace(job, timeout_seconds=min(job.timeout_seconds, left)))
+
+    @contextmanager
+    def _place(self, cores: int) -> Iterator[None]:
+        """So many cores of the machine, whoever else runs jobs."""
+        with self._turn:
+            while not self._turn.wait_for(lambda: self._running + cores <= self._cores, HEARTBEAT_SECONDS):
+                pass
+            self._running += cores
+        try:
+            yield
+        finally:
+            with self._turn:
+                self._running -= cores
+                self._turn.notify_all()
 
 
 def converse(
@@ -86,7 +130,7 @@ def converse(
     deadline: Deadline,
     observer: Observer,
 ) -> _End:
-    """Hold a conversation to its end: each round's questions side by side, its experiments one after the other beside them."""
+    """Hold a conversation to its end: each round's questions side by side, and its experiments beside them."""
     return asyncio.run(_converse(conversation, panel, experiment, deadline=deadline, observer=observer))
 
 
@@ -98,18 +142,15 @@ async def _converse(
     deadline: Deadline,
     observer: Observer,
 ) -> _End:
-    bench = asyncio.Lock()
-
     async def carry_out(wanted: Experiment) -> Verification:
-        async with bench:
-            if not deadline.left():
-                return Verification(wanted.check, "no time was left for it")
-            return await asyncio.to_thread(experiment, wanted)
+        if not deadline.left():
+            return Verification(wanted.check, "no time was left for it")
+        return await asyncio.to_thread(experiment, wanted)
 
     async def answer(asked: Ask | Experiment) -> Reply | Verification:
         if isinstance(asked, Experiment):
-            command = " ".join(asked.check.command)
-            observer.saw(Progress("proof", f"{asked.subject}: running {command}", {"event": "tested", "subject": asked.subject}))
+            label = asked.check.label
+            observer.saw(Progress("proof", f"{asked.subject}: running {label}", {"event": "tested", "subject": asked.subject}))
             return await carry_out(asked)
         observer.saw(Progress("debate", _announcement(asked), {"event": "asked", **_fields(asked)}))
         reply = await _ask(panel, asked, deadline)
@@ -154,6 +195,8 @@ def _announcement(ask: Ask) -> str:
             what = "deals out portions to local models"
         case Judgement():
             what = f"judges {ask.subject}"
+        case CheckDesign():
+            what = f"writes a check of {ask.subject}"
         case Improvement():
             what = f"writes a replacement for {ask.subject}"
         case _:

@@ -21,14 +21,14 @@ from reviewbot.debate.improve import ImproveOptions
 from reviewbot.debate.protocol import Brief, DebateOptions, debate
 from reviewbot.debate.rounds import Answers, Round
 from reviewbot.domain.change import ChangeSet, Contents, FileStatus, Revisions
-from reviewbot.domain.debate import Check, Transcript
+from reviewbot.domain.debate import Transcript
 from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.evidence import ANALYSERS, Ledger
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Review, Timing
-from reviewbot.drive import Deadline
+from reviewbot.drive import Bench, Deadline
 from reviewbot.evidence import collect, plan, proof, sources
 from reviewbot.evidence.match import Heard
-from reviewbot.evidence.view import CheckOptions, View, is_python_test
+from reviewbot.evidence.view import SETTINGS, CheckOptions, View, is_python_test
 from reviewbot.ports import (
     Clock,
     Dossier,
@@ -53,6 +53,7 @@ from reviewbot.publish import document, load
 
 MOST_TEST_FILES = 400
 LARGEST_TEST_FILE = 300_000
+LARGEST_SETTINGS_FILE = 300_000
 """Test files (count, bytes) that are read to find out which of them import what changed."""
 
 
@@ -80,7 +81,7 @@ class Unremembered:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The doors. ``objects`` and ``search`` are ``None`` where there is only a patch."""
+    """The doors. ``objects`` and ``search`` are ``None`` where there is only a patch; ``cores`` is how many jobs run at a time."""
 
     repo: Repo
     objects: Objects | None
@@ -91,6 +92,7 @@ class World:
     worker: Worker
     search: Search | None = None
     session: Session = Unremembered()
+    cores: int = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,7 @@ class _Run:
     world: World
     options: Options
     deadline: Deadline
+    bench: Bench
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,9 @@ class _Material:
 def review(request: ReviewRequest, revisions: Revisions, world: World, *, options: Options, identity: Identity) -> Review:
     """Review one change whose ends were resolved. Raises ReviewbotError where it cannot be read at all."""
     started = world.clock.seconds()
-    run = _Run(world, options, Deadline(world.clock, started + options.seconds))
+    deadline = Deadline(world.clock, started + options.seconds)
+    bench = Bench(world.sandbox, deadline=deadline, observer=world.observer, cores=world.cores)
+    run = _Run(world, options, deadline, bench)
     material = _read(revisions, run)
     evidence = _evidence(material, run)
     division = _division(material, run)
@@ -237,7 +242,7 @@ def _examined(material: _Material, reading: Callable[[float], Heard], run: _Run)
     world, options = run.world, run.options
     planned = plan.plan(material.view, options.checks)
     began = world.clock.seconds()
-    outcomes = drive.run_jobs(planned.jobs, world.sandbox, deadline=run.deadline, observer=world.observer)
+    outcomes = run.bench.run(planned.jobs)
     waited = world.clock.seconds() - began
     try:
         read = reading(run.deadline.left())
@@ -255,7 +260,25 @@ def _view(
     found = [entry for entry in entries if is_python_test(entry.path) and 0 <= entry.size <= LARGEST_TEST_FILE]
     tests = {entry.path: world.objects.blob(entry.object_id) for entry in found[:MOST_TEST_FILES] if world.objects}
     paths, room = tuple(entry.path for entry in entries), world.sandbox
-    return View(change, scope.files, contents, paths, tests, room.level, room.notes)
+    return View(
+        change,
+        scope.files,
+        contents,
+        paths,
+        tests,
+        settings=_settings(change, world.objects),
+        sandbox=room.level,
+        sandbox_notes=room.notes,
+    )
+
+
+def _settings(change: ChangeSet, objects: Objects | None) -> Mapping[str, bytes]:
+    """The base's files that say which tools the project uses."""
+    tree = change.revisions.base_tree
+    if objects is None or tree is None:
+        return {}
+    known = (entry for entry in objects.entries(tree) if entry.path in SETTINGS and 0 <= entry.size <= LARGEST_SETTINGS_FILE)
+    return {entry.path: objects.blob(entry.object_id) for entry in known}
 
 
 def _division(material: _Material, run: _Run) -> Division:
@@ -283,10 +306,12 @@ def _debate(material: _Material, brief: Brief, run: _Run) -> tuple[Transcript, t
 
     def conversation() -> Generator[Round, Answers, tuple[Transcript, tuple[Finding, ...]]]:
         transcript = yield from debate(brief, world.panel.table, options.debate)
-        told = policy.findings(transcript, _shown(material, brief, transcript), options.policy)
+        shown = _shown(material, brief, transcript)
+        told = policy.findings(transcript, shown, options.policy)
         accepted = [finding.id for finding in told if finding.status is FindingStatus.ACCEPTED]
         made = yield from improve.improve(transcript, accepted, brief.papers, options=options.improve)
         drafts = dict(made.suggestions)
+        told = policy.findings(made.transcript, shown, options.policy)  # a draft may have proved its claim
         return made.transcript, tuple(replace(finding, suggestion=drafts.get(finding.id)) for finding in told)
 
     def experiment(wanted: Experiment) -> Verification:
@@ -297,17 +322,20 @@ def _debate(material: _Material, brief: Brief, run: _Run) -> tuple[Transcript, t
 
 def _verified(wanted: Experiment, material: _Material, run: _Run) -> Verification:
     """What an experiment shows, or showed when this debate was begun."""
-    world, name = run.world, f"proof {_digest(wanted.check)}"
+    world, name = run.world, proof_name(wanted)
     if (kept := world.session.recall(name)) is not None:
         return load.load_verification(document.dumps(kept))
-    jobs = proof.jobs(wanted.check, material.view, run.options.checks)
-    shown = proof.judge(wanted, drive.run_jobs(jobs, world.sandbox, deadline=run.deadline, observer=world.observer))
+    shown = run.bench.conduct(proof.conduct(wanted, material.view, run.options.checks))
     world.session.keep(name, document.verification_document(shown))
     return shown
 
 
-def _digest(check: Check) -> str:
-    return hashlib.sha256(repr((check.command, check.source, check.subject)).encode()).hexdigest()[:32]
+def proof_name(wanted: Experiment) -> str:
+    """Under which name the result of an experiment is kept: by all that decides it."""
+    check = wanted.check
+    place = (wanted.path, wanted.start_line, wanted.line, wanted.fix)
+    course = (check.kind.value, check.command, check.source, check.subject, *place)
+    return f"proof {hashlib.sha256(repr(course).encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"
 
 
 def _shown(material: _Material, brief: Brief, transcript: Transcript) -> Shown:

@@ -219,4 +219,4 @@ def _claim_document(claim: Claim) -> dict[str, object]:
 def _check_document(check: Check | None) -> dict[str, object] | None:
     if check is None:
         return None
-    return {"command": list(check.command), "source": check.source, "subject": check.subject}
+    return {"kind": check.kind.value, "command": list(check.command), "source": check.source, "subject": check.subject}

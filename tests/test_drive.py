@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from collections.abc import Generator
 from dataclasses import replace
 
 import pytest
 
 from reviewbot.debate.rounds import Answers, Conversation, Round
 from reviewbot.domain.debate import Check, Table, Transcript
-from reviewbot.drive import Deadline, converse, run_jobs
-from reviewbot.ports import Ask, Ended, Experiment, FirstPass, Job, Outcome, Reply, ReplyStatus, Verification
+from reviewbot.drive import Bench, Deadline, converse
+from reviewbot.ports import Ask, Ended, Experiment, FirstPass, Job, Outcome, Reply, ReplyStatus, Sandbox, Verification
 from reviewbot.testing import FakeClock, FakeSandbox, ScriptedPanel, Watching, a_dossier, a_seat
 
 FOREVER = 1e9
@@ -118,21 +119,25 @@ def test_a_panelist_that_misses_its_time_is_capped_where_the_end_of_the_review_c
     assert answer.status is status
 
 
+def bench(sandbox: Sandbox, *, now: float = 0, cores: int = 2) -> Bench:
+    return Bench(sandbox, deadline=Deadline(FakeClock(now), 10), observer=Watching(), cores=cores)
+
+
 def test_jobs_keep_their_order_and_get_no_more_time_than_is_left() -> None:
     sandbox = FakeSandbox({job.name: Outcome(Ended.EXITED, 0, job.name.encode()) for job in JOBS})
-    outcomes = run_jobs(JOBS, sandbox, deadline=Deadline(FakeClock(7), 10), observer=Watching())
+    outcomes = bench(sandbox, now=7).run(JOBS)
     assert [outcome.stdout.decode() for outcome in outcomes] == [job.name for job in JOBS]
     assert {job.timeout_seconds for job in sandbox.ran} == {3}
 
 
 def test_jobs_beyond_the_deadline_are_refused_and_not_run() -> None:
     sandbox = FakeSandbox()
-    outcomes = run_jobs(JOBS, sandbox, deadline=Deadline(FakeClock(11), 10), observer=Watching())
+    outcomes = bench(sandbox, now=11).run(JOBS)
     assert {outcome.ended for outcome in outcomes} == {Ended.REFUSED}
     assert not sandbox.ran
 
 
-def test_two_jobs_run_at_a_time() -> None:
+def test_as_many_jobs_run_at_a_time_as_there_are_cores() -> None:
     both = threading.Barrier(2, timeout=5)
 
     class Pair(FakeSandbox):
@@ -140,5 +145,31 @@ def test_two_jobs_run_at_a_time() -> None:
             both.wait()
             return Outcome(Ended.EXITED, 0)
 
-    outcomes = run_jobs(JOBS[:2], Pair(), deadline=Deadline(FakeClock(), 10), observer=Watching())
+    outcomes = bench(Pair()).run(JOBS[:2])
     assert {outcome.ended for outcome in outcomes} == {Ended.EXITED}
+
+
+def test_a_job_that_measures_has_the_machine_to_itself_and_keeps_its_turn() -> None:
+    log: list[str] = []
+
+    class Logging(FakeSandbox):
+        def run(self, job: Job) -> Outcome:
+            log.append(f"begin {job.name}")
+            running = sum(1 if line.startswith("begin") else -1 for line in log)
+            assert running == 1 or not job.alone
+            log.append(f"end {job.name}")
+            return Outcome(Ended.EXITED, 0, job.name.encode())
+
+    jobs = (replace(JOBS[0], name="base", alone=True), JOBS[1], replace(JOBS[2], name="head", alone=True))
+    outcomes = bench(Logging()).run(jobs)
+    assert [outcome.stdout.decode() for outcome in outcomes] == [job.name for job in jobs]
+    assert log[-4:] == ["begin base", "end base", "begin head", "end head"]
+
+
+def test_a_procedure_is_sent_the_outcomes_of_the_jobs_that_it_yields() -> None:
+    def procedure() -> Generator[tuple[Job, ...], tuple[Outcome, ...], list[int]]:
+        first = yield JOBS[:2]
+        second = yield JOBS[2:]
+        return [len(first), len(second)]
+
+    assert bench(FakeSandbox()).conduct(procedure()) == [2, len(JOBS) - 2]

@@ -12,6 +12,10 @@ from reviewbot.config.kinds import Boolean, Choice, Kind, Listing, Number, Recor
 FREE_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
 
 
+#: The form of a file's name that the user chooses.
+FREE_NAME_OF_A_FILE = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"
+
+
 class Power(Enum):
     """Who may set a key."""
 
@@ -50,13 +54,40 @@ class Key:
         return self.kind.words.index(str(value)) <= self.kind.words.index(str(current))
 
 
+PRESETS = (
+    *(
+        "ruff",
+        "mypy",
+        "pyright",
+        "pytest",
+        "go-vet",
+        "go-test",
+        "golangci-lint",
+        "eslint",
+        "tsc",
+        "npm-test",
+        "bash",
+        "shellcheck",
+    ),
+    *("sqlfluff", "migrations", "zizmor", "actionlint", "hadolint"),
+)
+"""Checks that need no configuration. Each runs where the tree has something for it."""
+
+PARSERS = (
+    *("sarif", "rdjson", "rdjsonl", "checkstyle", "ruff", "mypy", "pyright", "eslint", "shellcheck", "gnu", "tsc", "regex"),
+    *("hadolint", "zizmor", "actionlint", "sqlfluff", "junit", "tap", "go-test", "exit-code"),
+)
+"""Formats of reports that a command of the user's own may write."""
+
 _SEVERITY = ("low", "medium", "high", "critical")
 _MODEL = Text("provider:model, or a provider alone", rf"{FREE_NAME}(?::\S+)?")
 _ROLE = Text("a few words", r"[^\x00-\x1f\x7f]{1,60}")
 _LENS = Text("a text of at most 4,000 characters", most=4_000)
-_PATH = Text("a path inside the repository", r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\x00]+")
+_INSIDE = r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\x00]+"
+_PATH = Text("a path inside the repository", _INSIDE)
 _URL = Text("an http or https address without credentials", r"https?://[^\s/@]+(?:/[^\s@]*)?")
 _LEDGER = Text("a PostgreSQL address, or nothing for SQLite", r"(?:postgres(?:ql)?(?:\+psycopg)?://[^\s\x00]+)?", is_shown=False)
+_DATABASE = Text("an address", r"(?:postgres(?:ql)?://|sqlite:///)[^\s\x00]+", is_shown=False)
 _VARIABLE = Text("the name of an environment variable", r"[A-Za-z_][A-Za-z0-9_]{0,127}", is_shown=False)
 _WINDOW = Whole(1_024, 10_000_000)
 _USD_PER_MILLION = Number(0, 100_000)
@@ -75,10 +106,13 @@ _PRICE = Record(
 _CHECK = Record(
     MappingProxyType(
         {
-            "preset": Choice(("ruff", "pytest")),
+            "preset": Choice(PRESETS),
             "name": Text("a name", FREE_NAME),
             "run": Listing(Text()),
-            "parser": Text("a format's name", FREE_NAME),
+            "parser": Choice(PARSERS),
+            "pattern": Text("a regular expression with the groups path and line", most=1_000),
+            "report": Text("the name of a file that the command writes in {scratch}", FREE_NAME_OF_A_FILE),
+            "files": Listing(Text()),
             "required": Boolean(),
         }
     ),
@@ -86,7 +120,18 @@ _CHECK = Record(
     together=MappingProxyType({"run": "name"}),
 )
 _PATH_RULE = Record(MappingProxyType({"path": Text(), "instructions": Text()}), required=("path", "instructions"))
-_BOTH_PRESETS = (MappingProxyType({"preset": "ruff"}), MappingProxyType({"preset": "pytest"}))
+_EVERY_PRESET = tuple(MappingProxyType({"preset": name}) for name in PRESETS)
+_BENCHMARK = Record(
+    MappingProxyType(
+        {
+            "name": Text("a name", FREE_NAME),
+            "run": Listing(Text()),
+            "parser": Choice(("pytest-benchmark", "hyperfine", "go-bench")),
+            "report": Text("the name of a file that the command writes in {scratch}", FREE_NAME_OF_A_FILE),
+        }
+    ),
+    required=("name", "run", "parser"),
+)
 
 
 def _seat(prefix: str) -> tuple[Key, ...]:
@@ -121,8 +166,24 @@ KEYS: tuple[Key, ...] = (
     Key("review.ignore", Listing(Text()), (), "globs of files that are not reviewed"),
     Key("review.instructions", Listing(_PATH), (), "files with rules, read from the base commit"),
     Key("review.path_rules", Listing(_PATH_RULE), (), "rules for some paths"),
-    Key("checks", Listing(_CHECK), _BOTH_PRESETS, "what is run over both ends of the change"),
-    Key("setup", Listing(Text()), (), "commands that prepare dependencies", Power.OPERATOR),
+    Key("checks", Listing(_CHECK), _EVERY_PRESET, "what is run over both ends of the change, where it applies"),
+    Key("benchmarks", Listing(_BENCHMARK), (), "commands that measure, run at both ends in turn"),
+    Key("setup", Listing(Text()), (), "commands that prepare dependencies, with network, on the base's tree", Power.OPERATOR),
+    Key("container.engine", Choice(("auto", "docker", "podman")), "auto", "what runs containers", Power.OPERATOR),
+    Key(
+        "container.image",
+        Text("an image's name", r"[\w][\w./:@-]{0,255}"),
+        None,
+        "image with the project's tools",
+        Power.OPERATOR,
+    ),
+    Key("container.runtime", Text("a runtime's name", FREE_NAME), None, "such as runsc", Power.OPERATOR),
+    Key("tools.commands", Listing(Text()), (), "commands that panelists may run in the sandbox", Power.OPERATOR),
+    Key("databases.*.url", _DATABASE, None, "postgresql://... or sqlite:///path, read only", Power.OPERATOR),
+    Key("databases.*.url_env", _VARIABLE, None, "the environment variable with the address", Power.OPERATOR),
+    Key("databases.*.queries", Listing(Text()), None, "the only queries that panelists may ask", Power.OPERATOR),
+    Key("databases.*.seconds", Number(0.1, 600), None, "time-out of a query, 5 by default", Power.OPERATOR),
+    Key("databases.*.rows", Whole(1, 100_000), None, "rows of a result, 200 by default", Power.OPERATOR),
     Key("fix.mode", Choice(("off", "suggest", "commit", "pull_request")), "off", "what becomes of fixes", Power.RANKED),
     Key("fix.attempts", Whole(1, 10), 2, "attempts per fix", Power.CEILING),
     Key(
@@ -155,7 +216,6 @@ KEYS: tuple[Key, ...] = (
 #: Part of the configuration that this version accepts and does not act on yet, and what that means today.
 LATER: tuple[tuple[str, str], ...] = (
     ("review.max_comments", "pull requests come with a later version; nothing is commented there"),
-    ("setup", "preparing dependencies comes with a later version; these commands do not run"),
     ("fix", "fixes come with a later version; nothing is changed"),
 )
 

@@ -193,7 +193,4 @@ def _not_yet(settings: Mapping[str, Setting]) -> list[str]:
         said = [name for name in said if settings[name].value != _key(name).default]
         if said:
             notices.append(f"{', '.join(said)} ({settings[said[0]].origin}): {words}")
-    for check in Configuration(settings).records("checks"):
-        if "run" in check:
-            notices.append(f"checks: {check['name']}: checks of your own come with a later version; it does not run")
     return notices

@@ -20,7 +20,7 @@ MODELS = "models"
 
 MODERATOR = "moderator"
 TRIO = ("critic", "reviewer", "optimizer")
-ROLES = (*TRIO, "tester", "proposer", "security")
+ROLES = (*TRIO, "tester", "formal", "proposer", "security")
 """Roles that have a lens of their own in ``prompts/lens``."""
 
 

@@ -5,25 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from reviewbot.debate import reply, stop, weigh
+from reviewbot.debate import numbers, reply, stop, weigh
 from reviewbot.debate.minutes import Minutes
+from reviewbot.debate.numbers import SETTLED_ABOVE, SETTLED_BELOW
 from reviewbot.debate.papers import Papers
 from reviewbot.debate.rounds import Heard
-from reviewbot.domain.debate import Case, Check, Position, Proof, Seat, SettledBy, Stance, Triage, Version
+from reviewbot.domain.debate import Case, Check, CheckOutcome, Position, Proof, Seat, SettledBy, Stance, Triage, Version
 from reviewbot.domain.evidence import Ledger
 from reviewbot.ports import Ask, CrossExamination, Packet, Passage, Rebuttal, Verification, Word
 
-PROOFS: Mapping[str, Proof] = {
-    "fails_at_head": Proof.PROVEN,
-    "passes_at_head": Proof.CONTRADICTED,
+PROOFS: Mapping[CheckOutcome, Proof] = {
+    CheckOutcome.FAILS_AT_HEAD: Proof.PROVEN,
+    CheckOutcome.PASSES_WITH_FIX: Proof.PROVEN,
+    CheckOutcome.PASSES_AT_HEAD: Proof.CONTRADICTED,
 }
 """What a check's outcome says of its claim; every other outcome leaves it untested."""
+
+BY_EXECUTION = "a check that was executed settled it"
 
 
 def read(ask: Ask, text: str) -> Position | reply.Answer:
     """A reply's value by the kind of question. Raises InvalidReply."""
     if isinstance(ask.question, Rebuttal):
         return reply.rebuttal(text)
+    assert isinstance(ask.question, CrossExamination)
     return reply.position(text, ask.seat, round_number=ask.round)
 
 
@@ -61,23 +66,24 @@ class Hearing:
         ]
 
     def proved(self, table: Mapping[str, Case], verified: tuple[Verification, ...]) -> dict[str, Case]:
-        """The cases whose check was run, labelled."""
+        """The cases whose check was run, labelled. One that is settled by it is not argued any further."""
         checks = {_key(told.check): replace(told.check, output=told.excerpt) for told in verified}
         found = {}
         for case in table.values():
             check = case.check and checks.get(_key(case.check))
             if check:
-                found[case.id] = self._weighed(_labelled(case, check, self.ledger))
+                found[case.id] = _ended(self._weighed(_labelled(case, check, self.ledger)))
         return found
 
     def offered(self, table: Mapping[str, Case]) -> dict[str, Case]:
-        """The cases without a check for which somebody, while arguing, named one."""
+        """The cases that no check has decided and for which somebody, while arguing, named another."""
         found = {}
         for case in table.values():
-            checks = (said.check for said in case.positions if said.check)
-            if case.check is None and (check := next(checks, None)):
-                found[case.id] = replace(case, check=check)
-        return found
+            known = {_key(check) for check in (*case.tried, case.check) if check}
+            named = (replace(said.check, author=said.panelist) for said in case.positions if said.check)
+            if check := next((check for check in named if _key(check) not in known), None):
+                found[case.id] = with_check(case, check)
+        return {name: case for name, case in found.items() if case is not table[name]}
 
     def heard(self, table: Mapping[str, Case], asks: list[Ask], heard: tuple[Heard, ...], *, minutes: Minutes) -> dict[str, Case]:
         """The cases with what was said in this round, weighed, and ended where a stop test holds."""
@@ -127,10 +133,30 @@ class Hearing:
         return replace(weighed, stop_reason=reason or "", settled_by=settled)
 
 
+def decided(case: Case) -> bool:
+    """A check of the case came to a result that says something of it."""
+    outcome = case.check.outcome if case.check else CheckOutcome.NOT_RUN
+    return outcome in PROOFS or outcome == CheckOutcome.NONE_FOUND
+
+
+def with_check(case: Case, check: Check) -> Case:
+    """The case with another check to be run, where none has decided it and it had not too many."""
+    if decided(case) or len(case.tried) + (case.check is not None) >= numbers.MOST_CHECKS:
+        return case
+    tried = (*case.tried, case.check) if case.check else case.tried
+    return replace(case, check=check, tried=tried)
+
+
+def _ended(case: Case) -> Case:
+    is_open = case.triage is Triage.DEBATED and not case.stop_reason
+    settled = case.proof is not Proof.UNTESTED and not SETTLED_BELOW <= case.probability <= SETTLED_ABOVE
+    return replace(case, stop_reason=BY_EXECUTION) if is_open and settled else case
+
+
 def _labelled(case: Case, check: Check, ledger: Ledger) -> Case:
     """The case after its check ran. A test that did not fail again, or fails without the change too, confirms nothing."""
     proof = PROOFS.get(check.outcome, Proof.UNTESTED)
-    if case.triage is not Triage.ACCEPTED or check.outcome in ("fails_at_head", "not_run"):
+    if case.triage is not Triage.ACCEPTED or proof is Proof.PROVEN or check.outcome == CheckOutcome.NOT_RUN:
         return replace(case, check=check, proof=proof)
     if not any(item.is_executed_proof for name in case.evidence if (item := ledger.item(name))):
         return replace(case, check=check, proof=proof)
@@ -203,10 +229,14 @@ def words(case: Case, *, but: str = "", stances: tuple[Stance, ...] = tuple(Stan
 
 def late(case: Case) -> tuple[str, ...]:
     """What was executed since the dossiers were made."""
-    check = case.check
-    if check is None or check.outcome == "not_run":
-        return ()
-    return (f"{' '.join(check.command)}: {check.outcome.replace('_', ' ')}\n{check.output}".strip(),)
+    run = [check for check in (*case.tried, case.check) if check and check.outcome != CheckOutcome.NOT_RUN]
+    return tuple(shown(check) for check in run)
+
+
+def shown(check: Check) -> str:
+    """What a check is, and what it showed."""
+    source = f"\n{check.source}" if check.source else ""
+    return f"{check.label}: {check.outcome.replace('_', ' ')}{source}\n{check.output}".strip()
 
 
 def _summary(answer: Position | reply.Answer) -> str:
@@ -216,5 +246,5 @@ def _summary(answer: Position | reply.Answer) -> str:
     return f"{answer.decision}: {reason}"
 
 
-def _key(check: Check) -> tuple[tuple[str, ...], str, str]:
-    return check.command, check.subject, check.source
+def _key(check: Check) -> tuple[str, tuple[str, ...], str, str]:
+    return check.kind, check.command, check.subject, check.source

@@ -6,17 +6,18 @@ sandbox come later.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reviewbot.debate import reply
 from reviewbot.debate.examine import packet
 from reviewbot.debate.minutes import Minutes
+from reviewbot.debate.numbers import FLOOR_PROVEN
 from reviewbot.debate.papers import Papers
 from reviewbot.debate.rounds import Answers, Heard, Round, hold
-from reviewbot.domain.debate import Case, Seat, Transcript
+from reviewbot.domain.debate import Case, Check, CheckOutcome, Proof, Seat, Transcript
 from reviewbot.domain.review import Suggestion
-from reviewbot.ports import Ask, Dossier, Draft, Improvement, Passage
+from reviewbot.ports import Ask, Dossier, Draft, Experiment, Improvement, Passage
 from reviewbot.screen import hidden, secrets
 
 Improving = Generator[Round, Answers, "Improved"]
@@ -60,8 +61,48 @@ def improve(transcript: Transcript, chosen: Iterable[str], papers: Papers, *, op
         for case, heard in _pairs(again, held.heard):
             better = desk.admitted(case, heard, refiner)
             drafts[case.id] = better or drafts[case.id]
-    told = tuple((name, Suggestion(d.start_line, d.line, d.replacement)) for name, d in drafts.items() if d is not None)
-    return Improved(minutes.transcript(transcript.cases, transcript.criteria), told)
+    tested = yield from _tried(cases, drafts, minutes)
+    told = tuple(
+        (name, Suggestion(d.start_line, d.line, d.replacement))
+        for name, d in drafts.items()
+        if d is not None and name not in tested.failing
+    )
+    cases_after = tuple(tested.cases.get(case.id, case) for case in transcript.cases)
+    return Improved(minutes.transcript(cases_after, transcript.criteria), told)
+
+
+@dataclass(frozen=True, slots=True)
+class _Tested:
+    """The cases whose check was run with a draft in place, and those among them whose check still fails."""
+
+    cases: Mapping[str, Case]
+    failing: frozenset[str]
+
+
+def _tried(cases: list[Case], drafts: Mapping[str, Draft | None], minutes: Minutes) -> Generator[Round, Answers, _Tested]:
+    """Each check that fails at head, once more with the draft: a draft that does not mend it is no fix, and one that does proves
+    the claim where the base failed too."""
+    wanted = {case.id: (case, draft) for case in cases if (draft := drafts[case.id]) and case.check and _fails(case.check)}
+    experiments = tuple(
+        Experiment(case.id, case.check, case.lead.path, case.lead.start_line, case.lead.line, draft)
+        for case, draft in wanted.values()
+        if case.check
+    )
+    held = yield from hold([], _read, minutes, experiments=experiments)
+    found: dict[str, Case] = {}
+    failing: set[str] = set()
+    for (case, _), shown in zip(wanted.values(), held.verified, strict=True):
+        if shown.fixed is False:
+            failing.add(case.id)
+            minutes.say("S8", "draft dropped: its check fails with it too", who="sandbox", subject=case.id, outcome="dropped")
+        if shown.fixed and shown.check.outcome == CheckOutcome.PASSES_WITH_FIX:
+            check = replace(shown.check, output=shown.excerpt)
+            found[case.id] = replace(case, check=check, proof=Proof.PROVEN, probability=max(case.probability, FLOOR_PROVEN))
+    return _Tested(found, frozenset(failing))
+
+
+def _fails(check: Check) -> bool:
+    return check.outcome in (CheckOutcome.FAILS_AT_HEAD, CheckOutcome.FAILS_AT_BOTH)
 
 
 def _writers(seated: tuple[Seat, ...]) -> tuple[Seat | None, Seat | None]:

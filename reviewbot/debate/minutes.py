@@ -90,7 +90,7 @@ class Minutes:
     def tested(self, experiment: Experiment, verification: Verification) -> None:
         """What an experiment showed."""
         check = verification.check
-        self.say("proof", f"{' '.join(check.command)}: {check.outcome}", who="sandbox", subject=experiment.subject)
+        self.say("proof", f"{check.label}: {check.outcome}", who="sandbox", subject=experiment.subject)
 
     def lost(self, seat: Seat) -> None:
         """A panelist who did not answer the first pass loses the seat, visibly, with what went wrong last."""

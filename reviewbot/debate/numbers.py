@@ -23,6 +23,7 @@ CORRELATION_ONE_FAMILY = 0.5
 LOG_ODDS_CALL_PATH_QUOTED = 0.7
 LOG_ODDS_CONTRADICTED = -2.0
 LOG_ODDS_GREEN_SUITE = -0.5
+LOG_ODDS_NONE_FOUND = -1.0
 LOG_ODDS_NO_TRIGGER = -1.0
 """What a fact adds to the log-odds of a claim [design]."""
 
@@ -47,6 +48,9 @@ DEADLOCK = (0.35, 0.65)
 LOG_ODDS_MODERATOR = 1.5
 """What a moderator's word adds to or takes from a deadlocked claim, given twice with the cases in swapped order: enough to
 carry the middle of the deadlock over the posting level, never over a floor or to a block without executed evidence [design]."""
+
+MOST_CHECKS = 3
+"""Checks that are run for one claim at most, those that decided nothing included [design]."""
 
 CLUSTER_LINES = 3
 """Claims this many lines apart can be about one thing [design]."""

@@ -21,6 +21,7 @@ from reviewbot.errors import IncompleteError
 from reviewbot.ports import (
     Ask,
     Assignment,
+    CheckDesign,
     CrossExamination,
     Dossier,
     FirstPass,
@@ -57,6 +58,7 @@ FORMS: Mapping[type, _Form] = {
     Judgement: _Form("question/judgement.j2", "judgement", schema.JUDGEMENT_SCHEMA),
     Improvement: _Form("question/improvement.j2", "draft", schema.DRAFT_SCHEMA),
     Assignment: _Form("question/assignment.j2", "assignment", schema.ASSIGNMENT_SCHEMA),
+    CheckDesign: _Form("question/check_design.j2", "check", schema.DESIGN_SCHEMA),
 }
 _NEEDED = (
     "policy.j2",
@@ -212,6 +214,13 @@ def _values(question: Question) -> dict[str, object]:
     if isinstance(question, Improvement):
         draft = block("draft", prompt_case.draft(question.draft)) if question.draft else ""
         return {"claim": claim, "draft": draft}
+    if isinstance(question, CheckDesign):
+        said = block("arguments", prompt_case.words(question.words)) if question.words else ""
+        return {
+            "claim": claim,
+            "words": said,
+            "tried": block("outcomes", prompt_case.late(question.tried)) if question.tried else "",
+        }
     late = block("outcomes", prompt_case.late(question.late)) if question.late else ""
     if isinstance(question, Judgement):
         return {

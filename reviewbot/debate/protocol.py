@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable
 from dataclasses import dataclass
 
-from reviewbot.debate import cluster, examine, first_pass, numbers, triage
+from reviewbot.debate import cluster, examine, first_pass, numbers, prove, triage
 from reviewbot.debate.claims import Gate
 from reviewbot.debate.first_pass import LocalWork
 from reviewbot.debate.minutes import Minutes, quorum
@@ -18,7 +18,7 @@ from reviewbot.debate.papers import Papers
 from reviewbot.debate.rounds import Answers, Conversation, Round, hold
 from reviewbot.domain.debate import Case, Claim, Seat, Table
 from reviewbot.domain.evidence import Ledger
-from reviewbot.ports import Experiment, Passage
+from reviewbot.ports import Passage
 
 __all__ = ["Answers", "Brief", "Conversation", "DebateOptions", "Round", "debate"]
 
@@ -90,22 +90,27 @@ def _hearing(
     seats = {seat.name: seat for seat in minutes.seated}
     hearing = examine.Hearing(brief.passages, brief.papers, brief.ledger, seats, options.rounds)
     docket = {case.id: hearing.opened(case) for case in cases}
-    experiments = tuple(Experiment(case.id, case.check) for case in docket.values() if case.check)
+    laboratory = prove.Laboratory(hearing, options.round_seconds, table.moderator if options.moderate else None)
+    wanted = prove.experiments(docket.values())
     while asks := hearing.asks(docket.values(), minutes.seated, seconds=options.round_seconds, number=minutes.rounds + 1):
         minutes.rounds += 1
-        held = yield from hold(asks, examine.read, minutes, experiments=experiments)
+        designs = laboratory.asks(docket.values(), minutes.seated, number=minutes.rounds)
+        held = yield from hold([*asks, *designs], prove.read, minutes, experiments=wanted)
         docket.update(hearing.proved(docket, held.verified))
-        docket.update(hearing.heard(docket, asks, held.heard, minutes=minutes))
-        named = hearing.offered(docket)
-        docket.update(named)
-        experiments = tuple(Experiment(case.id, case.check) for case in named.values() if case.check)
+        docket.update(hearing.heard(docket, asks, held.heard[: len(asks)], minutes=minutes))
+        written = hearing.offered(docket) | laboratory.take(docket, designs, held.heard[len(asks) :])
+        if written:  # before anybody is asked again: what is executed may end the case, and is heard in any event
+            tested = yield from hold([], prove.read, minutes, experiments=prove.experiments(written.values()))
+            docket.update(written | hearing.proved(written, tested.verified))
+        wanted = ()
         still_open = tuple(case.id for case in docket.values() if hearing.is_open(case))
         decision = f"{len(still_open)} of {len(docket)} cases stay open" if still_open else "every case is settled"
         minutes.rule(docket.values(), decision, still_open=still_open)
-    if experiments:
-        held = yield from hold([], examine.read, minutes, experiments=experiments)
+    if wanted:
+        held = yield from hold([], prove.read, minutes, experiments=wanted)
         docket.update(hearing.proved(docket, held.verified))
     docket = {name: hearing.closed(case) for name, case in docket.items()}
+    docket.update((yield from laboratory.settle(docket, minutes)))
     if table.moderator and options.moderate:
         docket.update((yield from Bench(table.moderator, options.round_seconds).judge(docket, hearing, minutes)))
     return tuple(docket.values())

@@ -13,6 +13,7 @@ from reviewbot.debate.schema import (
     ASSIGNMENT_SCHEMA,
     CHECK,
     CLAIMS_SCHEMA,
+    DESIGN_SCHEMA,
     DRAFT_SCHEMA,
     JUDGEMENT_SCHEMA,
     MAX_ARGUMENTS,
@@ -21,7 +22,7 @@ from reviewbot.debate.schema import (
     POSITION_SCHEMA,
     REBUTTAL_SCHEMA,
 )
-from reviewbot.domain.debate import Argument, Check, Claim, Position, Seat, Stance
+from reviewbot.domain.debate import Argument, Check, CheckKind, Claim, Position, Seat, Stance
 from reviewbot.domain.evidence import Category, Severity
 from reviewbot.ports import Draft
 from reviewbot.screen import strict_json
@@ -118,6 +119,13 @@ def draft(text: str, path: str) -> Draft | Literal["keep"] | None:
     return Draft(path, start, line, replacement, explanation)
 
 
+def check_design(text: str) -> Check | None:
+    """The check that was written for a claim, ``None`` where nothing would settle it. Raises InvalidReply."""
+    document = _object(_load(text), "reply", DESIGN_SCHEMA["required"])
+    _text(document["reason"], "reason")
+    return _check(document["check"], "check")
+
+
 def assignment(text: str, *, panelists: Iterable[str], portions: Iterable[str]) -> tuple[tuple[str, str], ...]:
     """(panelist, portion) pairs, each once, in the order given. Raises InvalidReply for names that do not exist."""
     document = _object(_load(text), "reply", ASSIGNMENT_SCHEMA["required"])
@@ -169,6 +177,7 @@ def _check(item: Any, where: str) -> Check | None:
         return None
     fields = _object(item, where, CHECK["required"])
     return Check(
+        kind=_choice(fields["kind"], f"{where}.kind", CheckKind),
         command=_texts(fields["command"], f"{where}.command"),
         source=_text(fields["source"], f"{where}.source"),
         subject=_text(fields["subject"], f"{where}.subject"),

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reviewbot.domain.debate import Stance
+from reviewbot.domain.debate import CheckKind, Stance
 from reviewbot.domain.evidence import Category, Severity
 
 MAX_CLAIMS = 200
@@ -31,8 +31,13 @@ _ARGUMENTS = {"type": "array", "items": ARGUMENT, "maxItems": MAX_ARGUMENTS}
 CHECK: Mapping[str, Any] = {
     "type": ["object", "null"],
     "additionalProperties": False,
-    "required": ["command", "source", "subject"],
-    "properties": {"command": {"type": "array", "items": _TEXT}, "source": _TEXT, "subject": _TEXT},
+    "required": ["kind", "command", "source", "subject"],
+    "properties": {
+        "kind": {"enum": [kind.value for kind in CheckKind]},
+        "command": {"type": "array", "items": _TEXT},
+        "source": _TEXT,
+        "subject": _TEXT,
+    },
 }
 _SEVERITY = {"enum": [severity.label for severity in Severity]}
 
@@ -140,6 +145,14 @@ ASSIGNMENT_SCHEMA: Mapping[str, Any] = {
 }
 """JSON Schema of an assignment of portions to local panelists, most important first."""
 
+DESIGN_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["reason", "check"],
+    "properties": {"reason": _TEXT, "check": CHECK},
+}
+"""JSON Schema of a check that was written for a claim, ``null`` where nothing that can be run would settle it."""
+
 ANSWER = "answer"
 """The one key of an envelope."""
 
@@ -156,6 +169,7 @@ ENVELOPE: Mapping[str, Any] = {
                 JUDGEMENT_SCHEMA,
                 DRAFT_SCHEMA,
                 ASSIGNMENT_SCHEMA,
+                DESIGN_SCHEMA,
             ]
         }
     },

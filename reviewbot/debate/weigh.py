@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 
 from reviewbot.debate import numbers
-from reviewbot.domain.debate import Case, Claim, Position, Proof, Seat, Stance
+from reviewbot.domain.debate import Case, CheckOutcome, Claim, Position, Proof, Seat, Stance
 from reviewbot.domain.evidence import Evidence, EvidenceKind, EvidenceStatus, Ledger, Precision
 from reviewbot.ports import Passage
 
@@ -35,6 +35,8 @@ def facts(case: Case, ledger: Ledger, passages: tuple[Passage, ...]) -> float:
     total = 0.0
     if case.proof is Proof.CONTRADICTED:
         total += numbers.LOG_ODDS_CONTRADICTED
+    if case.check is not None and case.check.outcome == CheckOutcome.NONE_FOUND:
+        total += numbers.LOG_ODDS_NONE_FOUND
     if not any(claim.trigger.strip() for claim in case.claims):
         total += numbers.LOG_ODDS_NO_TRIGGER
     if ledger.tests.green and _executed(case.lead, ledger):

@@ -69,20 +69,62 @@ class Table:
     moderator: Seat | None = None
 
 
+class CheckKind(StrEnum):
+    """How a claim is made executable.
+
+    ``test``: a test of the project (``subject``: its id) or a whole pytest file (``source``). ``script``: a program, ``source``,
+    laid at the path ``subject``, whose suffix says what runs it. ``command``: an argv. ``rule``: a linter's rule,
+    ``subject`` as ``tool:rule``. ``types``: a type checker, ``subject`` names it. ``behaviour``: ``subject`` is
+    ``path:function``, which should do at head what it did at base. ``contract``: ``source`` is a specification of it.
+    ``benchmark``: ``source`` has ``run()``, or ``subject`` names a configured benchmark: head should not be slower than base.
+    """
+
+    TEST = "test"
+    SCRIPT = "script"
+    COMMAND = "command"
+    RULE = "rule"
+    TYPES = "types"
+    BEHAVIOUR = "behaviour"
+    CONTRACT = "contract"
+    BENCHMARK = "benchmark"
+
+
+class CheckOutcome(StrEnum):
+    """What the runs of a check showed together.
+
+    ``fails_at_head``: and passes at base. ``passes_with_fix``: fails at head, also at base or not to be run there, and passes
+    with the proposed fix. ``none_found``: a bounded search for a counter-example came to its end without one. ``unrelated``: it
+    fails without running what the claim is about. ``unstable``: two equal runs differ.
+    """
+
+    FAILS_AT_HEAD = "fails_at_head"
+    PASSES_AT_HEAD = "passes_at_head"
+    FAILS_AT_BOTH = "fails_at_both"
+    PASSES_WITH_FIX = "passes_with_fix"
+    NONE_FOUND = "none_found"
+    UNRELATED = "unrelated"
+    UNSTABLE = "unstable"
+    NOT_RUN = "not_run"
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A claim made executable. ``command`` is what a person would run; ``subject`` what it is about (a test id).
-
-    ``outcome``: ``fails_at_head`` (and passes at base), ``passes_at_head``, ``fails_at_both``, ``unstable`` or ``not_run``;
-    ``output`` is what was printed, trimmed.
-    """
+    """A claim made executable. ``command`` is what a person would run; ``output`` is what was printed, trimmed. ``author`` is who
+    wrote it, empty where nobody did: a test of the project."""
 
     command: tuple[str, ...]
     source: str = ""
     subject: str = ""
-    outcome: str = "not_run"
+    outcome: CheckOutcome = CheckOutcome.NOT_RUN
     evidence: tuple[str, ...] = ()
     output: str = ""
+    kind: CheckKind = CheckKind.TEST
+    author: str = ""
+
+    @property
+    def label(self) -> str:
+        """What it is, in a line."""
+        return " ".join(self.command) or f"{self.kind.value} {self.subject}".strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +191,8 @@ class Version:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """A cluster of claims about one thing, and all that was said of it. ``readers`` counts who read its place blind."""
+    """A cluster of claims about one thing, and all that was said of it. ``readers`` counts who read its place blind;
+    ``tried`` are earlier checks that were run and decided nothing."""
 
     id: str
     claims: tuple[Claim, ...]
@@ -160,6 +203,7 @@ class Case:
     versions: tuple[Version, ...] = ()
     proof: Proof = Proof.UNTESTED
     check: Check | None = None
+    tried: tuple[Check, ...] = ()
     probability: float = 0.0
     settled_by: SettledBy = SettledBy.VOTE
     stop_reason: str = ""

@@ -153,6 +153,15 @@ class TestRun:
     measured: bool = False
     executed: frozenset[tuple[str, int]] = frozenset()
 
+    def __add__(self, other: TestRun) -> TestRun:
+        """Both together: suites of several languages."""
+        return TestRun(
+            self.passed + other.passed,
+            self.failed + other.failed,
+            measured=self.measured or other.measured,
+            executed=self.executed | other.executed,
+        )
+
     @property
     def green(self) -> bool:
         """Tests ran and none failed."""

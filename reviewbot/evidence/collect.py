@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 
 from reviewbot.domain.evidence import CheckRun, Evidence, EvidenceKind, EvidenceStatus, Ledger, Result, TestRun
-from reviewbot.evidence import lint, places, public, shown, suite
+from reviewbot.evidence import benchmarks, lint, migrations, places, presets, public, shown, suite, suites, tools
 from reviewbot.evidence.match import Heard, Mark, compare
+from reviewbot.evidence.suites import Suite
 from reviewbot.evidence.view import CheckOptions, Plan, View
 from reviewbot.ports import Outcome
 
@@ -18,7 +19,7 @@ _ORDER = {EvidenceStatus.NEW: 0, EvidenceStatus.EXISTING: 1, EvidenceStatus.FIXE
 def collect(view: View, plan: Plan, outcomes: Sequence[Outcome], *, read: Heard, options: CheckOptions) -> Ledger:
     """The ledger. ``outcomes`` are those of ``plan.jobs``, in its order; ``read`` is what the analysers said."""
     by_name = {job.name: outcome for job, outcome in zip(plan.jobs, outcomes, strict=True)}
-    heard = (suite.hear(view, by_name), lint.hear(view, by_name), public.hear(view, by_name), read)
+    heard = tuple(_heard(view, by_name, read, options))
     base_texts = {file.path: places.lines(view.contents_of(file).base) for file in view.files}
     told = [(one, (*one.marks, *compare(view.change, one.sides, base_texts))) for one in heard]
     marks = [mark for _, said in told for mark in said]
@@ -26,7 +27,7 @@ def collect(view: View, plan: Plan, outcomes: Sequence[Outcome], *, read: Heard,
     return Ledger(
         items=items,
         checks=tuple(_runs(told, plan, options)),
-        tests=next((one.tests for one in heard if one.tests), TestRun()),
+        tests=sum((one.tests for one in heard if one.tests), TestRun()),
         sandbox=view.sandbox,
         notes=(
             *view.sandbox_notes,
@@ -35,6 +36,18 @@ def collect(view: View, plan: Plan, outcomes: Sequence[Outcome], *, read: Heard,
             *notes,
         ),
     )
+
+
+def _heard(view: View, outcomes: Mapping[str, Outcome], read: Heard, options: CheckOptions) -> Iterator[Heard]:
+    """What every check said."""
+    yield suite.hear(view, outcomes)
+    for check in presets.chosen(view, options):
+        yield suites.hear(check, view, outcomes) if isinstance(check, Suite) else tools.hear(check, view, outcomes)
+    yield migrations.hear(view, outcomes)
+    yield benchmarks.hear(view, outcomes, options)
+    yield lint.hear(view, outcomes)
+    yield public.hear(view, outcomes)
+    yield read
 
 
 def _runs(told: list[tuple[Heard, tuple[Mark, ...]]], plan: Plan, options: CheckOptions) -> Iterator[CheckRun]:

@@ -14,10 +14,10 @@ from reviewbot.domain.evidence import Category, CheckRun, EvidenceKind, Precisio
 from reviewbot.evidence import places, shown
 from reviewbot.evidence.match import Heard, Sides, without_repeats
 from reviewbot.evidence.parsers import ruff
+from reviewbot.evidence.parsers.remark import Remark, Unreadable
 from reviewbot.evidence.rules import CODES, Rule, known
 from reviewbot.evidence.view import CheckOptions, View
 from reviewbot.ports import Ended, Job, Outcome
-from reviewbot.screen import strict_json
 
 OWN, PROJECT = "ruff", "ruff-project"
 CONFIGURATIONS = ("pyproject.toml", "ruff.toml", ".ruff.toml")
@@ -127,25 +127,25 @@ def _results(view: View, side: Side, outcome: Outcome, *, check: str) -> tuple[l
         return [], f"ruff failed at {side}: {shown.sentence(outcome.stderr.decode('utf-8', 'replace'))}"
     try:
         remarks = ruff.read(outcome.stdout)
-    except strict_json.InvalidJson as exc:
+    except Unreadable as exc:
         return [], f"ruff's report of {side} cannot be read: {exc}"
     return list(_placed(_sources(view, side), remarks, check=check)), ""
 
 
-def _placed(sources: tuple[_Source, ...], remarks: tuple[ruff.Remark, ...], *, check: str) -> Iterator[Result]:
+def _placed(sources: tuple[_Source, ...], remarks: tuple[Remark, ...], *, check: str) -> Iterator[Result]:
     by_name = {(source.copy if check == OWN else source.path): source for source in sources}
     texts = {source.path: places.lines(source.data) for source in sources}
     unreadable: set[str] = set()
     for remark in remarks:
         source = _named(remark.path, by_name)
-        rule = known(remark.code)
+        rule = known(remark.rule)
         if source is None or _is_noise(remark, rule, source.path):
             continue
         if rule and rule.code == "invalid-syntax":
             if source.path in unreadable:
                 continue
             unreadable.add(source.path)
-        result = _result(remark, rule, source.path, anchor=places.line_at(texts[source.path], remark.row))
+        result = _result(remark, rule, source.path, anchor=places.line_at(texts[source.path], remark.line))
         yield replace(result, command=_command(result.rule or "", source.path, check=check))
 
 
@@ -155,16 +155,16 @@ def _named(filename: str, by_name: Mapping[str, _Source]) -> _Source | None:
     return next((source for start in range(len(parts)) if (source := by_name.get("/".join(parts[start:])))), None)
 
 
-def _is_noise(remark: ruff.Remark, rule: Rule | None, path: str) -> bool:
+def _is_noise(remark: Remark, rule: Rule | None, path: str) -> bool:
     if rule and rule.code == "invalid-syntax":
         return remark.message.startswith(_DISTANT_PYTHON)
-    return remark.code in _SAID_ELSEWHERE or (remark.code == "F401" and path.rsplit("/", 1)[-1].startswith("__init__."))
+    return remark.rule in _SAID_ELSEWHERE or (remark.rule == "F401" and path.rsplit("/", 1)[-1].startswith("__init__."))
 
 
-def _result(remark: ruff.Remark, rule: Rule | None, path: str, *, anchor: str) -> Result:
+def _result(remark: Remark, rule: Rule | None, path: str, *, anchor: str) -> Result:
     message = shown.sentence(remark.message)
     rule = rule or Rule(
-        *(remark.code or "", Category.MAINTAINABILITY, Severity.LOW, Precision.LIKELY, "", "the project's linter runs"),
+        *(remark.rule or "", Category.MAINTAINABILITY, Severity.LOW, Precision.LIKELY, "", "the project's linter runs"),
         "the project's own rules forbid it",
     )
     category, severity, precision = _in_its_place(rule, path)
@@ -173,16 +173,16 @@ def _result(remark: ruff.Remark, rule: Rule | None, path: str, *, anchor: str) -
         "ruff",
         rule.code,
         path,
-        remark.row,
+        remark.line,
         rule.title or message,
         category,
         severity,
         precision,
-        end_line=max(remark.end_row, remark.row),
+        end_line=max(remark.end_line, remark.line),
         anchor=anchor,
         trigger=rule.trigger,
         consequence=rule.consequence,
-        excerpt=f"{remark.code or 'syntax'}: {message}",
+        excerpt=f"{remark.rule or 'syntax'}: {message}",
         exit_code=1,
     )
 

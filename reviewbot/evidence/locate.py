@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from reviewbot.domain.change import FileChange, LineKind
 from reviewbot.evidence import places
-from reviewbot.evidence.parsers.pytest_report import Failure, TestOutcome, TestReport
+from reviewbot.evidence.parsers.pytest_report import Failure, TestReport
+from reviewbot.evidence.parsers.trial import TestOutcome
 from reviewbot.evidence.view import View, is_library
 
 Place = tuple[str, int]

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reviewbot.domain.evidence import CheckRun
-from reviewbot.evidence import lint, public, suite
+from reviewbot.evidence import benchmarks, lint, migrations, presets, public, suite, suites, tools
+from reviewbot.evidence.suites import Suite
+from reviewbot.evidence.tools import Tool
 from reviewbot.evidence.view import CheckOptions, Plan, View
+from reviewbot.ports import Job
 
 
 def plan(view: View, options: CheckOptions) -> Plan:
     """All jobs. Slow ones come first, so that they share the time."""
     reason = why_not(view, options)
     if not options.execute:
-        return Plan(
-            (), tuple(CheckRun(name, ran=False, reason=reason, required=name in options.required) for name in options.presets)
-        )
-    tests = () if reason else suite.jobs(view, options)
-    jobs = (*tests, *lint.jobs(view, options, executes=not reason), *public.jobs(view, options))
+        names = (*options.presets, *(check.name for check in options.custom))
+        return Plan((), tuple(CheckRun(name, ran=False, reason=reason, required=name in options.required) for name in names))
+    executing = () if reason else tuple(_executing(view, options))
+    jobs = (*executing, *lint.jobs(view, options, executes=not reason), *public.jobs(view, options))
     skipped = tuple(_skipped(view, options, reason))
     return Plan(jobs, skipped, notes=(f"nothing of the change was executed: {reason}",) if reason and skipped else ())
 
@@ -31,6 +33,19 @@ def why_not(view: View, options: CheckOptions) -> str:
     return "there is no sandbox" if view.sandbox == "none" else ""
 
 
+def _executing(view: View, options: CheckOptions) -> Iterator[Job]:
+    yield from suite.jobs(view, options)
+    found = tuple(presets.chosen(view, options))
+    for check in found:
+        if isinstance(check, Suite):
+            yield from suites.jobs(check, view, options)
+    yield from migrations.jobs(view, options)
+    for check in found:
+        if isinstance(check, Tool):
+            yield from tools.jobs(check, view, options)
+    yield from benchmarks.jobs(view, options)
+
+
 def _skipped(view: View, options: CheckOptions, reason: str) -> Iterator[CheckRun]:
     required = options.required
     if "pytest" in options.presets and view.python():
@@ -38,6 +53,17 @@ def _skipped(view: View, options: CheckOptions, reason: str) -> Iterator[CheckRu
             yield CheckRun("pytest", ran=False, reason=reason, required="pytest" in required)
         elif not suite.wanted(view, options):
             yield CheckRun("pytest", ran=False, reason="no test file was found", required="pytest" in required)
+    applying = {check.name for check in presets.chosen(view, options) if _applies(check, view)}
+    for name in sorted(applying) if reason else ():
+        yield CheckRun(name, ran=False, reason=reason, required=name in required)
     for name in required:
-        if name not in options.presets or (name != "pytest" and not view.python()):
+        if name not in ("ruff", "pytest"):
+            idle = name not in applying and not (name == migrations.CHECK and migrations.applies(view, options))
+        else:
+            idle = name not in options.presets or (name != "pytest" and not view.python())
+        if idle:
             yield CheckRun(name, ran=False, reason="nothing in the change is for it", required=False)
+
+
+def _applies(check: Tool | Suite, view: View) -> bool:
+    return suites.applies(check, view) if isinstance(check, Suite) else tools.applies(check, view)

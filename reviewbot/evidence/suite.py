@@ -28,7 +28,8 @@ from reviewbot.domain.evidence import (
 from reviewbot.evidence import choose, locate, places, shown
 from reviewbot.evidence.match import Heard, Mark
 from reviewbot.evidence.parsers import pytest_report
-from reviewbot.evidence.parsers.pytest_report import Failure, TestOutcome, TestReport
+from reviewbot.evidence.parsers.pytest_report import Failure, TestReport
+from reviewbot.evidence.parsers.trial import TestOutcome
 from reviewbot.evidence.statements import executed_changes, untested
 from reviewbot.evidence.view import CheckOptions, View, is_library, is_python_test
 from reviewbot.ports import Ended, Job, Outcome

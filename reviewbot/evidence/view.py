@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from types import MappingProxyType
 
 from reviewbot.domain.change import ChangeSet, Contents, FileChange, FileKind, is_test_path
@@ -12,6 +13,9 @@ from reviewbot.ports import Job
 
 NO_CONTENTS = Contents(None, None)
 
+SETTINGS = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json")
+"""Files at the top of a project that say which tools it uses."""
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -19,7 +23,7 @@ class View:
 
     ``files`` are those in scope; ``contents`` maps their ``path`` to both sides' bytes. ``paths`` names every file of the
     head tree, empty where there is no repository. ``tests`` holds the Python test code of the head tree (``test_*.py``,
-    ``*_test.py``) by path, for finding out which tests import what. ``sandbox`` is the level of the sandbox that will run
+    ``*_test.py``) by path, for finding out which tests import what. ``settings`` are the base's files of ``SETTINGS``. ``sandbox`` is the level of the sandbox that will run
     the plan, ``sandbox_notes`` why it is that.
     """
 
@@ -28,6 +32,7 @@ class View:
     contents: Mapping[str, Contents] = field(default_factory=lambda: MappingProxyType({}))
     paths: tuple[str, ...] = ()
     tests: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
+    settings: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
     sandbox: str = "none"
     sandbox_notes: tuple[str, ...] = ()
 
@@ -40,21 +45,52 @@ class View:
         """Both sides of a file, or neither."""
         return self.contents.get(file.path, NO_CONTENTS)
 
+    def says(self, name: str, words: bytes) -> bool:
+        """A settings file of the base holds these words."""
+        return words in self.settings.get(name, b"")
+
     def python(self) -> tuple[FileChange, ...]:
         """The Python source files in scope."""
         return tuple(file for file in self.files if file.kind is FileKind.TEXT and file.path.endswith((".py", ".pyi")))
 
 
 @dataclass(frozen=True, slots=True)
+class Custom:
+    """A check of the user's own: ``run`` is its argv, ``{files}`` in it stands for the changed files that ``files`` names.
+
+    ``parser`` reads its report: standard output, or the file ``report`` of the scratch folder (``{scratch}`` in ``run``); ``pattern`` is the expression of the parser ``regex``.
+    """
+
+    name: str
+    run: tuple[str, ...]
+    parser: str = "exit-code"
+    pattern: str = ""
+    report: str = ""
+    files: tuple[str, ...] = ("*",)
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """A command that measures: ``parser`` reads what it prints, or the file ``report`` of the scratch folder."""
+
+    name: str
+    run: tuple[str, ...]
+    parser: str
+    report: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class CheckOptions:
-    """``execute`` false: nothing of the change runs. ``presets`` among ``ruff`` and ``pytest``. ``seconds`` bounds each job.
+    """``execute`` false: nothing of the change runs. ``presets`` are names of the table of presets. ``seconds`` bounds each job.
 
     ``required`` names checks whose absence makes the review incomplete. ``max_items`` bounds what is kept of either
-    existing or fixed results, ``max_tests`` how many test files are run.
+    existing or fixed results, ``max_tests`` how many test files are run. ``custom`` and ``benchmarks`` are the user's own.
     """
 
     execute: bool = True
     presets: tuple[str, ...] = ("ruff", "pytest")
+    custom: tuple[Custom, ...] = ()
+    benchmarks: tuple[Benchmark, ...] = ()
     seconds: float = 60.0
     required: tuple[str, ...] = ()
     max_items: int = 200
@@ -79,3 +115,16 @@ def is_python_test(path: str) -> bool:
 def is_library(path: str) -> bool:
     """The file is Python that others run: not a test, not the support of tests."""
     return path.endswith((".py", ".pyi")) and not is_test_path(path)
+
+
+def is_inside(path: str) -> bool:
+    """The path stays inside the tree, and out of git's own folder."""
+    parts = path.split("/")
+    return bool(path) and path.isprintable() and not {"", ".", "..", ".git"} & {part.lower() for part in parts}
+
+
+def named(path: str, patterns: tuple[str, ...]) -> bool:
+    """A path is meant by one of the patterns: by its last part where the pattern has no slash, else as a whole. ``*`` stands for
+    anything, slashes too (``fnmatch``)."""
+    last = path.rpartition("/")[2]
+    return any(fnmatchcase(path if "/" in pattern else last, pattern) for pattern in patterns)

@@ -21,6 +21,7 @@ from reviewbot.ports.model import (
 from reviewbot.ports.panel import (
     Ask,
     Assignment,
+    CheckDesign,
     CrossExamination,
     Dossier,
     Draft,
@@ -61,7 +62,8 @@ from reviewbot.ports.watch import Clock, Observer, Progress
 from reviewbot.ports.worker import Worker, WorkerLost
 
 __all__ = [
-    "Account", "Ask", "Assignment", "CallState", "Calls", "Clock", "Completion", "CrossExamination", "Dossier", "Draft",
+    "Account", "Ask", "Assignment", "CallState", "Calls", "CheckDesign", "Clock", "Completion", "CrossExamination", "Dossier",
+    "Draft",
     "Ended", "Exchange", "Experiment", "Fault", "FirstPass", "Hit", "Improvement", "Job", "Judgement", "ModelCall", "Objects",
     "Observer", "Outcome", "Pace", "Packet", "Panel", "Passage", "Portion", "Profile", "Profiles", "Progress", "Prompt",
     "Provider", "ProviderError", "Question", "RawDiff", "Rebuttal", "Recorded", "Related", "Removed", "Reply", "ReplyStatus",

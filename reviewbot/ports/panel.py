@@ -148,6 +148,19 @@ class Judgement:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckDesign:
+    """How could this claim be settled by running something? Asked of who writes checks: the Tester, the Formal seat.
+
+    ``tried`` tells what earlier checks of this claim showed, ``words`` what was said of it.
+    """
+
+    packet: Packet
+    dossier: Dossier
+    words: tuple[Word, ...] = ()
+    tried: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A replacement for the lines ``start_line``–``line`` of ``path`` at head, and why it mends what was found."""
 
@@ -201,10 +214,18 @@ class Assignment:
     errors: tuple[tuple[str, float, float], ...] = ()
 
 
-Question = FirstPass | CrossExamination | Rebuttal | Judgement | Improvement | Assignment
+Question = FirstPass | CrossExamination | Rebuttal | Judgement | Improvement | Assignment | CheckDesign
 
 PHASES: Mapping[type, str] = MappingProxyType(
-    {FirstPass: "S1", Assignment: "S1", CrossExamination: "S4", Rebuttal: "S4", Judgement: "S7", Improvement: "S8"}
+    {
+        FirstPass: "S1",
+        Assignment: "S1",
+        CrossExamination: "S4",
+        Rebuttal: "S4",
+        CheckDesign: "proof",
+        Judgement: "S7",
+        Improvement: "S8",
+    }
 )
 """The phase of the protocol that a kind of question belongs to."""
 
@@ -270,18 +291,27 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Experiment:
-    """A check of a claim, to be run at base and head, twice."""
+    """A check of a claim, to be run at base and head, twice, and at head with ``fix`` where there is one.
+
+    ``path`` and the lines (head numbering) are where the claim stands.
+    """
 
     subject: str
     check: Check
+    path: str = ""
+    start_line: int = 0
+    line: int = 0
+    fix: Draft | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What an experiment showed: the check with its outcome. ``excerpt`` is the trimmed output."""
+    """What an experiment showed: the check with its outcome. ``excerpt`` is the trimmed output; ``fixed`` whether it passes with
+    the fix, ``None`` where there was none to try."""
 
     check: Check
     excerpt: str = ""
+    fixed: bool | None = None
 
 
 class Panel(Protocol):

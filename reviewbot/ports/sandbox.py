@@ -18,7 +18,13 @@ class Job:
     the scratch folder before the start; ``collect`` names files of it that are read back. ``executes`` says that code or
     configuration of the change runs: without a sandbox such a job is refused. These words in ``argv`` and ``environment``
     are replaced: ``{python}`` (the interpreter that runs the project's tests), ``{own_python}`` (reviewbot's own),
-    ``{ruff}``, ``{scratch}``, ``{tree}``, ``{probes}`` (folder of the programs that reviewbot brings along).
+    ``{ruff}``, ``{scratch}``, ``{tree}``, ``{beside}``, ``{probes}`` (folder of the programs that reviewbot brings along), and
+    ``{tool:NAME}`` (a program of the project's own, of reviewbot's environment or of the system; a job that names one that is
+    not there is ``missing``).
+
+    ``without`` names files that are taken out of the copy of the tree before ``overlay`` is laid over it. ``beside`` is another
+    exported tree that the job may read, at ``{beside}``. ``alone`` asks for the machine: nothing else is run meanwhile.
+    ``keep`` says that the job, its trees and the tools it names decide its outcome, so that it may be kept for another review.
     """
 
     name: str
@@ -31,6 +37,10 @@ class Job:
     collect: tuple[str, ...] = ()
     environment: tuple[tuple[str, str], ...] = ()
     stdin: bytes = b""
+    without: tuple[str, ...] = ()
+    beside: Side | None = None
+    alone: bool = False
+    keep: bool = False
 
 
 class Ended(StrEnum):

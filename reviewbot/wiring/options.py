@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reviewbot import pipeline
@@ -17,7 +17,10 @@ from reviewbot.debate.improve import ImproveOptions
 from reviewbot.debate.protocol import DebateOptions
 from reviewbot.domain.debate import Seat
 from reviewbot.domain.evidence import Severity
-from reviewbot.evidence.view import CheckOptions
+from reviewbot.errors import ConfigError
+from reviewbot.evidence import presets
+from reviewbot.evidence.parsers.pattern import BadPattern
+from reviewbot.evidence.view import Benchmark, CheckOptions, Custom
 from reviewbot.ports import Pace, Rule
 
 PORTION_TOKENS = 30_000
@@ -76,14 +79,20 @@ def options_of(configuration: Configuration, *, execute: bool = True) -> pipelin
     """For the static panel: it has no window and costs nothing."""
     criteria = tuple((name, configuration.get(f"debate.criteria.{name}", int)) for name, _ in DebateOptions().criteria)
     checks = configuration.records("checks")
-    presets = tuple(str(check["preset"]) for check in checks if "preset" in check)
-    required = tuple(str(check["preset"]) for check in checks if "preset" in check and check.get("required"))
+    presets = tuple(dict.fromkeys(str(check["preset"]) for check in checks if "preset" in check))
+    required = tuple(str(check.get("preset") or check.get("name")) for check in checks if check.get("required"))
     seconds = configuration.get("limits.seconds", float)
     default_checks = CheckOptions()
     return pipeline.Options(
         selection=SelectOptions(ignore=configuration.texts("review.ignore")),
         checks=replace(
-            default_checks, execute=execute, presets=presets, required=required, seconds=min(default_checks.seconds, seconds)
+            default_checks,
+            execute=execute,
+            presets=presets,
+            custom=tuple(_custom(check) for check in checks if "run" in check),
+            benchmarks=tuple(_benchmark(record) for record in configuration.records("benchmarks")),
+            required=required,
+            seconds=min(default_checks.seconds, seconds),
         ),
         debate=DebateOptions(
             criteria=criteria,
@@ -163,6 +172,35 @@ def rules_for(configuration: Configuration, files: Iterable[tuple[str, str]]) ->
         kept.append(replace(one, text=one.text[:left]))
         left -= len(kept[-1].text)
     return tuple(rule for rule in kept if rule.text)
+
+
+def _custom(check: Mapping[str, object]) -> Custom:
+    """A check of the user's own. Raises ConfigError for an expression that cannot be used."""
+    pattern = str(check.get("pattern", ""))
+    parser = str(check.get("parser") or ("regex" if pattern else "exit-code"))
+    if (parser == "regex") != bool(pattern):
+        raise ConfigError(f"checks: {check['name']}: parser regex and a pattern belong together", hint="give both or neither")
+    custom = Custom(
+        str(check["name"]),
+        _texts(check["run"]),
+        parser,
+        pattern,
+        str(check.get("report", "")),
+        _texts(check.get("files", ("*",))),
+    )
+    try:
+        presets.custom.check(custom)
+    except BadPattern as exc:
+        raise ConfigError(f"checks: {custom.name}: {exc}", hint="name the groups path and line in it") from exc
+    return custom
+
+
+def _benchmark(record: Mapping[str, object]) -> Benchmark:
+    return Benchmark(str(record["name"]), _texts(record["run"]), str(record["parser"]), str(record.get("report", "")))
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    return tuple(str(item) for item in value) if isinstance(value, tuple) else ()
 
 
 def _token_budget(configuration: Configuration) -> int | None:

@@ -175,7 +175,6 @@ def test_the_first_file_that_configures_counts_and_the_other_is_told():
     [
         ("review: {max_comments: 3}", "pull requests come with a later version"),
         ("fix: {mode: suggest}", "fixes come with a later version"),
-        ("checks: [{name: lint, run: [make, lint]}]", "checks: lint: checks of your own come with a later version"),
     ],
 )
 def test_what_this_version_cannot_do_is_said(text: str, words: str):

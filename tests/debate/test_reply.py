@@ -14,7 +14,7 @@ from jsonschema import Draft202012Validator
 
 from reviewbot.debate import reply, schema
 from reviewbot.debate.reply import Decision, InvalidReply
-from reviewbot.domain.debate import Check, Stance
+from reviewbot.domain.debate import Check, CheckKind, Stance
 from reviewbot.domain.evidence import Category, Severity
 from reviewbot.ports import Draft
 from reviewbot.testing import a_seat
@@ -25,7 +25,10 @@ EXAMPLES = settings(max_examples=120, derandomize=True, deadline=None)
 
 TEXTS = st.text(alphabet='ab \n"é', max_size=8)
 LABELS = st.sampled_from([severity.label for severity in Severity])
-CHECKS = st.none() | st.fixed_dictionaries({"command": st.lists(TEXTS, max_size=2), "source": TEXTS, "subject": TEXTS})
+KINDS = st.sampled_from([kind.value for kind in CheckKind])
+CHECKS = st.none() | st.fixed_dictionaries(
+    {"kind": KINDS, "command": st.lists(TEXTS, max_size=2), "source": TEXTS, "subject": TEXTS}
+)
 ARGUMENTS = st.lists(
     st.fixed_dictionaries(
         {
@@ -115,6 +118,12 @@ FORMS = {
         schema.JUDGEMENT_SCHEMA,
         st.fixed_dictionaries({"arguments": ARGUMENTS, "decision": st.sampled_from([word.value for word in Decision])}),
         reply.judgement,
+        lambda _: True,
+    ),
+    "check": Form(
+        schema.DESIGN_SCHEMA,
+        st.fixed_dictionaries({"reason": TEXTS, "check": CHECKS}),
+        reply.check_design,
         lambda _: True,
     ),
     "draft": Form(
@@ -306,7 +315,7 @@ def test_a_decision_is_one_of_those_that_there_are(decision: object) -> None:
 
 
 def test_a_check_that_is_named_comes_with_the_position() -> None:
-    named = {"command": ["pytest", "-q"], "source": "def test(): ...", "subject": "t.py::test"}
+    named = {"kind": "test", "command": ["pytest", "-q"], "source": "def test(): ...", "subject": "t.py::test"}
     text = json.dumps({"arguments": [], "check": named, "stance": "oppose", "probability": 0.1})
     assert reply.position(text, SEAT, round_number=1).check == Check(("pytest", "-q"), "def test(): ...", "t.py::test")
 

@@ -108,7 +108,7 @@ CLAIM = a_claim("a.py", 1, "def total(rows, seen=[]):", severity=Severity.HIGH)
 
 def offering(stance: str, probability: float, *cites: str, check: Check = CHECK) -> str:
     """A position that names an experiment."""
-    named = {"command": list(check.command), "source": check.source, "subject": check.subject}
+    named = {"kind": check.kind.value, "command": list(check.command), "source": check.source, "subject": check.subject}
     return json.dumps({"arguments": [argued(*cites)], "check": named, "stance": stance, "probability": probability})
 
 
@@ -142,51 +142,53 @@ def experiments(talk: Talk[Transcript]) -> list[list[Experiment]]:
     return [[asked for asked in put if isinstance(asked, Experiment)] for put in talk.rounds]
 
 
+def of(check: Check, author: str = "") -> Experiment:
+    """The check as an experiment at the claim's place."""
+    return Experiment("F1", replace(check, author=author), "a.py", 1, 1)
+
+
 @pytest.mark.parametrize("who", ["reviewer", "optimizer"])
-def test_a_check_that_somebody_offers_is_run_beside_the_next_round(who: str) -> None:
+def test_a_check_that_somebody_offers_is_run_before_anybody_is_asked_again(who: str) -> None:
     talk = held(split(who))
-    assert experiments(talk) == [[], [], [Experiment("F1", CHECK)]]
+    assert experiments(talk) == [[], [], [of(CHECK, who)]]
+    assert len(talk.rounds) == 3, "what was proven is not argued any further"
     (case,) = talk.end.cases
     assert case.proof is Proof.PROVEN
     assert case.settled_by is SettledBy.EVIDENCE
     assert case.probability >= 0.95
-    assert case.check == replace(CHECK, outcome="fails_at_head", output="1 failed in 0.1s")
+    assert case.check == replace(CHECK, outcome="fails_at_head", output="1 failed in 0.1s", author=who)
 
 
 def test_a_check_that_is_offered_in_the_last_round_is_run_all_the_same() -> None:
     talk = held(split("optimizer", 2))
-    assert experiments(talk) == [[], [], [], [Experiment("F1", CHECK)]]
+    assert experiments(talk) == [[], [], [], [of(CHECK, "optimizer")]]
     assert talk.end.cases[0].proof is Proof.PROVEN
 
 
 def test_what_a_check_showed_reaches_the_next_question() -> None:
-    answers = split("reviewer")
-    for who in ("reviewer", "optimizer"):
-        answers[who] = [
-            answers[who][0],
-            *[position_reply("support" if who == "reviewer" else "oppose", 0.5, f"a.py:{n}") for n in (1, 4)],
-        ]
-    answers["reviewer"][1] = position_reply("support", 0.8, "a.py:1", "x")
-    talk = held(answers, outcome="unstable", rounds=3)
+    talk = held(split("reviewer"), outcome="unstable")
     late = {asked.round: asked.question.late for asked in talk.asks if isinstance(asked.question, CrossExamination | Rebuttal)}
-    assert late[1] == late[2] == ()
-    assert late[3] == ("pytest -q: unstable\n1 failed in 0.1s",)
+    assert late[1] == ()
+    assert late[2] == ("pytest -q: unstable\ndef test_it(): ...\n1 failed in 0.1s",)
 
 
-def test_a_case_that_came_with_a_check_is_not_given_another() -> None:
+@pytest.mark.parametrize(
+    ("outcome", "more"), [("fails_at_both", True), ("unrelated", True), ("passes_at_head", False), ("none_found", False)]
+)
+def test_a_check_that_decided_nothing_makes_room_for_another(outcome: str, more: bool) -> None:
     other = Check(("pytest", "other"))
 
     def answer(asked: Ask | Experiment) -> Answer:
         if isinstance(asked, Experiment):
-            return Verification(replace(asked.check, outcome="fails_at_both"))
+            return Verification(replace(asked.check, outcome=outcome))
         if isinstance(asked.question, FirstPass):
             return claims_reply(replace(CLAIM, check=CHECK)) if asked.seat.name == "critic" else claims_reply()
         return offering("oppose", 0.1, "a.py:3", check=other)
 
     brief = Brief(PASSAGES, Papers((a_dossier(*PASSAGES),)), frozenset({"a.py"}), Ledger())
     talk = talked(debate(brief, Table(SEATS), DebateOptions(rounds=1)), answer)
-    assert experiments(talk) == [[], [Experiment("F1", CHECK)]]
-    assert talk.end.cases[0].proof is Proof.UNTESTED
+    assert experiments(talk) == [[], [of(CHECK)], *([[of(other, "reviewer")]] if more else [])]
+    assert [check.command for check in talk.end.cases[0].tried] == ([CHECK.command] if more else [])
 
 
 def test_a_check_that_did_not_run_shows_nothing_to_anybody() -> None:
@@ -214,13 +216,14 @@ def test_who_misses_a_round_abstains_and_is_told() -> None:
 def test_nobody_hears_its_own_words_as_anothers() -> None:
     answers = split("reviewer")
     answers["reviewer"][0] = position_reply("support", 0.8, "a.py:2", claim="the reviewer's own")
-    second = {asked.seat.name: asked.question for asked in held(answers).asks if asked.round == 2}
+    talk = held(answers, outcome="not_run")
+    second = {asked.seat.name: asked.question for asked in talk.asks if asked.round == 2}
     heard = {name: "own" in repr(question.words) for name, question in second.items() if isinstance(question, CrossExamination)}
     assert heard == {"reviewer": False, "optimizer": True}
 
 
 def test_arguments_reach_the_others_without_the_names_of_those_who_made_them() -> None:
-    talk = held(split("reviewer"))
+    talk = held(split("reviewer"), outcome="not_run")
     second = [asked for asked in talk.asks if asked.round == 2]
     assert {asked.seat.name for asked in second} == {"critic", "reviewer", "optimizer"}
     for asked in second:

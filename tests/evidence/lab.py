@@ -10,11 +10,14 @@ from reviewbot.adapters import sandbox
 from reviewbot.adapters.git import GitRepo
 from reviewbot.changeset import diff
 from reviewbot.domain.change import Contents
+from reviewbot.domain.debate import Check
 from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.evidence import Evidence, EvidenceStatus, Ledger, Side
-from reviewbot.evidence import collect, plan, sources
-from reviewbot.evidence.view import CheckOptions, View, is_python_test
-from reviewbot.ports import Outcome
+from reviewbot.drive import Bench, Deadline
+from reviewbot.evidence import collect, plan, proof, sources
+from reviewbot.evidence.view import SETTINGS, CheckOptions, View, is_python_test
+from reviewbot.ports import Draft, Experiment, Outcome, Verification
+from reviewbot.testing import FakeClock, Watching
 from tests.repo import Repo
 
 Files = Mapping[str, str | bytes]
@@ -40,6 +43,12 @@ class Lab:
     def places(self, kind: str = "") -> list[tuple[str, int, str | None]]:
         """Path, line and rule of what is new."""
         return [(item.result.path, item.result.line, item.result.rule) for item in self.new(kind)]
+
+    def prove(self, check: Check, *, path: str = "", lines: tuple[int, int] = (0, 0), fix: Draft | None = None) -> Verification:
+        """What a check shows when it is run, at the place of its claim."""
+        experiment = Experiment("C1", check, path, *lines, fix)
+        bench = Bench(self.room, deadline=Deadline(FakeClock(), 600), observer=Watching(), cores=2)
+        return bench.conduct(proof.conduct(experiment, self.view, CheckOptions()))
 
 
 def study(
@@ -86,6 +95,9 @@ def study(
         contents,
         paths=tuple(entry.path for entry in entries),
         tests={entry.path: git.blob(entry.object_id) for entry in entries if is_python_test(entry.path)},
+        settings={
+            entry.path: git.blob(entry.object_id) for entry in git.entries(revisions.base_tree or "") if entry.path in SETTINGS
+        },
         sandbox=room.level,
         sandbox_notes=room.notes,
     )

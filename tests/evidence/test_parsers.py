@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.evidence.parsers import api, pytest_report, ruff
-from reviewbot.evidence.parsers.pytest_report import TestOutcome
+from reviewbot.evidence.parsers import api, pytest_report
+from reviewbot.evidence.parsers.trial import TestOutcome
 from reviewbot.screen.strict_json import InvalidJson
 
 leaves = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20)
@@ -42,15 +42,6 @@ records = st.dictionaries(KEYS, VALUES | anything, max_size=9)
 
 def dumped(value: Any) -> bytes:
     return json.dumps(value).encode()
-
-
-@given(st.binary(max_size=400) | anything.map(dumped))
-def test_ruff_s_report_is_read_or_refused(data: bytes) -> None:
-    try:
-        remarks = ruff.read(data)
-    except InvalidJson:
-        return
-    assert all(remark.row >= 0 for remark in remarks)
 
 
 @given(st.binary(max_size=400) | anything.map(dumped) | st.fixed_dictionaries({"breakages": anything}).map(dumped))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from reviewbot.domain.debate import Check
 from reviewbot.domain.evidence import EvidenceStatus, Precision, Severity
 from reviewbot.evidence import proof
 from reviewbot.evidence.view import CheckOptions
-from reviewbot.ports import Experiment
+from reviewbot.ports import Experiment, Job
 from tests.evidence.lab import Lab, study
 
 CALC = "def add(a, b):\n    return a + b\n\n\ndef halve(a):\n    if a is None:\n        return 0\n    return a / 2\n"
@@ -210,31 +211,30 @@ def test_no_test_file_is_said(tmp_path: Path) -> None:
 def test_a_proof_runs_the_test_at_both_ends_twice(tmp_path: Path, after: str, subject: str, outcome: str) -> None:
     lab = run(tmp_path, BASE, changed("a + b", after))
     check = Check(("python", "-m", "pytest", subject), subject=subject)
-    jobs = proof.jobs(check, lab.view, CheckOptions())
-    assert len(jobs) == 4
-    verified = proof.judge(Experiment("C1", check), tuple(lab.room.run(job) for job in jobs))
-    assert verified.check.outcome == outcome
+    assert lab.prove(check).check.outcome == outcome
 
 
 def test_a_written_check_is_run_as_a_file_of_its_own(tmp_path: Path) -> None:
     lab = run(tmp_path, BASE, changed("a + b", "a - b"))
     check = Check(("pytest",), source="from calc import add\n\n\ndef test_it():\n    assert add(2, 2) == 4\n")
-    verified = proof.judge(
-        Experiment("C1", check), tuple(lab.room.run(job) for job in proof.jobs(check, lab.view, CheckOptions()))
-    )
+    verified = lab.prove(check)
     assert verified.check.outcome == "fails_at_head"
     assert "assert 0 == 4" in verified.excerpt
 
 
 def test_a_test_that_cannot_make_up_its_mind_is_unstable(tmp_path: Path) -> None:
     lab = run(tmp_path, BASE, changed("a + b", "a - b"))
-    source = "import os\n\n\ndef test_it():\n    assert int.from_bytes(os.urandom(1), 'big') < LIMIT\n"
-    outcomes = []
-    for limit in (256, 0, 256, 256):
-        check = Check(("pytest",), source=source.replace("LIMIT", str(limit)))
-        outcomes.append(lab.room.run(proof.jobs(check, lab.view, CheckOptions())[0]))
-    verified = proof.judge(Experiment("C1", Check(("pytest",), source=source)), outcomes)
-    assert verified.check.outcome == "unstable"
+    wavering = Check(("pytest",), source="def test_it():\n    assert 0 == TURN\n")
+    procedure = proof.conduct(Experiment("C1", wavering), lab.view, CheckOptions())
+    outcomes = [lab.room.run(_at_turn(job, turn)) for turn, job in enumerate(next(procedure))]
+    with pytest.raises(StopIteration) as end:
+        procedure.send(tuple(outcomes))
+    assert end.value.value.check.outcome == "unstable"
+
+
+def _at_turn(job: Job, turn: int) -> Job:
+    """A job in whose files the word TURN is the turn's number."""
+    return replace(job, overlay=tuple((path, data.replace(b"TURN", str(turn).encode())) for path, data in job.overlay))
 
 
 def test_code_that_ends_the_run_of_its_tests_is_known_to_have_cut_them_short(tmp_path: Path) -> None:
@@ -259,8 +259,7 @@ def test_a_package_that_its_conftest_cannot_import_any_more_is_a_broken_suite(tm
     assert item.result.precision is Precision.CERTAIN
     assert "and 1 more fails: ImportError: cannot import name '_one'" in item.result.message
     check = Check(("pytest",), subject=item.result.subject)
-    outcomes = [lab.room.run(job) for job in proof.jobs(check, lab.view, CheckOptions())]
-    assert proof.judge(Experiment("C1", check), outcomes).check.outcome == proof.FAILS_AT_HEAD
+    assert lab.prove(check).check.outcome == "fails_at_head"
 
 
 def test_a_conftest_that_never_could_be_loaded_leaves_out_only_the_tests_beside_it(tmp_path: Path) -> None:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import StrEnum
 from types import MappingProxyType
 from typing import Any
 
+from reviewbot.evidence.parsers.trial import TestOutcome
 from reviewbot.screen import strict_json
 
 MAX_LINE = 2_000_000
@@ -18,17 +18,6 @@ Frame = tuple[str, int, str]
 """Path, line, function."""
 Executed = Mapping[str, frozenset[int]]
 """Lines by path."""
-
-
-class TestOutcome(StrEnum):
-    """How a test ended. ``unfinished`` began and never did."""
-
-    __test__ = False
-
-    PASSED = "passed"
-    FAILED = "failed"
-    SKIPPED = "skipped"
-    UNFINISHED = "unfinished"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from reviewbot.domain.evidence import Category, CheckRun, EvidenceKind, Evidence
 from reviewbot.ports import (
     Ask,
     Assignment,
+    CheckDesign,
     CrossExamination,
     Dossier,
     Draft,
@@ -82,6 +83,8 @@ QUESTIONS: Mapping[str, Question] = {
     "cross_examination_again": CrossExamination(PACKET, DOSSIER, (FOR, AGAINST), LATE),
     "rebuttal": Rebuttal(PACKET, DOSSIER, (AGAINST,), LATE),
     "judgement": Judgement(PACKET, DOSSIER, (AGAINST,), (FOR,), LATE),
+    "check_design": CheckDesign(PACKET, DOSSIER),
+    "check_design_again": CheckDesign(PACKET, DOSSIER, (FOR, AGAINST), LATE),
     "improvement": Improvement(PACKET, DOSSIER),
     "improvement_again": Improvement(PACKET, DOSSIER, DRAFT),
     "assignment": Assignment(

@@ -1,0 +1,71 @@
+"""Checks of the user's own: a command, and the format of what it reports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from reviewbot.evidence.parsers import (
+    actionlint,
+    checkstyle,
+    eslint,
+    gnu,
+    go_test,
+    hadolint,
+    junit,
+    mypy,
+    pattern,
+    pyright,
+    rdjson,
+    ruff,
+    sarif,
+    shellcheck,
+    sqlfluff,
+    tap,
+    tsc,
+    zizmor,
+)
+from reviewbot.evidence.parsers.remark import Remark
+from reviewbot.evidence.parsers.trial import Trial
+from reviewbot.evidence.suites import Suite, by_bytes, by_exit_code
+from reviewbot.evidence.tools import Tool
+from reviewbot.evidence.view import Custom
+
+ANY_CODE = tuple(range(126))
+"""A linter of the user's own may end with any number; whether it worked is told by its report."""
+
+REMARKS: Mapping[str, Callable[[bytes], tuple[Remark, ...]]] = {
+    "sarif": sarif.read,
+    "rdjson": rdjson.read,
+    "rdjsonl": rdjson.read_lines,
+    "checkstyle": checkstyle.read,
+    "ruff": ruff.read,
+    "mypy": mypy.read,
+    "pyright": pyright.read,
+    "eslint": eslint.read,
+    "shellcheck": shellcheck.read,
+    "gnu": gnu.read,
+    "tsc": tsc.read,
+    "hadolint": hadolint.read,
+    "zizmor": zizmor.read,
+    "actionlint": actionlint.read,
+    "sqlfluff": sqlfluff.read,
+}
+"""Formats of remarks. ``regex`` is the one that needs an expression."""
+
+TRIALS: Mapping[str, Callable[[bytes], tuple[Trial, ...]]] = {
+    "junit": junit.read,
+    "tap": tap.read,
+    "go-test": go_test.read,
+}
+"""Formats of tests. ``exit-code`` needs no report at all."""
+
+
+def check(custom: Custom) -> Tool | Suite:
+    """A configured check as what it is. Raises pattern.BadPattern for an expression that cannot be used."""
+    report = custom.report
+    if custom.parser == "exit-code":
+        return Suite(custom.name, custom.run, by_exit_code, custom.files)
+    if custom.parser in TRIALS:
+        return Suite(custom.name, custom.run, by_bytes(TRIALS[custom.parser], report), custom.files, report=report)
+    read = pattern.reader(custom.pattern) if custom.parser == "regex" else REMARKS[custom.parser]
+    return Tool(custom.name, custom.run, read, custom.files, codes=ANY_CODE, report=report)
