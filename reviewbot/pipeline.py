@@ -5,9 +5,9 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from reviewbot import __version__, briefing, drive
@@ -28,6 +28,7 @@ from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Review, 
 from reviewbot.drive import Bench, Deadline
 from reviewbot.evidence import collect, plan, proof, sources
 from reviewbot.evidence.match import Heard
+from reviewbot.evidence.migrations import is_migration
 from reviewbot.evidence.view import SETTINGS, CheckOptions, View, is_python_test
 from reviewbot.ports import (
     Clock,
@@ -50,10 +51,12 @@ from reviewbot.ports import (
     WorkerLost,
 )
 from reviewbot.publish import document, load
+from reviewbot.publish.document_proof import proof_name
 
 MOST_TEST_FILES = 400
 LARGEST_TEST_FILE = 300_000
 LARGEST_SETTINGS_FILE = 300_000
+MOST_SETTINGS_FILES = 100
 """Test files (count, bytes) that are read to find out which of them import what changed."""
 
 
@@ -81,7 +84,8 @@ class Unremembered:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """The doors. ``objects`` and ``search`` are ``None`` where there is only a patch; ``cores`` is how many jobs run at a time."""
+    """The doors. ``objects`` and ``search`` are ``None`` where there is only a patch; ``cores`` is how many jobs run at a time.
+    ``elsewhere`` answers experiments in the sandbox's stead: what they show, or ``None`` where that is awaited."""
 
     repo: Repo
     objects: Objects | None
@@ -93,6 +97,7 @@ class World:
     search: Search | None = None
     session: Session = Unremembered()
     cores: int = 2
+    elsewhere: Callable[[Experiment], Verification | None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +149,10 @@ class _Material:
 
 
 def review(request: ReviewRequest, revisions: Revisions, world: World, *, options: Options, identity: Identity) -> Review:
-    """Review one change whose ends were resolved. Raises ReviewbotError where it cannot be read at all."""
+    """Review one change whose ends were resolved. Raises ReviewbotError where it cannot be read at all, and drive.Awaited where
+    experiments are run elsewhere and have not been yet."""
     started = world.clock.seconds()
-    deadline = Deadline(world.clock, started + options.seconds)
-    bench = Bench(world.sandbox, deadline=deadline, observer=world.observer, cores=world.cores)
-    run = _Run(world, options, deadline, bench)
+    run = _begun(world, options)
     material = _read(revisions, run)
     evidence = _evidence(material, run)
     division = _division(material, run)
@@ -160,6 +164,25 @@ def review(request: ReviewRequest, revisions: Revisions, world: World, *, option
     made = _concluded(material, ledger, transcript, told=told, identity=identity, timing=timing)
     world.session.close(made, ENDS[made.conclusion])
     return made
+
+
+def gathered(revisions: Revisions, world: World, *, options: Options) -> Ledger:
+    """What the checks say of a change, by itself: nobody is asked."""
+    run = _begun(world, options)
+    return _evidence(_read(revisions, run), run)()[0]
+
+
+def verified(wanted: Iterable[Experiment], revisions: Revisions, world: World, *, options: Options) -> list[Verification]:
+    """What the experiments show that a debate elsewhere asked for, in their order."""
+    run = _begun(world, options)
+    material = _read(revisions, run)
+    return [found for one in wanted if (found := _verified(one, material, run))]
+
+
+def _begun(world: World, options: Options) -> _Run:
+    deadline = Deadline(world.clock, world.clock.seconds() + options.seconds)
+    bench = Bench(world.sandbox, deadline=deadline, observer=world.observer, cores=world.cores)
+    return _Run(world, options, deadline, bench)
 
 
 def shown(
@@ -273,12 +296,13 @@ def _view(
 
 
 def _settings(change: ChangeSet, objects: Objects | None) -> Mapping[str, bytes]:
-    """The base's files that say which tools the project uses."""
+    """The base's files that say which tools the project uses, and its migrations, whose words tell the database."""
     tree = change.revisions.base_tree
     if objects is None or tree is None:
         return {}
-    known = (entry for entry in objects.entries(tree) if entry.path in SETTINGS and 0 <= entry.size <= LARGEST_SETTINGS_FILE)
-    return {entry.path: objects.blob(entry.object_id) for entry in known}
+    small = (entry for entry in objects.entries(tree) if 0 <= entry.size <= LARGEST_SETTINGS_FILE)
+    known = (entry for entry in small if entry.path in SETTINGS or is_migration(entry.path))
+    return {entry.path: objects.blob(entry.object_id) for entry in islice(known, MOST_SETTINGS_FILES)}
 
 
 def _division(material: _Material, run: _Run) -> Division:
@@ -314,28 +338,22 @@ def _debate(material: _Material, brief: Brief, run: _Run) -> tuple[Transcript, t
         told = policy.findings(made.transcript, shown, options.policy)  # a draft may have proved its claim
         return made.transcript, tuple(replace(finding, suggestion=drafts.get(finding.id)) for finding in told)
 
-    def experiment(wanted: Experiment) -> Verification:
+    def experiment(wanted: Experiment) -> Verification | None:
         return _verified(wanted, material, run)
 
     return drive.converse(conversation(), world.panel, experiment, deadline=run.deadline, observer=world.observer)
 
 
-def _verified(wanted: Experiment, material: _Material, run: _Run) -> Verification:
-    """What an experiment shows, or showed when this debate was begun."""
+def _verified(wanted: Experiment, material: _Material, run: _Run) -> Verification | None:
+    """What an experiment shows, or showed when this debate was begun; ``None`` where that is awaited."""
     world, name = run.world, proof_name(wanted)
     if (kept := world.session.recall(name)) is not None:
         return load.load_verification(document.dumps(kept))
+    if world.elsewhere is not None:
+        return world.elsewhere(wanted)
     shown = run.bench.conduct(proof.conduct(wanted, material.view, run.options.checks))
     world.session.keep(name, document.verification_document(shown))
     return shown
-
-
-def proof_name(wanted: Experiment) -> str:
-    """Under which name the result of an experiment is kept: by all that decides it."""
-    check = wanted.check
-    place = (wanted.path, wanted.start_line, wanted.line, wanted.fix)
-    course = (check.kind.value, check.command, check.source, check.subject, *place)
-    return f"proof {hashlib.sha256(repr(course).encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"
 
 
 def _shown(material: _Material, brief: Brief, transcript: Transcript) -> Shown:

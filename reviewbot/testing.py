@@ -185,10 +185,16 @@ def claims_reply(*claims: Claim) -> str:
     return json.dumps({"claims": [_claim_document(claim) for claim in claims]})
 
 
-def position_reply(stance: str, probability: float, *cites: str, claim: str = "because") -> str:
+def position_reply(stance: str, probability: float, *cites: str, claim: str = "because", check: Check | None = None) -> str:
     """The JSON of a cross-examination with one argument that cites ``cites``."""
     argument = {"claim": claim, "evidence": list(cites), "reasoning": "", "counter_arguments": []}
-    return json.dumps({"stance": stance, "probability": probability, "arguments": [argument]})
+    document = {"stance": stance, "probability": probability, "arguments": [argument], "check": _check_document(check)}
+    return json.dumps(document)
+
+
+def design_reply(check: Check | None, reason: str = "it would fail") -> str:
+    """The JSON of a check that was written for a claim."""
+    return json.dumps({"reason": reason, "check": _check_document(check)})
 
 
 def rebuttal_reply(decision: str, *cites: str, severity: str | None = None, title: str | None = None) -> str:

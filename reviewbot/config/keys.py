@@ -128,6 +128,9 @@ _BENCHMARK = Record(
             "run": Listing(Text()),
             "parser": Choice(("pytest-benchmark", "hyperfine", "go-bench")),
             "report": Text("the name of a file that the command writes in {scratch}", FREE_NAME_OF_A_FILE),
+            "profile": Listing(Text()),
+            "profile_format": Choice(("stacks", "pprof")),
+            "profile_report": Text("the name of a file that the profiler writes in {scratch}", FREE_NAME_OF_A_FILE),
         }
     ),
     required=("name", "run", "parser"),

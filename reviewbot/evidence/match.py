@@ -14,6 +14,9 @@ from reviewbot.evidence.rules import AT_A_DISTANCE, SYNTAX
 
 NOQA = re.compile(r"#\s*(?:ruff:\s*)?noqa\b", re.IGNORECASE)
 _NUMBER = re.compile(r"\d+")
+CLOSE_READERS = frozenset({"ruff"})
+"""Tools that look at a line and little around it: what they say anew of an old line is their way of counting. Compilers and
+type checkers say it of a line that the change made wrong from afar."""
 _Key = tuple[str, str | None, str, str, str, str]
 
 
@@ -120,7 +123,7 @@ def _judge(result: Result, left: _Left, *, place: _Place | None, base_known: boo
         return _existing(result)
     if result.line in place.added or (result.line == 0 and base_known):
         return Mark(EvidenceStatus.NEW, Side.HEAD, _doubted(result))
-    if result.rule == SYNTAX.code and base_known:
+    if base_known and (result.rule == SYNTAX.code or result.tool not in CLOSE_READERS):
         line = places.nearest(place.added or places.beside_removals(place.file), result.line)
         return Mark(EvidenceStatus.NEW, Side.HEAD, replace(result, line=line or result.line, end_line=line or result.end_line))
     stood_there = not place.base_texts or result.anchor in place.base_texts

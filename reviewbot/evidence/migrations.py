@@ -36,6 +36,7 @@ _POSTGRES = re.compile(
     re.IGNORECASE,
 )
 _OTHERS = re.compile(rb"\bauto_?increment\b|\bengine\s*=|\bpragma\b|`", re.IGNORECASE)
+_DEPENDS = re.compile(rb"psycopg|asyncpg|postgres|lib/pq|jackc/pgx|\"pg\"")
 _NUMBER = re.compile(r"(\d+)")
 _QUERY = re.compile(r"\s*(?:--[^\n]*\n\s*)*(?:select|with|insert|update|delete|values)\b", re.IGNORECASE)
 _NAME = re.compile(r"^--\s*name:\s*(\w+)", re.MULTILINE)
@@ -119,18 +120,19 @@ def hear(view: View, outcomes: Mapping[str, Outcome]) -> Heard:
 
 
 def _course(view: View) -> _Course | None:
-    head = [path for path in view.paths if _is_migration(path)]
+    head = [path for path in view.paths if is_migration(path)]
     older = {file.head_path: file.base_path for file in view.change.files if file.head_path}
     base = {older.get(path, path) for path in head} | {file.base_path for file in view.change.files if not file.head_path}
-    before = [path for path in base if path is not None and _is_migration(path)]
+    before = [path for path in base if path is not None and is_migration(path)]
     queries = tuple(_queries(view))[:MOST_QUERIES]
-    touched = any(_is_migration(file.path) for file in view.files)
+    touched = any(is_migration(file.path) for file in view.files)
     if not head or not (touched or queries) or not _is_postgres(view):
         return None
     return _Course(tuple(sorted(before, key=_natural)), tuple(sorted(head, key=_natural)), queries)
 
 
-def _is_migration(path: str) -> bool:
+def is_migration(path: str) -> bool:
+    """The file is a step of a schema's history, the way up."""
     named = _FOLDER.search(path) or _FLYWAY.search(path)
     return bool(named) and not _DOWN.search(path) and is_inside(path)
 
@@ -140,8 +142,9 @@ def _is_postgres(view: View) -> bool:
     texts = [data for file in view.files if file.path.endswith(".sql") for data in _both(view, file.path) if data]
     if any(_OTHERS.search(text) for text in texts):
         return False
-    depends = any(re.search(rb"psycopg|asyncpg|postgres|\"pg\"", text) for text in view.settings.values())
-    return depends or any(_POSTGRES.search(text) for text in texts)
+    older = [text for path, text in view.settings.items() if is_migration(path)]
+    depends = any(_DEPENDS.search(text) for path, text in view.settings.items() if not is_migration(path))
+    return depends or any(_POSTGRES.search(text) for text in (*texts, *older))
 
 
 def _both(view: View, path: str) -> tuple[bytes | None, bytes | None]:
@@ -157,7 +160,7 @@ def _natural(path: str) -> list[tuple[int, int, str]]:
 
 def _queries(view: View) -> Iterator[Mapping[str, str]]:
     for file in view.files:
-        if not file.path.endswith(".sql") or _is_migration(file.path) or not file.head_path:
+        if not file.path.endswith(".sql") or is_migration(file.path) or not file.head_path:
             continue
         base, head = (_statements(data) for data in _both(view, file.path))
         for name, sql in head.items():
@@ -178,7 +181,10 @@ def _statements(data: bytes | None) -> dict[str, str]:
 
 
 def _results(view: View, report: MigrationReport) -> Iterator[Result]:
-    yield from (_mishap(view, mishap) for mishap in report.errors)
+    failed: dict[tuple[str, int, str], list[Mishap]] = {}
+    for mishap in report.errors:
+        failed.setdefault((mishap.path, mishap.line, mishap.message), []).append(mishap)
+    yield from (_mishap(view, mishaps) for mishaps in failed.values())
     for one in report.history:
         belief, words = _PAST[one.past]
         yield _result(view, one.path, 0, belief, rule=f"{one.past.value}-migration", message=words)
@@ -188,8 +194,11 @@ def _results(view: View, report: MigrationReport) -> Iterator[Result]:
         yield from _plan(view, before, after)
 
 
-def _mishap(view: View, mishap: Mishap) -> Result:
-    on = "a database of the base" if mishap.stage is Stage.UPGRADE else "an empty database"
+def _mishap(view: View, mishaps: list[Mishap]) -> Result:
+    """One failure, on an upgraded database, on a new one, or on both."""
+    mishap = mishaps[0]
+    words = {Stage.UPGRADE: "a database of the base", Stage.FRESH: "an empty database"}
+    on = " and on ".join(words[one.stage] for one in mishaps)
     message = f"the migration fails on {on}: {shown.sentence(mishap.message)}"
     excerpt = f"{mishap.code} {mishap.message}\n{mishap.statement}"
     return _result(view, mishap.path, mishap.line, _FAILS, rule="migration-fails", message=message, excerpt=excerpt)
@@ -226,7 +235,7 @@ def _told(plan: Plan) -> str:
 
 def _result(view: View, path: str, line: int, belief: Belief, *, rule: str, message: str, excerpt: str = "") -> Result:
     """At its place, or at the first changed migration where the server could not tell."""
-    mine = [file for file in view.files if _is_migration(file.path)] or list(view.files)
+    mine = [file for file in view.files if is_migration(file.path)] or list(view.files)
     file = view.change.file(path) or mine[0]
     head = places.lines(view.contents_of(file).head)
     return Result(

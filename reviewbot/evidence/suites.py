@@ -34,6 +34,8 @@ Place = tuple[str, int]
 Reader = Callable[[Outcome, str], tuple[Trial, ...]]
 """From an outcome and the suite's name to its tests. Raises Unreadable."""
 _SPOT = re.compile(r"([\w@./+-]+\.\w+):(\d+)")
+_ABSOLUTE = re.compile(r"(?:file://)?/[\w@./+-]+")
+_LASTED = re.compile(r"(?m)^.*\bduration_ms\b.*\n?|[ \t]*\(\d+(?:\.\d+)? ?(?:m|µ|n)?s\)")
 MOST_SPOTS = 200
 
 
@@ -103,7 +105,7 @@ def hear(suite: Suite, view: View, outcomes: Mapping[str, Outcome]) -> Heard:
     seconds = sum(outcome.seconds for outcome in mine)
     if head.ended is Ended.MISSING:
         return Heard(runs=(CheckRun(suite.name, ran=False, reason=head.reason, seconds=seconds),))
-    told = {where: _trials(suite, outcomes.get(f"{suite.name}:{where}")) for where in ("head", "base", "overlay")}
+    told = {where: _trials(suite, outcomes.get(f"{suite.name}:{where}"), view) for where in ("head", "base", "overlay")}
     reason = _why_not(head, told["head"])
     if not told["head"]:
         return Heard(runs=(CheckRun(suite.name, ran=False, reason=reason, seconds=seconds, cut_short=True),))
@@ -124,14 +126,16 @@ def _test_files(view: View) -> tuple[tuple[str, bytes], ...]:
     return tuple((path, data) for path, data in found if data is not None)
 
 
-def _trials(suite: Suite, outcome: Outcome | None) -> Mapping[str, Trial]:
+def _trials(suite: Suite, outcome: Outcome | None, view: View) -> Mapping[str, Trial]:
     """The tests of one run by id; none where it has no report."""
     if outcome is None or outcome.ended in (Ended.REFUSED, Ended.MISSING):
         return {}
     try:
-        return {trial.id: trial for trial in suite.read(outcome, suite.name)}
+        found = suite.read(outcome, suite.name)
     except Unreadable:
         return {}
+    texts = ((trial, _steady(trial.message, view), _steady(trial.text, view)) for trial in found)
+    return {trial.id: replace(trial, message=message, text=text) for trial, message, text in texts}
 
 
 def _why_not(outcome: Outcome, trials: Mapping[str, Trial]) -> str:
@@ -234,6 +238,12 @@ def _result(suite: Suite, trials: list[Trial], place: Place, *, broke: bool) -> 
         exit_code=1,
         subject=first.id,
     )
+
+
+def _steady(text: str, view: View) -> str:
+    """The text without what differs from run to run: where the tree stood, and how long it took."""
+    known = frozenset(view.paths)
+    return _LASTED.sub("", _ABSOLUTE.sub(lambda match: settled(match[0], known) or match[0], text))
 
 
 def _totals(trials: Mapping[str, Trial]) -> TestRun:

@@ -13,8 +13,11 @@ from reviewbot.ports import Job
 
 NO_CONTENTS = Contents(None, None)
 
-SETTINGS = ("pyproject.toml", "setup.cfg", "tox.ini", "package.json")
-"""Files at the top of a project that say which tools it uses."""
+SETTINGS = (
+    *("pyproject.toml", "setup.cfg", "tox.ini", "requirements.txt", "package.json", "go.mod", "Cargo.toml", "Gemfile"),
+    *("docker-compose.yml", "docker-compose.yaml", "compose.yml", "compose.yaml"),
+)
+"""Files at the top of a project that say which tools and databases it uses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +26,7 @@ class View:
 
     ``files`` are those in scope; ``contents`` maps their ``path`` to both sides' bytes. ``paths`` names every file of the
     head tree, empty where there is no repository. ``tests`` holds the Python test code of the head tree (``test_*.py``,
-    ``*_test.py``) by path, for finding out which tests import what. ``settings`` are the base's files of ``SETTINGS``. ``sandbox`` is the level of the sandbox that will run
+    ``*_test.py``) by path, for finding out which tests import what. ``settings`` are the base's files of ``SETTINGS``, and its migrations. ``sandbox`` is the level of the sandbox that will run
     the plan, ``sandbox_notes`` why it is that.
     """
 
@@ -71,12 +74,19 @@ class Custom:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """A command that measures: ``parser`` reads what it prints, or the file ``report`` of the scratch folder."""
+    """A command that measures: ``parser`` reads what it prints, or the file ``report`` of the scratch folder.
+
+    ``profile`` is a command that profiles the same work, and prints ``go tool pprof -top`` (``pprof``) or collapsed stacks, as
+    py-spy's raw format (``stacks``), or writes them into the file ``profile_report``.
+    """
 
     name: str
     run: tuple[str, ...]
     parser: str
     report: str = ""
+    profile: tuple[str, ...] = ()
+    profile_format: str = "stacks"
+    profile_report: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -196,7 +196,15 @@ def _custom(check: Mapping[str, object]) -> Custom:
 
 
 def _benchmark(record: Mapping[str, object]) -> Benchmark:
-    return Benchmark(str(record["name"]), _texts(record["run"]), str(record["parser"]), str(record.get("report", "")))
+    return Benchmark(
+        str(record["name"]),
+        _texts(record["run"]),
+        str(record["parser"]),
+        str(record.get("report", "")),
+        profile=_texts(record.get("profile", ())),
+        profile_format=str(record.get("profile_format", "stacks")),
+        profile_report=str(record.get("profile_report", "")),
+    )
 
 
 def _texts(value: object) -> tuple[str, ...]:

@@ -15,6 +15,7 @@ from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.evidence import Evidence, EvidenceStatus, Ledger, Side
 from reviewbot.drive import Bench, Deadline
 from reviewbot.evidence import collect, plan, proof, sources
+from reviewbot.evidence.migrations import is_migration
 from reviewbot.evidence.view import SETTINGS, CheckOptions, View, is_python_test
 from reviewbot.ports import Draft, Experiment, Outcome, Verification
 from reviewbot.testing import FakeClock, Watching
@@ -62,6 +63,24 @@ def study(
 ) -> Lab:
     """Commit both versions, run every check that the change between them deserves, and collect."""
     options = options or CheckOptions()
+    view, room = opened(folder, base, head, level=level, limits=limits)
+    planned = plan.plan(view, options)
+    bench = Bench(room, deadline=Deadline(FakeClock(), 600), observer=Watching(), cores=2)
+    outcomes = bench.run(planned.jobs)
+    ledger = collect.collect(view, planned, outcomes, read=sources.hear(sources.ends(view)), options=options)
+    return Lab(view, room, ledger, {job.name: outcome for job, outcome in zip(planned.jobs, outcomes, strict=True)})
+
+
+def laid_out(folder: Path, base: Files, head: Files) -> Lab:
+    """Both versions committed, and nothing run of them yet."""
+    view, room = opened(folder, base, head)
+    return Lab(view, room, Ledger(), {})
+
+
+def opened(
+    folder: Path, base: Files, head: Files, *, level: str = "auto", limits: sandbox.Limits | None = None
+) -> tuple[View, sandbox.ClosableSandbox]:
+    """The change between two versions, and a sandbox for it."""
     repo = Repo(folder)
     for files in (base, head):
         for name in repo.git("ls-files", "-z").split("\0")[:-1]:
@@ -96,13 +115,10 @@ def study(
         paths=tuple(entry.path for entry in entries),
         tests={entry.path: git.blob(entry.object_id) for entry in entries if is_python_test(entry.path)},
         settings={
-            entry.path: git.blob(entry.object_id) for entry in git.entries(revisions.base_tree or "") if entry.path in SETTINGS
+            entry.path: git.blob(entry.object_id) for entry in git.entries(revisions.base_tree or "") if entry.path in SETTINGS or is_migration(entry.path)
         },
         sandbox=room.level,
         sandbox_notes=room.notes,
     )
     git.close()
-    planned = plan.plan(view, options)
-    outcomes = tuple(room.run(job) for job in planned.jobs)
-    ledger = collect.collect(view, planned, outcomes, read=sources.hear(sources.ends(view)), options=options)
-    return Lab(view, room, ledger, {job.name: outcome for job, outcome in zip(planned.jobs, outcomes, strict=True)})
+    return view, room

@@ -224,6 +224,12 @@ def test_shellcheck_s_codes_become_names_of_rules() -> None:
     assert (found["SC2045"], found["SC2164"], found["SC2086"]) == (Grade.ERROR, Grade.WARNING, Grade.NOTE)
 
 
+def test_actionlint_knows_errors_only() -> None:
+    first, second = remarks("actionlint/actionlint.json")
+    assert (first.path, first.line, first.column, first.rule) == (".github/workflows/ci.yml", 10, 24, "expression")
+    assert first.grade is second.grade is Grade.ERROR
+
+
 def test_sqlfluff_s_older_names_are_read() -> None:
     violation = {"line_no": 2, "line_pos": 5, "code": "L010", "description": "Keywords"}
     old = sqlfluff.read(dumped([{"filepath": "a.sql", "violations": [violation, {**violation, "warning": True}]}]))

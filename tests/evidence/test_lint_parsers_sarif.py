@@ -118,7 +118,8 @@ def test_a_rule_may_be_an_extension_s_as_codeql_s_are() -> None:
 
 @pytest.mark.parametrize("index", [-1, 5, True, "0", 1.0])
 def test_an_index_of_nothing_is_no_rule(index: object) -> None:
-    assert read({**RESULT, "ruleIndex": index}, tool=with_rules({"id": "A"}))[0].rule == "R1"
+    tool = with_rules({"id": "A", "defaultConfiguration": {"level": "error"}})
+    assert read({**RESULT, "ruleIndex": index}, tool=tool)[0].grade is Grade.WARNING
 
 
 @pytest.mark.parametrize(
@@ -187,6 +188,22 @@ def test_a_path_may_be_relative_to_others_or_in_the_table(location: dict[str, An
 def test_a_path_with_nul_is_one_error() -> None:
     with pytest.raises(Unreadable, match="NUL"):
         read(at(uri="a%00.py"))
+
+
+def test_a_text_that_would_grow_is_cut() -> None:
+    rule = {"id": "R1", "messageStrings": {"default": {"text": "{0}" * 100_000}}}
+    message = {"id": "default", "arguments": ["x" * 100_000]}
+    assert len(read({**RESULT, "message": message}, tool=with_rules(rule))[0].message) == 4_000
+
+
+def test_a_name_with_very_many_parts_is_the_rule_s_name_still() -> None:
+    assert read({**RESULT, "ruleId": "R1" + "/x" * 500_000}, tool=with_rules({"id": "R1"}))[0].rule.startswith("R1/x/x")
+
+
+@pytest.mark.parametrize("location", [{"uri": "x" * 2_001}, {"uri": "a.py", "uriBaseId": "LONG"}])
+def test_a_uri_that_is_too_long_is_one_error(location: dict[str, Any]) -> None:
+    with pytest.raises(Unreadable, match="more than 2000 characters"):
+        read(at(**location), originalUriBaseIds={"LONG": {"uri": "x/" * 3_000}})
 
 
 def test_a_result_without_a_place_is_kept() -> None:

@@ -44,6 +44,11 @@ def test_mypy_s_error_without_a_place_is_one_of_the_whole_file() -> None:
     )
 
 
+def test_mypy_s_columns_count_from_0_and_may_be_unknown() -> None:
+    lines = [{"file": "a.py", "line": 1, "column": column, "message": "m", "severity": "error"} for column in (0, 7, -1)]
+    assert [remark.column for remark in mypy.read("\n".join(map(json.dumps, lines)).encode())] == [1, 8, 0]
+
+
 def test_mypy_may_say_nothing_or_that_all_is_well() -> None:
     assert mypy.read(b"") == mypy.read(b"\n") == mypy.read(b"Success: no issues found in 1 source file\n") == ()
 
@@ -102,6 +107,8 @@ def test_what_npm_says_around_tsc_is_no_remark() -> None:
         ("C:\\b\\a.c:3:1: note: here", Remark("C:\\b\\a.c", 3, "here", grade=Grade.NOTE, column=1)),
         ("vet: bad/bad.go:4:9: undeclared name: x", Remark("bad/bad.go", 4, "undeclared name: x", column=9)),
         ("tool:a.txt:1: message", Remark("a.txt", 1, "message")),
+        ("x:a.txt:1: message", Remark("a.txt", 1, "message")),
+        ("a.go:3:2: i: unused", Remark("a.go", 3, "i: unused", column=2)),
         ("a.yml:1:1: [error] too long (line-length)", Remark("a.yml", 1, "too long", "line-length", Grade.ERROR, column=1)),
         ("a.py:9:1: C0114: Missing docstring (missing-x)", Remark("a.py", 9, "Missing docstring (missing-x)", "C0114", column=1)),
         ("a.go:3:2: value unused (SA4006)", Remark("a.go", 3, "value unused", "SA4006", column=2)),
@@ -177,6 +184,7 @@ def test_a_line_whose_number_is_none_is_passed_over() -> None:
         (r"(?P<path>a):(?P<line>\d+)(?P=path)", "it has flags"),
         (r"(?P<path>a)\1:(?P<line>\d+)", "it refers back"),
         (r"(?P<path>[[a]):(?P<line>\d+)", "a set holds"),
+        ("(" * 499 + ")" * 499, "no regular expression|it lacks"),
         ("a" * 1001, "longer than 1000 characters"),
     ],
 )

@@ -12,8 +12,8 @@ from reviewbot.evidence.parsers.remark import Unreadable
 from reviewbot.screen import strict_xml
 
 _DOCTYPE = re.compile(
-    rb"\A((?:\xef\xbb\xbf)?\s*(?:<\?xml[^<>]{0,200}\?>)?\s*)"
-    rb"<!DOCTYPE\s+coverage(?:\s+SYSTEM\s+(?:\"[^\"<>\[\]]{0,500}\"|'[^'<>\[\]]{0,500}'))?\s*>"
+    rb"\A((?:\xef\xbb\xbf)?(?:<\?xml[^<>]{0,200}\?>)?\s{0,100})"
+    rb"<!DOCTYPE\s{1,100}coverage(?:\s{1,100}SYSTEM\s{1,100}(?:\"[^\"<>\[\]]{0,500}\"|'[^'<>\[\]]{0,500}'))?\s{0,100}>"
 )
 """What c8, Istanbul and gocover-cobertura put first: a name and an address, nothing that declares. Others stay, to be refused."""
 _NUMBER = re.compile("[0-9]{1,19}")

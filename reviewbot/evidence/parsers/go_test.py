@@ -18,6 +18,9 @@ from reviewbot.evidence.parsers.trial import TestOutcome, Trial
 from reviewbot.screen import strict_json
 
 MAX_LINE = 4_000_000
+MAX_DEPTH = 16
+"""Of subtests, as far as a reason is looked for."""
+_BAD = (TestOutcome.FAILED, TestOutcome.UNFINISHED)
 _EVENT = re.compile(rb'\{"(?:Time|Action|ImportPath)":"')
 _NUL = rb"\u0000"
 _ENDS = {"pass": TestOutcome.PASSED, "bench": TestOutcome.PASSED, "fail": TestOutcome.FAILED, "skip": TestOutcome.SKIPPED}
@@ -173,7 +176,7 @@ def _without_package(reading: _Reading) -> Iterator[Trial]:
 def _trials(reading: _Reading) -> Iterator[Trial]:
     other = _group("", TestOutcome.FAILED, failure_text.clipped("".join(said.text() for said in reading.builds.values())))
     for name, package in reading.packages.items():
-        trials = [_trial(name, package, test) for test in package.tests]
+        trials = _with_reasons([_trial(name, package, test) for test in package.tests])
         yield from trials
         outcomes = {trial.outcome for trial in trials}
         if TestOutcome.UNFINISHED in outcomes:
@@ -193,6 +196,22 @@ def _trial(package: str, its: _Package, test: _Test) -> Trial:
         return Trial(name, outcome)
     text = go_output.without_framing(test.output.text())
     return Trial(name, outcome, *go_output.reason(text), text)
+
+
+def _with_reasons(trials: list[Trial]) -> list[Trial]:
+    """A test that says nothing itself fails for the first of its subtests that does."""
+    reasons: dict[str, Trial] = {}
+    for trial in trials:
+        name = trial.id if trial.outcome in _BAD and trial.text.strip() else ""
+        for _ in range(MAX_DEPTH):
+            name = name.rpartition("/")[0]
+            reasons.setdefault(name, trial)
+    return [
+        replace(reasons[trial.id], id=trial.id, outcome=trial.outcome)
+        if trial.outcome in _BAD and not trial.text.strip() and trial.id in reasons
+        else trial
+        for trial in trials
+    ]
 
 
 def _guessed(package: _Package, test: _Test) -> TestOutcome:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
-from reviewbot.evidence.parsers import failure_text
+from reviewbot.evidence.parsers import failure_text, go_output
 from reviewbot.evidence.parsers.remark import Unreadable
 from reviewbot.evidence.parsers.roll import Roll
 from reviewbot.evidence.parsers.trial import TestOutcome, Trial
@@ -33,7 +33,8 @@ _FILE = re.compile(r"\S+\.[cm]?[jt]sx?")
 _CLASS = re.compile(r"[\w$]+(?:\.[\w$]+)+")
 _NEVER_ENDED = "No test result found"
 """go-junit-report, of a test that began."""
-_SAYS_NOTHING = frozenset({"", "Failed", "Skipped"})
+_SAYS_NOTHING = frozenset({"", "Failed", "Skipped", "true", *_BROKEN})
+"""Messages of which the text below knows more."""
 _FRAME = re.compile(
     r"\bat (?:[\w.$@-]{1,200}/{1,2})?([\w$.]{1,500})\.[\w$<>]{1,200}\(([\w$]{1,200}\.(?:java|kt|groovy|scala)):(\d{1,9})\)"
 )
@@ -133,7 +134,8 @@ def _place(case: Element, text: str, suites: _Suites) -> tuple[str, int]:
     said = (_java_place(text, case.get("classname", "")) or failure_text.place(text)) if text else ("", 0)
     if file and file.rpartition("/")[2] != said[0].rpartition("/")[2]:
         return file, 0
-    return file or said[0], said[1]
+    name = case.get("name", "").strip()
+    return (file or said[0], said[1]) if file or said[0] or not text or not _FILE.fullmatch(name) else (name, 0)
 
 
 def _java_place(text: str, owner: str) -> tuple[str, int] | None:
@@ -148,7 +150,9 @@ def _java_place(text: str, owner: str) -> tuple[str, int] | None:
 
 def _message(said: Element) -> str:
     given = failure_text.plain(said.get("message", "")).strip()
-    return failure_text.message(_text(said)) or given if given in _SAYS_NOTHING else given[: failure_text.MAX_MESSAGE]
+    if given not in _SAYS_NOTHING:
+        return given[: failure_text.MAX_MESSAGE]
+    return go_output.reason_of_build(_text(said))[2] or given.removeprefix("true")
 
 
 def _text(element: Element) -> str:

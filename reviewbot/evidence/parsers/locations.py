@@ -14,6 +14,8 @@ _DRIVE = re.compile(r"/[A-Za-z]:(?:/|\Z)")
 _ABSOLUTE = re.compile(r"/|[A-Za-z][A-Za-z0-9+.-]*:")
 _MAX_BASES = 8
 """A base that leads back to itself would never end."""
+_MAX_URI = 2_000
+"""Characters, before and after its bases are put before it. A report can name one long URI thousands of times."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +40,7 @@ class Locations:
     def _resolved(self, location: Record) -> str:
         """Before the URI stand those of its bases, as far as they are known: often a base is but a name."""
         uri = location.word("uri")
+        _check(uri)
         for _ in range(_MAX_BASES):
             base = location.word("uriBaseId")
             if not base or _ABSOLUTE.match(uri):
@@ -45,7 +48,13 @@ class Locations:
             location = self.bases.record(base)
             stem = location.word("uri")
             uri = f"{stem.removesuffix('/')}/{uri}" if stem else uri
+            _check(uri)
         return uri
+
+
+def _check(uri: str) -> None:
+    if len(uri) > _MAX_URI:
+        raise Unreadable(f"a URI of more than {_MAX_URI} characters")
 
 
 def _path_of(uri: str) -> str:

@@ -12,7 +12,7 @@ from reviewbot.evidence.parsers import plain, shape
 from reviewbot.evidence.parsers.remark import Grade, Remark, Unreadable
 
 _PLAIN = re.compile(
-    r"(?P<path>[^:\s](?:[^:]|:(?=[\\/]))*)(?::(?P<line>\d{1,9}))?(?::(?P<column>\d{1,9}))?(?::(?P<end>\d{1,9}):\d{1,9})?"
+    r"(?P<path>[^:\s][^:]*+(?::(?=[\\/])[^:]*+)*+)(?::(?P<line>\d{1,9}))?(?::(?P<column>\d{1,9}))?(?::(?P<end>\d{1,9}):\d{1,9})?"
     r": (?P<severity>error|warning|note): (?P<message>.*?)(?:  \[(?P<rule>[\w-]+)\])?",
     re.ASCII,
 )

@@ -62,16 +62,16 @@ def read(data: bytes) -> TimingReport:
     try:
         document = strict_json.loads(data, max_bytes=MAX_BYTES)
         seconds = tuple(_amount(value) for value in document["seconds"])
-        spots = tuple(_spot(*row) for row in document["profile"])
+        spots = tuple(_spot(row) for row in document["profile"])
         calls, error = _number(document["calls"]), _text(document["error"])
-    except (strict_json.InvalidJson, TypeError, KeyError) as exc:
+    except (TypeError, KeyError, ValueError) as exc:
         raise Unreadable(f"not a report of times: {exc}") from exc
     if bool(error) == bool(seconds) or bool(calls) != bool(seconds) or not all(seconds):
         raise Unreadable("a report of times holds rounds of more than nothing, or an error")
     return TimingReport(calls, seconds, Profile(Unit.SECONDS, 0.0, spots), error)
 
 
-def _spot(*row: Any) -> Spot:
+def _spot(row: Any) -> Spot:
     path, line, function, calls, own, whole = row
     return Spot(_text(path), _number(line), _text(function), _amount(own), _amount(whole), _number(calls))
 

@@ -15,6 +15,11 @@ from reviewbot.evidence.parsers.locations import Locations
 from reviewbot.evidence.parsers.remark import Grade, Remark, Unreadable
 
 _GRADES = {"error": Grade.ERROR, "warning": Grade.WARNING, "note": Grade.NOTE, "none": Grade.NOTE}
+_MAX_NAME_PARTS = 8
+_MAX_FILLED = 100
+"""Placeholders of one message."""
+_MAX_ARGUMENT, _MAX_MESSAGE = 1_000, 4_000
+"""Characters. A report can have one long text stand in thousands of messages."""
 _PLACEHOLDER = re.compile(r"\{(?:(\{)|(\d{1,4})\})|\}(\})", re.ASCII)
 _LINK = re.compile(r"(?<!\\)\[([^\[\]\\]{1,400})\]\(\d{1,9}\)", re.ASCII)
 """A link to a related location (3.11.6)."""
@@ -54,7 +59,7 @@ def _remarks(record: shape.Record) -> Iterator[Remark]:
 
 def _component(record: shape.Record) -> _Component:
     rules = tuple(record.records("rules"))
-    return _Component(rules, {rule.word("id"): rule for rule in rules}, record.record("globalMessageStrings"))
+    return _Component(rules, {name: rule for rule in rules if (name := rule.word("id"))}, record.record("globalMessageStrings"))
 
 
 def _is_shown(result: shape.Record) -> bool:
@@ -88,8 +93,8 @@ def _rule(run: _Run, result: shape.Record) -> tuple[_Component, shape.Record]:
     component = reference.record("toolComponent").among("index", run.extensions) or run.driver
     rule = reference.among("index", component.rules) or result.among("ruleIndex", component.rules)
     name = result.word("ruleId") or reference.word("id")
-    while rule is None and name:
-        rule = component.named.get(name)
+    for _ in range(_MAX_NAME_PARTS):
+        rule = rule or component.named.get(name)
         name = name.rpartition("/")[0]
     return component, rule or shape.Record({})
 
@@ -110,13 +115,14 @@ def _message(message: shape.Record, rule: shape.Record, component: _Component) -
     if not text and name:
         kept = rule.record("messageStrings").record(name).word("text") or component.messages.record(name).word("text")
         text, is_template = kept or name, bool(kept)
-    return _LINK.sub(r"\1", _filled(text, arguments) if is_template else text)
+    filled = _filled(text[:_MAX_MESSAGE], arguments) if is_template else text
+    return _LINK.sub(r"\1", filled[:_MAX_MESSAGE])
 
 
 def _filled(text: str, arguments: list[str]) -> str:
     def fill(found: re.Match[str]) -> str:
         if found[2] is None:
             return found[1] or found[3]
-        return arguments[int(found[2])] if int(found[2]) < len(arguments) else found[0]
+        return arguments[int(found[2])][:_MAX_ARGUMENT] if int(found[2]) < len(arguments) else found[0]
 
-    return _PLACEHOLDER.sub(fill, text)
+    return _PLACEHOLDER.sub(fill, text, count=_MAX_FILLED)

@@ -1,6 +1,6 @@
 """TAP 13 and 14 (https://testanything.org), as written by node, bats, mocha, vitest, ava, tape and Perl.
 
-A test's id is its description, after those of the tests that it is part of: ``outer > inner``. Numbers are not looked at: bats
+A test's id is its description, after those of the tests that it is part of: ``outer > part``. Numbers are not looked at: bats
 writes them in the order in which tests end, and node begins anew with each file.
 """
 
@@ -20,6 +20,7 @@ from reviewbot.evidence.parsers.trial import TestOutcome, Trial
 WHOLE = "the whole run"
 """The id of the group that says a run did not end as it was planned."""
 MAX_DEPTH = 64
+_BAD = (TestOutcome.FAILED, TestOutcome.UNFINISHED)
 _STEP = 4
 """Spaces by which the tests inside a test are indented."""
 _VERSION = re.compile(r"TAP version \d+$")
@@ -36,13 +37,22 @@ _FILE = re.compile(r"\S+\.[cm]?[jt]sx?")
 
 @dataclass(slots=True)
 class _Point:
-    """One test. ``outer`` is the test that it is part of; ``said`` what stands under it."""
+    """One test. ``outer`` is the test that it is part of; ``said`` what stands under it; ``blamed`` its first part that failed,
+    ``has_parts`` that there are any."""
 
     name: str
     outcome: TestOutcome
     reason: str = ""
     outer: _Point | None = None
     said: Diagnostics = field(default_factory=Diagnostics)
+    blamed: _Point | None = None
+    has_parts: bool = False
+
+    def belong(self, outer: _Point) -> None:
+        """This is part of another."""
+        self.outer, outer.has_parts = outer, True
+        if outer.blamed is None and self.outcome in _BAD:
+            outer.blamed = self
 
     def path(self) -> str:
         around = f"{self.outer.path()} > " if self.outer else ""
@@ -73,13 +83,14 @@ class _Reading:
         if len(self.points) >= MAX_NAMES:
             raise Unreadable(f"it holds more than {MAX_NAMES} tests; run fewer at once")
         for deeper in [other for other in self.waiting if other > depth]:
-            for inner in self.waiting.pop(deeper):
-                inner.outer = point
+            for part in self.waiting.pop(deeper):
+                part.belong(point)
         for known in (self.begun, self.holding):
             for other in [other for other in known if other >= depth]:
                 del known[other]
-        point.outer = self.holding.get(depth - 1)
-        if point.outer is None:
+        if depth - 1 in self.holding:
+            point.belong(self.holding[depth - 1])
+        else:
             self.waiting.setdefault(depth, []).append(point)
         self.points.append(point)
 
@@ -92,13 +103,10 @@ def read(data: bytes) -> tuple[Trial, ...]:
         _take(reading, line.rstrip())
     if not reading.is_tap:
         raise Unreadable("no TAP: neither a version nor a plan nor a numbered test")
-    whole = _whole(reading)
     for depth, name in sorted(reading.begun.items(), reverse=True):
         reading.add(_Point(name, TestOutcome.UNFINISHED), depth)
     roll = Roll()
-    for point in reading.points:
-        roll.call(_trial(point))
-    for trial in whole:
+    for trial in (*map(_trial, reading.points), *_whole(reading)):
         roll.call(trial)
     return roll.trials()
 
@@ -161,7 +169,7 @@ def _point(reading: _Reading, found: re.Match[str], depth: int) -> None:
     outcome = TestOutcome.FAILED if found["bad"] else TestOutcome.PASSED
     if directive and (found["bad"] or directive["word"].lower() != "todo"):
         outcome = TestOutcome.SKIPPED
-    point = _Point(name, outcome, directive["reason"].strip() if directive else "")
+    point = _Point(name, outcome, directive["reason"].strip("- ") if directive else "")
     point.said.loose = reading.loose.pop(depth, point.said.loose)
     reading.is_tap |= bool(found["number"])
     reading.came += not depth
@@ -198,8 +206,14 @@ def _whole(reading: _Reading) -> Iterator[Trial]:
 
 
 def _trial(point: _Point) -> Trial:
+    """Of a test whose parts failed, what the first of them says: of its own it says how many they are."""
     path = point.path()
-    if point.outcome in (TestOutcome.PASSED, TestOutcome.SKIPPED):
+    if point.outcome not in _BAD:
         return Trial(path, point.outcome, message=point.reason if point.outcome is TestOutcome.SKIPPED else "")
-    is_file = point.outer is None and bool(_FILE.fullmatch(point.name))
-    return Trial(path, point.outcome, *point.said.place(), point.said.message(), point.said.text(), is_group=is_file)
+    reason = point
+    while reason.blamed:
+        reason = reason.blamed
+    is_file = point.outer is None and not point.has_parts and bool(_FILE.fullmatch(point.name))
+    place = reason.said.place()
+    place = (point.name, 0) if is_file and not place[0] else place
+    return Trial(path, point.outcome, *place, reason.said.message(), reason.said.text(), is_group=is_file)

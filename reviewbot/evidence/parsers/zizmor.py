@@ -33,7 +33,7 @@ def _remark(finding: shape.Record) -> Remark:
         _path(symbolic.record("key")),
         line,
         ": ".join(filter(None, said)),
-        rule=finding.text("ident"),
+        rule=finding.text("ident") or None,
         grade=finding.record("determinations").grade("severity", _GRADES),
         end_line=shape.end_of(line, end_line, end.number("column") + 1),
         column=start.number("column") + 1,

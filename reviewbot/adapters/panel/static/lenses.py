@@ -122,4 +122,6 @@ def _check(result: Result) -> dict[str, object] | None:
     """A failing test is its own check."""
     if result.kind is not EvidenceKind.TEST or not result.subject:
         return None
-    return {"command": ["pytest", result.subject], "source": "", "subject": result.subject}
+    if result.tool != "pytest":
+        return {"kind": "command", "command": list(result.command), "source": "", "subject": result.subject}
+    return {"kind": "test", "command": ["pytest", result.subject], "source": "", "subject": result.subject}

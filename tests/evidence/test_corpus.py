@@ -1,0 +1,70 @@
+"""Forty-seven small bugs: a right check proves the claim, a wrong one contradicts it. All of it is executed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from reviewbot.debate.examine import PROOFS
+from reviewbot.domain.debate import Check, CheckKind, CheckOutcome, Proof
+from tests.evidence.corpus import LANGUAGES, Bug, bugs
+from tests.evidence.lab import laid_out
+
+pytestmark = pytest.mark.usefixtures("bubblewrap")
+PROGRAMS = {"go": "go", "javascript": "node", "bash": "shellcheck"}
+
+
+def named(bug: Bug) -> str:
+    return bug.name
+
+
+def need(bug: Bug) -> None:
+    language = bug.name.partition("/")[0]
+    program = PROGRAMS.get(language)
+    if program and not shutil.which(program):
+        pytest.skip(f"{program} is not installed")
+    if language == "sql" and not list(Path("/usr/lib/postgresql").glob("*/bin/initdb")):
+        pytest.skip("PostgreSQL is not installed")
+
+
+def test_there_are_at_least_forty() -> None:
+    counted = {language: len(bugs(language)) for language in LANGUAGES}
+    assert sum(counted.values()) >= 40
+    assert min(counted.values()) >= 6
+
+
+@pytest.mark.parametrize("bug", bugs(*LANGUAGES), ids=named)
+def test_a_right_check_proves_a_claim_and_a_wrong_one_contradicts_it(bug: Bug, tmp_path: Path) -> None:
+    need(bug)
+    lab = laid_out(tmp_path, bug.base, bug.head)
+    right = lab.prove(bug.check("right"), path=bug.path, lines=bug.lines)
+    assert right.check.outcome == CheckOutcome.FAILS_AT_HEAD, right.excerpt
+    assert PROOFS[right.check.outcome] is Proof.PROVEN
+    wrong = lab.prove(bug.check("wrong"), path=bug.path, lines=bug.lines)
+    assert wrong.check.outcome == CheckOutcome.PASSES_AT_HEAD, wrong.excerpt
+    assert PROOFS[wrong.check.outcome] is Proof.CONTRADICTED
+
+
+@pytest.mark.parametrize("bug", bugs("refactoring"), ids=named)
+def test_a_refactoring_that_does_not_preserve_behaviour_is_refuted_and_one_that_does_is_not(bug: Bug, tmp_path: Path) -> None:
+    lab = laid_out(tmp_path, bug.base, bug.head)
+    shown = lab.prove(Check((), subject=bug.document["function"], kind=CheckKind.BEHAVIOUR))
+    if bug.document["preserves"]:
+        assert shown.check.outcome == CheckOutcome.NONE_FOUND, shown.excerpt
+        assert "no counter-example was found" in shown.excerpt
+    else:
+        assert shown.check.outcome == CheckOutcome.FAILS_AT_HEAD, shown.excerpt
+        assert "base: " in shown.excerpt
+        assert "head: " in shown.excerpt
+
+
+@pytest.mark.parametrize("bug", bugs("slowdown"), ids=named)
+def test_a_slow_down_is_proven_by_its_ratio(bug: Bug, tmp_path: Path) -> None:
+    lab = laid_out(tmp_path, bug.base, bug.head)
+    check = Check((), source=bug.document["benchmark"], kind=CheckKind.BENCHMARK)
+    shown = lab.prove(check, path=bug.path, lines=bug.lines)
+    wanted = CheckOutcome.FAILS_AT_HEAD if bug.document["slower"] else CheckOutcome.PASSES_AT_HEAD
+    assert shown.check.outcome == wanted, shown.excerpt
+    assert "times the base's" in shown.excerpt
