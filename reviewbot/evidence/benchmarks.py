@@ -97,7 +97,9 @@ def _heard(view: View, benchmark: Benchmark, outcomes: Mapping[str, Outcome]) ->
         return Heard(runs=(run,))
     detail = "\n".join(profiled(benchmark, outcomes, view))
     slower = [(name, ratio) for name, ratio in found.items() if ratio.pace() is Pace.SLOWER]
-    marks = tuple(Mark(EvidenceStatus.NEW, Side.HEAD, _result(view, benchmark, name, ratio, detail)) for name, ratio in slower)
+    marks = tuple(
+        Mark(EvidenceStatus.NEW, Side.HEAD, _result(view, benchmark, name, ratio=ratio, detail=detail)) for name, ratio in slower
+    )
     notes = tuple(f"{benchmark.name}: {name} takes {words(ratio)}" for name, ratio in found.items())
     return Heard(marks=marks, runs=(CheckRun(benchmark.name, ran=True, seconds=seconds),), notes=notes)
 
@@ -119,7 +121,7 @@ def _report(outcome: Outcome, name: str) -> bytes:
     return (outcome.file(name) if name else outcome.stdout) or b""
 
 
-def _result(view: View, benchmark: Benchmark, name: str, ratio: Ratio, detail: str) -> Result:
+def _result(view: View, benchmark: Benchmark, name: str, *, ratio: Ratio, detail: str) -> Result:
     file = _blamed(view)
     line = min(places.added(file) | places.beside_removals(file), default=0)
     return Result(

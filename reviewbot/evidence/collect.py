@@ -19,7 +19,7 @@ _ORDER = {EvidenceStatus.NEW: 0, EvidenceStatus.EXISTING: 1, EvidenceStatus.FIXE
 def collect(view: View, plan: Plan, outcomes: Sequence[Outcome], *, read: Heard, options: CheckOptions) -> Ledger:
     """The ledger. ``outcomes`` are those of ``plan.jobs``, in its order; ``read`` is what the analysers said."""
     by_name = {job.name: outcome for job, outcome in zip(plan.jobs, outcomes, strict=True)}
-    heard = tuple(_heard(view, by_name, read, options))
+    heard = tuple(_heard(view, by_name, read=read, options=options))
     base_texts = {file.path: places.lines(view.contents_of(file).base) for file in view.files}
     told = [(one, (*one.marks, *compare(view.change, one.sides, base_texts))) for one in heard]
     marks = [mark for _, said in told for mark in said]
@@ -38,7 +38,7 @@ def collect(view: View, plan: Plan, outcomes: Sequence[Outcome], *, read: Heard,
     )
 
 
-def _heard(view: View, outcomes: Mapping[str, Outcome], read: Heard, options: CheckOptions) -> Iterator[Heard]:
+def _heard(view: View, outcomes: Mapping[str, Outcome], *, read: Heard, options: CheckOptions) -> Iterator[Heard]:
     """What every check said."""
     yield suite.hear(view, outcomes)
     for check in presets.chosen(view, options):

@@ -187,7 +187,7 @@ def _results(view: View, report: MigrationReport) -> Iterator[Result]:
     yield from (_mishap(view, mishaps) for mishaps in failed.values())
     for one in report.history:
         belief, words = _PAST[one.past]
-        yield _result(view, one.path, 0, belief, rule=f"{one.past.value}-migration", message=words)
+        yield _result(view, (one.path, 0), belief, rule=f"{one.past.value}-migration", message=words)
     yield from (_fact(view, fact) for fact in report.facts if fact.deed is not Deed.LOCK or fact.blocks_readers)
     yield from (_difference(view, one) for one in report.differences)
     for before, after in report.replanned():
@@ -201,31 +201,31 @@ def _mishap(view: View, mishaps: list[Mishap]) -> Result:
     on = " and on ".join(words[one.stage] for one in mishaps)
     message = f"the migration fails on {on}: {shown.sentence(mishap.message)}"
     excerpt = f"{mishap.code} {mishap.message}\n{mishap.statement}"
-    return _result(view, mishap.path, mishap.line, _FAILS, rule="migration-fails", message=message, excerpt=excerpt)
+    return _result(view, (mishap.path, mishap.line), _FAILS, rule="migration-fails", message=message, excerpt=excerpt)
 
 
 def _fact(view: View, fact: Fact) -> Result:
     belief, words = _DEEDS[fact.deed]
     message = f"{words} {shown.sentence(fact.object)} ({fact.detail})"
-    return _result(view, fact.path, fact.line, belief, rule=f"migration-{fact.deed}", message=message, excerpt=fact.statement)
+    return _result(view, (fact.path, fact.line), belief, rule=f"migration-{fact.deed}", message=message, excerpt=fact.statement)
 
 
 def _difference(view: View, one: Definition) -> Result:
     belief = Belief(Category.CORRECTNESS, Severity.MEDIUM, Precision.LIKELY)
     message = f"an upgraded database and a new one differ in {shown.sentence(one.object)}"
     excerpt = f"upgraded: {one.first or 'is not there'}\nnew: {one.second or 'is not there'}"
-    return _result(view, "", 0, belief, rule="schema-differs", message=message, excerpt=excerpt)
+    return _result(view, ("", 0), belief, rule="schema-differs", message=message, excerpt=excerpt)
 
 
 def _plan(view: View, before: Plan, after: Plan) -> Iterator[Result]:
     excerpt = f"base: {_told(before)}\nhead: {_told(after)}"
     if after.error and not before.error:
         message = f"{after.name} cannot be planned any more: {shown.sentence(after.error)}"
-        yield _result(view, after.path, 0, _FAILS, rule="query-fails", message=message, excerpt=excerpt)
+        yield _result(view, (after.path, 0), _FAILS, rule="query-fails", message=message, excerpt=excerpt)
     elif lost := sorted(before.indexes - after.indexes):
         belief = Belief(Category.PERFORMANCE, Severity.MEDIUM, Precision.LIKELY if not after.indexes else Precision.HEURISTIC)
         message = f"{after.name} does not use the index {', '.join(lost)} any more"
-        yield _result(view, after.path, 0, belief, rule="index-lost", message=message, excerpt=excerpt)
+        yield _result(view, (after.path, 0), belief, rule="index-lost", message=message, excerpt=excerpt)
 
 
 def _told(plan: Plan) -> str:
@@ -233,8 +233,9 @@ def _told(plan: Plan) -> str:
     return plan.error or "\n".join((f"cost {plan.cost:g}", *steps))
 
 
-def _result(view: View, path: str, line: int, belief: Belief, *, rule: str, message: str, excerpt: str = "") -> Result:
+def _result(view: View, place: tuple[str, int], belief: Belief, *, rule: str, message: str, excerpt: str = "") -> Result:
     """At its place, or at the first changed migration where the server could not tell."""
+    path, line = place
     mine = [file for file in view.files if is_migration(file.path)] or list(view.files)
     file = view.change.file(path) or mine[0]
     head = places.lines(view.contents_of(file).head)

@@ -141,16 +141,23 @@ def _trials(suite: Suite, outcome: Outcome | None, view: View) -> Mapping[str, T
 def _why_not(outcome: Outcome, trials: Mapping[str, Trial]) -> str:
     if outcome.ended is not Ended.EXITED:
         return f"{outcome.reason}; {len(trials)} tests had begun" if trials else outcome.reason
+    if any(map(_is_cut_off, trials.values())):
+        return "the run did not come to its end"
     if trials:
         return ""
     words = (outcome.stderr or outcome.stdout).decode("utf-8", "replace")
     return f"it reported no test: {_last_line(words)}" if words.strip() else "it reported no test"
 
 
+def _is_cut_off(trial: Trial) -> bool:
+    """It stands for a run, or a part of one, that ended before it was through."""
+    return trial.is_group and trial.outcome is TestOutcome.UNFINISHED
+
+
 def _marks(suite: Suite, view: View, told: Mapping[str, Mapping[str, Trial]]) -> Iterator[Mark]:
     new: defaultdict[tuple[Place, bool], list[Trial]] = defaultdict(list)
     for trial in told["head"].values():
-        if trial.outcome not in (TestOutcome.FAILED, TestOutcome.UNFINISHED):
+        if trial.outcome not in (TestOutcome.FAILED, TestOutcome.UNFINISHED) or _is_cut_off(trial):
             continue
         before = _before(trial, told)
         if before is TestOutcome.FAILED:
@@ -172,7 +179,8 @@ def _before(trial: Trial, told: Mapping[str, Mapping[str, Trial]]) -> TestOutcom
     """What this test did against the base: the head's text of it speaks first. A group that could not be built was well where
     tests of it passed."""
     if trial.is_group and trial.id not in told["base"]:
-        inside = (older for name, older in told["base"].items() if name.startswith(trial.id))
+        starts = tuple(trial.id + mark for mark in (".", "::", " > "))
+        inside = (older for name, older in told["base"].items() if name.startswith(starts))
         return TestOutcome.PASSED if any(older.outcome is TestOutcome.PASSED for older in inside) else None
     for where in ("overlay", "base"):
         older = told[where].get(trial.id)

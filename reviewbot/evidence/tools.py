@@ -127,8 +127,8 @@ def hear(tool: Tool, view: View, outcomes: Mapping[str, Outcome]) -> Heard:
     missing = next((outcome for outcome in ran if outcome.ended is Ended.MISSING), None)
     if missing:
         return Heard(runs=(CheckRun(tool.name, ran=False, reason=missing.reason, seconds=seconds),))
-    at_head, head_reason = _results(tool, view, Side.HEAD, head)
-    at_base, base_reason = _results(tool, view, Side.BASE, base)
+    at_head, head_reason = _results(tool, view, Side.HEAD, outcome=head)
+    at_base, base_reason = _results(tool, view, Side.BASE, outcome=base)
     reasons = [reason for reason in (head_reason, base_reason, _left_out(tool, view)) if reason]
     run = CheckRun(tool.name, ran=not head_reason, reason="; ".join(reasons), seconds=seconds, cut_short=bool(reasons))
     return Heard(Sides(at_base, at_head, base_known=not base_reason), runs=(run,))
@@ -169,7 +169,7 @@ def _configuration(tool: Tool, view: View) -> tuple[tuple[tuple[str, bytes], ...
     return tuple(overlay), tuple(without)
 
 
-def _results(tool: Tool, view: View, side: Side, outcome: Outcome | None) -> tuple[tuple[Result, ...], str]:
+def _results(tool: Tool, view: View, side: Side, *, outcome: Outcome | None) -> tuple[tuple[Result, ...], str]:
     """The results of one end, and why there are none."""
     if outcome is None:
         return (), ""
@@ -177,10 +177,10 @@ def _results(tool: Tool, view: View, side: Side, outcome: Outcome | None) -> tup
         said = remarks(tool, outcome)
     except Unreadable as exc:
         return (), f"at {side}: {exc}"
-    return without_repeats(_placed(tool, view, side, said)), ""
+    return without_repeats(_placed(tool, view, side, said=said)), ""
 
 
-def _placed(tool: Tool, view: View, side: Side, said: tuple[Remark, ...]) -> Iterator[Result]:
+def _placed(tool: Tool, view: View, side: Side, *, said: tuple[Remark, ...]) -> Iterator[Result]:
     files = {_name(file, side): file for file in view.files}
     known = frozenset(path for path in files if path) | frozenset(view.paths)
     texts: dict[str, tuple[str, ...]] = {}
@@ -190,14 +190,14 @@ def _placed(tool: Tool, view: View, side: Side, said: tuple[Remark, ...]) -> Ite
             continue
         file = files.get(path)
         if file is None:
-            yield from _elsewhere(tool, view, side, replace(remark, path=path))
+            yield from _elsewhere(tool, view, side, remark=replace(remark, path=path))
             continue
         if path not in texts:
             texts[path] = places.lines(_data(view.contents_of(file), side))
         yield _result(tool, replace(remark, path=path), places.line_at(texts[path], remark.line))
 
 
-def _elsewhere(tool: Tool, view: View, side: Side, remark: Remark) -> Iterator[Result]:
+def _elsewhere(tool: Tool, view: View, side: Side, *, remark: Remark) -> Iterator[Result]:
     """A report on a file that the change does not touch: where it is new, something in the change brought it about."""
     mine = [file for file in view.files if _reads(tool, file) and _name(file, side)]
     if mine and remark.grade is Grade.ERROR:

@@ -26,8 +26,8 @@ class View:
 
     ``files`` are those in scope; ``contents`` maps their ``path`` to both sides' bytes. ``paths`` names every file of the
     head tree, empty where there is no repository. ``tests`` holds the Python test code of the head tree (``test_*.py``,
-    ``*_test.py``) by path, for finding out which tests import what. ``settings`` are the base's files of ``SETTINGS``, and its migrations. ``sandbox`` is the level of the sandbox that will run
-    the plan, ``sandbox_notes`` why it is that.
+    ``*_test.py``) by path, for finding out which tests import what. ``settings`` are the base's files of ``SETTINGS``, and its
+    migrations. ``sandbox`` is the level of the sandbox that will run the plan, ``sandbox_notes`` why it is that.
     """
 
     change: ChangeSet
@@ -61,7 +61,8 @@ class View:
 class Custom:
     """A check of the user's own: ``run`` is its argv, ``{files}`` in it stands for the changed files that ``files`` names.
 
-    ``parser`` reads its report: standard output, or the file ``report`` of the scratch folder (``{scratch}`` in ``run``); ``pattern`` is the expression of the parser ``regex``.
+    ``parser`` reads its report: standard output, or the file ``report`` of the scratch folder (``{scratch}`` in ``run``);
+    ``pattern`` is the expression of the parser ``regex``.
     """
 
     name: str

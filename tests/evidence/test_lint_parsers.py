@@ -301,6 +301,7 @@ def test_a_file_over_which_checkstyle_failed_is_said() -> None:
         (b"<!DOCTYPE a><checkstyle/>", "it has a document type"),
         (CHECKSTYLE % b"<error line='1'/>", "<error> without 'message'"),
         (CHECKSTYLE % b"<error line='1e9' message='m'/>", "'line' of <error> is not the number"),
+        (CHECKSTYLE % b"<error line='1234567890' message='m'/>", "'line' of <error> is not the number"),
         (CHECKSTYLE % "<error line='١' message='m'/>".encode(), "'line' of <error> is not the number"),
         (b"<checkstyle><file/></checkstyle>", "<file> without 'name'"),
     ],

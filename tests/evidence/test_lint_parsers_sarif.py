@@ -125,7 +125,7 @@ def test_an_index_of_nothing_is_no_rule(index: object) -> None:
 @pytest.mark.parametrize(
     ("message", "text"),
     [
-        ({"text": "as {it} is"}, "as {it} is"),
+        ({"text": "as {it} {{is}}"}, "as {it} {{is}}"),
         ({"text": "{0} and {1}, {{0}}", "arguments": ["x", "{0}"]}, "x and {0}, {0}"),
         ({"text": "{0} and {7}", "arguments": ["x"]}, "x and {7}"),
         ({"id": "default", "arguments": ["x"]}, "unused x"),

@@ -53,6 +53,7 @@ def reviewer(
     decision: Choice = "defend",
     judgement: Choice = "undecided",
     replacement: Choice = None,
+    design: Choice = None,
     wishes: Sequence[Sequence[Wish]] = (),
     seconds: float | None = None,
 ) -> Script:
@@ -60,7 +61,8 @@ def reviewer(
 
     ``claims``: lists of :func:`claim`; a sequence of lists is dealt out in order, round and round. ``stance``: ``support``, ``oppose``,
     ``neutral`` or (stance, probability). ``decision``: ``defend``, ``amend``, ``withdraw``. ``judgement``: ``upheld``, ``rejected``,
-    ``undecided``. ``replacement``: the text that shall stand in place of the claim's lines; ``None``: no good one. ``wishes``:
+    ``undecided``. ``design``: the check that is written for a claim (``kind``, ``command``, ``source``, ``subject``), ``None``: none.
+    ``replacement``: the text that shall stand in place of the claim's lines; ``None``: no good one. ``wishes``:
     tools used, step by step, before a first pass is answered.
     """
     dealt = [0]
@@ -83,6 +85,7 @@ def reviewer(
         frozenset({"decision", "severity", "title"}): lambda seen: _rebuttal(_chosen(decision, seen), seen),
         frozenset({"decision", "replacement"}): draft,
         frozenset({"assignments"}): _assignment,
+        frozenset({"reason", "check"}): lambda seen: {"reason": "it would fail", "check": _chosen(design, seen)},
         frozenset({"decision", "arguments"}): lambda seen: {"decision": _chosen(judgement, seen), "arguments": [_argument(seen)]},
     }
 
@@ -115,7 +118,7 @@ def spoken_schema(seen: Seen) -> Mapping[str, Any] | None:
 def _chosen(choice: Choice, seen: Seen) -> Any:
     if callable(choice):
         return choice(seen)
-    if not isinstance(choice, Mapping) or "quote" in choice:
+    if not isinstance(choice, Mapping) or "quote" in choice or "kind" in choice:
         return choice
     if seen.model in choice:
         return choice[seen.model]

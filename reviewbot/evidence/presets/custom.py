@@ -9,7 +9,6 @@ from reviewbot.evidence.parsers import (
     checkstyle,
     eslint,
     gnu,
-    go_test,
     hadolint,
     junit,
     mypy,
@@ -26,6 +25,7 @@ from reviewbot.evidence.parsers import (
 )
 from reviewbot.evidence.parsers.remark import Remark
 from reviewbot.evidence.parsers.trial import Trial
+from reviewbot.evidence.presets import go
 from reviewbot.evidence.suites import Suite, by_bytes, by_exit_code
 from reviewbot.evidence.tools import Tool
 from reviewbot.evidence.view import Custom
@@ -55,9 +55,8 @@ REMARKS: Mapping[str, Callable[[bytes], tuple[Remark, ...]]] = {
 TRIALS: Mapping[str, Callable[[bytes], tuple[Trial, ...]]] = {
     "junit": junit.read,
     "tap": tap.read,
-    "go-test": go_test.read,
 }
-"""Formats of tests. ``exit-code`` needs no report at all."""
+"""Formats of tests. ``go-test`` is read from both streams, ``exit-code`` needs no report at all."""
 
 
 def check(custom: Custom) -> Tool | Suite:
@@ -65,6 +64,8 @@ def check(custom: Custom) -> Tool | Suite:
     report = custom.report
     if custom.parser == "exit-code":
         return Suite(custom.name, custom.run, by_exit_code, custom.files)
+    if custom.parser == "go-test":
+        return Suite(custom.name, custom.run, go.read_tests, custom.files)
     if custom.parser in TRIALS:
         return Suite(custom.name, custom.run, by_bytes(TRIALS[custom.parser], report), custom.files, report=report)
     read = pattern.reader(custom.pattern) if custom.parser == "regex" else REMARKS[custom.parser]

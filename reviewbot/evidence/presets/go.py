@@ -5,9 +5,10 @@ from __future__ import annotations
 from reviewbot.evidence.parsers import gnu, go_test, sarif
 from reviewbot.evidence.parsers.remark import Grade
 from reviewbot.evidence.parsers.trial import Trial
-from reviewbot.evidence.suites import Suite, by_bytes
+from reviewbot.evidence.suites import Suite
 from reviewbot.evidence.tools import BREAKS, DANGER, DEFECT, SMELL, STYLE, Tool
 from reviewbot.evidence.view import View
+from reviewbot.ports import Outcome
 
 _SOURCES = ("*.go",)
 _MODULES = ("go.mod", "go.sum", "go.work")
@@ -19,6 +20,11 @@ def _is_module(view: View) -> bool:
 
 def _uses_golangci(view: View) -> bool:
     return _is_module(view) and any(f".golangci.{end}" in view.paths for end in ("yml", "yaml", "toml", "json"))
+
+
+def read_tests(outcome: Outcome, _: str) -> tuple[Trial, ...]:
+    """The tests. Before Go 1.24 what the compiler says is on standard error alone, and belongs to the packages that follow."""
+    return go_test.read(outcome.stderr + outcome.stdout)
 
 
 def _again(trial: Trial) -> tuple[str, ...]:
@@ -42,7 +48,7 @@ VET = Tool(
 TEST = Suite(
     "go-test",
     ("{tool:go}", "test", "-json", "-vet=off", "./..."),
-    by_bytes(go_test.read),
+    read_tests,
     (*_SOURCES, *_MODULES),
     wanted=_is_module,
     again=_again,

@@ -1,4 +1,4 @@
-"""Does a function do at head what it did at base? Arguments for which it does not are searched for, and then tried for themselves.
+"""Does a function do at head what it did at base? Arguments for which it does not are searched for, and then tried.
 
 A difference counts only where calls in fresh processes, twice at each end, show it.
 """
@@ -39,11 +39,13 @@ def conduct(ground: Ground) -> Procedure:
     turns = range(1, TIMES + 1)
     at_base = tuple(formal.replay(f"base:{turn}", {"path": older, "function": name, **call}, Side.BASE) for turn in turns)
     at_head = tuple(formal.replay(f"head:{turn}", {**function, **call}, Side.HEAD) for turn in turns)
-    with_fix = tuple(formal.replay(f"fix:{turn}", {**function, **call}, Side.HEAD, mended) for turn in turns) if mended else ()
+    with_fix = (
+        tuple(formal.replay(f"fix:{turn}", {**function, **call}, Side.HEAD, overlay=mended) for turn in turns) if mended else ()
+    )
     outcomes = yield (*at_base, *at_head, *with_fix)
     base, head, fix = _calls(outcomes[:TIMES]), _calls(outcomes[TIMES : 2 * TIMES]), _calls(outcomes[2 * TIMES :])
     differs = report.differ(base, head)
-    text = shown.excerpt(_words(name, found, base, head))
+    text = shown.excerpt(_words(name, found, base=base, head=head))
     outcome_of = CheckOutcome.FAILS_AT_HEAD if differs else CheckOutcome.UNSTABLE
     mends = None if not mended else len(fix) == TIMES and not any(one.differs(base[0]) for one in fix)
     return Verification(replace(check, outcome=outcome_of), text, mends if differs else None)
@@ -53,7 +55,7 @@ def _calls(outcomes: tuple[Outcome, ...]) -> tuple[Called, ...]:
     return tuple(one for outcome in outcomes if isinstance(one := formal.replayed(outcome), Called))
 
 
-def _words(name: str, found: Counterexample, base: tuple[Called, ...], head: tuple[Called, ...]) -> str:
+def _words(name: str, found: Counterexample, *, base: tuple[Called, ...], head: tuple[Called, ...]) -> str:
     call = f"{name}({', '.join(found.arguments)})"
     if not (base and head):
         return f"{call} could not be called again"

@@ -34,7 +34,7 @@ def conduct(ground: Ground) -> Procedure:
         return Verification(replace(check, outcome=ended), shown.excerpt(text))
     again = {**spec, "condition": found.calls, "arguments": list(found.arguments)}
     mended = fixed.overlay(ground.view, experiment.fix)
-    fix = _jobs("fix", again, Side.HEAD, mended) if mended else ()
+    fix = _jobs("fix", again, Side.HEAD, overlay=mended) if mended else ()
     outcomes = yield (*_jobs("head", again, Side.HEAD), *_jobs("base", again, Side.BASE), *fix)
     told = [_told(outcome) for outcome in outcomes]
     at_head, at_base, with_fix = told[:TIMES], told[TIMES : 2 * TIMES], told[2 * TIMES :]
@@ -52,8 +52,8 @@ def _claimed(ground: Ground) -> dict[str, Any]:
     return {"path": path, "function": name, "contract": True}
 
 
-def _jobs(where: str, spec: Mapping[str, Any], side: Side, overlay: tuple[tuple[str, bytes], ...] = ()) -> tuple[Job, ...]:
-    return tuple(formal.replay(f"{where}:{turn}", spec, side, overlay) for turn in range(1, TIMES + 1))
+def _jobs(where: str, spec: Mapping[str, Any], side: Side, *, overlay: tuple[tuple[str, bytes], ...] = ()) -> tuple[Job, ...]:
+    return tuple(formal.replay(f"{where}:{turn}", spec, side, overlay=overlay) for turn in range(1, TIMES + 1))
 
 
 def _told(outcome: Outcome) -> Told:

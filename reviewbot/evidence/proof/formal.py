@@ -27,7 +27,7 @@ def search(ground: Ground, probe: str, spec: Mapping[str, Any]) -> Job:
     return _job(f"proof:{probe}", f"reviewbot_{probe}", {**spec, "seconds": bound}, seconds=ground.options.seconds)
 
 
-def replay(name: str, spec: Mapping[str, Any], side: Side, overlay: tuple[tuple[str, bytes], ...] = ()) -> Job:
+def replay(name: str, spec: Mapping[str, Any], side: Side, *, overlay: tuple[tuple[str, bytes], ...] = ()) -> Job:
     """One call in a fresh process at one side."""
     return _job(f"proof:{name}", "reviewbot_replay", spec, seconds=REPLAY_SECONDS, side=side, overlay=overlay)
 

@@ -16,7 +16,7 @@ from reviewbot.evidence.tools import FILES, Tool, job, remarks, settled
 from reviewbot.ports import Ended, Job, Outcome
 
 NEAR = 3
-"""A report this far from the claimed lines is about them: tools point at a statement's first line, claims where it hurts [design]."""
+"""A report this far from the claimed lines is about them: tools point at a statement's first line [design]."""
 
 
 def _job(ground: Ground, side: Side) -> Job:

@@ -23,18 +23,17 @@ class Told:
 
 def together(head: Sequence[Told], base: Sequence[Told], fixed: Sequence[Told] = ()) -> CheckOutcome:
     """One word for all runs. A run that did not tell leaves its side open."""
-    at_head, at_base, with_fix = _side(head), _side(base), _side(fixed)
+    at_head, at_base = _side(head), _side(base)
+    if _is_torn(head) or (at_head is False and _is_torn(base)):
+        return CheckOutcome.UNSTABLE
     if at_head is None:
-        return CheckOutcome.UNSTABLE if _is_torn(head) else CheckOutcome.NOT_RUN
+        return CheckOutcome.NOT_RUN
     if at_head:
         return CheckOutcome.PASSES_AT_HEAD
-    if _is_torn(base):
-        return CheckOutcome.UNSTABLE
-    if at_base and not any(run.related for run in head):
-        return CheckOutcome.UNRELATED
     if at_base:
-        return CheckOutcome.FAILS_AT_HEAD
-    if with_fix:
+        related = any(run.related for run in head)
+        return CheckOutcome.FAILS_AT_HEAD if related else CheckOutcome.UNRELATED
+    if _side(fixed):
         return CheckOutcome.PASSES_WITH_FIX
     return CheckOutcome.NOT_RUN if at_base is None else CheckOutcome.FAILS_AT_BOTH
 

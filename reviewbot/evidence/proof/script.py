@@ -67,12 +67,12 @@ def _told(ground: Ground, outcome: Outcome) -> Told:
 def _told_by_go(outcome: Outcome, text: str) -> Told:
     """A test that could not be built tells nothing."""
     try:
-        trials = [trial for trial in go_test.read(outcome.stdout) if not trial.is_group]
+        trials = [trial for trial in go_test.read(outcome.stderr + outcome.stdout) if not trial.is_group]
     except Unreadable as exc:
         return Told(None, f"{exc}\n{text}")
     failed = [trial for trial in trials if trial.outcome is not TestOutcome.PASSED and trial.outcome is not TestOutcome.SKIPPED]
     if failed:
-        return Told(False, failed[0].text or failed[0].message)
+        return Told(passes=False, text=failed[0].text or failed[0].message)
     passed = outcome.exit_code == 0 and any(trial.outcome is TestOutcome.PASSED for trial in trials)
     return Told(True if passed else None, "" if passed else text)
 
