@@ -75,7 +75,7 @@ PRESETS = (
 
 PARSERS = (
     *("sarif", "rdjson", "rdjsonl", "checkstyle", "ruff", "mypy", "pyright", "eslint", "shellcheck", "gnu", "tsc", "regex"),
-    *("hadolint", "zizmor", "actionlint", "sqlfluff", "junit", "tap", "go-test", "exit-code"),
+    *("hadolint", "zizmor", "actionlint", "sqlfluff", "junit", "tap", "go-test", "coverage-xml", "exit-code"),
 )
 """Formats of reports that a command of the user's own may write."""
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from itertools import groupby
 
 from reviewbot.domain.evidence import CheckRun, Evidence, EvidenceKind, EvidenceStatus, Ledger, Result, TestRun
-from reviewbot.evidence import benchmarks, lint, migrations, places, presets, public, shown, suite, suites, tools
+from reviewbot.evidence import benchmarks, coverage, lint, migrations, places, presets, public, shown, suite, suites, tools
+from reviewbot.evidence.coverage import Measurement
 from reviewbot.evidence.match import Heard, Mark, compare
 from reviewbot.evidence.suites import Suite
 from reviewbot.evidence.view import CheckOptions, Plan, View
@@ -42,7 +43,12 @@ def _heard(view: View, outcomes: Mapping[str, Outcome], *, read: Heard, options:
     """What every check said."""
     yield suite.hear(view, outcomes)
     for check in presets.chosen(view, options):
-        yield suites.hear(check, view, outcomes) if isinstance(check, Suite) else tools.hear(check, view, outcomes)
+        if isinstance(check, Suite):
+            yield suites.hear(check, view, outcomes)
+        elif isinstance(check, Measurement):
+            yield coverage.hear(check, view, outcomes)
+        else:
+            yield tools.hear(check, view, outcomes)
     yield migrations.hear(view, outcomes)
     yield benchmarks.hear(view, outcomes, options)
     yield lint.hear(view, outcomes)

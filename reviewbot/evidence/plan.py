@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from reviewbot.domain.evidence import CheckRun
-from reviewbot.evidence import benchmarks, lint, migrations, presets, public, suite, suites, tools
+from reviewbot.evidence import benchmarks, coverage, lint, migrations, presets, public, suite, suites, tools
+from reviewbot.evidence.coverage import Measurement
 from reviewbot.evidence.suites import Suite
 from reviewbot.evidence.tools import Tool
 from reviewbot.evidence.view import CheckOptions, Plan, View
@@ -39,6 +40,8 @@ def _executing(view: View, options: CheckOptions) -> Iterator[Job]:
     for check in found:
         if isinstance(check, Suite):
             yield from suites.jobs(check, view, options)
+        elif isinstance(check, Measurement):
+            yield from coverage.jobs(check, view, options)
     yield from migrations.jobs(view, options)
     for check in found:
         if isinstance(check, Tool):
@@ -65,5 +68,7 @@ def _skipped(view: View, options: CheckOptions, reason: str) -> Iterator[CheckRu
             yield CheckRun(name, ran=False, reason="nothing in the change is for it", required=False)
 
 
-def _applies(check: Tool | Suite, view: View) -> bool:
+def _applies(check: Tool | Suite | Measurement, view: View) -> bool:
+    if isinstance(check, Measurement):
+        return coverage.applies(check, view)
     return suites.applies(check, view) if isinstance(check, Suite) else tools.applies(check, view)

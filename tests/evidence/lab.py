@@ -115,7 +115,9 @@ def opened(
         paths=tuple(entry.path for entry in entries),
         tests={entry.path: git.blob(entry.object_id) for entry in entries if is_python_test(entry.path)},
         settings={
-            entry.path: git.blob(entry.object_id) for entry in git.entries(revisions.base_tree or "") if entry.path in SETTINGS or is_migration(entry.path)
+            entry.path: git.blob(entry.object_id)
+            for entry in git.entries(revisions.base_tree or "")
+            if entry.path in SETTINGS or is_migration(entry.path)
         },
         sandbox=room.level,
         sandbox_notes=room.notes,

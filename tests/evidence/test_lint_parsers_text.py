@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.evidence.parsers import gnu, mypy, pattern, plain, tsc
@@ -25,6 +25,7 @@ words = st.lists(
 
 
 @pytest.mark.parametrize("read", [gnu.read, mypy.read, tsc.read], ids=["gnu", "mypy", "tsc"])
+@settings(deadline=None)
 @given(text=words)
 def test_text_of_nearly_the_right_form_is_read_or_refused(read, text: str) -> None:
     read_or_refused(read, text.encode())
@@ -80,6 +81,12 @@ def test_tsc_s_indented_lines_belong_to_the_message() -> None:
     ]
     assert found[1].message.splitlines()[1] == "  Types of parameters 'x' and 'x' are incompatible."
     assert len(found[1].message.splitlines()) == 5
+
+
+def test_a_very_long_explanation_of_tsc_is_cut() -> None:
+    found = tsc.read(b"a.ts(1,2): error TS2322: m\n" + b"  because\n" * 100)
+    assert len(found) == 1
+    assert found[0].message.count("because") == 40
 
 
 def test_tsc_s_errors_of_the_configuration_have_no_path() -> None:
@@ -174,6 +181,7 @@ def test_a_line_whose_number_is_none_is_passed_over() -> None:
         (r"a)", "unbalanced parenthesis"),
         (r"[a", "unterminated character set"),
         (r"[]--", "unterminated character set"),
+        (r"[^]&&", "unterminated character set"),
         (r"(?P<path>a{99999999999})", "no regular expression|more than"),
         (r"(?P<path>a{2000})", "a repeat of more than 1000 times"),
         (r"(?P<path>(a+)+):(?P<line>\d+)", "a repeated group holds"),
@@ -225,6 +233,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
+@settings(deadline=None)
 @given(
     expression=PIECES | st.builds("(?P<path>{})(?P<line>{})".format, PIECES, PIECES),
     data=st.binary(max_size=40) | words.map(str.encode),

@@ -159,6 +159,26 @@ def test_a_command_without_a_report_counts_where_it_turns_from_well_to_ill(tmp_p
     assert len(ill.of(EvidenceStatus.EXISTING, "test")) == 1
 
 
+COVERAGE = """<coverage><sources><source>/somewhere/shop</source></sources><packages><package><classes>
+<class filename="cart.js"><lines><line number="2" hits="1"/><line number="3" hits="0"/><line number="4" hits="0"/></lines></class>
+</classes></package></packages></coverage>"""
+
+
+def test_lines_that_no_test_runs_are_told_in_any_language(tmp_path: Path) -> None:
+    check = Custom(
+        "lines",
+        ("/bin/sh", "-c", 'cp report.xml "$1"', "sh", "{scratch}/lines.xml"),
+        "coverage-xml",
+        report="lines.xml",
+        files=("*.js",),
+    )
+    base = {"shop/cart.js": "a();\n", "report.xml": COVERAGE}
+    lab = with_presets(tmp_path, base, {"shop/cart.js": "a();\nb();\nc();\nd();\n"}, custom=(check,))
+    (item,) = lab.new("coverage")
+    assert (item.result.path, item.result.line, item.result.excerpt) == ("shop/cart.js", 3, "lines without a test: 3, 4")
+    assert lab.ledger.tests.executed == {("shop/cart.js", 2)}
+
+
 def test_two_runs_give_the_same_evidence(tmp_path: Path) -> None:
     need("shellcheck")
     base = {
@@ -208,7 +228,9 @@ def test_an_edited_migration_and_a_lost_index_are_told(tmp_path: Path) -> None:
     assert ("db/migrations/001_users.sql", 0, "edited-migration") in told(lab, "migrations")
     lower = MIGRATIONS["db/queries/users.sql"].replace("email = $1", "lower(email) = $1")
     empty = MIGRATIONS["db/migrations/001_users.sql"].partition("INSERT")[0]  # a table of one row is read without an index
-    slow = with_presets(tmp_path / "b", {**MIGRATIONS, "db/migrations/001_users.sql": empty}, {"db/queries/users.sql": lower}, "migrations")
+    slow = with_presets(
+        tmp_path / "b", {**MIGRATIONS, "db/migrations/001_users.sql": empty}, {"db/queries/users.sql": lower}, "migrations"
+    )
     assert told(slow, "migrations") == [("db/queries/users.sql", 0, "index-lost")]
     assert "users_email" in slow.new()[0].result.excerpt
 

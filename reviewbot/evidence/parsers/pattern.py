@@ -35,7 +35,7 @@ ALLOWED = NEEDED | {"column", "end_line", "severity", "rule", "message"}
 _NUMBER = re.compile(r"[0-9]{1,9}")
 _SIGNS: dict[str, tuple[int, int | None]] = {"*": (0, None), "+": (1, None), "?": (0, 1)}
 _COUNT = re.compile(r"\{(?P<low>[0-9]{0,12})(?:(?P<comma>,)(?P<high>[0-9]{0,12}))?\}")
-_SET = re.compile(r"\[\^?\]?+(?:\\.|[^\]\\])*\]")
+_SET = re.compile(r"\[\^?+\]?+(?:\\.|[^\]\\])*\]")
 _GROUP = re.compile(r"\((?:\?(?:P<\w+>|[:>=!]|<[=!]))?")
 _AMBIGUOUS_SET = re.compile(r"(?<!\\)\[|--|&&|~~|\|\|")
 """What Python may come to read as an operator inside of a set."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 
+from reviewbot.evidence.coverage import Measurement
 from reviewbot.evidence.presets import custom, go, infrastructure, javascript, python, shell
 from reviewbot.evidence.suites import Suite
 from reviewbot.evidence.tools import Tool
@@ -33,7 +34,7 @@ TOOLS: Mapping[str, Tool] = {
 SUITES: Mapping[str, Callable[[View], Suite]] = {"go-test": lambda _: go.TEST, "npm-test": javascript.suite_for}
 
 
-def chosen(view: View, options: CheckOptions) -> Iterator[Tool | Suite]:
+def chosen(view: View, options: CheckOptions) -> Iterator[Tool | Suite | Measurement]:
     """What is wanted and has something in the change: presets, then the user's own."""
     for name in options.presets:
         if tool := TOOLS.get(name):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from reviewbot.evidence.coverage import Measurement
 from reviewbot.evidence.parsers import (
     actionlint,
     checkstyle,
@@ -59,9 +60,11 @@ TRIALS: Mapping[str, Callable[[bytes], tuple[Trial, ...]]] = {
 """Formats of tests. ``go-test`` is read from both streams, ``exit-code`` needs no report at all."""
 
 
-def check(custom: Custom) -> Tool | Suite:
+def check(custom: Custom) -> Tool | Suite | Measurement:
     """A configured check as what it is. Raises pattern.BadPattern for an expression that cannot be used."""
     report = custom.report
+    if custom.parser == "coverage-xml":
+        return Measurement(custom.name, custom.run, custom.files, report)
     if custom.parser == "exit-code":
         return Suite(custom.name, custom.run, by_exit_code, custom.files)
     if custom.parser == "go-test":
