@@ -57,7 +57,7 @@ def _checks(finding: Finding) -> Iterator[Check]:
 
 
 def _check(check: Check) -> Iterator[tuple[str, Text]]:
-    yield "command", Text(plain.line(phrases.command(check.command)), style="cyan")
+    yield "command", Text(plain.line(phrases.check(check)), style="cyan")
     yield "outcome", Text(phrases.outcome(check))
     yield "evidence", Text(", ".join(plain.line(name) for name in check.evidence))
     yield "source", Text(plain.terminal(check.source).strip("\n"), style="dim")

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from reviewbot.domain.debate import Position
 from reviewbot.domain.evidence import Evidence
 from reviewbot.domain.review import Finding, FindingStatus, Review
-from reviewbot.publish import phrases, plain, spending, suggested
+from reviewbot.publish import phrases, plain, regression, spending, suggested
 from reviewbot.publish.phrases import Tone
 from reviewbot.publish.sanitise import code_block, code_span, inline, markdown
 
@@ -93,6 +93,7 @@ def _finding_parts(finding: Finding, review: Review, evidence: dict[str, Evidenc
     yield _labelled("Votes", _votes(finding, review, at_length=True))
     yield _labelled("Dissent", inline(finding.dissent or "", limit=_PROSE))
     yield _suggestion(finding)
+    yield _details("A regression test", _regression_test(finding))
     yield _details("Evidence and debate", "\n".join(_record(finding, evidence)))
 
 
@@ -128,10 +129,15 @@ def _suggestion(finding: Finding) -> str:
     return f"**Suggestion ({suggested.LABEL})** instead of {suggested.place(finding)}:\n\n{shown}"
 
 
+def _regression_test(finding: Finding) -> str:
+    check = regression.test(finding)
+    return f"{regression.LABEL}\n\n{code_block(check.source, limit=_CODE)}" if check else ""
+
+
 def _proof(finding: Finding) -> str:
     if finding.check is None:
         return phrases.proof(finding)
-    command = code_span(phrases.command(finding.check.command), limit=400)
+    command = code_span(phrases.check(finding.check), limit=400)
     return f"{phrases.proof(finding)}: {command} ({phrases.outcome(finding.check)})"
 
 

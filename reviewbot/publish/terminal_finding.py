@@ -11,7 +11,7 @@ from rich.text import Text
 
 from reviewbot.domain.evidence import Evidence, Severity
 from reviewbot.domain.review import Finding, FindingStatus, Review
-from reviewbot.publish import phrases, plain, suggested
+from reviewbot.publish import phrases, plain, regression, suggested
 from reviewbot.publish.phrases import Mark
 
 _SEVERITIES = {
@@ -68,6 +68,7 @@ def _details(finding: Finding, review: Review, evidence: dict[str, Evidence]) ->
     yield "when", Text(plain.line(finding.failure_scenario))
     yield "then", Text(plain.line(finding.body))
     yield "proof", _proof(finding)
+    yield "test", _regression_test(finding)
     yield "votes", _votes(finding, review)
     yield "dissent", Text(plain.line(finding.dissent or ""))
     for name in finding.evidence:
@@ -81,11 +82,17 @@ def _proof(finding: Finding) -> Text:
     words = Text(phrases.proof(finding), style="bold" if finding.check else "dim")
     if finding.check:
         words.append(": ", style="not bold")
-        words.append(plain.line(phrases.command(finding.check.command)), style="not bold cyan")
+        words.append(plain.line(phrases.check(finding.check)), style="not bold cyan")
         words.append(f" ({phrases.outcome(finding.check)})", style="not bold")
         if not set(finding.check.evidence) & set(finding.evidence):  # else it stands there
             words.append_text(_excerpt(finding.check.output))
     return words
+
+
+def _regression_test(finding: Finding) -> Text:
+    if regression.test(finding) is None:
+        return Text()
+    return Text(f"the check can be kept as a regression test: reviewbot explain {plain.line(finding.id)} shows it", style="dim")
 
 
 def _suggestion(finding: Finding) -> Text:

@@ -103,7 +103,7 @@ def _models(
     effort = effort_of(configuration)
     with books.opened(order, configuration) as store:
         hall = seats.Hall(configuration, order.environment, clock=clock, profiles=store.profiles)
-        tools = _toolbox(scene) if configuration.get("debate.tools", bool) else None
+        tools = _toolbox(scene, order, room) if configuration.get("debate.tools", bool) else None
         laid = seats.lay(seating, hall, tools=tools, steps=effort.steps, seconds=plain.debate.round_seconds)
         plain = replace(plain, rules=_rules(scene))
         session_plan = _session_plan(seating, scene, order, plain=plain, room=room)
@@ -118,11 +118,11 @@ def _models(
             yield Cast(panel, options, begun.session, (seating.why, *seating.notices, *resumed))
 
 
-def _toolbox(scene: Scene) -> Any:
-    """Look-ups in the trees of the change; ``None`` for a patch without a repository."""
-    from reviewbot.adapters.tools.toolbox import Tools
+def _toolbox(scene: Scene, order: Order, room: Sandbox) -> Any:
+    """What panelists may look up, ask and run; ``None`` for a patch without a repository. Raises ConfigError."""
+    from reviewbot.wiring import tools
 
-    return Tools(scene.git, scene.git, scene.revisions) if scene.git is not None else None
+    return tools.toolbox(scene, order, room)
 
 
 def _rules(scene: Scene) -> tuple[Rule, ...]:

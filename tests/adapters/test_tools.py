@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,8 +14,10 @@ from hypothesis import strategies as st
 
 from reviewbot.adapters.git import GitRepo
 from reviewbot.adapters.tools import page, read_file, search
+from reviewbot.adapters.tools.grounds import Grounds
 from reviewbot.adapters.tools.history import condensed
 from reviewbot.adapters.tools.toolbox import Tools
+from reviewbot.adapters.tools.trees import Trees
 from reviewbot.domain.change import Revisions
 from reviewbot.ports import Exchange, Hit, ToolCall, ToolResult, TreeEntry
 from tests.repo import Repo
@@ -22,6 +25,9 @@ from tests.repo import Repo
 KEY = "A" + "KIA" + "Q" * 16
 PEM_BODY = [f"QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm{n:02}" for n in range(10)]
 PEM = "\n".join(["-----BEGIN PRIVATE " + "KEY-----", *PEM_BODY, "-----END PRIVATE " + "KEY-----", ""])
+
+
+NOTHING = {"found": 0, "complete": True, "hits": [], "more": None}
 
 
 class Shop:
@@ -47,17 +53,39 @@ class Shop:
         repo.commit()
         repo.write("src/app.py", "the work tree\n")
         trees = [repo.git("rev-parse", f"{name}^{{tree}}") for name in (base, "HEAD")]
-        self.tools = Tools(opened, opened, Revisions("range", "b", "h", trees[0], trees[1]))
+        self.tools = over(opened, Revisions("range", "b", "h", trees[0], trees[1]))
 
-    def use(self, name: str, **arguments: object) -> str:
+    def use(self, name: str, **arguments: object) -> dict[str, Any]:
         result = self.tools.use(ToolCall("c1", name, json.dumps(arguments)))
         assert (result.call_id, result.is_error) == ("c1", False), result.text
-        return result.text
+        return an_object(result)
 
     def fail(self, name: str, **arguments: object) -> str:
         result = self.tools.use(ToolCall("c2", name, json.dumps(arguments)))
         assert (result.call_id, result.is_error) == ("c2", True), result.text
-        return result.text
+        return an_error(result)["message"]
+
+
+def over(opened: GitRepo, revisions: Revisions) -> Tools:
+    return Tools(Grounds(Trees(opened, revisions), opened))
+
+
+def over_a(world: Counting) -> Tools:
+    return Tools(Grounds(Trees(world, Revisions("range", "b", "h", "base", "head")), world))
+
+
+def an_object(result: ToolResult) -> dict[str, Any]:
+    document = json.loads(result.text)
+    assert isinstance(document, dict)
+    assert ("error" in document) == result.is_error
+    return document
+
+
+def an_error(result: ToolResult) -> dict[str, Any]:
+    document = an_object(result)
+    assert document.keys() == {"error"}
+    assert document["error"].keys() == {"kind", "message", "expected"}
+    return document["error"]
 
 
 @pytest.fixture
@@ -69,48 +97,55 @@ def shop(git_repo: Repo, tmp_path: Path) -> Iterator[Shop]:
 
 
 def test_files_are_read_at_either_revision_and_never_from_the_work_tree(shop: Shop) -> None:
-    assert shop.use("read_file", path="src/app.py", start=2, end=2) == (
-        "src/app.py at head, lines 2 to 2 of 5:\n     2 |     return 2"
-    )
-    assert shop.use("read_file", path="./src/app.py", revision="base", start=None).endswith("     2 |     return 1")
-    assert "gone = True" in shop.use("read_file", path="src/old.py", revision="base")
+    assert shop.use("read_file", path="src/app.py", start=2, end=2) == {
+        "path": "src/app.py",
+        "revision": "head",
+        "start": 2,
+        "end": 2,
+        "of": 5,
+        "lines": ["     2 |     return 2"],
+        "more": None,
+    }
+    base = shop.use("read_file", path="./src/app.py", revision="base", start=None)
+    assert (base["path"], base["revision"], base["lines"][-1]) == ("src/app.py", "base", "     2 |     return 1")
+    assert shop.use("read_file", path="src/old.py", revision="base")["lines"] == ["     1 | gone = True"]
     assert shop.fail("read_file", path="src/old.py") == "there is no file src/old.py at head"
 
 
 def test_a_long_file_comes_in_pages(shop: Shop) -> None:
-    first = shop.use("read_file", path="long.txt").split("\n")
-    assert first[-1] == "⟨lines 401 to 1000 are not shown: ask again with start 401⟩"
-    assert len(first) == read_file.MOST_LINES + 2
-    assert shop.use("read_file", path="long.txt", start=999, end=5000).split("\n")[1:] == [
-        "   999 | line 999",
-        "  1000 | line 1000",
-    ]
+    first = shop.use("read_file", path="long.txt")
+    assert first["more"] == "lines 401 to 1000 are not shown: ask again with start 401"
+    assert (first["end"], first["of"], len(first["lines"])) == (400, 1000, read_file.MOST_LINES)
+    last = shop.use("read_file", path="long.txt", start=999, end=5000)
+    assert last["lines"] == ["   999 | line 999", "  1000 | line 1000"]
+    assert (last["end"], last["more"]) == (1000, None)
     assert "has 1000 lines" in shop.fail("read_file", path="long.txt", start=1001)
     assert "none from 5 to 4" in shop.fail("read_file", path="long.txt", start=5, end=4)
-    assert "⟨2600 more characters⟩" in shop.use("read_file", path="wide.txt")
+    assert "⟨2600 more characters⟩" in shop.use("read_file", path="wide.txt")["lines"][0]
 
 
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("logo.png", "logo.png is a binary file of 6 bytes"),
-        ("link", "link is a symbolic link to ../../etc/passwd"),
-        ("empty.txt", "empty.txt at head is empty"),
+        ("logo.png", {"is": "a binary file of 6 bytes"}),
+        ("link", {"is": "a symbolic link to ../../etc/passwd"}),
+        ("empty.txt", {"start": 0, "end": 0, "of": 0, "lines": [], "more": None}),
     ],
 )
-def test_what_is_no_text_is_said(shop: Shop, path: str, said: str) -> None:
-    assert shop.use("read_file", path=path) == said
+def test_what_is_no_text_is_said(shop: Shop, path: str, said: dict[str, Any]) -> None:
+    assert shop.use("read_file", path=path) == {"path": path, "revision": "head"} | said
 
 
 def test_a_submodule_is_said(shop: Shop, tmp_path: Path) -> None:
     commit = shop.repo.git("rev-parse", "HEAD")
     shop.repo.git("update-index", "--add", "--cacheinfo", f"160000,{commit},vendor/lib")
     tree = shop.repo.git("write-tree")
-    tools = Tools(shop.opened, shop.opened, Revisions("range", "b", "h", None, tree))
-    assert "is a submodule at commit" in tools.use(ToolCall("1", "read_file", '{"path": "vendor/lib"}')).text
-    assert "lib  submodule" in tools.use(ToolCall("1", "list_directory", '{"path": "vendor"}')).text
-    refused = tools.use(ToolCall("1", "read_file", '{"path": "a", "revision": "base"}'))
-    assert (refused.is_error, refused.text) == (True, "the files at base are not known: only a patch was given")
+    tools = over(shop.opened, Revisions("range", "b", "h", None, tree))
+    lib = an_object(tools.use(ToolCall("1", "read_file", '{"path": "vendor/lib"}')))
+    assert lib["is"] == f"a submodule at commit {commit}: its files are not here"
+    assert an_object(tools.use(ToolCall("1", "list_directory", '{"path": "vendor"}')))["names"] == ["lib  submodule"]
+    refused = an_error(tools.use(ToolCall("1", "read_file", '{"path": "a", "revision": "base"}')))
+    assert (refused["kind"], refused["message"]) == ("not_found", "the files at base are not known: only a patch was given")
 
 
 @pytest.mark.parametrize(
@@ -122,51 +157,65 @@ def test_no_path_leaves_the_tree(shop: Shop, path: str) -> None:
 
 
 def test_secrets_and_hidden_characters_are_never_shown(shop: Shop) -> None:
-    assert shop.use("read_file", path="secret.txt").endswith("     1 | aws = '«secret:aws-access-key»'\n     2 | x⟨U+202E⟩y")
-    assert "QUJD" not in shop.use("read_file", path="key.pem")
-    assert "QUJD" not in shop.use("read_file", path="key.pem", start=5, end=6)
-    assert "REVG" not in shop.use("search", text="QUJD")
-    assert KEY not in shop.use("search", text="aws =")
+    lines = ["     1 | aws = '«secret:aws-access-key»'", "     2 | x⟨U+202E⟩y"]
+    assert shop.use("read_file", path="secret.txt")["lines"] == lines
+    assert "QUJD" not in str(shop.use("read_file", path="key.pem"))
+    assert "QUJD" not in str(shop.use("read_file", path="key.pem", start=5, end=6))
+    assert "REVG" not in str(shop.use("search", text="QUJD"))
+    assert KEY not in str(shop.use("search", text="aws ="))
     assert KEY not in shop.fail("read_file", path=KEY)
 
 
 @pytest.mark.parametrize("guess", [KEY[:6], KEY, "QQQ", "QUJD", PEM_BODY[3][:20]])
 def test_a_search_does_not_tell_whether_a_guess_at_a_secret_is_right(shop: Shop, guess: str) -> None:
-    assert shop.use("search", text=guess) == shop.use("search", text="no such text") == "nothing found"
+    assert shop.use("search", text=guess) == shop.use("search", text="no such text") == NOTHING
 
 
 def test_a_name_that_nobody_can_type_is_read_as_it_is_shown(shop: Shop) -> None:
     name = "bad⟨U+DCFF⟩⟨U+202E⟩.txt"
-    assert name in shop.use("list_directory", path="")
-    assert shop.use("read_file", path=name).endswith("     1 | odd")
-    assert f"{name}:1: odd" in shop.use("search", text="odd")
+    assert f"{name}  4 bytes" in shop.use("list_directory", path="")["names"]
+    assert shop.use("read_file", path=name)["lines"] == ["     1 | odd"]
+    assert f"{name}:1: odd" in shop.use("search", text="odd")["hits"]
 
 
 def test_a_search_is_for_a_text_in_the_head_tree(shop: Shop) -> None:
-    assert shop.use("search", text="run()") == "2 lines found:\nsrc/app.py:1: def run():\nsrc/app.py:5: called = run()"
-    assert shop.use("search", text="run", path="docs/") == "1 lines found:\ndocs/README.md:1: how to run it"
-    assert shop.use("search", text="return 1") == "nothing found"
-    assert shop.use("search", text="r.n") == "nothing found"
+    assert shop.use("search", text="run()") == {
+        "found": 2,
+        "complete": True,
+        "hits": ["src/app.py:1: def run():", "src/app.py:5: called = run()"],
+        "more": None,
+    }
+    below = shop.use("search", text="run", path="docs/")
+    assert (below["found"], below["hits"]) == (1, ["docs/README.md:1: how to run it"])
+    assert shop.use("search", text="return 1") == NOTHING
+    assert shop.use("search", text="r.n") == NOTHING
     assert "2 to 200 characters" in shop.fail("search", text="x")
     assert "of one line" in shop.fail("search", text="a\nb")
 
 
 def test_a_search_that_finds_too_much_says_so(shop: Shop) -> None:
-    lines = shop.use("search", text="line ").split("\n")
-    assert len(lines) == search.MOST_SHOWN + 2
-    assert lines[-1] == "⟨900 or more are not shown: give a path or a longer text⟩"
+    found = shop.use("search", text="line ")
+    assert (found["found"], len(found["hits"])) == (1000, search.MOST_SHOWN)
+    assert found["more"] == "900 or more are not shown: give a path or a longer text"
 
 
 def test_a_folder_is_listed_with_its_folders_first(shop: Shop) -> None:
-    assert shop.use("list_directory", path="src") == "src at head, 2 names:\ndeep/  1 files\napp.py  41 bytes"
-    assert "old.py" in shop.use("list_directory", path="/src/", revision="base")
-    top = shop.use("list_directory", path="")
+    assert shop.use("list_directory", path="src") == {
+        "path": "src",
+        "revision": "head",
+        "found": 2,
+        "names": ["deep/  1 files", "app.py  41 bytes"],
+        "more": None,
+    }
+    assert "old.py  12 bytes" in shop.use("list_directory", path="/src/", revision="base")["names"]
+    top = shop.use("list_directory", path="")["names"]
     assert "link  symbolic link" in top
-    assert ".git" not in top
+    assert not any(".git" in name for name in top)
     assert "is a file: use read_file" in shop.fail("list_directory", path="src/app.py")
     assert "is a directory: use list_directory" in shop.fail("read_file", path="src")
     assert "there is no folder nowhere at head" in shop.fail("list_directory", path="nowhere")
-    assert "perhaps src/deep/er.py" in shop.fail("read_file", path="er.py")
+    missing = an_error(shop.tools.use(ToolCall("1", "read_file", '{"path": "er.py"}')))
+    assert (missing["kind"], missing["expected"]) == ("not_found", ["src/deep/er.py"])
 
 
 @pytest.mark.parametrize(
@@ -191,13 +240,16 @@ def test_a_folder_is_listed_with_its_folders_first(shop: Shop) -> None:
 )
 def test_invalid_arguments_are_told_what_is_wanted(shop: Shop, arguments: str, said: str) -> None:
     result = shop.tools.use(ToolCall("1", "read_file", arguments))
-    assert result.is_error
-    assert said in result.text
-    assert "read_file takes an object with path (string): the file" in result.text
+    error = an_error(result)
+    assert error["kind"] == "invalid_arguments"
+    assert said in error["message"]
+    assert error["expected"] == read_file.ReadFile.spec.parameters
 
 
 def test_an_unknown_tool_is_told_which_there_are(shop: Shop) -> None:
-    assert shop.fail("rm") == "there is no such tool; there are read_file, search, list_directory"
+    error = an_error(shop.tools.use(ToolCall("1", "rm", "{}")))
+    assert (error["kind"], error["message"]) == ("unknown_tool", "there is no such tool")
+    assert error["expected"] == ["read_file", "search", "list_directory"]
     assert [spec.name for spec in shop.tools.specs] == ["read_file", "search", "list_directory"]
 
 
@@ -224,13 +276,9 @@ class Counting:
         return self._hits[:most]
 
 
-def over(world: Counting) -> Tools:
-    return Tools(world, world, Revisions("range", "b", "h", "base", "head"))
-
-
 def test_equal_calls_are_answered_from_memory(shop: Shop) -> None:
     world = Counting(TreeEntry("a", 0o100644, "blob", 4))
-    tools = over(world)
+    tools = over_a(world)
     one = tools.use(ToolCall("1", "read_file", '{"path": "a", "start": 2}'))
     two = tools.use(ToolCall("2", "read_file", '{"start": 2, "path": "a", "end": null}'))
     assert (one.text, one.call_id, two.call_id) == (two.text, "1", "2")
@@ -242,31 +290,35 @@ def test_equal_calls_are_answered_from_memory(shop: Shop) -> None:
 def test_no_answer_is_larger_than_a_page() -> None:
     entries = [TreeEntry(f"dir/{'n' * 90}{n}", 0o100644, f"o{n}", 40) for n in range(3000)]
     hits = tuple(Hit(entry.path, 1, b"x") for entry in entries)
-    tools = over(Counting(*entries, content=b"y" * 5000 + b"\n" + b"z" * 390 + b"\n", hits=hits))
+    tools = over_a(Counting(*entries, content=b"y" * 5000 + b"\n" + b"z" * 390 + b"\n", hits=hits))
     for name, arguments in (
         ("list_directory", {"path": "dir"}),
         ("search", {"text": "yy"}),
         ("read_file", {"path": entries[0].path}),
     ):
-        text = tools.use(ToolCall("1", name, json.dumps(arguments))).text
-        assert len(text.encode()) < page.MOST_BYTES + 1000
-    assert "more are not shown" in tools.use(ToolCall("1", "list_directory", '{"path": "dir"}')).text
-    assert "more than 2000 lines found" in tools.use(ToolCall("1", "search", '{"text": "yy"}')).text
+        result = tools.use(ToolCall("1", name, json.dumps(arguments)))
+        assert not result.is_error
+        assert len(result.text.encode()) <= page.MOST_BYTES
+    assert "more are not shown" in an_object(tools.use(ToolCall("1", "list_directory", '{"path": "dir"}')))["more"]
+    found = an_object(tools.use(ToolCall("1", "search", '{"text": "yy"}')))
+    assert (found["found"], found["complete"]) == (2000, False)
 
 
 def test_a_file_that_is_too_large_is_not_read() -> None:
     world = Counting(TreeEntry("big", 0o100644, "blob", 3_000_000), hits=(Hit("big", 7, b"x" * 9),))
-    assert over(world).use(ToolCall("1", "read_file", '{"path": "big"}')).text == "big has 3000000 bytes: too large to be read"
-    assert "big:7: ⟨the file is too large" in over(world).use(ToolCall("1", "search", '{"text": "xx"}')).text
+    big = an_object(over_a(world).use(ToolCall("1", "read_file", '{"path": "big"}')))
+    assert big["is"] == "a file of 3000000 bytes: too large to be read"
+    assert "big:7: ⟨the file is too large" in over_a(world).use(ToolCall("1", "search", '{"text": "xx"}')).text
     assert "blob" not in world.asked
 
 
 def test_a_git_that_fails_is_an_answer(shop: Shop) -> None:
-    tools = Tools(shop.opened, shop.opened, Revisions("range", "b", "h", "f" * 40, "f" * 40))
+    tools = over(shop.opened, Revisions("range", "b", "h", "f" * 40, "f" * 40))
     for name, arguments in (("read_file", '{"path": "a"}'), ("search", '{"text": "ab"}'), ("list_directory", '{"path": ""}')):
         result = tools.use(ToolCall("1", name, arguments))
-        assert result.is_error
-        assert result.text.startswith("git could not answer")
+        error = an_error(result)
+        assert error["kind"] == "failed"
+        assert error["message"].startswith("git could not answer")
 
 
 def an_exchange(number: int, size: int, *, opaque: str = "") -> Exchange:

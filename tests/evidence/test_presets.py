@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.domain.evidence import CheckRun, EvidenceStatus, Precision, Severity
+from reviewbot.domain.evidence import Category, CheckRun, EvidenceStatus, Precision, Severity
 from reviewbot.evidence.view import CheckOptions, Custom
 from tests.evidence.lab import Files, Lab, study
 
@@ -198,6 +198,25 @@ def test_two_runs_give_the_same_evidence(tmp_path: Path) -> None:
     assert first.ledger.items == second.ledger.items
     assert first.ledger.tests == second.ledger.tests
     assert {item.result.tool for item in first.new()} >= {"ruff", "pytest", "shellcheck"}
+
+
+WORKFLOW = "name: ci\non: push\npermissions: {}\njobs:\n  a:\n    runs-on: ubuntu-24.04\n    steps:\n      - run: make\n"
+
+
+def test_zizmor_tells_what_a_change_makes_dangerous_in_a_workflow(tmp_path: Path) -> None:
+    need("zizmor")
+    base = {".github/workflows/ci.yml": WORKFLOW}
+    head = {".github/workflows/ci.yml": WORKFLOW + "      - run: echo ${{ github.event.issue.title }}\n"}
+    lab = with_presets(tmp_path, base, head, "zizmor")
+    assert (".github/workflows/ci.yml", 9, "template-injection") in told(lab, "zizmor")
+    assert all(item.result.category is Category.SECURITY for item in lab.new() if item.result.rule == "template-injection")
+
+
+def test_sqlfluff_runs_where_the_project_configures_it(tmp_path: Path) -> None:
+    need("sqlfluff")
+    base = {".sqlfluff": "[sqlfluff]\ndialect = postgres\n", "db/a.sql": "SELECT 1;\n"}
+    lab = with_presets(tmp_path, base, {"db/a.sql": "SELECT 1;\n\nSELEC FROM b WHERE;\n"}, "sqlfluff")
+    assert "PRS" in [rule for _, _, rule in told(lab, "sqlfluff")]
 
 
 MIGRATIONS = {

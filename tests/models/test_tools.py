@@ -26,6 +26,12 @@ def results(call: Seen) -> list[str]:
     return [text for step in call.exchanges for _, text, _ in step.results]
 
 
+def declined(text: str) -> tuple[str, str]:
+    """The kind and the words of an error."""
+    error = json.loads(text)["error"]
+    return error["kind"], error["message"]
+
+
 def last_first_pass(models: Models, role: str) -> Seen:
     """The call in which somebody's first pass was answered."""
     return [call for call in models.calls if "What is wrong with this change?" in call.suffix and role_of(call) == role][-1]
@@ -56,9 +62,9 @@ def test_a_panelist_reads_what_is_committed_and_not_the_work_tree(stage: Stage, 
     assert "shop/stock.py:1: LEVEL = 'committed'" in answers[1]
     assert "stock.py" in answers[2]
     assert "untracked" not in answers[2]
-    assert answers[3] == "there is no file shop/stock.py at base"
-    assert answers[4].startswith("a path is given from the top of the repository")
-    assert answers[5] == "there is no file shop/untracked.py at head"
+    assert declined(answers[3]) == ("not_found", "there is no file shop/stock.py at base")
+    assert declined(answers[4]) == ("invalid_arguments", "a path is given from the top of the repository, without '..'")
+    assert declined(answers[5]) == ("not_found", "there is no file shop/untracked.py at head")
     assert all("only in the work tree" not in text and "root:" not in text for text in answers)
 
 
@@ -75,7 +81,7 @@ def test_what_is_looked_up_is_capped_and_redacted(stage: Stage, models: Models) 
     assert "VALUE_399 " in long
     assert "VALUE_400 " not in long
     assert "are not shown" in long
-    assert len(hits.splitlines()) <= 102
+    assert len(json.loads(hits)["hits"]) <= 100
     assert "«secret:" in keys
     assert "shop/keys.py:2" in named
     assert KEY not in keys + whole + named
@@ -136,7 +142,7 @@ def test_what_a_wish_says_cannot_break_out_of_it(stage: Stage, models: Models) -
     answers, _ = looked_up(stage, models, wishes)
     broken, unknown, option, zero, elsewhere = answers
     assert "not valid JSON" in broken
-    assert "there is no such tool" in unknown
-    assert option == "nothing found"
+    assert declined(unknown) == ("unknown_tool", "there is no such tool")
+    assert json.loads(option)["found"] == 0
     assert "start is less than 1" in zero
     assert "revision is none of head, base" in elsewhere

@@ -7,6 +7,7 @@ provider is down the seat's fallback answers in its place. What fails is a reply
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
@@ -288,10 +289,21 @@ class _Conversation:
         results = []
         for call in made.tool_calls:
             may = step < self._line.steps
-            result = await asyncio.to_thread(tools.use, call) if may else _no_more(call)
+            result = await self._used(tools, call) if may else _no_more(call)
             self._uses.append(ToolUse(call.name, call.arguments, result.text.split("\n", 1)[0]))
             results.append(result)
         return Exchange(made.tool_calls, tuple(results), made.opaque)
+
+    async def _used(self, tools: Toolbox, call: ToolCall) -> ToolResult:
+        """What a tool gives, in a thread of its own. Kept, so that who resumes the debate asks the same: a command that is run
+        again, or a database that went on, says something else."""
+        name = f"look-up {record.digest(call.name, call.arguments)[:32]}"
+        kept = self._desk.session.recall(name)
+        if kept is not None:
+            return ToolResult(call.id, str(kept["text"]), is_error=bool(kept["is_error"]))
+        result = await asyncio.to_thread(tools.use, call)
+        self._desk.session.keep(name, {"text": result.text, "is_error": result.is_error})
+        return result
 
     def _read(self, made: Completion, prompt: Prompt) -> Reply:
         """A completion as a reply: only one that ended by itself counts as an answer."""
@@ -305,7 +317,9 @@ class _Conversation:
 
 
 def _no_more(call: ToolCall) -> ToolResult:
-    return ToolResult(call.id, "no more look-ups in this question: answer now with what is known", is_error=True)
+    message = "no more look-ups in this question: answer now with what is known"
+    refusal = {"error": {"kind": "refused", "message": message, "expected": None}}
+    return ToolResult(call.id, json.dumps(refusal), is_error=True)
 
 
 def _wanted(ask: Ask, model: str, call: ModelCall, *, step: int) -> Wanted:

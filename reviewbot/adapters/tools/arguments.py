@@ -5,49 +5,49 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from reviewbot.adapters.tools.declined import Declined, Why
 from reviewbot.ports import ToolSpec
 from reviewbot.screen import strict_json
 
 MOST_BYTES = 4_000
-_TYPES: Mapping[str, type] = {"string": str, "integer": int}
-
-
-class Invalid(ValueError):
-    """A call that cannot be answered; the message tells the model how to make one that can."""
+_KINDS: Mapping[type, tuple[str, ...]] = {
+    str: ("string",),
+    bool: ("boolean",),
+    int: ("integer", "number"),
+    float: ("number",),
+    list: ("array",),
+    type(None): ("null",),
+}
 
 
 def read(spec: ToolSpec, text: str) -> dict[str, Any]:
-    """The arguments by name; those that are absent or ``null`` are left out. Raises Invalid.
+    """The arguments by name; those that are absent or ``null`` are left out. Raises Declined.
 
-    Of JSON Schema just so much is known as the tools here use: ``type`` with ``null``, ``enum``, ``minimum``, ``required``.
+    Of JSON Schema just so much is known as the tools here use: ``type`` with ``null``, ``enum``, ``minimum``, ``items``; what may
+    not be ``null`` is required.
     """
     try:
         given = strict_json.loads(text or "{}", max_bytes=MOST_BYTES)
     except strict_json.InvalidJson as error:
-        raise Invalid(f"the arguments are not valid JSON ({error}); {wanted(spec)}") from error
+        raise _invalid(spec, f"the arguments are not valid JSON ({error})") from error
     if not isinstance(given, dict):
-        raise Invalid(f"the arguments are not an object; {wanted(spec)}")
+        raise _invalid(spec, "the arguments are not an object")
     properties = spec.parameters["properties"]
     unknown = sorted(set(given) - set(properties))
     if unknown:
-        raise Invalid(f"there is no argument {unknown[0][:80]!r}; {wanted(spec)}")
+        raise _invalid(spec, f"there is no argument {unknown[0][:80]!r}")
     found = {name: value for name, value in given.items() if value is not None}
     for name, schema in properties.items():
         if name in found:
             if complaint := _complaint(found[name], schema):
-                raise Invalid(f"{name} {complaint}; {wanted(spec)}")
+                raise _invalid(spec, f"{name}{complaint}")
         elif "null" not in _allowed(schema):
-            raise Invalid(f"{name} is missing; {wanted(spec)}")
+            raise _invalid(spec, f"{name} is missing")
     return found
 
 
-def wanted(spec: ToolSpec) -> str:
-    """In one sentence, what a call looks like."""
-    parts = (
-        f"{name} ({' or '.join(_allowed(schema))}): {schema['description']}"
-        for name, schema in spec.parameters["properties"].items()
-    )
-    return f"{spec.name} takes an object with " + "; ".join(parts)
+def _invalid(spec: ToolSpec, message: str) -> Declined:
+    return Declined(Why.INVALID, message, spec.parameters)
 
 
 def _allowed(schema: Mapping[str, Any]) -> tuple[str, ...]:
@@ -56,11 +56,15 @@ def _allowed(schema: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _complaint(value: Any, schema: Mapping[str, Any]) -> str:
-    known = tuple(_TYPES[name] for name in _allowed(schema) if name in _TYPES)
-    if not isinstance(value, known) or isinstance(value, bool):
-        return f"is no {_allowed(schema)[0]}"
+    """What is wrong, as it follows the name; empty where nothing is."""
+    allowed = _allowed(schema)
+    if not set(_KINDS.get(type(value), ())) & set(allowed):
+        return f" is no {' or '.join(kind for kind in allowed if kind != 'null')}"
     if "enum" in schema and value not in schema["enum"]:
-        return f"is none of {', '.join(word for word in schema['enum'] if word)}"
+        return f" is none of {', '.join(word for word in schema['enum'] if word)}"
     if "minimum" in schema and value < schema["minimum"]:
-        return f"is less than {schema['minimum']}"
+        return f" is less than {schema['minimum']}"
+    if isinstance(value, list):
+        complaints = ((index, _complaint(item, schema["items"])) for index, item in enumerate(value))
+        return next((f"[{index}]{complaint}" for index, complaint in complaints if complaint), "")
     return ""

@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from reviewbot.adapters.tools.arguments import Invalid
+from reviewbot.adapters.tools.declined import Declined, Why
+from reviewbot.adapters.tools.grounds import Grounds
 from reviewbot.adapters.tools.page import fitting, short
 from reviewbot.adapters.tools.trees import SUBMODULE, SYMLINK, Trees, normal
 from reviewbot.ports import ToolSpec, TreeEntry
 
 MOST_NAMES = 300
+
+
+def offered(grounds: Grounds) -> ListDirectory:
+    """Always."""
+    return ListDirectory(grounds.trees)
 
 
 class ListDirectory:
@@ -37,8 +43,8 @@ class ListDirectory:
     def __init__(self, trees: Trees) -> None:
         self._trees = trees
 
-    def answer(self, arguments: Mapping[str, Any]) -> str:
-        """One name a line, folders first. Raises Invalid, GitError."""
+    def answer(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """One name a line, folders first. Raises Declined, GitError."""
         side, folder = arguments.get("revision", "head"), normal(arguments["path"])
         files: list[str] = []
         folders: dict[str, int] = {}
@@ -50,13 +56,13 @@ class ListDirectory:
                 files.append(f"{short(name)}  {_about(entry)}")
         if not files and not folders and folder:
             is_file = folder in self._trees.files(side)
-            raise Invalid(
-                f"{short(folder)} is a file: use read_file" if is_file else f"there is no folder {short(folder)} at {side}"
-            )
+            what = f"{short(folder)} is a file: use read_file" if is_file else f"there is no folder {short(folder)} at {side}"
+            raise Declined(Why.MISSING, what)
         names = [*(f"{short(name)}/  {count} files" for name, count in sorted(folders.items())), *sorted(files)]
-        taken = fitting(names, MOST_NAMES)
-        rest = (f"⟨{len(names) - len(taken)} more are not shown⟩",) if len(taken) < len(names) else ()
-        return "\n".join((f"{folder or 'the top'} at {side}, {len(names)} names:", *taken, *rest))
+        head = {"path": folder, "revision": side, "found": len(names)}
+        taken = fitting(names, MOST_NAMES, beside=head)
+        more = f"{len(names) - len(taken)} more are not shown" if len(taken) < len(names) else None
+        return {**head, "names": list(taken), "more": more}
 
 
 def _about(entry: TreeEntry) -> str:

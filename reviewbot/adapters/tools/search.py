@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reviewbot.adapters.tools.arguments import Invalid
+from reviewbot.adapters.tools.declined import Declined, Why
+from reviewbot.adapters.tools.grounds import Grounds
 from reviewbot.adapters.tools.page import fitting, short
 from reviewbot.adapters.tools.trees import LARGEST_FILE, Trees, normal
 from reviewbot.ports import Hit, Search, ToolSpec
@@ -16,6 +17,11 @@ MOST_FOUND = 2_000
 """Hits that are asked for, so that a prefix has something to choose from."""
 MOST_FILES = 40
 SHORTEST, LONGEST = 2, 200
+
+
+def offered(grounds: Grounds) -> SearchText:
+    """Always."""
+    return SearchText(grounds.trees, grounds.search)
 
 
 class SearchText:
@@ -39,25 +45,20 @@ class SearchText:
         self._trees = trees
         self._search = search
 
-    def answer(self, arguments: Mapping[str, Any]) -> str:
-        """``path:line: text`` for every hit. Raises Invalid, GitError."""
+    def answer(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """``path:line: text`` for every hit. Raises Declined, GitError."""
         text, prefix = arguments["text"], normal(arguments.get("path", ""))
         if not SHORTEST <= len(text) <= LONGEST or "\n" in text or "\r" in text:
-            raise Invalid(f"text is {SHORTEST} to {LONGEST} characters of one line")
+            raise Declined(Why.INVALID, f"text is {SHORTEST} to {LONGEST} characters of one line")
         found = self._search.find(self._trees.tree("head"), (text,), whole=False, most=MOST_FOUND)
         hits = [(name, hit) for hit in found if (name := shown.text(hit.path)).startswith(prefix)]
         names = list(dict.fromkeys(name for name, _ in hits))[:MOST_FILES]
         told = list(self._told(text, [(name, hit) for name, hit in hits if name in names]))
         number = len(told) + sum(name not in names for name, _ in hits)
         complete = len(found) < MOST_FOUND
-        if not number:
-            return (
-                "nothing found" if complete else f"nothing found among the first {MOST_FOUND} lines: search for something rarer"
-            )
-        taken = fitting(told, MOST_SHOWN)
-        count = f"{number} lines" if complete else f"more than {number} lines"
-        rest = (f"⟨{number - len(taken)} or more are not shown: give a path or a longer text⟩",) if len(taken) < number else ()
-        return "\n".join((f"{count} found:", *taken, *rest))
+        head = {"found": number, "complete": complete}
+        taken = fitting(told, MOST_SHOWN, beside=head)
+        return {**head, "hits": list(taken), "more": _more(number - len(taken), complete=complete)}
 
     def _told(self, text: str, hits: list[tuple[str, Hit]]) -> Iterator[str]:
         """Each hit as its file is shown as a whole: a line of a key of several lines is not known as one when it is alone.
@@ -71,3 +72,9 @@ class SearchText:
                 yield f"{name}:{hit.line}: {short(lines[hit.line - 1])}"
             elif not readable and text in shown.text(hit.text.decode("utf-8", "replace")):
                 yield f"{name}:{hit.line}: ⟨the file is too large to be shown⟩"
+
+
+def _more(missing: int, *, complete: bool) -> str | None:
+    if missing:
+        return f"{missing} or more are not shown: give a path or a longer text"
+    return None if complete else f"only the first {MOST_FOUND} lines were looked at: search for something rarer"

@@ -4,45 +4,40 @@ from __future__ import annotations
 
 import json
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from threading import Lock
-from typing import Any, Protocol
+from typing import Any
 
-from reviewbot.adapters.tools import arguments
-from reviewbot.adapters.tools.arguments import Invalid
-from reviewbot.adapters.tools.list_directory import ListDirectory
-from reviewbot.adapters.tools.read_file import ReadFile
-from reviewbot.adapters.tools.search import SearchText
-from reviewbot.adapters.tools.trees import Trees
-from reviewbot.domain.change import Revisions
+from reviewbot.adapters.tools import arguments, execute_command, list_directory, page, query_database, read_file, search
+from reviewbot.adapters.tools.declined import PASSING, Declined, Why
+from reviewbot.adapters.tools.grounds import Grounds, Tool
 from reviewbot.errors import GitError
-from reviewbot.ports import Objects, Search, ToolCall, ToolResult, ToolSpec
-from reviewbot.screen import shown
+from reviewbot.ports import ToolCall, ToolResult, ToolSpec
+
+Offered = Callable[[Grounds], Tool | None]
+TOOLS: tuple[Offered, ...] = (
+    read_file.offered,
+    search.offered,
+    list_directory.offered,
+    query_database.offered,
+    execute_command.offered,
+)
+"""Every tool, in the order in which models see them; ``None`` where it has nothing to work on. A further one is a file with such
+a function, and a line here."""
 
 ANSWERS_KEPT = 200
 
-
-class Tool(Protocol):
-    """One tool. A further one is a file with such a class, and a line in :class:`Tools`."""
-
-    @property
-    def spec(self) -> ToolSpec:
-        """How it is shown to models."""
-        ...
-
-    def answer(self, arguments: Mapping[str, Any]) -> str:
-        """What it gives for checked arguments. Raises Invalid, GitError."""
-        ...
+_Answer = tuple[str, Why | None]
 
 
 class Tools:
-    """All tools over one change. Safe to use from several threads; equal calls are answered from memory."""
+    """All tools over one change. Safe to use from several threads; equal calls are made once and answered from memory."""
 
-    def __init__(self, objects: Objects, search: Search, revisions: Revisions) -> None:
-        trees = Trees(objects, revisions)
-        tools: tuple[Tool, ...] = (ReadFile(trees), SearchText(trees, search), ListDirectory(trees))
-        self._tools = {tool.spec.name: tool for tool in tools}
-        self._answers: OrderedDict[tuple[str, str], tuple[str, bool]] = OrderedDict()
+    def __init__(self, grounds: Grounds, table: tuple[Offered, ...] = TOOLS) -> None:
+        made = (offered(grounds) for offered in table)
+        self._tools = {tool.spec.name: tool for tool in made if tool is not None}
+        self._answers: OrderedDict[tuple[str, str], Future[_Answer]] = OrderedDict()
         self._lock = Lock()
 
     @property
@@ -51,35 +46,59 @@ class Tools:
         return tuple(tool.spec for tool in self._tools.values())
 
     def use(self, call: ToolCall) -> ToolResult:
-        """Carry out one call; never raises."""
+        """Carry out one call; never raises. The text is a JSON object, also where it says why there is no answer.
+
+        It takes as long as the tool does: commands and queries have limits of their own, in seconds to a minute.
+        """
         tool = self._tools.get(call.name)
         if tool is None:
-            return ToolResult(call.id, f"there is no such tool; there are {', '.join(self._tools)}", is_error=True)
+            return _result(call, _refusal(Declined(Why.UNKNOWN, "there is no such tool", list(self._tools))))
         try:
             given = arguments.read(tool.spec, call.arguments)
-        except Invalid as error:
-            return ToolResult(call.id, shown.text(str(error)), is_error=True)
-        text, is_error = self._remembered(tool, given)
-        return ToolResult(call.id, text, is_error)
+        except Declined as declined:
+            return _result(call, _refusal(declined))
+        return _result(call, self._remembered(tool, given))
 
-    def _remembered(self, tool: Tool, given: Mapping[str, Any]) -> tuple[str, bool]:
+    def _remembered(self, tool: Tool, given: Mapping[str, Any]) -> _Answer:
+        """One answer for equal calls: who comes while it is looked up waits for it. What failed may be tried again."""
         key = (tool.spec.name, json.dumps(given, sort_keys=True))
         with self._lock:
-            if key in self._answers:
-                return self._answers[key]
-        answer = _answer(tool, given)
-        with self._lock:
-            self._answers[key] = answer
-            if len(self._answers) > ANSWERS_KEPT:
-                self._answers.popitem(last=False)
+            known = self._answers.get(key)
+            mine: Future[_Answer] = Future()
+            if known is None:
+                self._answers[key] = mine
+                if len(self._answers) > ANSWERS_KEPT:
+                    self._answers.popitem(last=False)
+        if known is not None:
+            return known.result()
+        try:
+            answer = _answer(tool, given)
+        except BaseException as error:
+            mine.set_exception(error)
+            raise
+        mine.set_result(answer)
+        if answer[1] in PASSING:
+            with self._lock:
+                self._answers.pop(key, None)
         return answer
 
 
-def _answer(tool: Tool, given: Mapping[str, Any]) -> tuple[str, bool]:
-    """The text and whether it is an error; screened at this door too, for what a model or git said itself."""
+def _answer(tool: Tool, given: Mapping[str, Any]) -> _Answer:
     try:
-        return shown.text(tool.answer(given)), False
-    except Invalid as error:
-        return shown.text(str(error)), True
+        return page.told(tool.answer(given)), None
+    except Declined as declined:
+        return _refusal(declined, tool.spec)
     except GitError as error:
-        return shown.text(f"git could not answer: {error.message}"), True
+        return _refusal(Declined(Why.FAILED, f"git could not answer: {error.message}"))
+
+
+def _refusal(declined: Declined, spec: ToolSpec | None = None) -> _Answer:
+    """Why there is no answer. Who called a tool in the wrong way is shown the schema again."""
+    if declined.why is Why.INVALID and declined.expected is None and spec is not None:
+        declined = Declined(declined.why, declined.message, spec.parameters)
+    return page.told(declined.document()), declined.why
+
+
+def _result(call: ToolCall, answer: _Answer) -> ToolResult:
+    text, why = answer
+    return ToolResult(call.id, text, is_error=why is not None)

@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from threading import RLock
 
-from reviewbot.adapters.tools.arguments import Invalid
+from reviewbot.adapters.tools.declined import Declined, Why
 from reviewbot.domain.change import Revisions
 from reviewbot.ports import Objects, TreeEntry
 from reviewbot.screen import shown
@@ -30,14 +30,14 @@ class Trees:
         self._lock = RLock()
 
     def tree(self, side: str) -> str:
-        """The tree's id. Raises Invalid where that side is not known."""
+        """The tree's id. Raises Declined where that side is not known."""
         tree = self._trees[side]
         if tree is None:
-            raise Invalid(f"the files at {side} are not known: only a patch was given")
+            raise Declined(Why.MISSING, f"the files at {side} are not known: only a patch was given")
         return tree
 
     def files(self, side: str) -> Mapping[str, TreeEntry]:
-        """Every file by its name as shown. Raises Invalid, GitError."""
+        """Every file by its name as shown. Raises Declined, GitError."""
         with self._lock:
             if side not in self._files:
                 self._files[side] = {shown.text(entry.path): entry for entry in self._objects.entries(self.tree(side))}
@@ -63,8 +63,8 @@ class Trees:
 
 
 def normal(path: str) -> str:
-    """A path as models write it, in git's form: without ``./`` before and ``/`` around it. Raises Invalid for ``..``."""
+    """A path as models write it, in git's form: without ``./`` before and ``/`` around it. Raises Declined for ``..``."""
     parts = [part for part in path.strip().split("/") if part not in ("", ".")]
     if ".." in parts:
-        raise Invalid("a path is given from the top of the repository, without '..'")
+        raise Declined(Why.INVALID, "a path is given from the top of the repository, without '..'")
     return "/".join(parts)
