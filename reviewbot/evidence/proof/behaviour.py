@@ -27,8 +27,8 @@ def conduct(ground: Ground) -> Procedure:
     if older is None:
         raise Unfit(f"{path} is new: there is no earlier behaviour")
     function = {"path": path, "function": name}
-    (outcome,) = yield (formal.search(ground, "behaviour", {**function, "base_path": older}),)
-    found = formal.results(outcome)[0]
+    searched = yield from formal.search("behaviour", {**function, "base_path": older})
+    found, python = searched.results[0], searched.python
     if isinstance(found, Searched | Unable):
         ended = CheckOutcome.NONE_FOUND if isinstance(found, Searched) else CheckOutcome.NOT_RUN
         return Verification(replace(check, outcome=ended), formal.told(found))
@@ -37,10 +37,13 @@ def conduct(ground: Ground) -> Procedure:
     call = {"arguments": list(found.arguments)}
     mended = fixed.overlay(ground.view, experiment.fix)
     turns = range(1, TIMES + 1)
-    at_base = tuple(formal.replay(f"base:{turn}", {"path": older, "function": name, **call}, Side.BASE) for turn in turns)
-    at_head = tuple(formal.replay(f"head:{turn}", {**function, **call}, Side.HEAD) for turn in turns)
+    before = {"path": older, "function": name, **call}
+    at_base = tuple(formal.replay(f"base:{turn}", before, Side.BASE, python=python) for turn in turns)
+    at_head = tuple(formal.replay(f"head:{turn}", {**function, **call}, Side.HEAD, python=python) for turn in turns)
     with_fix = (
-        tuple(formal.replay(f"fix:{turn}", {**function, **call}, Side.HEAD, overlay=mended) for turn in turns) if mended else ()
+        tuple(formal.replay(f"fix:{turn}", {**function, **call}, Side.HEAD, python=python, overlay=mended) for turn in turns)
+        if mended
+        else ()
     )
     outcomes = yield (*at_base, *at_head, *with_fix)
     base, head, fix = _calls(outcomes[:TIMES]), _calls(outcomes[TIMES : 2 * TIMES]), _calls(outcomes[2 * TIMES :])
@@ -65,5 +68,5 @@ def _words(name: str, found: Counterexample, *, base: tuple[Called, ...], head: 
 def _all(called: Called) -> str:
     """The ending, and what else a caller sees."""
     seen = [f"{name} holds {text} afterwards" for name, text in called.mutated]
-    seen += [f"prints {called.printed!r}"] if called.printed else []
+    seen += [f"prints {called.printed}"] if called.printed else []
     return "; ".join((called.words, *seen))

@@ -23,8 +23,8 @@ def conduct(ground: Ground) -> Procedure:
     """Search, then replay at head, at base, and at head with the fix."""
     experiment, check = ground.experiment, ground.experiment.check
     spec = _claimed(ground)
-    (outcome,) = yield (formal.search(ground, "contract", spec),)
-    results = formal.results(outcome)
+    searching = yield from formal.search("contract", spec)
+    results, python = searching.results, searching.python
     found = next((result for result in results if isinstance(result, Counterexample)), None)
     if found is None:
         searched = [result for result in results if isinstance(result, Searched | Unable)]
@@ -34,8 +34,8 @@ def conduct(ground: Ground) -> Procedure:
         return Verification(replace(check, outcome=ended), shown.excerpt(text))
     again = {**spec, "condition": found.calls, "arguments": list(found.arguments)}
     mended = fixed.overlay(ground.view, experiment.fix)
-    fix = _jobs("fix", again, Side.HEAD, overlay=mended) if mended else ()
-    outcomes = yield (*_jobs("head", again, Side.HEAD), *_jobs("base", again, Side.BASE), *fix)
+    fix = _jobs("fix", again, Side.HEAD, python=python, overlay=mended) if mended else ()
+    outcomes = yield (*_jobs("head", again, Side.HEAD, python=python), *_jobs("base", again, Side.BASE, python=python), *fix)
     told = [_told(outcome) for outcome in outcomes]
     at_head, at_base, with_fix = told[:TIMES], told[TIMES : 2 * TIMES], told[2 * TIMES :]
     call = f"{found.calls or check.subject}({', '.join(found.arguments)})"
@@ -52,8 +52,8 @@ def _claimed(ground: Ground) -> dict[str, Any]:
     return {"path": path, "function": name, "contract": True}
 
 
-def _jobs(where: str, spec: Mapping[str, Any], side: Side, *, overlay: tuple[tuple[str, bytes], ...] = ()) -> tuple[Job, ...]:
-    return tuple(formal.replay(f"{where}:{turn}", spec, side, overlay=overlay) for turn in range(1, TIMES + 1))
+def _jobs(where: str, spec: Mapping[str, Any], side: Side, *, python: str, overlay: formal.Overlay = ()) -> tuple[Job, ...]:
+    return tuple(formal.replay(f"{where}:{turn}", spec, side, python=python, overlay=overlay) for turn in range(1, TIMES + 1))
 
 
 def _told(outcome: Outcome) -> Told:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from reviewbot.domain.evidence import Side
 from reviewbot.evidence.parsers import formal
 from reviewbot.evidence.parsers.formal import Called, Judged, Replayed, Result, Searched, Unable
 from reviewbot.evidence.parsers.remark import Unreadable
-from reviewbot.evidence.proof.method import Ground, Unfit
+from reviewbot.evidence.proof.method import Unfit
 from reviewbot.evidence.view import is_inside
 from reviewbot.ports import Ended, Job, Outcome
 
@@ -18,18 +19,40 @@ REPORT = "report.jsonl"
 SEARCH_SECONDS = 20.0
 """Of one search, each condition of a contract by itself: what a person would wait for [design]."""
 REPLAY_SECONDS = 20.0
+PYTHONS = ("{own_python}", "{python}")
+_CANNOT_IMPORT = "import"
 _SPEC = "spec.json"
+Overlay = tuple[tuple[str, bytes], ...]
 
 
-def search(ground: Ground, probe: str, spec: Mapping[str, Any]) -> Job:
-    """A search at head, the base's tree beside it."""
-    bound = min(SEARCH_SECONDS, ground.options.seconds / 2)
-    return _job(f"proof:{probe}", f"reviewbot_{probe}", {**spec, "seconds": bound}, seconds=ground.options.seconds)
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a search said, and the Python that could load the code."""
+
+    results: tuple[Result, ...]
+    python: str
 
 
-def replay(name: str, spec: Mapping[str, Any], side: Side, *, overlay: tuple[tuple[str, bytes], ...] = ()) -> Job:
+Searching = Generator[tuple[Job, ...], tuple[Outcome, ...], Found]
+
+
+def search(probe: str, spec: Mapping[str, Any]) -> Searching:
+    """A search at head, the base's tree beside it: by reviewbot's own Python, which has the solvers, or by the project's where
+    the code needs what is installed there. Raises Unfit."""
+    for python in PYTHONS:
+        words = {**spec, "seconds": SEARCH_SECONDS}
+        job = _job(f"proof:{probe}", f"reviewbot_{probe}", words, python=python, seconds=3 * SEARCH_SECONDS + 60)
+        (outcome,) = yield (job,)
+        found = Found(results(outcome), python)
+        if not all(isinstance(result, Unable) and result.code == _CANNOT_IMPORT for result in found.results):
+            break
+    return found
+
+
+def replay(name: str, spec: Mapping[str, Any], side: Side, *, python: str, overlay: Overlay = ()) -> Job:
     """One call in a fresh process at one side."""
-    return _job(f"proof:{name}", "reviewbot_replay", spec, seconds=REPLAY_SECONDS, side=side, overlay=overlay)
+    job = _job(f"proof:{name}", "reviewbot_replay", spec, python=python, seconds=REPLAY_SECONDS)
+    return replace(job, tree=side, overlay=overlay)
 
 
 def results(outcome: Outcome) -> tuple[Result, ...]:
@@ -71,25 +94,16 @@ def place(subject: str) -> tuple[str, str]:
     return path, name
 
 
-def _job(
-    name: str,
-    probe: str,
-    spec: Mapping[str, Any],
-    *,
-    seconds: float,
-    side: Side = Side.HEAD,
-    overlay: tuple[tuple[str, bytes], ...] = (),
-) -> Job:
-    argv = ("{python}", "-s", "-B", f"{{probes}}/{probe}.py", f"{{scratch}}/{_SPEC}", f"{{scratch}}/{REPORT}")
+def _job(name: str, probe: str, spec: Mapping[str, Any], *, python: str, seconds: float) -> Job:
+    argv = (python, "-s", "-B", f"{{probes}}/{probe}.py", f"{{scratch}}/{_SPEC}", f"{{scratch}}/{REPORT}")
     return Job(
         name,
         (*argv, "tree={tree}", "head={tree}", "base={beside}"),
         seconds,
         executes=True,
-        tree=side,
+        tree=Side.HEAD,
         beside=Side.BASE,
         files=((_SPEC, json.dumps(spec).encode("ascii")),),
-        overlay=overlay,
         collect=(REPORT,),
         environment=(("PYTHONHASHSEED", "0"),),
     )
