@@ -45,11 +45,19 @@ class Lab:
         """Path, line and rule of what is new."""
         return [(item.result.path, item.result.line, item.result.rule) for item in self.new(kind)]
 
-    def prove(self, check: Check, *, path: str = "", lines: tuple[int, int] = (0, 0), fix: Draft | None = None) -> Verification:
+    def prove(
+        self,
+        check: Check,
+        *,
+        path: str = "",
+        lines: tuple[int, int] = (0, 0),
+        fix: Draft | None = None,
+        options: CheckOptions | None = None,
+    ) -> Verification:
         """What a check shows when it is run, at the place of its claim."""
         experiment = Experiment("C1", check, path, *lines, fix)
         bench = Bench(self.room, deadline=Deadline(FakeClock(), 600), observer=Watching(), cores=2)
-        return bench.conduct(proof.conduct(experiment, self.view, CheckOptions()))
+        return bench.conduct(proof.conduct(experiment, self.view, options or CheckOptions()))
 
 
 def study(
@@ -71,9 +79,9 @@ def study(
     return Lab(view, room, ledger, {job.name: outcome for job, outcome in zip(planned.jobs, outcomes, strict=True)})
 
 
-def laid_out(folder: Path, base: Files, head: Files) -> Lab:
+def laid_out(folder: Path, base: Files, head: Files, *, level: str = "auto") -> Lab:
     """Both versions committed, and nothing run of them yet."""
-    view, room = opened(folder, base, head)
+    view, room = opened(folder, base, head, level=level)
     return Lab(view, room, Ledger(), {})
 
 
