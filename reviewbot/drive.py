@@ -58,6 +58,14 @@ class Deadline:
         return max(self.at - self.clock.seconds(), 0.0)
 
 
+class Awaited(Exception):
+    """No error: a round holds experiments that are run elsewhere. Its questions were asked; the debate goes on another time."""
+
+    def __init__(self, experiments: tuple[Experiment, ...]) -> None:
+        super().__init__(f"{len(experiments)} experiments of the round are run elsewhere")
+        self.experiments = experiments
+
+
 class Bench:
     """Where jobs of the sandbox are run: as many side by side as there are cores, one that asks for the machine alone."""
 
@@ -125,29 +133,31 @@ class Bench:
 def converse(
     conversation: Generator[Round, Answers, _End],
     panel: Panel,
-    experiment: Callable[[Experiment], Verification],
+    experiment: Callable[[Experiment], Verification | None],
     *,
     deadline: Deadline,
     observer: Observer,
 ) -> _End:
-    """Hold a conversation to its end: each round's questions side by side, and its experiments beside them."""
+    """Hold a conversation to its end: each round's questions side by side, and its experiments beside them.
+
+    Raises Awaited after a round with experiments of which nothing is known yet."""
     return asyncio.run(_converse(conversation, panel, experiment, deadline=deadline, observer=observer))
 
 
 async def _converse(
     conversation: Generator[Round, Answers, _End],
     panel: Panel,
-    experiment: Callable[[Experiment], Verification],
+    experiment: Callable[[Experiment], Verification | None],
     *,
     deadline: Deadline,
     observer: Observer,
 ) -> _End:
-    async def carry_out(wanted: Experiment) -> Verification:
+    async def carry_out(wanted: Experiment) -> Verification | None:
         if not deadline.left():
             return Verification(wanted.check, "no time was left for it")
         return await asyncio.to_thread(experiment, wanted)
 
-    async def answer(asked: Ask | Experiment) -> Reply | Verification:
+    async def answer(asked: Ask | Experiment) -> Reply | Verification | None:
         if isinstance(asked, Experiment):
             label = asked.check.label
             observer.saw(Progress("proof", f"{asked.subject}: running {label}", {"event": "tested", "subject": asked.subject}))
@@ -162,13 +172,20 @@ async def _converse(
     try:
         wanted: Round = next(conversation)
         while True:
-            answers: Answers = tuple(await asyncio.gather(*(answer(item) for item in wanted)))
-            wanted = conversation.send(answers)
+            wanted = conversation.send(_whole(wanted, await asyncio.gather(*(answer(item) for item in wanted))))
     except StopIteration as end:
         value: _End = end.value
         return value
     finally:
         await panel.close()
+
+
+def _whole(wanted: Round, answers: Iterable[Reply | Verification | None]) -> Answers:
+    """The answers of a round. Raises Awaited where one is not there yet."""
+    told = list(zip(wanted, answers, strict=True))
+    if left := tuple(item for item, answer in told if answer is None and isinstance(item, Experiment)):
+        raise Awaited(left)
+    return tuple(answer for _, answer in told if answer is not None)
 
 
 async def _ask(panel: Panel, ask: Ask, deadline: Deadline) -> Reply:

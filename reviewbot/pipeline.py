@@ -59,7 +59,6 @@ LARGEST_SETTINGS_FILE = 300_000
 MOST_SETTINGS_FILES = 100
 """Test files (count, bytes) that are read to find out which of them import what changed."""
 
-
 ENDS = {
     Conclusion.COMPLETE: SessionState.CONVERGED,
     Conclusion.PARTIAL: SessionState.PARTIAL,
@@ -366,13 +365,7 @@ def _shown(material: _Material, brief: Brief, transcript: Transcript) -> Shown:
 
 
 def _concluded(
-    material: _Material,
-    ledger: Ledger,
-    transcript: Transcript,
-    *,
-    told: tuple[Finding, ...],
-    identity: Identity,
-    timing: Timing,
+    material: _Material, ledger: Ledger, transcript: Transcript, *, told: tuple[Finding, ...], identity: Identity, timing: Timing
 ) -> Review:
     revisions, scope = material.change.revisions, material.scope
     seen = select.coverage(material.change, scope, transcript.unread)

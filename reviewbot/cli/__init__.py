@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 #: Name of a command: the module that holds its click command under the same name, and its line in ``--help``.
 COMMANDS = {
     "review": ("reviewbot.cli.review", "Review a change and print the consensus."),
+    "collect": ("reviewbot.cli.collect", "Zone R: run the checks of a change and write down what a debate needs. No key."),
+    "debate": ("reviewbot.cli.debate", "Zone M: hold the debate over those documents. Models, and no code of the change."),
+    "publish": ("reviewbot.cli.publish", "Zone W: print a finished review, every place held against the change."),
     "demo": ("reviewbot.cli.demo", "Build a small repository with planted defects and review it."),
     "explain": ("reviewbot.cli.explain", "Tell who said what about one finding of the last review."),
     "status": ("reviewbot.cli.status", "Say which debates run or were interrupted, and how the last ones ended."),

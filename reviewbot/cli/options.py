@@ -21,6 +21,7 @@ COLORS = ("auto", "always", "never")
 EFFORTS = ("low", "medium", "high")
 LOG_FORMATS = ("text", "json")
 LISTINGS = ("text", "json")
+ORIGINS = ("runner", "author")
 
 #: Field of :class:`ReviewArguments`: the configuration key it overrides, and the flag as the user knows it.
 OVERRIDES = {
@@ -102,6 +103,19 @@ class ReviewArguments(Common):
         return named(self.target)
 
 
+@dataclass(frozen=True, slots=True)
+class DebateArguments(ReviewArguments):
+    """One ``reviewbot debate`` as it was typed: its documents, who ran the checks, and the folder it writes into."""
+
+    changeset: Path = Path()
+    evidence: Path = Path()
+    request: Path | None = None
+    verifications: tuple[Path, ...] = ()
+    await_runner: bool = False
+    evidence_origin: str = "runner"
+    out: Path = Path()
+
+
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 Decorator = Callable[[Handler], Handler]
 
@@ -112,19 +126,29 @@ _NEW_DIRECTORY = click.Path(file_okay=False, path_type=Path)
 _LISTING = click.option("--format", type=click.Choice(LISTINGS), default="text", show_default=True, help="What to print.")
 _POSITIVE = click.FloatRange(min=0, min_open=True)
 
-ANYWHERE: tuple[Decorator[Any], ...] = (
-    click.option("--env-file", type=_FILE, help="Fill what the environment lacks from this file of NAME=VALUE lines."),
-    click.option("--state", type=_NEW_DIRECTORY, help="Where reviewbot keeps what it remembers."),
+_FAIL_ON = click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit 1 for findings this bad or worse.")
+_LOG_FORMAT = click.option(
+    "--log-format", type=click.Choice(LOG_FORMATS), default="text", show_default=True, help="How progress is told."
+)
+_RESUME = click.option("--resume/--fresh", default=True, help="Go on where an equal review was; or pay for every answer again.")
+_ROUNDS = click.option("--rounds", type=click.IntRange(0, 5), metavar="N", help="Rounds per disputed claim.")
+_TIMEOUT = click.option("--timeout", type=_POSITIVE, metavar="SECONDS", help="Take at most this long.")
+_REPO = click.option("-C", "--repo", type=_DIRECTORY, default=Path(), help="Work in this directory.")
+_CONFIG = click.option("--config", type=_FILE, help="Read this file instead of the repository's configuration.")
+
+TOLD: tuple[Decorator[Any], ...] = (
     click.option("-q", "--quiet", is_flag=True, help="Say only what was asked for."),
     click.option("-v", "--verbose", is_flag=True, help="Show the whole debate."),
     click.option("--color", type=click.Choice(COLORS), help="Colour; by default on a terminal without NO_COLOR."),
 )
 
-COMMON: tuple[Decorator[Any], ...] = (
-    click.option("-C", "--repo", type=_DIRECTORY, default=Path(), help="Work in this directory."),
-    click.option("--config", type=_FILE, help="Read this file instead of the repository's configuration."),
-    *ANYWHERE,
+ANYWHERE: tuple[Decorator[Any], ...] = (
+    click.option("--env-file", type=_FILE, help="Fill what the environment lacks from this file of NAME=VALUE lines."),
+    click.option("--state", type=_NEW_DIRECTORY, help="Where reviewbot keeps what it remembers."),
+    *TOLD,
 )
+
+COMMON: tuple[Decorator[Any], ...] = (_REPO, _CONFIG, *ANYWHERE)
 
 REPORT: tuple[Decorator[Any], ...] = (
     click.option("--format", type=click.Choice(FORMATS), default="text", show_default=True, help="What to print."),
@@ -145,26 +169,60 @@ PANEL: tuple[Decorator[Any], ...] = (
     *SEATS,
     click.option("--effort", type=click.Choice(EFFORTS), help="How much thought a panel of models spends."),
     click.option("--max-cost-usd", type=click.FloatRange(min=0), metavar="N", help="Spend at most this much."),
-    click.option("--log-format", type=click.Choice(LOG_FORMATS), default="text", show_default=True, help="How progress is told."),
+    _LOG_FORMAT,
 )
 
-REVIEW: tuple[Decorator[Any], ...] = (
+TARGETS: tuple[Decorator[Any], ...] = (
     click.argument("target", required=False),
     click.option("--staged", is_flag=True, help="Review the index against HEAD."),
     click.option("--worktree", is_flag=True, help="Review everything uncommitted against HEAD."),
     click.option("--base", metavar="REF", help="Review HEAD since it left REF."),
     click.option("--patch", metavar="FILE|-", help="Review a unified diff; no repository is needed."),
-    *PANEL,
-    click.option("--resume/--fresh", default=True, help="Go on where an equal review was; or pay for every answer again."),
-    click.option("--dry-run", is_flag=True, help="Say who would be asked what, and its worst price; ask nobody."),
-    *REPORT,
-    click.option("--fail-on", type=click.Choice(SEVERITIES), help="Exit 1 for findings this bad or worse."),
-    click.option("--timeout", type=_POSITIVE, metavar="SECONDS", help="Take at most this long."),
-    click.option("--rounds", type=click.IntRange(0, 5), metavar="N", help="Rounds per disputed claim."),
+)
+
+CHECKS: tuple[Decorator[Any], ...] = (
     click.option("--sandbox", type=click.Choice(SANDBOXES), help="Where tests run."),
     click.option("--no-exec", is_flag=True, help="Run no tests or linters."),
+)
+
+REVIEW: tuple[Decorator[Any], ...] = (
+    *TARGETS,
+    *PANEL,
+    _RESUME,
+    click.option("--dry-run", is_flag=True, help="Say who would be asked what, and its worst price; ask nobody."),
+    *REPORT,
+    _FAIL_ON,
+    _TIMEOUT,
+    _ROUNDS,
+    *CHECKS,
     *COMMON,
 )
+
+OUT = click.option("--out", type=_NEW_DIRECTORY, default=Path(), help="Write into this folder.")
+COLLECT: tuple[Decorator[Any], ...] = (*TARGETS, _LOG_FORMAT, _TIMEOUT, *CHECKS, _REPO, _CONFIG, *TOLD)
+DEBATE: tuple[Decorator[Any], ...] = (
+    click.option("--changeset", type=_FILE, required=True, help="The change, as `reviewbot collect` wrote it."),
+    click.option("--evidence", type=_FILE, required=True, help="What its checks said, as `reviewbot collect` wrote it."),
+    click.option("--request", type=_FILE, help="Title and focus of the review: see `reviewbot schema request`."),
+    click.option("--verifications", type=_FILE, multiple=True, help="What experiments of this debate showed. Repeatable."),
+    click.option("--await-runner", is_flag=True, help="Stop where a check is wanted, and write experiments.json."),
+    click.option(
+        "--evidence-origin",
+        type=click.Choice(ORIGINS),
+        default="runner",
+        show_default=True,
+        help="Who ran the checks: a runner that the author cannot steer, or a workflow of the author's own.",
+    ),
+    OUT,
+    *PANEL,
+    _RESUME,
+    _FAIL_ON,
+    _TIMEOUT,
+    _ROUNDS,
+    _CONFIG,
+    *ANYWHERE,
+)
+PUBLISH: tuple[Decorator[Any], ...] = (*REPORT, _FAIL_ON, *TOLD)
 
 
 def common_options(handler: Callable[..., int]) -> Callable[..., int]:
@@ -190,6 +248,21 @@ def seat_options(handler: Callable[..., int]) -> Callable[..., int]:
 def report_options(handler: Callable[..., int]) -> Callable[..., int]:
     """Give a command that reports a review of the past the options of a report, as one :class:`ReviewArguments`."""
     return _gathered(handler, ReviewArguments, (*REPORT, *COMMON))
+
+
+def collect_options(handler: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of a review that concern its change and the checks, as one :class:`ReviewArguments`."""
+    return _gathered(handler, ReviewArguments, COLLECT)
+
+
+def debate_options(handler: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of a review that concern its debate, and its documents, as one :class:`DebateArguments`."""
+    return _gathered(handler, DebateArguments, DEBATE)
+
+
+def publish_options(handler: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of a review that concern its report, as one :class:`ReviewArguments`."""
+    return _gathered(handler, ReviewArguments, PUBLISH)
 
 
 def demo_options(handler: Callable[..., int]) -> Callable[..., int]:

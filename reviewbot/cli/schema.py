@@ -8,7 +8,7 @@ import click
 
 from reviewbot.cli.output import deliver
 
-DOCUMENTS = ("review", "evidence", "config")
+DOCUMENTS = ("review", "evidence", "config", "changeset", "request", "experiments", "verifications")
 
 
 @click.command("schema")

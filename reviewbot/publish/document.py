@@ -13,13 +13,12 @@ from reviewbot.domain.money import Usage
 from reviewbot.domain.review import Finding, Review
 from reviewbot.ports import Verification
 from reviewbot.publish import plain
-
-SCHEMA_VERSION = 1
+from reviewbot.publish.node import SCHEMA_VERSION
 
 
 def document(review: Review) -> dict[str, Any]:
     """The review document. A path that is not UTF-8 shows its bytes as ``\\xNN``."""
-    written: dict[str, Any] = _storable(
+    written: dict[str, Any] = storable(
         {
             "schema_version": SCHEMA_VERSION,
             "run_id": review.run_id,
@@ -59,16 +58,10 @@ def document(review: Review) -> dict[str, Any]:
 
 def evidence_document(ledger: Ledger, revisions: Revisions) -> dict[str, Any]:
     """The ledger document: what zone R hands to zone M."""
-    written: dict[str, Any] = _storable(
+    written: dict[str, Any] = storable(
         {
             "schema_version": SCHEMA_VERSION,
-            "target": {
-                "kind": revisions.kind,
-                "base": revisions.base,
-                "head": revisions.head,
-                "base_tree": revisions.base_tree,
-                "head_tree": revisions.head_tree,
-            },
+            "target": target_fields(revisions),
             "items": [_item(item) for item in ledger.items],
             "checks": [_check_run(run) for run in ledger.checks],
             "tests": {
@@ -84,21 +77,25 @@ def evidence_document(ledger: Ledger, revisions: Revisions) -> dict[str, Any]:
     return written
 
 
+def target_fields(revisions: Revisions) -> dict[str, Any]:
+    """Which change a document is about: both ends and their trees, without what is to be said of them."""
+    return {
+        "kind": revisions.kind,
+        "base": revisions.base,
+        "head": revisions.head,
+        "base_tree": revisions.base_tree,
+        "head_tree": revisions.head_tree,
+    }
+
+
 def verification_document(shown: Verification) -> dict[str, Any]:
     """What an experiment showed, as the ledger of debates keeps it."""
-    check = shown.check
-    written: dict[str, Any] = _storable(
+    written: dict[str, Any] = storable(
         {
             "schema_version": SCHEMA_VERSION,
-            "check": {
-                "command": list(check.command),
-                "source": check.source,
-                "subject": check.subject,
-                "outcome": check.outcome,
-                "evidence": list(check.evidence),
-                "output": check.output,
-            },
+            "check": check_fields(shown.check),
             "excerpt": shown.excerpt,
+            "fixed": shown.fixed,
         }
     )
     return written
@@ -137,7 +134,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         "positions": [_position(position) for position in finding.positions],
         "dissent": finding.dissent,
         "evidence": list(finding.evidence),
-        "check": _check(finding.check),
+        "check": check_fields(finding.check) if finding.check else None,
         "versions": [
             {"round": version.round, "by": version.by, "change": version.change, "text": version.text}
             for version in finding.versions
@@ -170,17 +167,19 @@ def _position(position: Position) -> dict[str, Any]:
             for argument in position.arguments
         ],
         "counted": position.counted,
-        "check": _check(position.check),
+        "check": check_fields(position.check) if position.check else None,
     }
 
 
-def _check(check: Check | None) -> dict[str, Any] | None:
-    if check is None:
-        return None
+def check_fields(check: Check) -> dict[str, Any]:
+    """A check with what its runs showed, the same in every document."""
     return {
+        "kind": check.kind.value,
         "command": list(check.command),
+        "subject": check.subject,
         "source": check.source,
-        "outcome": check.outcome,
+        "author": check.author,
+        "outcome": check.outcome.value,
         "evidence": list(check.evidence),
         "output": check.output,
     }
@@ -266,12 +265,12 @@ def _check_run(run: CheckRun) -> dict[str, Any]:
     }
 
 
-def _storable(value: Any) -> Any:
+def storable(value: Any) -> Any:
     """The value with every text, keys too, made storable."""
     if isinstance(value, str):
         return plain.storable(value)
     if isinstance(value, dict):
-        return {_storable(key): _storable(item) for key, item in value.items()}
+        return {storable(key): storable(item) for key, item in value.items()}
     if isinstance(value, list):
-        return [_storable(item) for item in value]
+        return [storable(item) for item in value]
     return value

@@ -9,7 +9,6 @@ from reviewbot.domain.change import Coverage, CoverageStatus, Revisions
 from reviewbot.domain.debate import (
     Argument,
     Attendance,
-    Check,
     Position,
     Proof,
     Ruling,
@@ -32,8 +31,7 @@ from reviewbot.domain.review import (
     Timing,
     Verdict,
 )
-from reviewbot.publish.document import SCHEMA_VERSION
-from reviewbot.publish.load_evidence import OUTCOMES, SANDBOXES, load_evidence, load_verification
+from reviewbot.publish.load_evidence import SANDBOXES, check, load_evidence, load_verification
 from reviewbot.publish.node import Kind, Node, root
 
 __all__ = ["load_evidence", "load_review", "load_verification"]
@@ -53,8 +51,7 @@ def _review(node: Node) -> Review:
         "schema_version run_id tool_version conclusion verdict target coverage findings debate evidence panel usage timing"
         " sandbox notes"
     )
-    if at["schema_version"].integer() != SCHEMA_VERSION:
-        raise at["schema_version"].wrong(f"version {SCHEMA_VERSION} is expected")
+    at["schema_version"].version()
     target = at["target"].fields("kind base head repository pull_request")
     debate = at["debate"].fields("criteria rounds moderator")
     timing = at["timing"].fields("seconds critical_path_seconds")
@@ -82,7 +79,7 @@ def _review(node: Node) -> Review:
 
 def _coverage(node: Node) -> Coverage:
     at = node.fields("path status reason")
-    return Coverage(at["path"].text(), at["status"].word(CoverageStatus), at["reason"].maybe(Node.text))
+    return Coverage(at["path"].path_inside(), at["status"].word(CoverageStatus), at["reason"].maybe(Node.text))
 
 
 def _finding(node: Node) -> Finding:
@@ -94,7 +91,7 @@ def _finding(node: Node) -> Finding:
     return Finding(
         id=at["id"].text(),
         fingerprint=at["fingerprint"].text(),
-        path=at["path"].text(),
+        path=at["path"].path_inside(),
         start_line=at["start_line"].count(),
         line=at["line"].count(),
         severity=at["severity"].severity(),
@@ -114,7 +111,7 @@ def _finding(node: Node) -> Finding:
         versions=at["versions"].each(_version),
         evidence=at["evidence"].texts(),
         dissent=at["dissent"].maybe(Node.text),
-        check=at["check"].maybe(_check),
+        check=at["check"].maybe(check),
         rule=at["rule"].maybe(Node.text),
         lifecycle=at["lifecycle"].word(Lifecycle),
         pre_existing=at["pre_existing"].truth(),
@@ -132,7 +129,7 @@ def _position(node: Node) -> Position:
         probability=at["probability"].probability(),
         arguments=at["arguments"].each(_argument),
         counted=at["counted"].truth() if "counted" in at else True,
-        check=at["check"].maybe(_check) if "check" in at else None,
+        check=at["check"].maybe(check) if "check" in at else None,
     )
 
 
@@ -144,17 +141,6 @@ def _argument(node: Node) -> Argument:
 def _version(node: Node) -> Version:
     at = node.fields("round by change text")
     return Version(at["round"].count(), at["by"].text(), at["change"].one_of(CHANGES), at["text"].text())
-
-
-def _check(node: Node) -> Check:
-    at = node.fields("command source outcome evidence", later="output")
-    return Check(
-        at["command"].texts(),
-        at["source"].text(),
-        outcome=at["outcome"].one_of(OUTCOMES),
-        evidence=at["evidence"].texts(),
-        output=at["output"].text() if "output" in at else "",
-    )
 
 
 def _suggestion(node: Node) -> Suggestion:

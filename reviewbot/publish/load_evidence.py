@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from reviewbot.domain.debate import Check
+from collections.abc import Callable
+from functools import partial
+
+from reviewbot.domain.change import Revisions
+from reviewbot.domain.debate import Check, CheckKind, CheckOutcome
 from reviewbot.domain.evidence import (
     Category,
     CheckRun,
@@ -16,24 +20,29 @@ from reviewbot.domain.evidence import (
     TestRun,
 )
 from reviewbot.ports import Verification
-from reviewbot.publish.document import SCHEMA_VERSION
+from reviewbot.publish import load_target
 from reviewbot.publish.node import Kind, Node, root
 
 LEDGER = Kind("evidence document", "write it with 'reviewbot collect'", 64_000_000)
 VERIFICATION = Kind("record of an experiment", "begin again with --fresh", 8_000_000)
-OUTCOMES = ("fails_at_head", "passes_at_head", "fails_at_both", "unstable", "not_run")
 SANDBOXES = ("bubblewrap", "container", "unconfined", "none")
 
 
-def load_evidence(text: str | bytes) -> Ledger:
-    """The ledger of an evidence document, nothing lost. Raises UsageError with the JSON path."""
+def load_evidence(text: str | bytes, about: Revisions | None = None) -> Ledger:
+    """The ledger of an evidence document, nothing lost. Raises UsageError with the JSON path.
+
+    With ``about`` it comes out of another zone: it must be of this very change, and names no place outside of the tree.
+    """
     at = root(text, LEDGER).fields("schema_version target items checks tests sandbox notes")
-    _current(at["schema_version"])
-    at["target"].fields("kind base head base_tree head_tree")
+    at["schema_version"].version()
+    target = load_target.read(at["target"])
+    if about is not None:
+        load_target.expect(at["target"], target, about)
+    place = Node.text if about is None else _place
     return Ledger(
-        items=at["items"].each(_item),
+        items=at["items"].each(partial(_item, place=place)),
         checks=at["checks"].each(_check_run),
-        tests=_tests(at["tests"]),
+        tests=_tests(at["tests"], place=place),
         sandbox=at["sandbox"].one_of(SANDBOXES),
         notes=at["notes"].texts(),
     )
@@ -41,28 +50,37 @@ def load_evidence(text: str | bytes) -> Ledger:
 
 def load_verification(text: str | bytes) -> Verification:
     """What an experiment showed. Raises UsageError with the JSON path."""
-    at = root(text, VERIFICATION).fields("schema_version check excerpt")
-    _current(at["schema_version"])
-    check = at["check"].fields("command source subject outcome evidence output")
-    return Verification(
-        Check(
-            command=check["command"].texts(),
-            source=check["source"].text(),
-            subject=check["subject"].text(),
-            outcome=check["outcome"].one_of(OUTCOMES),
-            evidence=check["evidence"].texts(),
-            output=check["output"].text(),
-        ),
-        at["excerpt"].text(),
+    at = root(text, VERIFICATION).fields("schema_version check excerpt", later="fixed")
+    at["schema_version"].version()
+    fixed = at["fixed"].maybe(Node.truth) if "fixed" in at else None
+    return Verification(check(at["check"]), at["excerpt"].text(), fixed)
+
+
+def check(node: Node) -> Check:
+    """A check with what its runs showed. The first releases wrote neither kind nor author, and no subject in a review."""
+    at = node.fields("command source outcome evidence", later="kind subject author output")
+
+    def text(name: str) -> str:
+        return at[name].text() if name in at else ""
+
+    return Check(
+        command=at["command"].texts(),
+        source=at["source"].text(),
+        subject=text("subject"),
+        outcome=at["outcome"].word(CheckOutcome),
+        evidence=at["evidence"].texts(),
+        output=text("output"),
+        kind=at["kind"].word(CheckKind) if "kind" in at else CheckKind.TEST,
+        author=text("author"),
     )
 
 
-def _current(version: Node) -> None:
-    if version.integer() != SCHEMA_VERSION:
-        raise version.wrong(f"version {SCHEMA_VERSION} is expected")
+def _place(node: Node) -> str:
+    """A path inside the tree, or none: a result may be about no file."""
+    return node.path_inside() if node.value else node.text()
 
 
-def _item(node: Node) -> Evidence:
+def _item(node: Node, *, place: Callable[[Node], str]) -> Evidence:
     at = node.fields(
         "id kind tool command revision exit_code path line rule excerpt status end_line message category severity precision"
         " anchor trigger consequence subject suppressed"
@@ -71,7 +89,7 @@ def _item(node: Node) -> Evidence:
         kind=at["kind"].word(EvidenceKind),
         tool=at["tool"].text(),
         rule=at["rule"].maybe(Node.text),
-        path=at["path"].text(),
+        path=place(at["path"]),
         line=at["line"].count(),
         message=at["message"].text(),
         category=at["category"].word(Category),
@@ -108,12 +126,12 @@ def _check_run(node: Node) -> CheckRun:
     )
 
 
-def _tests(node: Node) -> TestRun:
+def _tests(node: Node, *, place: Callable[[Node], str]) -> TestRun:
     at = node.fields("passed failed measured executed")
-    executed = frozenset(at["executed"].each(_line))
+    executed = frozenset(at["executed"].each(partial(_line, place=place)))
     return TestRun(at["passed"].count(), at["failed"].count(), measured=at["measured"].truth(), executed=executed)
 
 
-def _line(node: Node) -> tuple[str, int]:
+def _line(node: Node, *, place: Callable[[Node], str]) -> tuple[str, int]:
     at = node.fields("path line")
-    return at["path"].text(), at["line"].count()
+    return place(at["path"]), at["line"].count()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,6 +12,9 @@ from typing import Any, TypeVar
 from reviewbot.domain.evidence import Severity
 from reviewbot.errors import UsageError
 from reviewbot.screen import strict_json
+
+SCHEMA_VERSION = 1
+"""Of every document."""
 
 _Word = TypeVar("_Word", bound=StrEnum)
 _Value = TypeVar("_Value")
@@ -123,6 +127,27 @@ class Node:
         if found is None:
             raise self.wrong("one of low, medium, high, critical is expected")
         return found
+
+    def path_inside(self) -> str:
+        """A path that stays inside the repository, as git writes them."""
+        if {"", ".", ".."} & set(self.text().split("/")):
+            raise self.wrong("a path inside the repository is expected")
+        return self.text()
+
+    def data(self) -> bytes:
+        """Bytes in base64, in the one way in which they can be written (RFC 4648 §4)."""
+        try:
+            found = base64.b64decode(self.text(), validate=True)
+        except ValueError as exc:
+            raise self.wrong("bytes in base64 are expected") from exc
+        if base64.b64encode(found).decode("ascii") != self.value:
+            raise self.wrong("bytes in base64 are expected")
+        return found
+
+    def version(self) -> None:
+        """The version of documents that this release writes."""
+        if self.integer() != SCHEMA_VERSION:
+            raise self.wrong(f"version {SCHEMA_VERSION} is expected")
 
     def texts(self) -> tuple[str, ...]:
         """A list of strings."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reviewbot.domain.change import Coverage, CoverageStatus
-from reviewbot.domain.debate import Attendance, Check, Proof, Seat, SeatStatus, SettledBy, Stance
+from reviewbot.domain.debate import Attendance, Check, CheckOutcome, Proof, Seat, SeatStatus, SettledBy, Stance
 from reviewbot.domain.evidence import Evidence
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Review, Suggestion, Verdict
 from reviewbot.publish import plain
@@ -58,11 +58,14 @@ class Vote:
 
 
 _OUTCOMES = {
-    "fails_at_head": "fails at head, passes at base",
-    "passes_at_head": "passes at head",
-    "fails_at_both": "fails at base too",
-    "unstable": "not stable: two runs differ",
-    "not_run": "was not run",
+    CheckOutcome.FAILS_AT_HEAD: "fails at head, passes at base",
+    CheckOutcome.PASSES_AT_HEAD: "passes at head",
+    CheckOutcome.FAILS_AT_BOTH: "fails at base too",
+    CheckOutcome.PASSES_WITH_FIX: "fails at head, passes with the fix",
+    CheckOutcome.NONE_FOUND: "no counter-example found within the bound",
+    CheckOutcome.UNRELATED: "fails without running what the finding is about",
+    CheckOutcome.UNSTABLE: "not stable: two runs differ",
+    CheckOutcome.NOT_RUN: "was not run",
 }
 _PROOFS = {
     Proof.PROVEN: "proven by a check",
@@ -156,6 +159,12 @@ def spot(item: Evidence) -> str:
     return f"{item.result.path}:{item.result.line}" if item.result.line else item.result.path
 
 
+def _is_undecided(finding: Finding) -> bool:
+    """Its check was run and says nothing of it either way."""
+    ran = finding.check is not None and finding.check.outcome is not CheckOutcome.NOT_RUN
+    return ran and finding.proof is Proof.UNTESTED
+
+
 def status(finding: Finding) -> str:
     """What became of it, for a reader."""
     return _STATUSES[finding.status]
@@ -163,6 +172,8 @@ def status(finding: Finding) -> str:
 
 def proof(finding: Finding) -> str:
     """What execution said of it."""
+    if _is_undecided(finding):
+        return "tested, not decided"
     if finding.proof is Proof.UNTESTED and finding.settled_by is SettledBy.EVIDENCE:
         return "a tool's own result, see the evidence"
     return _PROOFS[finding.proof]
@@ -170,13 +181,20 @@ def proof(finding: Finding) -> str:
 
 def proof_word(finding: Finding) -> str:
     """The same in a word or two, for a table."""
+    if _is_undecided(finding):
+        return "undecided"
     tool = finding.proof is Proof.UNTESTED and finding.settled_by is SettledBy.EVIDENCE
     return "tool result" if tool else finding.proof.value
 
 
 def outcome(check: Check) -> str:
     """What a check showed, in words."""
-    return _OUTCOMES.get(check.outcome, check.outcome.replace("_", " "))
+    return _OUTCOMES[check.outcome]
+
+
+def check(made: Check) -> str:
+    """What a check is: its command as a person would type it, or its kind and what it is about."""
+    return command(made.command) if made.command else made.label
 
 
 def command(argv: tuple[str, ...]) -> str:

@@ -9,6 +9,7 @@ from reviewbot.domain.debate import (
     Argument,
     Attendance,
     Check,
+    CheckOutcome,
     Position,
     Proof,
     Ruling,
@@ -113,7 +114,9 @@ OFF_BY_ONE = Finding(
         Version(1, "reviewer", "merged", "test_total fails"),
     ),
     evidence=("E1", "E2"),
-    check=Check(("pytest", "tests/test_cart.py::test_total"), "", "test_total", "fails_at_head", ("E1",), "1 failed in 0.3 s"),
+    check=Check(
+        ("pytest", "tests/test_cart.py::test_total"), "", "test_total", CheckOutcome.FAILS_AT_HEAD, ("E1",), "1 failed in 0.3 s"
+    ),
     rule=None,
     suggestion=Suggestion(41, 41, "    for index in range(len(items)):\n"),
     code=(
@@ -360,7 +363,7 @@ _HOSTILE_FINDING = replace(
     ),
     versions=(Version(1, HOSTILE_WORDS, "raised", HOSTILE_WORDS),),
     evidence=("E1", HOSTILE_WORDS),
-    check=Check(("sh", "-c", HOSTILE_WORDS), HOSTILE_WORDS, HOSTILE_WORDS, "fails_at_head", ("E1",), HOSTILE_WORDS),
+    check=Check(("sh", "-c", HOSTILE_WORDS), HOSTILE_WORDS, HOSTILE_WORDS, CheckOutcome.FAILS_AT_HEAD, ("E1",), HOSTILE_WORDS),
     code=(CodeLine(1, HOSTILE_WORDS, changed=True),),
     suggestion=Suggestion(1, 1, HOSTILE_WORDS),
 )

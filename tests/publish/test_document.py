@@ -14,11 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from reviewbot.domain.debate import Argument, Position, Proof, SettledBy, Stance, Version
+from reviewbot.domain.debate import Argument, Check, CheckKind, CheckOutcome, Position, Proof, SettledBy, Stance, Version
 from reviewbot.domain.evidence import Category, EvidenceKind, EvidenceStatus, Precision, Severity, Side
 from reviewbot.domain.review import Conclusion, Confidence, FindingStatus, Lifecycle, Verdict
 from reviewbot.errors import UsageError
-from reviewbot.publish import load
+from reviewbot.publish import load, plain
 from reviewbot.publish.document import document, dumps, evidence_document
 from tests.publish import samples
 
@@ -42,6 +42,17 @@ def test_a_document_read_back_says_the_same(name: str) -> None:
 
 
 WORDS = st.text(st.characters(codec=None, exclude_categories=()), max_size=8)
+CHECKS = st.builds(
+    Check,
+    command=st.lists(WORDS, max_size=2).map(tuple),
+    source=WORDS,
+    subject=WORDS,
+    outcome=st.sampled_from(CheckOutcome),
+    output=WORDS,
+    kind=st.sampled_from(CheckKind),
+    author=WORDS,
+)
+PATHS = WORDS.map(plain.storable).filter(lambda path: not {"", ".", ".."} & set(path.split("/")))
 POSITIONS = st.builds(
     Position,
     panelist=WORDS,
@@ -53,7 +64,7 @@ POSITIONS = st.builds(
 FINDINGS = st.builds(
     replace,
     st.sampled_from(samples.FULL.findings),
-    path=WORDS,
+    path=PATHS,
     line=st.integers(0, 10**9),
     severity=st.sampled_from(Severity),
     category=st.sampled_from(Category),
@@ -65,6 +76,7 @@ FINDINGS = st.builds(
     positions=st.lists(POSITIONS, max_size=2).map(tuple),
     versions=st.tuples(st.builds(Version, round=st.integers(0, 3), by=WORDS, change=st.just("amended"), text=WORDS)),
     dissent=st.none() | WORDS,
+    check=st.none() | CHECKS,
     rule=st.none() | WORDS,
 )
 
@@ -117,7 +129,7 @@ def is_read(candidate: Any) -> bool:
 
 #: What the second release added: the first one's documents lack it and are read.
 OF_USAGE = ("local_tokens", "seconds", "replayed_calls", "paid_usd", "estimated_usd", "cached_share", "local_share")
-LATER = {("positions", "counted"), ("positions", "check"), ("check", "output")}
+LATER = {("positions", "counted"), ("positions", "check"), *(("check", name) for name in ("kind", "subject", "author", "output"))}
 LATER |= {(holder, name) for holder in ("usage", "by_panelist") for name in OF_USAGE}
 
 
@@ -160,6 +172,22 @@ def test_a_document_of_the_first_release_is_read() -> None:
 
 def test_what_was_cached_local_replayed_and_estimated_is_read_back() -> None:
     assert load.load_review(dumps(document(samples.MODELS))).bill == samples.MODELS.bill
+
+
+def test_a_check_is_written_with_all_that_is_known_of_it_as_plain_strings() -> None:
+    made = Check(("sh", "t.sh"), "exit 1", "t.sh", CheckOutcome.PASSES_WITH_FIX, ("E1",), "1", CheckKind.SCRIPT, "tester")
+    written = document(replace(samples.FULL, findings=(replace(samples.OFF_BY_ONE, check=made),)))["findings"][0]["check"]
+    assert written == {
+        "kind": "script",
+        "command": ["sh", "t.sh"],
+        "subject": "t.sh",
+        "source": "exit 1",
+        "author": "tester",
+        "outcome": "passes_with_fix",
+        "evidence": ["E1"],
+        "output": "1",
+    }
+    assert {type(written[name]) for name in ("kind", "outcome")} == {str}
 
 
 def test_every_unknown_key_is_refused() -> None:
@@ -205,6 +233,21 @@ def test_the_error_names_the_place() -> None:
         load.load_review(json.dumps(planted(("findings", 0, "positions", 1, "probability"), 1.5)))
 
 
+@pytest.mark.parametrize("path", ["", ".", "..", "../x", "/etc/passwd", "a/../../x", "a//b", "a/", "./a"])
+@pytest.mark.parametrize("place", ["findings", "coverage"])
+def test_a_path_that_leads_out_of_the_tree_is_refused(place: str, path: str) -> None:
+    candidate = planted((place, 0, "path"), path)
+    assert not REVIEW_SCHEMA.is_valid(candidate)
+    with pytest.raises(UsageError, match=rf"\$\.{place}\[0\]\.path: a path inside the repository"):
+        load.load_review(json.dumps(candidate))
+
+
+@pytest.mark.parametrize("path", ["..a", "a/...", "a/..b", ".a", "a b\n", "...", "\\..\\x"])
+def test_an_odd_path_inside_of_the_tree_is_read(path: str) -> None:
+    assert REVIEW_SCHEMA.is_valid(planted(("findings", 0, "path"), path))
+    assert load.load_review(json.dumps(planted(("findings", 0, "path"), path))).findings[0].path == path
+
+
 def test_a_probability_that_is_no_number_is_never_written() -> None:
     broken = replace(samples.FULL, findings=(replace(samples.OFF_BY_ONE, probability=float("nan")),))
     with pytest.raises(ValueError, match="not JSON compliant"):
@@ -239,6 +282,8 @@ def test_the_schemas_know_every_word_of_the_domain() -> None:
         (finding["confidence"], Confidence),
         (finding["settled_by"], SettledBy),
         (finding["severity"], [severity.label for severity in Severity]),
+        (review["$defs"]["check"]["properties"]["kind"], CheckKind),
+        (review["$defs"]["check"]["properties"]["outcome"], CheckOutcome),
         (item["kind"], EvidenceKind),
         (item["status"], EvidenceStatus),
         (item["revision"], Side),

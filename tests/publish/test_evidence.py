@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.domain.change import Revisions
-from reviewbot.domain.debate import Check
+from reviewbot.domain.debate import Check, CheckKind, CheckOutcome
 from reviewbot.domain.evidence import (
     Category,
     CheckRun,
@@ -29,7 +29,7 @@ from reviewbot.errors import UsageError
 from reviewbot.ports import Verification
 from reviewbot.publish.document import dumps, evidence_document, verification_document
 from reviewbot.publish.load import load_evidence, load_verification
-from reviewbot.publish.load_evidence import OUTCOMES, SANDBOXES
+from reviewbot.publish.load_evidence import SANDBOXES
 from tests.publish import samples
 
 #: Every text but those that no JSON reader and no database would take: NUL and half surrogate pairs.
@@ -81,11 +81,14 @@ VERIFICATIONS = st.builds(
         st.lists(WORDS, max_size=2).map(tuple),
         WORDS,
         WORDS,
-        st.sampled_from(OUTCOMES),
+        st.sampled_from(CheckOutcome),
         st.lists(WORDS, max_size=2).map(tuple),
+        WORDS,
+        st.sampled_from(CheckKind),
         WORDS,
     ),
     WORDS,
+    st.none() | st.booleans(),
 )
 
 
@@ -99,6 +102,13 @@ def test_a_ledger_is_read_back_as_it_was_written(ledger: Ledger):
 @given(VERIFICATIONS)
 def test_the_outcome_of_an_experiment_is_read_back_as_it_was_written(shown: Verification):
     assert load_verification(dumps(verification_document(shown))) == shown
+
+
+def test_a_record_of_an_experiment_of_the_first_release_is_read():
+    shown = Verification(Check(("pytest",), outcome=CheckOutcome.FAILS_AT_HEAD), "1 failed")
+    written = verification_document(shown)
+    del written["fixed"], written["check"]["kind"], written["check"]["author"]
+    assert load_verification(json.dumps(written)) == shown
 
 
 def test_what_is_read_back_says_the_same_when_it_is_written_again_even_where_a_name_is_not_utf_8():

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from rich.cells import cell_len
 
-from reviewbot.domain.debate import Check
+from reviewbot.domain.debate import Check, CheckOutcome
 from reviewbot.publish import explain
 from reviewbot.publish.document import document, dumps
 from reviewbot.publish.load import load_review
@@ -52,7 +52,9 @@ def test_a_review_that_was_read_back_explains_as_much() -> None:
 
 
 def test_a_check_that_a_panelist_offered_and_a_vote_that_does_not_count_are_told() -> None:
-    offered = replace(samples.OFF_BY_ONE.positions[0], check=Check(("pytest", "-k", "pads"), outcome="not_run"), counted=False)
+    offered = replace(
+        samples.OFF_BY_ONE.positions[0], check=Check(("pytest", "-k", "pads"), outcome=CheckOutcome.NOT_RUN), counted=False
+    )
     told = explain.text(samples.MODELS, replace(samples.OFF_BY_ONE, positions=(offered,)), color=False)
     assert "pytest -k pads" in told
     assert "was not run" in told

@@ -12,7 +12,9 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from reviewbot.domain.change import CoverageStatus
+from reviewbot.domain.debate import Check, CheckKind, CheckOutcome, Proof, SettledBy
 from reviewbot.domain.review import Conclusion, FindingStatus, Lifecycle, Suggestion
+from reviewbot.publish import phrases
 from reviewbot.publish.formats import FORMATS, Rendering, render
 from tests.publish import samples
 
@@ -210,3 +212,25 @@ def test_a_format_loads_no_library_of_another() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("outcome", CheckOutcome)
+def test_every_outcome_of_a_check_has_words(outcome: CheckOutcome) -> None:
+    words = phrases.outcome(Check((), outcome=outcome))
+    assert words
+    assert "_" not in words
+
+
+def test_a_check_that_ran_and_decided_nothing_is_not_told_as_untested() -> None:
+    def told(outcome: CheckOutcome, proof: Proof) -> tuple[str, str]:
+        made = replace(samples.QUESTION, check=Check(("pytest",), outcome=outcome), proof=proof, settled_by=SettledBy.EVIDENCE)
+        return phrases.proof(made), phrases.proof_word(made)
+
+    assert told(CheckOutcome.NONE_FOUND, Proof.UNTESTED) == ("tested, not decided", "undecided")
+    assert told(CheckOutcome.NOT_RUN, Proof.UNTESTED) == ("a tool's own result, see the evidence", "tool result")
+    assert told(CheckOutcome.PASSES_WITH_FIX, Proof.PROVEN) == ("proven by a check", "proven")
+
+
+def test_a_check_without_a_command_is_named_by_its_kind_and_subject() -> None:
+    assert phrases.check(Check((), "assert 0", "t.py", kind=CheckKind.SCRIPT)) == "script t.py"
+    assert phrases.check(Check(("sh", "a b.sh"))) == "sh 'a b.sh'"

@@ -1,0 +1,1 @@
+"""The three zones as processes, and the documents between them."""
