@@ -13,7 +13,7 @@ from reviewbot import wiring
 from reviewbot.cli import handover
 from reviewbot.cli.options import OUT, ReviewArguments, collect_options
 from reviewbot.cli.output import say
-from reviewbot.cli.review import _patch
+from reviewbot.cli.review import read_patch
 from reviewbot.cli.settings import read_file, read_user_file, top_of
 from reviewbot.cli.watch import watching
 from reviewbot.config.layers import VARIABLE
@@ -79,7 +79,7 @@ def _order(arguments: ReviewArguments) -> wiring.Order:
     """The order, without any variable that could be a secret, and without a ``.env``."""
     environment = _known(os.environ)
     return wiring.Order(
-        target=arguments.chosen_target(_patch),
+        target=arguments.chosen_target(read_patch),
         directory=arguments.repo,
         environment=environment,
         flags=arguments.overrides(),

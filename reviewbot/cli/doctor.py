@@ -29,7 +29,7 @@ def doctor(arguments: Common) -> int:
     configuration, wrong = _configured(arguments, around.variables)
     diagnoses = (*examine(around.variables, state, configuration), *wrong)
     if exit_code(diagnoses) == 0:
-        diagnoses += tuple(Diagnosis(*line) for line in wiring.diagnose(arguments.repo, around.variables))
+        diagnoses += tuple(Diagnosis(*line) for line in wiring.diagnose(arguments.repo, around.variables, configuration))
     deliver(table(diagnoses, color=wants_color(arguments.color or "auto", sys.stdout, around.variables)))
     tell(around.notices, quiet=arguments.quiet)
     return exit_code(diagnoses)

@@ -36,7 +36,7 @@ def review(arguments: ReviewArguments) -> int:
 
 def run(arguments: ReviewArguments) -> int:
     """Make the review that was asked for, deliver the report, and return the exit code."""
-    order = order_of(arguments, arguments.chosen_target(_patch))
+    order = order_of(arguments, arguments.chosen_target(read_patch))
     if arguments.dry_run:
         return _foretell(order, arguments)
     with watching(arguments, order) as observer:
@@ -81,7 +81,7 @@ def _width(environment: Mapping[str, str]) -> int:
         return 100
 
 
-def _patch(name: str) -> bytes:
+def read_patch(name: str) -> bytes:
     """The bytes of a patch file, or of standard input for ``-``. Raises UsageError."""
     if name == "-":
         if sys.stdin is None:

@@ -26,13 +26,14 @@ __all__ = ["Answers", "Brief", "Conversation", "DebateOptions", "Round", "debate
 @dataclass(frozen=True, slots=True)
 class DebateOptions:
     """``rounds`` per disputed claim, ``max_disputes`` claims debated, ``round_seconds`` for each answer; whether deadlocks go
-    before a moderator, and what local panelists may be given."""
+    before a moderator, whether somebody runs the checks that are written, and what local panelists may be given."""
 
     criteria: tuple[tuple[str, int], ...] = numbers.CRITERIA
     rounds: int = 2
     round_seconds: float = 120.0
     max_disputes: int = 6
     moderate: bool = True
+    runner: bool = True
     local: LocalWork = LocalWork()
 
 
@@ -90,7 +91,8 @@ def _hearing(
     seats = {seat.name: seat for seat in minutes.seated}
     hearing = examine.Hearing(brief.passages, brief.papers, brief.ledger, seats, options.rounds)
     docket = {case.id: hearing.opened(case) for case in cases}
-    laboratory = prove.Laboratory(hearing, options.round_seconds, table.moderator if options.moderate else None)
+    judge = table.moderator if options.moderate else None
+    laboratory = prove.Laboratory(hearing, options.round_seconds, judge, runner=options.runner)
     wanted = prove.experiments(docket.values())
     while asks := hearing.asks(docket.values(), minutes.seated, seconds=options.round_seconds, number=minutes.rounds + 1):
         minutes.rounds += 1

@@ -21,11 +21,13 @@ WRITERS = ("tester", "formal")
 
 @dataclass(frozen=True, slots=True)
 class Laboratory:
-    """Who writes checks, against what, with the time for an answer. ``judge`` stands in for a deadlock where no writer sits."""
+    """Who writes checks, against what, with the time for an answer. ``judge`` stands in for a deadlock where no writer
+    sits; ``runner`` is false where nobody runs what is written."""
 
     hearing: Hearing
     seconds: float
     judge: Seat | None = None
+    runner: bool = True
 
     def asks(self, cases: Iterable[Case], seated: Iterable[Seat], *, number: int) -> list[Ask]:
         """The questions of round ``number`` to those who write checks: every open case without one. None without a runner."""
@@ -62,7 +64,7 @@ class Laboratory:
     @property
     def _has_runner(self) -> bool:
         """Somebody will run what is written."""
-        return self.hearing.ledger.sandbox != "none"
+        return self.runner and self.hearing.ledger.sandbox != "none"
 
     def _ask(self, case: Case, seat: Seat, number: int) -> Ask:
         dossier = self.hearing.papers.about(case.lead, seat)

@@ -7,6 +7,8 @@ import re
 from reviewbot.screen import hidden, secrets
 
 LIMIT = 4000
+_ADDRESS = re.compile(r"\b0x[0-9a-f]{8,16}\b")
+"""Where an object lay in memory: other in every run, and of no use to anybody."""
 _ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
 
 
@@ -36,4 +38,4 @@ def output(data: bytes, limit: int = LIMIT) -> str:
 
 
 def _clean(text: str) -> str:
-    return hidden.visible(secrets.redact(_ESCAPES.sub("", text))[0])
+    return hidden.visible(secrets.redact(_ADDRESS.sub("0x…", _ESCAPES.sub("", text)))[0])

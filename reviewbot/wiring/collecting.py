@@ -23,7 +23,7 @@ from reviewbot.publish import document, document_change, document_proof, load_pr
 from reviewbot.publish.document_change import MOST_BYTES, Handed
 from reviewbot.wiring.options import options_of
 from reviewbot.wiring.order import REPOSITORY_FILES, Order, Silent, SystemClock
-from reviewbot.wiring.reviewing import MOST_RULE_FILE_BYTES
+from reviewbot.wiring.reviewing import MOST_RULE_FILE_BYTES, cores
 from reviewbot.wiring.rooms import open_sandbox
 from reviewbot.wiring.scene import Scene, opened
 
@@ -90,12 +90,12 @@ def _is_without_result(shown: Verification) -> bool:
 @contextmanager
 def _world(scene: Scene, order: Order, handed: Handed, *, observer: Observer) -> Iterator[World]:
     """The doors of a runner. The panel is there because a world has one; it is asked nothing."""
-    git, level = scene.git, scene.configuration.get("sandbox", str)
+    git = scene.git
     repo = Handover(scene.revisions, handed.diff, blobs={}, entries={})
     with ExitStack() as stack:
-        room = stack.enter_context(open_sandbox(level, git, scene.revisions, scratch=scene.scratch, order=order))
+        room = stack.enter_context(open_sandbox(scene.configuration, git, scene.revisions, scratch=scene.scratch, order=order))
         worker = stack.enter_context(closing(ProcessWorker()))
-        yield World(repo, git, room, StaticPanel(), SystemClock(), observer, worker, search=git)
+        yield World(repo, git, room, StaticPanel(), SystemClock(), observer, worker, search=git, cores=cores())
 
 
 def _handed(scene: Scene) -> Handed:

@@ -34,7 +34,7 @@ from reviewbot.publish.load_request import Request, load_request
 from reviewbot.wiring import books, offers
 from reviewbot.wiring.options import for_models, options_of, rules_for
 from reviewbot.wiring.order import Order, Outcome, Silent, SystemClock, run_id
-from reviewbot.wiring.reviewing import STATIC_NOTE, Cast, _local
+from reviewbot.wiring.reviewing import STATIC_NOTE, Cast, local_of
 
 NOT_A_REPOSITORY = "handed over"
 """The name of a repository that has none, in what is remembered."""
@@ -98,7 +98,9 @@ def _read(order: Order, papers: Papers) -> _Case:
     about, is_author = handed.revisions, papers.origin is Origin.AUTHOR
     request = load_request(papers.request, about=about) if papers.request is not None else Request()
     configuration = _configuration(order, handed, trusted=not is_author)
-    options = replace(options_of(configuration), rules=_rules(configuration, handed, trusted=not is_author))
+    plain = options_of(configuration)
+    plain = replace(plain, debate=replace(plain.debate, runner=papers.awaits))
+    options = replace(plain, rules=_rules(configuration, handed, trusted=not is_author))
     ledger = load_evidence(papers.evidence, about=about)
     shown: dict[str, Verification] = {}
     notes: tuple[str, ...] = ()
@@ -217,7 +219,7 @@ def _cast(seating: Seating, case: _Case, order: Order, *, observer: Observer) ->
         with store.begin(_session_plan(seating, case, order)) as begun:
             if not (order.offline or begun.replayable):
                 hall.begin()
-            options = for_models(case.options, configuration, laid.seats, local=_local(laid, case.options, begun.session))
+            options = for_models(case.options, configuration, laid.seats, local=local_of(laid, case.options, begun.session))
             remembered = seats.Remembered(begun.calls, begun.session, store.profiles)
             panel = seats.panel(laid, remembered, configuration, offline=order.offline, watcher=observer)
             resumed = ("an interrupted debate was resumed",) if begun.resumed else ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -54,6 +55,11 @@ def review(order: Order, observer: Observer | None = None) -> Outcome:
         return Outcome(made, scene.configuration)
 
 
+def cores() -> int:
+    """How many cores this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
 def plan(order: Order) -> Forecast:
     """What a review would ask, without asking anybody. Raises ReviewbotError."""
     from reviewbot.wiring import forecast
@@ -64,8 +70,7 @@ def plan(order: Order) -> Forecast:
 
 @contextmanager
 def _room(scene: Scene, order: Order) -> Iterator[Sandbox]:
-    level = scene.configuration.get("sandbox", str)
-    with open_sandbox(level, scene.git, scene.revisions, scratch=scene.scratch, order=order) as room:
+    with open_sandbox(scene.configuration, scene.git, scene.revisions, scratch=scene.scratch, order=order) as room:
         yield room
 
 
@@ -76,7 +81,7 @@ def _made(cast: Cast, scene: Scene, order: Order, *, room: Sandbox, observer: Ob
     request = ReviewRequest(order.target, order.title, order.focus)
     with closing(ProcessWorker()) as worker:
         world = pipeline.World(
-            scene.repo, git, room, cast.panel, SystemClock(), observer, worker, search=git, session=cast.session
+            scene.repo, git, room, cast.panel, SystemClock(), observer, worker, search=git, session=cast.session, cores=cores()
         )
         return pipeline.review(request, scene.revisions, world, options=cast.options, identity=identity)
 
@@ -111,7 +116,7 @@ def _models(
             begun.session.keep("order", _retold(order))
             if not (order.offline or begun.replayable):
                 hall.begin()
-            options = for_models(plain, configuration, laid.seats, local=_local(laid, plain, begun.session))
+            options = for_models(plain, configuration, laid.seats, local=local_of(laid, plain, begun.session))
             remembered = seats.Remembered(begun.calls, begun.session, store.profiles)
             panel = seats.panel(laid, remembered, configuration, offline=order.offline, watcher=observer)
             resumed = ("an interrupted debate was resumed",) if begun.resumed else ()
@@ -161,7 +166,7 @@ def _retold(order: Order) -> dict[str, Any]:
     return {"panel": order.panel, "models": list(order.models), "flags": flags, "execute": order.execute, "focus": order.focus}
 
 
-def _local(laid: Laid, plain: pipeline.Options, session: Session) -> LocalWork:
+def local_of(laid: Laid, plain: pipeline.Options, session: Session) -> LocalWork:
     """What local panelists are given: as it was known when this debate was begun, so that who resumes it asks the same."""
     kept: Mapping[str, Any] | None = session.recall("paces")
     if kept is not None:

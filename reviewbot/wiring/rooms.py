@@ -11,12 +11,16 @@ from pathlib import Path
 
 from reviewbot.adapters import sandbox
 from reviewbot.adapters.git import GitRepo
-from reviewbot.config import Source
+from reviewbot.config import Configuration, Source
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.evidence import Side
 from reviewbot.errors import GitError, RepositoryError
 from reviewbot.ports import Objects, Sandbox
+from reviewbot.wiring import hosting
 from reviewbot.wiring.order import REPOSITORY_FILES, Order
+
+KEPT = "kept"
+"""The folder of outcomes in the state directory."""
 
 
 @contextmanager
@@ -51,19 +55,33 @@ def is_private_file(path: Path) -> bool:
 
 
 @contextmanager
-def open_sandbox(level: str, objects: GitRepo | None, revisions: Revisions, *, scratch: Path, order: Order) -> Iterator[Sandbox]:
-    """The sandbox for one review, with both trees exported when first needed. Ends every process it started."""
-    toplevel = objects.toplevel if objects is not None else None
-    room = sandbox.choose(
-        level if order.execute else "none",
-        trees=_exports(objects, revisions, scratch),
-        toplevel=toplevel,
-        interpreters=sandbox.discover(toplevel),
-    )
+def open_sandbox(
+    configuration: Configuration, git: GitRepo | None, revisions: Revisions, *, scratch: Path, order: Order
+) -> Iterator[Sandbox]:
+    """The sandbox for one review, with both trees exported when first needed, after ``setup``. Ends every process it started."""
+    toplevel = git.toplevel if git is not None else None
+    level = configuration.get("sandbox", str) if order.execute else "none"
+    interpreters, trees = sandbox.discover(toplevel), _exports(git, revisions, scratch)
+    host = hosting.host(order.environment, configuration)
+    ground = sandbox.Ground(trees, interpreters, sandbox.Limits(), toplevel, host)
+    commands = configuration.texts("setup")
+    if commands and git is not None and revisions.base_tree is not None and level in hosting.PREPARING_LEVELS:
+        state = order.state or scratch
+        host = hosting.prepared(ground, commands, git=git, base_tree=revisions.base_tree, state=state)
+    memory = _memory(order, revisions)
+    room = sandbox.choose(level, trees=trees, toplevel=toplevel, interpreters=interpreters, host=host, memory=memory)
     try:
         yield room
     finally:
         room.close()
+
+
+def _memory(order: Order, revisions: Revisions) -> sandbox.Memory | None:
+    """Where outcomes at base are kept for the next push; nowhere where nothing is remembered, or all shall be begun anew."""
+    if order.state is None or order.fresh:
+        return None
+    trees = {Side.BASE: revisions.base_tree, Side.HEAD: revisions.head_tree}
+    return sandbox.Memory(order.state / KEPT, {side: tree for side, tree in trees.items() if tree is not None})
 
 
 def _exports(objects: Objects | None, revisions: Revisions, scratch: Path) -> Callable[[Side], Path]:

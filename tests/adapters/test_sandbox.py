@@ -8,7 +8,6 @@ import sys
 import tempfile
 import threading
 import time
-import uuid
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,11 +18,17 @@ from reviewbot.adapters import sandbox
 from reviewbot.domain.evidence import Side
 from reviewbot.errors import SandboxError
 from reviewbot.ports import Ended, Job
-from tests.sandboxes import open_room, python, shell
+from tests.sandboxes import a_mark, open_room, python, shell, wait_until_gone
 
 MIB = 1024 * 1024
 SMALL = sandbox.Limits(
-    memory_bytes=900 * MIB, processes=40, folder_bytes=30 * MIB, file_bytes=10 * MIB, output_bytes=4000, flood_bytes=2 * MIB
+    memory_bytes=900 * MIB,
+    processes=40,
+    threads=160,
+    folder_bytes=30 * MIB,
+    file_bytes=10 * MIB,
+    output_bytes=4000,
+    flood_bytes=2 * MIB,
 )
 
 
@@ -35,7 +40,7 @@ def tree(tmp_path: Path) -> Path:
     return folder
 
 
-@pytest.fixture(params=["bubblewrap", "unconfined"])
+@pytest.fixture(params=["bubblewrap", "unconfined", "container"])
 def room(request: pytest.FixtureRequest, tree: Path) -> Iterator[sandbox.ClosableSandbox]:
     opened = open_room(request.param, tree, limits=SMALL)
     yield opened
@@ -45,29 +50,7 @@ def room(request: pytest.FixtureRequest, tree: Path) -> Iterator[sandbox.Closabl
 @pytest.fixture
 def long() -> str:
     """A number of seconds to sleep that no other test uses."""
-    return f"36{uuid.uuid4().int % 10**12:012}.5"
-
-
-def running(mark: str) -> list[int]:
-    """Processes whose command line holds ``mark``."""
-    found = []
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
-            try:
-                words = (entry / "cmdline").read_bytes()
-                state = (entry / "stat").read_text().rpartition(")")[2].split()[0]
-            except OSError:
-                continue
-            if mark.encode() in words and state != "Z":
-                found.append(int(entry.name))
-    return found
-
-
-def wait_until_gone(mark: str) -> list[int]:
-    deadline = time.monotonic() + 3
-    while running(mark) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    return running(mark)
+    return a_mark()
 
 
 def test_a_job_works_in_a_copy_of_the_tree(room: sandbox.ClosableSandbox, tree: Path) -> None:
@@ -145,14 +128,14 @@ def test_a_child_that_goes_into_the_background_does_not_outlive_its_job(room: sa
     assert wait_until_gone(long) == []
 
 
-def test_nothing_is_left_behind(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("level", ["bubblewrap", "unconfined", "container"])
+def test_nothing_is_left_behind(tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, level: str) -> None:
     temporary = tmp_path / "temporary"
     temporary.mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(temporary))
-    for level in ("bubblewrap", "unconfined"):
-        room = open_room(level, tree)
-        shell(room, "mkdir -p x/y ~/z; chmod 0 x ~/z; echo > {scratch}/a", collect=("a",))
-        shell(room, "sleep 9", seconds=0.2)
+    room = open_room(level, tree)
+    shell(room, "mkdir -p x/y ~/z; chmod 0 x ~/z; echo > {scratch}/a", collect=("a",))
+    shell(room, "sleep 9", seconds=0.2)
     assert list(temporary.iterdir()) == []
 
 

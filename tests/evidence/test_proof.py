@@ -28,6 +28,9 @@ STILL_WRONG = Draft("shop/pages.py", 2, 2, "    return items // size + 2")
 TEST = Check(("pytest",), source="from shop.pages import pages\n\n\ndef test_full():\n    assert pages(20, 10) == 2\n")
 
 
+WELL = (True, True)
+
+
 def told(*passes: bool | None) -> tuple[Told, ...]:
     return tuple(Told(one) for one in passes)
 
@@ -63,14 +66,14 @@ def test_nothing_is_proven_unless_every_run_of_head_failed_and_every_run_of_base
 
 def test_a_failure_that_did_not_touch_the_claim_is_unrelated() -> None:
     strangers = (Told(passes=False, related=False),) * 2
-    assert together(strangers, told(True, True)) is CheckOutcome.UNRELATED
+    assert together(strangers, told(*WELL)) is CheckOutcome.UNRELATED
 
 
 def test_whether_a_fix_mends_is_known_only_where_it_was_tried() -> None:
     assert passes_with(()) is None
     assert passes_with(told(None, None)) is None
-    assert passes_with(told(True, True)) is True
-    assert passes_with(told(True, None)) is False
+    assert passes_with(told(*WELL)) is True
+    assert passes_with(told(*WELL[:1], None)) is False
 
 
 @pytest.fixture

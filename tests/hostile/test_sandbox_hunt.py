@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import threading
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,9 @@ import pytest
 from reviewbot.adapters import sandbox
 from reviewbot.domain.evidence import EvidenceStatus
 from tests.evidence.lab import Lab, study
-from tests.sandboxes import open_room, python, shell
+from tests.sandboxes import container_host, open_room, python, shell
 
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+WALLED = ("bubblewrap", "container")
 CANARY = "canary-7f3a9c-do-not-leak"
 HUNT = """
 import glob, os, pathlib, socket, subprocess, sys
@@ -98,15 +99,113 @@ def everything(lab: Lab) -> bytes:
     return b"".join(parts)
 
 
-def test_a_program_finds_no_secret_of_its_parent(tmp_path: Path, home: Path, listener: Listener) -> None:
+@pytest.mark.parametrize("level", WALLED)
+def test_a_program_finds_no_secret_of_its_parent(tmp_path: Path, home: Path, listener: Listener, level: str) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
-    outcome = python(open_room("bubblewrap", tree), hunt(home, listener))
+    outcome = python(open_room(level, tree), hunt(home, listener))
     assert outcome.exit_code == 0, outcome.stderr[-2000:]
     assert b"/proc/1/environ" in outcome.stdout
     assert CANARY.encode() not in outcome.stdout + outcome.stderr
     assert b"REACHED (" not in outcome.stdout
     assert listener.visits == []
+
+
+def a_repository(top: Path) -> None:
+    """A work tree with secrets in it, and with what a job may borrow: none of that holds one."""
+    (top / ".git").mkdir(parents=True)
+    for name in (".git/config", ".env", "untracked.txt"):
+        (top / name).write_text(CANARY)
+    (top / "node_modules" / "dep").mkdir(parents=True)
+    (top / "node_modules" / "dep" / "index.js").write_text("a dependency")
+    (top / ".venv" / "lib" / "python3.11" / "site-packages").mkdir(parents=True)
+    (top / ".venv" / "bin").mkdir()
+    (top / ".venv" / "pyvenv.cfg").write_text(f"home = {top}\n")
+
+
+def a_user(home: Path) -> sandbox.Host:
+    """Tools, a toolchain and a module cache of a user, each beside secrets."""
+    for name in (".local/bin/tool", ".local/bin/other", "sdk/go/bin/go", "sdk/node/bin/node", "bin/python-tool"):
+        place = home / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(f"#!{home}/sdk/python3\n" if "python" in name else "#!/bin/sh\n")
+        place.chmod(0o755)
+    (home / "sdk" / "go" / "src").mkdir()
+    (home / "go" / "pkg" / "mod" / "cache" / "vcs" / "x").mkdir(parents=True)
+    for name in (
+        *(
+            ".local/secret",
+            ".local/bin/.secret",
+            "sdk/secret",
+            "sdk/node/secret",
+            "go/secret",
+            "go/pkg/secret",
+            ".netrc",
+            ".npmrc",
+        ),
+        *("go/pkg/mod/cache/vcs/x/config", ".config", ".git-credentials"),
+    ):
+        (home / name).write_text(CANARY)
+    folders = tuple(home / name for name in (".local/bin", "sdk/go/bin", "sdk/node/bin", "bin"))
+    return sandbox.Host(path=folders, home=home, go_modules=home / "go" / "pkg" / "mod")
+
+
+@pytest.mark.parametrize("level", WALLED)
+def test_what_a_job_borrows_shows_nothing_beside_it(tmp_path: Path, home: Path, listener: Listener, level: str) -> None:
+    """Packages, environments, tools, toolchains and caches are visible; what lies beside them is not."""
+    tree, top = tmp_path / "tree", tmp_path / "repository"
+    tree.mkdir()
+    a_repository(top)
+    room = open_room(level, tree, toplevel=top, host=a_user(home))
+    words = "{tool:tool} {tool:go} {tool:node} {tool:python-tool}" if level == "bubblewrap" else "{tool:cat}"
+    program = (
+        hunt(home, listener).replace("/root/.ssh", str(top))
+        + f"\ntell(pathlib.Path('node_modules/dep/index.js').read_text())  # {words}"
+    )
+    outcome = python(room, program)
+    assert outcome.exit_code == 0, outcome.stderr[-2000:]
+    assert b"a dependency" in outcome.stdout
+    assert CANARY.encode() not in outcome.stdout + outcome.stderr
+    assert listener.visits == []
+
+
+def test_what_a_preparation_made_shows_nothing_beside_it(tmp_path: Path, home: Path, listener: Listener) -> None:
+    tree, kept = tmp_path / "tree", tmp_path / "state" / "layer"
+    tree.mkdir()
+    for name in ("tree/vendor/code", "home/.local/lib/code", "secret", "tree/secret", "home/secret"):
+        (kept / name).parent.mkdir(parents=True, exist_ok=True)
+        (kept / name).write_text(CANARY if name.endswith("secret") else "prepared")
+    (kept / "tree" / "link").symlink_to(home / ".ssh")
+    (kept / "home" / "link").symlink_to(home / ".ssh" / "id_ed25519")
+    layer = sandbox.Layer(kept, ("vendor", "link"), (".local", "link"))
+    room = open_room("bubblewrap", tree, toplevel=tmp_path / "repository", host=sandbox.Host(layer=layer))
+    script = "cat vendor/code ~/.local/lib/code; cat link/id_ed25519 ~/link; cat ../secret secret ~/secret; find / -name secret 2>/dev/null; true"
+    outcome = shell(room, script)
+    assert outcome.stdout == b"preparedprepared"
+    assert CANARY.encode() not in python(room, hunt(tmp_path, listener)).stdout
+
+
+def test_without_walls_the_environment_is_empty_all_the_same(tmp_path: Path, home: Path) -> None:
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    host = sandbox.Host(engine_variables=(("DOCKER_HOST", CANARY),))
+    script = "env; cat /proc/self/environ /proc/$PPID/environ; cat {scratch}/../order.json"
+    outcome = shell(open_room("unconfined", tree, host=host), script)
+    assert b"REVIEWBOT_JOB" in outcome.stdout
+    assert CANARY.encode() not in outcome.stdout + outcome.stderr
+
+
+def test_what_an_engine_or_an_image_would_bring_into_a_container_is_not_there(tmp_path: Path, home: Path) -> None:
+    """Variables of the client, of its configuration and of the image; the list of the host's names."""
+    tree = tmp_path / "tree"
+    tree.mkdir()
+    engine = container_host()
+    proxies = tuple((name, CANARY) for name in ("http_proxy", "HTTPS_PROXY", "GITHUB_TOKEN"))
+    host = replace(engine, engine_variables=(*engine.engine_variables, *proxies))
+    room = sandbox.choose("container", trees=lambda _: tree, interpreters=sandbox.discover(None), host=host)
+    outcome = shell(room, "env; cat /proc/1/environ /proc/self/environ /etc/hosts; ls -la / /run /root /home /var /mnt; true")
+    assert CANARY.encode() not in outcome.stdout + outcome.stderr
+    assert b"127.0.0.1 localhost sandbox\n::1 localhost\n" in outcome.stdout
 
 
 def test_the_hunt_finds_everything_without_a_sandbox(tmp_path: Path, home: Path, listener: Listener) -> None:
@@ -119,6 +218,7 @@ def test_the_hunt_finds_everything_without_a_sandbox(tmp_path: Path, home: Path,
     assert b"REACHED (" in outcome.stdout
 
 
+@pytest.mark.usefixtures("bubblewrap")
 def test_a_conftest_that_hunts_finds_nothing_and_the_change_is_checked(tmp_path: Path, home: Path, listener: Listener) -> None:
     base = {"calc.py": "def add(a, b):\n    return a + b\n", "tests/test_calc.py": TEST_ADD}
     head = base | {"calc.py": "def add(a, b):\n    return a - b\n", "conftest.py": hunt(home, listener)}
@@ -132,6 +232,7 @@ def test_a_conftest_that_hunts_finds_nothing_and_the_change_is_checked(tmp_path:
 TEST_ADD = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
 
 
+@pytest.mark.usefixtures("bubblewrap")
 def test_a_linter_configuration_that_reads_the_environment_reads_nothing(tmp_path: Path, home: Path) -> None:
     base = {"a.py": "x = 1\n", "ruff.toml": 'extend = "/proc/self/environ"\n'}
     head = base | {"a.py": "x = 2\nassert (x, 'y')\n", "ruff.toml": 'extend = "/proc/1/environ"\n'}
@@ -157,48 +258,52 @@ def test_without_a_sandbox_no_configuration_is_read_and_nothing_runs(tmp_path: P
 
 
 @pytest.mark.parametrize("link", ["/etc/passwd", "/proc/self/environ", "../../../../etc/passwd"])
-def test_a_symlink_of_the_tree_leads_nowhere(tmp_path: Path, home: Path, link: str) -> None:
+@pytest.mark.parametrize("level", WALLED)
+def test_a_symlink_of_the_tree_leads_nowhere(tmp_path: Path, home: Path, link: str, level: str) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
     (tree / "link.py").symlink_to(link)
-    outcome = shell(open_room("bubblewrap", tree), "cat link.py; echo over > link.py", overlay=(("other", b""),))
+    outcome = shell(open_room(level, tree), "cat link.py; echo over > link.py", overlay=(("other", b""),))
     assert CANARY.encode() not in outcome.stdout
     assert b"nobody:" not in outcome.stdout
 
 
-def test_writes_outside_of_the_tree_reach_nothing(tmp_path: Path) -> None:
+@pytest.mark.parametrize("level", WALLED)
+def test_writes_outside_of_the_tree_reach_nothing(tmp_path: Path, level: str) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
     victim = tmp_path / "victim"
     victim.write_text("mine")
     script = f"echo bad > {victim}; mkdir -p {tmp_path}; echo bad > /usr/bad; echo bad > /etc/bad; echo bad > {tree}/bad; true"
-    shell(open_room("bubblewrap", tree), script)
+    shell(open_room(level, tree), script)
     assert victim.read_text() == "mine"
     assert list(tree.iterdir()) == []
     assert not Path("/usr/bad").exists()
     assert not Path("/etc/bad").exists()
 
 
-def test_there_are_no_powers_inside(tmp_path: Path) -> None:
+@pytest.mark.parametrize("level", WALLED)
+def test_there_are_no_powers_inside(tmp_path: Path, level: str) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
-    room = open_room("bubblewrap", tree)
+    room = open_room(level, tree)
     outcome = shell(
         room,
         "grep -E 'CapEff|NoNewPrivs' /proc/self/status; unshare -U true && echo nested; mount -t tmpfs x /mnt && echo mounted",
     )
     assert b"CapEff:\t0000000000000000" in outcome.stdout
     assert b"NoNewPrivs:\t1" in outcome.stdout
-    assert b"nested" not in outcome.stdout
+    assert b"nested" not in outcome.stdout or level == "container"  # podman allows it: powers over nothing that is outside
     assert b"mounted" not in outcome.stdout
 
 
-def test_memory_cannot_be_filled_through_any_writable_place(tmp_path: Path) -> None:
+@pytest.mark.parametrize("level", WALLED)
+def test_memory_cannot_be_filled_through_any_writable_place(tmp_path: Path, level: str) -> None:
     tree = tmp_path / "tree"
     tree.mkdir()
     limits = sandbox.Limits(folder_bytes=8_000_000)
     script = "for f in /x /run/x /dev/x /dev/shm/x /tmp/x ./x {scratch}/x; do head -c 100000000 /dev/zero > $f; done 2>/dev/null; du -cb /x /run/x /dev/x /dev/shm/x /tmp/x ./x {scratch}/x 2>/dev/null | tail -1"
-    outcome = shell(open_room("bubblewrap", tree, limits=limits), script)
+    outcome = shell(open_room(level, tree, limits=limits), script)
     assert int(outcome.stdout.split()[0]) <= 64 * 1024 * 1024 + 2 * 8_100_000
 
 
@@ -213,6 +318,7 @@ FAKES = {
 }
 
 
+@pytest.mark.usefixtures("bubblewrap")
 @pytest.mark.parametrize("trick", FAKES)
 def test_a_test_that_tampers_with_its_report_proves_nothing(tmp_path: Path, trick: str) -> None:
     base = {"calc.py": "def add(a, b):\n    return a + b\n", "tests/test_calc.py": TEST_ADD}
@@ -227,6 +333,7 @@ def test_a_test_that_tampers_with_its_report_proves_nothing(tmp_path: Path, tric
     assert lab.new("test") == []
 
 
+@pytest.mark.usefixtures("bubblewrap")
 def test_what_a_test_prints_cannot_command_a_terminal_or_a_workflow(tmp_path: Path) -> None:
     loud = "from calc import add\n\n\ndef test_add():\n    print('\\033[2J::set-output name=x::y')\n    assert add(1, 2) == 3, '\\033]0;title\\007\\u202eevil'\n"
     base = {"calc.py": "def add(a, b):\n    return a + b\n", "tests/test_calc.py": loud}

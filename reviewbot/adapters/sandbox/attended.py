@@ -22,12 +22,12 @@ class ClosableSandbox(Sandbox, Protocol):
 class Attended:
     """Lets jobs into the sandbox within until it is closed."""
 
-    def __init__(self, within: ClosableSandbox) -> None:
+    def __init__(self, within: ClosableSandbox, notes: tuple[str, ...] = ()) -> None:
         self._within = within
         self._door = threading.Condition()
         self._inside = 0
         self._closed = False
-        self.level, self.notes = within.level, within.notes
+        self.level, self.notes = within.level, (*within.notes, *notes)
 
     def run(self, job: Job) -> Outcome:
         """One job, refused after the door was closed."""

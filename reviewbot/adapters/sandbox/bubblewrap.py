@@ -7,74 +7,66 @@ with it. Files to collect are mounted one by one, so a job can fill them but nei
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
-from reviewbot.adapters.sandbox import words
-from reviewbot.adapters.sandbox.interpreters import ENVIRONMENT_NAMES, Interpreters, links, needs
-from reviewbot.adapters.sandbox.limits import MIB, Limits
-from reviewbot.adapters.sandbox.plain import PROBES
+from reviewbot.adapters.sandbox import borrow, mounts, offline, self_test, tools, words
+from reviewbot.adapters.sandbox.host import Ground
+from reviewbot.adapters.sandbox.interpreters import links, needs
+from reviewbot.adapters.sandbox.laying import Unlayable
+from reviewbot.adapters.sandbox.limits import MIB
+from reviewbot.adapters.sandbox.mounts import HOME, Kind, Mount
 from reviewbot.adapters.sandbox.process import Command, Supervisor
-from reviewbot.adapters.sandbox.scratch import Unlayable, collected, scratch
-from reviewbot.domain.evidence import Side
+from reviewbot.adapters.sandbox.scratch import collected, scratch
+from reviewbot.adapters.sandbox.system import system
+from reviewbot.adapters.sandbox.tools import Kit
 from reviewbot.errors import SandboxError
 from reviewbot.ports import Ended, Job, Outcome
 
 PLACES = (Path("/usr/bin/bwrap"), Path("/usr/local/bin/bwrap"), Path("/bin/bwrap"))
-_INSIDE = "/run/reviewbot"
-_TREE = f"{_INSIDE}/work"
-"""Where the tree stands when the repository's real path cannot be used."""
-_OURS = frozenset(map(Path, ("/", "/usr", "/etc", "/tmp", "/proc", "/dev", "/run", _INSIDE, "/sys")))
 _WALLS = (
     *("--unshare-all", "--unshare-user", "--disable-userns", "--die-with-parent", "--new-session"),
     *("--cap-drop", "ALL", "--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
 )
+_COPY = "cp -a --no-preserve=ownership"
+_IN_THE_WAY = f"{mounts.INSIDE}/in-the-way"
 _LAY_OUT = (
-    f'cp -a --no-preserve=ownership {_INSIDE}/tree/. "$0" && cp -a --no-preserve=ownership --remove-destination '
-    f'{_INSIDE}/overlay/. "$0" && cd "$0" || {{ echo "the tree cannot be laid out" >&2; exit 125; }}; exec "$@"'
+    f'{_COPY} {mounts.EXPORTED}/. "$0" && cd "$0" && '
+    f"if [ -f {_IN_THE_WAY} ]; then xargs -0 rm -rf -- <{_IN_THE_WAY}; fi && "
+    f"{_COPY} --remove-destination {mounts.OVERLAY}/. . "
+    '|| { echo "the tree cannot be laid out" >&2; exit 125; }; exec "$@"'
 )
-_PASSWD = "user:x:1000:1000::/tmp:/bin/sh\nroot:x:0:0::/root:/bin/sh\n"
-_HOSTS = "127.0.0.1 localhost sandbox\n::1 localhost\n"
-_SELF_TEST_SECONDS = 10.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Mount:
-    """Words for ``bwrap`` that make ``target``. Outer folders come before inner ones."""
-
-    target: str
-    words: tuple[str, ...]
+_IN_WORDS: Mapping[Kind, Callable[[Mount], tuple[str, ...]]] = {
+    Kind.READ: lambda mount: ("--ro-bind", mount.source, mount.target),
+    Kind.WRITE: lambda mount: ("--bind", mount.source, mount.target),
+    Kind.MEMORY: lambda mount: ("--size", str(mount.size), "--tmpfs", mount.target),
+    Kind.LINK: lambda mount: ("--symlink", mount.source, mount.target),
+}
+_CLOSED = ("--remount-ro", "/dev", "--remount-ro", "/run", "--remount-ro", "/")
 
 
 class Bubblewrap:
     """The sandbox. Raises SandboxError where it cannot start here."""
 
     level = "bubblewrap"
-    notes: tuple[str, ...] = ()
 
-    def __init__(
-        self,
-        *,
-        trees: Callable[[Side], Path],
-        interpreters: Interpreters,
-        limits: Limits,
-        toplevel: Path | None,
-    ) -> None:
-        self._trees = trees
-        self._interpreters = interpreters
-        self._limits = limits
-        self._tree = str(toplevel) if toplevel and toplevel not in _OURS else _TREE
-        self._supervisor = Supervisor(limits)
-        self._program = next((str(place) for place in PLACES if place.is_file()), "")
+    def __init__(self, ground: Ground) -> None:
+        self.notes: tuple[str, ...] = ()
+        self._ground = ground
+        self._supervisor = Supervisor(ground.limits)
+        self._program = program()
         self._test()
 
     def run(self, job: Job) -> Outcome:
         """One job behind the wall."""
         try:
             with scratch(job) as folder:
-                outcome = self._supervisor.run(self._command(job, folder))
-                return replace(outcome, collected=collected(folder, job.collect, self._limits.output_bytes))
+                command = self._command(job, folder)
+                if isinstance(command, Outcome):
+                    return command
+                outcome = self._supervisor.run(command)
+                return replace(outcome, collected=collected(folder, job.collect, self._ground.limits.output_bytes))
         except Unlayable as exc:
             return Outcome(Ended.REFUSED, reason=str(exc))
 
@@ -84,93 +76,87 @@ class Bubblewrap:
 
     def _test(self) -> None:
         """Start the sandbox once, as it will be."""
-        if not self._program:
-            raise SandboxError("bubblewrap is not installed", hint="install it (Debian, Ubuntu: apt-get install bubblewrap)")
-        outcome = self.run(Job("self-test", ("/bin/true",), _SELF_TEST_SECONDS, executes=False))
-        if outcome.exit_code != 0:
-            said = outcome.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2] or outcome.reason
-            raise SandboxError(f"bubblewrap cannot start here ({said[:200]})", hint=_remedy())
+        outcome = self.run(self_test.JOB)
+        if problem := self_test.problem(outcome):
+            raise SandboxError(f"bubblewrap cannot start here ({problem})", hint=_remedy())
 
-    def _command(self, job: Job, folder: Path) -> Command:
-        tree = self._trees(job.tree) if job.tree else None
-        interpreters = self._seen_from(tree)
-        known = {
-            "python": str(interpreters.for_tests),
-            "own_python": str(interpreters.own),
-            "ruff": str(interpreters.ruff),
-            "scratch": f"{_INSIDE}/scratch",
-            "tree": self._tree,
-            "probes": f"{_INSIDE}/probes",
-        }
-        mounts = sorted(
-            self._mounts(job, folder, tree=tree, interpreters=interpreters), key=lambda mount: mount.target.rstrip("/").count("/")
+    def _command(self, job: Job, folder: Path) -> Command | Outcome:
+        """How to start the job, or why it cannot be."""
+        ground = self._ground
+        view = mounts.view(job, ground, folder, lent=borrow.borrowed(job, ground))
+        shelves = (*borrow.shelves(view.lent, view.tree), *tools.own_shelves(ground.host.path, ground.toplevel))
+        kit = tools.gather(words.tools(job), shelves, ground.hides)
+        if kit.missing:
+            return tools.missing(kit)
+        pythons, known = self._pythons(job, view)
+        known |= view.words(has_beside=job.beside is not None) | kit.words
+        variables = offline.variables(kit.programs, home=HOME)
+        seen = (
+            *(*system(folder), *view.mounts, *mounts.modules(kit.programs, ground)),
+            *(*_listing(view, folder), *self._programs(pythons, kit)),
         )
-        variables = words.environment(job, known, home="/tmp")
-        launcher = ("/bin/sh", "-c", _LAY_OUT, self._tree) if tree else ()
+        launcher = ("/bin/sh", "-c", _LAY_OUT, view.tree) if job.tree else ()
         argv = (
-            self._program,
-            *_WALLS,
-            *(word for mount in mounts for word in mount.words),
-            *("--remount-ro", "/dev", "--remount-ro", "/run", "--remount-ro", "/", "--chdir", known["scratch"]),
-            *(word for name, value in variables.items() for word in ("--setenv", name, value)),
+            *walled(self._program, seen, folder=mounts.SCRATCH),
+            *in_environment(words.environment(job, known, folders=kit.folders, home=HOME, variables=variables)),
             "--",
-            *self._limits.prlimit(),
+            *ground.limits.prlimit(own_users=True),
             *launcher,
             *words.argv(job, known),
         )
         return Command(argv, {}, folder, job.stdin, job.timeout_seconds)
 
-    def _seen_from(self, tree: Path | None) -> Interpreters:
-        """An environment that was committed is part of the change, not the project's own."""
-        project = self._interpreters.project
-        committed = tree is not None and any((tree / name).exists() for name in ENVIRONMENT_NAMES)
-        return replace(self._interpreters, project=None) if project and committed else self._interpreters
+    def _pythons(self, job: Job, view: mounts.View) -> tuple[tuple[Path, ...], dict[str, str]]:
+        """The interpreters on this side, and the words for them inside."""
+        own = self._ground.interpreters
+        python, lent = borrow.tests_python(job, view.lent, self._ground)
+        inside = f"{view.tree}/{lent.name}/bin/python" if lent else str(python)
+        return (python, own.own), {"python": inside, "own_python": str(own.own), "ruff": str(own.ruff)}
 
-    def _mounts(self, job: Job, folder: Path, *, tree: Path | None, interpreters: Interpreters) -> Iterator[_Mount]:
-        yield from _system(folder)
-        size = str(self._limits.folder_bytes)
-        yield _Mount("/tmp", ("--size", size, "--tmpfs", "/tmp"))
-        yield _Mount("/dev/shm", ("--size", str(64 * MIB), "--tmpfs", "/dev/shm"))
-        yield _Mount("/run", ("--size", str(MIB), "--tmpfs", "/run"))
-        if tree:
-            yield _Mount(self._tree, ("--size", size, "--tmpfs", self._tree))
-            yield _read_only(tree, f"{_INSIDE}/tree")
-            yield _read_only(folder / "overlay", f"{_INSIDE}/overlay")
-        pythons = (interpreters.for_tests, interpreters.own)
-        for place in dict.fromkeys(place for python in pythons for place in needs(python)):
-            yield _read_only(place, str(place))
-        for link, goal in dict.fromkeys(pair for python in pythons for pair in links(python)):
-            yield _Mount(str(link), ("--symlink", str(goal), str(link)))
-        if interpreters.ruff.is_absolute():
-            yield _read_only(interpreters.ruff, str(interpreters.ruff))
-        yield _read_only(PROBES, f"{_INSIDE}/probes")
-        yield _read_only(folder / "files", f"{_INSIDE}/scratch")
-        for name in job.collect:
-            target = f"{_INSIDE}/scratch/{name}"
-            yield _Mount(target, ("--bind", str(folder / "files" / name), target))
+    def _programs(self, pythons: tuple[Path, ...], kit: Kit) -> Iterator[Mount]:
+        """The interpreters and the tools, each at its own path."""
+        seen = tuple(place for python in pythons for place in needs(python, self._ground.hides))
+        layer = (self._ground.host.layer.folder,) if self._ground.host.layer else ()
+        shows = (place for place in seen if not any(place.is_relative_to(folder) for folder in layer))
+        ways = tuple(pair for python in pythons for pair in links(python, (*seen, *layer)))
+        yield from (mounts.read(place) for place in dict.fromkeys((*shows, *kit.shows)))
+        yield from (Mount(Kind.LINK, str(link), str(goal)) for link, goal in dict.fromkeys((*ways, *kit.links)))
+        if self._ground.interpreters.ruff.is_absolute():
+            yield mounts.read(self._ground.interpreters.ruff)
 
 
-def _system(folder: Path) -> Iterator[_Mount]:
-    """The system's programs and libraries, as little of ``/etc`` as they need, and people nobody has met."""
-    yield _read_only(Path("/usr"), "/usr")
-    for name in ("/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32"):
-        place = Path(name)
-        if place.is_symlink():
-            yield _Mount(name, ("--symlink", str(place.readlink()), name))
-        elif place.is_dir():
-            yield _read_only(place, name)
-    for name in ("/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d", "/etc/alternatives"):
-        if Path(name).exists():
-            yield _read_only(Path(name), name)
-    for name, text in (("passwd", _PASSWD), ("hosts", _HOSTS)):
-        (folder / name).write_text(text, "utf-8")
-        yield _read_only(folder / name, f"/etc/{name}")
-    yield _Mount("/proc", ("--proc", "/proc"))
-    yield _Mount("/dev", ("--dev", "/dev"))
+def _listing(view: mounts.View, folder: Path) -> Iterator[Mount]:
+    """What the launcher takes out of the copy of the tree."""
+    if view.in_the_way:
+        yield mounts.made(folder / "in-the-way", "".join(f"{name}\0" for name in view.in_the_way), _IN_THE_WAY)
 
 
-def _read_only(place: Path, target: str) -> _Mount:
-    return _Mount(target, ("--ro-bind", str(place), target))
+def program() -> str:
+    """Where ``bwrap`` is. Raises SandboxError."""
+    found = next((str(place) for place in PLACES if place.is_file()), "")
+    if not found:
+        raise SandboxError("bubblewrap is not installed", hint="install it (Debian, Ubuntu: apt-get install bubblewrap)")
+    return found
+
+
+def walled(program: str, seen: Iterable[Mount], *, folder: str, network: bool = False) -> tuple[str, ...]:
+    """The words that put up the walls around what is seen, up to the variables and the command."""
+    own = (
+        Mount(Kind.MEMORY, "/dev/shm", size=mounts.SHARED_MEMORY_BYTES),
+        Mount(Kind.MEMORY, "/run", size=MIB),
+    )
+    ordered = mounts.in_order((*own, *seen))
+    return (
+        *(program, *_WALLS, *(("--share-net",) if network else ())),
+        *("--proc", "/proc", "--dev", "/dev"),
+        *(word for mount in ordered for word in _IN_WORDS[mount.kind](mount)),
+        *(*_CLOSED, "--chdir", folder),
+    )
+
+
+def in_environment(variables: Mapping[str, str]) -> tuple[str, ...]:
+    """The words that set variables inside; bwrap itself has none."""
+    return tuple(word for name, value in variables.items() for word in ("--setenv", name, value))
 
 
 def _remedy() -> str:

@@ -5,14 +5,16 @@ Nothing of a repository is run to find out: a ``.venv`` may have been committed 
 
 from __future__ import annotations
 
+import os
 import sys
 import sysconfig
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 ENVIRONMENT_NAMES = (".venv", "venv")
-_SYSTEM = Path("/usr")
+SYSTEM = tuple(map(Path, ("/usr", "/bin", "/sbin", "/lib", "/lib64")))
+"""What every job sees anyway."""
 _MOST_LINKS = 20
 
 
@@ -37,37 +39,50 @@ def discover(toplevel: Path | None) -> Interpreters:
     return Interpreters(project, Path(sys.executable), _ruff())
 
 
-def needs(python: Path) -> tuple[Path, ...]:
-    """The folders that an interpreter needs to see: its environment and the installation it was made from.
+def needs(python: Path, hides: Callable[[Path], bool]) -> tuple[Path, ...]:
+    """What an interpreter needs to see: its environment and the installation it was made from.
 
-    A folder counts only where a Python lives in it, so that a forged ``pyvenv.cfg`` shows nothing else.
+    A folder counts only where a Python lives in it, so that a forged ``pyvenv.cfg`` shows nothing else. Of one that ``hides``
+    names only the Python is shown.
     """
-    found = [hop.parent.parent for hop in _hops(python)]
+    found = [hop.parent.parent for hop in hops_of(python)]
     found += [home.parent for home in _homes(python.parent.parent)]
     if python == Path(sys.executable):
         found += [Path(sys.prefix), Path(sys.base_prefix)]
-    wanted = (folder for folder in dict.fromkeys(found) if not folder.is_relative_to(_SYSTEM))
-    return tuple(folder for folder in wanted if _is_installation(folder) or _is_environment(folder))
+    wanted = (folder for folder in dict.fromkeys(found) if not is_of_system(folder))
+    pythons = (folder for folder in wanted if _is_installation(folder) or is_environment(folder))
+    return tuple(part for folder in pythons for part in (_python_in(folder) if hides(folder) else (folder,)))
 
 
-def links(python: Path) -> tuple[tuple[Path, Path], ...]:
-    """The links on the way to an interpreter that lie in none of the folders it needs, each with where it points: an
-    environment may have been made by way of ``~/.local/bin/python3``."""
-    seen = (_SYSTEM, *needs(python))
-    hops = (hop for hop in _hops(python) if hop.is_symlink())
-    return tuple((hop, hop.parent / hop.readlink()) for hop in hops if not any(hop.is_relative_to(place) for place in seen))
+def links(python: Path, seen: tuple[Path, ...]) -> tuple[tuple[Path, Path], ...]:
+    """The links on the way to a program that lie in none of the folders ``seen``, each with where it points: an environment may
+    have been made by way of ``~/.local/bin/python3``."""
+    hops = (hop for hop in hops_of(python) if hop.is_symlink())
+    hidden = (hop for hop in hops if not (is_of_system(hop) or any(hop.is_relative_to(place) for place in seen)))
+    return tuple((hop, _goal(hop)) for hop in hidden)
 
 
 def _environment(toplevel: Path) -> Path | None:
     for name in ENVIRONMENT_NAMES:
         folder = toplevel / name
         python = folder / "bin" / "python"
-        if _is_environment(folder) and python.exists() and any(folder.glob("lib/python3*/site-packages/pytest/__init__.py")):
+        if python.exists() and has_pytest(folder):
             return python
     return None
 
 
-def _is_environment(folder: Path) -> bool:
+def is_of_system(place: Path) -> bool:
+    """Every job sees it."""
+    return any(place.is_relative_to(root) for root in SYSTEM)
+
+
+def has_pytest(folder: Path) -> bool:
+    """An environment in which tests can be run."""
+    return is_environment(folder) and any(folder.glob("lib/python3*/site-packages/pytest/__init__.py"))
+
+
+def is_environment(folder: Path) -> bool:
+    """A virtual environment, as ``python -m venv`` makes it."""
     return (folder / "pyvenv.cfg").is_file() and any(folder.glob("lib/python3*/site-packages"))
 
 
@@ -75,14 +90,25 @@ def _is_installation(folder: Path) -> bool:
     return any(folder.glob("bin/python3*")) and any(folder.glob("lib/python3*/os.py"))
 
 
-def _hops(python: Path) -> Iterator[Path]:
-    """The interpreter's path and every link on the way to its file."""
+def hops_of(python: Path) -> Iterator[Path]:
+    """A program's path and every link on the way to its file."""
     here = python
     for _ in range(_MOST_LINKS):
         yield here
         if not here.is_symlink():
             return
-        here = here.parent / here.readlink()
+        here = _goal(here)
+
+
+def _goal(link: Path) -> Path:
+    """Where a link points, without ``..`` wherever that means the same."""
+    plain = Path(os.path.normpath(link.parent / link.readlink()))
+    return plain if os.path.lexists(plain) else Path(os.path.realpath(link))
+
+
+def _python_in(folder: Path) -> tuple[Path, ...]:
+    """The interpreter and its library, of a folder with more in it than a Python."""
+    return tuple(part for form in ("bin/python3*", "lib/python3*", "lib/libpython3*") for part in folder.glob(form))
 
 
 def _homes(environment: Path) -> Iterator[Path]:

@@ -29,6 +29,9 @@ MOST_BYTES = 4_000_000
 """Of one outcome, compressed."""
 
 
+_INSTALLED = (".dist-info", ".egg-info", ".pth")
+
+
 @dataclass(frozen=True, slots=True)
 class Memory:
     """Where outcomes are kept, and the ids of the trees."""
@@ -76,7 +79,13 @@ def _met(job: Job, ground: Ground) -> Iterator[str]:
     shelves = (*borrow.shelves(lent, ""), *tools.own_shelves(ground.host.path, ground.toplevel))
     kit = tools.gather(words.tools(job), shelves, ground.hides)
     python, _ = borrow.tests_python(job, lent, ground)
-    for program in (*kit.programs.values(), *map(str, kit.shows), str(python), str(ground.interpreters.own), str(ground.interpreters.ruff)):
+    for program in (
+        *kit.programs.values(),
+        *map(str, kit.shows),
+        str(python),
+        str(ground.interpreters.own),
+        str(ground.interpreters.ruff),
+    ):
         yield _stamp(Path(program))
     for environment in {python.parent.parent, ground.interpreters.own.parent.parent, *(one.source for one in lent)}:
         yield from _packages(environment)
@@ -95,7 +104,7 @@ def _packages(environment: Path) -> Iterator[str]:
     """What is installed in an environment: the names carry the versions, the folders' times what was changed by hand."""
     for site in sorted(environment.glob("lib/python3*/site-packages")):
         yield _stamp(site)
-        yield " ".join(sorted(entry.name for entry in os.scandir(site) if entry.name.endswith((".dist-info", ".egg-info", ".pth"))))
+        yield " ".join(sorted(entry.name for entry in os.scandir(site) if entry.name.endswith(_INSTALLED)))
     yield _stamp(environment / ".package-lock.json")
 
 

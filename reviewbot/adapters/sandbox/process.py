@@ -16,6 +16,7 @@ from typing import IO
 
 from reviewbot.adapters.sandbox import watch
 from reviewbot.adapters.sandbox.capture import Capture
+from reviewbot.adapters.sandbox.guard import Guard, Passed
 from reviewbot.adapters.sandbox.limits import Limits
 from reviewbot.ports import Ended, Outcome
 
@@ -23,6 +24,9 @@ POLL_SECONDS = 0.05
 LINGER_SECONDS = 1.0
 """How long the pipes of an ended process are read on, should somebody still hold them."""
 _PIECE = 65536
+_MOST_GENERATIONS = 20
+_MOST_AT_ONCE = 2000
+"""How often those are looked for who were started while the others were ended, and how many each time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +34,7 @@ class Command:
     """A process to start. ``environment`` is all of it.
 
     ``mark``, where given, stands in the environment and in no other process's: by it a child is found that left home.
+    ``writes``, where given, is a folder of the disk whose growth is bounded.
     """
 
     argv: tuple[str, ...]
@@ -38,6 +43,7 @@ class Command:
     stdin: bytes
     seconds: float
     mark: str = ""
+    writes: Path | None = None
 
 
 class Supervisor:
@@ -78,7 +84,7 @@ class _Watched:
     def __init__(self, command: Command, limits: Limits) -> None:
         self._limits = limits
         self._command = command
-        self._began = time.monotonic()
+        self._guard = Guard(limits, command.seconds, command.writes)
         self._stdout, self._stderr = Capture(limits.output_bytes), Capture(limits.output_bytes)
         self._seen: dict[int, str] = {}
         self._process = subprocess.Popen(
@@ -105,7 +111,7 @@ class _Watched:
             exit_code=code if ended is Ended.EXITED else None,
             stdout=self._stdout.bytes(),
             stderr=self._stderr.bytes(),
-            seconds=time.monotonic() - self._began,
+            seconds=self._guard.elapsed,
             reason=reason,
         )
 
@@ -123,9 +129,15 @@ class _Watched:
                     pipe.close()
 
     def _kill(self) -> None:
-        """Its group, and its descendants wherever they went. An ended but unburied leader keeps the group's number taken."""
+        """Its descendants wherever they went, then its group: as long as it lives, it may be the one that orphans go to. An ended
+        but unburied leader keeps the group's number taken."""
         if self._process.returncode is None:
-            self._note(watch.look(self._process.pid))
+            for _ in range(_MOST_GENERATIONS):
+                tree = watch.look(self._process.pid, _MOST_AT_ONCE)
+                self._note(tree)
+                if len(tree.members) < 2:
+                    break
+                watch.kill_tree(tree)
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         watch.kill(tuple(self._seen.items()))
@@ -146,7 +158,7 @@ class _Watched:
         handle = os.pidfd_open(self._process.pid)
         try:
             selector.register(handle, selectors.EVENT_READ, None)
-            next_look = self._began
+            next_look = time.monotonic()
             while True:
                 for key, _ in selector.select(POLL_SECONDS):
                     if key.data is None:
@@ -160,19 +172,10 @@ class _Watched:
         finally:
             os.close(handle)
 
-    def _passed_limit(self) -> tuple[Ended, str] | None:
-        tree = watch.look(self._process.pid)
+    def _passed_limit(self) -> Passed:
+        tree = watch.look(self._process.pid, self._limits.processes + 1)
         self._note(tree)
-        limits, seconds = self._limits, self._command.seconds
-        if time.monotonic() - self._began > seconds:
-            return Ended.TIMEOUT, f"it did not end within {seconds:.0f} s"
-        if len(tree.members) > limits.processes:
-            return Ended.PROCESSES, f"it started more than {limits.processes} processes"
-        if tree.resident_bytes > limits.memory_bytes:
-            return Ended.MEMORY, f"it used more than {limits.memory_bytes} bytes of memory"
-        if self._stdout.total + self._stderr.total > limits.flood_bytes:
-            return Ended.OUTPUT, f"it wrote more than {limits.flood_bytes} bytes of output"
-        return None
+        return self._guard.passed(tree, self._stdout.total + self._stderr.total)
 
     def _note(self, tree: watch.Tree) -> None:
         """Remember descendants: an orphan is found no more from its root."""

@@ -10,11 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from reviewbot.adapters.sandbox.laying import lay
 from reviewbot.ports import Job
-
-
-class Unlayable(ValueError):
-    """A file of the job cannot be laid where it says."""
 
 
 @contextlib.contextmanager
@@ -28,30 +25,19 @@ def scratch(job: Job) -> Iterator[Path]:
         for part, files in (("files", job.files), ("overlay", job.overlay), ("files", tuple((n, b"") for n in job.collect))):
             (folder / part).mkdir(exist_ok=True)
             for name, data in files:
-                _lay(folder / part, name, data)
+                lay(folder / part, name, data)
         yield folder
     finally:
-        _remove(folder)
+        remove_folder(folder)
 
 
 def collected(folder: Path, names: tuple[str, ...], limit: int) -> tuple[tuple[str, bytes], ...]:
     """What a job wrote into its files to collect; no link is followed, nothing but a plain file is read."""
-    return tuple((name, data) for name in names if (data := _read(folder / "files" / name, limit)))
+    return tuple((name, data) for name in names if (data := read_plain(folder / "files" / name, limit)))
 
 
-def _lay(folder: Path, name: str, data: bytes) -> None:
-    parts = name.split("/")
-    if not name or any(part in ("", ".", "..") for part in parts) or "\0" in name:
-        raise Unlayable(f"{name!r} is no name for a file")
-    target = folder / name
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
-    except OSError as exc:
-        raise Unlayable(f"{name!r} cannot be written: {exc.strerror}") from exc
-
-
-def _read(path: Path, limit: int) -> bytes:
+def read_plain(path: Path, limit: int) -> bytes:
+    """The first ``limit`` bytes of a plain file that a job may have put its hands on; nothing of anything else."""
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -60,8 +46,8 @@ def _read(path: Path, limit: int) -> bytes:
         return file.read(limit) if stat.S_ISREG(os.fstat(handle).st_mode) else b""
 
 
-def _remove(folder: Path) -> None:
-    """Also where a job took away its own right to look into a folder."""
+def remove_folder(folder: Path) -> None:
+    """Remove a folder, also where a job took away its own right to look into one."""
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
         for place, _, _ in os.walk(folder):

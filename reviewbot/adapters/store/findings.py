@@ -74,6 +74,8 @@ def _check(finding: Finding) -> dict[str, Any] | None:
         "subject": check.subject,
         "outcome": check.outcome,
         "evidence": check.evidence,
+        "kind": check.kind.value,
+        "author": check.author,
     }
 
 

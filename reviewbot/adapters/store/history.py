@@ -25,7 +25,7 @@ from reviewbot.adapters.store.tables import (
     turns,
 )
 from reviewbot.adapters.store.texts import Reader, storable
-from reviewbot.domain.debate import Argument, Check, Position, Stance, Version
+from reviewbot.domain.debate import Argument, Check, CheckKind, CheckOutcome, Position, Stance, Version
 from reviewbot.domain.money import Usage
 from reviewbot.errors import UsageError
 from reviewbot.ports import CallState, SessionState
@@ -238,4 +238,12 @@ def _position(reader: Reader, row: Any) -> Position:
 def _check(known: Mapping[str, Any] | None) -> Check | None:
     if known is None:
         return None
-    return Check(tuple(known["command"]), known["source"], known["subject"], known["outcome"], tuple(known["evidence"]))
+    return Check(
+        tuple(known["command"]),
+        known["source"],
+        known["subject"],
+        CheckOutcome(known["outcome"]),
+        tuple(known["evidence"]),
+        kind=CheckKind(known.get("kind", CheckKind.TEST)),  # a ledger of an earlier version knows no other
+        author=known.get("author", ""),
+    )
