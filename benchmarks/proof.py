@@ -35,6 +35,17 @@ SECOND = 0.06
 """Seconds that a test of the project sleeps: tests of real projects wait for something."""
 
 
+TEST = """import time
+
+from shop.part{number} import value
+
+
+def test_value():
+    time.sleep({seconds})
+    assert value(1) == {value}
+"""
+
+
 def main() -> int:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -78,10 +89,7 @@ class Place:
         self._git("init", "-q", "-b", "main")
         for number in range(MODULES):
             self._write(f"shop/part{number}.py", f"def value(amount):\n    return amount + {number}\n")
-            self._write(
-                f"tests/test_part{number}.py",
-                f"import time\n\nfrom shop.part{number} import value\n\n\ndef test_value():\n    time.sleep({SECOND})\n    assert value(1) == {number + 1}\n",
-            )
+            self._write(f"tests/test_part{number}.py", TEST.format(number=number, seconds=SECOND, value=number + 1))
             self._write(f"scripts/step{number}.sh", f'#!/bin/bash\nset -eu\nname="$1"\necho "$name {number}"\n')
         self._write("shop/__init__.py", "")
         self._write("go.mod", "module example.org/shop\n\ngo 1.19\n")

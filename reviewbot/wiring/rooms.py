@@ -7,6 +7,7 @@ import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from reviewbot.adapters import sandbox
@@ -68,8 +69,8 @@ def open_sandbox(
     if commands and git is not None and revisions.base_tree is not None and level in hosting.PREPARING_LEVELS:
         state = order.state or scratch
         host = hosting.prepared(ground, commands, git=git, base_tree=revisions.base_tree, state=state)
-    memory = _memory(order, revisions)
-    room = sandbox.choose(level, trees=trees, toplevel=toplevel, interpreters=interpreters, host=host, memory=memory)
+    host = replace(host, memory=_memory(order, revisions))
+    room = sandbox.choose(level, trees=trees, toplevel=toplevel, interpreters=interpreters, host=host)
     try:
         yield room
     finally:

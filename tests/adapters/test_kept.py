@@ -31,7 +31,7 @@ def room(tmp_path: Path, bubblewrap: None) -> Room:
             trees=lambda _: tree,
             interpreters=sandbox.discover(None),
             limits=limits or sandbox.Limits(),
-            memory=sandbox.Memory(tmp_path / "kept", {Side.BASE: base, Side.HEAD: "b" * 40}),
+            host=sandbox.Host(memory=sandbox.Memory(tmp_path / "kept", {Side.BASE: base, Side.HEAD: "b" * 40})),
         )
 
     return made

@@ -9,9 +9,9 @@ from reviewbot.adapters.sandbox.absent import Absent
 from reviewbot.adapters.sandbox.attended import Attended, ClosableSandbox
 from reviewbot.adapters.sandbox.bubblewrap import Bubblewrap
 from reviewbot.adapters.sandbox.container import Container
-from reviewbot.adapters.sandbox.host import ContainerOptions, Ground, Host, Layer
+from reviewbot.adapters.sandbox.host import ContainerOptions, Ground, Host, Layer, Memory
 from reviewbot.adapters.sandbox.interpreters import Interpreters, discover
-from reviewbot.adapters.sandbox.kept import Kept, Memory
+from reviewbot.adapters.sandbox.kept import Kept
 from reviewbot.adapters.sandbox.limits import Limits
 from reviewbot.adapters.sandbox.plain import Plain
 from reviewbot.adapters.sandbox.preparation import key, prepare
@@ -46,18 +46,16 @@ def choose(
     limits: Limits = _STANDARD,
     toplevel: Path | None = None,
     host: Host = _NOBODY,
-    memory: Memory | None = None,
 ) -> ClosableSandbox:
     """The sandbox of a level: ``auto``, ``bubblewrap``, ``container``, ``unconfined`` or ``none``.
 
     ``trees`` gives the folder of an exported tree; ``toplevel`` is the repository's own path, where its copy stands inside.
     ``auto`` is bubblewrap, else a container where an image for it is configured, else none, with every reason in its notes.
-    ``memory``: where outcomes of jobs that may be kept are kept. Raises SandboxError where a level that was asked for by name
-    cannot be had.
+    Raises SandboxError where a level that was asked for by name cannot be had.
     """
     ground = Ground(trees, interpreters, limits, toplevel, host)
     room = _chosen(level, ground)
-    return Attended(Kept(room, ground, memory) if memory else room, host.notes)
+    return Attended(Kept(room, ground, host.memory) if host.memory else room, host.notes)
 
 
 def _chosen(level: str, ground: Ground) -> ClosableSandbox:

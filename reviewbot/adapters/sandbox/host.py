@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,9 +34,18 @@ class Layer:
 
 
 @dataclass(frozen=True, slots=True)
+class Memory:
+    """Where outcomes of jobs are kept, and the ids of the trees."""
+
+    folder: Path
+    trees: Mapping[Side, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Host:
     """``path``: the folders where the operator's programs are found. ``home``: the operator's. ``go_modules``: Go's module cache.
-    ``engine_variables``: what a container engine's own client is started with; no job sees it. ``notes`` are for the reader."""
+    ``engine_variables``: what a container engine's own client is started with; no job sees it. ``memory``: where outcomes
+    are kept. ``notes`` are for the reader."""
 
     path: tuple[Path, ...] = ()
     home: Path | None = None
@@ -44,6 +53,7 @@ class Host:
     container: ContainerOptions = ContainerOptions()
     engine_variables: tuple[tuple[str, str], ...] = ()
     layer: Layer | None = None
+    memory: Memory | None = None
     notes: tuple[str, ...] = ()
 
 

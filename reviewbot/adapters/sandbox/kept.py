@@ -11,16 +11,14 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from reviewbot import __version__
 from reviewbot.adapters.sandbox import borrow, tools, words
 from reviewbot.adapters.sandbox.attended import ClosableSandbox
-from reviewbot.adapters.sandbox.host import Ground
-from reviewbot.domain.evidence import Side
+from reviewbot.adapters.sandbox.host import Ground, Memory
 from reviewbot.ports import Ended, Job, Outcome
 
 MOST_FILES = 500
@@ -30,14 +28,6 @@ MOST_BYTES = 4_000_000
 
 
 _INSTALLED = (".dist-info", ".egg-info", ".pth")
-
-
-@dataclass(frozen=True, slots=True)
-class Memory:
-    """Where outcomes are kept, and the ids of the trees."""
-
-    folder: Path
-    trees: Mapping[Side, str]
 
 
 class Kept:
