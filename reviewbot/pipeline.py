@@ -21,7 +21,7 @@ from reviewbot.debate.improve import ImproveOptions
 from reviewbot.debate.protocol import Brief, DebateOptions, debate
 from reviewbot.debate.rounds import Answers, Round
 from reviewbot.domain.change import ChangeSet, Contents, FileStatus, Revisions
-from reviewbot.domain.debate import Transcript
+from reviewbot.domain.debate import CheckOutcome, Transcript
 from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.evidence import ANALYSERS, Ledger
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Review, Timing
@@ -351,7 +351,8 @@ def _verified(wanted: Experiment, material: _Material, run: _Run) -> Verificatio
     if world.elsewhere is not None:
         return world.elsewhere(wanted)
     shown = run.bench.conduct(proof.conduct(wanted, material.view, run.options.checks))
-    world.session.keep(name, document.verification_document(shown))
+    if shown.check.outcome is not CheckOutcome.NOT_RUN:  # time or a program may be there another day
+        world.session.keep(name, document.verification_document(shown))
     return shown
 
 

@@ -21,6 +21,7 @@ from pathlib import Path
 from reviewbot.adapters.sandbox import ContainerOptions, Host
 
 IMAGE = "localhost/reviewbot-test:1"
+OF_IMAGE = "a variable of the image"
 PROGRAMS = (
     *(
         "env",
@@ -92,7 +93,7 @@ def _why_not(host: Host, program: str) -> str:
     runtime = ("--runtime", host.container.runtime) if host.container.runtime else ()
     before, after = (runtime, ()) if host.container.engine == "podman" else ((), runtime)
     for command, data in (
-        ((program, "import", "-", IMAGE), _image()),
+        ((program, "import", "--change", f'ENV SECRET="{OF_IMAGE}"', "-", IMAGE), _image()),
         ((program, *before, "run", "--rm", *after, "--network", "none", "--memory", "512m", IMAGE, "python3", "-c", "1"), b""),
     ):
         done = subprocess.run(command, env=variables, input=data, capture_output=True, check=False)

@@ -12,7 +12,7 @@ from reviewbot.debate.papers import Papers
 from reviewbot.debate.rounds import Heard
 from reviewbot.domain.debate import Case, Check, CheckOutcome, Position, Proof, Seat, SettledBy, Stance, Triage, Version
 from reviewbot.domain.evidence import Ledger
-from reviewbot.ports import Ask, CrossExamination, Packet, Passage, Rebuttal, Verification, Word
+from reviewbot.ports import Ask, CrossExamination, Experiment, Packet, Passage, Rebuttal, Verification, Word
 
 PROOFS: Mapping[CheckOutcome, Proof] = {
     CheckOutcome.FAILS_AT_HEAD: Proof.PROVEN,
@@ -65,13 +65,16 @@ class Hearing:
             if number <= self.rounds and (question := self._question(case, seat, number))
         ]
 
-    def proved(self, table: Mapping[str, Case], verified: tuple[Verification, ...]) -> dict[str, Case]:
-        """The cases whose check was run, labelled. One that is settled by it is not argued any further."""
-        checks = {_key(told.check): replace(told.check, output=told.excerpt) for told in verified}
+    def proved(
+        self, table: Mapping[str, Case], wanted: Iterable[Experiment], verified: Iterable[Verification]
+    ) -> dict[str, Case]:
+        """The cases whose check was run, labelled. One that is settled by it is not argued any further.
+
+        An outcome is that of a check at one claim's place: two claims may name the same test."""
         found = {}
-        for case in table.values():
-            check = case.check and checks.get(_key(case.check))
-            if check:
+        for experiment, told in zip(wanted, verified, strict=True):
+            case, check = table[experiment.subject], replace(told.check, output=told.excerpt)
+            if case.check and _key(case.check) == _key(check):
                 found[case.id] = _ended(self._weighed(_labelled(case, check, self.ledger)))
         return found
 
@@ -101,7 +104,7 @@ class Hearing:
         """The case with its last word: what settled it, and whether it is too close to call."""
         floor = weigh.floor(case, self.ledger)
         by_floor = floor > 0 and case.probability <= floor
-        tested = case.check is not None and case.check.outcome != "not_run"
+        tested = decided(case)
         settled = SettledBy.EVIDENCE if tested or by_floor else case.settled_by
         reason = case.stop_reason or ("nobody was left to ask" if self.rounds else "no rounds are configured")
         debated = case.triage is Triage.DEBATED
@@ -235,8 +238,8 @@ def late(case: Case) -> tuple[str, ...]:
 
 def shown(check: Check) -> str:
     """What a check is, and what it showed."""
-    source = f"\n{check.source}" if check.source else ""
-    return f"{check.label}: {check.outcome.replace('_', ' ')}{source}\n{check.output}".strip()
+    parts = (f"{check.label}: {check.outcome.replace('_', ' ')}", check.output, check.source)
+    return "\n".join(part for part in parts if part.strip()).strip()
 
 
 def _summary(answer: Position | reply.Answer) -> str:

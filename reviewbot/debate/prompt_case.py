@@ -54,7 +54,8 @@ def side(said: Sequence[Word]) -> str:
 
 def late(outcomes: Sequence[str]) -> str:
     """Outcomes of checks that were run in the course of the debate."""
-    return cut("\n".join(f"- {indented(outcome)}" for outcome in outcomes), MOST_LATE)
+    most = MOST_LATE // max(len(outcomes), 1)
+    return "\n".join(f"- {cut(indented(outcome), most)}" for outcome in outcomes)
 
 
 def draft(written: Draft) -> str:

@@ -98,19 +98,20 @@ def _hearing(
         minutes.rounds += 1
         designs = laboratory.asks(docket.values(), minutes.seated, number=minutes.rounds)
         held = yield from hold([*asks, *designs], prove.read, minutes, experiments=wanted)
-        docket.update(hearing.proved(docket, held.verified))
+        docket.update(hearing.proved(docket, wanted, held.verified))
         docket.update(hearing.heard(docket, asks, held.heard[: len(asks)], minutes=minutes))
         written = hearing.offered(docket) | laboratory.take(docket, designs, held.heard[len(asks) :])
         if written:  # before anybody is asked again: what is executed may end the case, and is heard in any event
-            tested = yield from hold([], prove.read, minutes, experiments=prove.experiments(written.values()))
-            docket.update(written | hearing.proved(written, tested.verified))
+            further = prove.experiments(written.values())
+            tested = yield from hold([], prove.read, minutes, experiments=further)
+            docket.update(written | hearing.proved(written, further, tested.verified))
         wanted = ()
         still_open = tuple(case.id for case in docket.values() if hearing.is_open(case))
         decision = f"{len(still_open)} of {len(docket)} cases stay open" if still_open else "every case is settled"
         minutes.rule(docket.values(), decision, still_open=still_open)
     if wanted:
         held = yield from hold([], prove.read, minutes, experiments=wanted)
-        docket.update(hearing.proved(docket, held.verified))
+        docket.update(hearing.proved(docket, wanted, held.verified))
     docket = {name: hearing.closed(case) for name, case in docket.items()}
     docket.update((yield from laboratory.settle(docket, minutes)))
     if table.moderator and options.moderate:

@@ -57,8 +57,9 @@ class Laboratory:
         written = self.take(table, asks, held.heard)
         if not written:
             return {}
-        tested = yield from hold([], read, minutes, experiments=experiments(written.values()))
-        proved = written | self.hearing.proved(written, tested.verified)
+        wanted = experiments(written.values())
+        tested = yield from hold([], read, minutes, experiments=wanted)
+        proved = written | self.hearing.proved(written, wanted, tested.verified)
         return {name: self.hearing.closed(case) for name, case in proved.items()}
 
     @property

@@ -60,7 +60,7 @@ def jobs(view: View, options: CheckOptions) -> tuple[Job, ...]:
     again = list(tests) if supports else changed
     found = [
         job(HEAD, list(tests), Side.HEAD, seconds=options.seconds, measure=_measured(view)),
-        replace(job(BASE, [older.get(test, test) for test in tests], Side.BASE, seconds=options.seconds), keep=True),
+        replace(job(BASE, [older.get(test, test) for test in tests], Side.BASE, seconds=options.seconds), keep=(0,)),
     ]
     if again:
         found.append(replace(job(OVERLAY, again, Side.BASE, seconds=options.seconds), overlay=files))

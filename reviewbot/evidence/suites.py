@@ -37,6 +37,8 @@ _SPOT = re.compile(r"([\w@./+-]+\.\w+):(\d+)")
 _ABSOLUTE = re.compile(r"(?:file://)?/[\w@./+-]+")
 _LASTED = re.compile(r"(?m)^.*\bduration_ms\b.*\n?|[ \t]*\(\d+(?:\.\d+)? ?(?:m|µ|n)?s\)")
 MOST_SPOTS = 200
+WELL = (0,)
+"""Tests that fail may fail by chance: only a run in which all passed is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +93,9 @@ def jobs(suite: Suite, view: View, options: CheckOptions) -> tuple[Job, ...]:
         collect=(suite.report,) if suite.report else (),
         environment=suite.environment,
     )
-    base = replace(head, name=f"{suite.name}:base", tree=Side.BASE, keep=True)
+    base = replace(head, name=f"{suite.name}:base", tree=Side.BASE, keep=WELL)
     newer = _test_files(view)
-    return (head, base, replace(base, name=f"{suite.name}:overlay", overlay=newer, keep=False)) if newer else (head, base)
+    return (head, base, replace(base, name=f"{suite.name}:overlay", overlay=newer, keep=())) if newer else (head, base)
 
 
 def hear(suite: Suite, view: View, outcomes: Mapping[str, Outcome]) -> Heard:

@@ -113,7 +113,7 @@ def job(tool: Tool, view: View, side: Side, *, seconds: float, paths: tuple[str,
         without=without,
         collect=(tool.report,) if tool.report else (),
         environment=tool.environment,
-        keep=side is Side.BASE,
+        keep=tool.codes if side is Side.BASE else (),
     )
 
 

@@ -24,7 +24,8 @@ class Job:
 
     ``without`` names files that are taken out of the copy of the tree before ``overlay`` is laid over it. ``beside`` is another
     exported tree that the job may read, at ``{beside}``. ``alone`` asks for the machine: nothing else is run meanwhile.
-    ``keep`` says that the job, its trees and the tools it names decide its outcome, so that it may be kept for another review.
+    ``keep``: the job, its trees and the tools it names decide its outcome, which may be kept for another review where it ends
+    with one of these codes.
     """
 
     name: str
@@ -40,7 +41,7 @@ class Job:
     without: tuple[str, ...] = ()
     beside: Side | None = None
     alone: bool = False
-    keep: bool = False
+    keep: tuple[int, ...] = ()
 
 
 class Ended(StrEnum):

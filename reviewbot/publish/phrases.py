@@ -63,7 +63,7 @@ _OUTCOMES = {
     CheckOutcome.FAILS_AT_BOTH: "fails at base too",
     CheckOutcome.PASSES_WITH_FIX: "fails at head, passes with the fix",
     CheckOutcome.NONE_FOUND: "no counter-example found within the bound",
-    CheckOutcome.UNRELATED: "fails without running what the finding is about",
+    CheckOutcome.UNRELATED: "does not run what the finding is about",
     CheckOutcome.UNSTABLE: "not stable: two runs differ",
     CheckOutcome.NOT_RUN: "was not run",
 }

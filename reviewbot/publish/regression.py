@@ -8,7 +8,7 @@ from reviewbot.domain.review import Finding
 _KEPT = frozenset({CheckKind.TEST, CheckKind.SCRIPT, CheckKind.CONTRACT})
 """Kinds whose source a project can keep."""
 
-LABEL = "It fails now and passed before. Kept with the tests, it guards the fix."
+LABEL = "It fails now. Kept with the tests, it guards the fix."
 
 
 def test(finding: Finding) -> Check | None:

@@ -64,7 +64,7 @@ def conduct(order: Order, experiments: bytes, *, earlier: bytes | None = None, o
     with opened(order) as scene:
         wanted = load_proof.load_experiments(experiments, about=scene.revisions)
         known = _known(earlier, scene.revisions)
-        left = [one for one in wanted if document_proof.proof_name(one) not in known]
+        left = [one for one in wanted if _is_open(known.get(document_proof.proof_name(one)))]
         handed = Handed(scene.revisions, scene.repo.diff(scene.revisions), {})
         with _world(scene, order, handed, observer=observer or Silent()) as world:
             options = options_of(scene.configuration, execute=order.execute)
@@ -80,7 +80,11 @@ def _known(earlier: bytes | None, about: Revisions) -> dict[str, tuple[Experimen
         found = load_proof.load_verifications(earlier, about=about) if earlier else ()
     except UsageError:
         return {}
-    return {document_proof.proof_name(one): (one, shown) for one, shown in found if not _is_without_result(shown)}
+    return {document_proof.proof_name(one): (one, shown) for one, shown in found}
+
+
+def _is_open(known: tuple[Experiment, Verification] | None) -> bool:
+    return known is None or _is_without_result(known[1])
 
 
 def _is_without_result(shown: Verification) -> bool:

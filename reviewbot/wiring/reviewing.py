@@ -147,7 +147,8 @@ def _session_plan(seating: Seating, scene: Scene, order: Order, *, plain: pipeli
     revisions = scene.revisions
     everyone = (*seating.seats, *((seating.moderator,) if seating.moderator else ()))
     change = (revisions.base_tree, revisions.head_tree) if scene.git else scene.repo.diff(revisions).patch
-    course = (__version__, change, plain, everyone, scene.configuration.get("debate.effort", str), room.level, order.focus)
+    effort = scene.configuration.get("debate.effort", str)
+    course = (__version__, change, plain, everyone, effort, room.level, order.focus, _around(scene))
     return SessionPlan(
         key=hashlib.sha256(repr(course).encode("utf-8", "surrogateescape")).hexdigest(),
         run_id=run_id(),
@@ -158,6 +159,14 @@ def _session_plan(seating: Seating, scene: Scene, order: Order, *, plain: pipeli
         seats=tuple((plan.name, plan.role, str(plan.spec)) for plan in everyone),
         fresh=order.fresh,
     )
+
+
+def _around(scene: Scene) -> tuple[object, ...]:
+    """The operator's settings that decide what checks and look-ups say, and are no options of a stage."""
+    held = scene.configuration
+    databases = [row for row in held.rows() if row[0].startswith("databases.")]
+    places = tuple((name, setting.value) for name, setting in databases)
+    return (held.texts("setup"), held.texts("tools.commands"), held.value("container.image"), places)
 
 
 def _retold(order: Order) -> dict[str, Any]:

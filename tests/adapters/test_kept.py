@@ -13,7 +13,7 @@ from reviewbot.domain.evidence import Side
 from reviewbot.ports import Ended, Job
 
 COUNT = ("/bin/sh", "-c", "cat /proc/sys/kernel/random/uuid; cat file")
-JOB = Job("count", COUNT, 20.0, executes=True, tree=Side.BASE, keep=True)
+JOB = Job("count", COUNT, 20.0, executes=True, tree=Side.BASE, keep=(0,))
 Room = Callable[..., sandbox.ClosableSandbox]
 
 
@@ -54,7 +54,7 @@ def test_the_same_job_is_not_run_twice(room: Room) -> None:
         replace(JOB, environment=(("A", "1"),)),
         replace(JOB, stdin=b"x"),
         replace(JOB, tree=Side.HEAD),
-        replace(JOB, keep=False),
+        replace(JOB, keep=()),
     ],
 )
 def test_another_job_is_run_for_itself(room: Room, other: Job) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.adapters import sandbox
+from reviewbot.adapters.sandbox.limits import counts_by_namespace
 from reviewbot.domain.evidence import Side
 from reviewbot.errors import SandboxError
 from reviewbot.ports import Ended, Job
@@ -305,8 +306,10 @@ import sys
 import tempfile
 sys.path.insert(0, {str(code)!r})
 from pathlib import Path
+import platform
 from reviewbot.adapters import sandbox
-from reviewbot.ports import Job
+from reviewbot.adapters.sandbox.limits import counts_by_namespace
+from reviewbot.ports import Ended, Job
 own = sandbox.Interpreters(None, Path("/usr/bin/python3"), Path("ruff"))
 room = sandbox.choose("bubblewrap", trees=lambda _: Path("/nowhere"), interpreters=own,
                       limits=sandbox.Limits(processes=40, memory_bytes=700_000_000))
@@ -314,6 +317,12 @@ bomb = "import os, time\\nfor _ in range(300):\\n if os.fork() == 0: time.sleep(
 hog = "kept = bytearray(b'x' * 900_000_000); import time; time.sleep(20)"
 for text in (bomb, hog, "import os; print(os.getuid())"):
     print(room.run(Job("job", ("{{python}}", "-c", text), 20, executes=True)).ended)
+room = sandbox.choose("bubblewrap", trees=lambda _: Path("/nowhere"), interpreters=own,
+                      limits=sandbox.Limits(processes=5000, threads=60))
+text = "import os, time\\ncount = 0\\ntry:\\n while count < 500:\\n  if os.fork() == 0: time.sleep(63.5); os._exit(0)\\n  count += 1\\nexcept OSError: pass\\nprint(count)"
+outcome = room.run(Job("job", ("{{python}}", "-c", text), 20, executes=True))
+counted = outcome.exit_code == 0 and int(outcome.stdout) <= 60
+print(counted if counts_by_namespace(platform.release()) else outcome.ended is Ended.PROCESSES)
 """
     done = subprocess.run(
         [str(system), "-I", "-c", program],
@@ -327,4 +336,12 @@ for text in (bomb, hog, "import os; print(os.getuid())"):
     )
     if "user namespaces" in done.stderr or "Permission denied" in done.stderr:
         pytest.skip(done.stderr[-200:])
-    assert done.stdout.split() == ["processes", "memory", "exited"], done.stderr
+    assert done.stdout.split() == ["processes", "memory", "exited", "True"], done.stderr
+
+
+@pytest.mark.parametrize(
+    ("release", "counts"), [("5.13.19-generic", False), ("5.14.0", True), ("6.18.44-fc", True), ("4.19", False), ("odd", False)]
+)
+def test_a_kernel_s_release_tells_how_it_counts(release: str, counts: bool) -> None:
+    assert counts_by_namespace(release) is counts
+    assert ("--nproc" in " ".join(SMALL.prlimit(own_users=False))) is False

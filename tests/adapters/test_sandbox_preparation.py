@@ -88,7 +88,10 @@ def test_an_environment_that_was_made_runs_the_tests(prepare: Preparing, ground:
 
 def test_packages_that_were_made_are_in_every_later_tree(prepare: Preparing, ground: sandbox.Ground, base: Path) -> None:
     room = room_with(made(prepare(*PACKAGES)), ground, base)
-    outcome = shell(room, "cat node_modules/dep/data src/code.py; echo bad > node_modules/dep/data; ls")
+    outcome = shell(
+        room, "cat node_modules/dep/data src/code.py; echo bad > node_modules/dep/data; ls; echo > node_modules/.vite-temp/x"
+    )
+    assert outcome.exit_code == 0
     assert outcome.stdout.decode() == "a dependency\nof the basenode_modules\nrequirements.txt\nsrc\n"
     assert b"a dependency" in shell(room, "cat node_modules/dep/data").stdout
 

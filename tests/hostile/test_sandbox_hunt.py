@@ -12,6 +12,7 @@ import pytest
 
 from reviewbot.adapters import sandbox
 from reviewbot.domain.evidence import EvidenceStatus
+from tests.containers import OF_IMAGE
 from tests.evidence.lab import Lab, study
 from tests.sandboxes import container_host, open_room, python, shell
 
@@ -159,7 +160,7 @@ def test_what_a_job_borrows_shows_nothing_beside_it(tmp_path: Path, home: Path, 
     room = open_room(level, tree, toplevel=top, host=a_user(home))
     words = "{tool:tool} {tool:go} {tool:node} {tool:python-tool}" if level == "bubblewrap" else "{tool:cat}"
     program = (
-        hunt(home, listener).replace("/root/.ssh", str(top))
+        hunt(home, listener).replace("/root/.ssh", f'{top}", "/tmp/go')
         + f"\ntell(pathlib.Path('node_modules/dep/index.js').read_text())  # {words}"
     )
     outcome = python(room, program)
@@ -205,6 +206,7 @@ def test_what_an_engine_or_an_image_would_bring_into_a_container_is_not_there(tm
     room = sandbox.choose("container", trees=lambda _: tree, interpreters=sandbox.discover(None), host=host)
     outcome = shell(room, "env; cat /proc/1/environ /proc/self/environ /etc/hosts; ls -la / /run /root /home /var /mnt; true")
     assert CANARY.encode() not in outcome.stdout + outcome.stderr
+    assert OF_IMAGE.encode() not in outcome.stdout + outcome.stderr
     assert b"127.0.0.1 localhost sandbox\n::1 localhost\n" in outcome.stdout
 
 

@@ -287,17 +287,19 @@ class _Conversation:
         tools = self._line.tools
         assert tools is not None
         results = []
-        for call in made.tool_calls:
+        for index, call in enumerate(made.tool_calls):
             may = step < self._line.steps
-            result = await self._used(tools, call) if may else _no_more(call)
+            result = await self._used(tools, call, f"{step}.{index}") if may else _no_more(call)
             self._uses.append(ToolUse(call.name, call.arguments, result.text.split("\n", 1)[0]))
             results.append(result)
         return Exchange(made.tool_calls, tuple(results), made.opaque)
 
-    async def _used(self, tools: Toolbox, call: ToolCall) -> ToolResult:
+    async def _used(self, tools: Toolbox, call: ToolCall, place: str) -> ToolResult:
         """What a tool gives, in a thread of its own. Kept, so that who resumes the debate asks the same: a command that is run
         again, or a database that went on, says something else."""
-        name = f"look-up {record.digest(call.name, call.arguments)[:32]}"
+        ask, line = self._ask, self._line.name
+        course = (line, ask.seat.name, type(ask.question).__name__, ask.subject, f"{ask.round} {ask.attempt} {place}")
+        name = f"look-up {record.digest(*course, call.name, call.arguments)[:32]}"
         kept = self._desk.session.recall(name)
         if kept is not None:
             return ToolResult(call.id, str(kept["text"]), is_error=bool(kept["is_error"]))

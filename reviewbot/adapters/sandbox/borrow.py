@@ -17,6 +17,8 @@ from reviewbot.domain.evidence import Side
 from reviewbot.ports import Job
 
 PACKAGES = "node_modules"
+SCRIBBLED = (".cache", ".vite", ".vite-temp", ".tmp")
+"""Folders among packages in which tools keep what they made: empty for a job, and its own."""
 _DEEP = 2
 """How many folders down packages of parts of a repository are looked for."""
 _MOST_FOLDERS = 500

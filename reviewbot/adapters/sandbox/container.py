@@ -11,14 +11,16 @@ import json
 import os
 import resource
 import secrets
+import threading
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 from reviewbot.adapters.sandbox import borrow, engine, mounts, offline, self_test, tools, words
 from reviewbot.adapters.sandbox.borrow import Borrowed
-from reviewbot.adapters.sandbox.engine import EngineError
+from reviewbot.adapters.sandbox.engine import Engine, EngineError
 from reviewbot.adapters.sandbox.host import Ground
 from reviewbot.adapters.sandbox.laying import Unlayable
 from reviewbot.adapters.sandbox.limits import MIB, Limits
@@ -66,6 +68,29 @@ _IN_WORDS: Mapping[Kind, Callable[[Mount], tuple[str, ...]]] = {
 }
 
 
+class _Removal:
+    """The end of one container, from whatever thread. A client that is killed while it starts one leaves parts of it running that
+    its engine does not know of: the container goes first, and then whoever waits for it."""
+
+    def __init__(self, engine: Engine, name: str) -> None:
+        self.name = name
+        self._engine = engine
+        self._lock = threading.Lock()
+        self._made = False
+
+    def make(self) -> None:
+        """End it, once. Raises EngineError."""
+        with self._lock:
+            if not self._made:
+                self._engine.remove(self.name)
+                self._made = True
+
+    def attempt(self) -> None:
+        """End it if that is possible now; it is tried again at last."""
+        with suppress(EngineError):
+            self.make()
+
+
 class Container:
     """The sandbox. Raises SandboxError where no engine can run the image."""
 
@@ -100,24 +125,25 @@ class Container:
         return Kit({**found.programs, **of_image}, missing=tuple(name for name in found.missing if name not in of_image))
 
     def _contained(self, job: Job, kit: Kit, lent: tuple[Borrowed, ...]) -> Outcome:
-        name = f"reviewbot-{secrets.token_hex(8)}"
+        removal = _Removal(self._engine, f"reviewbot-{secrets.token_hex(8)}")
         try:
             with scratch(job) as folder:
-                self._engine.create(name, self._words(job, folder, kit=kit, lent=lent))
+                words = self._words(job, folder, kit=kit, lent=lent)
                 try:
-                    return self._attended(job, folder, name)
+                    self._engine.create(removal.name, words)
+                    return self._attended(job, folder, removal)
                 finally:
-                    self._engine.remove(name)
+                    removal.make()
         except Unlayable as exc:
             return Outcome(Ended.REFUSED, reason=str(exc))
         except EngineError as exc:
             return Outcome(Ended.REFUSED, reason=f"its container cannot be made or ended: {exc}")
 
-    def _attended(self, job: Job, folder: Path, name: str) -> Outcome:
-        argv = self._engine.starting(name, reads=bool(job.stdin))
-        command = Command(argv, dict(self._engine.variables), folder, job.stdin, job.timeout_seconds)
-        outcome = self._supervisor.run(command)
-        outcome = _explained(outcome, read_plain(folder / "ended", _MOST_LETTERS), self._ground.limits)
+    def _attended(self, job: Job, folder: Path, removal: _Removal) -> Outcome:
+        argv = self._engine.starting(removal.name, reads=bool(job.stdin))
+        variables = dict(self._engine.variables)
+        command = Command(argv, variables, folder, job.stdin, job.timeout_seconds, before_kill=removal.attempt)
+        outcome = _explained(self._supervisor.run(command), read_plain(folder / "ended", _MOST_LETTERS), self._ground.limits)
         return replace(outcome, collected=collected(folder, job.collect, self._ground.limits.output_bytes))
 
     def _words(self, job: Job, folder: Path, *, kit: Kit, lent: tuple[Borrowed, ...]) -> tuple[str, ...]:

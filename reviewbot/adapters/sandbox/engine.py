@@ -13,7 +13,8 @@ from reviewbot.errors import SandboxError
 
 NAMES = ("docker", "podman")
 PLACES = (Path("/usr/local/bin"), Path("/usr/bin"))
-_SECONDS = 30.0
+_SECONDS = 60.0
+_NOT_THERE = "no such container"
 _LABEL = "reviewbot"
 _FORGOTTEN = "until=1h"
 """Containers of reviews that were ended so hard that they could not tidy up."""
@@ -69,8 +70,12 @@ class Engine:
         return (self.program, "start", "--attach", *(("--interactive",) if reads else ()), name)
 
     def remove(self, name: str) -> None:
-        """End a container, and forget it. Raises EngineError."""
-        self._ask("rm", "--force", "--volumes", *(("--time", "0") if self.is_podman else ()), name)
+        """End a container, and forget it; well, too, where there is none. Raises EngineError."""
+        try:
+            self._ask("rm", "--force", "--volumes", *(("--time", "0") if self.is_podman else ()), name)
+        except EngineError as exc:
+            if _NOT_THERE not in str(exc).lower():
+                raise
 
     def tidy(self) -> None:
         """Forget containers that nobody waits for any more. Raises EngineError."""

@@ -48,7 +48,7 @@ class Kept:
         if (known := _read(place)) is not None:
             return known
         outcome = self._within.run(job)
-        if outcome.ended is Ended.EXITED:
+        if outcome.ended is Ended.EXITED and outcome.exit_code in job.keep:
             _write(place, outcome)
         return outcome
 
@@ -59,7 +59,9 @@ class Kept:
     def _key(self, job: Job, tree: str) -> str:
         beside = self._memory.trees.get(job.beside) if job.beside else None
         course = (job.argv, job.files, job.overlay, job.without, job.collect, job.environment, job.stdin, job.executes)
-        here = (__version__, self.level, self._ground.limits, str(self._ground.toplevel), tuple(_met(job, self._ground)))
+        ground, host = self._ground, self._ground.host
+        place = (str(ground.toplevel), host.layer, host.container)
+        here = (__version__, self.level, ground.limits, place, tuple(_met(job, ground)))
         return hashlib.sha256(repr((here, tree, beside, course)).encode("utf-8", "surrogateescape")).hexdigest()
 
 
@@ -95,7 +97,8 @@ def _packages(environment: Path) -> Iterator[str]:
     for site in sorted(environment.glob("lib/python3*/site-packages")):
         yield _stamp(site)
         yield " ".join(sorted(entry.name for entry in os.scandir(site) if entry.name.endswith(_INSTALLED)))
-    yield _stamp(environment / ".package-lock.json")
+    for name in (".package-lock.json", ".modules.yaml", ".yarn-integrity", ".yarn-state.yml"):
+        yield _stamp(environment / name)
 
 
 def _read(place: Path) -> Outcome | None:

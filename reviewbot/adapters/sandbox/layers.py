@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from reviewbot.adapters.sandbox.borrow import PACKAGES, SCRIBBLED
 from reviewbot.adapters.sandbox.host import Layer
 from reviewbot.adapters.sandbox.laying import Unlayable, checked
 from reviewbot.adapters.sandbox.scratch import remove_folder
@@ -66,6 +67,7 @@ def keep(folder: Path, base: Path, state: Path, *, key: str) -> Layer:
             raise Unusable(f"it made {len(paths)} files and folders all over the tree; at most {_MOST_PATHS} can be kept")
         _prune(folder, (_LISTING, TREE, *(f"{HOME}/{name}" for name in home)))
         _disarm(folder)
+        _leave_room(folder / TREE, paths)
         (folder / _LISTING).write_text(json.dumps({"paths": paths, "home": home}), "ascii")
         with suppress(FileExistsError, NotADirectoryError):
             _move(folder, state / key)
@@ -126,6 +128,13 @@ def _disarm(folder: Path) -> None:
                 path.unlink()
             elif stat.S_ISREG(mode) and mode & 0o7000:
                 path.chmod(mode & 0o777)
+
+
+def _leave_room(tree: Path, paths: tuple[str, ...]) -> None:
+    """Folders for tools that insist on keeping something among the packages: a job finds them empty, and may write there."""
+    for folder in (tree / name for name in paths if name.endswith(PACKAGES)):
+        for name in SCRIBBLED if _is_folder(folder) else ():
+            (folder / name).mkdir(exist_ok=True)
 
 
 def _forget(state: Path) -> None:

@@ -28,8 +28,6 @@ _HOSTS = "127.0.0.1 localhost sandbox\n::1 localhost\n"
 _TREE = f"{INSIDE}/work"
 """Where the tree stands when the repository's real path cannot be used."""
 _OURS = frozenset(map(Path, ("/", "/usr", "/etc", "/tmp", "/proc", "/dev", "/run", INSIDE, "/sys")))
-_SCRIBBLED = (".cache", ".vite", ".vite-temp", ".tmp")
-"""Folders among packages in which tools keep what they made."""
 
 
 class Kind(Enum):
@@ -129,7 +127,7 @@ def _lend(one: Borrowed, tree: str) -> Iterator[Mount]:
     target = f"{tree}/{one.name}"
     yield _shown(one.source, target)
     if one.name.endswith(borrow.PACKAGES):
-        kept = (name for name in _SCRIBBLED if (one.source / name).is_dir() and not (one.source / name).is_symlink())
+        kept = (name for name in borrow.SCRIBBLED if (one.source / name).is_dir() and not (one.source / name).is_symlink())
         yield from (Mount(Kind.MEMORY, f"{target}/{name}", size=SHARED_MEMORY_BYTES) for name in kept)
 
 

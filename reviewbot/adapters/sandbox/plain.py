@@ -129,4 +129,4 @@ def _link_packages(source: Path, target: Path) -> None:
 
 
 def _entries(folder: Path) -> Iterator[Path]:
-    yield from sorted(entry for entry in folder.iterdir() if entry.name not in (".cache", ".vite", ".vite-temp", ".tmp"))
+    yield from sorted(entry for entry in folder.iterdir() if entry.name not in borrow.SCRIBBLED)

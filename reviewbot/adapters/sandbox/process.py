@@ -9,7 +9,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -34,7 +34,8 @@ class Command:
     """A process to start. ``environment`` is all of it.
 
     ``mark``, where given, stands in the environment and in no other process's: by it a child is found that left home.
-    ``writes``, where given, is a folder of the disk whose growth is bounded.
+    ``writes``, where given, is a folder of the disk whose growth is bounded. ``before_kill``, where given, ends what the process
+    only stands for; it is called while the process still runs, from any thread, perhaps more than once.
     """
 
     argv: tuple[str, ...]
@@ -44,6 +45,7 @@ class Command:
     seconds: float
     mark: str = ""
     writes: Path | None = None
+    before_kill: Callable[[], None] | None = None
 
 
 class Supervisor:
@@ -132,6 +134,7 @@ class _Watched:
         """Its descendants wherever they went, then its group: as long as it lives, it may be the one that orphans go to. An ended
         but unburied leader keeps the group's number taken."""
         if self._process.returncode is None:
+            self._end_gently()
             for _ in range(_MOST_GENERATIONS):
                 tree = watch.look(self._process.pid, _MOST_AT_ONCE)
                 self._note(tree)
@@ -143,6 +146,21 @@ class _Watched:
         watch.kill(tuple(self._seen.items()))
         if self._command.mark:
             watch.kill(watch.marked(self._command.mark))
+
+    def _end_gently(self) -> None:
+        """Let it see that what it stands for has ended."""
+        if self._command.before_kill and not self._has_ended():
+            self._command.before_kill()
+            until = time.monotonic() + LINGER_SECONDS
+            while not self._has_ended() and time.monotonic() < until:
+                time.sleep(POLL_SECONDS)
+
+    def _has_ended(self) -> bool:
+        """It has, buried or not."""
+        try:
+            return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:
+            return True
 
     def _open(self, selector: selectors.BaseSelector) -> None:
         for pipe, capture in ((self._process.stdout, self._stdout), (self._process.stderr, self._stderr)):

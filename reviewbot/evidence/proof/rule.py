@@ -26,7 +26,7 @@ def _job(ground: Ground, side: Side) -> Job:
     made = job(tool, ground.view, side, seconds=ground.options.seconds, paths=(path,) if path else ())
     if made is None:  # the file is not there at this end: nothing is reported of it
         return Job("proof", ("/bin/true",), ground.options.seconds, executes=False)
-    return replace(made, keep=False)
+    return replace(made, keep=())
 
 
 def _told(ground: Ground, outcome: Outcome) -> Told:

@@ -28,10 +28,10 @@ def together(head: Sequence[Told], base: Sequence[Told], fixed: Sequence[Told] =
         return CheckOutcome.UNSTABLE
     if at_head is None:
         return CheckOutcome.NOT_RUN
+    related = any(run.related for run in head)
     if at_head:
-        return CheckOutcome.PASSES_AT_HEAD
+        return CheckOutcome.PASSES_AT_HEAD if related else CheckOutcome.UNRELATED
     if at_base:
-        related = any(run.related for run in head)
         return CheckOutcome.FAILS_AT_HEAD if related else CheckOutcome.UNRELATED
     if _side(fixed):
         return CheckOutcome.PASSES_WITH_FIX

@@ -56,11 +56,11 @@ def _ended(report: TestReport, check: Check) -> TestOutcome | None:
 
 
 def _is_related(experiment: Experiment, report: TestReport) -> bool:
-    """A failing test of a written check ran a line at the claim's place. Where lines were not measured this is not known."""
+    """A test of a written check (a failing one, where one is) ran a line at the claim's place. True where none was measured."""
     if not (report.measured and experiment.check.source and experiment.line):
         return True
     span = range(experiment.start_line - NEAR, experiment.line + NEAR + 1)
-    failing = [report.executed.get(name, {}) for name in report.failures]
+    failing = [report.executed.get(name, {}) for name in (report.failures or report.outcomes)]
     return any(line in span for lines in failing for line in lines.get(experiment.path, ()))
 
 
