@@ -76,6 +76,13 @@ class Bench:
         self._cores = cores
         self._turn = threading.Condition()
         self._running = 0
+        self._closed = False
+
+    def close(self) -> None:
+        """Begin nothing more: what waits for its place is refused."""
+        with self._turn:
+            self._closed = True
+            self._turn.notify_all()
 
     def run(self, jobs: Iterable[Job]) -> tuple[Outcome, ...]:
         """Every job's outcome, in the order of the jobs. What is not begun by the deadline is refused.
@@ -110,6 +117,8 @@ class Bench:
     def _work(self, job: Job) -> Outcome:
         with self._place(self._cores if job.alone else 1):
             left = self._deadline.left()
+            if self._closed:
+                return Outcome(Ended.REFUSED, reason="the review was stopped")
             if not left:
                 return Outcome(Ended.REFUSED, reason="no time was left for it")
             self._observer.saw(Progress("evidence", f"running {job.name}"))
@@ -119,7 +128,7 @@ class Bench:
     def _place(self, cores: int) -> Iterator[None]:
         """So many cores of the machine, whoever else runs jobs."""
         with self._turn:
-            while not self._turn.wait_for(lambda: self._running + cores <= self._cores, HEARTBEAT_SECONDS):
+            while not self._turn.wait_for(lambda: self._closed or self._running + cores <= self._cores, HEARTBEAT_SECONDS):
                 pass
             self._running += cores
         try:
@@ -137,11 +146,13 @@ def converse(
     *,
     deadline: Deadline,
     observer: Observer,
+    stop: Callable[[], None] = lambda: None,
 ) -> _End:
     """Hold a conversation to its end: each round's questions side by side, and its experiments beside them.
 
-    Raises Awaited after a round with experiments of which nothing is known yet."""
-    return asyncio.run(_converse(conversation, panel, experiment, deadline=deadline, observer=observer))
+    Raises Awaited after a round with experiments of which nothing is known yet. ``stop`` is called at the end, before threads are
+    waited for: who interrupts a review does not wait for jobs that have not begun."""
+    return asyncio.run(_converse(conversation, panel, experiment, deadline=deadline, observer=observer, stop=stop))
 
 
 async def _converse(
@@ -151,6 +162,7 @@ async def _converse(
     *,
     deadline: Deadline,
     observer: Observer,
+    stop: Callable[[], None],
 ) -> _End:
     async def carry_out(wanted: Experiment) -> Verification | None:
         if not deadline.left():
@@ -177,6 +189,7 @@ async def _converse(
         value: _End = end.value
         return value
     finally:
+        stop()
         await panel.close()
 
 

@@ -300,7 +300,10 @@ def _settings(change: ChangeSet, objects: Objects | None) -> Mapping[str, bytes]
     if objects is None or tree is None:
         return {}
     small = (entry for entry in objects.entries(tree) if 0 <= entry.size <= LARGEST_SETTINGS_FILE)
-    known = (entry for entry in small if entry.path in SETTINGS or is_migration(entry.path))
+    known = sorted(
+        (entry for entry in small if entry.path in SETTINGS or is_migration(entry.path)),
+        key=lambda entry: entry.path not in SETTINGS,
+    )
     return {entry.path: objects.blob(entry.object_id) for entry in islice(known, MOST_SETTINGS_FILES)}
 
 
@@ -340,7 +343,8 @@ def _debate(material: _Material, brief: Brief, run: _Run) -> tuple[Transcript, t
     def experiment(wanted: Experiment) -> Verification | None:
         return _verified(wanted, material, run)
 
-    return drive.converse(conversation(), world.panel, experiment, deadline=run.deadline, observer=world.observer)
+    observer, stop = world.observer, run.bench.close
+    return drive.converse(conversation(), world.panel, experiment, deadline=run.deadline, observer=observer, stop=stop)
 
 
 def _verified(wanted: Experiment, material: _Material, run: _Run) -> Verification | None:

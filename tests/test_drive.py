@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Generator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -173,3 +174,26 @@ def test_a_procedure_is_sent_the_outcomes_of_the_jobs_that_it_yields() -> None:
         return [len(first), len(second)]
 
     assert bench(FakeSandbox()).conduct(procedure()) == [2, len(JOBS) - 2]
+
+
+def test_a_bench_that_is_closed_begins_nothing_more() -> None:
+    begun = threading.Event()
+    go_on = threading.Event()
+
+    class Slow(FakeSandbox):
+        def run(self, job: Job) -> Outcome:
+            self.ran.append(job)
+            begun.set()
+            go_on.wait(5)
+            return Outcome(Ended.EXITED, 0)
+
+    sandbox = Slow()
+    busy = bench(sandbox, cores=1)
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(busy.run, JOBS)
+        begun.wait(5)
+        busy.close()
+        go_on.set()
+        outcomes = running.result(5)
+    assert len(sandbox.ran) == 1
+    assert [outcome.ended for outcome in outcomes] == [Ended.EXITED, *[Ended.REFUSED] * (len(JOBS) - 1)]

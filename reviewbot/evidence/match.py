@@ -112,6 +112,19 @@ class _Left:
             alike.remove(origin)
         return origin is not None
 
+    def take_moved(self, result: Result) -> bool:
+        """Take out the same trouble on the same text that stood in another file; false where there is none."""
+        if result.kind is not EvidenceKind.LINT or not result.anchor or result.line == 0:
+            return False
+        for (tool, rule, _), alike in self.groups.items():
+            if (tool, rule) != (result.tool, result.rule):
+                continue
+            same = (one for one in alike if one.anchor == result.anchor and _normal(one.message) == _normal(result.message))
+            if origin := next(same, None):
+                alike.remove(origin)
+                return True
+        return False
+
     def rest(self) -> Iterable[Result]:
         """What is still there."""
         return (result for group in self.groups.values() for result in group)
@@ -119,7 +132,7 @@ class _Left:
 
 def _judge(result: Result, left: _Left, *, place: _Place | None, base_known: bool) -> Mark:
     """A result at head that nothing at base equals. The one it grew from is taken out of ``left``."""
-    if place is None or left.take_origin(result, place):
+    if place is None or left.take_origin(result, place) or left.take_moved(result):
         return _existing(result)
     if result.line in place.added or (result.line == 0 and base_known):
         return Mark(EvidenceStatus.NEW, Side.HEAD, _doubted(result))

@@ -33,12 +33,14 @@ from reviewbot.ports import Ended, Job, Outcome
 Place = tuple[str, int]
 Reader = Callable[[Outcome, str], tuple[Trial, ...]]
 """From an outcome and the suite's name to its tests. Raises Unreadable."""
-_SPOT = re.compile(r"([\w@./+-]+\.\w+):(\d+)")
+_SPOT = re.compile(r"(?<![\w@./+-])([\w@./+-]+\.\w+):(\d+)")
 _ABSOLUTE = re.compile(r"(?:file://)?/[\w@./+-]+")
-_LASTED = re.compile(r"(?m)^.*\bduration_ms\b.*\n?|[ \t]*\(\d+(?:\.\d+)? ?(?:m|µ|n)?s\)")
+_LASTED = re.compile(r"(?m)^.*\bduration_ms\b.*\n?|(?<![ \t])[ \t]*\(\d+(?:\.\d+)? ?(?:m|µ|n)?s\)")
 MOST_SPOTS = 200
 WELL = (0,)
 """Tests that fail may fail by chance: only a run in which all passed is kept."""
+NOT_STARTED = (126, 127)
+"""How shells say that a program is not there, as where nothing is installed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +73,8 @@ def by_bytes(read: Callable[[bytes], tuple[Trial, ...]], report: str = "") -> Re
 def by_exit_code(outcome: Outcome, name: str) -> tuple[Trial, ...]:
     """A command without a report is one test: 0 is passed."""
     text = (outcome.stdout + outcome.stderr).decode("utf-8", "replace")
+    if outcome.exit_code in NOT_STARTED:
+        raise Unreadable("the command could not be begun")
     ended = TestOutcome.PASSED if outcome.exit_code == 0 else TestOutcome.FAILED
     return (Trial(name, ended, message=_last_line(text) if ended is TestOutcome.FAILED else "", text=text),)
 
@@ -184,11 +188,13 @@ def _before(trial: Trial, told: Mapping[str, Mapping[str, Trial]]) -> TestOutcom
         starts = tuple(trial.id + mark for mark in (".", "::", " > "))
         inside = (older for name, older in told["base"].items() if name.startswith(starts))
         return TestOutcome.PASSED if any(older.outcome is TestOutcome.PASSED for older in inside) else None
-    for where in ("overlay", "base"):
-        older = told[where].get(trial.id)
-        if older is not None and older.outcome in (TestOutcome.PASSED, TestOutcome.FAILED):
-            return older.outcome
-    return None
+    overlay, base = (told[where].get(trial.id) for where in ("overlay", "base"))
+    if overlay is not None and overlay.outcome is TestOutcome.PASSED:
+        return TestOutcome.PASSED
+    if base is None or base.outcome is TestOutcome.FAILED:
+        return TestOutcome.FAILED if base else None
+    # A test that changed fails against the base for want of what it tests: that does not tell that it was ill before.
+    return TestOutcome.PASSED if overlay is None and base.outcome is TestOutcome.PASSED else None
 
 
 def _place(suite: Suite, view: View, trial: Trial) -> Place:

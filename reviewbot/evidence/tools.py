@@ -21,6 +21,9 @@ from reviewbot.ports import Ended, Job, Outcome
 FILES = "{files}"
 """In a tool's argv: the changed files that it reads."""
 
+DEEPEST = 64
+"""Folders of a path as a tool wrote it that are looked at, from its end: what a test prints may be nothing but slashes."""
+
 MOST_FILES = 500
 """Files that are named to a tool; further ones are said not to have been looked at."""
 
@@ -67,6 +70,10 @@ class Tool:
     beliefs: Mapping[str, Belief] = field(default_factory=lambda: MappingProxyType({}))
     grades: Mapping[Grade, Belief] = field(default_factory=lambda: BY_GRADE)
     environment: tuple[tuple[str, str], ...] = ()
+    telling: bool = True
+    """An exit code other than 0 comes with at least one report."""
+    covers: Callable[[View, str], bool] = lambda *_: True
+    """Whether the project has the tool look at a path: named to it, some read even what their configuration leaves out."""
     silent: Callable[[Remark], bool] = lambda _: False
     """Reports that are said better elsewhere, or mean nothing without the project's whole environment."""
 
@@ -79,7 +86,7 @@ class Tool:
 
 def applies(tool: Tool, view: View) -> bool:
     """There is something for it in the change."""
-    return any(_reads(tool, file) for file in view.files) and tool.wanted(view)
+    return any(applies_to(tool, view, file) for file in view.files) and tool.wanted(view)
 
 
 def jobs(tool: Tool, view: View, options: CheckOptions) -> tuple[Job, ...]:
@@ -92,7 +99,7 @@ def jobs(tool: Tool, view: View, options: CheckOptions) -> tuple[Job, ...]:
 
 def paths(tool: Tool, view: View, side: Side) -> tuple[str, ...]:
     """The changed files that it reads at one end."""
-    names = (file.head_path if side is Side.HEAD else file.base_path for file in view.files if _reads(tool, file))
+    names = (file.head_path if side is Side.HEAD else file.base_path for file in view.files if applies_to(tool, view, file))
     return tuple(name for name in names if name is not None and is_inside(name))
 
 
@@ -142,18 +149,23 @@ def remarks(tool: Tool, outcome: Outcome) -> tuple[Remark, ...]:
         words = (outcome.stderr or outcome.stdout).decode("utf-8", "replace").strip()
         raise Unreadable(f"it failed (exit code {outcome.exit_code}): {shown.sentence(words.rpartition(chr(10))[2])}")
     data = outcome.file(tool.report) if tool.report else outcome.stderr if tool.on_stderr else outcome.stdout
-    return tuple(remark for remark in tool.read(data or b"") if not tool.silent(remark))
+    said = tool.read(data or b"")
+    if outcome.exit_code and not said and tool.telling:
+        words = (outcome.stderr or outcome.stdout).decode("utf-8", "replace").strip()
+        raise Unreadable(f"it reported nothing (exit code {outcome.exit_code}): {shown.sentence(words.rpartition(chr(10))[2])}")
+    return tuple(remark for remark in said if not tool.silent(remark))
 
 
 def settled(path: str, known: frozenset[str]) -> str | None:
     """A path as a tool wrote it, seen from the top: the longest end of it that is a file of the tree."""
-    parts = path.removeprefix("file://").split("/")
+    parts = path[-4096:].removeprefix("file://").split("/")[-DEEPEST:]
     ends = ("/".join(parts[start:]) for start in range(len(parts)))
     return next((end for end in (end.removeprefix("./") for end in ends) if end in known), None)
 
 
-def _reads(tool: Tool, file: FileChange) -> bool:
-    return file.kind is FileKind.TEXT and named(file.path, tool.files)
+def applies_to(tool: Tool, view: View, file: FileChange) -> bool:
+    """The tool reads files of this name."""
+    return file.kind is FileKind.TEXT and named(file.path, tool.files) and tool.covers(view, file.path)
 
 
 def _configuration(tool: Tool, view: View) -> tuple[tuple[tuple[str, bytes], ...], tuple[str, ...]]:
@@ -190,7 +202,8 @@ def _placed(tool: Tool, view: View, side: Side, *, said: tuple[Remark, ...]) -> 
             continue
         file = files.get(path)
         if file is None:
-            yield from _elsewhere(tool, view, side, remark=replace(remark, path=path))
+            if FILES not in tool.argv:  # of named files alone the ends do not read the same others
+                yield from _elsewhere(tool, view, side, remark=replace(remark, path=path))
             continue
         if path not in texts:
             texts[path] = places.lines(_data(view.contents_of(file), side))
@@ -199,11 +212,11 @@ def _placed(tool: Tool, view: View, side: Side, *, said: tuple[Remark, ...]) -> 
 
 def _elsewhere(tool: Tool, view: View, side: Side, *, remark: Remark) -> Iterator[Result]:
     """A report on a file that the change does not touch: where it is new, something in the change brought it about."""
-    mine = [file for file in view.files if _reads(tool, file) and _name(file, side)]
+    mine = [file for file in view.files if applies_to(tool, view, file)]  # the same at both ends, or nothing would match
     if mine and remark.grade is Grade.ERROR:
         file = next((file for file in mine if not is_test_path(file.path)), mine[0])
         message = f"{remark.path}: {remark.message}"
-        yield _result(tool, replace(remark, path=_name(file, side) or "", line=0, end_line=0, message=message), "")
+        yield _result(tool, replace(remark, path=_name(file, side) or file.path, line=0, end_line=0, message=message), "")
 
 
 def _result(tool: Tool, remark: Remark, anchor: str) -> Result:
@@ -238,5 +251,8 @@ def _data(contents: Contents, side: Side) -> bytes | None:
 
 
 def _left_out(tool: Tool, view: View) -> str:
-    more = len(paths(tool, view, Side.HEAD)) - MOST_FILES if FILES in tool.argv else 0
+    if FILES not in tool.argv:
+        return ""
+    named_to_it = min(len(paths(tool, view, Side.HEAD)), MOST_FILES)
+    more = sum(applies_to(tool, view, file) and file.head_path is not None for file in view.files) - named_to_it
     return f"{more} further files were not looked at" if more > 0 else ""

@@ -44,6 +44,11 @@ class View:
         """Both ends can be exported, so that code of the project can run."""
         return self.change.revisions.base_tree is not None and self.change.revisions.head_tree is not None
 
+    @property
+    def names(self) -> frozenset[str]:
+        """Every file of either end: a configuration that the change takes away still says what the project uses."""
+        return frozenset(self.paths) | {file.base_path for file in self.change.files if file.base_path}
+
     def contents_of(self, file: FileChange) -> Contents:
         """Both sides of a file, or neither."""
         return self.contents.get(file.path, NO_CONTENTS)

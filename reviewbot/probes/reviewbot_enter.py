@@ -1,8 +1,8 @@
 """Stands first in a container, or before a job without walls: lays out the tree's copy, runs the job, and leaves nobody behind.
 
 Usage: ``python -I reviewbot_enter.py ORDER``. ORDER is JSON: ``argv``, ``environment``, ``folder`` (the working directory),
-``seconds``, and ``ended``, a file that gets ``exited``, or the limit that was met: ``memory``, ``processes`` or ``timeout``. To
-lay out a tree also ``tree`` (where it shall stand), ``exported``, ``overlay`` and ``in_the_way`` (paths below the tree that are
+``seconds``, and ``ended``, a file that gets ``begun``, then ``exited`` or the limit that was met: ``memory``, ``processes`` or
+``timeout``. To lay out a tree also ``tree`` (where it shall stand), ``exported``, ``overlay`` and ``in_the_way`` (paths below the tree that are
 removed before the overlay is laid over it). Python 3.8 and later.
 
 Ends with the job's exit code, 128 and the signal's number for one that was killed, 124 where a limit was met, 125 where the tree
@@ -36,6 +36,7 @@ COUNTERS = (
 def main(order_path: str) -> int:
     with open(order_path, encoding="ascii") as file:
         order = json.load(file)
+    tell(order["ended"], "begun")
     try:
         if order.get("tree"):
             lay_out(order)

@@ -140,7 +140,7 @@ def test_whatever_stands_there_what_is_laid_in_is_what_is_read(
         except Unlayable:
             continue
     for name in links:
-        if not os.path.lexists(tree / name) and (tree / name).parent.is_dir():
+        if not os.path.lexists(tree / name) and (tree / name).parent.is_dir() and not (tree / name.split("/")[0]).is_symlink():
             (tree / name).symlink_to(outside)
     before = {name for name in without if (tree / name).is_file() and not (tree / name).is_symlink()}
     remove(tree, in_the_way(tree, tuple(without), tuple(overlay)))

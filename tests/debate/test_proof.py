@@ -44,6 +44,21 @@ def test_a_broken_test_that_passes_when_run_again_proves_nothing() -> None:
     assert "unstable" in case.stop_reason
 
 
+def test_one_check_for_two_claims_has_an_outcome_for_each() -> None:
+    same = Check(("pytest",), source="assert total([1])")
+    first = replace(HIGH, check=same)
+    second = a_claim("a.py", 4, "    return len(seen)", title="x", trigger="y", check=same)
+
+    def script(asked: Ask | Experiment) -> Answer:
+        if isinstance(asked, Experiment):
+            return Verification(replace(asked.check, outcome="fails_at_head" if asked.line == 1 else "unrelated"))
+        if isinstance(asked.question, FirstPass):
+            return claims_reply(first, second) if asked.seat.name == "critic" else NOTHING
+        return rebuttal_reply("defend", "a.py:2") if isinstance(asked.question, Rebuttal) else position_reply("neutral", 0.5)
+
+    assert [case.proof for case in hold(script).cases] == [Proof.PROVEN, Proof.UNTESTED]
+
+
 def test_two_written_checks_are_told_apart_by_their_text() -> None:
     first = replace(HIGH, check=Check(("pytest",), source="assert total([1])"))
     second = a_claim("a.py", 4, "    return len(seen)", title="x", trigger="y", check=Check(("pytest",), source="assert 0"))

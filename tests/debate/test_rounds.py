@@ -169,7 +169,7 @@ def test_what_a_check_showed_reaches_the_next_question() -> None:
     talk = held(split("reviewer"), outcome="unstable")
     late = {asked.round: asked.question.late for asked in talk.asks if isinstance(asked.question, CrossExamination | Rebuttal)}
     assert late[1] == ()
-    assert late[2] == ("pytest -q: unstable\ndef test_it(): ...\n1 failed in 0.1s",)
+    assert late[2] == ("pytest -q: unstable\n1 failed in 0.1s\ndef test_it(): ...",)
 
 
 @pytest.mark.parametrize(

@@ -159,6 +159,48 @@ def test_a_command_without_a_report_counts_where_it_turns_from_well_to_ill(tmp_p
     assert len(ill.of(EvidenceStatus.EXISTING, "test")) == 1
 
 
+def test_a_test_that_also_asks_for_something_new_does_not_hide_what_the_change_broke(tmp_path: Path) -> None:
+    check = Custom("suite", ("/bin/sh", "tests/all.sh"), "tap")
+    runner = '. ./lib.sh\necho 1..1\nif [ "$(f 2)" = 4 ]; then echo ok 1 - doubles; else echo not ok 1 - doubles; fi\n'
+    base = {"lib.sh": "f() { echo $(($1 * 2)); }\n", "tests/all.sh": runner}
+    head = {
+        "lib.sh": "f() { echo $(($1 * 3)); }\ng() { echo 1; }\n",
+        "tests/all.sh": runner.replace("if [", 'if [ "$(g)" = 1 ] && ['),
+    }
+    (item,) = with_presets(tmp_path, base, head, custom=(check,)).new("test")
+    assert item.result.path == "lib.sh"
+
+
+def test_a_runner_that_is_not_there_is_no_failing_test(tmp_path: Path) -> None:
+    need("npm")
+    bare = {**SHOP, "package.json": json.dumps({"scripts": {"test": "no-such-runner"}})}
+    run = the_run(with_presets(tmp_path, bare, {"cart.js": "export const total = 1;\n"}, "npm-test"), "npm-test")
+    assert (run.ran, run.cut_short) == (False, True)
+
+
+def test_a_change_that_takes_the_configuration_away_is_checked_by_it_all_the_same(tmp_path: Path) -> None:
+    need("mypy")
+    head = {name: text for name, text in TYPED.items() if name != "mypy.ini"}
+    head["shop/price.py"] = TYPED["shop/price.py"].replace("str(cents)", "cents")
+    lab = study(tmp_path, TYPED, head, options=CheckOptions(presets=("mypy",)))
+    assert told(lab, "mypy") == [("shop/price.py", 2, "return-value")]
+
+
+def test_code_that_moved_to_another_file_brings_its_old_remarks_along(tmp_path: Path) -> None:
+    need("shellcheck")
+    base = {"a.sh": SCRIPT, "b.sh": "#!/bin/bash\necho b\n"}
+    head = {"a.sh": "#!/bin/bash\nset -eu\n", "b.sh": SCRIPT}
+    assert told(with_presets(tmp_path, base, head, "shellcheck"), "shellcheck") == []
+
+
+@pytest.mark.parametrize("output", ["a" * 200_000, "/a" * 100_000, " " * 200_000, "a.b:" * 50_000])
+def test_what_a_test_prints_is_read_in_time_that_grows_with_its_length(tmp_path: Path, output: str) -> None:
+    """Each of these took minutes when a regular expression looked at every beginning of it anew."""
+    check = Custom("suite", ("/bin/sh", "-c", "cat output; exit 1"))
+    lab = with_presets(tmp_path, {"a.py": "x = 1\n", "output": output}, {"a.py": "x = 2\n"}, custom=(check,))
+    assert len(lab.of(EvidenceStatus.EXISTING, "test")) == 1
+
+
 COVERAGE = """<coverage><sources><source>/somewhere/shop</source></sources><packages><package><classes>
 <class filename="cart.js"><lines><line number="2" hits="1"/><line number="3" hits="0"/><line number="4" hits="0"/></lines></class>
 </classes></package></packages></coverage>"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -148,6 +149,25 @@ def test_without_a_sandbox_nothing_is_proven(tmp_path: Path) -> None:
 def test_a_script_that_ends_in_another_way_tells_nothing_or_passes(lab: Lab, program: str) -> None:
     shown = lab.prove(Check((), source=program, subject="check.py", kind=CheckKind.SCRIPT), **PLACE)
     assert shown.check.outcome == ("passes_at_head" if "_exit(0)" in program else "not_run")
+
+
+def test_a_rule_on_another_line_of_the_same_text_is_not_about_the_claim(tmp_path: Path, bubblewrap: None) -> None:
+    del bubblewrap
+    far = "\n".join(f"y{number} = {number}" for number in range(20))
+    base = {"a.py": "import os\nprint(os)\n"}
+    head = {"a.py": f"import os\nprint(os)\n{far}\nimport os\n"}
+    lab = laid_out(tmp_path, base, head)
+    check = Check((), subject="ruff:I001", kind=CheckKind.RULE)
+    assert lab.prove(replace(check, subject="ruff:E402"), path="a.py", lines=(1, 1)).check.outcome == "passes_at_head"
+    assert lab.prove(replace(check, subject="ruff:E402"), path="a.py", lines=(23, 23)).check.outcome == "fails_at_head"
+    assert lab.prove(check, path="other.py", lines=(1, 1)).check.outcome == "not_run"
+
+
+def test_a_changed_constant_that_runs_at_import_can_be_proven_wrong(tmp_path: Path, bubblewrap: None) -> None:
+    del bubblewrap
+    lab = laid_out(tmp_path, {"rates.py": "RATE = 2\n"}, {"rates.py": "RATE = 3\n"})
+    check = Check(("pytest",), source="from rates import RATE\n\n\ndef test_rate():\n    assert RATE == 2\n")
+    assert lab.prove(check, path="rates.py", lines=(1, 1)).check.outcome == "fails_at_head"
 
 
 def test_a_type_checker_s_word_is_a_check(tmp_path: Path, bubblewrap: None) -> None:

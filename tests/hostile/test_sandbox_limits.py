@@ -251,3 +251,13 @@ def test_the_seeker_is_worth_its_name(tree: Path, mark: str) -> None:
         program = SEEKERS.replace("PORT", str(listener.getsockname()[1])).replace("ABSTRACT", mark)
         outcome = python(open_room("unconfined", tree, limits=TIGHT), program, seconds=60)
     assert outcome.stdout.count(b"REACHED") >= 2
+
+
+def test_a_container_that_is_ended_while_it_starts_leaves_nothing(tree: Path, mark: str) -> None:
+    """An engine's client that is killed half-way through leaves parts of a container that the engine does not know of."""
+    room = open_room("container", tree, limits=TIGHT)
+    for step in range(12):
+        shell(room, f"sleep {mark}", seconds=step * 0.05)
+    assert containers_left() == b""
+    storage = dict(container_host().engine_variables).get("CONTAINERS_STORAGE_CONF", mark)
+    assert wait_until_gone(str(Path(storage).parent)) == []

@@ -91,6 +91,12 @@ def test_a_check_that_fails_without_running_the_claimed_lines_proves_nothing(sta
     assert (found["proof"], found["check"]["outcome"]) == ("untested", "unrelated")
 
 
+def test_a_test_that_runs_nothing_of_the_claim_does_not_refute_it(stage: Stage) -> None:
+    with Models() as models:
+        found = the_finding(reviewed(stage, models, design=test_of("def test_nothing():\n    pass\n")))
+    assert (found["proof"], found["check"]["outcome"]) == ("untested", "unrelated")
+
+
 def test_a_claim_whose_counter_example_was_replayed_is_proven(stage: Stage) -> None:
     behaviour = {"kind": "behaviour", "command": [], "source": "", "subject": "shop/pages.py:page_count"}
     typed = HEAD.replace("(items, size)", "(items: int, size: int) -> int")

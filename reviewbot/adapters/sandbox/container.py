@@ -37,6 +37,7 @@ _ORDER = f"{mounts.INSIDE}/order.json"
 _ENDED = f"{mounts.INSIDE}/ended"
 _MOST_LETTERS = 20
 _KILLED = 137
+_BEGUN = b"begun"
 _PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _WALLS = (
     *("--network", "none", "--read-only", "--cap-drop", "ALL", "--security-opt", "no-new-privileges"),
@@ -140,10 +141,17 @@ class Container:
             return Outcome(Ended.REFUSED, reason=f"its container cannot be made or ended: {exc}")
 
     def _attended(self, job: Job, folder: Path, removal: _Removal) -> Outcome:
+        def end_its_start() -> None:
+            if not ended():
+                removal.attempt()
+
+        def ended() -> bytes:
+            return read_plain(folder / "ended", _MOST_LETTERS)
+
         argv = self._engine.starting(removal.name, reads=bool(job.stdin))
         variables = dict(self._engine.variables)
-        command = Command(argv, variables, folder, job.stdin, job.timeout_seconds, before_kill=removal.attempt)
-        outcome = _explained(self._supervisor.run(command), read_plain(folder / "ended", _MOST_LETTERS), self._ground.limits)
+        command = Command(argv, variables, folder, job.stdin, job.timeout_seconds, before_kill=end_its_start)
+        outcome = _explained(self._supervisor.run(command), ended(), self._ground.limits)
         return replace(outcome, collected=collected(folder, job.collect, self._ground.limits.output_bytes))
 
     def _words(self, job: Job, folder: Path, *, kit: Kit, lent: tuple[Borrowed, ...]) -> tuple[str, ...]:
@@ -236,7 +244,7 @@ def _explained(outcome: Outcome, ended: bytes, limits: Limits) -> Outcome:
         b"timeout": (Ended.TIMEOUT, "it did not end in time"),
         b"processes": (Ended.PROCESSES, f"it started more than {limits.threads} processes and threads"),
     }
-    found = reasons.get(b"memory" if not ended and outcome.exit_code == _KILLED else ended)
+    found = reasons.get(b"memory" if ended in (b"", _BEGUN) and outcome.exit_code == _KILLED else ended)
     return replace(outcome, ended=found[0], exit_code=None, reason=found[1]) if found else outcome
 
 

@@ -72,4 +72,4 @@ def check(custom: Custom) -> Tool | Suite | Measurement:
     if custom.parser in TRIALS:
         return Suite(custom.name, custom.run, by_bytes(TRIALS[custom.parser], report), custom.files, report=report)
     read = pattern.reader(custom.pattern) if custom.parser == "regex" else REMARKS[custom.parser]
-    return Tool(custom.name, custom.run, read, custom.files, codes=ANY_CODE, report=report)
+    return Tool(custom.name, custom.run, read, custom.files, codes=ANY_CODE, report=report, telling=False)

@@ -19,7 +19,7 @@ def _is_module(view: View) -> bool:
 
 
 def _uses_golangci(view: View) -> bool:
-    return _is_module(view) and any(f".golangci.{end}" in view.paths for end in ("yml", "yaml", "toml", "json"))
+    return _is_module(view) and any(f".golangci.{end}" in view.names for end in ("yml", "yaml", "toml", "json"))
 
 
 def read_tests(outcome: Outcome, _: str) -> tuple[Trial, ...]:

@@ -13,7 +13,7 @@ _ACTIONS = ("action.yml", "action.yaml")
 
 def _uses_sqlfluff(view: View) -> bool:
     return (
-        ".sqlfluff" in view.paths
+        ".sqlfluff" in view.names
         or view.says("pyproject.toml", b"[tool.sqlfluff")
         or view.says("setup.cfg", b"[sqlfluff")
         or view.says("tox.ini", b"[sqlfluff")

@@ -47,7 +47,7 @@ _TAP_WORDS: Mapping[str, tuple[str, ...]] = {
 
 
 def _uses_eslint(view: View) -> bool:
-    return any(name.startswith((".eslintrc", "eslint.config.")) for name in view.paths) or view.says(
+    return any(name.startswith((".eslintrc", "eslint.config.")) for name in view.names) or view.says(
         "package.json", b'"eslintConfig"'
     )
 
@@ -105,7 +105,7 @@ TSC = Tool(
     tsc.read,
     _TYPED,
     configuration=("tsconfig.json", "tsconfig.*.json"),
-    wanted=lambda view: "tsconfig.json" in view.paths,
+    wanted=lambda view: "tsconfig.json" in view.names,
     codes=(0, 1, 2),
     grades={Grade.NOTE: STYLE, Grade.WARNING: SMELL, Grade.ERROR: BREAKS},
     silent=lambda remark: remark.rule in _NOT_INSTALLED,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
+from fnmatch import fnmatchcase
+
 from reviewbot.evidence.parsers import mypy, pyright
 from reviewbot.evidence.parsers.remark import Grade
 from reviewbot.evidence.tools import DEFECT, FILES, STYLE, Tool
@@ -17,14 +20,29 @@ _ABOUT_THE_MACHINE = frozenset(
 
 def _uses_mypy(view: View) -> bool:
     return (
-        any(name in view.paths for name in ("mypy.ini", ".mypy.ini"))
+        any(name in view.names for name in ("mypy.ini", ".mypy.ini"))
         or view.says("pyproject.toml", b"[tool.mypy]")
         or view.says("setup.cfg", b"[mypy]")
     )
 
 
 def _uses_pyright(view: View) -> bool:
-    return "pyrightconfig.json" in view.paths or view.says("pyproject.toml", b"[tool.pyright]")
+    return "pyrightconfig.json" in view.names or view.says("pyproject.toml", b"[tool.pyright]")
+
+
+def _covers(view: View, path: str, *, table: str, key: str) -> bool:
+    """Whether the base's pyproject.toml has the checker look at a path; everything, where it names nothing."""
+    try:
+        document = tomllib.loads(view.settings.get("pyproject.toml", b"").decode("utf-8", "replace"))
+    except tomllib.TOMLDecodeError:
+        return True
+    tools = document.get("tool")
+    said = tools.get(table, {}).get(key) if isinstance(tools, dict) and isinstance(tools.get(table, {}), dict) else None
+    listed = said.split(",") if isinstance(said, str) else said if isinstance(said, list) else []
+    meant = [str(one).strip().removeprefix("./").rstrip("/") for one in listed]
+    return not meant or any(
+        one in ("", ".") or path == one or fnmatchcase(path, f"{one}/*") or fnmatchcase(path, one) for one in meant
+    )
 
 
 MYPY = Tool(
@@ -37,6 +55,7 @@ MYPY = Tool(
     _SOURCES,
     configuration=("mypy.ini", ".mypy.ini", "pyproject.toml", "setup.cfg"),
     wanted=_uses_mypy,
+    covers=lambda view, path: _covers(view, path, table="mypy", key="files"),
     grades=_GRADES,
     silent=lambda remark: remark.rule in _ABOUT_THE_MACHINE or remark.grade is Grade.NOTE,
 )
@@ -47,6 +66,7 @@ PYRIGHT = Tool(
     _SOURCES,
     configuration=("pyrightconfig.json", "pyproject.toml"),
     wanted=_uses_pyright,
+    covers=lambda view, path: _covers(view, path, table="pyright", key="include"),
     grades=_GRADES,
     silent=lambda remark: remark.rule in _ABOUT_THE_MACHINE or remark.grade is Grade.NOTE,
 )

@@ -55,7 +55,8 @@ def _compared(ground: Ground, method: Method) -> Procedure:
     base = _runs(method.job(ground, Side.BASE), "base")
     fix = tuple(replace(job, overlay=(*mended, *job.overlay)) for job in _runs(head[0], "fix")) if mended else ()
     outcomes = yield (*head, *base, *fix)
-    told = [method.told(ground, outcome) for outcome in outcomes]
+    sides = (*(Side.HEAD,) * TIMES, *(Side.BASE,) * TIMES, *(Side.HEAD,) * len(fix))
+    told = [method.told(ground, outcome, side) for outcome, side in zip(outcomes, sides, strict=True)]
     at_head, at_base, with_fix = told[:TIMES], told[TIMES : 2 * TIMES], told[2 * TIMES :]
     outcome = together(at_head, at_base, with_fix)
     text = shown.excerpt(next(_texts(at_head, outcome), ""))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import replace
 
 from reviewbot.domain.debate import CheckOutcome
@@ -15,7 +15,7 @@ from reviewbot.evidence.parsers.profile import TimingReport
 from reviewbot.evidence.parsers.remark import Unreadable
 from reviewbot.evidence.proof import fixed
 from reviewbot.evidence.proof.method import Ground, Procedure, Unfit
-from reviewbot.evidence.ratio import Pace, Ratio, compare
+from reviewbot.evidence.ratio import THRESHOLD, Pace, Ratio, compare
 from reviewbot.ports import Ended, Job, Outcome, Verification
 
 REPORT = "report.json"
@@ -40,8 +40,7 @@ def conduct(ground: Ground) -> Procedure:
     mends = None
     if slower and mended:
         mends = (yield from _measured(ground, calls, mended)).pace() is not Pace.SLOWER
-    outcome = CheckOutcome.FAILS_AT_HEAD if slower else CheckOutcome.PASSES_AT_HEAD
-    return Verification(replace(check, outcome=outcome), shown.excerpt(text), mends)
+    return Verification(replace(check, outcome=_outcome((ratio,))), shown.excerpt(text), mends)
 
 
 def _configured(ground: Ground) -> Procedure:
@@ -61,10 +60,17 @@ def _configured(ground: Ground) -> Procedure:
     if not meant:
         raise Unfit(f"the benchmark measures no {inner!r}; it measures {', '.join(found) or 'nothing'}")
     lines = [f"{one}: {words(ratio)}" for one, ratio in meant.items()]
-    slower = any(ratio.pace() is Pace.SLOWER for ratio in meant.values())
     text = "\n".join((*lines, *benchmarks.profiled(known[name], by_name, ground.view)))
-    outcome = CheckOutcome.FAILS_AT_HEAD if slower else CheckOutcome.PASSES_AT_HEAD
-    return Verification(replace(check, outcome=outcome), shown.excerpt(text))
+    return Verification(replace(check, outcome=_outcome(meant.values())), shown.excerpt(text))
+
+
+def _outcome(ratios: Iterable[Ratio]) -> CheckOutcome:
+    """A spread that holds both a slow-down and none contradicts nobody."""
+    listed = tuple(ratios)
+    if any(ratio.pace() is Pace.SLOWER for ratio in listed):
+        return CheckOutcome.FAILS_AT_HEAD
+    shown_well = all(ratio.high <= 1 + THRESHOLD for ratio in listed)
+    return CheckOutcome.PASSES_AT_HEAD if shown_well else CheckOutcome.UNSTABLE
 
 
 def _measured(ground: Ground, calls: int, overlay: Overlay = ()) -> Measuring:

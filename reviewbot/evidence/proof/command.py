@@ -32,7 +32,7 @@ def known(argv: tuple[str, ...]) -> tuple[str, ...]:
     return argv if "/" in program else (f"{{tool:{program}}}", *rest)
 
 
-def _told(_: Ground, outcome: Outcome) -> Told:
+def _told(_: Ground, outcome: Outcome, __: Side) -> Told:
     text = (outcome.stdout + outcome.stderr).decode("utf-8", "replace")
     code = outcome.exit_code
     if outcome.ended is not Ended.EXITED or code is None or code < 0 or code in NOT_STARTED or code > BY_SIGNAL:

@@ -33,4 +33,4 @@ class Method:
     an outcome of it."""
 
     job: Callable[[Ground, Side], Job]
-    told: Callable[[Ground, Outcome], Told]
+    told: Callable[[Ground, Outcome, Side], Told]

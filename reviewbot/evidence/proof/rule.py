@@ -12,7 +12,7 @@ from reviewbot.evidence.parsers.remark import Grade, Remark, Unreadable
 from reviewbot.evidence.presets import TOOLS
 from reviewbot.evidence.proof.method import Ground, Method, Unfit
 from reviewbot.evidence.proof.runs import Told
-from reviewbot.evidence.tools import FILES, Tool, job, remarks, settled
+from reviewbot.evidence.tools import FILES, Tool, applies_to, job, remarks, settled
 from reviewbot.ports import Ended, Job, Outcome
 
 NEAR = 3
@@ -22,14 +22,16 @@ NEAR = 3
 def _job(ground: Ground, side: Side) -> Job:
     tool, _ = _meant(ground)
     file = ground.view.change.file(ground.experiment.path)
-    path = (file.head_path if side is Side.HEAD else file.base_path) if file else None
+    if file is None or not applies_to(tool, ground.view, file):
+        raise Unfit(f"{tool.name} does not read {ground.experiment.path!r} in this change")
+    path = file.head_path if side is Side.HEAD else file.base_path
     made = job(tool, ground.view, side, seconds=ground.options.seconds, paths=(path,) if path else ())
     if made is None:  # the file is not there at this end: nothing is reported of it
         return Job("proof", ("/bin/true",), ground.options.seconds, executes=False)
     return replace(made, keep=())
 
 
-def _told(ground: Ground, outcome: Outcome) -> Told:
+def _told(ground: Ground, outcome: Outcome, side: Side) -> Told:
     tool, rule = _meant(ground)
     file = ground.view.change.file(ground.experiment.path)
     names = frozenset(name for name in (file.head_path, file.base_path) if name) if file else frozenset()
@@ -40,7 +42,7 @@ def _told(ground: Ground, outcome: Outcome) -> Told:
     except Unreadable as exc:
         return Told(None, str(exc))
     meant = [one for one in said if settled(one.path, names) and _is_meant(one, rule)]
-    found = [one for one in meant if _stands_there(ground, one)]
+    found = [one for one in meant if _stands_there(ground, one, side)]
     return Told(not found, "\n".join(f"{one.path}:{one.line}: {one.rule or ''} {one.message}" for one in found[:20]))
 
 
@@ -64,16 +66,17 @@ def _is_meant(remark: Remark, rule: str) -> bool:
     return remark.rule == rule if rule else remark.grade is Grade.ERROR
 
 
-def _stands_there(ground: Ground, remark: Remark) -> bool:
-    """The report is about the claimed code: near its lines at head, or (at either end) on a line of that very text."""
+def _stands_there(ground: Ground, remark: Remark, side: Side) -> bool:
+    """The report is about the claimed code: near its lines at head; at base on a line of that very text, wherever that stood."""
     experiment, view = ground.experiment, ground.view
+    span = range(experiment.start_line - NEAR, experiment.line + NEAR + 1)
+    if side is Side.HEAD:
+        return remark.line in span
     file = view.change.file(experiment.path)
     contents = view.contents_of(file) if file else None
-    head = places.lines(contents.head) if contents else ()
-    span = range(experiment.start_line - NEAR, experiment.line + NEAR + 1)
+    head, base = (places.lines(data) for data in ((contents.head, contents.base) if contents else (None, None)))
     texts = {places.line_at(head, number) for number in span if 0 < number <= len(head)} - {""}
-    both = (places.line_at(head, remark.line), places.line_at(places.lines(contents.base) if contents else (), remark.line))
-    return any(text in texts for text in both)
+    return places.line_at(base, remark.line) in texts
 
 
 _RUFF = Tool(

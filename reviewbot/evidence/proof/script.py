@@ -51,11 +51,11 @@ def _job(ground: Ground, side: Side) -> Job:
         raise Unfit(f"the script would replace the project's own {path}")
     support = test_files(view) if side is Side.BASE else ()
     overlay = (*support, (path, check.source.encode("utf-8", "surrogateescape")))
-    environment = (("PYTHONPATH", "{tree}"),) if path.endswith(".py") else ()
+    environment = (("PYTHONPATH", "{tree}/src:{tree}"),) if path.endswith(".py") else ()
     return Job("proof", runner(path), ground.options.seconds, executes=True, tree=side, overlay=overlay, environment=environment)
 
 
-def _told(ground: Ground, outcome: Outcome) -> Told:
+def _told(ground: Ground, outcome: Outcome, __: Side) -> Told:
     text = (outcome.stdout + outcome.stderr).decode("utf-8", "replace") or outcome.reason
     if outcome.ended is not Ended.EXITED:
         return Told(None, f"{outcome.reason}\n{text}")

@@ -10,13 +10,13 @@ from dataclasses import replace
 
 from reviewbot.domain.debate import Check
 from reviewbot.domain.evidence import Side
-from reviewbot.evidence import suite
+from reviewbot.evidence import places, statements, suite
 from reviewbot.evidence.parsers import pytest_report
 from reviewbot.evidence.parsers.pytest_report import TestReport
 from reviewbot.evidence.parsers.trial import TestOutcome
 from reviewbot.evidence.proof.method import Ground, Method, Unfit
 from reviewbot.evidence.proof.runs import Told
-from reviewbot.evidence.view import is_library
+from reviewbot.evidence.view import View, is_library
 from reviewbot.ports import Experiment, Job, Outcome
 
 WRITTEN = "tests/test_reviewbot_check.py"
@@ -38,11 +38,11 @@ def _job(ground: Ground, side: Side) -> Job:
     return replace(job, overlay=(*(tests if side is Side.BASE else ()), *written))
 
 
-def _told(ground: Ground, outcome: Outcome) -> Told:
+def _told(ground: Ground, outcome: Outcome, __: Side) -> Told:
     check, report = ground.experiment.check, pytest_report.read(outcome.file(suite.REPORT) or b"")
     ended = _ended(report, check)
     passes = {TestOutcome.PASSED: True, TestOutcome.FAILED: False}.get(ended) if ended else None
-    return Told(passes, _text(outcome, report), _is_related(ground.experiment, report))
+    return Told(passes, _text(outcome, report), _is_related(ground.experiment, report, ground.view))
 
 
 def _ended(report: TestReport, check: Check) -> TestOutcome | None:
@@ -55,13 +55,29 @@ def _ended(report: TestReport, check: Check) -> TestOutcome | None:
     return TestOutcome.FAILED if TestOutcome.FAILED in results else TestOutcome.PASSED if TestOutcome.PASSED in results else None
 
 
-def _is_related(experiment: Experiment, report: TestReport) -> bool:
+def _is_related(experiment: Experiment, report: TestReport, view: View) -> bool:
     """A test of a written check (a failing one, where one is) ran a line at the claim's place. True where none was measured."""
     if not (report.measured and experiment.check.source and experiment.line):
         return True
     span = range(experiment.start_line - NEAR, experiment.line + NEAR + 1)
-    failing = [report.executed.get(name, {}) for name in (report.failures or report.outcomes)]
-    return any(line in span for lines in failing for line in lines.get(experiment.path, ()))
+    telling = [report.executed.get(name, {}) for name in (report.failures or report.outcomes)]
+    if not report.executed.get("", {}).get(experiment.path, frozenset()).isdisjoint(_at_import(experiment, view)):
+        return True
+    return any(line in span for lines in telling for line in lines.get(experiment.path, ()))
+
+
+def _at_import(experiment: Experiment, view: View) -> frozenset[int]:
+    """Changed lines of the claim that run when their module is loaded, such as a constant: no test can be seen to run them."""
+    file = view.change.file(experiment.path)
+    if file is None:
+        return frozenset()
+    head, added = view.contents_of(file).head, places.added(file)
+    spans = (
+        range(one.start, one.end + 1)
+        for one in statements.statements(head)
+        if not one.function and one.start <= experiment.line and one.end >= experiment.start_line
+    )
+    return frozenset(line for span in spans if not added.isdisjoint(span) for line in span)
 
 
 def _text(outcome: Outcome, report: TestReport) -> str:
