@@ -16,6 +16,7 @@ import sys
 import sysconfig
 import tarfile
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from reviewbot.adapters.sandbox import ContainerOptions, Host
@@ -71,7 +72,7 @@ def engine_host() -> Host | str:
 
 def _prepared(name: str, program: str, runtime: str) -> Host:
     folder = Path(tempfile.mkdtemp(prefix="rb-", dir="/var/tmp"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    _at_end(shutil.rmtree, folder, ignore_errors=True)
     (folder / "containers.conf").write_text(SETTINGS)
     (folder / "storage.conf").write_text(
         f'[storage]\ndriver = "overlay"\ngraphroot = "{folder}/graph"\nrunroot = "{folder}/run"\n'
@@ -100,8 +101,14 @@ def _why_not(host: Host, program: str) -> str:
         if done.returncode:
             return done.stderr.decode(errors="replace").strip()[-200:]
     if host.container.engine == "docker":
-        atexit.register(subprocess.run, (program, "rmi", IMAGE), env=variables, capture_output=True, check=False)
+        _at_end(subprocess.run, (program, "rmi", IMAGE), env=variables, capture_output=True, check=False)
     return ""
+
+
+def _at_end(work: Callable[..., object], *words: object, **more: object) -> None:
+    """When this process ends, and not when one that a test forked from it does."""
+    owner = os.getpid()
+    atexit.register(lambda: work(*words, **more) if os.getpid() == owner else None)
 
 
 @functools.cache
