@@ -2,8 +2,8 @@
 
 Usage: ``python -I reviewbot_enter.py ORDER``. ORDER is JSON: ``argv``, ``environment``, ``folder`` (the working directory),
 ``seconds``, and ``ended``, a file that gets ``begun``, then ``exited`` or the limit that was met: ``memory``, ``processes`` or
-``timeout``. To lay out a tree also ``tree`` (where it shall stand), ``exported``, ``overlay`` and ``in_the_way`` (paths below the tree that are
-removed before the overlay is laid over it). Python 3.8 and later.
+``timeout``. To lay out a tree also ``tree`` (where it shall stand), ``exported``, ``overlay`` and ``in_the_way`` (paths below the
+tree that are removed before the overlay is laid over it). Python 3.8 and later.
 
 Ends with the job's exit code, 128 and the signal's number for one that was killed, 124 where a limit was met, 125 where the tree
 cannot be laid out, 127 where the program is not there. As the container's first process it takes everybody else with it;

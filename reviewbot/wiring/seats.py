@@ -33,7 +33,7 @@ from reviewbot.wiring.order import REPOSITORY_FILES, SystemClock
 PREDICTIONS_TOLD = 3
 """Of each local panelist, to whoever deals out the work."""
 
-WINDOW_FOR_PASSAGES = 0.6
+WINDOW_FOR_PASSAGES = 0.56
 """Of a model's window, beside the answer, the rules, the evidence and what others say."""
 
 

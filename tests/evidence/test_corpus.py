@@ -12,7 +12,7 @@ from reviewbot.domain.debate import Check, CheckKind, CheckOutcome, Proof
 from tests.evidence.corpus import LANGUAGES, Bug, bugs
 from tests.evidence.lab import laid_out
 
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.slow]
 PROGRAMS = {"go": "go", "javascript": "node", "bash": "shellcheck"}
 
 

@@ -67,20 +67,24 @@ def test_a_debate_is_shown_with_every_word_that_was_sent_and_said(held: Held) ->
     assert "<script" not in page.lower()
 
 
-@pytest.mark.parametrize("options", [(), ("--no-exec",)], ids=["with checks", "without checks"])
-def test_a_replay_is_the_same_review_and_asks_nobody(options: tuple[str, ...], stage: Stage, models: Models) -> None:
+@pytest.mark.parametrize(
+    ("options", "calls"),
+    [((), CALLS + 1), (("--no-exec",), CALLS)],  # where checks run, a deadlock gets one written before it is judged
+    ids=["with checks", "without checks"],
+)
+def test_a_replay_is_the_same_review_and_asks_nobody(options: tuple[str, ...], calls: int, stage: Stage, models: Models) -> None:
     models.script = panelist(stage.claims)
     stage.configure(one_vendor(models))
     made = stage.run("review", "HEAD", "--format", "json", *options).document
-    assert len(models.calls) == CALLS
+    assert len(models.calls) == calls
     (session,) = sessions(stage)
     stage.repo.write("shop/later.py", "LATER = 1\n")
     stage.repo.commit("Go on")
     ran = stage.run("sessions", "replay", session["id"], "--format", "json")
-    assert len(models.calls) == CALLS, "a replay asks nobody"
+    assert len(models.calls) == calls, "a replay asks nobody"
     assert ran.code == 0, ran.said
     again = ran.document
-    assert again["usage"]["replayed_calls"] == CALLS
+    assert again["usage"]["replayed_calls"] == calls
     for part in ("verdict", "findings", "coverage", "debate", "panel"):
         assert again[part] == made[part], part
 

@@ -79,7 +79,11 @@ def _met(job: Job, ground: Ground) -> Iterator[str]:
         str(ground.interpreters.ruff),
     ):
         yield _stamp(Path(program))
-    for environment in {python.parent.parent, ground.interpreters.own.parent.parent, *(one.source for one in lent)}:
+    for one in lent:  # what lies in the tree's copy for a job lies here for us
+        if one.has_programs:
+            yield from (_stamp(one.source / one.programs / name) for name in words.tools(job))
+    environments = {python.parent.parent, ground.interpreters.own.parent.parent, *(one.source for one in lent)}
+    for environment in sorted(environments):
         yield from _packages(environment)
 
 
