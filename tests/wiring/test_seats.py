@@ -140,7 +140,7 @@ providers: {openai: {max_output_tokens: 3000}}
 """
     critic, reviewer = laid(users).sittings
     assert (critic.lines[0].context_window, critic.lines[0].max_output_tokens) == (32_000, 3_000)
-    assert critic.seat.room == int(32_000 * 0.6) - MOST_OUTPUT_TOKENS // 2
+    assert critic.seat.room == int(32_000 * 0.56) - MOST_OUTPUT_TOKENS // 2
     assert reviewer.seat.room == 500
     assert first_line().max_output_tokens == MOST_OUTPUT_TOKENS
     assert laid().seats[0].room is None
