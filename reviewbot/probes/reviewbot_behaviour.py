@@ -18,9 +18,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from reviewbot_calls import CALL_SECONDS, Outcome, Worker, counts, differ, replay, same  # type: ignore[import-not-found]
-from reviewbot_report import Report, Unable, run  # type: ignore[import-not-found]
-from reviewbot_search import Unstable, bounds, look  # type: ignore[import-not-found]
+from reviewbot_calls import CALL_SECONDS, Outcome, Worker, counts, differ, replay, same
+from reviewbot_report import Report, Unable, run
+from reviewbot_search import Unstable, bounds, look
 
 REPEATS = 7
 """Chance may decide alike twice; that it does so nine times is one in five hundred for a coin."""

@@ -17,7 +17,7 @@ import time
 from types import TracebackType
 from typing import Any
 
-from reviewbot_report import Unable  # type: ignore[import-not-found]
+from reviewbot_report import Unable
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 WORKER = os.path.join(HERE, "reviewbot_worker.py")

@@ -93,7 +93,7 @@ class Cluster:
                 if self.server.poll() is not None or self.left() <= 0:
                     log.seek(0)
                     raise CannotRun("the server does not start: " + last_line(log.read()))
-                time.sleep(0.01)
+                time.sleep(0.01)  # the server tells nobody when it is ready
 
     def make(self, data: str) -> None:
         made = self.call("initdb", "-D", data, *INITDB)

@@ -24,11 +24,11 @@ import ast
 import sys
 from typing import Any
 
-from reviewbot_behaviour import makeable, twice  # type: ignore[import-not-found]
-from reviewbot_calls import CALL_SECONDS, Outcome, Target, Worker  # type: ignore[import-not-found]
-from reviewbot_replay import target  # type: ignore[import-not-found]
-from reviewbot_report import Report, Unable, run  # type: ignore[import-not-found]
-from reviewbot_search import Bounds, Unstable, bounds, look  # type: ignore[import-not-found]
+from reviewbot_behaviour import makeable, twice
+from reviewbot_calls import CALL_SECONDS, Outcome, Target, Worker
+from reviewbot_replay import target
+from reviewbot_report import Report, Unable, run
+from reviewbot_search import Bounds, Unstable, bounds, look
 
 MOST_CONDITIONS = 20
 SPEC, PROVE, REPLAY = "spec_", "prove_", "replay_"

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from reviewbot_guess import FORMS, keyed, written  # type: ignore[import-not-found]
-from reviewbot_values import argument, maker, source  # type: ignore[import-not-found]
+from reviewbot_guess import FORMS, keyed, written
+from reviewbot_values import argument, maker, source
 
 MOST_RECORDS = 3
 """In a list of objects; a list of plain values is as long as the solver likes."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-from reviewbot_values import ascii_text, source  # type: ignore[import-not-found]
+from reviewbot_values import ascii_text, source
 
 EFFORT = 50_000_000
 """z3's ``rlimit``: some ten seconds."""

@@ -13,7 +13,7 @@ from functools import partial
 from importlib import import_module
 from typing import Any
 
-from reviewbot_values import source, source_of_set  # type: ignore[import-not-found]
+from reviewbot_values import source, source_of_set
 
 Shape = list[Any]
 Parameter = dict[str, Any]

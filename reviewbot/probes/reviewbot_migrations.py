@@ -34,7 +34,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from reviewbot_cluster import SAID, CannotRun, Cluster, text  # type: ignore[import-not-found]
+from reviewbot_cluster import SAID, CannotRun, Cluster, text
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 MOST_ROLES, MOST_RECORDS, MOST_NODES = 20, 500, 200

@@ -21,8 +21,8 @@ import traceback
 if sys.flags.isolated:  # it leaves out this folder
     sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from reviewbot_cluster import CannotRun, Cluster, catch_signals  # type: ignore[import-not-found]
-from reviewbot_migrations import Examination, Report  # type: ignore[import-not-found]
+from reviewbot_cluster import CannotRun, Cluster, catch_signals
+from reviewbot_migrations import Examination, Report
 
 WELL, TROUBLE, NOT_HERE = 0, 1, 3
 SECONDS = 60

@@ -24,8 +24,8 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from reviewbot_calls import counts, replay  # type: ignore[import-not-found]
-from reviewbot_report import Report, Unable, run  # type: ignore[import-not-found]
+from reviewbot_calls import counts, replay
+from reviewbot_report import Report, Unable, run
 
 SECONDS = 5.0
 

@@ -13,9 +13,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from reviewbot_calls import HERE, Child, Outcome  # type: ignore[import-not-found]
-from reviewbot_guess import boundaries, examples  # type: ignore[import-not-found]
-from reviewbot_report import Report, Unable  # type: ignore[import-not-found]
+from reviewbot_calls import HERE, Child, Outcome
+from reviewbot_guess import boundaries, examples
+from reviewbot_report import Report, Unable
 
 SYMBOLIC = os.path.join(HERE, "reviewbot_symbolic.py")
 MOST_HANGS = 3

@@ -22,7 +22,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from reviewbot_values import source  # type: ignore[import-not-found]
+from reviewbot_values import source
 
 MAX_DEPTH = 4
 """Of records within records: deeper ones are left out."""
@@ -184,7 +184,7 @@ def _hints(thing: Any) -> dict[str, Any]:
     """Annotations, read. Raises Unsupported where they name what is not there."""
     try:
         return typing.get_type_hints(thing)
-    except Exception as exc:
+    except Exception as exc:  # reading annotations runs code of the tree
         raise Unsupported(f"its annotations cannot be read: {type(exc).__name__}: {exc}") from exc
 
 

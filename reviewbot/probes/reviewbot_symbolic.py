@@ -20,11 +20,11 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from typing import Any
 
-from reviewbot_drafts import Draft, Drafts  # type: ignore[import-not-found]
-from reviewbot_guess import by_keyword, passed  # type: ignore[import-not-found]
-from reviewbot_targets import Loaded, Unloadable, load  # type: ignore[import-not-found]
-from reviewbot_values import Drained, ascii_text, drained  # type: ignore[import-not-found]
-from reviewbot_wall import Wall  # type: ignore[import-not-found]
+from reviewbot_drafts import Draft, Drafts
+from reviewbot_guess import by_keyword, passed
+from reviewbot_targets import Loaded, Unloadable, load
+from reviewbot_values import Drained, ascii_text, drained
+from reviewbot_wall import Wall
 
 SOLVER_EFFORT = "20000000"
 """Units of z3 for one question (its ``rlimit``): a second or so, but the same in every run."""

@@ -179,7 +179,7 @@ def drained(value: Any) -> Any:
             items.append(item)
             if len(items) >= MAX_ITEMS:
                 break
-    except Exception as exc:
+    except Exception as exc:  # iterating runs code of the tree
         return Drained(type(value).__name__, tuple(items), type(exc).__qualname__)
     return Drained(type(value).__name__, tuple(items), "")
 

@@ -16,8 +16,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from reviewbot_targets import Loaded, Unloadable, constants, load  # type: ignore[import-not-found]
-from reviewbot_values import (  # type: ignore[import-not-found]
+from reviewbot_targets import Loaded, Unloadable, constants, load
+from reviewbot_values import (
     Teller,
     Unbuildable,
     argument,
@@ -25,7 +25,7 @@ from reviewbot_values import (  # type: ignore[import-not-found]
     cut,
     drained,
 )
-from reviewbot_wall import Touched, Wall  # type: ignore[import-not-found]
+from reviewbot_wall import Touched, Wall
 
 ROOM = 512 * 1024 * 1024
 """Bytes of memory a call may take beyond what the loaded code takes."""
@@ -99,7 +99,7 @@ def call(loaded: Loaded, texts: list[str], wall: Wall) -> Answer:
     try:
         wall.up = True
         given = [argument(text, loaded.names) for text in texts]
-    except Exception as exc:
+    except Exception as exc:  # making a value runs code of the tree
         return {"unbuildable": ascii_text(exc if isinstance(exc, Unbuildable) else f"{type(exc).__name__}: {ascii_text(exc)}")}
     before = _state(given, loaded, private=False)[0]
     paper = Paper()

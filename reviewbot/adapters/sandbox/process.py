@@ -153,7 +153,7 @@ class _Watched:
             self._command.before_kill()
             until = time.monotonic() + LINGER_SECONDS
             while not self._has_ended() and time.monotonic() < until:
-                time.sleep(POLL_SECONDS)
+                time.sleep(POLL_SECONDS)  # nobody tells that the engine's client has seen it; the wait is bounded
 
     def _has_ended(self) -> bool:
         """It has, buried or not."""

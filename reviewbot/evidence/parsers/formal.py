@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from reviewbot.evidence.parsers import typed
 from reviewbot.evidence.parsers.remark import Unreadable
 from reviewbot.screen import strict_json
 
@@ -155,8 +156,8 @@ def _counterexample(record: dict[str, Any]) -> Counterexample:
     arguments = record["arguments"]
     if not isinstance(arguments, list) or len(arguments) > MAX_ARGUMENTS:
         raise TypeError("arguments of another shape")
-    texts = tuple(_text(argument) for argument in arguments)
-    by, condition, calls = (_text(record.get(key, "")) for key in ("by", "condition", "calls"))
+    texts = tuple(typed.text(argument) for argument in arguments)
+    by, condition, calls = (typed.text(record.get(key, "")) for key in ("by", "condition", "calls"))
     if "outcome" in record:
         judged = _judged(record["outcome"])
         if judged.holds is not False:
@@ -169,13 +170,13 @@ def _counterexample(record: dict[str, Any]) -> Counterexample:
 
 
 def _searched(record: dict[str, Any]) -> Searched:
-    by = tuple(_text(name) for name in record["by"])
-    bound, condition = _text(record["bound"]), _text(record.get("condition", ""))
-    return Searched(by, bound, _flag(record["exhausted"]), _flag(record["cut"]), condition)
+    by = tuple(typed.text(name) for name in record["by"])
+    bound, condition = typed.text(record["bound"]), typed.text(record.get("condition", ""))
+    return Searched(by, bound, typed.flag(record["exhausted"]), typed.flag(record["cut"]), condition)
 
 
 def _unable(record: dict[str, Any]) -> Unable:
-    return Unable(_text(record["code"]), _text(record["reason"]), _text(record.get("condition", "")))
+    return Unable(typed.text(record["code"]), typed.text(record["reason"]), typed.text(record.get("condition", "")))
 
 
 def _replayed(record: dict[str, Any]) -> Replayed:
@@ -192,11 +193,11 @@ def _called(outcome: dict[str, Any]) -> Called:
     return Called(
         ending,
         _ended(ending, outcome[ending]),
-        _text(outcome.get("message", "")),
-        tuple((_text(name), _text(text)) for name, text in sorted(outcome.get("mutated", {}).items())),
-        _text(outcome.get("printed", "")),
-        tuple(_text(name) for name in private["names"]),
-        _text(private["text"]),
+        typed.text(outcome.get("message", "")),
+        tuple((typed.text(name), typed.text(text)) for name, text in sorted(outcome.get("mutated", {}).items())),
+        typed.text(outcome.get("printed", "")),
+        tuple(typed.text(name) for name in private["names"]),
+        typed.text(private["text"]),
     )
 
 
@@ -208,30 +209,18 @@ def _ended(ending: Ending, value: Any) -> str:
         if type(value) is not int:
             raise TypeError("an exit code that is no number")
         return str(value)
-    return _text(value)
+    return typed.text(value)
 
 
 def _judged(outcome: dict[str, Any]) -> Judged:
     holds = outcome.get("holds")
     if holds is not None:
-        _flag(holds)
+        typed.flag(holds)
     line = outcome.get("line", 0)
     if type(line) is not int or line < 0:
         raise TypeError("a line that is no number")
-    skipped, asserted = _flag(outcome.get("skipped", False)), _flag(outcome.get("asserted", False))
-    return Judged(holds, skipped, asserted, _text(outcome.get("raises", "")), _text(outcome.get("message", "")), line)
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise TypeError("a text of another shape")
-    return value
-
-
-def _flag(value: Any) -> bool:
-    if not isinstance(value, bool):
-        raise TypeError("neither true nor false")
-    return value
+    skipped, asserted = typed.flag(outcome.get("skipped", False)), typed.flag(outcome.get("asserted", False))
+    return Judged(holds, skipped, asserted, typed.text(outcome.get("raises", "")), typed.text(outcome.get("message", "")), line)
 
 
 _READERS: dict[str, Callable[[dict[str, Any]], Result]] = {

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Any
 
 from reviewbot.domain.evidence import Side
+from reviewbot.evidence.parsers import typed
 from reviewbot.evidence.parsers.remark import Unreadable
 from reviewbot.screen import strict_json
 
@@ -181,45 +182,45 @@ def _records(data: bytes) -> Iterator[Mapping[str, Any]]:
 
 
 def _history(record: Mapping[str, Any]) -> History:
-    return History(Past(record["what"]), _text(record["path"]))
+    return History(Past(record["what"]), typed.text(record["path"]))
 
 
 def _error(record: Mapping[str, Any]) -> Mishap:
-    path, code, message, statement = (_text(record[key]) for key in ("path", "code", "message", "statement"))
-    return Mishap(Stage(record["stage"]), path, _number(record["line"]), code, message, statement)
+    path, code, message, statement = (typed.text(record[key]) for key in ("path", "code", "message", "statement"))
+    return Mishap(Stage(record["stage"]), path, typed.number(record["line"]), code, message, statement)
 
 
 def _fact(record: Mapping[str, Any]) -> Fact:
-    path, statement, name, detail = (_text(record[key]) for key in ("path", "statement", "object", "detail"))
-    return Fact(Deed(record["what"]), path, _number(record["line"]), statement, name, detail)
+    path, statement, name, detail = (typed.text(record[key]) for key in ("path", "statement", "object", "detail"))
+    return Fact(Deed(record["what"]), path, typed.number(record["line"]), statement, name, detail)
 
 
 def _definition(first: str, second: str) -> Callable[[Mapping[str, Any]], Definition]:
     def read_definition(record: Mapping[str, Any]) -> Definition:
-        sides = (None if record[key] is None else _text(record[key]) for key in (first, second))
-        return Definition(_text(record["object"]), *sides)
+        sides = (None if record[key] is None else typed.text(record[key]) for key in (first, second))
+        return Definition(typed.text(record["object"]), *sides)
 
     return read_definition
 
 
 def _plan(record: Mapping[str, Any]) -> Plan:
-    path, name, error = (_text(record[key]) for key in ("path", "name", "error"))
-    return Plan(Side(record["side"]), path, name, _cost(record["cost"]), tuple(map(_step, record["nodes"])), error)
+    path, name, error = (typed.text(record[key]) for key in ("path", "name", "error"))
+    return Plan(Side(record["side"]), path, name, typed.amount(record["cost"]), tuple(map(_step, record["nodes"])), error)
 
 
 def _step(node: Any) -> Step:
     depth, kind, relation, index = node
-    return Step(_number(depth), _text(kind), _text(relation), _text(index))
+    return Step(typed.number(depth), typed.text(kind), typed.text(relation), typed.text(index))
 
 
 def _left_out(record: Mapping[str, Any]) -> tuple[str, int]:
-    return _text(record["what"]), _number(record["count"])
+    return typed.text(record["what"]), typed.number(record["count"])
 
 
 _READERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
-    "start": lambda record: _text(record["server"]),
+    "start": lambda record: typed.text(record["server"]),
     "history": _history,
-    "role": lambda record: _text(record["name"]),
+    "role": lambda record: typed.text(record["name"]),
     "error": _error,
     "fact": _fact,
     "change": _definition("base", "head"),
@@ -228,21 +229,3 @@ _READERS: Mapping[str, Callable[[Mapping[str, Any]], Any]] = {
     "left_out": _left_out,
     "finish": lambda _: None,
 }
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("not a text")
-    return value
-
-
-def _number(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise TypeError("not a number")
-    return value
-
-
-def _cost(value: object) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
-        raise TypeError("not a cost")
-    return float(value)

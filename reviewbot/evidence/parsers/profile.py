@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from reviewbot.evidence.parsers import typed
 from reviewbot.evidence.parsers.remark import Unreadable
 from reviewbot.screen import strict_json
 
@@ -61,9 +62,9 @@ def read(data: bytes) -> TimingReport:
     """The report of the ``reviewbot_timing`` probe. Raises Unreadable."""
     try:
         document = strict_json.loads(data, max_bytes=MAX_BYTES)
-        seconds = tuple(_amount(value) for value in document["seconds"])
+        seconds = tuple(typed.amount(value) for value in document["seconds"])
         spots = tuple(_spot(row) for row in document["profile"])
-        calls, error = _number(document["calls"]), _text(document["error"])
+        calls, error = typed.number(document["calls"]), typed.text(document["error"])
     except (TypeError, KeyError, ValueError) as exc:
         raise Unreadable(f"not a report of times: {exc}") from exc
     if bool(error) == bool(seconds) or bool(calls) != bool(seconds) or not all(seconds):
@@ -73,7 +74,9 @@ def read(data: bytes) -> TimingReport:
 
 def _spot(row: Any) -> Spot:
     path, line, function, calls, own, whole = row
-    return Spot(_text(path), _number(line), _text(function), _amount(own), _amount(whole), _number(calls))
+    return Spot(
+        typed.text(path), typed.number(line), typed.text(function), typed.amount(own), typed.amount(whole), typed.number(calls)
+    )
 
 
 _SCALES: Mapping[str, tuple[Unit, float]] = {
@@ -204,21 +207,3 @@ def _lines(data: bytes) -> list[str]:
         return data.decode("utf-8").split("\n")
     except UnicodeDecodeError as exc:
         raise Unreadable("not UTF-8") from exc
-
-
-def _amount(value: object) -> float:
-    if not isinstance(value, int | float) or isinstance(value, bool) or value < 0:
-        raise TypeError("not an amount")
-    return float(value)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("not a text")
-    return value
-
-
-def _number(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise TypeError("not a number")
-    return value

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
+from reviewbot.evidence.parsers import typed
 from reviewbot.evidence.parsers.trial import TestOutcome
 from reviewbot.screen import strict_json
 
@@ -118,15 +119,15 @@ def read(data: bytes) -> TestReport:
 def _take(reading: _Reading, record: dict[str, Any]) -> _Reading:
     kind = record["type"]
     if kind == "attempt":
-        return _Reading(attempt=_number(record["number"]), sound=reading.sound)
+        return _Reading(attempt=typed.number(record["number"]), sound=reading.sound)
     if kind == "broken":
-        reading.broken = _text(record["message"])
+        reading.broken = typed.text(record["message"])
         return reading
     if kind == "conftest":
         return reading
     if record["n"] != reading.next_number or reading.finished:
         reading.sound = False
-    reading.next_number = _number(record["n"]) + 1
+    reading.next_number = typed.number(record["n"]) + 1
     _TAKERS[kind](reading, record)
     return reading
 
@@ -136,32 +137,32 @@ def _start(reading: _Reading, record: dict[str, Any]) -> None:
 
 
 def _collected(reading: _Reading, record: dict[str, Any]) -> None:
-    reading.count = _number(record["count"])
+    reading.count = typed.number(record["count"])
 
 
 def _begin(reading: _Reading, record: dict[str, Any]) -> None:
-    reading.outcomes[_text(record["id"])] = TestOutcome.UNFINISHED
-    reading.began = _number(record["at"])
+    reading.outcomes[typed.text(record["id"])] = TestOutcome.UNFINISHED
+    reading.began = typed.number(record["at"])
 
 
 def _test(reading: _Reading, record: dict[str, Any]) -> None:
-    name, outcome = _text(record["id"]), TestOutcome(record["outcome"])
+    name, outcome = typed.text(record["id"]), TestOutcome(record["outcome"])
     if reading.outcomes.get(name) is not TestOutcome.FAILED:
         reading.outcomes[name] = outcome
     if outcome is TestOutcome.FAILED and name not in reading.failures:
-        reading.failures[name] = _failure(record, line=_number(record["line"]))
+        reading.failures[name] = _failure(record, line=typed.number(record["line"]))
 
 
 def _collect(reading: _Reading, record: dict[str, Any]) -> None:
-    name = _text(record["id"])
+    name = typed.text(record["id"])
     reading.outcomes[name] = TestOutcome.FAILED
     reading.failures[name] = _failure(record, line=1, is_collection=True)
 
 
 def _lines(reading: _Reading, record: dict[str, Any]) -> None:
-    known = reading.executed.setdefault(_text(record["id"]), {})
+    known = reading.executed.setdefault(typed.text(record["id"]), {})
     for path, numbers in record["lines"].items():
-        known[path] = known.get(path, frozenset()) | frozenset(map(_number, numbers))
+        known[path] = known.get(path, frozenset()) | frozenset(map(typed.number, numbers))
 
 
 def _finish(reading: _Reading, record: dict[str, Any]) -> None:
@@ -181,11 +182,11 @@ _TAKERS = {
 
 def _failure(record: dict[str, Any], *, line: int, is_collection: bool = False) -> Failure:
     return Failure(
-        _text(record["id"]),
-        _text(record["file"]),
+        typed.text(record["id"]),
+        typed.text(record["file"]),
         line,
-        _text(record["message"]),
-        _text(record["text"]),
+        typed.text(record["message"]),
+        typed.text(record["text"]),
         tuple(_frames(record["frames"])),
         is_collection,
     )
@@ -193,16 +194,4 @@ def _failure(record: dict[str, Any], *, line: int, is_collection: bool = False) 
 
 def _frames(frames: list[Any]) -> Iterator[Frame]:
     for path, line, name in frames:
-        yield _text(path), _number(line), _text(name)
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError("not a text")
-    return value
-
-
-def _number(value: object) -> int:
-    if type(value) is not int or value < 0:
-        raise TypeError("not a number")
-    return value
+        yield typed.text(path), typed.number(line), typed.text(name)
