@@ -11,7 +11,15 @@
     │   └── OutputError             2   a file that cannot be written
     └── IncompleteError             3   the review could not run
         ├── GitError                3   git failed where it should not have
-        └── SandboxError            3   the sandbox was asked for and cannot start
+        ├── SandboxError            3   the sandbox was asked for and cannot start
+        └── ForgeError              3   the forge did not do what it was asked
+            ├── NotPermittedError   3   the token may not (403, or 404 as GitHub words it): another way may be open
+            ├── NotAuthorizedError  3   the token is none (401)
+            ├── InvalidError        3   what was sent was refused as it is (422, 413): sending it again changes nothing
+            ├── StaleError          3   the head is no longer the one that was meant
+            ├── GoneError           3   it was deleted, or conversation is locked
+            ├── DeferredError       3   a rate limit holds for longer than this run can wait
+            └── UnsureError         3   no answer that says whether it was done
 """
 
 from __future__ import annotations
@@ -72,3 +80,43 @@ class GitError(IncompleteError):
 
 class SandboxError(IncompleteError):
     """The sandbox that was asked for cannot start here."""
+
+
+class ForgeError(IncompleteError):
+    """The forge did not do what it was asked."""
+
+
+class NotPermittedError(ForgeError):
+    """The token may not do that."""
+
+
+class NotAuthorizedError(ForgeError):
+    """The token is not one that the forge knows."""
+
+
+class InvalidError(ForgeError):
+    """The forge refused what was sent. ``reasons`` are its words."""
+
+    def __init__(self, message: str, *, hint: str = "", reasons: tuple[str, ...] = ()) -> None:
+        super().__init__(message, hint=hint)
+        self.reasons = reasons
+
+
+class StaleError(ForgeError):
+    """The head moved meanwhile."""
+
+
+class GoneError(ForgeError):
+    """What was meant is not there any more, or closed to words."""
+
+
+class DeferredError(ForgeError):
+    """A rate limit holds for longer than can be waited. ``seconds`` until it ends, where it was told."""
+
+    def __init__(self, message: str, *, hint: str = "", seconds: float | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.seconds = seconds
+
+
+class UnsureError(ForgeError):
+    """It is not known whether it was done."""

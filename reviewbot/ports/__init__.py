@@ -1,5 +1,6 @@
 """The narrow doors to the world, and the values that pass through them. Adapters stand behind, stages never look."""
 
+from reviewbot.ports.forge import Changes, Desk, Forge, ForgeDiff
 from reviewbot.ports.model import (
     Account,
     Completion,
@@ -62,12 +63,11 @@ from reviewbot.ports.watch import Clock, Observer, Progress
 from reviewbot.ports.worker import Worker, WorkerLost
 
 __all__ = [
-    "Account", "Ask", "Assignment", "CallState", "Calls", "CheckDesign", "Clock", "Completion", "CrossExamination", "Dossier",
-    "Draft",
-    "Ended", "Exchange", "Experiment", "Fault", "FirstPass", "Hit", "Improvement", "Job", "Judgement", "ModelCall", "Objects",
-    "Observer", "Outcome", "Pace", "Packet", "Panel", "Passage", "Portion", "Profile", "Profiles", "Progress", "Prompt",
-    "Provider", "ProviderError", "Question", "RawDiff", "Rebuttal", "Recorded", "Related", "Removed", "Reply", "ReplyStatus",
-    "Repo", "Rule", "Sandbox", "Scribe", "Search", "Session", "SessionPlan", "SessionState", "Stop", "Timings", "Tokens",
-    "ToolCall", "ToolResult", "ToolSpec", "ToolUse", "Toolbox", "TreeEntry", "Verification", "Wanted", "Word", "Worker",
-    "WorkerLost",
+    "Account", "Ask", "Assignment", "CallState", "Calls", "Changes", "CheckDesign", "Clock", "Completion", "CrossExamination",
+    "Desk", "Dossier", "Draft", "Ended", "Exchange", "Experiment", "Fault", "FirstPass", "Forge", "ForgeDiff", "Hit",
+    "Improvement", "Job", "Judgement", "ModelCall", "Objects", "Observer", "Outcome", "Pace", "Packet", "Panel", "Passage",
+    "Portion", "Profile", "Profiles", "Progress", "Prompt", "Provider", "ProviderError", "Question", "RawDiff", "Rebuttal",
+    "Recorded", "Related", "Removed", "Reply", "ReplyStatus", "Repo", "Rule", "Sandbox", "Scribe", "Search", "Session",
+    "SessionPlan", "SessionState", "Stop", "Timings", "Tokens", "ToolCall", "ToolResult", "ToolSpec", "ToolUse", "Toolbox",
+    "TreeEntry", "Verification", "Wanted", "Word", "Worker", "WorkerLost",
 ]  # fmt: skip

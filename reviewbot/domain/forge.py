@@ -1,0 +1,373 @@
+"""What stands on a forge: a pull request, what was said under it, and what may be done there. Lines are 1-based."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+
+
+class AuthorKind(StrEnum):
+    """Who writes: GitHub's ``type`` of an account."""
+
+    USER = "User"
+    BOT = "Bot"
+    ORGANIZATION = "Organization"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """An account. ``id`` is the forge's number for it, 0 where it is not told. A bot's login is told with ``[bot]``."""
+
+    login: str
+    id: int = 0
+    kind: AuthorKind = AuthorKind.USER
+
+
+class Permission(IntEnum):
+    """What somebody may do in a repository, in order."""
+
+    NONE = 0
+    READ = 1
+    TRIAGE = 2
+    WRITE = 3
+    MAINTAIN = 4
+    ADMIN = 5
+
+
+class PullState(StrEnum):
+    """Whether a pull request is still to be decided."""
+
+    OPEN = "open"
+    CLOSED = "closed"
+    MERGED = "merged"
+
+
+@dataclass(frozen=True, slots=True)
+class PullRequest:
+    """A pull request as the forge tells it. ``head_repository`` is ``None`` where it was deleted; ``author`` where the account
+    was. ``changed_files`` is the forge's own count."""
+
+    repository: str
+    number: int
+    title: str
+    body: str
+    author: Author | None
+    state: PullState
+    is_draft: bool
+    is_locked: bool
+    labels: tuple[str, ...]
+    base_ref: str
+    base_sha: str
+    head_ref: str
+    head_sha: str
+    head_repository: str | None
+    changed_files: int
+    node_id: str = ""
+    url: str = ""
+
+    @property
+    def is_fork(self) -> bool:
+        """The head is not a branch of the repository itself, or of none any more."""
+        return self.head_repository is None or self.head_repository.lower() != self.repository.lower()
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """Something said under a pull request. ``id`` is the forge's number, ``node_id`` its GraphQL id; ``is_own``: by us."""
+
+    id: int
+    node_id: str
+    author: Author | None
+    is_own: bool
+    body: str
+    created_at: str = ""
+    url: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Thread:
+    """A conversation about lines. ``comments`` are in order, the first one began it; ``is_cut``: there are more than these.
+    ``line`` is ``None`` where the lines are gone from the change."""
+
+    node_id: str
+    path: str
+    line: int | None
+    start_line: int | None
+    side: str
+    is_resolved: bool
+    is_outdated: bool
+    comments: tuple[Comment, ...]
+    is_cut: bool = False
+
+    @property
+    def is_own(self) -> bool:
+        """It was begun by us."""
+        return bool(self.comments) and self.comments[0].is_own
+
+    @property
+    def is_answered(self) -> bool:
+        """Somebody else said something in it (who is cut off may have, too)."""
+        return self.is_cut or any(not comment.is_own for comment in self.comments[1:])
+
+
+@dataclass(frozen=True, slots=True)
+class PostedReview:
+    """A review that stands there. ``state``: PENDING, COMMENTED, APPROVED, CHANGES_REQUESTED or DISMISSED."""
+
+    id: int
+    node_id: str
+    is_own: bool
+    state: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class CheckState:
+    """A check or commit status of the head. ``conclusion`` is the forge's word in lower case, ``None`` while it runs. ``id`` is
+    a check run's number, 0 for a commit status; ``app`` the slug of the app that made it."""
+
+    name: str
+    conclusion: str | None
+    id: int = 0
+    external_id: str = ""
+    app: str = ""
+    title: str = ""
+
+    @property
+    def is_red(self) -> bool:
+        """It ended, and not well."""
+        return self.conclusion in ("failure", "error", "timed_out", "startup_failure", "action_required")
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of the pull request: its id, message and author's login (or name)."""
+
+    sha: str
+    message: str
+    author: str
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """An issue that the pull request says it closes."""
+
+    number: int
+    title: str
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """All that stands under a pull request at one moment. ``me`` is who we are there. ``unread`` says what could not be read."""
+
+    pull: PullRequest
+    me: Author
+    comments: tuple[Comment, ...] = ()
+    threads: tuple[Thread, ...] = ()
+    reviews: tuple[PostedReview, ...] = ()
+    checks: tuple[CheckState, ...] = ()
+    commits: tuple[Commit, ...] = ()
+    issues: tuple[Issue, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+class ReviewEvent(StrEnum):
+    """With which word a review is posted."""
+
+    COMMENT = "COMMENT"
+    APPROVE = "APPROVE"
+    REQUEST_CHANGES = "REQUEST_CHANGES"
+
+
+class Level(StrEnum):
+    """How loud an annotation is."""
+
+    NOTICE = "notice"
+    WARNING = "warning"
+    FAILURE = "failure"
+
+
+class CheckConclusion(StrEnum):
+    """How a check run ends."""
+
+    SUCCESS = "success"
+    NEUTRAL = "neutral"
+    FAILURE = "failure"
+
+
+class Reaction(StrEnum):
+    """What is put under a command."""
+
+    EYES = "eyes"
+    ROCKET = "rocket"
+    CONFUSED = "confused"
+
+
+@dataclass(frozen=True, slots=True)
+class InlineComment:
+    """A comment on lines of the change. ``start_line`` is ``None`` for a single line; ``fingerprint`` says what it is about."""
+
+    path: str
+    line: int
+    body: str
+    fingerprint: str
+    start_line: int | None = None
+    side: str = "RIGHT"
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A line of a check run. ``end_line`` is at least ``start_line``."""
+
+    path: str
+    start_line: int
+    end_line: int
+    level: Level
+    title: str
+    message: str
+
+
+# What may be done on a forge. Each is one call, but for a check run with many annotations.
+
+
+@dataclass(frozen=True, slots=True)
+class PostReview:
+    """One review with all its inline comments."""
+
+    number: int
+    head_sha: str
+    event: ReviewEvent
+    body: str
+    comments: tuple[InlineComment, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DeletePendingReview:
+    """Take away an own review that was begun and never submitted."""
+
+    number: int
+    review_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class DismissReview:
+    """An own request for changes no longer holds."""
+
+    number: int
+    review_id: int
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class PostComment:
+    """A comment under a pull request or an issue."""
+
+    number: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class EditComment:
+    """Other words in an own comment."""
+
+    comment_id: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class PostCheck:
+    """A check run of a commit, or with ``check_id`` other words in it. All annotations are sent, in as many calls as it takes."""
+
+    name: str
+    head_sha: str
+    external_id: str
+    conclusion: CheckConclusion
+    title: str
+    summary: str
+    annotations: tuple[Annotation, ...] = ()
+    check_id: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ResolveThread:
+    """Close an own thread."""
+
+    node_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReplyThread:
+    """Answer in an own thread: ``comment_id`` is its first comment's number."""
+
+    number: int
+    comment_id: int
+    body: str
+
+
+@dataclass(frozen=True, slots=True)
+class MinimizeComment:
+    """Fold an own comment away. ``classifier``: RESOLVED, OUTDATED or DUPLICATE."""
+
+    node_id: str
+    classifier: str = "RESOLVED"
+
+
+@dataclass(frozen=True, slots=True)
+class AddLabels:
+    """Put labels on a pull request."""
+
+    number: int
+    labels: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RemoveLabel:
+    """Take a label away."""
+
+    number: int
+    label: str
+
+
+@dataclass(frozen=True, slots=True)
+class React:
+    """A reaction on a comment; ``inline``: it is one about lines."""
+
+    comment_id: int
+    reaction: Reaction
+    inline: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIssue:
+    """A new issue."""
+
+    title: str
+    body: str
+    labels: tuple[str, ...] = ()
+
+
+Action = (
+    PostReview
+    | DeletePendingReview
+    | DismissReview
+    | PostComment
+    | EditComment
+    | PostCheck
+    | ResolveThread
+    | ReplyThread
+    | MinimizeComment
+    | AddLabels
+    | RemoveLabel
+    | React
+    | OpenIssue
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What came of an action: the number and the address of what was made, where there is one."""
+
+    id: int = 0
+    url: str = ""

@@ -1,0 +1,49 @@
+"""A forge: reading what stands under a pull request, doing one thing there, and the diff as the forge tells it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+from reviewbot.domain.forge import Action, Done, Permission, Standing
+from reviewbot.ports.repo import RawDiff
+
+
+@dataclass(frozen=True, slots=True)
+class ForgeDiff:
+    """A change as the forge tells it: its diff (``raw`` and ``numstat`` empty), and what of it the forge left out, in words."""
+
+    diff: RawDiff
+    left_out: tuple[str, ...] = ()
+
+
+class Desk(Protocol):
+    """Where a pull request is looked up. Every method raises ForgeError."""
+
+    def standing(self, number: int) -> Standing:
+        """Everything that stands under a pull request now."""
+        ...
+
+    def permission(self, login: str) -> Permission:
+        """What somebody may do in the repository; ``NONE`` for whoever it does not know. Unsure answers are ``NONE``."""
+        ...
+
+    def pull_of(self, head_repository: str, head_ref: str, head_sha: str) -> int | None:
+        """The open pull request whose head this is, by number."""
+        ...
+
+
+class Changes(Protocol):
+    """The change of a pull request without a repository at hand."""
+
+    def diff(self, number: int, changed_files: int) -> ForgeDiff:
+        """What the pull request changes. Raises ForgeError."""
+        ...
+
+
+class Forge(Protocol):
+    """Where things are done. Each at most once: who is told :class:`~reviewbot.errors.UnsureError` looks before trying again."""
+
+    def do(self, action: Action) -> Done:
+        """Do one thing. Raises ForgeError."""
+        ...
