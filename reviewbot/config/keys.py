@@ -84,6 +84,7 @@ _MODEL = Text("provider:model, or a provider alone", rf"{FREE_NAME}(?::\S+)?")
 _ROLE = Text("a few words", r"[^\x00-\x1f\x7f]{1,60}")
 _LENS = Text("a text of at most 4,000 characters", most=4_000)
 _INSIDE = r"(?!/)(?!(?:.*/)?\.\.(?:/|$))[^\x00]+"
+_LABEL = Text("a label of at most 50 characters, or nothing", r"[^\x00-\x1f\x7f,]{0,50}")
 _PATH = Text("a path inside the repository", _INSIDE)
 _URL = Text("an http or https address without credentials", r"https?://[^\s/@]+(?:/[^\s@]*)?")
 _LEDGER = Text("a PostgreSQL address, or nothing for SQLite", r"(?:postgres(?:ql)?(?:\+psycopg)?://[^\s\x00]+)?", is_shown=False)
@@ -169,6 +170,15 @@ KEYS: tuple[Key, ...] = (
     Key("review.ignore", Listing(Text()), (), "globs of files that are not reviewed"),
     Key("review.instructions", Listing(_PATH), (), "files with rules, read from the base commit"),
     Key("review.path_rules", Listing(_PATH_RULE), (), "rules for some paths"),
+    Key("github.skip_label", _LABEL, "reviewbot:skip", "a pull request with this label is left alone"),
+    Key("github.review_label", _LABEL, "reviewbot:review", "putting this label on a pull request has it reviewed"),
+    Key("github.labels", Boolean(), default=False, text="say the verdict with labels, too"),
+    Key("github.incremental", Boolean(), default=True, text="a push is reviewed for what is new in it"),
+    Key("github.sticky_summary", Boolean(), default=True, text="one summary comment, edited in place"),
+    Key("github.resolve_outdated", Boolean(), default=True, text="close own threads whose finding is gone"),
+    Key("github.allow_approve", Boolean(), default=False, text="a review may approve", power=Power.OPERATOR),
+    Key("github.allowed_bots", Listing(Text()), (), "bots whose pull requests are reviewed", Power.OPERATOR),
+    Key("github.commands_per_hour", Whole(0, 1_000), 20, "commands on one pull request in an hour", Power.CEILING),
     Key("checks", Listing(_CHECK), _EVERY_PRESET, "what is run over both ends of the change, where it applies"),
     Key("benchmarks", Listing(_BENCHMARK), (), "commands that measure, run at both ends in turn"),
     Key("setup", Listing(Text()), (), "commands that prepare dependencies, with network, on the base's tree", Power.OPERATOR),
@@ -218,7 +228,6 @@ KEYS: tuple[Key, ...] = (
 
 #: Part of the configuration that this version accepts and does not act on yet, and what that means today.
 LATER: tuple[tuple[str, str], ...] = (
-    ("review.max_comments", "pull requests come with a later version; nothing is commented there"),
     ("fix", "fixes come with a later version; nothing is changed"),
 )
 

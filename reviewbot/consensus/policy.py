@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from reviewbot.consensus import identity
 from reviewbot.domain.change import Coverage, CoverageStatus
 from reviewbot.domain.debate import Case, Proof, SettledBy, Stance, Transcript, Triage
 from reviewbot.domain.evidence import Category, Evidence, EvidenceKind, EvidenceStatus, Ledger, Precision, Severity
-from reviewbot.domain.review import CodeLine, Conclusion, Confidence, Finding, FindingStatus, Verdict
+from reviewbot.domain.review import CodeLine, Conclusion, Confidence, Finding, FindingStatus, Review, Verdict
 from reviewbot.ports import Passage
 
 POSTING_LEVELS: Mapping[str, float] = MappingProxyType({"precise": 0.80, "balanced": 0.65, "exhaustive": 0.45})
@@ -87,6 +87,17 @@ def verdict(whole: Conclusion, told: Iterable[Finding], ledger: Ledger, *, cover
     every_file_seen = all(item.status is CoverageStatus.REVIEWED for item in coverage)
     clean = every_file_seen and ledger.executed and not ledger.turned_red and not posted
     return Verdict.APPROVE if whole is Conclusion.COMPLETE and clean else Verdict.COMMENT
+
+
+def limited(review: Review, left_out: Iterable[str]) -> Review:
+    """A review of a change that its source did not tell whole: what was ``left_out``, in words, makes it partial, and nothing that
+    was not seen is approved."""
+    missing = tuple(dict.fromkeys(left_out))
+    if not missing:
+        return review
+    whole = Conclusion.PARTIAL if review.conclusion is Conclusion.COMPLETE else review.conclusion
+    word = Verdict.COMMENT if review.verdict is Verdict.APPROVE else review.verdict
+    return replace(review, conclusion=whole, verdict=word, notes=tuple(dict.fromkeys((*review.notes, *missing))))
 
 
 def _blocks(finding: Finding, ledger: Ledger) -> bool:

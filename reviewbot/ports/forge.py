@@ -40,6 +40,10 @@ class Changes(Protocol):
         """What the pull request changes. Raises ForgeError."""
         ...
 
+    def merge_base(self, base_sha: str, head_sha: str) -> str:
+        """The commit at which the head left its base, by one small question. Raises ForgeError."""
+        ...
+
 
 class Forge(Protocol):
     """Where things are done. Each at most once: who is told :class:`~reviewbot.errors.UnsureError` looks before trying again."""

@@ -173,7 +173,6 @@ def test_the_first_file_that_configures_counts_and_the_other_is_told():
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("review: {max_comments: 3}", "pull requests come with a later version"),
         ("fix: {mode: suggest}", "fixes come with a later version"),
     ],
 )
