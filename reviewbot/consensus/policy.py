@@ -90,8 +90,8 @@ def verdict(whole: Conclusion, told: Iterable[Finding], ledger: Ledger, *, cover
 
 
 def limited(review: Review, left_out: Iterable[str]) -> Review:
-    """A review of a change that its source did not tell whole: what was ``left_out``, in words, makes it partial, and nothing that
-    was not seen is approved."""
+    """A review of a change that its source did not tell whole. What was ``left_out``, in words, makes it partial, and it approves
+    nothing."""
     missing = tuple(dict.fromkeys(left_out))
     if not missing:
         return review
