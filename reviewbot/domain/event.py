@@ -19,6 +19,7 @@ class TargetKind(StrEnum):
     WORKTREE = "worktree"  # the work tree against HEAD
     AUTO = "auto"  # worktree where something is uncommitted, else the last commit
     PATCH = "patch"  # a unified diff, no repository
+    ALL = "all"  # an audit: the whole tree of one commit
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,8 @@ class Event:
     acted and what it is about: the rest is asked for again.
 
     ``number`` is the pull request's (or the issue's, then ``on_issue``). ``sender`` is who acted. ``label`` is the one of a
-    ``labeled`` event. ``head_sha``/``base_sha`` are the pull request's at that time, ``before``/``after`` those of a push.
-    ``pull`` is the pull request as the payload tells it.
+    ``labeled`` event. ``before``/``after`` are the ends of a push. ``pull`` is the pull request as the payload tells it, ``inputs``
+    those of a dispatch, or ``schedule`` with when it strikes.
     """
 
     kind: Happening

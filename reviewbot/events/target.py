@@ -17,6 +17,13 @@ def named(text: str | None) -> Target:
     return Target(TargetKind.COMMIT, head=revision(text))
 
 
+def whole(text: str | None) -> Target:
+    """The whole tree of one commit, of ``HEAD`` where none is named. Raises UsageError for a range."""
+    if text is not None and ".." in text:
+        raise UsageError(f"--all looks at one tree, and {text!r} names two ends", hint="name one commit, or leave TARGET out")
+    return Target(TargetKind.ALL, head=revision(text) if text is not None else "HEAD")
+
+
 def revision(text: str) -> str:
     """Refuse what git would read as an option, or what cannot be an argument at all. Raises UsageError."""
     if not text.strip() or text.startswith("-") or "\0" in text:
