@@ -74,7 +74,8 @@ class PullRequest:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """Something said under a pull request. ``id`` is the forge's number, ``node_id`` its GraphQL id; ``is_own``: by us."""
+    """Something said under a pull request. ``id`` is the forge's number, ``node_id`` its GraphQL id; ``is_own``: by us.
+    ``is_minimized``: it was folded away."""
 
     id: int
     node_id: str
@@ -83,6 +84,7 @@ class Comment:
     body: str
     created_at: str = ""
     url: str = ""
+    is_minimized: bool = False
 
 
 @dataclass(frozen=True, slots=True)

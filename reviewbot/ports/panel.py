@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import Protocol
 
 from reviewbot.domain.debate import Check, Seat, Stance, Table
+from reviewbot.domain.event import Told
 from reviewbot.domain.evidence import Category, Ledger, Severity
 from reviewbot.domain.money import Usage
 
@@ -65,6 +66,7 @@ class Dossier:
     """What lies before everyone who is asked about one portion of a change: the same for every seat and every round.
 
     ``portion`` is its name (``P1``), ``of`` how many there are. The evidence is the ledger as it was before the debate.
+    ``background`` is what others said about the change: untrusted words, and no evidence.
     """
 
     passages: tuple[Passage, ...]
@@ -76,6 +78,7 @@ class Dossier:
     title: str = ""
     focus: str = ""
     criteria: tuple[tuple[str, int], ...] = ()
+    background: tuple[Told, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +217,55 @@ class Assignment:
     errors: tuple[tuple[str, float, float], ...] = ()
 
 
-Question = FirstPass | CrossExamination | Rebuttal | Judgement | Improvement | Assignment | CheckDesign
+@dataclass(frozen=True, slots=True)
+class Consultation:
+    """What somebody asks about the change, in their ``words``. Put to everyone, blind; no part of a review."""
+
+    dossier: Dossier
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """An answer to a consultation, under a ``letter`` instead of its author's name. ``citations`` exist."""
+
+    letter: str
+    answer: str
+    citations: tuple[str, ...] = ()
+    caveats: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Synthesis:
+    """What do these answers to one question have in common, and who differs? Asked of the moderator, or who stands in."""
+
+    dossier: Dossier
+    words: str
+    answers: tuple[Given, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Dispute:
+    """A person disputes a finding that was told: its raiser defends, amends or withdraws it. Answered as a Rebuttal is."""
+
+    packet: Packet
+    dossier: Dossier
+    words: tuple[Word, ...]
+    late: tuple[str, ...] = ()
+
+
+Question = (
+    FirstPass
+    | CrossExamination
+    | Rebuttal
+    | Judgement
+    | Improvement
+    | Assignment
+    | CheckDesign
+    | Consultation
+    | Synthesis
+    | Dispute
+)
 
 PHASES: Mapping[type, str] = MappingProxyType(
     {
@@ -225,9 +276,12 @@ PHASES: Mapping[type, str] = MappingProxyType(
         CheckDesign: "proof",
         Judgement: "S7",
         Improvement: "S8",
+        Consultation: "ask",
+        Synthesis: "ask",
+        Dispute: "dispute",
     }
 )
-"""The phase of the protocol that a kind of question belongs to."""
+"""The phase of the protocol that a kind of question belongs to, or the conversation apart from a review."""
 
 
 @dataclass(frozen=True, slots=True)

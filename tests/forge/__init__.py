@@ -1,0 +1,1 @@
+"""Tests against a fake GitHub, and the fake itself."""

@@ -1,0 +1,1 @@
+"""GitHub's own description of its API: a slice, and the program that cut it."""
