@@ -4,8 +4,26 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from reviewbot.domain.history import Fate, History, Known
+
+MOST_TEXT = 120
+"""Characters of an anchored line that are remembered."""
+
+ALIKE = 0.8
+"""From this ratio on two lines are one that was edited [design]; Ratcliff and Obershelp's, as difflib computes it."""
+
+CLOSE = 20
+"""Lines that such a line may have moved [design]."""
+
+ALIKE_WORDS = 0.5
+"""From this ratio on two titles may speak of one thing on equal lines that are further apart [design]."""
+
+MOST_ON_A_LINE = 8
+"""Findings on one line that are told apart."""
 
 _SEPARATOR = b"\x00"
 
@@ -18,6 +36,17 @@ class Anchor:
     path: str
     text: str
     occurrence: int
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Something that is raised: its anchor, its path and last line at head, a tool's rule where it has one, its title."""
+
+    anchor: Anchor
+    path: str
+    line: int
+    rule: str | None
+    title: str
 
 
 def anchor(path: str, line: int, texts: Sequence[str]) -> Anchor:
@@ -38,11 +67,76 @@ def fingerprints(anchors: Mapping[str, Anchor]) -> dict[str, str]:
     seen: Counter[Anchor] = Counter()
     found = {}
     for finding_id, place in anchors.items():
-        found[finding_id] = _hash(place, seen[place])
+        found[finding_id] = fingerprint(place, seen[place])
         seen[place] += 1
     return found
 
 
-def _hash(place: Anchor, nth: int) -> str:
+def fingerprint(place: Anchor, nth: int = 0) -> str:
+    """The fingerprint of the ``nth`` finding there, counted from 0."""
     parts = (place.path, place.text, str(place.occurrence), str(nth))
     return "sha256:" + hashlib.sha256(_SEPARATOR.join(part.encode("utf-8", "surrogateescape") for part in parts)).hexdigest()
+
+
+def names(spots: Sequence[Spot], history: History, lines: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+    """An id for everything that is raised: that of the finding which it is, else the next number that was never given. ``lines``
+    are the normalised lines at head, by path."""
+    texts = {path: frozenset(line[:MOST_TEXT] for line in some) for path, some in lines.items()}
+    likeness = sorted(
+        (alike, index, place)
+        for index, spot in enumerate(spots)
+        for place, known in enumerate(history.findings)
+        if (alike := _likeness(spot, known, texts.get(spot.path, frozenset()))) is not None
+    )
+    found: dict[int, str] = {}
+    taken: set[int] = set()
+    for _, index, place in likeness:
+        if index not in found and place not in taken:
+            found[index] = history.findings[place].id
+            taken.add(place)
+    free = iter(range(next_number(history), next_number(history) + len(spots)))
+    return tuple(found[index] if index in found else f"F{next(free)}" for index in range(len(spots)))
+
+
+def next_number(history: History) -> int:
+    """The first number that no finding ever had."""
+    return max((history.next_number, *(number(known.id) + 1 for known in history.findings)))
+
+
+def number(name: str) -> int:
+    """The number in a finding's id, 0 where there is none."""
+    digits = name.removeprefix("F")
+    return int(digits) if digits.isascii() and digits.isdigit() else 0
+
+
+def _likeness(spot: Spot, known: Known, texts: Collection[str]) -> tuple[float, ...] | None:
+    """How far what is raised is from a known finding, nearest first; ``None`` where they are two things."""
+    if spot.rule and known.rule and spot.rule != known.rule:
+        return None
+    rank, far = _rank(spot, known, texts), abs(spot.line - known.line)
+    if rank is None:
+        return None
+    words = SequenceMatcher(None, spot.title[:MOST_TEXT], known.title[:MOST_TEXT], autojunk=False).ratio()
+    return None if rank and far > CLOSE and words < ALIKE_WORDS else (rank, -words, far)
+
+
+def _rank(spot: Spot, known: Known, texts: Collection[str]) -> int | None:
+    """0: the same anchor. 1: the same text in the same file. 2: nearly the same text close by, of a line that is there no
+    more; only what is open can have been edited so: what was dismissed was dismissed as it stood."""
+    if any(fingerprint(spot.anchor, nth) == known.fingerprint for nth in range(MOST_ON_A_LINE)):
+        return 0 if spot.anchor.text or _says_the_same(spot, known) else None
+    if known.path not in (spot.path, spot.anchor.path):
+        return None
+    text = spot.anchor.text[:MOST_TEXT]
+    if not text or not known.text:
+        return 1 if text == known.text and _says_the_same(spot, known) else None
+    if text == known.text:
+        return 1
+    close = abs(spot.line - known.line) <= CLOSE
+    alike = close and SequenceMatcher(None, text, known.text, autojunk=False).ratio() >= ALIKE
+    return 2 if alike and known.fate is Fate.OPEN and known.text not in texts else None
+
+
+def _says_the_same(spot: Spot, known: Known) -> bool:
+    """What is said of no line in particular is told apart by its rule, or its title where it has none."""
+    return spot.rule == known.rule and (spot.rule is not None or spot.title == known.title)

@@ -6,7 +6,7 @@ Nothing here waits, retries, spends or knows the time: a test of the debate is a
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 
 from reviewbot.debate import cluster, examine, first_pass, numbers, prove, triage
@@ -39,13 +39,15 @@ class DebateOptions:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """What the debate is about: all passages shown, the papers that divide them, every changed path, the evidence."""
+    """What the debate is about: all passages shown, the papers that divide them, every changed path, the evidence. ``names``
+    gives the claims that speak for the cases their ids, in the same order."""
 
     passages: tuple[Passage, ...]
     papers: Papers
     paths: frozenset[str]
     ledger: Ledger
     documentation_only: bool = False
+    names: Callable[[Sequence[Claim]], Sequence[str]] = triage.numbered
 
 
 def debate(brief: Brief, table: Table, options: DebateOptions) -> Conversation:
@@ -62,7 +64,8 @@ def debate(brief: Brief, table: Table, options: DebateOptions) -> Conversation:
     groups = cluster.clusters(tuple(_admitted(opening.claims, gate, minutes)))
     minutes.say("S2", f"{sum(map(len, groups))} claims are about {len(groups)} things")
     readers = {claims: opening.reading.of(claims[0]) or len(minutes.seated) for claims in groups}
-    cases = triage.cases(groups, readers=readers, ledger=brief.ledger, max_disputes=options.max_disputes)
+    names = brief.names([claims[0] for claims in groups])
+    cases = triage.cases(groups, readers=readers, ledger=brief.ledger, max_disputes=options.max_disputes, names=names)
     for case in cases:
         minutes.say("S3", f"{case.triage.value}: {case.triage_reason}", subject=case.id)
     closed = yield from _hearing(cases, brief, table, minutes=minutes, options=options)

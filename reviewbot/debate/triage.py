@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median_low
 
@@ -13,22 +13,31 @@ from reviewbot.domain.evidence import Ledger, Precision, Severity
 
 
 def cases(
-    clusters: Iterable[tuple[Claim, ...]], *, readers: Mapping[tuple[Claim, ...], int], ledger: Ledger, max_disputes: int
+    clusters: Sequence[tuple[Claim, ...]],
+    *,
+    readers: Mapping[tuple[Claim, ...], int],
+    ledger: Ledger,
+    max_disputes: int,
+    names: Sequence[str] | None = None,
 ) -> tuple[Case, ...]:
     """A case for every cluster with its triage. At most ``max_disputes`` are debated: those where an argument can matter most.
 
-    ``readers`` tells for each cluster how many panelists read its place in the first pass.
+    ``readers`` tells for each cluster how many panelists read its place in the first pass; ``names`` are the cases' ids.
 
     Which ones depends on the claims and the configured number only, never on money or time left.
     """
-    found = [
-        _case(f"F{number}", claims, readers=readers[claims], ledger=ledger) for number, claims in enumerate(clusters, start=1)
-    ]
+    ids = numbered([claims[0] for claims in clusters]) if names is None else names
+    found = [_case(name, claims, readers=readers[claims], ledger=ledger) for name, claims in zip(ids, clusters, strict=True)]
     disputed = sorted((case for case in found if case.triage is Triage.DEBATED), key=_rank)
     heard = {case.id for case in disputed[:max_disputes]}
     return tuple(
         case if case.triage is not Triage.DEBATED or case.id in heard else _unheard(case, max_disputes) for case in found
     )
+
+
+def numbered(leads: Sequence[Claim]) -> tuple[str, ...]:
+    """Ids in the order of the claims that speak for the cases."""
+    return tuple(f"F{number}" for number in range(1, len(leads) + 1))
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,12 +170,18 @@ class Contents:
     head: bytes | None
 
 
+AUDIT = "all"
+"""The kind of ends that an audit has (``domain.event.TargetKind``)."""
+
+
 @dataclass(frozen=True, slots=True)
 class Revisions:
     """The two ends of a change.
 
     ``base``/``head`` are what to show (a commit id, or ``index``, ``worktree``, ``patch``); ``base_tree``/``head_tree`` are
-    tree ids that can be read and exported, ``None`` where there is no repository.
+    tree ids that can be read and exported, ``None`` where there is no repository. ``base_tree`` is the one that is trusted:
+    settings and rules come from it. In an audit there is nothing older: both trees are the one that is looked at, every line of
+    it counts as added, and ``base`` is the empty tree.
     """
 
     kind: str
@@ -184,6 +190,11 @@ class Revisions:
     base_tree: str | None
     head_tree: str | None
     notes: tuple[str, ...] = ()
+
+    @property
+    def is_audit(self) -> bool:
+        """A whole tree is looked at for itself, and not what a change did to it."""
+        return self.kind == AUDIT
 
 
 @dataclass(frozen=True, slots=True)

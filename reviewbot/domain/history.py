@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from reviewbot.domain.evidence import Category, Severity
@@ -37,6 +37,8 @@ class Known:
     by: str = ""
     is_question: bool = False
     is_proven: bool = False
+    grounds: tuple[str, ...] = ()
+    """The results that it lives and dies with: of each its tool, a blank and its mark (``consensus.seen``)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,3 +59,48 @@ class History:
     verdict: Verdict | None = None
     findings: tuple[Known, ...] = ()
     next_number: int = 1
+    whole: str = ""
+    """The mark of all that the last complete review was about, empty where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """A command that was answered: the number of its comment, and when (seconds since 1970)."""
+
+    comment_id: int
+    at: int
+
+
+@dataclass(frozen=True, slots=True)
+class PullMemory:
+    """All that is remembered of one pull request, between runs.
+
+    ``paused_by`` is empty where reviews go on; ``paused_at`` is a time in the forge's words. ``handled`` are the last commands,
+    in order. ``run_id`` is the run that wrote this, ``runs`` how many reviews there were and ``cost_usd`` what all of them paid.
+    ``status_comment`` is the comment in which commands are answered. ``said`` is a hash of what the summary says.
+    """
+
+    history: History = History()
+    paused_by: str = ""
+    paused_at: str = ""
+    stopped: bool = False
+    autofix_off: bool = False
+    handled: tuple[Handled, ...] = ()
+    run_id: str = ""
+    runs: int = 0
+    cost_usd: float = 0.0
+    status_comment: int | None = None
+    said: str = ""
+
+    def has_handled(self, comment_id: int) -> bool:
+        """That command was answered before: a second delivery of it does nothing."""
+        return any(command.comment_id == comment_id for command in self.handled)
+
+    def with_known(self, known: Known) -> PullMemory:
+        """The same, with other words about one finding."""
+        findings = tuple(known if one.id == known.id else one for one in self.history.findings)
+        return replace(self, history=replace(self.history, findings=findings))
+
+    def handled_since(self, moment: int) -> int:
+        """How many commands were answered since ``moment`` (seconds since 1970)."""
+        return sum(command.at >= moment for command in self.handled)

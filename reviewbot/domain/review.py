@@ -46,6 +46,14 @@ class Lifecycle(StrEnum):
     REOPENED = "reopened"
 
 
+class RangeMode(StrEnum):
+    """How much of a change was looked at: all of it, what no review saw yet, or nothing, for nothing had changed."""
+
+    FULL = "full"
+    INCREMENTAL = "incremental"
+    UNCHANGED = "unchanged"
+
+
 class Confidence(StrEnum):
     """What a finding rests on: an executed check, several panelists, or one."""
 
@@ -105,6 +113,8 @@ class Finding:
     side: str = "RIGHT"
     suggestion: Suggestion | None = None
     code: tuple[CodeLine, ...] = ()
+    grounds: tuple[str, ...] = ()
+    """The results that it lives and dies with (``domain.history.Known``)."""
 
     @property
     def is_posted(self) -> bool:
@@ -118,6 +128,16 @@ class Timing:
 
     seconds: float = 0.0
     critical_path_seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """What the next review of the same pull request must know of this one (``domain.history.History``). ``seen`` holds the marks
+    of what was looked at, by this review alone; it is empty where not all was."""
+
+    course: str = ""
+    whole: str = ""
+    seen: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +164,8 @@ class Review:
     repository: str | None = None
     pull_request: int | None = None
     checks: tuple[CheckRun, ...] = ()
+    range_mode: RangeMode = RangeMode.FULL
+    footprint: Footprint = Footprint()
 
     def posted(self) -> tuple[Finding, ...]:
         """The findings that are told to the author, worst first."""

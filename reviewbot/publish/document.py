@@ -51,6 +51,12 @@ def document(review: Review) -> dict[str, Any]:
             },
             "sandbox": review.sandbox,
             "notes": list(review.notes),
+            "range": {
+                "mode": review.range_mode.value,
+                "course": review.footprint.course,
+                "whole": review.footprint.whole,
+                "seen": list(review.footprint.seen),
+            },
         }
     )
     return written
@@ -148,6 +154,7 @@ def _finding(finding: Finding) -> dict[str, Any]:
         }
         if finding.suggestion
         else None,
+        "grounds": list(finding.grounds),
     }
 
 

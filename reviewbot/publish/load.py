@@ -25,7 +25,9 @@ from reviewbot.domain.review import (
     Confidence,
     Finding,
     FindingStatus,
+    Footprint,
     Lifecycle,
+    RangeMode,
     Review,
     Suggestion,
     Timing,
@@ -49,12 +51,14 @@ def load_review(text: str | bytes) -> Review:
 def _review(node: Node) -> Review:
     at = node.fields(
         "schema_version run_id tool_version conclusion verdict target coverage findings debate evidence panel usage timing"
-        " sandbox notes"
+        " sandbox notes",
+        later="range",
     )
     at["schema_version"].version()
     target = at["target"].fields("kind base head repository pull_request")
     debate = at["debate"].fields("criteria rounds moderator")
     timing = at["timing"].fields("seconds critical_path_seconds")
+    mode, footprint = _range(at["range"]) if "range" in at else (RangeMode.FULL, Footprint())
     return Review(
         run_id=at["run_id"].text(),
         tool_version=at["tool_version"].text(),
@@ -74,7 +78,14 @@ def _review(node: Node) -> Review:
         notes=at["notes"].texts(),
         repository=target["repository"].maybe(Node.text),
         pull_request=target["pull_request"].maybe(Node.count),
+        range_mode=mode,
+        footprint=footprint,
     )
+
+
+def _range(node: Node) -> tuple[RangeMode, Footprint]:
+    at = node.fields("mode course whole seen")
+    return at["mode"].word(RangeMode), Footprint(at["course"].text(), at["whole"].text(), at["seen"].texts())
 
 
 def _coverage(node: Node) -> Coverage:
@@ -86,7 +97,8 @@ def _finding(node: Node) -> Finding:
     at = node.fields(
         "id fingerprint path start_line line side severity category title body failure_scenario quote status lifecycle proof"
         " rule confidence probability raised_by pre_existing positions dissent evidence check versions settled_by stop_reason"
-        " suggestion"
+        " suggestion",
+        later="grounds",
     )
     return Finding(
         id=at["id"].text(),
@@ -117,6 +129,7 @@ def _finding(node: Node) -> Finding:
         pre_existing=at["pre_existing"].truth(),
         side=at["side"].one_of(SIDES),
         suggestion=at["suggestion"].maybe(_suggestion),
+        grounds=at["grounds"].texts() if "grounds" in at else (),
     )
 
 

@@ -18,12 +18,11 @@ from reviewbot.config import Configuration, Source
 from reviewbot.config.seats import Seating
 from reviewbot.domain.change import ChangeSet, FileStatus
 from reviewbot.domain.debate import CheckOutcome
-from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.evidence import Ledger
 from reviewbot.domain.review import Review
 from reviewbot.drive import Awaited
 from reviewbot.errors import UsageError
-from reviewbot.evidence.origin import Origin, of_author
+from reviewbot.evidence.origin import Origin, beside, of_author
 from reviewbot.pipeline import Unremembered
 from reviewbot.ports import Experiment, Observer, Rule, SessionPlan, TreeEntry, Verification
 from reviewbot.publish import document, document_proof, load_proof
@@ -31,8 +30,8 @@ from reviewbot.publish.document_change import Handed
 from reviewbot.publish.load_change import load_change
 from reviewbot.publish.load_evidence import load_evidence
 from reviewbot.publish.load_request import Request, load_request
-from reviewbot.wiring import books, offers
-from reviewbot.wiring.options import for_models, options_of, rules_for
+from reviewbot.wiring import books, course, offers, ruling
+from reviewbot.wiring.options import for_models, options_of
 from reviewbot.wiring.order import Order, Outcome, Silent, SystemClock, run_id
 from reviewbot.wiring.reviewing import STATIC_NOTE, Cast, local_of
 
@@ -45,7 +44,10 @@ UNCONFIGURED = "the configuration and the rules in the change document are the a
 
 @dataclass(frozen=True, slots=True)
 class Papers:
-    """What a debate is given: documents as they were read. ``awaits``: a runner will answer the experiments it asks for."""
+    """What a debate is given: documents as they were read. ``awaits``: a runner will answer the experiments it asks for.
+
+    ``own`` is evidence that was gathered beside the change document by whoever holds the debate, without running anything. Where
+    it is there, ``origin`` is about ``evidence`` alone: the change, its configuration and its rules are ours."""
 
     changeset: bytes
     evidence: bytes
@@ -53,6 +55,12 @@ class Papers:
     verifications: tuple[bytes, ...] = ()
     origin: Origin = Origin.RUNNER
     awaits: bool = False
+    own: bytes | None = None
+
+    @property
+    def is_change_theirs(self) -> bool:
+        """The change document is the author's word, too."""
+        return self.origin is Origin.AUTHOR and self.own is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +89,9 @@ def debate(order: Order, papers: Papers, observer: Observer | None = None) -> Ou
     """Hold the debate, or go on with it. Raises ReviewbotError; UsageError where documents do not belong together."""
     case, watcher = _read(order, papers), observer or Silent()
     seating = offers.seated(order, case.configuration)
-    order = replace(order, title=case.request.title, focus=case.request.focus)
+    order = _asked(order, case.request)
+    if (known := _unchanged(seating, case, order)) is not None:
+        return Outcome(known, case.configuration)
     with _cast(seating, case, order, observer=watcher) as cast:
         try:
             made = _made(cast, case, order, elsewhere=_elsewhere(papers.awaits), observer=watcher)
@@ -92,20 +102,33 @@ def debate(order: Order, papers: Papers, observer: Observer | None = None) -> Ou
     return Outcome(made, case.configuration)
 
 
+def _asked(order: Order, request: Request) -> Order:
+    """The order with what the request says."""
+    return replace(
+        order,
+        title=request.title,
+        focus=request.focus,
+        background=request.background,
+        history=request.earlier,
+        pull_request=request.pull_request,
+    )
+
+
 def _read(order: Order, papers: Papers) -> _Case:
     """The documents, which must be about one change."""
     handed = load_change(papers.changeset)
     about, is_author = handed.revisions, papers.origin is Origin.AUTHOR
     request = load_request(papers.request, about=about) if papers.request is not None else Request()
-    configuration = _configuration(order, handed, trusted=not is_author)
+    configuration = _configuration(order, handed, trusted=not papers.is_change_theirs)
     plain = options_of(configuration)
     plain = replace(plain, debate=replace(plain.debate, runner=papers.awaits))
-    options = replace(plain, rules=_rules(configuration, handed, trusted=not is_author))
+    options = replace(plain, rules=_rules(configuration, handed, trusted=not papers.is_change_theirs))
     ledger = load_evidence(papers.evidence, about=about)
     shown: dict[str, Verification] = {}
     notes: tuple[str, ...] = ()
     if is_author:
         ledger = of_author(ledger, options.checks.required)
+        ledger = beside(load_evidence(papers.own, about=about), ledger) if papers.own else ledger
         notes = tuple(_unbelieved(handed, papers))
     else:
         for text in papers.verifications:
@@ -116,7 +139,7 @@ def _read(order: Order, papers: Papers) -> _Case:
 def _unbelieved(handed: Handed, papers: Papers) -> Iterator[str]:
     if papers.verifications:
         yield UNBELIEVED
-    if handed.configuration or handed.rules:
+    if papers.is_change_theirs and (handed.configuration or handed.rules):
         yield UNCONFIGURED
 
 
@@ -125,14 +148,13 @@ def _configuration(order: Order, handed: Handed, *, trusted: bool) -> Configurat
     repository: tuple[Source, ...] = (order.config,) if order.config else ()
     if order.config is None and trusted:
         repository = tuple(Source(name, data) for name, data in handed.configuration)
-    return config.load(flags=order.flags, environ=order.environment, repository=repository, user=order.user)
+    held = config.load(flags=order.flags, environ=order.environment, repository=repository, user=order.user)
+    return held if order.config or not trusted else ruling.configured_by(held, handed.rules, ruling.changed(handed.diff))
 
 
 def _rules(configuration: Configuration, handed: Handed, *, trusted: bool) -> tuple[Rule, ...]:
     """The repository's own rules, from the base commit."""
-    held = dict(handed.rules) if trusted else {}
-    names = (name for name in configuration.texts("review.instructions") if name in held)
-    return rules_for(configuration, [(name, held[name].decode("utf-8", "replace")) for name in names])
+    return ruling.ruled_by(configuration, handed.rules if trusted else (), ruling.changed(handed.diff))
 
 
 def _change(handed: Handed) -> ChangeSet:
@@ -162,6 +184,21 @@ def _elsewhere(awaits: bool) -> Callable[[Experiment], Verification | None]:
     return answered
 
 
+def _unchanged(seating: Seating, case: _Case, order: Order) -> Review | None:
+    """The review where nothing changed since the last one: nobody is even greeted."""
+    told = course.course(seating, case.configuration, case.options)
+    notes = (*seating.notices, *case.configuration.notices, *case.notes)
+    identity = pipeline.Identity(run_id(), case.handed.repository, notes, told)
+    repo, revisions = _handover(case), case.handed.revisions
+    objects = repo if revisions.head_tree is not None else None
+    return pipeline.unchanged(course.request(order), revisions, repo, objects=objects, options=case.options, identity=identity)
+
+
+def _handover(case: _Case) -> Handover:
+    handed = case.handed
+    return Handover(handed.revisions, handed.diff, blobs=handed.blobs, entries=_entries(case))
+
+
 def _made(
     cast: Cast,
     case: _Case,
@@ -173,9 +210,10 @@ def _made(
     revisions, handed = case.handed.revisions, case.handed
     told: dict[str, Mapping[str, Any]] = {"evidence": document.evidence_document(case.ledger, revisions)}
     told |= {name: document.verification_document(shown) for name, shown in case.shown.items()}
-    repo = Handover(revisions, handed.diff, blobs=handed.blobs, entries=_entries(case))
-    identity = pipeline.Identity(run_id(), handed.repository, (*cast.notes, *case.configuration.notices, *case.notes))
-    request = ReviewRequest(order.target, case.request.title, case.request.focus)
+    repo = _handover(case)
+    notes = (*cast.notes, *case.configuration.notices, *case.notes)
+    identity = pipeline.Identity(run_id(), handed.repository, notes, cast.course)
+    request = course.request(order)
     with closing(ProcessWorker()) as worker:
         world = pipeline.World(
             repo,
@@ -208,7 +246,8 @@ def _entry(path: str | None, mode: int, *, blobs: Mapping[str, bytes], name: str
 def _cast(seating: Seating, case: _Case, order: Order, *, observer: Observer) -> Iterator[Cast]:
     """Who reviews: as in a review, but that nobody looks anything up."""
     if seating.is_static:
-        yield Cast(StaticPanel(), case.options, Unremembered(), (STATIC_NOTE, *seating.notices))
+        told = course.course(seating, case.configuration, case.options)
+        yield Cast(StaticPanel(), case.options, Unremembered(), (STATIC_NOTE, *seating.notices), told)
         return
     from reviewbot.wiring import seats
 
@@ -223,18 +262,19 @@ def _cast(seating: Seating, case: _Case, order: Order, *, observer: Observer) ->
             remembered = seats.Remembered(begun.calls, begun.session, store.profiles)
             panel = seats.panel(laid, remembered, configuration, offline=order.offline, watcher=observer)
             resumed = ("an interrupted debate was resumed",) if begun.resumed else ()
-            yield Cast(panel, options, begun.session, (seating.why, *seating.notices, *resumed))
+            notes = (seating.why, *seating.notices, *resumed)
+            yield Cast(panel, options, begun.session, notes, course.course(seating, configuration, case.options))
 
 
 def _session_plan(seating: Seating, case: _Case, order: Order) -> SessionPlan:
     """Which debate this is: everything that decides its course. What experiments show is no part of it: they resume it."""
     handed, revisions = case.handed, case.handed.revisions
-    everyone = (*seating.seats, *((seating.moderator,) if seating.moderator else ()))
+    everyone = course.everyone(seating)
     given = (handed.diff, revisions.base_tree, revisions.head_tree, document.evidence_document(case.ledger, revisions))
     effort = case.configuration.get("debate.effort", str)
-    course = (__version__, "documents", given, case.options, everyone, effort, order.focus)
+    decisive = (__version__, "documents", given, case.options, everyone, effort, order.focus, *course.known(order))
     return SessionPlan(
-        key=hashlib.sha256(repr(course).encode("utf-8", "surrogateescape")).hexdigest(),
+        key=hashlib.sha256(repr(decisive).encode("utf-8", "surrogateescape")).hexdigest(),
         run_id=run_id(),
         project=handed.repository or NOT_A_REPOSITORY,
         base=revisions.base,

@@ -13,10 +13,14 @@ from reviewbot.adapters.git import GitRepo
 from reviewbot.adapters.patch import PatchOnly
 from reviewbot.config import Configuration, Source
 from reviewbot.config.seats import Seating
+from reviewbot.domain.audit import Rotation
 from reviewbot.domain.change import Revisions
-from reviewbot.domain.event import Target
+from reviewbot.domain.event import Target, Told
+from reviewbot.domain.history import History
 from reviewbot.domain.review import Review
+from reviewbot.errors import ConfigError
 from reviewbot.ports import Portion
+from reviewbot.wiring import ruling
 
 REPOSITORY_FILES = (".reviewbot.yml", "pyproject.toml")
 """Where a repository may configure its reviews, best first. Read from the base commit."""
@@ -30,7 +34,10 @@ class Order:
     process's; ``config`` a file given by the operator instead of the repository's, ``user`` the user's own file. ``panel`` and
     ``models`` are what was typed for ``--panel`` and ``--model``; ``state`` is the folder of what is remembered (``None``:
     nothing is); ``fresh`` begins anew where an earlier debate could be resumed or replayed; ``offline`` asks nobody: what is not
-    in the ledger is refused."""
+    in the ledger is refused. ``background`` is what others said of the change, ``history`` what earlier reviews of the same pull
+    request left behind, ``pull_request`` its number: only where there is one is anything left to the next review. ``config_path``
+    names the file of the base commit that configures, where it is not one of ``REPOSITORY_FILES``. ``rotation`` says what
+    earlier audits of the whole tree showed."""
 
     target: Target
     directory: Path
@@ -46,6 +53,11 @@ class Order:
     state: Path | None = None
     fresh: bool = False
     offline: bool = False
+    background: tuple[Told, ...] = ()
+    history: History = History()
+    pull_request: int | None = None
+    config_path: str | None = None
+    rotation: Rotation = Rotation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,9 +101,17 @@ def configure(order: Order, repo: GitRepo | PatchOnly, revisions: Revisions) -> 
     if order.config is not None:
         repository = (order.config,)
     elif isinstance(repo, GitRepo) and revisions.base_tree is not None:
-        found = ((name, repo.file_at(revisions.base_tree, name)) for name in REPOSITORY_FILES)
+        names = (order.config_path,) if order.config_path else REPOSITORY_FILES
+        found = ((name, repo.file_at(revisions.base_tree, name)) for name in names)
         repository = tuple(Source(name, data) for name, data in found if data is not None)
-    return config.load(flags=order.flags, environ=order.environment, repository=repository, user=order.user)
+        if order.config_path and not repository:
+            hint = "name a path below its top, as it is committed at the base"
+            raise ConfigError(f"the base commit has no file {order.config_path!r}", hint=hint)
+    held = config.load(flags=order.flags, environ=order.environment, repository=repository, user=order.user)
+    if order.config is not None or not isinstance(repo, GitRepo):
+        return held
+    base = ruling.base_of(repo, repo, revisions)
+    return ruling.configured(held, base) if base else held
 
 
 def run_id() -> str:

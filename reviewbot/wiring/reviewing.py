@@ -14,12 +14,13 @@ from reviewbot.adapters.panel.static import StaticPanel
 from reviewbot.adapters.worker import ProcessWorker
 from reviewbot.config.seats import Seating
 from reviewbot.debate.first_pass import LocalWork
-from reviewbot.domain.event import ReviewRequest
+from reviewbot.domain.event import TargetKind
 from reviewbot.domain.review import Review
 from reviewbot.pipeline import Unremembered
 from reviewbot.ports import Observer, Pace, Panel, Rule, Sandbox, Session, SessionPlan
-from reviewbot.wiring import books, offers
-from reviewbot.wiring.options import effort_of, for_models, local_work, options_of, rules_for
+from reviewbot.publish.document_request import request_document
+from reviewbot.wiring import books, course, offers, ruling
+from reviewbot.wiring.options import effort_of, for_audit, for_models, local_work, options_of, rules_for
 from reviewbot.wiring.order import Forecast, Order, Outcome, Silent, SystemClock, run_id
 from reviewbot.wiring.rooms import open_sandbox
 from reviewbot.wiring.scene import Scene, opened
@@ -27,18 +28,18 @@ from reviewbot.wiring.scene import Scene, opened
 if TYPE_CHECKING:
     from reviewbot.wiring.seats import Laid
 
-MOST_RULE_FILE_BYTES = 64_000
 STATIC_NOTE = "static panel, no language model: Critic, Reviewer and Optimizer argue from executed evidence by fixed rules"
 
 
 @dataclass(frozen=True, slots=True)
 class Cast:
-    """Who reviews, with which options, remembered where, and what is to be said about it."""
+    """Who reviews, with which options, remembered where, and what is to be said about it. ``course`` is ``Identity``'s."""
 
     panel: Panel
     options: pipeline.Options
     session: Session
     notes: tuple[str, ...]
+    course: str = ""
 
 
 def review(order: Order, observer: Observer | None = None) -> Outcome:
@@ -47,9 +48,11 @@ def review(order: Order, observer: Observer | None = None) -> Outcome:
     with ExitStack() as stack:
         scene = stack.enter_context(opened(order))
         seating = offers.seated(order, scene.configuration)
-        room = stack.enter_context(_room(scene, order))
-        cast = stack.enter_context(_cast(seating, scene, order, room=room, observer=watcher))
-        made = _made(cast, scene, order, room=room, observer=watcher)
+        made = _unchanged(seating, scene, order)
+        if made is None:
+            room = stack.enter_context(_room(scene, order))
+            cast = stack.enter_context(_cast(seating, scene, order, room=room, observer=watcher))
+            made = _made(cast, scene, order, room=room, observer=watcher)
         problem = books.keep(made, order, scene.project)
         made = replace(made, notes=(*made.notes, problem)) if problem else made
         return Outcome(made, scene.configuration)
@@ -74,11 +77,23 @@ def _room(scene: Scene, order: Order) -> Iterator[Sandbox]:
         yield room
 
 
+def _unchanged(seating: Seating, scene: Scene, order: Order) -> Review | None:
+    """The review where nothing changed since the last one: no sandbox is opened for it, and nobody is even greeted."""
+    options = options_of(scene.configuration, execute=order.execute)
+    notes = (*seating.notices, *scene.configuration.notices)
+    identity = _identity(scene, notes, course.course(seating, scene.configuration, options))
+    asked = course.request(order)
+    return pipeline.unchanged(asked, scene.revisions, scene.repo, objects=scene.git, options=options, identity=identity)
+
+
+def _identity(scene: Scene, notes: tuple[str, ...], told: str) -> pipeline.Identity:
+    return pipeline.Identity(run_id(), scene.git.remote_name() if scene.git else None, notes, told)
+
+
 def _made(cast: Cast, scene: Scene, order: Order, *, room: Sandbox, observer: Observer) -> Review:
     git = scene.git
-    notes = (*cast.notes, *scene.configuration.notices)
-    identity = pipeline.Identity(run_id(), git.remote_name() if git else None, notes)
-    request = ReviewRequest(order.target, order.title, order.focus)
+    identity = _identity(scene, (*cast.notes, *scene.configuration.notices), cast.course)
+    request = course.request(order)
     with closing(ProcessWorker()) as worker:
         world = pipeline.World(
             scene.repo, git, room, cast.panel, SystemClock(), observer, worker, search=git, session=cast.session, cores=cores()
@@ -89,9 +104,10 @@ def _made(cast: Cast, scene: Scene, order: Order, *, room: Sandbox, observer: Ob
 @contextmanager
 def _cast(seating: Seating, scene: Scene, order: Order, *, room: Sandbox, observer: Observer) -> Iterator[Cast]:
     plain = options_of(scene.configuration, execute=order.execute)
+    plain = for_audit(plain, order.rotation) if scene.revisions.is_audit else plain
     if seating.is_static:
         notes = (STATIC_NOTE, *seating.notices)
-        yield Cast(StaticPanel(), plain, Unremembered(), notes)
+        yield Cast(StaticPanel(), plain, Unremembered(), notes, course.course(seating, scene.configuration, plain))
         return
     with _models(seating, scene, order, plain=plain, room=room, observer=observer) as cast:
         yield cast
@@ -110,7 +126,8 @@ def _models(
         hall = seats.Hall(configuration, order.environment, clock=clock, profiles=store.profiles)
         tools = _toolbox(scene, order, room) if configuration.get("debate.tools", bool) else None
         laid = seats.lay(seating, hall, tools=tools, steps=effort.steps, seconds=plain.debate.round_seconds)
-        plain = replace(plain, rules=_rules(scene))
+        rules, unread = _rules(scene)
+        plain = replace(plain, rules=rules)
         session_plan = _session_plan(seating, scene, order, plain=plain, room=room)
         with store.begin(session_plan) as begun:
             begun.session.keep("order", _retold(order))
@@ -120,7 +137,8 @@ def _models(
             remembered = seats.Remembered(begun.calls, begun.session, store.profiles)
             panel = seats.panel(laid, remembered, configuration, offline=order.offline, watcher=observer)
             resumed = ("an interrupted debate was resumed",) if begun.resumed else ()
-            yield Cast(panel, options, begun.session, (seating.why, *seating.notices, *resumed))
+            notes = (seating.why, *seating.notices, *unread, *resumed)
+            yield Cast(panel, options, begun.session, notes, course.course(seating, configuration, plain))
 
 
 def _toolbox(scene: Scene, order: Order, room: Sandbox) -> Any:
@@ -130,27 +148,21 @@ def _toolbox(scene: Scene, order: Order, room: Sandbox) -> Any:
     return tools.toolbox(scene, order, room)
 
 
-def _rules(scene: Scene) -> tuple[Rule, ...]:
-    """The repository's own rules, from the base commit."""
-    tree, git = scene.revisions.base_tree, scene.git
-    files: list[tuple[str, str]] = []
-    if git is not None and tree is not None:
-        for name in scene.configuration.texts("review.instructions"):
-            data = git.file_at(tree, name)
-            if data is not None:
-                files.append((name, data[:MOST_RULE_FILE_BYTES].decode("utf-8", "replace")))
-    return rules_for(scene.configuration, files)
+def _rules(scene: Scene) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
+    """The repository's own rules, from the base commit, and what of them is not read."""
+    base = ruling.base_of(scene.git, scene.git, scene.revisions) if scene.git else None
+    return ruling.ruled(scene.configuration, base) if base else (rules_for(scene.configuration, []), ())
 
 
 def _session_plan(seating: Seating, scene: Scene, order: Order, *, plain: pipeline.Options, room: Sandbox) -> SessionPlan:
     """Which debate this is: everything that decides its course, and nothing that differs from run to run."""
     revisions = scene.revisions
-    everyone = (*seating.seats, *((seating.moderator,) if seating.moderator else ()))
+    everyone = course.everyone(seating)
     change = (revisions.base_tree, revisions.head_tree) if scene.git else scene.repo.diff(revisions).patch
     effort = scene.configuration.get("debate.effort", str)
-    course = (__version__, change, plain, everyone, effort, room.level, order.focus, _around(scene))
+    decisive = (__version__, change, plain, everyone, effort, room.level, order.focus, _around(scene), *course.known(order))
     return SessionPlan(
-        key=hashlib.sha256(repr(course).encode("utf-8", "surrogateescape")).hexdigest(),
+        key=hashlib.sha256(repr(decisive).encode("utf-8", "surrogateescape")).hexdigest(),
         run_id=run_id(),
         project=scene.project,
         base=revisions.base or "",
@@ -172,7 +184,9 @@ def _around(scene: Scene) -> tuple[object, ...]:
 def _retold(order: Order) -> dict[str, Any]:
     """What was typed, for a replay."""
     flags = {key: list(said) for key, said in order.flags.items()}
-    return {"panel": order.panel, "models": list(order.models), "flags": flags, "execute": order.execute, "focus": order.focus}
+    said = {"panel": order.panel, "models": list(order.models), "flags": flags, "execute": order.execute, "focus": order.focus}
+    said |= {"audit": [list(pair) for pair in order.rotation.read]} if order.target.kind is TargetKind.ALL else {}
+    return said | ({"request": request_document(course.told(order))} if course.known(order) else {})
 
 
 def local_of(laid: Laid, plain: pipeline.Options, session: Session) -> LocalWork:

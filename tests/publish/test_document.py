@@ -131,11 +131,13 @@ def is_read(candidate: Any) -> bool:
 OF_USAGE = ("local_tokens", "seconds", "replayed_calls", "paid_usd", "estimated_usd", "cached_share", "local_share")
 LATER = {("positions", "counted"), ("positions", "check"), *(("check", name) for name in ("kind", "subject", "author", "output"))}
 LATER |= {(holder, name) for holder in ("usage", "by_panelist") for name in OF_USAGE}
+#: And what the fourth did.
+LATER |= {("", "range"), ("findings", "grounds")}
 
 
 def is_later(path: tuple[Any, ...]) -> bool:
     holders = [key for key in path[:-1] if isinstance(key, str) and key not in samples.SPENT]
-    return bool(holders) and (holders[-1], path[-1]) in LATER
+    return bool(path) and (holders[-1] if holders else "", path[-1]) in LATER
 
 
 def test_every_missing_key_is_named_with_its_place() -> None:

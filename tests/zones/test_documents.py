@@ -19,11 +19,16 @@ from jsonschema import Draft202012Validator
 from reviewbot import cli
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.debate import Check, CheckKind, CheckOutcome
+from reviewbot.domain.event import Source, Told
+from reviewbot.domain.evidence import Category, Severity
+from reviewbot.domain.history import Fate, History, Known
+from reviewbot.domain.review import Conclusion, Verdict
 from reviewbot.errors import UsageError
 from reviewbot.ports import Draft, Experiment, RawDiff, Verification
 from reviewbot.publish.document import dumps, evidence_document
 from reviewbot.publish.document_change import Handed, blob_id, change_document
 from reviewbot.publish.document_proof import can_be_handed_over, experiments_document, proof_name, verifications_document
+from reviewbot.publish.document_request import request_document
 from reviewbot.publish.load_change import CHANGE, load_change
 from reviewbot.publish.load_evidence import load_evidence
 from reviewbot.publish.load_proof import load_experiments, load_verifications
@@ -54,7 +59,16 @@ SHOWN = tuple(
     (one, Verification(replace(one.check, outcome=outcome, output="1 failed"), "E   assert 0", fixed))
     for one, outcome, fixed in zip(WANTED, (CheckOutcome.FAILS_AT_HEAD, CheckOutcome.PASSES_WITH_FIX), (None, True), strict=True)
 )
-REQUEST = {"schema_version": 1, "title": "Add a tax", "focus": "rounding", "target": {"base": ABOUT.base, "head": ABOUT.head}}
+KNOWN = Known(
+    "F3", "sha256:ab", "a.py", 1, 2, Severity.HIGH, Category.SECURITY, "A key", "key = 1", "S105", Fate.DISMISSED, "a test", "ada"
+)
+EARLIER = History(
+    "a" * 40, "b" * 40, "who.what", frozenset({"AAAAAAAAAAA_"}), Conclusion.COMPLETE, Verdict.COMMENT, (KNOWN,), 4, "BBBBBBBBBBB-"
+)
+ASKED = Request("Add a tax", "rounding", (Told(Source.ISSUE, "issue #12", "Taxes!"),), EARLIER, 7)
+REQUEST = request_document(ASKED, ABOUT)
+OF_A_PULL_REQUEST = {"target", "pull_request", "background", "earlier"}
+"""What a request may lack."""
 
 #: A document of each kind, and how it is read.
 DOCUMENTS: dict[str, tuple[dict[str, Any], Callable[[str], object]]] = {
@@ -121,7 +135,14 @@ def test_experiments_and_what_they_showed_come_back() -> None:
 
 def test_a_request_may_be_brief() -> None:
     assert load_request('{"schema_version": 1, "title": "", "focus": "x"}', ABOUT) == Request("", "x")
-    assert load_request(json.dumps(REQUEST), ABOUT) == Request("Add a tax", "rounding")
+    assert load_request(json.dumps({name: REQUEST[name] for name in ("schema_version", "title", "focus")}), ABOUT) == Request(
+        "Add a tax", "rounding"
+    )
+
+
+def test_a_request_of_a_pull_request_comes_back() -> None:
+    assert load_request(dumps(REQUEST), ABOUT) == ASKED
+    assert load_request(dumps(request_document(ASKED)), ABOUT) == ASKED
 
 
 WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=12)
@@ -133,6 +154,69 @@ CHECKS = st.builds(
 )
 FIXES = st.none() | st.builds(Draft, PATHS, COUNTS, COUNTS, WORDS, WORDS)
 EXPERIMENTS = st.builds(Experiment, WORDS, CHECKS, PATHS, COUNTS, COUNTS, FIXES)
+
+
+MARKS = st.text("AZaz09-_", min_size=1, max_size=12)
+NUMBERED = st.integers(1, 99_999).map(lambda number: f"F{number}")
+EVERY_KNOWN = st.builds(
+    Known,
+    id=NUMBERED,
+    fingerprint=WORDS,
+    path=PATHS,
+    start_line=COUNTS,
+    line=COUNTS,
+    severity=st.sampled_from(Severity),
+    category=st.sampled_from(Category),
+    title=WORDS,
+    text=WORDS,
+    rule=st.none() | WORDS,
+    fate=st.sampled_from(Fate),
+    reason=WORDS,
+    by=WORDS,
+    is_question=st.booleans(),
+    is_proven=st.booleans(),
+    grounds=TEXTS,
+)
+HISTORIES = st.builds(
+    History,
+    head=WORDS,
+    base=WORDS,
+    course=WORDS,
+    seen=st.frozensets(MARKS, max_size=3),
+    conclusion=st.none() | st.sampled_from(Conclusion),
+    verdict=st.none() | st.sampled_from(Verdict),
+    findings=st.lists(EVERY_KNOWN, max_size=3).map(tuple),
+    next_number=COUNTS,
+    whole=WORDS,
+)
+REQUESTS = st.builds(
+    Request,
+    title=WORDS,
+    focus=WORDS,
+    background=st.lists(st.builds(Told, st.sampled_from(Source), WORDS, WORDS), max_size=3).map(tuple),
+    earlier=HISTORIES,
+    pull_request=st.none() | COUNTS,
+)
+
+
+@settings(derandomize=True, max_examples=100, deadline=None)
+@given(REQUESTS)
+def test_any_request_is_read_as_it_was_written(asked: Request) -> None:
+    written = json.loads(dumps(request_document(asked, ABOUT)))
+    Draft202012Validator(schema("request")).validate(written)
+    assert load_request(json.dumps(written), ABOUT) == asked
+
+
+def test_words_and_lists_that_are_too_long_are_cut_by_the_writer_and_refused_by_the_reader() -> None:
+    flood = replace(ASKED, title="x" * 2_000, background=(Told(Source.CI, "w" * 600, "y" * 30_000),) * 600)
+    read = load_request(dumps(request_document(flood, ABOUT)), ABOUT)
+    assert (len(read.title), len(read.background), len(read.background[0].text)) == (1_000, 200, 8_000)
+    for place in (("earlier", "seen"), ("earlier", "findings"), ("background",)):
+        holder: Any = REQUEST
+        for key in place:
+            holder = holder[key]
+        said = complaint("request", planted("request", place, holder * 2_000))
+        assert f"wrong at $.{'.'.join(place)}: at most" in said
 
 
 @settings(derandomize=True, max_examples=60, deadline=None)
@@ -165,7 +249,7 @@ def test_the_schemas_are_schemas_and_strict(name: str) -> None:
             node = node[key]
         if isinstance(node, dict) and node.get("type") == "object" and "properties" in node:
             assert node["additionalProperties"] is False
-            left_out = {"target"} if name == "request" and not path else set()
+            left_out = OF_A_PULL_REQUEST if name == "request" and not path else set()
             assert set(node["required"]) == set(node["properties"]) - left_out
 
 
@@ -217,7 +301,7 @@ def test_every_missing_and_every_unknown_key_is_named_with_its_place(name: str) 
             continue
         for key in list(holder):
             value = holder.pop(key)
-            if (name, key) not in {("request", "target"), ("evidence", "cut_short")}:
+            if (name, key) != ("evidence", "cut_short") and (name != "request" or path or key not in OF_A_PULL_REQUEST):
                 assert f"the key {key!r} is missing" in complaint(name, top), (path, key)
             holder[key] = value
         holder["surprise"] = 1

@@ -1,0 +1,107 @@
+"""What lies before the panel, and the debate about it."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from reviewbot import briefing, drive
+from reviewbot.briefing import Division, Library
+from reviewbot.changeset import excerpt, select
+from reviewbot.consensus import carry, identity, policy
+from reviewbot.consensus.policy import Shown
+from reviewbot.debate import improve
+from reviewbot.debate.protocol import Brief, debate
+from reviewbot.debate.rounds import Answers, Round
+from reviewbot.domain.change import FileChange
+from reviewbot.domain.debate import Claim, Transcript
+from reviewbot.domain.event import ReviewRequest
+from reviewbot.domain.evidence import Ledger
+from reviewbot.domain.history import Fate
+from reviewbot.domain.review import Finding, FindingStatus, RangeMode
+from reviewbot.pipeline import checking
+from reviewbot.pipeline.material import Material
+from reviewbot.pipeline.past import Past
+from reviewbot.pipeline.world import Run
+from reviewbot.ports import Dossier, Experiment, Verification
+
+Told = tuple[Transcript, tuple[Finding, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation about a change: what it is about, who asked for it, what was said before, and the run that it is part of."""
+
+    material: Material
+    request: ReviewRequest
+    past: Past
+    run: Run
+
+    def division(self, files: tuple[FileChange, ...]) -> Division:
+        """The files as they are shown to people, in portions, with what the rest of the tree says about each."""
+        world, tree = self.run.world, self.material.change.revisions.head_tree
+        library = None
+        if world.objects is not None and world.search is not None and tree is not None:
+            library = Library(world.objects, world.search, tree, self.material.blobs)
+        passages = excerpt.passages(files, self.material.view.contents)
+        return briefing.divided(passages, library, options=self.run.options.briefing)
+
+    def brief(self, division: Division, ledger: Ledger, files: tuple[FileChange, ...]) -> Brief:
+        """What the debate is about, and what lies before the panel. ``files`` are those that are shown of."""
+        options, request = self.run.options, self.request
+        common = Dossier(
+            (),
+            ledger,
+            rules=options.rules,
+            title=request.title,
+            focus=request.focus,
+            criteria=options.debate.criteria,
+            background=request.background,
+        )
+        paths = frozenset(file.path for file in self.material.change.files)
+        read = paths if self.past.mode is RangeMode.FULL else {file.path for file in files}
+        prose = bool(read) and all(select.is_documentation(path) or select.is_lock_file(path) for path in read)
+        papers = briefing.papers(common, division)
+        return Brief(division.passages, papers, paths, ledger, documentation_only=prose, names=self._names)
+
+    def hold(self, brief: Brief) -> Told:
+        """S1 to S8 over the evidence: the debate, what consensus tells of it, and replacements for what was accepted."""
+        world, options = self.run.world, self.run.options
+
+        def conversation() -> Generator[Round, Answers, Told]:
+            transcript = yield from debate(brief, world.panel.table, options.debate)
+            shown = self._shown(brief, transcript)
+            told = policy.findings(transcript, shown, options.policy)
+            made = yield from improve.improve(transcript, self._wanted(told), brief.papers, options=options.improve)
+            drafts = dict(made.suggestions)
+            told = policy.findings(made.transcript, shown, options.policy)  # a draft may have proved its claim
+            return made.transcript, tuple(replace(finding, suggestion=drafts.get(finding.id)) for finding in told)
+
+        def experiment(wanted: Experiment) -> Verification | None:
+            return checking.verified(wanted, self.material, self.run)
+
+        stop = self.run.bench.close
+        return drive.converse(
+            conversation(), world.panel, experiment, deadline=self.run.deadline, observer=world.observer, stop=stop
+        )
+
+    def _wanted(self, told: tuple[Finding, ...]) -> list[str]:
+        """What a replacement is written for: not for what somebody dismissed."""
+        dismissed = {known.id for known in self.past.history.findings if known.fate is Fate.DISMISSED}
+        return [one.id for one in told if one.status is FindingStatus.ACCEPTED and one.id not in dismissed]
+
+    def _names(self, leads: Sequence[Claim]) -> tuple[str, ...]:
+        """The number of each finding: the one that it had before, else the next that was never given."""
+        paths = dict.fromkeys(claim.path for claim in leads)
+        lines = {path: tuple(map(identity.normalised, said)) for path, said in self._texts(paths).items()}
+        return identity.names(carry.spots(leads, lines, self.material.chosen.names), self.past.history, lines)
+
+    def _shown(self, brief: Brief, transcript: Transcript) -> Shown:
+        """The passages, and the whole text of those files that something is said about."""
+        paths = dict.fromkeys(case.lead.path for case in transcript.cases)
+        return Shown(brief.passages, self._texts(paths), self.material.chosen.names)
+
+    def _texts(self, paths: Iterable[str]) -> dict[str, tuple[str, ...]]:
+        contents = self.material.view.contents
+        heads = {path: contents[path].head for path in paths if path in contents}
+        return {path: excerpt.shown_lines(head) for path, head in heads.items() if head is not None}
