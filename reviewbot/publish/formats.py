@@ -24,8 +24,11 @@ def render(name: str, review: Review, view: Rendering) -> str:
 
 
 def _text(review: Review, view: Rendering) -> str:
-    from reviewbot.publish import terminal
+    from reviewbot.publish import audit, terminal
 
+    if review.revisions.is_audit:
+        told = terminal.render(audit.worst(review), width=view.width, color=view.color, verbose=view.verbose)
+        return f"{audit.opening(review)}\n\n{told}"
     return terminal.render(review, width=view.width, color=view.color, verbose=view.verbose)
 
 
@@ -36,9 +39,9 @@ def _json(review: Review, _view: Rendering) -> str:
 
 
 def _markdown(review: Review, _view: Rendering) -> str:
-    from reviewbot.publish import markdown
+    from reviewbot.publish import audit, markdown
 
-    return markdown.render(review)
+    return audit.render(review) if review.revisions.is_audit else markdown.render(review)
 
 
 def _sarif(review: Review, _view: Rendering) -> str:
@@ -48,9 +51,9 @@ def _sarif(review: Review, _view: Rendering) -> str:
 
 
 def _html(review: Review, _view: Rendering) -> str:
-    from reviewbot.publish import html
+    from reviewbot.publish import audit, html
 
-    return html.render(review)
+    return html.render(audit.worst(review) if review.revisions.is_audit else review)
 
 
 def _rdjson(review: Review, _view: Rendering) -> str:

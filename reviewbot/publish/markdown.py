@@ -5,176 +5,144 @@ GitHub refuses a body over 65,536 characters. The budget counts UTF-8 bytes, the
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from reviewbot.domain.debate import Position
-from reviewbot.domain.evidence import Evidence
-from reviewbot.domain.review import Finding, FindingStatus, Review
-from reviewbot.publish import phrases, plain, regression, spending, suggested
+from reviewbot.domain.history import Known
+from reviewbot.domain.review import Finding, FindingStatus, RangeMode, Review
+from reviewbot.publish import markers, phrases, plain, spending
+from reviewbot.publish.markdown_finding import TITLE, code, details, draft, fitting, joined, kind, parts, size, votes
 from reviewbot.publish.phrases import Tone
-from reviewbot.publish.sanitise import code_block, code_span, inline, markdown
+from reviewbot.publish.sanitise import code_span, inline
 
-MARKER = "<!-- reviewbot:summary v1 -->"
+MARKER = markers.SUMMARY
 BUDGET_BYTES = 60_000
 
-_TABLE_BYTES, _LIST_BYTES, _LEAST_BYTES = 12_000, 4_000, 400
-_TITLE, _PROSE, _CODE = 200, 1_500, 2_500
+_TABLE_BYTES, _LIST_BYTES, _SHORT_LIST_BYTES, _LEAST_BYTES = 12_000, 4_000, 2_000, 400
 _BAR = "\\|"
 """A bar inside a table's cell: rows are split before their cells are read, inside code too."""
 _SIGNS = {Tone.GOOD: "✓", Tone.WARN: "●", Tone.BAD: "✗"}
 
 
-def render(review: Review) -> str:
+@dataclass(frozen=True, slots=True)
+class Story:
+    """What a summary under a pull request says besides the review.
+
+    ``state`` is the hidden line below the marker. ``on_lines`` are ids of findings whose details stand on their lines, ``why``
+    says of the others why they do not. ``since`` is the head of the review before, empty where this is the first. ``fixed`` and
+    ``dismissed`` are earlier findings. ``runs`` and ``cost_usd`` count all reviews of the pull request. ``short``: the table and
+    the details are told elsewhere.
+    """
+
+    state: str = ""
+    on_lines: frozenset[str] = frozenset()
+    why: tuple[tuple[str, str], ...] = ()
+    since: str = ""
+    fixed: tuple[Known, ...] = ()
+    dismissed: tuple[Known, ...] = ()
+    runs: int = 1
+    cost_usd: float = 0.0
+    paused_by: str = ""
+    short: bool = False
+
+
+ALONE = Story()
+"""A review that is no pull request's, or its first."""
+
+_RANGES = {
+    RangeMode.FULL: "the whole change",
+    RangeMode.INCREMENTAL: "what is new since {}",
+    RangeMode.UNCHANGED: "nothing is new since {}",
+}
+
+
+def render(review: Review, story: Story = ALONE) -> str:
     """The comment. What does not fit is named, never silently dropped."""
-    head, tail = "\n\n".join(_head(review)), "\n\n".join(_tail(review))
-    evidence = {item.id: item for item in review.evidence}
-    told = review.posted()
-    room = BUDGET_BYTES - _size(head) - _size(tail) - _LEAST_BYTES
-    details = _fitting((_finding(finding, review, evidence) for finding in told), room)
-    parts = [head, *details]
-    if left_out := len(told) - len(details):
-        parts.append(f"**Left out for length:** the details of {left_out} of {len(told)} findings. The review document has all.")
-    return plain.defuse("\n\n".join((*parts, tail))) + "\n"
+    head, tail = joined(_head(review, story)), joined(_tail(review, story))
+    told = () if story.short else tuple(finding for finding in review.posted() if finding.id not in story.on_lines)
+    room = BUDGET_BYTES - size(head) - size(tail) - _LEAST_BYTES
+    shown = fitting(_findings(told, review, story), room)
+    middle = [head, *shown]
+    if left_out := len(told) - len(shown):
+        middle.append(f"**Left out for length:** the details of {left_out} of {len(told)} findings. The review document has all.")
+    return plain.defuse("\n\n".join((*middle, tail))) + "\n"
 
 
-def _head(review: Review) -> Iterator[str]:
+def _head(review: Review, story: Story) -> Iterator[str]:
     headline = phrases.headline(review)
-    yield f"{MARKER}\n## {_SIGNS[headline.tone]} {headline.words}"
+    opening = (MARKER, story.state) if story.state else (MARKER,)
+    yield "\n".join((*opening, f"## {_SIGNS[headline.tone]} {headline.words}"))
     facts = [f"**{phrases.counts(review)}**", phrases.wholeness(review)] if review.verdict else []
     yield " · ".join([*facts, inline(phrases.panel(review)), f"sandbox: {inline(review.sandbox)}"])
+    yield _range(review, story)
     if unseen := phrases.unseen(review):
         yield f"**NOT REVIEWED:** {len(unseen)} of the files in scope were not, or not wholly, seen; see below."
-    if told := review.posted():
-        yield _table(review, told)
+    if story.paused_by:
+        yield f"Reviews are paused by {code_span(story.paused_by, limit=80)}."
+    if (told := review.posted()) and not story.short:
+        yield _table(review, told, is_later=bool(story.since))
+    yield _earlier("Fixed", story.fixed)
+    yield _earlier("Dismissed", story.dismissed)
+    if story.on_lines and not story.short:
+        yield f"{len(story.on_lines)} of them {'is' if len(story.on_lines) == 1 else 'are'} told on the lines they are about."
 
 
-def _table(review: Review, told: Sequence[Finding]) -> str:
-    rows = _fitting((_row(finding, review) for finding in told), _TABLE_BYTES)
+def _range(review: Review, story: Story) -> str:
+    """What of the change this review looked at; nothing where no pull request is reviewed."""
+    if not story.state:
+        return ""
+    looked = _RANGES[review.range_mode].format(code_span(story.since[:10]) or "the last review")
+    return f"Reviewed at {code_span(review.revisions.head[:10])}: {looked}."
+
+
+def _earlier(label: str, known: Sequence[Known]) -> str:
+    """Earlier findings that are no longer told."""
+    rows = []
+    for one in known:
+        by = [f"by {code_span(one.by, limit=80)}"] if one.by else []
+        why = ": ".join([*by, *([inline(one.reason, limit=TITLE)] if one.reason else [])])
+        rows.append(f"- {inline(one.id, limit=40)} {inline(one.title, limit=TITLE)}" + (f" ({why})" if why else ""))
+    return f"**{label}:**\n\n{_list(rows, _SHORT_LIST_BYTES)}" if rows else ""
+
+
+def _table(review: Review, told: Sequence[Finding], *, is_later: bool) -> str:
+    rows = fitting((_row(finding, review, is_later=is_later) for finding in told), _TABLE_BYTES)
     if len(rows) < len(told):
         rows.append(f"| | | | **and {len(told) - len(rows)} more** | | |")
     return "\n".join(("| | severity | place | finding | proof | votes |", "|---|---|---|---|---|---|", *rows))
 
 
-def _row(finding: Finding, review: Review) -> str:
+def _row(finding: Finding, review: Review, *, is_later: bool) -> str:
     question = " (question)" if finding.status is FindingStatus.CONTESTED else ""
+    life = f" {finding.lifecycle.value}" if is_later else ""
     cells = (
-        inline(finding.id),
+        inline(finding.id) + life,
         finding.severity.label,
-        code_span(phrases.place(finding), limit=_TITLE),
-        inline(finding.title, limit=_TITLE) + question,
+        code_span(phrases.place(finding), limit=TITLE),
+        inline(finding.title, limit=TITLE) + question,
         phrases.proof_word(finding),
-        _votes(finding, review),
+        votes(finding, review),
     )
     return f"| {' | '.join(cell.replace('|', _BAR) for cell in cells)} |"
 
 
-def _votes(finding: Finding, review: Review, *, at_length: bool = False) -> str:
-    said = []
-    for vote in phrases.votes(finding, review):
-        number = "raised" if vote.raised else phrases.percent(vote.probability) if vote.probability is not None else ""
-        said.append(f"{inline(vote.panelist, limit=40)} {vote.mark.value}" + (f" {number}" if at_length and number else ""))
-    return ", ".join(said)
+def _findings(told: Sequence[Finding], review: Review, story: Story) -> Iterator[str]:
+    """The findings at length."""
+    evidence, why = {item.id: item for item in review.evidence}, dict(story.why)
+    for finding in told:
+        facts = [code_span(phrases.place(finding), limit=TITLE), kind(finding), why.get(finding.id, "")]
+        title = f"### {inline(finding.id)}: {inline(finding.title, limit=TITLE)}"
+        place = " · ".join(fact for fact in facts if fact)
+        yield joined((title, place, code(finding), *parts(finding, review, evidence, fix=draft(finding))))
 
 
-def _finding(finding: Finding, review: Review, evidence: dict[str, Evidence]) -> str:
-    return "\n\n".join(part for part in _finding_parts(finding, review, evidence) if part)
-
-
-def _finding_parts(finding: Finding, review: Review, evidence: dict[str, Evidence]) -> Iterator[str]:
-    yield f"### {inline(finding.id)}: {inline(finding.title, limit=_TITLE)}"
-    kind = [finding.severity.label, finding.category.value, phrases.percent(finding.probability)]
-    kind += [phrases.status(finding)] if finding.status is not FindingStatus.ACCEPTED else []
-    kind += ["there before the change"] if finding.pre_existing else []
-    yield f"{code_span(phrases.place(finding), limit=_TITLE)} · {' · '.join(kind)}"
-    yield _code(finding)
-    yield _labelled("When", markdown(finding.failure_scenario, limit=_PROSE))
-    yield _labelled("Then", markdown(finding.body, limit=_PROSE))
-    yield _labelled("Proof", _proof(finding))
-    yield _labelled("Votes", _votes(finding, review, at_length=True))
-    yield _labelled("Dissent", inline(finding.dissent or "", limit=_PROSE))
-    yield _suggestion(finding)
-    yield _details("A regression test", _regression_test(finding))
-    yield _details("Evidence and debate", "\n".join(_record(finding, evidence)))
-
-
-def _labelled(label: str, words: str) -> str:
-    if words.startswith(("- ", "```")):
-        return f"**{label}:**\n\n{words}"
-    return f"**{label}:** {words}" if words else ""
-
-
-def _details(summary: str, words: str) -> str:
-    return f"<details><summary>{summary}</summary>\n\n{words}\n\n</details>" if words else ""
-
-
-def _code(finding: Finding) -> str:
-    """Numbered lines, the lines meant marked with ``>``; the quote where no code is at hand."""
-    if not finding.code:
-        return code_block(finding.quote, limit=_CODE) if finding.quote.strip() else ""
-    digits = len(str(finding.code[-1].number))
-    rows = []
-    for line in finding.code:
-        mark = ">" if finding.start_line <= line.number <= finding.line else " "
-        text = plain.text(line.text).replace("\n", " ")
-        rows.append(f"{mark} {line.number:>{digits}} {'+' if line.changed else ' '} {text}".rstrip())
-    return code_block("\n".join(rows), limit=_CODE)
-
-
-def _suggestion(finding: Finding) -> str:
-    """A draft as a diff: nothing that a button could commit."""
-    rows = suggested.lines(finding)
-    if not rows:
-        return ""
-    shown = code_block("\n".join(f"{row.mark}{row.text}" for row in rows), "diff", limit=_CODE)
-    return f"**Suggestion ({suggested.LABEL})** instead of {suggested.place(finding)}:\n\n{shown}"
-
-
-def _regression_test(finding: Finding) -> str:
-    check = regression.test(finding)
-    return f"{regression.LABEL}\n\n{code_block(check.source, limit=_CODE)}" if check else ""
-
-
-def _proof(finding: Finding) -> str:
-    if finding.check is None:
-        return phrases.proof(finding)
-    command = code_span(phrases.check(finding.check), limit=400)
-    return f"{phrases.proof(finding)}: {command} ({phrases.outcome(finding.check)})"
-
-
-def _record(finding: Finding, evidence: dict[str, Evidence]) -> Iterator[str]:
-    for name in finding.evidence:
-        if item := evidence.get(name):
-            yield from _evidence(item)
-    for position in finding.positions:
-        yield from _position(position)
-    yield f"- settled by {finding.settled_by.value}: {inline(finding.stop_reason)}"
-
-
-def _evidence(item: Evidence) -> Iterator[str]:
-    result = item.result
-    rule = f" {code_span(result.rule, limit=80)}" if result.rule else ""
-    place = code_span(phrases.spot(item), limit=_TITLE) or "the change"
-    yield f"- {inline(item.id)}: {inline(result.tool, limit=80)}{rule} at {place} ({item.status.value})"
-    if shown := (result.excerpt or result.message).strip():
-        yield "\n".join(f"  {line}" for line in code_block(shown, limit=800).split("\n"))
-
-
-def _position(position: Position) -> Iterator[str]:
-    stance = f"{position.stance.value} at {phrases.percent(position.probability)}"
-    yield f"- round {position.round}, {inline(position.panelist, limit=40)}: {stance}"
-    for argument in position.arguments:
-        cites = ", ".join(code_span(cite, limit=120) for cite in argument.evidence[:8])
-        words = ". ".join(part for part in (inline(argument.claim), inline(argument.reasoning)) if part)
-        yield f"  - {words or 'no words'}" + (f" ({cites})" if cites else "")
-
-
-def _tail(review: Review) -> Iterator[str]:
+def _tail(review: Review, story: Story) -> Iterator[str]:
     yield "---"
     if recorded := phrases.recorded(review):
         yield f"{len(recorded)} more recorded and not posted."
     coverage = f"**Coverage:** {phrases.coverage(review)}."
     unseen = [
-        f"- {code_span(item.path, limit=_TITLE)}: {item.status.value}: {inline(item.reason or 'no reason given')}"
+        f"- {code_span(item.path, limit=TITLE)}: {item.status.value}: {inline(item.reason or 'no reason given')}"
         for item in phrases.unseen(review)
     ]
     yield coverage
@@ -184,7 +152,7 @@ def _tail(review: Review) -> Iterator[str]:
         yield "**Checks:** " + plain.shortened(", ".join(_checks(review)), _LIST_BYTES)
     if review.notes:
         yield "**Notes:**\n\n" + _list([f"- {inline(note)}" for note in review.notes])
-    yield _details("Panel and cost", _panel(review))
+    yield details("Panel and cost", _panel(review, story))
 
 
 def _checks(review: Review) -> Iterator[str]:
@@ -193,36 +161,21 @@ def _checks(review: Review) -> Iterator[str]:
         yield f"{inline(run.name, limit=80)} {state}"
 
 
-def _panel(review: Review) -> str:
+def _panel(review: Review, story: Story) -> str:
     seats = [
         f"- {inline(entry.seat.name, limit=40)} ({code_span(entry.seat.model, limit=80)}): {entry.status.value}"
         + (f", {inline(entry.reason, limit=200)}" if entry.reason else "")
         for entry in review.attendance
     ]
+    together = f"{spending.dollars(story.cost_usd)} in {spending.counted(story.runs, 'review')} of this pull request"
     cost = f"{spending.total(review)} · {review.timing.seconds:.1f} s · reviewbot {code_span(review.tool_version)}"
     by_whom = [f"- {inline(share.title, limit=80)}: {spending.words(share.usage)}" for share in spending.shares(review)]
     ruled = [f"- moderator, {inline(decision)}" for decision in phrases.decisions(review)] if phrases.is_of_models(review) else []
     lists = [_list(rows) for rows in (seats, ruled) if rows]
-    return "\n\n".join((*lists, phrases.LEGEND, cost, *([_list(by_whom)] if by_whom else [])))
+    return joined((*lists, phrases.LEGEND, cost, _list(by_whom), together if story.state else ""))
 
 
-def _list(lines: Sequence[str]) -> str:
-    kept = _fitting(lines, _LIST_BYTES)
+def _list(lines: Sequence[str], room: int = _LIST_BYTES) -> str:
+    kept = fitting(lines, room)
     more = [f"- and {len(lines) - len(kept)} more"] if len(kept) < len(lines) else []
     return "\n".join([*kept, *more])
-
-
-def _fitting(parts: Iterable[str], room: int) -> list[str]:
-    """Which parts fit into ``room`` bytes, in order; one that is too long gives its place to later ones, while there is room."""
-    kept = []
-    for part in parts:
-        if (size := _size(part) + 2) <= room:
-            kept.append(part)
-            room -= size
-        if room < _LEAST_BYTES:
-            break
-    return kept
-
-
-def _size(text: str) -> int:
-    return len(text.encode("utf-8", "replace"))

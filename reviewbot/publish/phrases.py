@@ -143,6 +143,8 @@ def decisions(review: Review) -> tuple[str, ...]:
 
 def target(review: Review) -> str:
     """Both ends of the change, short."""
+    if review.revisions.is_audit:
+        return f"whole tree of {_short(review.revisions.head)}"
     return f"{_short(review.revisions.base)}..{_short(review.revisions.head)}"
 
 

@@ -1,0 +1,83 @@
+"""A finding as a comment on its lines: where it may hang, what it says, and when a button may commit its replacement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from reviewbot.domain.change import ChangeSet, Hunk
+from reviewbot.domain.debate import CheckOutcome
+from reviewbot.domain.forge import InlineComment
+from reviewbot.domain.review import Finding, Review
+from reviewbot.publish import markers, phrases, plain
+from reviewbot.publish.markdown_finding import TITLE, draft, fitting, kind, parts
+from reviewbot.publish.protected import is_protected
+from reviewbot.publish.sanitise import code_block, code_span, inline
+
+RIGHT, LEFT = "RIGHT", "LEFT"
+VERIFIED = "**Suggestion** (the check above passes with it):"
+
+_BODY_BYTES, _WORDS_BYTES = 12_000, 4_000
+_LONGEST_SUGGESTION = 8_000
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Lines of one hunk, on one side. ``start_line`` is ``None`` for a single line: a forge refuses the same number twice."""
+
+    path: str
+    line: int
+    start_line: int | None
+    side: str
+
+
+def place(finding: Finding, change: ChangeSet) -> Place | None:
+    """Where a comment on the finding may hang; ``None`` where the forge would refuse it, and all others with it."""
+    file = change.file(finding.path)
+    if file is None or finding.line < 1 or plain.storable(finding.path) != finding.path:
+        return None
+    first = finding.start_line or finding.line
+    if not any(_shows(hunk, first, finding.line, left=finding.side == LEFT) for hunk in file.hunks):
+        return None
+    side = LEFT if finding.side == LEFT else RIGHT
+    return Place(finding.path, finding.line, first if first < finding.line else None, side)
+
+
+def comment(finding: Finding, where: Place, review: Review) -> InlineComment:
+    """The comment. A part of it that is too long is left out: the review document has all."""
+    mark = markers.finding(markers.FindingMark(finding.fingerprint, finding.id, review.revisions.head))
+    head = f"{mark}\n**{inline(finding.id, limit=40)}** {inline(finding.title, limit=TITLE)}\n\n{kind(finding)}"
+    fix = suggestion(finding, where) or draft(finding)
+    evidence = {item.id: item for item in review.evidence}
+    said = fitting((part for part in parts(finding, review, evidence, fix=fix) if part), _BODY_BYTES, least=0)
+    body = plain.defuse("\n\n".join((head, *said)))
+    return InlineComment(
+        where.path, where.line, body, markers.token(finding.fingerprint), start_line=where.start_line, side=where.side
+    )
+
+
+def words(finding: Finding, review: Review) -> str:
+    """What the comment says, for a place without lines: its place, and no record of the debate."""
+    at = f"On {code_span(phrases.place(finding), limit=TITLE)}: **{inline(finding.id, limit=40)}**"
+    head = f"{at} {inline(finding.title, limit=TITLE)}\n\n{kind(finding)}"
+    said = (part for part in parts(finding, review, {}, fix=draft(finding)) if not part.startswith("<details>"))
+    return plain.defuse("\n\n".join((head, *fitting((part for part in said if part), _WORDS_BYTES, least=0))))
+
+
+def suggestion(finding: Finding, where: Place) -> str:
+    """A replacement that a button commits: only one that a check has passed with, for exactly the lines of the comment, in a file
+    that may be changed so, and exactly as it was checked. Nothing otherwise."""
+    offered = phrases.suggestion(finding)
+    checked = finding.check is not None and finding.check.outcome is CheckOutcome.PASSES_WITH_FIX
+    if offered is None or not checked or where.side != RIGHT or is_protected(where.path):
+        return ""
+    if (offered.start_line, offered.line) != (where.start_line or where.line, where.line):
+        return ""
+    written = offered.replacement.removesuffix("\n")
+    block = code_block(written, "suggestion", limit=_LONGEST_SUGGESTION)
+    intact = block.split("\n", 1)[1].rsplit("\n", 1)[0] == written
+    return f"{VERIFIED}\n\n{block}" if written and intact and plain.defuse(block) == block else ""
+
+
+def _shows(hunk: Hunk, first: int, last: int, *, left: bool) -> bool:
+    span = range(hunk.old_start, hunk.old_start + hunk.old_count) if left else hunk.new_span
+    return first in span and last in span and first <= last
