@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewbot.config.configuration import Configuration, Setting
+from reviewbot.config.configuration import Configuration, Folder, Setting
 from reviewbot.config.layers import Source, load, validate
 
-__all__ = ["Configuration", "Setting", "Source", "load", "validate"]
+__all__ = ["Configuration", "Folder", "Setting", "Source", "load", "validate"]

@@ -21,11 +21,24 @@ class Setting:
 
 
 @dataclass(frozen=True, slots=True)
+class Folder:
+    """What a folder's own file says of reviews: names of files with rules, (glob, rules), globs of what is not reviewed. All of
+    them as seen from the top, and none means anything outside of the folder ``path``."""
+
+    path: str
+    instructions: tuple[str, ...] = ()
+    path_rules: tuple[tuple[str, str], ...] = ()
+    ignore: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Configuration:
-    """What holds for this run. ``notices`` tell in plain words what was written down and does not hold."""
+    """What holds for this run. ``notices`` tell in plain words what was written down and does not hold. ``folders`` is what
+    folders around changed files add to ``review.*``, outer ones first."""
 
     settings: Mapping[str, Setting] = field(default_factory=lambda: MappingProxyType({}))
     notices: tuple[str, ...] = ()
+    folders: tuple[Folder, ...] = ()
 
     def setting(self, name: str) -> Setting:
         """A key's value and origin. Raises KeyError for a name that is no key."""

@@ -42,7 +42,7 @@ def load(
     """
     settings: dict[str, Setting] = {}
     notices: list[str] = []
-    for name, value, place in _held(user) if user else ():
+    for name, value, place in held(user) if user else ():
         settings[name] = Setting(value, str(place))
     told, ignored = _first_told(repository)
     notices += [f"{other} is not read: {told[0][2].source} configures this repository" for other in ignored]
@@ -68,12 +68,12 @@ def validate(source: Source, *, operator: bool = False) -> tuple[str, ...]:
 
 def _first_told(sources: tuple[Source, ...]) -> tuple[tuple[tuple[str, object, Place], ...], tuple[str, ...]]:
     """What the first source that says something says, and the names of others that do too."""
-    told = [(source, held) for source in sources if (held := _held(source))]
+    told = [(source, found) for source in sources if (found := held(source))]
     return (told[0][1], tuple(source.name for source, _ in told[1:])) if told else ((), ())
 
 
-def _held(source: Source) -> tuple[tuple[str, object, Place], ...]:
-    """Dotted name, value and place of everything a file sets."""
+def held(source: Source) -> tuple[tuple[str, object, Place], ...]:
+    """Dotted name, value and place of everything a file sets. Raises ConfigError."""
     read = read_toml if source.name.endswith(".toml") else read_yaml
     root = read(source.data, source.name)
     if root is None or (isinstance(root, Scalar) and root.value is None):

@@ -13,16 +13,19 @@ from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 
-from reviewbot.debate import numbers, prompt_case, prompt_change, schema
+from reviewbot.debate import numbers, prompt_case, prompt_change, prompt_consult, schema
 from reviewbot.debate.prompt_fence import block, cut, screened
-from reviewbot.debate.prompt_room import Place, Shown, fitting
+from reviewbot.debate.prompt_room import Place, Shown, everything, fitting
 from reviewbot.domain.debate import Seat
+from reviewbot.domain.event import Told
 from reviewbot.errors import IncompleteError
 from reviewbot.ports import (
     Ask,
     Assignment,
     CheckDesign,
+    Consultation,
     CrossExamination,
+    Dispute,
     Dossier,
     FirstPass,
     Improvement,
@@ -30,6 +33,7 @@ from reviewbot.ports import (
     Prompt,
     Question,
     Rebuttal,
+    Synthesis,
 )
 
 MOST_LENS = 4_000
@@ -59,11 +63,15 @@ FORMS: Mapping[type, _Form] = {
     Improvement: _Form("question/improvement.j2", "draft", schema.DRAFT_SCHEMA),
     Assignment: _Form("question/assignment.j2", "assignment", schema.ASSIGNMENT_SCHEMA),
     CheckDesign: _Form("question/check_design.j2", "check", schema.DESIGN_SCHEMA),
+    Consultation: _Form("question/consultation.j2", "opinion", schema.OPINION_SCHEMA),
+    Synthesis: _Form("question/synthesis.j2", "counsel", schema.COUNSEL_SCHEMA),
+    Dispute: _Form("question/dispute.j2", "rebuttal", schema.REBUTTAL_SCHEMA),
 }
 _NEEDED = (
     "policy.j2",
     "policy_brief.j2",
     "shared.j2",
+    "background.j2",
     "question.j2",
     "question_brief.j2",
     "perspective.j2",
@@ -114,7 +122,7 @@ class JinjaScribe:
         key = (dossier, room, place if room is not None else None, brief)
         if key not in self._kept:
             shown = fitting(dossier, room, place)
-            whole = shown == Shown(dossier.passages, dossier.related)
+            whole = shown == everything(dossier)
             if whole and room is not None:
                 prefix, _ = self._shared(dossier, None, None, brief=brief)
             else:
@@ -133,6 +141,7 @@ class JinjaScribe:
         notes = [self._templates.get(f"notes/{name}.md", "").strip() for name in prompt_change.languages(paths)]
         standing = [
             *(f"# A rule of the repository\n{block('rule', prompt_change.rule(rule))}" for rule in dossier.rules),
+            *self._background(shown.background),
             *(f"# A note on the language\n{note}" for note in notes if note),
         ]
         most = ITEMS_OF_A_NARROW_SEAT if shown.unread else prompt_change.MOST_ITEMS
@@ -150,6 +159,11 @@ class JinjaScribe:
             "shared.j2", standing=standing, material=material, portion=portion, of=dossier.of, unread=len(shown.unread)
         )
         return text.strip("\n") + "\n\n"
+
+    def _background(self, said: tuple[Told, ...]) -> tuple[str, ...]:
+        """Before the change, among what all its portions share."""
+        words = block("background", prompt_change.background(said)) if said else ""
+        return (self._render("background.j2", words=words),) if words else ()
 
     def _own(self, ask: Ask, form: _Form) -> str:
         complaint = block("complaint", cut(screened(ask.complaint), MOST_COMPLAINT)) if ask.complaint else ""
@@ -193,15 +207,15 @@ def _without_lengths(document: Any) -> Any:
 
 def _place(question: Question) -> Place | None:
     """The lines that a question is about; ``None`` where it is about everything."""
-    if isinstance(question, FirstPass | Assignment):
+    if isinstance(question, FirstPass | Assignment | Consultation | Synthesis):
         return None
     return Place(question.packet.path, question.packet.start_line, question.packet.line)
 
 
 def _values(question: Question) -> dict[str, object]:
     """What a question's template is given: blocks, and nothing that a template would have to enclose."""
-    if isinstance(question, FirstPass):
-        return {}
+    if isinstance(question, FirstPass | Consultation | Synthesis | Dispute):
+        return {} if isinstance(question, FirstPass) else prompt_consult.values(question)
     if isinstance(question, Assignment):
         errors = prompt_case.errors(question)
         return {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from reviewbot.debate.prompt_fence import cut, indented, one_line, screened
+from reviewbot.domain.event import Told
 from reviewbot.domain.evidence import CheckRun, Evidence, EvidenceKind, Ledger
 from reviewbot.ports import Passage, Related, Removed, Rule
 
@@ -16,6 +17,9 @@ MOST_EXCERPT_LINES, MOST_EXCERPT_LINE = 12, 200
 MOST_FIELD = 600
 MOST_RULE = 12_000
 """Characters of one file of rules: about two pages."""
+
+MOST_TOLD = 8_000
+"""Characters of what one source says. Whoever gathers it has capped it before."""
 
 _NOTES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("python", (".py", ".pyi", ".pyx", ".ipynb")),
@@ -51,6 +55,11 @@ def intent(title: str, focus: str) -> str:
     """What people said the change is about."""
     lines = [f"{name}: {cut(indented(text), MOST_FIELD)}" for name, text in (("title", title), ("focus", focus)) if text.strip()]
     return "\n".join(lines)
+
+
+def background(items: Iterable[Told]) -> str:
+    """What others said, each under its source. Their lines are indented: they cannot be taken for another source."""
+    return "\n".join(f"{one_line(item.who)}:\n  {cut(indented(item.text), MOST_TOLD)}" for item in items)
 
 
 def evidence(ledger: Ledger, paths: frozenset[str], most: int = MOST_ITEMS) -> str:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
+from typing import TypeVar
 
+from reviewbot.domain.event import Told
 from reviewbot.domain.tokens import BYTES_PER_TOKEN, DENSE_FACTOR, is_dense
 from reviewbot.ports import Dossier, Passage, Related
+
+_T = TypeVar("_T")
 
 BYTES_PER_ROW = 8
 """A line's number, mark and line feed."""
@@ -32,16 +36,17 @@ class Shown:
     passages: tuple[Passage, ...]
     related: tuple[Related, ...]
     unread: tuple[Passage, ...] = ()
+    background: tuple[Told, ...] = ()
 
 
 def fitting(dossier: Dossier, room: int | None, place: Place | None = None) -> Shown:
     """What fits into ``room`` tokens (``None``: everything).
 
-    Passages come before related code, those near ``place`` first. The first one that does not fit is cut where that is worth it:
-    a seat whose room is smaller than every passage still reads something.
+    Passages come before related code and this before what others say, those near ``place`` first. The first one that does not
+    fit is cut where that is worth it: a seat whose room is smaller than every passage still reads something.
     """
     if room is None:
-        return Shown(dossier.passages, dossier.related)
+        return everything(dossier)
     shown: list[tuple[int, Passage]] = []
     unread: list[tuple[int, Passage]] = []
     left, whole = float(room), True
@@ -57,8 +62,14 @@ def fitting(dossier: Dossier, room: int | None, place: Place | None = None) -> S
             shown.append((index, kept))
             left -= tokens(kept)
         unread += [(index, piece) for piece in rest]
-    related = tuple(_while_they_fit(dossier.related, left)) if whole else ()
-    return Shown(_in_order(shown), related, _in_order(unread))
+    related, left = _while_they_fit([(item, tokens(item.passage)) for item in dossier.related], left if whole else 0.0)
+    told, _ = _while_they_fit([(item, _spoken(item)) for item in dossier.background], left)
+    return Shown(_in_order(shown), related, _in_order(unread), told)
+
+
+def everything(dossier: Dossier) -> Shown:
+    """All of a dossier."""
+    return Shown(dossier.passages, dossier.related, background=dossier.background)
 
 
 def tokens(passage: Passage) -> float:
@@ -105,12 +116,19 @@ def _distance(passage: Passage, place: Place | None) -> tuple[int, int]:
     return 0, max(passage.start - place.end, place.start - (passage.start + len(passage.lines) - 1), 0)
 
 
-def _while_they_fit(related: tuple[Related, ...], left: float) -> Iterator[Related]:
-    for item in related:
-        left -= tokens(item.passage)
-        if left < 0:
-            return
-        yield item
+def _spoken(item: Told) -> float:
+    return _row(item.who) + sum(map(_row, item.text.split("\n")))
+
+
+def _while_they_fit(items: Sequence[tuple[_T, float]], left: float) -> tuple[tuple[_T, ...], float]:
+    """The first of some things with their tokens, and what is then left; nothing after one that does not fit."""
+    shown: list[_T] = []
+    for item, price in items:
+        if price > left:
+            return tuple(shown), 0.0
+        shown.append(item)
+        left -= price
+    return tuple(shown), left
 
 
 def _cut(passage: Passage, left: float, place: Place | None) -> tuple[Passage | None, tuple[Passage, ...]]:

@@ -21,9 +21,10 @@ from reviewbot.pipeline import World
 from reviewbot.ports import Experiment, Observer, Verification
 from reviewbot.publish import document, document_change, document_proof, load_proof
 from reviewbot.publish.document_change import MOST_BYTES, Handed
+from reviewbot.wiring import ruling
 from reviewbot.wiring.options import options_of
 from reviewbot.wiring.order import REPOSITORY_FILES, Order, Silent, SystemClock
-from reviewbot.wiring.reviewing import MOST_RULE_FILE_BYTES, cores
+from reviewbot.wiring.reviewing import cores
 from reviewbot.wiring.rooms import open_sandbox
 from reviewbot.wiring.scene import Scene, opened
 
@@ -50,7 +51,7 @@ class Conducted:
 def collect(order: Order, observer: Observer | None = None) -> Collected:
     """What a debate needs to know of a change. Raises ReviewbotError; IncompleteError where it is too large to be handed over."""
     with opened(order) as scene:
-        handed = _handed(scene)
+        handed = _handed(scene, order)
         with _world(scene, order, handed, observer=observer or Silent()) as world:
             ledger = pipeline.gathered(scene.revisions, world, options=options_of(scene.configuration, execute=order.execute))
     written = document.evidence_document(ledger, scene.revisions)
@@ -102,7 +103,7 @@ def _world(scene: Scene, order: Order, handed: Handed, *, observer: Observer) ->
         yield World(repo, git, room, StaticPanel(), SystemClock(), observer, worker, search=git, cores=cores())
 
 
-def _handed(scene: Scene) -> Handed:
+def _handed(scene: Scene, order: Order) -> Handed:
     """The change with both sides of every file that some configuration could have in scope."""
     git, revisions = scene.git, scene.revisions
     bare = Handed(revisions, scene.repo.diff(revisions), {})
@@ -119,8 +120,10 @@ def _handed(scene: Scene) -> Handed:
             f"the change and its files have more than the {MOST_BYTES:,} bytes that are handed over",
             hint="review it in parts, or in one process with 'reviewbot review'",
         )
-    rules = tuple((name, data[:MOST_RULE_FILE_BYTES]) for name, data in _base(git, revisions, _rule_files(scene)))
-    configuration = _base(git, revisions, REPOSITORY_FILES)
+    base = ruling.base_of(Handover(revisions, bare.diff, blobs={}, entries={}), git, revisions)
+    rules = ruling.handed(scene.configuration, base) if base else ()
+    named = (order.config_path,) if order.config_path else REPOSITORY_FILES
+    configuration = _base(git, revisions, named)
     return replace(bare, blobs=blobs, repository=git.remote_name(), configuration=configuration, rules=rules)
 
 
@@ -129,10 +132,6 @@ def _wanted(files: tuple[FileChange, ...]) -> Iterator[str]:
         base = None if file.status is FileStatus.ADDED else file.old_id
         head = None if file.status is FileStatus.DELETED else file.new_id
         yield from (name for name in (base, head) if name)
-
-
-def _rule_files(scene: Scene) -> tuple[str, ...]:
-    return scene.configuration.texts("review.instructions")
 
 
 def _base(git: GitRepo, revisions: Revisions, names: tuple[str, ...]) -> tuple[tuple[str, bytes], ...]:

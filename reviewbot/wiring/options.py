@@ -11,10 +11,12 @@ from reviewbot.briefing import BriefingOptions
 from reviewbot.changeset.select import SelectOptions
 from reviewbot.config import Configuration
 from reviewbot.consensus.policy import PolicyOptions
+from reviewbot.context import rules
 from reviewbot.context.blocks import Parser, guessed
 from reviewbot.debate.first_pass import LocalWork
 from reviewbot.debate.improve import ImproveOptions
 from reviewbot.debate.protocol import DebateOptions
+from reviewbot.domain.audit import Rotation
 from reviewbot.domain.debate import Seat
 from reviewbot.domain.evidence import Severity
 from reviewbot.errors import ConfigError
@@ -41,6 +43,13 @@ SHARE_FOR_LOCAL = 0.5
 
 MOST_RULE_CHARACTERS = 24_000
 """Of all rule files and path rules together: every prompt carries them."""
+
+
+SHARE_FOR_SUITE = 0.5
+"""Of an audit's seconds: for one job, as a whole test suite is [design]."""
+
+MOST_TEST_FILES = 5_000
+"""Of a suite that an audit runs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +92,9 @@ def options_of(configuration: Configuration, *, execute: bool = True) -> pipelin
     required = tuple(str(check.get("preset") or check.get("name")) for check in checks if check.get("required"))
     seconds = configuration.get("limits.seconds", float)
     default_checks = CheckOptions()
+    ignored = (glob for folder in configuration.folders for glob in folder.ignore)
     return pipeline.Options(
-        selection=SelectOptions(ignore=configuration.texts("review.ignore")),
+        selection=SelectOptions(ignore=(*configuration.texts("review.ignore"), *ignored)),
         checks=replace(
             default_checks,
             execute=execute,
@@ -106,6 +116,18 @@ def options_of(configuration: Configuration, *, execute: bool = True) -> pipelin
         ),
         budget_tokens=_token_budget(configuration),
         seconds=seconds,
+    )
+
+
+def for_audit(plain: pipeline.Options, rotation: Rotation) -> pipeline.Options:
+    """The same for the whole of a trusted tree: its own words about generated files count, all of its tests are run, and they get
+    half of the review's time."""
+    seconds = max(plain.checks.seconds, plain.seconds * SHARE_FOR_SUITE)
+    return replace(
+        plain,
+        selection=replace(plain.selection, is_trusted=True),
+        checks=replace(plain.checks, seconds=min(seconds, plain.seconds), max_tests=MOST_TEST_FILES),
+        rotation=rotation,
     )
 
 
@@ -163,15 +185,16 @@ def local_work(plain: pipeline.Options, paces: tuple[Pace, ...], errors: tuple[t
 
 
 def rules_for(configuration: Configuration, files: Iterable[tuple[str, str]]) -> tuple[Rule, ...]:
-    """What the repository asks of changes: its rule files ``(name, text)``, and its rules for some paths."""
+    """What the repository asks of changes: its rule files ``(name, text)``, and its rules for some paths, those of folders last.
+    Together at most ``MOST_RULE_CHARACTERS``."""
     found = [Rule(name, text) for name, text in files]
-    for rule in configuration.records("review.path_rules"):
-        found.append(Rule(f"for files that match {rule['path']}", str(rule["instructions"])))
-    left, kept = MOST_RULE_CHARACTERS, []
-    for one in found:
-        kept.append(replace(one, text=one.text[:left]))
-        left -= len(kept[-1].text)
-    return tuple(rule for rule in kept if rule.text)
+    found += [_path_rule(rule["path"], rule["instructions"]) for rule in configuration.records("review.path_rules")]
+    found += [_path_rule(glob, words) for folder in configuration.folders for glob, words in folder.path_rules]
+    return rules.fitted(found, MOST_RULE_CHARACTERS)
+
+
+def _path_rule(glob: object, words: object) -> Rule:
+    return Rule(f"for files that match {glob}", str(words))
 
 
 def _custom(check: Mapping[str, object]) -> Custom:

@@ -75,6 +75,18 @@ def test_enough_room_gives_the_same_bytes_as_no_limit():
     assert put(FirstPass(DOSSIER), room=100_000).prefix is put(FirstPass(DOSSIER)).prefix
 
 
+def test_what_others_say_goes_before_related_code_does():
+    code = sum(map(prompt_room.tokens, DOSSIER.passages)) + sum(prompt_room.tokens(item.passage) for item in DOSSIER.related)
+    shown = prompt_room.fitting(DOSSIER, int(code) + 1)
+    assert (shown.related, shown.background) == (DOSSIER.related, ())
+    some = prompt_room.fitting(DOSSIER, int(code) + 40)
+    assert some.background == DOSSIER.background[:1], "in the order in which it was gathered"
+    assert not some.unread
+    few = prompt_room.fitting(DOSSIER, 20)
+    assert few.unread
+    assert few.background == ()
+
+
 def test_related_code_goes_first():
     room = int(sum(map(prompt_room.tokens, DOSSIER.passages))) + 1
     prompt = put(FirstPass(DOSSIER), room=room)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from reviewbot import pipeline
+from reviewbot.config import Folder
 from reviewbot.context.blocks import guessed
 from reviewbot.debate.first_pass import LocalWork
 from reviewbot.domain.debate import Seat
@@ -129,10 +130,23 @@ def test_rules_come_from_files_and_for_paths_in_this_order() -> None:
     )
 
 
-def test_rules_are_cut_where_together_they_are_too_long() -> None:
-    long = "x" * (MOST_RULE_CHARACTERS - 10)
+def test_a_long_file_with_rules_gives_way_to_short_ones() -> None:
+    long = "x" * (MOST_RULE_CHARACTERS + 10)
     rules = rules_for(configured(), [("A.md", long), ("B.md", "y" * 50), ("C.md", "z")])
-    assert [(rule.source, len(rule.text)) for rule in rules] == [("A.md", len(long)), ("B.md", 10)]
+    assert [rule.text for rule in rules[1:]] == ["y" * 50, "z"]
+    assert rules[0].text.count("x") == MOST_RULE_CHARACTERS - 51
+    assert rules[0].text.endswith("… [61 more characters left out]")
+
+
+def test_what_folders_say_of_paths_and_of_what_is_not_reviewed_is_added() -> None:
+    root = configured('review: {ignore: ["*.lock"], path_rules: [{path: "*.sql", instructions: "No SELECT *."}]}')
+    folder = Folder("api", path_rules=(("api/**/*.py", "No prints."),), ignore=("/api/**/*.gen.py",))
+    configuration = replace(root, folders=(folder,))
+    assert options_of(configuration).selection.ignore == ("*.lock", "/api/**/*.gen.py")
+    assert [rule.source for rule in rules_for(configuration, [])] == [
+        "for files that match *.sql",
+        "for files that match api/**/*.py",
+    ]
 
 
 def test_functions_are_found_with_a_grammar_or_by_a_look() -> None:

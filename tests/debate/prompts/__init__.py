@@ -7,6 +7,7 @@ from pathlib import Path
 
 from reviewbot.debate.prompt import JinjaScribe
 from reviewbot.domain.debate import Seat, Stance
+from reviewbot.domain.event import Source, Told
 from reviewbot.domain.evidence import Category, CheckRun, EvidenceKind, EvidenceStatus, Ledger, Severity, TestRun
 from reviewbot.ports import (
     Ask,
@@ -65,6 +66,11 @@ DOSSIER = Dossier(
     title="Count what is in the cart",
     focus="look at shared state",
     criteria=(("correctness", 5), ("style of the house", 1)),
+    background=(
+        Told(Source.DESCRIPTION, "description by ada", "Carts count their rows.\n\nSee the bill."),
+        Told(Source.THREAD, "open thread at shop/cart.py:9", "bob: Is the default shared?\nada: No."),
+        Told(Source.CI, "checks of the head commit", "failure: build"),
+    ),
 )  # fmt: skip
 
 PACKET = Packet(
