@@ -61,6 +61,22 @@ CLUSTER_SIMILARITY = 0.3
 NEIGHBOURHOOD = 3
 """A claim may sit this many lines outside what was shown as changed [design]."""
 
+MOST_PORTIONS_ASKED = 3
+"""Portions of a large change that are read for one question, those first that it mentions most [design]."""
+
+TOLD_BEFORE = 0.75
+ASKED_BEFORE = 0.50
+"""What is believed of a finding of which only is remembered that it was told, or put as a question [design]."""
+
+SURE = (0.01, 0.99)
+"""No finding is held so sure that an argument could not move it [design]."""
+
+WITHDRAWAL = 0.10
+"""What a raiser who takes a finding back, citing what exists, is held to believe of it [design]."""
+
+WITHDRAWN_BELOW = 0.35
+"""A disputed finding is given up below: under the deadlock nobody would have put it as a question [design]."""
+
 CRITERIA: tuple[tuple[str, int], ...] = (
     ("correctness", 5),
     ("security", 5),

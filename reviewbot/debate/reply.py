@@ -13,12 +13,14 @@ from reviewbot.debate.schema import (
     ASSIGNMENT_SCHEMA,
     CHECK,
     CLAIMS_SCHEMA,
+    COUNSEL_SCHEMA,
     DESIGN_SCHEMA,
     DRAFT_SCHEMA,
     JUDGEMENT_SCHEMA,
     MAX_ARGUMENTS,
     MAX_CLAIMS,
     MAX_TEXT,
+    OPINION_SCHEMA,
     POSITION_SCHEMA,
     REBUTTAL_SCHEMA,
 )
@@ -48,6 +50,26 @@ class Answer:
     severity: Severity | None
     title: str | None
     arguments: tuple[Argument, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A panelist's answer to a question, its citations not yet held against anything."""
+
+    answer: str
+    citations: tuple[str, ...]
+    caveats: tuple[str, ...]
+    confidence: float
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """What answers have in common. ``dissent`` are (letters of those who differ, what they hold)."""
+
+    answer: str
+    citations: tuple[str, ...]
+    caveats: tuple[str, ...]
+    dissent: tuple[tuple[tuple[str, ...], str], ...]
 
 
 class Decision(StrEnum):
@@ -124,6 +146,30 @@ def check_design(text: str) -> Check | None:
     document = _object(_load(text), "reply", DESIGN_SCHEMA["required"])
     _text(document["reason"], "reason")
     return _check(document["check"], "check")
+
+
+def opinion(text: str) -> Stated:
+    """A panelist's answer to a question. Raises InvalidReply."""
+    document = _object(_load(text), "reply", OPINION_SCHEMA["required"])
+    answer = _said(document["answer"], "answer")
+    citations, caveats = (_texts(document[key], key) for key in ("citations", "caveats"))
+    return Stated(answer, citations, caveats, _probability(document["confidence"], "confidence"))
+
+
+def counsel(text: str, *, letters: Iterable[str]) -> Common:
+    """What the answers under these letters have in common. Raises InvalidReply for a letter that does not exist."""
+    document = _object(_load(text), "reply", COUNSEL_SCHEMA["required"])
+    known, found = frozenset(letters), []
+    for index, item in enumerate(_list(document["dissent"], "dissent", MAX_ARGUMENTS)):
+        where = f"dissent[{index}]"
+        fields = _object(item, where, ("who", "about"))
+        who = _texts(fields["who"], f"{where}.who")
+        if not who or not known.issuperset(who):
+            raise InvalidReply(f"{where}.who: {list(who)} must be some of the letters {sorted(known)}")
+        found.append((who, _said(fields["about"], f"{where}.about")))
+    answer = _said(document["answer"], "answer")
+    citations, caveats = (_texts(document[key], key) for key in ("citations", "caveats"))
+    return Common(answer, citations, caveats, tuple(found))
 
 
 def assignment(text: str, *, panelists: Iterable[str], portions: Iterable[str]) -> tuple[tuple[str, str], ...]:
@@ -220,6 +266,13 @@ def _text(value: Any, where: str) -> str:
     if not isinstance(value, str) or len(value) > MAX_TEXT:
         raise InvalidReply(f"{where}: a text of at most {MAX_TEXT} characters is wanted")
     return value
+
+
+def _said(value: Any, where: str) -> str:
+    text = _text(value, where)
+    if not text.strip():
+        raise InvalidReply(f"{where}: it is empty")
+    return text
 
 
 def _texts(value: Any, where: str) -> tuple[str, ...]:

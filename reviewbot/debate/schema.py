@@ -153,6 +153,41 @@ DESIGN_SCHEMA: Mapping[str, Any] = {
 }
 """JSON Schema of a check that was written for a claim, ``null`` where nothing that can be run would settle it."""
 
+OPINION_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["citations", "answer", "caveats", "confidence"],
+    "properties": {
+        "citations": {"type": "array", "items": _TEXT},
+        "answer": _TEXT,
+        "caveats": {"type": "array", "items": _TEXT},
+        "confidence": {"type": "number"},
+    },
+}
+"""JSON Schema of a panelist's answer to a question that somebody asked."""
+
+COUNSEL_SCHEMA: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": ["citations", "answer", "dissent", "caveats"],
+    "properties": {
+        "citations": {"type": "array", "items": _TEXT},
+        "answer": _TEXT,
+        "dissent": {
+            "type": "array",
+            "maxItems": MAX_ARGUMENTS,
+            "items": {
+                "type": "object",
+                "additionalProperties": False,
+                "required": ["who", "about"],
+                "properties": {"who": {"type": "array", "items": _TEXT}, "about": _TEXT},
+            },
+        },
+        "caveats": {"type": "array", "items": _TEXT},
+    },
+}
+"""JSON Schema of what answers to one question have in common, and of who differs."""
+
 ANSWER = "answer"
 """The one key of an envelope."""
 
@@ -176,3 +211,11 @@ ENVELOPE: Mapping[str, Any] = {
 }
 """Every answer in one schema. Some vendors make the schema a part of what their caches compare (seen on Bedrock, documented by
 OpenAI: it stands before the system message): with a schema for each kind of question no prefix would ever be read twice."""
+
+CONSULTING_ENVELOPE: Mapping[str, Any] = {
+    "type": "object",
+    "additionalProperties": False,
+    "required": [ANSWER],
+    "properties": {ANSWER: {"anyOf": [OPINION_SCHEMA, COUNSEL_SCHEMA]}},
+}
+"""The same for consultations: they are held apart from reviews, whose every call would have to carry these schemas too."""
