@@ -20,6 +20,7 @@ from reviewbot.ports import (
     Assignment,
     CheckDesign,
     Clock,
+    Consultation,
     Ended,
     Experiment,
     FirstPass,
@@ -33,6 +34,7 @@ from reviewbot.ports import (
     Reply,
     ReplyStatus,
     Sandbox,
+    Synthesis,
     Verification,
 )
 
@@ -225,6 +227,10 @@ def _announcement(ask: Ask) -> str:
             what = "deals out portions to local models"
         case Judgement():
             what = f"judges {ask.subject}"
+        case Consultation():
+            what = f"answers {ask.subject}"
+        case Synthesis():
+            what = "draws the answers together"
         case CheckDesign():
             what = f"writes a check of {ask.subject}"
         case Improvement():

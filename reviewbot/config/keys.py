@@ -228,9 +228,7 @@ KEYS: tuple[Key, ...] = (
 )
 
 #: Part of the configuration that this version accepts and does not act on yet, and what that means today.
-LATER: tuple[tuple[str, str], ...] = (
-    ("fix", "fixes come with a later version; nothing is changed"),
-)
+LATER: tuple[tuple[str, str], ...] = (("fix", "fixes come with a later version; nothing is changed"),)
 
 
 def key_named(name: str) -> Key | None:

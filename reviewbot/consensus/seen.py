@@ -14,7 +14,7 @@ from reviewbot.consensus import identity
 from reviewbot.domain.change import FileChange, FileStatus, Hunk
 from reviewbot.domain.evidence import EvidenceStatus, Ledger, Result
 
-MOST_MARKS = 1_500
+MOST_MARKS = 1_000
 """More than that is not remembered: the next review looks at everything [design]."""
 
 NEIGHBOURHOOD = 3

@@ -107,8 +107,8 @@ class Event:
     acted and what it is about: the rest is asked for again.
 
     ``number`` is the pull request's (or the issue's, then ``on_issue``). ``sender`` is who acted. ``label`` is the one of a
-    ``labeled`` event. ``before``/``after`` are the ends of a push. ``pull`` is the pull request as the payload tells it, ``inputs``
-    those of a dispatch, or ``schedule`` with when it strikes.
+    ``labeled`` event. ``before``/``after`` are the ends of a push. ``pull`` is the pull request as the payload tells it,
+    ``inputs`` those of a dispatch, or ``schedule`` with when it strikes.
     """
 
     kind: Happening

@@ -15,7 +15,7 @@ from reviewbot.debate.protocol import Brief, debate
 from reviewbot.debate.rounds import Answers, Round
 from reviewbot.domain.change import FileChange
 from reviewbot.domain.debate import Claim, Transcript
-from reviewbot.domain.event import ReviewRequest
+from reviewbot.domain.event import ReviewRequest, Source, Told
 from reviewbot.domain.evidence import Ledger
 from reviewbot.domain.history import Fate
 from reviewbot.domain.review import Finding, FindingStatus, RangeMode
@@ -25,7 +25,7 @@ from reviewbot.pipeline.past import Past
 from reviewbot.pipeline.world import Run
 from reviewbot.ports import Dossier, Experiment, Verification
 
-Told = tuple[Transcript, tuple[Finding, ...]]
+Held = tuple[Transcript, tuple[Finding, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Talk:
             title=request.title,
             focus=request.focus,
             criteria=options.debate.criteria,
-            background=request.background,
+            background=self._background(),
         )
         paths = frozenset(file.path for file in self.material.change.files)
         read = paths if self.past.mode is RangeMode.FULL else {file.path for file in files}
@@ -64,11 +64,22 @@ class Talk:
         papers = briefing.papers(common, division)
         return Brief(division.passages, papers, paths, ledger, documentation_only=prose, names=self._names)
 
-    def hold(self, brief: Brief) -> Told:
+    def _background(self) -> tuple[Told, ...]:
+        """What others said of the change, as it was when this debate was begun: a check elsewhere that ends meanwhile must not
+        make who resumes it ask, and pay, anew."""
+        session = self.run.world.session
+        if (kept := session.recall("background")) is not None:
+            return tuple(Told(Source(said["source"]), said["who"], said["text"]) for said in kept["background"])
+        told = self.request.background
+        if told:
+            session.keep("background", {"background": [{"source": one.source, "who": one.who, "text": one.text} for one in told]})
+        return told
+
+    def hold(self, brief: Brief) -> Held:
         """S1 to S8 over the evidence: the debate, what consensus tells of it, and replacements for what was accepted."""
         world, options = self.run.world, self.run.options
 
-        def conversation() -> Generator[Round, Answers, Told]:
+        def conversation() -> Generator[Round, Answers, Held]:
             transcript = yield from debate(brief, world.panel.table, options.debate)
             shown = self._shown(brief, transcript)
             told = policy.findings(transcript, shown, options.policy)

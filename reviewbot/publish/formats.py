@@ -24,11 +24,11 @@ def render(name: str, review: Review, view: Rendering) -> str:
 
 
 def _text(review: Review, view: Rendering) -> str:
-    from reviewbot.publish import audit, terminal
+    from reviewbot.publish import audit, plain, terminal
 
     if review.revisions.is_audit:
         told = terminal.render(audit.worst(review), width=view.width, color=view.color, verbose=view.verbose)
-        return f"{audit.opening(review)}\n\n{told}"
+        return f"{plain.line(audit.opening(review))}\n\n{told}"
     return terminal.render(review, width=view.width, color=view.color, verbose=view.verbose)
 
 

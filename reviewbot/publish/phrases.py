@@ -87,8 +87,8 @@ def headline(review: Review) -> Headline:
     if review.conclusion is Conclusion.PENDING:
         return Headline("Waiting for checks", Tone.WARN)
     if review.verdict is Verdict.REQUEST_CHANGES:
-        return Headline("Changes requested", Tone.BAD)
-    if review.verdict is Verdict.APPROVE:
+        return Headline("Grave findings" if review.revisions.is_audit else "Changes requested", Tone.BAD)
+    if review.verdict is Verdict.APPROVE and not review.revisions.is_audit:
         return Headline("Approved", Tone.GOOD)
     if review.posted():
         return Headline("Comments", Tone.WARN)

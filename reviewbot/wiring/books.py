@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 REVIEWS = "reviews"
 LATEST = "latest.json"
+MOST_BESIDE = 20
+"""Reviews of one pull request that are kept."""
 
 
 @contextmanager
@@ -49,6 +51,24 @@ def keep(review: Review, order: Order, project: str) -> str:
     except OSError as exc:
         return f"the review is not remembered: {folder}: {exc.strerror}"
     return ""
+
+
+def keep_beside(review: Review, state: Path, project: str) -> None:
+    """Keep a review beside earlier ones of the same pull request: a finding that is carried along was argued in one of those.
+    What cannot be written is not kept: a comment then says less, and nothing is lost."""
+    folder = _folder(state, project)
+    with suppress(OSError):
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        (folder / f"{review.run_id}.json").write_text(document.dumps(document.document(review)), encoding="utf-8")
+        for old in sorted(folder.glob("*.json"), reverse=True)[MOST_BESIDE:]:
+            old.unlink()
+
+
+def beside(state: Path, project: str) -> Iterator[Review]:
+    """The reviews of a pull request that are kept, the last one first. One that cannot be read is passed over."""
+    for path in sorted(_folder(state, project).glob("*.json"), reverse=True):
+        with suppress(OSError, ValueError, UsageError):
+            yield load.load_review(path.read_bytes())
 
 
 def last(order: Order, project: str) -> Review:

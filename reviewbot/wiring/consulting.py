@@ -43,7 +43,7 @@ from reviewbot.screen import secrets
 from reviewbot.wiring import books, course, offers, ruling, tools
 from reviewbot.wiring.options import effort_of, for_models, options_of
 from reviewbot.wiring.order import Order, Silent, SystemClock, run_id
-from reviewbot.wiring.reviewing import Cast, _around, cores, local_of
+from reviewbot.wiring.reviewing import Cast, around, cores, local_of
 from reviewbot.wiring.rooms import open_sandbox
 from reviewbot.wiring.scene import Scene, opened
 
@@ -275,7 +275,7 @@ def _session_plan(talk: _Talk, seating: Seating, scene: Scene, *, order: Order, 
     change = (revisions.base_tree, revisions.head_tree) if scene.git else scene.repo.diff(revisions).patch
     effort = scene.configuration.get("debate.effort", str)
     said = (order.title, order.focus, order.background)
-    decisive = (__version__, talk.kind, talk.words, change, plain, everyone, effort, said, _around(scene))
+    decisive = (__version__, talk.kind, talk.words, change, plain, everyone, effort, said, around(scene))
     return SessionPlan(
         key=hashlib.sha256(repr(decisive).encode("utf-8", "surrogateescape")).hexdigest(),
         run_id=run_id(),

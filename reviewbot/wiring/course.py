@@ -40,10 +40,11 @@ def told(order: Order) -> Request:
 
 
 def known(order: Order) -> tuple[object, ...]:
-    """What is told of a change besides the change, as part of a session's key: equal in every process."""
-    if not (order.background or order.history.head or order.pull_request is not None):
+    """What is known of a change besides the change, as part of a session's key: equal in every process. What others say of it is
+    no part: that changes while a run is cut off, and the debate remembers it by itself."""
+    if not (order.history.head or order.pull_request is not None):
         return ()
-    return (order.pull_request, order.background, json.dumps(history_fields(order.history), sort_keys=True))
+    return (order.pull_request, json.dumps(history_fields(order.history), sort_keys=True))
 
 
 def _mark(value: object) -> str:

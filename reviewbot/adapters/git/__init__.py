@@ -91,8 +91,9 @@ class GitRepo:
                 return self._between(target.kind, base, head)
             case TargetKind.MERGE_BASE:
                 return self._since_fork(target.base or "HEAD", target.head or "HEAD")
-            case TargetKind.COMMIT:
-                return self._against_parent(target.kind, self._revision(target.head or target.base or "HEAD"))
+            case TargetKind.COMMIT | TargetKind.ALL:
+                commit = self._revision(target.head or target.base or "HEAD")
+                return self._whole_tree(commit) if target.kind is TargetKind.ALL else self._against_parent(target.kind, commit)
             case TargetKind.STAGED:
                 return self._uncommitted(target.kind, snapshot.staged(self._place, self._index))
             case TargetKind.WORKTREE:
@@ -103,10 +104,11 @@ class GitRepo:
                 raise RepositoryError("a patch is read without a repository", hint="give it to `changeset.diff.read`")
 
     def diff(self, revisions: Revisions) -> RawDiff:
-        """What differs between both ends. Raises GitError."""
+        """What differs between both ends; of a tree that is audited, all of it. Raises GitError."""
         if revisions.base_tree is None or revisions.head_tree is None:
             raise GitError("a change without trees cannot be compared")
-        return _split(self._place.bare.run(*_DIFF, revisions.base_tree, revisions.head_tree))
+        older = self._place.empty_tree if revisions.is_audit else revisions.base_tree
+        return _split(self._place.bare.run(*_DIFF, older, revisions.head_tree))
 
     def blob(self, object_id: str) -> bytes:
         """A blob's bytes. Raises GitError where it is not there."""
@@ -181,6 +183,10 @@ class GitRepo:
 
     def _between(self, kind: TargetKind, base: str, head: str) -> Revisions:
         return Revisions(kind.value, base, head, self._tree(base), self._tree(head))
+
+    def _whole_tree(self, head: str) -> Revisions:
+        tree = self._tree(head)
+        return Revisions(TargetKind.ALL.value, self._place.empty_tree, head, tree, tree)
 
     def _since_fork(self, base: str, head: str) -> Revisions:
         one, other = self._revision(base), self._revision(head)

@@ -121,6 +121,12 @@ def suite(node: dict[str, Any]) -> tuple[CheckState, ...]:
     return tuple(_run(fields(run, "a check run"), app) for run in runs if run is not None)
 
 
+def is_cut(node: dict[str, Any]) -> bool:
+    """An app has more check runs than are told."""
+    info = fields(fields(node.get("checkRuns") or {}, "check runs").get("pageInfo") or {}, "check runs")
+    return info.get("hasNextPage") is True
+
+
 def _run(node: dict[str, Any], app: str) -> CheckState:
     return CheckState(
         name=text(node, "name"),

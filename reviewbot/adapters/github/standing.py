@@ -88,6 +88,8 @@ class _Reader:
             if None in entries:
                 self._unread[f"some {part.words}"] = None
             info = reading.fields(page.get("pageInfo"), part.words)
+            if part is ask.CHECKS and any(nodes.is_cut(node) for node in entries if node is not None):
+                self._unread["some check runs of one app"] = None
             page = self._further(part, reading.text(info, "endCursor")) if reading.flag(info, "hasNextPage") else None
         return found
 

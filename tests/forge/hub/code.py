@@ -180,7 +180,7 @@ class Code:
         return list(self.known["files", base, head])
 
     def compared(self, base: str, head: str) -> list[ChangedFile]:
-        raw = self.run(*DIFF, "--raw", "-z", base, head).decode("utf-8", "surrogateescape").split("\0")
+        raw = self.run(*DIFF, "--raw", "--no-abbrev", "-z", base, head).decode("utf-8", "surrogateescape").split("\0")
         patches = re.split(r"^(?=diff --git )", self.diff(base, head), flags=re.MULTILINE)[1:]
         found, at = [], 0
         words = iter(raw)

@@ -338,7 +338,9 @@ class Reader:
             raise forbidden()
         latest = {(run.app, run.name): run for run in home.check_runs(sha)}
         apps = dict.fromkeys(app for app, _ in latest)
-        return connection("checkSuites", list(apps), lambda app: self.suite(app, [r for r in latest.values() if r.app == app]))(**page)  # type: ignore[no-any-return]
+        return connection("checkSuites", list(apps), lambda app: self.suite(app, [r for r in latest.values() if r.app == app]))(
+            **page
+        )  # type: ignore[no-any-return]
 
     def suite(self, app: str, runs: list[CheckRun]) -> Node:
         return {

@@ -1,0 +1,120 @@
+"""A finished review brought to its pull request, and what is said where that is not possible."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from reviewbot import posting
+from reviewbot.changeset import diff
+from reviewbot.consensus import carry
+from reviewbot.domain.change import ChangeSet, Revisions
+from reviewbot.domain.evidence import Severity
+from reviewbot.domain.review import Conclusion, FindingStatus, Review
+from reviewbot.posting import Ending, Outcome
+from reviewbot.publish import annotate, markdown, own, phrases, sarif
+from reviewbot.publish.wanted import Matter, PublishOptions, wanted
+from reviewbot.wiring.github.job import Job, Report
+from reviewbot.wiring.github.situation import Hub, Situation
+from reviewbot.wiring.order import Order
+from reviewbot.wiring.scene import Scene, opened
+
+DRY = "a dry run: nothing was posted"
+ENDINGS = {
+    Ending.SUPERSEDED: "the head moved while the review was made: nothing is posted, the newer push has a run of its own",
+    Ending.CLOSED: "the pull request was closed meanwhile: nothing is posted",
+    Ending.LOCKED: "the conversation is locked: nothing is posted",
+    Ending.GONE: "the pull request is gone: nothing is posted",
+    Ending.REFUSED: "this run's token may not comment: the review stands in the job's summary and its annotations",
+    Ending.DEFERRED: "GitHub's rate limit holds longer than this run can wait: the review is kept, run this job again to post it",
+    Ending.UNSURE: "GitHub does not answer: the review is kept, run this job again to post what is missing",
+    Ending.FAILED: "GitHub refused the summary: the review stands in the job's summary",
+}
+SKIPPED = {Ending.SUPERSEDED: "head_moved", Ending.CLOSED: "closed", Ending.LOCKED: "locked", Ending.GONE: "not_a_pull_request"}
+
+
+def matter(review: Review, order: Order, options: PublishOptions) -> Matter:
+    """What is to be published of a review: with the change, for the places of its comments. Raises ReviewbotError."""
+    with opened(order) as scene:
+        change = change_of(scene, review.revisions)
+    history = carry.history_after(review, order.history)
+    return Matter(review, change, history, options)
+
+
+def change_of(scene: Scene, about: Revisions) -> ChangeSet:
+    """The change of a scene, its ends called as the review calls them."""
+    return diff.read(scene.repo.diff(scene.revisions), about)
+
+
+def published(what: Matter, at: Situation, hub: Hub) -> Report:
+    """Post it, and say how that ended. A run that may not comment says everything in its own page, and does not fail for it."""
+    review, options = what.review, what.options
+    report = reported(review, options.fail_on, job=at.job)
+    if at.job.inputs.is_dry:
+        return replace(report, notices=(*report.notices, DRY), annotations=annotate.commands(review, options.fail_on))
+
+    standing = at.standing
+    assert standing is not None
+    made = posting.post(partial(wanted, what), hub, hub, number=standing.pull.number, head_sha=review.revisions.head)
+    return _told(report, made, what)
+
+
+def alone(review: Review, change: ChangeSet, options: PublishOptions, *, hub: Hub, number: int) -> Outcome:
+    """Post a finished review on a pull request, outside of any run of the Action. Raises ForgeError for a token that is none."""
+    memory = own.memory(hub.standing(number))
+    what = Matter(review, change, carry.history_after(review, memory.history), options)
+    return posting.post(partial(wanted, what), hub, hub, number=number, head_sha=review.revisions.head)
+
+
+def reported(review: Review, fail_on: Severity | None = None, *, job: Job | None = None) -> Report:
+    """What a run says of a review, whether or not it could be posted."""
+    usage = review.bill.total
+    return Report(
+        exit_code=_exit_code(review, fail_on),
+        conclusion=review.conclusion,
+        verdict=review.verdict,
+        findings=review.findings,
+        summary=markdown.render(review),
+        range_mode=review.range_mode.value,
+        reviewed_sha=review.revisions.head,
+        cost_usd=usage.paid_usd,
+        llm_calls=usage.calls,
+        comments_total=len(review.posted()),
+        run_id=review.run_id,
+        sarif_file=_sarif(review, job) if job else "",
+        told=f"{phrases.headline(review).words}: {phrases.counts(review)}, {phrases.wholeness(review)}.",
+    )
+
+
+def _told(report: Report, made: Outcome, what: Matter) -> Report:
+    review, fail_on = what.review, what.options.fail_on
+    notices = (*((ENDINGS[made.ending],) if made.ending in ENDINGS else ()), *made.notes)
+    return replace(
+        report,
+        exit_code=max(report.exit_code, made.exit_code) if made.exit_code else report.exit_code,
+        skip_reason=SKIPPED.get(made.ending, ""),
+        annotations=annotate.commands(review, fail_on) if made.fallback else (),
+        notices=tuple(dict.fromkeys(notices)),
+        summary_url=made.summary_url,
+        comments_inline=made.inline,
+        comments_resolved=made.resolved,
+    )
+
+
+def _exit_code(review: Review, fail_on: Severity | None) -> int:
+    """As of `reviewbot review`."""
+    accepted = (finding for finding in review.findings if finding.status is FindingStatus.ACCEPTED)
+    if fail_on is not None and any(finding.severity >= fail_on for finding in accepted):
+        return 1
+    return 0 if review.conclusion is Conclusion.COMPLETE else 3
+
+
+def _sarif(review: Review, job: Job) -> str:
+    """The report for code scanning, where the input ``sarif_file`` names a file; its path."""
+    name = job.inputs.text("sarif_file")
+    if not name:
+        return ""
+    path = job.workspace / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(sarif.render(review), encoding="utf-8")
+    return str(path)
