@@ -129,6 +129,7 @@ def _job(environ: Mapping[str, str]) -> Job:
         state=temporary / "reviewbot-state" if environ.get("RUNNER_TEMP") else state_directory(environ),
         now=time.time(),
         run_id=environ.get("GITHUB_RUN_ID", ""),
+        sha=environ.get("GITHUB_SHA", ""),
     )
 
 

@@ -175,6 +175,15 @@ class Standing:
     unread: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """An open issue of ours."""
+
+    number: int
+    body: str
+    url: str = ""
+
+
 class ReviewEvent(StrEnum):
     """With which word a review is posted."""
 
@@ -350,6 +359,14 @@ class OpenIssue:
     labels: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class EditIssue:
+    """Other words in an own issue."""
+
+    number: int
+    body: str
+
+
 Action = (
     PostReview
     | DeletePendingReview
@@ -364,6 +381,7 @@ Action = (
     | RemoveLabel
     | React
     | OpenIssue
+    | EditIssue
 )
 
 

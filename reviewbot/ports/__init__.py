@@ -1,6 +1,6 @@
 """The narrow doors to the world, and the values that pass through them. Adapters stand behind, stages never look."""
 
-from reviewbot.ports.forge import Changes, Desk, Forge, ForgeDiff
+from reviewbot.ports.forge import Board, Changes, Desk, Forge, ForgeDiff
 from reviewbot.ports.model import (
     Account,
     Completion,
@@ -67,11 +67,12 @@ from reviewbot.ports.watch import Clock, Observer, Progress
 from reviewbot.ports.worker import Worker, WorkerLost
 
 __all__ = [
-    "Account", "Ask", "Assignment", "CallState", "Calls", "Changes", "CheckDesign", "Clock", "Completion", "Consultation",
-    "CrossExamination", "Desk", "Dispute", "Dossier", "Draft", "Ended", "Exchange", "Experiment", "Fault", "FirstPass", "Forge",
-    "ForgeDiff", "Given", "Hit", "Improvement", "Job", "Judgement", "ModelCall", "Objects", "Observer", "Outcome", "Pace",
-    "Packet", "Panel", "Passage", "Portion", "Profile", "Profiles", "Progress", "Prompt", "Provider", "ProviderError", "Question",
-    "RawDiff", "Rebuttal", "Recorded", "Related", "Removed", "Reply", "ReplyStatus", "Repo", "Rule", "Sandbox", "Scribe",
-    "Search", "Session", "SessionPlan", "SessionState", "Stop", "Synthesis", "Timings", "Tokens", "ToolCall", "ToolResult",
-    "ToolSpec", "ToolUse", "Toolbox", "TreeEntry", "Verification", "Wanted", "Word", "Worker", "WorkerLost",
+    "Account", "Ask", "Assignment", "Board", "CallState", "Calls", "Changes", "CheckDesign", "Clock", "Completion",
+    "Consultation", "CrossExamination", "Desk", "Dispute", "Dossier", "Draft", "Ended", "Exchange", "Experiment", "Fault",
+    "FirstPass", "Forge", "ForgeDiff", "Given", "Hit", "Improvement", "Job", "Judgement", "ModelCall", "Objects", "Observer",
+    "Outcome", "Pace", "Packet", "Panel", "Passage", "Portion", "Profile", "Profiles", "Progress", "Prompt", "Provider",
+    "ProviderError", "Question", "RawDiff", "Rebuttal", "Recorded", "Related", "Removed", "Reply", "ReplyStatus", "Repo",
+    "Rule", "Sandbox", "Scribe", "Search", "Session", "SessionPlan", "SessionState", "Stop", "Synthesis", "Timings", "Tokens",
+    "ToolCall", "ToolResult", "ToolSpec", "ToolUse", "Toolbox", "TreeEntry", "Verification", "Wanted", "Word", "Worker",
+    "WorkerLost",
 ]  # fmt: skip

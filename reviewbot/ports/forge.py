@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from reviewbot.domain.forge import Action, Done, Permission, Standing
+from reviewbot.domain.forge import Action, Done, Notice, Permission, Standing
 from reviewbot.ports.repo import RawDiff
 
 
@@ -42,6 +42,14 @@ class Changes(Protocol):
 
     def merge_base(self, base_sha: str, head_sha: str) -> str:
         """The commit at which the head left its base, by one small question. Raises ForgeError."""
+        ...
+
+
+class Board(Protocol):
+    """Where issues hang."""
+
+    def notice(self, marker: str) -> Notice | None:
+        """Our open issue whose body opens with ``marker``. Raises ForgeError."""
         ...
 
 

@@ -11,7 +11,7 @@ from enum import StrEnum
 from reviewbot.domain.change import Coverage, CoverageStatus
 from reviewbot.domain.debate import Attendance, Check, CheckOutcome, Proof, Seat, SeatStatus, SettledBy, Stance
 from reviewbot.domain.evidence import Evidence
-from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Review, Suggestion, Verdict
+from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Lifecycle, Review, Suggestion, Verdict
 from reviewbot.publish import plain
 
 STATIC_FAMILY = "static"
@@ -176,7 +176,7 @@ def proof(finding: Finding) -> str:
     """What execution said of it."""
     if _is_undecided(finding):
         return "tested, not decided"
-    if finding.proof is Proof.UNTESTED and finding.settled_by is SettledBy.EVIDENCE:
+    if _is_tools(finding):
         return "a tool's own result, see the evidence"
     return _PROOFS[finding.proof]
 
@@ -185,8 +185,13 @@ def proof_word(finding: Finding) -> str:
     """The same in a word or two, for a table."""
     if _is_undecided(finding):
         return "undecided"
-    tool = finding.proof is Proof.UNTESTED and finding.settled_by is SettledBy.EVIDENCE
-    return "tool result" if tool else finding.proof.value
+    return "tool result" if _is_tools(finding) else finding.proof.value
+
+
+def _is_tools(finding: Finding) -> bool:
+    """A tool says it, and no check was made of it: told by what settled it, or of one that was carried along, by its rule."""
+    carried = finding.lifecycle in (Lifecycle.CARRIED, Lifecycle.REOPENED) and finding.rule is not None
+    return finding.proof is Proof.UNTESTED and (finding.settled_by is SettledBy.EVIDENCE or carried)
 
 
 def outcome(check: Check) -> str:

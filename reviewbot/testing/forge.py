@@ -16,6 +16,7 @@ from reviewbot.domain.forge import (
     DismissReview,
     Done,
     EditComment,
+    EditIssue,
     InlineComment,
     MinimizeComment,
     OpenIssue,
@@ -54,7 +55,7 @@ class MemoryForge:
         self.now = now
         self.done: list[Action] = []
         self.reads = 0
-        self.issues: list[OpenIssue] = []
+        self.issues: list[OpenIssue | EditIssue] = []
         self.reactions: list[React] = []
         self._troubles = list(troubles)
         self._allowed = dict(allowed or {})
@@ -106,7 +107,7 @@ class MemoryForge:
                 self._label(action)
             case React():
                 self.reactions.append(action)
-            case OpenIssue():
+            case OpenIssue() | EditIssue():
                 self.issues.append(action)
         return Done()
 

@@ -41,6 +41,7 @@ class Actor:
     folder: Path
     token: str
     repository: str = "octo/app"
+    sha: str = ""
     environment: dict[str, str] = field(default_factory=dict)
 
     def run(self, name: str, event: dict[str, Any], **inputs: str) -> Ran:
@@ -77,6 +78,7 @@ class Actor:
             "GITHUB_SERVER_URL": self.hub.server_url,
             "GITHUB_WORKSPACE": str(self.folder / "workspace"),
             "GITHUB_RUN_ID": "77",
+            "GITHUB_SHA": str(event.get("after") or self.sha),
             "GITHUB_OUTPUT": str(self.folder / "output"),
             "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
             "RUNNER_TEMP": str(self.folder / "temp"),

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import Self
 
 from reviewbot import __version__
-from reviewbot.adapters.github import acts, artifact, changes, merge_base, permission, pulls, sarif, standing
+from reviewbot.adapters.github import acts, artifact, changes, issues, merge_base, permission, pulls, sarif, standing
 from reviewbot.adapters.github.auth import App, AppToken, Credential, GivenToken, Keys, Token
 from reviewbot.adapters.github.exchange import Wire
 from reviewbot.adapters.github.session import Session, Waits
-from reviewbot.domain.forge import Action, Done, Permission, Standing
+from reviewbot.domain.forge import Action, Done, Notice, Permission, Standing
 from reviewbot.errors import ConfigError
 from reviewbot.ports import Clock, ForgeDiff
 
@@ -80,6 +80,10 @@ class Hub:
     def merge_base(self, base_sha: str, head_sha: str) -> str:
         """See the port ``Changes``."""
         return merge_base.merge_base(self._session, self._repository, base_sha, head_sha=head_sha)
+
+    def notice(self, marker: str) -> Notice | None:
+        """See the port ``Board``."""
+        return issues.notice(self._session, self._repository, marker)
 
     def do(self, action: Action) -> Done:
         """See the port ``Forge``."""

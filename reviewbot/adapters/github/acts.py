@@ -16,6 +16,7 @@ from reviewbot.domain.forge import (
     DismissReview,
     Done,
     EditComment,
+    EditIssue,
     InlineComment,
     MinimizeComment,
     OpenIssue,
@@ -125,6 +126,11 @@ def _open_issue(session: Session, root: str, action: OpenIssue) -> Done:
     return _done(session, Call("POST", f"{root}/issues", "open an issue", body=body, missing=_MAY_NOT))
 
 
+def _edit_issue(session: Session, root: str, action: EditIssue) -> Done:
+    path = f"{root}/issues/{action.number}"
+    return _done(session, Call("PATCH", path, "edit an issue", body={"body": sendable(action.body)}))
+
+
 _Act = Callable[[Session, str, Any], Done]
 
 _ACTS: Mapping[type[Any], _Act] = {
@@ -141,6 +147,7 @@ _ACTS: Mapping[type[Any], _Act] = {
     RemoveLabel: _remove_label,
     React: _react,
     OpenIssue: _open_issue,
+    EditIssue: _edit_issue,
 }
 
 

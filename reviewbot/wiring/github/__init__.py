@@ -12,7 +12,7 @@ from reviewbot.errors import ReviewbotError
 from reviewbot.events.activity import Act
 from reviewbot.posting import Outcome
 from reviewbot.publish.sanitise import inline
-from reviewbot.wiring.github import commands, posts, pulls, zones
+from reviewbot.wiring.github import audits, commands, posts, pulls, zones
 from reviewbot.wiring.github.job import KEYS as KEYS
 from reviewbot.wiring.github.job import Inputs, Job, Place, Report
 from reviewbot.wiring.github.situation import Hub, Situation, at_first, looked_up
@@ -30,7 +30,7 @@ def handle(job: Job) -> Report:
         if first.decision.act is Act.COLLECT and first.facts.known_pull is not None:
             return zones.collect(first, first.facts.known_pull, hub)
         if first.decision.act is Act.AUDIT:
-            return _audited(job)
+            return audits.audit(job, hub, execute=first.decision.execute)
         return _done(looked_up(first, hub), hub)
 
 
@@ -60,12 +60,6 @@ def _skipped(at: Situation) -> Report:
     reason = at.decision.skip_reason
     words = reason.value if reason else "nothing_to_do"
     return Report(skip_reason=words, summary=f"## Not reviewed\n\nskip_reason: `{words}`\n")
-
-
-def _audited(job: Job) -> Report:
-    from reviewbot.wiring.github import audits
-
-    return audits.audit(job)
 
 
 def publish(

@@ -116,7 +116,8 @@ class Place:
 class Job:
     """One run. ``documents`` is the folder of what goes from job to job, ``state`` that of what is remembered between runs;
     ``now`` are seconds since 1970. ``environment`` holds what providers and git may know; The forge's token is in
-    ``place``, and in no environment that anybody is given. ``run_id`` is the forge's number of this workflow run."""
+    ``place``, and in no environment that anybody is given. ``run_id`` is the forge's number of this workflow run, ``sha`` the
+    commit that it is about."""
 
     event: Event
     inputs: Inputs
@@ -128,6 +129,7 @@ class Job:
     state: Path
     now: float
     run_id: str = ""
+    sha: str = ""
 
     @property
     def repository(self) -> str:

@@ -13,12 +13,12 @@ from reviewbot.domain.review import Conclusion
 from reviewbot.events import activity
 from reviewbot.events.activity import Act, Decision, SkipReason
 from reviewbot.events.facts import ActivityOptions, Facts
-from reviewbot.ports import Changes, Desk, Forge
+from reviewbot.ports import Board, Changes, Desk, Forge
 from reviewbot.publish import own
 from reviewbot.wiring.github.job import Job
 
 
-class Hub(Desk, Changes, Forge, Protocol):
+class Hub(Desk, Changes, Board, Forge, Protocol):
     """All that is done with one forge."""
 
 

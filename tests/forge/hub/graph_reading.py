@@ -89,6 +89,7 @@ class Reader:
             "pullRequest": lambda number: self.pull_numbered(known, number),
             "pullRequests": connection("pullRequests", [p for p in known.pulls if not p.deleted], self.pull),
             "issue": lambda number: self.issue_numbered(known, number),
+            "issues": lambda **page: self.issues(known, page),
             "object": lambda oid=None, expression=None: self.object(known, oid or expression),
         }
 
@@ -196,6 +197,13 @@ class Reader:
     def closing(self, known: Pull) -> Callable[..., Node]:
         self.need(known.repository, "issues")
         return connection("closingIssuesReferences", known.closes, self.issue)
+
+    def issues(self, home: Repository, page: dict[str, Any]) -> Node:
+        self.need(home, "issues")
+        states = page.pop("states", None) or ["OPEN", "CLOSED"]
+        newest = (page.pop("orderBy", None) or {}).get("direction") == "DESC"
+        found = sorted((i for i in home.issues if i.state.upper() in states), key=lambda issue: issue.number, reverse=newest)
+        return connection("issues", found, self.issue)(**page)  # type: ignore[no-any-return]
 
     def issue(self, known: Issue) -> Node:
         told = {
