@@ -37,10 +37,12 @@ _KIND_REASONS = {
 
 @dataclass(frozen=True, slots=True)
 class SelectOptions:
-    """``ignore``: patterns as in ``.gitignore``. Of files above ``max_file_bytes`` only the hunks are read."""
+    """``ignore``: patterns as in ``.gitignore``. Of files above ``max_file_bytes`` only the hunks are read. ``is_trusted``: the
+    head is nobody's proposal, so that a file may say of itself that it was generated."""
 
     ignore: tuple[str, ...] = ()
     max_file_bytes: int = 1_000_000
+    is_trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +64,8 @@ def scope(change: ChangeSet, options: SelectOptions) -> Scope:
         return _KIND_REASONS.get(file.kind) or out_of_scope(file.path)
 
     kept, left_out = _parted(change.files, reason)
-    return Scope(kept, left_out, tuple(note for file in change.files for note in _notes(file)))
+    notes = () if change.revisions.is_audit else tuple(note for file in change.files for note in _notes(file))
+    return Scope(kept, left_out, notes)
 
 
 def refine(scope: Scope, contents: Mapping[str, Contents], options: SelectOptions) -> Scope:
@@ -70,7 +73,9 @@ def refine(scope: Scope, contents: Mapping[str, Contents], options: SelectOption
 
     def reason(file: FileChange) -> str | None:
         found = contents.get(file.path)
-        return None if found is None or file.head_path is None else _content_reason(file, found)
+        if found is None or file.head_path is None:
+            return None
+        return _content_reason(file, found, is_trusted=options.is_trusted)
 
     kept, left_out = _parted(scope.files, reason)
     large = tuple(
@@ -112,8 +117,9 @@ def _skipped(file: FileChange, why: str) -> Coverage:
     return Coverage(file.path, CoverageStatus.SKIPPED, why, ignored=True)
 
 
-def _content_reason(file: FileChange, contents: Contents) -> str | None:
-    head, base = contents.head or b"", contents.base or b""
+def _content_reason(file: FileChange, contents: Contents, *, is_trusted: bool) -> str | None:
+    head = contents.head or b""
+    base = head if is_trusted else contents.base or b""
     # The mark in the change alone is the author's word, which would be a way to hide code from the reviewer.
     if _is_marked_generated(head) and _is_marked_generated(base):
         return "generated"

@@ -12,7 +12,7 @@ import click
 
 from reviewbot.domain.event import Target, TargetKind
 from reviewbot.errors import UsageError
-from reviewbot.events.target import named, revision
+from reviewbot.events.target import named, revision, whole
 
 FORMATS = ("text", "json", "markdown", "sarif", "html", "rdjson")
 SEVERITIES = ("none", "low", "medium", "high", "critical")
@@ -21,6 +21,7 @@ COLORS = ("auto", "always", "never")
 EFFORTS = ("low", "medium", "high")
 LOG_FORMATS = ("text", "json")
 LISTINGS = ("text", "json")
+ANSWERS = ("text", "json", "markdown")
 ORIGINS = ("runner", "author")
 
 #: Field of :class:`ReviewArguments`: the configuration key it overrides, and the flag as the user knows it.
@@ -65,6 +66,7 @@ class ReviewArguments(Common):
     worktree: bool = False
     base: str | None = None
     patch: str | None = None
+    all: bool = False
     panel: str | None = None
     model: tuple[str, ...] = ()
     effort: str | None = None
@@ -81,13 +83,16 @@ class ReviewArguments(Common):
     no_exec: bool = False
 
     def chosen_target(self, read_patch: Callable[[str], bytes]) -> Target:
-        """The one target that was named. Raises UsageError for two of them."""
+        """The one target that was named; of ``--all`` TARGET says the commit. Raises UsageError for two of them."""
+        if self.all and not (self.staged or self.worktree or self.base is not None or self.patch is not None):
+            return whole(self.target)
         said = {
             "TARGET": self.target,
             "--staged": self.staged,
             "--worktree": self.worktree,
             "--base": self.base,
             "--patch": self.patch,
+            "--all": self.all,
         }
         chosen = [name for name, value in said.items() if value not in (None, False)]
         if len(chosen) > 1:
@@ -185,8 +190,10 @@ CHECKS: tuple[Decorator[Any], ...] = (
     click.option("--no-exec", is_flag=True, help="Run no tests or linters."),
 )
 
+_ALL = click.option("--all", is_flag=True, help="Audit the whole tree of HEAD, or of the commit TARGET.")
 REVIEW: tuple[Decorator[Any], ...] = (
     *TARGETS,
+    _ALL,
     *PANEL,
     _RESUME,
     click.option("--dry-run", is_flag=True, help="Say who would be asked what, and its worst price; ask nobody."),
@@ -195,6 +202,16 @@ REVIEW: tuple[Decorator[Any], ...] = (
     _TIMEOUT,
     _ROUNDS,
     *CHECKS,
+    *COMMON,
+)
+
+ASK: tuple[Decorator[Any], ...] = (
+    *TARGETS,
+    *PANEL,
+    _RESUME,
+    click.option("--format", type=click.Choice(ANSWERS), default="text", show_default=True, help="What to print."),
+    click.option("-o", "--output", type=_NEW_FILE, help="Write the answer to this file."),
+    _TIMEOUT,
     *COMMON,
 )
 
@@ -238,6 +255,11 @@ def list_options(handler: Callable[..., int]) -> Callable[..., int]:
 def review_options(handler: Callable[..., int]) -> Callable[..., int]:
     """Give a command all options of a review, as one :class:`ReviewArguments`."""
     return _gathered(handler, ReviewArguments, REVIEW)
+
+
+def ask_options(handler: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options of a review that concern who is asked about which change, as one :class:`ReviewArguments`."""
+    return _gathered(handler, ReviewArguments, ASK)
 
 
 def seat_options(handler: Callable[..., int]) -> Callable[..., int]:

@@ -15,6 +15,7 @@ from reviewbot.cli.orders import order_of
 from reviewbot.cli.output import deliver, wants_color
 from reviewbot.cli.watch import watching
 from reviewbot.config import Configuration
+from reviewbot.domain.event import TargetKind
 from reviewbot.domain.evidence import Severity
 from reviewbot.domain.review import Conclusion, Review
 from reviewbot.errors import UsageError
@@ -29,7 +30,7 @@ def review(arguments: ReviewArguments) -> int:
     """Review a change and print the consensus.
 
     TARGET is A..B, A...B, or one commit (against its first parent). Without it: uncommitted work, or where there is none the
-    last commit.
+    last commit. With --all the whole tree of HEAD (or of the commit TARGET) is audited, and compared with the last audit.
     """
     return run(arguments)
 
@@ -40,7 +41,8 @@ def run(arguments: ReviewArguments) -> int:
     if arguments.dry_run:
         return _foretell(order, arguments)
     with watching(arguments, order) as observer:
-        outcome = wiring.review(order, observer)
+        is_audit = order.target.kind is TargetKind.ALL
+        outcome = wiring.audit(order, observer).outcome if is_audit else wiring.review(order, observer)
     deliver(report(outcome.review, arguments, outcome.configuration, environment=order.environment), arguments.output)
     return exit_code(outcome.review, outcome.configuration.get("review.fail_on", str))
 

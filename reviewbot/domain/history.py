@@ -63,6 +63,11 @@ class History:
     """The mark of all that the last complete review was about, empty where there is none."""
 
 
+    def unseen(self) -> History:
+        """The same numbers, findings and dismissals, and nothing that counts as looked at."""
+        return replace(self, seen=frozenset(), course="", whole="")
+
+
 @dataclass(frozen=True, slots=True)
 class Handled:
     """A command that was answered: the number of its comment, and when (seconds since 1970)."""

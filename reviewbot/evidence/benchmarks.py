@@ -32,8 +32,8 @@ PROFILES: Mapping[str, Callable[[bytes], Profile]] = {"pprof": profile.read_ppro
 
 
 def jobs(view: View, options: CheckOptions) -> tuple[Job, ...]:
-    """Every benchmark at base and head in turn, then its profile at both ends. Alone: they measure."""
-    if not any(not is_test_path(file.path) for file in view.files):
+    """Every benchmark at base and head in turn, then its profile at both ends. Alone: they measure. An audit compares nothing."""
+    if view.is_audit or not any(not is_test_path(file.path) for file in view.files):
         return ()
     return tuple(job for benchmark in options.benchmarks for job in rounds(benchmark, options))
 

@@ -32,6 +32,11 @@ def tests(view: View, most: int) -> tuple[str, ...]:
     return tuple(path for path in dict.fromkeys((*changed, *near, *far, *rest)) if path.isprintable())[:most]
 
 
+def every(view: View, most: int) -> tuple[str, ...]:
+    """All test files of the head's tree, in order."""
+    return tuple(path for path in sorted(view.paths) if is_python_test(path) and path.isprintable())[:most]
+
+
 def _module_names(path: str) -> Iterator[str]:
     """What a file may be imported as: its path below a source root, or below the top."""
     parts = path.rsplit(".", 1)[0].split("/")

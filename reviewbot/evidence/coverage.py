@@ -41,8 +41,8 @@ class Measurement:
 
 
 def applies(measurement: Measurement, view: View) -> bool:
-    """There is something for it in the change."""
-    return any(True for _ in _measured(measurement, view))
+    """There is something for it in the change. An audit does not measure."""
+    return not view.is_audit and any(True for _ in _measured(measurement, view))
 
 
 def jobs(measurement: Measurement, view: View, options: CheckOptions) -> tuple[Job, ...]:

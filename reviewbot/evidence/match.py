@@ -51,7 +51,8 @@ class Heard:
 
 
 def compare(change: ChangeSet, sides: Sides, base_texts: Mapping[str, tuple[str, ...]]) -> tuple[Mark, ...]:
-    """Every result with its status. ``base_texts`` holds the lines of the base by head path."""
+    """Every result with its status. ``base_texts`` holds the lines of the base by head path. In an audit all are new but those
+    that the project silenced."""
     newer_names = {file.base_path: file.path for file in change.files if file.base_path}
     spoken_of = {result.path for result in sides.head}
     files = {file.path: _Place.of(file, base_texts.get(file.path, ())) for file in change.files if file.path in spoken_of}
@@ -66,6 +67,8 @@ def compare(change: ChangeSet, sides: Sides, base_texts: Mapping[str, tuple[str,
         else:
             unmatched.append(result)
     left = _Left.of(result for results in old.values() for result in results)
+    if change.revisions.is_audit:
+        return (*marks, *map(_audited, unmatched))
     marks += [_judge(result, left, place=files.get(result.path), base_known=sides.base_known) for result in unmatched]
     return (*marks, *(Mark(EvidenceStatus.FIXED, Side.BASE, result) for result in left.rest()))
 
@@ -142,6 +145,11 @@ def _judge(result: Result, left: _Left, *, place: _Place | None, base_known: boo
     stood_there = not place.base_texts or result.anchor in place.base_texts
     could_come = base_known and (result.rule in AT_A_DISTANCE or result.kind is not EvidenceKind.LINT)
     return _existing(result) if stood_there and not could_come else Mark(EvidenceStatus.NEW, Side.HEAD, _doubted(result))
+
+
+def _audited(result: Result) -> Mark:
+    silenced = result.kind is EvidenceKind.LINT and NOQA.search(result.anchor) is not None
+    return _existing(result) if silenced else Mark(EvidenceStatus.NEW, Side.HEAD, result)
 
 
 def _existing(result: Result) -> Mark:

@@ -75,13 +75,13 @@ class _Course:
 
 
 def applies(view: View, options: CheckOptions) -> bool:
-    """A migration or a query of a project with PostgreSQL migrations is changed."""
-    return CHECK in options.presets and _course(view) is not None
+    """A migration or a query of a project with PostgreSQL migrations is changed. In an audit nothing is."""
+    return CHECK in options.presets and not view.is_audit and _course(view) is not None
 
 
 def jobs(view: View, options: CheckOptions) -> tuple[Job, ...]:
     """One job for both ends."""
-    course = _course(view) if CHECK in options.presets else None
+    course = _course(view) if applies(view, options) else None
     if course is None:
         return ()
     spec = {

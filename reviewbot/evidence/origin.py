@@ -42,3 +42,21 @@ def of_author(ledger: Ledger, required: Iterable[str] = ()) -> Ledger:
 
 def _doubted(item: Evidence) -> Evidence:
     return replace(item, result=replace(item.result, precision=Precision.HEURISTIC))
+
+
+def beside(own: Ledger, told: Ledger) -> Ledger:
+    """What was found here, and after it what the author's word (``of_author``) adds: results that were not found here, numbered
+    on. A check that ran here ran, whatever the author says of it."""
+    known = {_place(item) for item in own.items}
+    added = (item for item in told.items if _place(item) not in known)
+    items = (*own.items, *(replace(item, id=f"E{number}") for number, item in enumerate(added, start=len(own.items) + 1)))
+    ran = {run.name for run in own.checks if run.ran}
+    theirs = tuple(run for run in told.checks if run.name not in ran)
+    named = {run.name for run in theirs}
+    checks = (*(run for run in own.checks if run.name not in named), *theirs)
+    return replace(own, items=items, checks=checks, notes=(*own.notes, *told.notes))
+
+
+def _place(item: Evidence) -> tuple[object, ...]:
+    result = item.result
+    return (result.tool, result.rule, result.path, result.line, result.message)

@@ -44,15 +44,20 @@ _NOTHING = TestReport()
 
 
 def wanted(view: View, options: CheckOptions) -> tuple[str, ...]:
-    """The head's test files to run; none where nothing in scope is Python."""
-    return choose.tests(view, options.max_tests) if CHECK in options.presets and view.python() else ()
+    """The head's test files to run; none where nothing in scope is Python. An audit runs the whole suite."""
+    if CHECK not in options.presets or not view.python():
+        return ()
+    return choose.every(view, options.max_tests) if view.is_audit else choose.tests(view, options.max_tests)
 
 
 def jobs(view: View, options: CheckOptions) -> tuple[Job, ...]:
-    """The chosen tests at head, at base in their own version, and at base in the head's version where they differ."""
+    """The chosen tests at head, at base in their own version, and at base in the head's version where they differ. In an audit
+    at head alone, and unmeasured."""
     tests = wanted(view, options)
     if not tests:
         return ()
+    if view.is_audit:
+        return (job(HEAD, list(tests), Side.HEAD, seconds=options.seconds),)
     older = {file.path: file.base_path or file.path for file in view.files}
     files = test_files(view)
     changed = [test for test in tests if test in dict(files)]
@@ -94,11 +99,11 @@ def hear(view: View, outcomes: Mapping[str, Outcome]) -> Heard:
     reasons = [reason] if reason else []
     if strange:
         reasons.append(f"{len(strange)} failed for what is not installed here, as {shown.sentence(next(iter(strange.values())))}")
-    if runs.head.started and not runs.head.measured:
+    if runs.head.started and not runs.head.measured and not view.is_audit:
         reasons.append("coverage was not measured")
     if runs.head.attempt:
         reasons.append("it started only without the project's own options")
-    if not runs.base.counts:
+    if not runs.base.counts and not view.is_audit:
         reasons.append(f"at base: {_why_not(outcomes.get(BASE), runs.base)}")
     cut_short = bool(reason or strange)
     run = CheckRun(CHECK, ran=True, reason="; ".join(reasons), seconds=seconds, failed=broke, cut_short=cut_short)
@@ -248,15 +253,23 @@ class _Kind(StrEnum):
 
     BROKE = "what the test asks for held at base, and does not any more"
     IS_RED = "a test that came or changed with this change does not pass"
+    IN_AUDIT = "the project's own test does not pass"
     NOT_COMPARED = "the test fails at head; at base it was not run, so that it may have failed before"
 
 
-_SEVERITIES = {_Kind.BROKE: Severity.HIGH, _Kind.IS_RED: Severity.MEDIUM, _Kind.NOT_COMPARED: Severity.LOW}
+_SEVERITIES = {
+    _Kind.BROKE: Severity.HIGH,
+    _Kind.IS_RED: Severity.MEDIUM,
+    _Kind.IN_AUDIT: Severity.MEDIUM,
+    _Kind.NOT_COMPARED: Severity.LOW,
+}
 
 
 def _kind(view: View, failure: Failure, before: _Before) -> _Kind:
     if before is _Before.PASSED:
         return _Kind.BROKE
+    if view.is_audit:
+        return _Kind.IN_AUDIT
     file = view.change.file(failure.id.partition("::")[0])
     return _Kind.IS_RED if file or any(is_test_path(file.path) for file in view.files) else _Kind.NOT_COMPARED
 

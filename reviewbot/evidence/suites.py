@@ -85,7 +85,7 @@ def applies(suite: Suite, view: View) -> bool:
 
 
 def jobs(suite: Suite, view: View, options: CheckOptions) -> tuple[Job, ...]:
-    """Head, base, and base with the head's tests where those changed."""
+    """Head, base, and base with the head's tests where those changed. In an audit head alone."""
     if not applies(suite, view):
         return ()
     head = Job(
@@ -97,6 +97,8 @@ def jobs(suite: Suite, view: View, options: CheckOptions) -> tuple[Job, ...]:
         collect=(suite.report,) if suite.report else (),
         environment=suite.environment,
     )
+    if view.is_audit:
+        return (head,)
     base = replace(head, name=f"{suite.name}:base", tree=Side.BASE, keep=WELL)
     newer = _test_files(view)
     return (head, base, replace(base, name=f"{suite.name}:overlay", overlay=newer, keep=())) if newer else (head, base)
@@ -117,7 +119,7 @@ def hear(suite: Suite, view: View, outcomes: Mapping[str, Outcome]) -> Heard:
         return Heard(runs=(CheckRun(suite.name, ran=False, reason=reason, seconds=seconds, cut_short=True),))
     marks = tuple(_marks(suite, view, told))
     reasons = [reason] if reason else []
-    if not told["base"]:
+    if not told["base"] and not view.is_audit:
         reasons.append("at base no test ran")
     run = CheckRun(suite.name, ran=True, reason="; ".join(reasons), seconds=seconds, cut_short=bool(reason))
     return Heard(marks=marks, runs=(run,), tests=_totals(told["head"]))

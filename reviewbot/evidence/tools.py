@@ -90,10 +90,11 @@ def applies(tool: Tool, view: View) -> bool:
 
 
 def jobs(tool: Tool, view: View, options: CheckOptions) -> tuple[Job, ...]:
-    """Head, then base."""
+    """Head, then base. In an audit head alone."""
     if not applies(tool, view):
         return ()
-    found = (job(tool, view, side, seconds=options.seconds, paths=paths(tool, view, side)) for side in (Side.HEAD, Side.BASE))
+    sides = (Side.HEAD,) if view.is_audit else (Side.HEAD, Side.BASE)
+    found = (job(tool, view, side, seconds=options.seconds, paths=paths(tool, view, side)) for side in sides)
     return tuple(one for one in found if one is not None)
 
 
@@ -169,7 +170,10 @@ def applies_to(tool: Tool, view: View, file: FileChange) -> bool:
 
 
 def _configuration(tool: Tool, view: View) -> tuple[tuple[tuple[str, bytes], ...], tuple[str, ...]]:
-    """The base's version of what configures the tool, to be laid over the head's tree, and what stands only there."""
+    """The base's version of what configures the tool, to be laid over the head's tree, and what stands only there. A tree that
+    is audited is trusted with its own."""
+    if view.is_audit:
+        return (), ()
     overlay: list[tuple[str, bytes]] = []
     without: list[str] = []
     for file in view.change.files:
@@ -207,7 +211,8 @@ def _placed(tool: Tool, view: View, side: Side, *, said: tuple[Remark, ...]) -> 
             continue
         if path not in texts:
             texts[path] = places.lines(_data(view.contents_of(file), side))
-        yield _result(tool, replace(remark, path=path), places.line_at(texts[path], remark.line))
+        found = _result(tool, replace(remark, path=path), places.line_at(texts[path], remark.line))
+        yield replace(found, consequence=_reported(tool, remark)) if view.is_audit else found
 
 
 def _elsewhere(tool: Tool, view: View, side: Side, *, remark: Remark) -> Iterator[Result]:
@@ -235,11 +240,15 @@ def _result(tool: Tool, remark: Remark, anchor: str) -> Result:
         end_line=max(remark.end_line, remark.line),
         anchor=anchor,
         trigger=f"{tool.name} runs",
-        consequence=f"{tool.name} reports it{f' as {remark.rule}' if remark.rule else ''}, and did not before this change",
+        consequence=f"{_reported(tool, remark)}, and did not before this change",
         excerpt=f"{remark.rule or remark.grade.name.lower()}: {message}",
         command=(tool.name, remark.path),
         exit_code=1,
     )
+
+
+def _reported(tool: Tool, remark: Remark) -> str:
+    return f"{tool.name} reports it{f' as {remark.rule}' if remark.rule else ''}"
 
 
 def _name(file: FileChange, side: Side) -> str | None:

@@ -45,6 +45,11 @@ class View:
         return self.change.revisions.base_tree is not None and self.change.revisions.head_tree is not None
 
     @property
+    def is_audit(self) -> bool:
+        """The whole tree is looked at for itself: no base to run anything at, and what is silenced was so by the project."""
+        return self.change.revisions.is_audit
+
+    @property
     def names(self) -> frozenset[str]:
         """Every file of either end: a configuration that the change takes away still says what the project uses."""
         return frozenset(self.paths) | {file.base_path for file in self.change.files if file.base_path}

@@ -13,7 +13,7 @@ from reviewbot.domain.change import Revisions
 from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.evidence import Ledger
 from reviewbot.domain.review import RangeMode, Review
-from reviewbot.pipeline import checking, ending, material
+from reviewbot.pipeline import checking, ending, material, unread
 from reviewbot.pipeline.conversation import Talk
 from reviewbot.pipeline.past import past
 from reviewbot.pipeline.world import Identity, Options, Unremembered, World, begun
@@ -37,9 +37,11 @@ def review(request: ReviewRequest, revisions: Revisions, world: World, *, option
     division = talk.division(read.chosen.shown) if before.mode is RangeMode.FULL else None
     ledger, overlapped = evidence()
     files = before.shown(read.chosen.shown, ledger, names)
+    apart = unread.told(talk, ledger)
+    talk = unread.after(talk, apart)
     brief = talk.brief(division or talk.division(files), before.heard(ledger, names), files)
     transcript, told = talk.hold(brief)
-    made = ending.concluded(read.chosen, before, ledger, transcript=transcript, told=told, identity=identity)
+    made = ending.concluded(read.chosen, before, ledger, transcript=transcript, told=(*told, *apart), identity=identity)
     return _closed(made, request, world, started=started, overlapped=overlapped)
 
 

@@ -48,7 +48,8 @@ class Unremembered:
 @dataclass(frozen=True, slots=True)
 class World:
     """The doors. ``objects`` and ``search`` are ``None`` where there is only a patch; ``cores`` is how many jobs run at a time.
-    ``elsewhere`` answers experiments in the sandbox's stead: what they show, or ``None`` where that is awaited."""
+    ``elsewhere`` answers experiments in the sandbox's stead: what they show, or ``None`` where that is awaited. ``clerk`` judges
+    by fixed rules what checks say of files that the panel does not read in an audit."""
 
     repo: Repo
     objects: Objects | None
@@ -61,6 +62,7 @@ class World:
     session: Session = Unremembered()
     cores: int = 2
     elsewhere: Callable[[Experiment], Verification | None] | None = None
+    clerk: Panel | None = None
 
 
 @dataclass(frozen=True, slots=True)

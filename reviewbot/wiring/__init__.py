@@ -3,6 +3,7 @@
 ``review`` and ``plan`` put a review together; the rest tells what is configured and what is remembered.
 """
 
+from reviewbot.wiring.auditing import Audit, audit
 from reviewbot.wiring.diagnosis import diagnose
 from reviewbot.wiring.options import options_of
 from reviewbot.wiring.order import Forecast, Order, Outcome, SystemClock, configure, run_id
@@ -13,12 +14,14 @@ from reviewbot.wiring.status import ModelStatus, models, profiles
 
 __all__ = [
     "STATIC_NOTE",
+    "Audit",
     "Forecast",
     "ModelStatus",
     "Order",
     "Outcome",
     "SessionSummary",
     "SystemClock",
+    "audit",
     "configure",
     "diagnose",
     "export",

@@ -29,9 +29,10 @@ def everyone(seating: Seating) -> tuple[SeatPlan, ...]:
     return (*seating.seats, *((seating.moderator,) if seating.moderator else ()))
 
 
-def request(order: Order) -> ReviewRequest:
-    """What is asked for."""
-    return ReviewRequest(order.target, order.title, order.focus, order.background, order.history, order.pull_request)
+def request(order: Order, configuration: Configuration) -> ReviewRequest:
+    """What is asked for. Where every review is to be a whole one, nothing counts as seen."""
+    history = order.history if configuration.get("github.incremental", bool) else order.history.unseen()
+    return ReviewRequest(order.target, order.title, order.focus, order.background, history, order.pull_request)
 
 
 def told(order: Order) -> Request:

@@ -191,7 +191,7 @@ def _unchanged(seating: Seating, case: _Case, order: Order) -> Review | None:
     identity = pipeline.Identity(run_id(), case.handed.repository, notes, told)
     repo, revisions = _handover(case), case.handed.revisions
     objects = repo if revisions.head_tree is not None else None
-    return pipeline.unchanged(course.request(order), revisions, repo, objects=objects, options=case.options, identity=identity)
+    return pipeline.unchanged(course.request(order, case.configuration), revisions, repo, objects=objects, options=case.options, identity=identity)
 
 
 def _handover(case: _Case) -> Handover:
@@ -213,7 +213,7 @@ def _made(
     repo = _handover(case)
     notes = (*cast.notes, *case.configuration.notices, *case.notes)
     identity = pipeline.Identity(run_id(), handed.repository, notes, cast.course)
-    request = course.request(order)
+    request = course.request(order, case.configuration)
     with closing(ProcessWorker()) as worker:
         world = pipeline.World(
             repo,

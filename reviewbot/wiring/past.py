@@ -10,10 +10,14 @@ from typing import TYPE_CHECKING
 
 from reviewbot.adapters.store.records import CallRecord, SessionRecord
 from reviewbot.adapters.store.records import SessionSummary as SessionSummary
+from reviewbot.domain.audit import Rotation
+from reviewbot.domain.change import Revisions
 from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.review import Review
 from reviewbot.errors import RevisionError, UsageError
 from reviewbot.ports import CallState
+from reviewbot.publish import document
+from reviewbot.publish.load_request import Request, load_request
 from reviewbot.publish.transcript import DebateCall, DebateRecord, DebateSeat
 from reviewbot.wiring import books
 from reviewbot.wiring.order import Order, Outcome
@@ -52,22 +56,34 @@ def replay(order: Order, name: str) -> Outcome:
         said = store.history.document(summary.id, "order")
     if not summary.base or not summary.head or said is None:
         raise UsageError(f"{summary.id} was no debate about commits", hint="show it with 'reviewbot sessions show'")
+    nowhere = Revisions("", "", "", None, None)
+    asked = load_request(document.dumps(said["request"]), about=nowhere) if "request" in said else Request()
     flags = {key: (value, flag) for key, (value, flag) in said["flags"].items()}
     again = replace(
         order,
-        target=Target(TargetKind.RANGE, base=summary.base, head=summary.head),
+        target=_target(summary, is_audit="audit" in said),
+        rotation=Rotation(tuple((mark, at) for mark, at in said.get("audit", ()))),
         flags={**flags, **order.flags},
         title=summary.title,
         panel=said["panel"],
         models=tuple(said["models"]) or tuple(f"{seat.name}={seat.model}" for seat in summary.seats),
         execute=said["execute"],
         focus=said["focus"],
+        background=asked.background,
+        history=asked.earlier,
+        pull_request=asked.pull_request,
         offline=True,
     )
     try:
         return review(again)
     except RevisionError as exc:
         raise RevisionError(exc.message, hint="its commits are gone; 'reviewbot sessions show' still has every word") from exc
+
+
+def _target(summary: SessionSummary, *, is_audit: bool) -> Target:
+    if is_audit:
+        return Target(TargetKind.ALL, head=summary.head)
+    return Target(TargetKind.RANGE, base=summary.base, head=summary.head)
 
 
 def last_review(order: Order) -> Review:

@@ -82,7 +82,7 @@ def _unchanged(seating: Seating, scene: Scene, order: Order) -> Review | None:
     options = options_of(scene.configuration, execute=order.execute)
     notes = (*seating.notices, *scene.configuration.notices)
     identity = _identity(scene, notes, course.course(seating, scene.configuration, options))
-    asked = course.request(order)
+    asked = course.request(order, scene.configuration)
     return pipeline.unchanged(asked, scene.revisions, scene.repo, objects=scene.git, options=options, identity=identity)
 
 
@@ -93,11 +93,12 @@ def _identity(scene: Scene, notes: tuple[str, ...], told: str) -> pipeline.Ident
 def _made(cast: Cast, scene: Scene, order: Order, *, room: Sandbox, observer: Observer) -> Review:
     git = scene.git
     identity = _identity(scene, (*cast.notes, *scene.configuration.notices), cast.course)
-    request = course.request(order)
+    request = course.request(order, scene.configuration)
     with closing(ProcessWorker()) as worker:
         world = pipeline.World(
             scene.repo, git, room, cast.panel, SystemClock(), observer, worker, search=git, session=cast.session, cores=cores()
         )
+        world = replace(world, clerk=StaticPanel()) if scene.revisions.is_audit else world
         return pipeline.review(request, scene.revisions, world, options=cast.options, identity=identity)
 
 
@@ -160,7 +161,7 @@ def _session_plan(seating: Seating, scene: Scene, order: Order, *, plain: pipeli
     everyone = course.everyone(seating)
     change = (revisions.base_tree, revisions.head_tree) if scene.git else scene.repo.diff(revisions).patch
     effort = scene.configuration.get("debate.effort", str)
-    decisive = (__version__, change, plain, everyone, effort, room.level, order.focus, _around(scene), *course.known(order))
+    decisive = (__version__, change, plain, everyone, effort, room.level, order.focus, around(scene), *course.known(order))
     return SessionPlan(
         key=hashlib.sha256(repr(decisive).encode("utf-8", "surrogateescape")).hexdigest(),
         run_id=run_id(),
@@ -173,7 +174,7 @@ def _session_plan(seating: Seating, scene: Scene, order: Order, *, plain: pipeli
     )
 
 
-def _around(scene: Scene) -> tuple[object, ...]:
+def around(scene: Scene) -> tuple[object, ...]:
     """The operator's settings that decide what checks and look-ups say, and are no options of a stage."""
     held = scene.configuration
     databases = [row for row in held.rows() if row[0].startswith("databases.")]
@@ -185,7 +186,8 @@ def _retold(order: Order) -> dict[str, Any]:
     """What was typed, for a replay."""
     flags = {key: list(said) for key, said in order.flags.items()}
     said = {"panel": order.panel, "models": list(order.models), "flags": flags, "execute": order.execute, "focus": order.focus}
-    said |= {"audit": [list(pair) for pair in order.rotation.read]} if order.target.kind is TargetKind.ALL else {}
+    shown: dict[str, Any] = {"audit": [list(pair) for pair in order.rotation.read]}
+    said |= shown if order.target.kind is TargetKind.ALL else {}
     return said | ({"request": request_document(course.told(order))} if course.known(order) else {})
 
 

@@ -88,3 +88,18 @@ def test_an_audit_that_was_cut_off_is_taken_up_where_it_was(whole: Stage, models
     calls = len(models.calls)
     assert by_status(audited(whole)) == by_status(first)
     assert len(models.calls) == calls, "what was paid for is not asked again"
+
+
+def test_what_a_check_says_of_a_file_that_nobody_reads_this_time_counts(whole: Stage, models: Models) -> None:
+    whole.repo.write("shop/gamma.py", f"import pdb\n\n\n{module(FUNCTIONS, 'gamma')}\n\npdb.set_trace()\n")
+    whole.repo.commit("Look into it")
+    first = audited(whole)
+    assert "shop/gamma.py" in by_status(first)[LATER]
+    found = [one for one in first["findings"] if one["path"] == "shop/gamma.py"]
+    assert [(one["rule"], one["status"], one["raised_by"]) for one in found][:1] == [("debugger", "accepted", ["checks"])]
+    names = [one["id"] for one in first["findings"]]
+    assert len(names) == len(set(names))
+    assert {one["path"] for one in first["findings"]} == {"shop/gamma.py", "shop/login.py"}
+    second = audited(whole)
+    same = {one["id"]: one["lifecycle"] for one in second["findings"] if one["status"] == "accepted"}
+    assert same == dict.fromkeys((one["id"] for one in first["findings"] if one["status"] == "accepted"), "carried")

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from reviewbot.domain.audit import AuditMemory, Comparison, Rotation, file_mark, finding_mark
 from reviewbot.domain.change import AUDIT, Coverage, CoverageStatus
 from reviewbot.domain.history import History
-from reviewbot.domain.review import Conclusion, FindingStatus, Lifecycle, Review
-from reviewbot.publish import audit
+from reviewbot.domain.review import Conclusion, FindingStatus, Lifecycle, Review, Verdict
+from reviewbot.publish import audit, formats, phrases
 from reviewbot.publish.sanitise import LINK_HOSTS
 from tests.publish import github, samples
 from tests.publish.test_sanitise import ANYTHING
@@ -130,3 +130,19 @@ def test_hostile_words_stay_words(text: str) -> None:
     assert audit.decode(body) is not None
     assert github.dangers(rest, LINK_HOSTS, own_html=True) == []
     assert "<!--" not in "".join(token.content for token in github.parse(rest) if token.type.startswith("html"))
+
+
+@pytest.mark.parametrize("name", formats.FORMATS)
+def test_every_format_of_a_hostile_audit_can_be_written(name: str) -> None:
+    review = a_review(samples.HOSTILE, notes=(f"audit: {samples.HOSTILE_WORDS}",))
+    written = formats.render(name, review, formats.Rendering())
+    assert written
+    if name == "text":
+        assert "\x1b" not in written
+        assert "\n::error" not in written
+
+
+def test_an_audit_asks_nobody_for_changes_and_approves_nothing() -> None:
+    heads = {verdict: phrases.headline(a_review(verdict=verdict)).words for verdict in Verdict}
+    assert heads[Verdict.REQUEST_CHANGES] == "Grave findings"
+    assert heads[Verdict.APPROVE] == "Comments"

@@ -30,7 +30,9 @@ def fetch(url: str, commits: tuple[str, ...], into: Path, *, token: str, environ
             raise UsageError(f"{commit[:50]!r} is not the id of a commit", hint="name it whole")
     into.mkdir(parents=True, exist_ok=True)
     clean = clean_environment(environment)
-    Git(into, clean | {"GIT_CONFIG_GLOBAL": "/dev/null"}).run("init", "--quiet", "--template=", "--initial-branch=none")
+    here = Git(into, clean | {"GIT_CONFIG_GLOBAL": "/dev/null"})
+    here.run("init", "--quiet", "--template=", "--initial-branch=none")
+    here.run("config", "remote.origin.url", url)  # by which the repository is known from run to run
     outward = {name: environment[name] for name in _OUTWARD if name in environment}
     git = Git(into, clean | outward | _secrets(url, token), _transport(url), FETCH_SECONDS)
     answer = git.ask("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--depth=1", "--end-of-options", url, *commits)

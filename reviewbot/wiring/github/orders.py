@@ -47,7 +47,7 @@ def request_of(order: Order, about: Revisions) -> str:
 
 def whole(order: Order, focus: str = "") -> Order:
     """The same order with everything looked at again: numbers and dismissals are kept, what was seen is not."""
-    return replace(order, focus=focus, history=replace(order.history, seen=frozenset(), course=""))
+    return replace(order, focus=focus, history=order.history.unseen())
 
 
 def blank(order: Order) -> Order:
