@@ -116,3 +116,16 @@ def test_the_command_is_measured():
 @pytest.mark.slow
 def test_the_diff_parser_is_measured():
     assert re.search(r"^generated +\d+ +\d+ +\d+ ", run("diff.py", "--lines=600"), re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_a_review_on_github_is_measured():
+    said = run("pull_requests.py", "--rounds=1", "--delay=0", "--only=S")
+    assert "not what was meant" not in said
+    assert re.search(r"^S: 63 changed lines in 3 files, 3 findings$", said, re.MULTILINE)
+    calls = {line[2:29].strip(): (int(line[29:35]), int(line[35:42])) for line in said.splitlines() if " to " in line}
+    assert calls["a floor of three calls"] == (3, 2)
+    assert calls["reviewbot review, no forge"] == (0, 0)
+    assert calls["first review"][0] <= 8
+    assert calls["the same head again"][1] == 0
+    assert re.search(r"^a draft, which is skipped, after 0 calls: .*×$", said, re.MULTILINE)

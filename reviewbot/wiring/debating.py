@@ -191,7 +191,9 @@ def _unchanged(seating: Seating, case: _Case, order: Order) -> Review | None:
     identity = pipeline.Identity(run_id(), case.handed.repository, notes, told)
     repo, revisions = _handover(case), case.handed.revisions
     objects = repo if revisions.head_tree is not None else None
-    return pipeline.unchanged(course.request(order, case.configuration), revisions, repo, objects=objects, options=case.options, identity=identity)
+    return pipeline.unchanged(
+        course.request(order, case.configuration), revisions, repo, objects=objects, options=case.options, identity=identity
+    )
 
 
 def _handover(case: _Case) -> Handover:

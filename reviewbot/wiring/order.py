@@ -21,6 +21,7 @@ from reviewbot.domain.review import Review
 from reviewbot.errors import ConfigError
 from reviewbot.ports import Portion
 from reviewbot.wiring import ruling
+from reviewbot.wiring.clock import SystemClock as SystemClock
 
 REPOSITORY_FILES = (".reviewbot.yml", "pyproject.toml")
 """Where a repository may configure its reviews, best first. Read from the base commit."""
@@ -78,14 +79,6 @@ class Forecast:
     worst_usd: float
     cap_usd: float
     notes: tuple[str, ...] = ()
-
-
-class SystemClock:
-    """The machine's monotonic clock."""
-
-    def seconds(self) -> float:
-        """Seconds since some moment."""
-        return time.monotonic()
 
 
 class Silent:

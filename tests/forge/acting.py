@@ -43,6 +43,7 @@ class Actor:
     repository: str = "octo/app"
     sha: str = ""
     environment: dict[str, str] = field(default_factory=dict)
+    command: tuple[str, ...] = COMMAND
 
     def run(self, name: str, event: dict[str, Any], **inputs: str) -> Ran:
         """One run to its end."""
@@ -87,7 +88,7 @@ class Actor:
             **{f"INPUT_{key.upper()}": value for key, value in inputs.items()},
         }
         return subprocess.Popen(
-            COMMAND, env=variables, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
+            self.command, env=variables, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
         )
 
     @property

@@ -1,22 +1,26 @@
-"""One run of the GitHub Action, from its event to what it leaves behind: look, decide, do one thing."""
+"""One run of the GitHub Action, from its event to what it leaves behind: look, decide, do one thing.
+
+Most runs have nothing to do: what does something is imported when there is something to do.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from reviewbot.config import Configuration, load
-from reviewbot.domain.change import ChangeSet
-from reviewbot.domain.review import Review
 from reviewbot.errors import ReviewbotError
 from reviewbot.events.activity import Act
-from reviewbot.posting import Outcome
-from reviewbot.publish.sanitise import inline
-from reviewbot.wiring.github import audits, commands, posts, pulls, zones
+from reviewbot.wiring.clock import SystemClock
 from reviewbot.wiring.github.job import KEYS as KEYS
 from reviewbot.wiring.github.job import Inputs, Job, Place, Report
 from reviewbot.wiring.github.situation import Hub, Situation, at_first, looked_up
-from reviewbot.wiring.order import SystemClock
+
+if TYPE_CHECKING:
+    from reviewbot.domain.change import ChangeSet
+    from reviewbot.domain.review import Review
+    from reviewbot.posting import Outcome
 
 __all__ = ["KEYS", "Inputs", "Job", "Place", "Report", "handle", "publish", "told"]
 
@@ -28,18 +32,27 @@ def handle(job: Job) -> Report:
         return _skipped(first)
     with opened(job.place) as hub:
         if first.decision.act is Act.COLLECT and first.facts.known_pull is not None:
+            from reviewbot.wiring.github import zones
+
             return zones.collect(first, first.facts.known_pull, hub)
         if first.decision.act is Act.AUDIT:
+            from reviewbot.wiring.github import audits
+
             return audits.audit(job, hub, execute=first.decision.execute)
-        return _done(looked_up(first, hub), hub)
+        at = looked_up(first, hub)
+        return _skipped(at) if at.decision.act is Act.NOTHING else _done(at, hub)
 
 
 def told(error: ReviewbotError) -> str:
     """An error as safe Markdown."""
+    from reviewbot.publish.sanitise import inline
+
     return inline(str(error))
 
 
 def _done(at: Situation, hub: Hub) -> Report:
+    from reviewbot.wiring.github import commands, pulls, zones
+
     match at.decision.act:
         case Act.REVIEW:
             return pulls.review(at, hub)
@@ -66,6 +79,8 @@ def publish(
     review: Review, change: ChangeSet, configuration: Configuration, *, place: Place, number: int
 ) -> tuple[Outcome, tuple[str, ...]]:
     """Post a finished review on pull request ``number``, and what is to be said of how that ended. Raises ReviewbotError."""
+    from reviewbot.wiring.github import posts, pulls
+
     with opened(place) as hub:
         made = posts.alone(review, change, pulls.options_of(configuration), hub=hub, number=number)
     ending = (posts.ENDINGS[made.ending],) if made.ending in posts.ENDINGS else ()

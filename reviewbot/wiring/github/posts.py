@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from reviewbot import posting
+from reviewbot.adapters.patch import PatchOnly
 from reviewbot.changeset import diff
 from reviewbot.consensus import carry
 from reviewbot.domain.change import ChangeSet, Revisions
+from reviewbot.domain.event import TargetKind
 from reviewbot.domain.evidence import Severity
 from reviewbot.domain.review import Conclusion, FindingStatus, Review
+from reviewbot.ports import Repo
 from reviewbot.posting import Ending, Outcome
 from reviewbot.publish import annotate, markdown, own, phrases, sarif
 from reviewbot.publish.wanted import Matter, PublishOptions, wanted
 from reviewbot.wiring.github.job import Job, Report
 from reviewbot.wiring.github.situation import Hub, Situation
 from reviewbot.wiring.order import Order
-from reviewbot.wiring.scene import Scene, opened
+from reviewbot.wiring.rooms import open_repository
+from reviewbot.wiring.scene import Scene
 
 DRY = "a dry run: nothing was posted"
 ENDINGS = {
@@ -35,10 +42,21 @@ SKIPPED = {Ending.SUPERSEDED: "head_moved", Ending.CLOSED: "closed", Ending.LOCK
 
 def matter(review: Review, order: Order, options: PublishOptions) -> Matter:
     """What is to be published of a review: with the change, for the places of its comments. Raises ReviewbotError."""
-    with opened(order) as scene:
-        change = change_of(scene, review.revisions)
     history = carry.history_after(review, order.history)
-    return Matter(review, change, history, options)
+    return Matter(review, _change(order, review.revisions), history, options)
+
+
+def _change(order: Order, about: Revisions) -> ChangeSet:
+    """The change of an order, its ends called as the review calls them. No configuration is looked up for that."""
+    if order.target.kind is TargetKind.PATCH:
+        return _read(PatchOnly(), order, about)
+    with ExitStack() as stack:
+        scratch = Path(stack.enter_context(TemporaryDirectory(prefix="reviewbot-", ignore_cleanup_errors=True)))
+        return _read(stack.enter_context(open_repository(order.directory, scratch, order.environment)), order, about)
+
+
+def _read(repo: Repo, order: Order, about: Revisions) -> ChangeSet:
+    return diff.read(repo.diff(repo.resolve(order.target)), about)
 
 
 def change_of(scene: Scene, about: Revisions) -> ChangeSet:

@@ -4,26 +4,25 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from reviewbot.consensus import policy
 from reviewbot.domain.event import Happening
 from reviewbot.domain.forge import PullRequest
 from reviewbot.domain.review import Review
-from reviewbot.errors import OutputError, UsageError
+from reviewbot.errors import UsageError
 from reviewbot.evidence.origin import Origin
 from reviewbot.ports import Changes
-from reviewbot.publish import anchors, document, load
+from reviewbot.publish import anchors, load
 from reviewbot.publish.load_evidence import LEDGER, load_evidence
 from reviewbot.wiring import books, collecting, debating
 from reviewbot.wiring.collecting import Collected
-from reviewbot.wiring.github import consulted, ground, orders, posts, pulls
+from reviewbot.wiring.github import consulted, documents, ground, orders, posts, pulls
+from reviewbot.wiring.github.documents import CHANGESET, EVIDENCE, REVIEW
 from reviewbot.wiring.github.job import KEYS, Job, Report
 from reviewbot.wiring.github.situation import Hub, Situation
 from reviewbot.wiring.order import Order
 from reviewbot.wiring.scene import opened
 
-CHANGESET, EVIDENCE, REVIEW = "changeset.json", "evidence.json", "review.json"
 NOT_BELIEVED = "the evidence of the author's run is not about this change, or cannot be read: it was left aside"
 NO_EVIDENCE = "no evidence of a runner was at hand: nothing of the change was executed"
 
@@ -33,8 +32,8 @@ def collect(at: Situation, pull: PullRequest, changes: Changes) -> Report:
     job = replace(at.job, environment={name: value for name, value in at.job.environment.items() if name not in KEYS})
     with ground.found(job, pull, changes) as found:
         made = collecting.collect(_collecting(job, found, execute=at.decision.execute))
-    _write(job, CHANGESET, made.changeset)
-    _write(job, EVIDENCE, made.evidence)
+    documents.write(job, CHANGESET, made.changeset)
+    documents.write(job, EVIDENCE, made.evidence)
     missing = [run for run in made.ledger.checks if run.required and not run.ran]
     words = f"{sum(run.ran for run in made.ledger.checks)} checks ran; the debate is held by the workflow that follows."
     return Report(exit_code=3 if missing else 0, summary=f"## Evidence collected\n\n{words}\n", reviewed_sha=pull.head_sha)
@@ -52,7 +51,7 @@ def debate(at: Situation, hub: Hub) -> Report:
     assert not isinstance(made, debating.Pending)
     review = policy.limited(pulls.named(made.review, at.job, standing.pull), found.left_out)
     review = replace(review, notes=(*review.notes, *notes))
-    _write(at.job, REVIEW, document.dumps(document.document(review)))
+    documents.keep(at.job, review)
     books.keep_beside(review, at.job.state, consulted.project(at))
     return posts.reported(review)
 
@@ -120,14 +119,3 @@ def _read(job: Job, name: str, most: int = load.REVIEW.max_bytes) -> bytes:
     if len(data) > most:
         raise UsageError(f"{name} has more than {most:,} bytes", hint="no document of reviewbot is so large")
     return data
-
-
-def _write(job: Job, name: str, text: str) -> Path:
-    path = job.documents / name
-    try:
-        job.documents.mkdir(parents=True, exist_ok=True)
-        path.unlink(missing_ok=True)
-        path.write_text(text, encoding="utf-8")
-    except OSError as exc:
-        raise OutputError(f"cannot write {path}: {exc.strerror}", hint="RUNNER_TEMP names a folder that can be written") from exc
-    return path
