@@ -18,6 +18,7 @@ from reviewbot.config.layers import VARIABLE
 from reviewbot.domain.review import Finding
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.events import payload
+from reviewbot.publish import plain
 from reviewbot.wiring import github as action
 from reviewbot.wiring.github.job import Inputs, Job, Place, Report
 
@@ -59,7 +60,7 @@ def _leave(report: Report, environ: Mapping[str, str]) -> None:
     for line in report.annotations:
         print(line)
     for notice in report.notices:
-        print(annotate("notice", notice))
+        print(annotate("notice", plain.line(notice)))
     if report.skip_reason:
         say(f"reviewbot: nothing to do: {report.skip_reason}")
 

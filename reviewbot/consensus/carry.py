@@ -183,7 +183,7 @@ def _unraised(known: Known, look: Look) -> Finding | None:
         return _from_history(known, place, look, lifecycle=Lifecycle.REOPENED) if place and back else None
     if place is None or not stands:
         return _fixed(known, GONE if place is None else NOT_SAID)
-    if fresh and look.is_whole and not result_stands(known, look):
+    if fresh and look.is_whole and not known.grounds:  # the check behind grounds did not run: silence is no answer
         return _fixed(known, NOT_RAISED)
     return _from_history(known, place, look)
 

@@ -136,8 +136,12 @@ def result_gone(known: Known, look: Look) -> bool:
 
 
 def _ran(tool: str, ledger: Ledger) -> bool:
-    """The tool said all that it has to say. A tool that has no check of its own name reads the change, as analysers do."""
-    own = [run for run in ledger.checks if run.name == tool] or [run for run in ledger.checks if run.name in (ANALYSERS, API)]
+    """The tool said all that it has to say. A tool that has no check of its own name reads the change, as analysers do. Where
+    nothing could be executed, no tool was asked with the project's own settings: what it does not say then says nothing."""
+    named = [run for run in ledger.checks if run.name == tool]
+    if named and ledger.sandbox == "none":
+        return False
+    own = named or [run for run in ledger.checks if run.name in (ANALYSERS, API)]
     return bool(own) and all(run.ran and not run.cut_short for run in own)
 
 

@@ -71,7 +71,8 @@ def hear(view: View, outcomes: Mapping[str, Outcome]) -> Heard:
             answered[check, side] = not reason
             reasons += [reason] if reason else []
         if said:
-            runs.append(_run(check, said, reasons))
+            heard = answered.get((check, Side.HEAD), answered.get((check, Side.BASE), False))
+            runs.append(_run(check, said, reasons, heard=heard))
     base_known = all(answered.get((check, Side.BASE), True) for check in (OWN, PROJECT) if answered.get((check, Side.HEAD)))
     sides = Sides(without_repeats(found[Side.BASE]), without_repeats(found[Side.HEAD]), base_known)
     return Heard(sides, runs=tuple(runs))
@@ -210,7 +211,7 @@ def _in_its_place(rule: Rule, path: str) -> tuple[Category, Severity, Precision]
 _USUAL_IN_TESTS = frozenset({"S113", "F811", "PLR0124", "B015", "B018", "B008", "B017", "F841"})
 
 
-def _run(check: str, said: list[tuple[Side, Outcome]], reasons: list[str]) -> CheckRun:
-    ended = any(outcome.ended is Ended.EXITED for _, outcome in said)
+def _run(check: str, said: list[tuple[Side, Outcome]], reasons: list[str], *, heard: bool) -> CheckRun:
+    """``heard``: it had a report of the head. A program that ends without one said nothing, whatever it ended with."""
     seconds = sum(outcome.seconds for _, outcome in said)
-    return CheckRun(check, ended, reason="; ".join(dict.fromkeys(reasons)), seconds=seconds, cut_short=bool(reasons))
+    return CheckRun(check, heard, reason="; ".join(dict.fromkeys(reasons)), seconds=seconds, cut_short=bool(reasons))

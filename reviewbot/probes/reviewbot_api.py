@@ -3,10 +3,12 @@
 Reads JSON from standard input: ``{"modules": [{"path": "a/b.py", "name": "a.b", "old": source, "new": source}]}``; writes
 ``{"breakages": [{"path", "name", "kind", "old_line", "new_line", "explanation", "exported"}], "failed": [path…]}``.
 ``new_line`` is 0 for what is gone; ``exported`` says that the module's ``__all__`` names it. Plain variables count only then.
+A name that is gone and stands as a string in a module with a ``__getattr__`` of its own is left out: the module answers for it.
 """
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
 import tempfile
@@ -41,7 +43,7 @@ def main() -> None:
 def compare(module: dict[str, str]) -> Iterator[dict[str, Any]]:
     old, new = visit(module["name"], module["old"]), visit(module["name"], module["new"])
     for breakage in griffe.find_breaking_changes(old, new):
-        if breakage.kind.name in LOUD:
+        if breakage.kind.name in LOUD and not is_answered(breakage, new, module["new"]):
             answer = told(module, breakage, old=old, new=new)
             if answer["exported"] or not breakage.obj.is_attribute:
                 yield answer
@@ -50,6 +52,14 @@ def compare(module: dict[str, str]) -> Iterator[dict[str, Any]]:
 def visit(name: str, source: str) -> Any:
     """The module as its text says; a folder of no use stands for its file."""
     return griffe.visit(name, Path(tempfile.gettempdir()) / "module.py", source)
+
+
+def is_answered(breakage: Any, new: Any, source: str) -> bool:
+    """Whether an import of what is gone comes to a ``__getattr__`` of the module, which has the name in a table or a branch."""
+    gone = breakage.obj
+    if breakage.kind.name != "OBJECT_REMOVED" or not gone.parent.is_module or "__getattr__" not in new.members:
+        return False
+    return any(isinstance(node, ast.Constant) and node.value == gone.name for node in ast.walk(ast.parse(source)))
 
 
 def told(module: dict[str, str], breakage: Any, *, old: Any, new: Any) -> dict[str, Any]:

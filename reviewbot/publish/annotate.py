@@ -57,7 +57,7 @@ def _annotation(finding: Finding, fail_on: Severity | None) -> Annotation:
 
 def _command(note: Annotation) -> str:
     place = {"file": note.path, "line": str(note.start_line), "endLine": str(note.end_line), "title": note.title}
-    said = ",".join(f"{key}={plain.defuse(plain.storable(value)).translate(_PROPERTY)}" for key, value in place.items())
+    said = ",".join(f"{key}={plain.terminal(value).translate(_PROPERTY)}" for key, value in place.items())
     return f"::{_COMMANDS[note.level]} {said}::{_escaped([note.message])}"
 
 

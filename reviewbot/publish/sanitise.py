@@ -33,6 +33,12 @@ _SPECIAL = re.compile(r"[\\`*\[<~$]|&(?=[#\w])|(?<![^\W_])(?<!_)_+|_+(?!_)(?![^\
 _BLOCK_START = re.compile(r">|::|(?:[-+]+|=+|#{1,6}|\d{1,9}(?=[.)]$))(?:[.)]?)$")
 _OPENING, _CLOSING = "([{\"'", ")]}\"'.,;:!?"
 _LANGUAGE = re.compile(r"[A-Za-z0-9+#-]{1,20}")
+_COLOURED = re.compile(
+    r"bash|c|c#|c\+\+|console|cpp|cs|css|diff|dockerfile|go|html|ini|java|javascript|js|json|jsx|kotlin|php|py|python|rb|ruby|rust"
+    r"|scala|sh|sql|swift|text|toml|ts|tsx|typescript|xml|yaml|yml",
+    re.IGNORECASE,
+)
+"""Languages that an untrusted fence may name. GitHub makes a button of ``suggestion``, and drawings with links of ``mermaid``."""
 
 
 def markdown(text: str, *, hosts: frozenset[str] = LINK_HOSTS, limit: int = MARKDOWN_LIMIT) -> str:
@@ -107,7 +113,8 @@ def _blocks(tokens: Iterable[Token], hosts: frozenset[str]) -> Iterator[str]:
         elif token.type in ("fence", "code_block"):
             mark = ""
             if token.content.strip("\n"):
-                yield code_block(token.content, token.info.strip())
+                language = token.info.strip()
+                yield code_block(token.content, language if _COLOURED.fullmatch(language) else "")
         elif token.type == "inline" and (line := _line(token.children or [], hosts)):
             yield mark + line
             mark = ""

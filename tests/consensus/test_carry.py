@@ -260,6 +260,10 @@ def test_what_a_tool_said_goes_with_the_tool_s_result_wherever_it_stands() -> No
 def test_a_check_that_says_nothing_fixes_nothing(run: CheckRun) -> None:
     history = after(reviewed([about(EVAL, rule="B006", evidence=("E1",))], ledger=lint(EVAL)))
     assert lives(reviewed([], history, ledger=replace(RAN, checks=(run,)))) == {"F1": OPEN}
+    everything = replace(history, seen=frozenset())
+    assert lives(reviewed([], everything, ledger=replace(RAN, checks=(run,)))) == {"F1": OPEN}, (
+        "also where all is looked at again"
+    )
 
 
 def test_what_blocked_blocks_until_it_is_fixed() -> None:

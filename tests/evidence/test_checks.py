@@ -216,6 +216,12 @@ def test_private_names_and_variables_may_go(tmp_path: Path) -> None:
     assert lab.new("api") == []
 
 
+def test_a_name_that_the_module_still_answers_for_is_not_gone(tmp_path: Path) -> None:
+    before = "def a(): pass\n\n\ndef b(): pass\n\n\nclass C:\n    def a(self): pass\n"
+    after = "def _a(): pass\n\n\nclass C: pass\n\n\ndef __getattr__(name):\n    if name == 'a':\n        return _a\n    raise AttributeError(name)\n"
+    assert sorted(item.result.subject for item in look(tmp_path, before, after).new("api")) == ["C.a", "b"]
+
+
 def test_an_exported_name_that_goes_weighs_more(tmp_path: Path) -> None:
     lab = look(
         tmp_path, "__all__ = ['a']\n\n\ndef a():\n    pass\n\n\ndef b():\n    pass\n", "__all__ = []\n\n\ndef b():\n    pass\n"
