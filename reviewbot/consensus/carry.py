@@ -12,11 +12,11 @@ from dataclasses import replace
 from reviewbot.consensus import identity, seen
 from reviewbot.consensus.identity import MOST_TEXT, Spot, normalised
 from reviewbot.consensus.look import Look, Place, marks, place_of, result_gone, result_stands
-from reviewbot.consensus.policy import BLOCKING_PROBABILITY, POSTING_LEVELS
+from reviewbot.consensus.policy import BLOCKING_PROBABILITY, POSTING_LEVELS, blocks
 from reviewbot.domain.debate import Claim, Proof, SettledBy
 from reviewbot.domain.evidence import Evidence, Ledger, Severity
 from reviewbot.domain.history import Fate, History, Known
-from reviewbot.domain.review import Conclusion, Confidence, Finding, FindingStatus, Lifecycle, Review, Verdict
+from reviewbot.domain.review import Conclusion, Confidence, Finding, FindingStatus, Lifecycle, Review
 
 GONE = "its line is gone from the change"
 NOT_SAID = "what a check said of it is said no more"
@@ -47,7 +47,9 @@ def carried(told: Iterable[Finding], look: Look) -> tuple[Finding, ...]:
     raised = [_raised(finding, known.get(finding.id), look) for finding in told]
     said = {finding.id for finding in raised}
     silent = (_unraised(one, look) for one in look.history.findings if one.id not in said)
-    return _told_apart((*raised, *(finding for finding in silent if finding is not None)), known, look)
+    every = _told_apart((*raised, *(finding for finding in silent if finding is not None)), known, look)
+    nears = (_near(one, known.get(one.id), look) for one in every)
+    return tuple(replace(one, near=near, blocks=blocks(one, look.ledger)) for one, near in zip(every, nears, strict=True))
 
 
 def remarks(told: Iterable[Finding], history: History) -> tuple[str, ...]:
@@ -65,7 +67,7 @@ def history_after(review: Review, history: History) -> History:
     """What is remembered after a review. What was dismissed since it began is in ``history``, and stays dismissed."""
     before = {one.id: one for one in history.findings}
     told = {finding.id: finding for finding in review.findings}
-    after = [_remembered(finding, before.get(name), review.verdict) for name, finding in told.items()]
+    after = [_remembered(finding, before.get(name)) for name, finding in told.items()]
     kept = [one for one in after if one is not None] + [one for name, one in before.items() if name not in told]
     kept.sort(key=lambda one: identity.number(one.id))
     numbers = (identity.number(name) + 1 for name in told)
@@ -100,7 +102,7 @@ def _bounded(known: list[Known]) -> tuple[Known, ...]:
     return tuple(one for one in known if one.id not in forgotten)
 
 
-def _remembered(finding: Finding, known: Known | None, verdict: Verdict | None) -> Known | None:
+def _remembered(finding: Finding, known: Known | None) -> Known | None:
     """A finding as the next review must know it; ``None`` for one that was never told."""
     if known is None and not finding.is_posted:
         return None
@@ -127,16 +129,10 @@ def _remembered(finding: Finding, known: Known | None, verdict: Verdict | None) 
         reason=reason,
         by=by,
         is_question=is_question,
-        is_proven=finding.proof is Proof.PROVEN or _blocks(finding, verdict),
+        is_proven=finding.proof is Proof.PROVEN or finding.blocks,
         grounds=finding.grounds,
+        near=finding.near,
     )
-
-
-def _blocks(finding: Finding, verdict: Verdict | None) -> bool:
-    """Changes were requested, and this rests on what a tool says, is grave and likely."""
-    rests = verdict is Verdict.REQUEST_CHANGES and bool(finding.grounds) and finding.proof is Proof.UNTESTED
-    grave = finding.severity >= Severity.HIGH and finding.probability >= BLOCKING_PROBABILITY
-    return rests and grave and finding.status is FindingStatus.ACCEPTED
 
 
 def _raised(finding: Finding, known: Known | None, look: Look) -> Finding:
@@ -186,6 +182,13 @@ def _unraised(known: Known, look: Look) -> Finding | None:
     if fresh and look.is_whole and not known.grounds:  # the check behind grounds did not run: silence is no answer
         return _fixed(known, NOT_RAISED)
     return _from_history(known, place, look)
+
+
+def _near(finding: Finding, known: Known | None, look: Look) -> str:
+    """What stands around its line; around one that is gone, or was not read, what stood there."""
+    lines = look.lines.get(finding.path)
+    is_gone = lines is None or finding.lifecycle is Lifecycle.FIXED
+    return (known.near if known else "") if is_gone or lines is None else identity.near(finding.line, lines)
 
 
 def _grounds(finding: Finding, items: tuple[Evidence, ...], look: Look) -> tuple[str, ...]:

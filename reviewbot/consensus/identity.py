@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from types import MappingProxyType
 
 from reviewbot.domain.history import Fate, History, Known
 
@@ -26,6 +28,9 @@ MOST_ON_A_LINE = 8
 """Findings on one line that are told apart."""
 
 _SEPARATOR = b"\x00"
+HALVES = 2
+_NEAR = 4
+"""Characters of a mark of one line that is near."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +62,21 @@ def anchor(path: str, line: int, texts: Sequence[str]) -> Anchor:
     return Anchor(path, text, texts[: line - 1].count(text))
 
 
+def near(line: int, texts: Sequence[str]) -> str:
+    """What stands around a line of a file's normalised lines: a mark of the nearest line above it that is not blank, and one of
+    that below. Empty where there is no such line."""
+    if not 0 < line <= len(texts):
+        return ""
+    above = next((texts[number] for number in range(line - 2, -1, -1) if texts[number]), "")
+    below = next((texts[number] for number in range(line, len(texts)) if texts[number]), "")
+    return _short(above) + _short(below)
+
+
+def halves(one: str, other: str) -> tuple[bool, ...]:
+    """Which of the two marks of ``near`` are equal: what is above, what is below."""
+    return tuple(one[half] == other[half] for half in (slice(0, _NEAR), slice(_NEAR, None)))
+
+
 def normalised(text: str) -> str:
     """A line without what formatters change: white space folded, ends stripped."""
     return " ".join(text.split())
@@ -78,19 +98,27 @@ def fingerprint(place: Anchor, nth: int = 0) -> str:
     return "sha256:" + hashlib.sha256(_SEPARATOR.join(part.encode("utf-8", "surrogateescape") for part in parts)).hexdigest()
 
 
-def names(spots: Sequence[Spot], history: History, lines: Mapping[str, Sequence[str]]) -> tuple[str, ...]:
+def names(
+    spots: Sequence[Spot],
+    history: History,
+    lines: Mapping[str, Sequence[str]],
+    *,
+    standing: Mapping[str, tuple[str, int]] = MappingProxyType({}),
+) -> tuple[str, ...]:
     """An id for everything that is raised: that of the finding which it is, else the next number that was never given. ``lines``
-    are the normalised lines at head, by path."""
+    are the normalised lines at head, by path; ``standing`` are known findings, by id, that stand at a path and a line for sure:
+    nothing anywhere else is one of them, however alike."""
     texts = {path: frozenset(line[:MOST_TEXT] for line in some) for path, some in lines.items()}
-    likeness = sorted(
-        (alike, index, place)
+    alike = sorted(
+        (known.id not in standing, far, index, place)
         for index, spot in enumerate(spots)
         for place, known in enumerate(history.findings)
-        if (alike := _likeness(spot, known, texts.get(spot.path, frozenset()))) is not None
+        if standing.get(known.id, (spot.path, spot.line)) == (spot.path, spot.line)
+        and (far := _apart(spot, known, texts.get(spot.path, frozenset()))) is not None
     )
     found: dict[int, str] = {}
     taken: set[int] = set()
-    for _, index, place in likeness:
+    for *_, index, place in alike:
         if index not in found and place not in taken:
             found[index] = history.findings[place].id
             taken.add(place)
@@ -109,7 +137,12 @@ def number(name: str) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
-def _likeness(spot: Spot, known: Known, texts: Collection[str]) -> tuple[float, ...] | None:
+def _short(text: str) -> str:
+    digest = hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()
+    return base64.urlsafe_b64encode(digest[:3]).decode("ascii")
+
+
+def _apart(spot: Spot, known: Known, texts: Collection[str]) -> tuple[float, ...] | None:
     """How far what is raised is from a known finding, nearest first; ``None`` where they are two things."""
     if spot.rule and known.rule and spot.rule != known.rule:
         return None

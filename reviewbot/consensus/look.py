@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import sys
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,6 +53,11 @@ class Look:
         return seen.altered(self.files, self.history.seen) if self.history.seen else self.fresh
 
     @cached_property
+    def _altered_spans(self) -> Mapping[str, tuple[tuple[int, int], ...]]:
+        """The first line and the one after the last of what is ``altered``, in order, by path."""
+        return {file.path: tuple((hunk.new_start, hunk.new_span.stop) for hunk in file.hunks) for file in self.altered}
+
+    @cached_property
     def results(self) -> Mapping[str, str]:
         """The marks of what is new in the ledger, by item."""
         return seen.results(self.ledger, self.names)
@@ -65,8 +73,9 @@ class Look:
 
     def is_altered(self, path: str, start: int, line: int) -> bool:
         """What stands around these lines is not what was seen."""
-        mine = (file for file in self.altered if file.path == path)
-        return any(not line or (hunk.new_start <= line and start < hunk.new_span.stop) for file in mine for hunk in file.hunks)
+        spans = self._altered_spans.get(path, ())
+        after = bisect_right(spans, (line, sys.maxsize)) if line else len(spans)
+        return bool(after) and (not line or start < spans[after - 1][1])
 
     def file(self, path: str) -> FileChange | None:
         """The file that has this path at either end."""
@@ -109,20 +118,69 @@ def _told_by_tool(known: Known, file: FileChange, look: Look) -> Place | None:
     return Place(file.path, known.start_line, known.line, "") if blank or known.grounds else None
 
 
+def standing(look: Look) -> Mapping[str, tuple[str, int]]:
+    """Where known findings stand for sure, by their ids: on a line that was seen, or that has beside it what was near it."""
+    found = {}
+    for known in look.history.findings:
+        place = place_of(known, look) if known.text else None
+        if place is not None and place.path in look.lines and _is_sure(known, place, look):
+            found[known.id] = (place.path, place.line)
+    return found
+
+
+def _is_sure(known: Known, place: Place, look: Look) -> bool:
+    is_near = _likeness(known, place.line, look.lines[place.path]) == identity.HALVES
+    return is_near or not look.is_altered(place.path, place.line, place.line)
+
+
 def _line(known: Known, path: str, look: Look) -> int | None:
-    """The line with a known finding's text: the only one (or the only one among what was seen), else the one of its occurrence,
-    else the nearest that is close by."""
-    name, lines = look.names[path], look.lines[path]
+    """The line with a known finding's text. Of equal ones that may be it, it is the one with most of what was near it beside it,
+    rather one that was seen, then that of its occurrence, then the nearest; one that has nothing of that near only close by."""
+    lines = look.lines[path]
     every = [number for number, text in enumerate(lines, 1) if text[:MOST_TEXT] == known.text]
-    found = [number for number in every if not look.is_altered(path, number, number)] or every
-    if len(found) < 2:
-        return found[0] if found else None
-    for line in found:
-        place = identity.anchor(name, line, lines)
-        if any(identity.fingerprint(place, nth) == known.fingerprint for nth in range(identity.MOST_ON_A_LINE)):
-            return line
-    nearest = min(found, key=lambda line: abs(line - known.line))
-    return nearest if abs(nearest - known.line) <= identity.CLOSE else None
+    rated = {
+        number: (_likeness(known, number, lines), not is_new)
+        for number in every
+        if (is_new := look.is_altered(path, number, number)) or _may_be(known, number, path=path, look=look)
+    }
+    if not rated:
+        return None
+    most = max(rated.values())
+    best = [number for number, likeness in rated.items() if likeness == most]
+    if len(best) == 1 and (most[0] or len(every) == 1):
+        return best[0]
+    if place := _of_occurrence(known, best, lines, name=look.names[path]):
+        return place
+    nearest = min(best, key=lambda line: abs(line - known.line))
+    return nearest if most[0] or abs(nearest - known.line) <= identity.CLOSE else None
+
+
+def _may_be(known: Known, line: int, *, path: str, look: Look) -> bool:
+    """A line that was seen is that of the finding only where nothing directly beside it is another than it was, but for what
+    changed since."""
+    lines = look.lines[path]
+    equal = identity.halves(known.near, identity.near(line, lines))
+    beside = (line - 1, line + 1)
+    return not known.near or all(
+        same or not 0 < other <= len(lines) or not lines[other - 1] or look.is_altered(path, other, other)
+        for same, other in zip(equal, beside, strict=True)
+    )
+
+
+def _of_occurrence(known: Known, found: Iterable[int], lines: Sequence[str], *, name: str) -> int | None:
+    """The first of the lines ``found``, in order, whose place among equal ones is the finding's."""
+    wanted, before = frozenset(found), Counter[str]()
+    for line, text in enumerate(lines, 1):
+        if line in wanted:
+            place = identity.Anchor(name, text, before[text])
+            if any(identity.fingerprint(place, nth) == known.fingerprint for nth in range(identity.MOST_ON_A_LINE)):
+                return line
+        before[text] += 1
+    return None
+
+
+def _likeness(known: Known, line: int, lines: Sequence[str]) -> int:
+    return sum(identity.halves(known.near, identity.near(line, lines))) if known.near else 0
 
 
 def result_stands(known: Known, look: Look) -> bool:

@@ -82,7 +82,7 @@ def verdict(whole: Conclusion, told: Iterable[Finding], ledger: Ledger, *, cover
     if whole in (Conclusion.NOT_REVIEWED, Conclusion.PENDING):
         return None
     posted = [finding for finding in told if finding.is_posted]
-    if any(_blocks(finding, ledger) for finding in posted):
+    if any(blocks(finding, ledger) for finding in posted):
         return Verdict.REQUEST_CHANGES
     every_file_seen = all(item.status is CoverageStatus.REVIEWED for item in coverage)
     clean = every_file_seen and ledger.executed and not ledger.turned_red and not posted
@@ -100,7 +100,7 @@ def limited(review: Review, left_out: Iterable[str]) -> Review:
     return replace(review, conclusion=whole, verdict=word, notes=tuple(dict.fromkeys((*review.notes, *missing))))
 
 
-def _blocks(finding: Finding, ledger: Ledger) -> bool:
+def blocks(finding: Finding, ledger: Ledger) -> bool:
     """Grave, very likely, and resting on what was executed: a proof, or a tool whose word can be believed and that itself calls
     it grave (an unused import on the line does not carry what a panel says of that line). A failed test is no proof before it
     failed again."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from reviewbot.consensus import identity
-from reviewbot.domain.change import FileChange, FileStatus, Hunk
+from reviewbot.domain.change import FileChange, FileKind, FileStatus, Hunk
 from reviewbot.domain.evidence import EvidenceStatus, Ledger, Result
 
 MOST_MARKS = 1_000
@@ -24,6 +24,8 @@ _MARK_BYTES, _PLACE_BYTES = 12, 3
 """Of what stands there, so many that nobody makes two texts of one mark; of what stands before it."""
 _CONTENT = _MARK_BYTES // 3 * 4
 """Characters of a part's mark that tell its content."""
+_PLAIN = (0, 0o100644)
+"""Modes of a file that is nothing else than its rows; 0 where only a patch is known."""
 _NUMBER = re.compile(r"\d+")
 
 
@@ -50,11 +52,7 @@ def unseen(
     found: list[FileChange] = []
     for file in files:
         places = [line for path, line in again if path == file.path]
-        shown = [
-            part
-            for part in _parts(file)
-            if not (part.mark in seen or part.above in seen) or any(line in part.hunk.new_span for line in places)
-        ]
+        shown = [part for part in _parts(file) if not part.is_in(seen) or any(line in part.hunk.new_span for line in places)]
         if shown or any(mark not in seen for mark in _of_file(file)):
             found.append(replace(file, hunks=tuple(part.hunk for part in shown)))
     return tuple(found)
@@ -101,17 +99,22 @@ def results(ledger: Ledger, names: Mapping[str, str]) -> Mapping[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """Some rows of a hunk as a hunk of their own, with its mark and that of the hunk it was cut from."""
+    """Some rows of a hunk as a hunk of their own, with its mark and that of the hunk it was cut from. ``others`` are marks of a
+    part that says as much."""
 
     hunk: Hunk
     mark: str
     above: str
+    others: tuple[str, ...] = ()
+
+    def is_in(self, seen: Collection[str]) -> bool:
+        return any(mark in seen for mark in (self.mark, self.above, *self.others))
 
 
 def _of_file(file: FileChange) -> Iterator[str]:
     """What no row shows: another name, mode or type; of what has no rows, which bytes."""
-    ordinary = file.status is FileStatus.MODIFIED and file.old_mode == file.new_mode
-    if file.hunks and (ordinary or file.status is FileStatus.ADDED):
+    is_modified = file.status is FileStatus.MODIFIED and file.old_mode == file.new_mode
+    if file.hunks and (is_modified or (file.status is FileStatus.ADDED and file.new_mode in _PLAIN)):
         return
     blobs = () if file.hunks else (file.old_id or "", file.new_id or "")
     modes = (oct(file.old_mode), oct(file.new_mode))
@@ -128,14 +131,18 @@ def _hunks(file: FileChange) -> list[_Part]:
 
 def _parts(file: FileChange) -> list[_Part]:
     """Every hunk, cut where paragraphs of added lines end. A part is known by its rows, by the row that began the part before
-    it, and by how many like it there are in the file: a copy of what was seen is not seen."""
+    it, and by how many like it there are in the file: a copy of what was seen is not seen. What ends a hunk is not seen either
+    where something stood after it: else nobody would look where the end of a new file was cut off."""
     cut = [(part, part_of.mark, before) for part_of in _hunks(file) for part, before in _cut(part_of.hunk)]
     keys = [(before, _content(part)) for part, _, before in cut]
     counts = Counter(keys)
-    return [
-        _Part(part, _mark("part", _name(file), str(counts[key]), key[1]) + _mark("place", key[0], size=_PLACE_BYTES), above)
-        for (part, above, _), key in zip(cut, keys, strict=True)
-    ]
+    ends = [following[1] != above for (_, above, _), following in pairwise((*cut, (None, "", "")))]
+    found = []
+    for (part, above, before), key, is_end in zip(cut, keys, ends, strict=True):
+        content = _mark("part", _name(file), str(counts[key]), key[1])
+        inner, last = (content + _mark("place", *where, size=_PLACE_BYTES) for where in ((before,), (before, "end")))
+        found.append(_Part(part, last, above) if is_end else _Part(part, inner, above, (last,)))
+    return found
 
 
 def _cut(hunk: Hunk) -> Iterator[tuple[Hunk, str]]:
@@ -187,11 +194,13 @@ def _section(hunk: Hunk, rows: tuple[bytes, ...], *, old: int, new: int, last: b
 def _content(hunk: Hunk) -> str:
     """All that is to be read in a hunk, without where it stands."""
     ends = f"{hunk.old_ends_without_newline:d}{hunk.new_ends_without_newline:d}"
-    return "\n".join((ends, *map(_text, hunk.rows)))
+    return "\n".join((ends, _text(hunk.section), *map(_text, hunk.rows)))
 
 
 def _name(file: FileChange) -> str:
-    return file.base_path or file.path
+    """The name under which its rows are known: those of a link are no text."""
+    name = file.base_path or file.path
+    return f"{name}\0{file.kind.value}" if file.kind is FileKind.SYMLINK else name
 
 
 def _text(row: bytes) -> str:

@@ -39,6 +39,8 @@ class Known:
     is_proven: bool = False
     grounds: tuple[str, ...] = ()
     """The results that it lives and dies with: of each its tool, a blank and its mark (``consensus.seen``)."""
+    near: str = ""
+    """What stood around its line, so that it is told from equal ones (``consensus.identity.near``)."""
 
 
 @dataclass(frozen=True, slots=True)

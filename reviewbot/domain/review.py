@@ -115,6 +115,10 @@ class Finding:
     code: tuple[CodeLine, ...] = ()
     grounds: tuple[str, ...] = ()
     """The results that it lives and dies with (``domain.history.Known``)."""
+    near: str = ""
+    """What stands around its line (``consensus.identity.near``)."""
+    blocks: bool = False
+    """Changes are requested because of it, whatever else there is."""
 
     @property
     def is_posted(self) -> bool:

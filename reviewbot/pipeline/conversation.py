@@ -9,6 +9,7 @@ from reviewbot import briefing, drive
 from reviewbot.briefing import Division, Library
 from reviewbot.changeset import excerpt, select
 from reviewbot.consensus import carry, identity, policy
+from reviewbot.consensus.look import standing
 from reviewbot.consensus.policy import Shown
 from reviewbot.debate import improve
 from reviewbot.debate.protocol import Brief, debate
@@ -105,7 +106,9 @@ class Talk:
         """The number of each finding: the one that it had before, else the next that was never given."""
         paths = dict.fromkeys(claim.path for claim in leads)
         lines = {path: tuple(map(identity.normalised, said)) for path, said in self._texts(paths).items()}
-        return identity.names(carry.spots(leads, lines, self.material.chosen.names), self.past.history, lines)
+        chosen, history = self.material.chosen, self.past.history
+        look = self.past.looked(chosen.change, chosen.contents, Ledger(), told=paths, whole=True)
+        return identity.names(carry.spots(leads, lines, chosen.names), history, lines, standing=standing(look))
 
     def _shown(self, brief: Brief, transcript: Transcript) -> Shown:
         """The passages, and the whole text of those files that something is said about."""

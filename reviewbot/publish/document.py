@@ -155,6 +155,8 @@ def _finding(finding: Finding) -> dict[str, Any]:
         if finding.suggestion
         else None,
         "grounds": list(finding.grounds),
+        "near": finding.near,
+        "blocks": finding.blocks,
     }
 
 

@@ -62,4 +62,5 @@ def _known(known: Known) -> dict[str, Any]:
         "is_question": known.is_question,
         "is_proven": known.is_proven,
         "grounds": list(known.grounds),
+        "near": known.near,
     }

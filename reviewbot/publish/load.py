@@ -98,7 +98,7 @@ def _finding(node: Node) -> Finding:
         "id fingerprint path start_line line side severity category title body failure_scenario quote status lifecycle proof"
         " rule confidence probability raised_by pre_existing positions dissent evidence check versions settled_by stop_reason"
         " suggestion",
-        later="grounds",
+        later="grounds near blocks",
     )
     return Finding(
         id=at["id"].text(),
@@ -130,6 +130,8 @@ def _finding(node: Node) -> Finding:
         side=at["side"].one_of(SIDES),
         suggestion=at["suggestion"].maybe(_suggestion),
         grounds=at["grounds"].texts() if "grounds" in at else (),
+        near=at["near"].text() if "near" in at else "",
+        blocks="blocks" in at and at["blocks"].truth(),
     )
 
 

@@ -120,6 +120,7 @@ def _bounded_known(known: Known) -> Known:
         reason=_storable(known.reason),
         by=_storable(known.by),
         grounds=tuple(map(_storable, known.grounds)),
+        near=_storable(known.near),
     )
 
 
@@ -185,6 +186,7 @@ def _written_known(known: Known) -> dict[str, Any]:
         "is_question": known.is_question,
         "is_proven": known.is_proven,
         "grounds": list(known.grounds),
+        "near": known.near,
     }
 
 
@@ -221,7 +223,7 @@ def _memory(node: Node) -> PullMemory:
 
 def _known(node: Node) -> Known:
     at = node.fields(
-        "id fingerprint path start_line line severity category title text rule fate reason by is_question is_proven grounds"
+        "id fingerprint path start_line line severity category title text rule fate reason by is_question is_proven grounds near"
     )
     return Known(
         id=at["id"].text(),
@@ -240,6 +242,7 @@ def _known(node: Node) -> Known:
         is_question=at["is_question"].truth(),
         is_proven=at["is_proven"].truth(),
         grounds=at["grounds"].texts(),
+        near=at["near"].text(),
     )
 
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.consensus import carry, identity, seen
-from reviewbot.consensus.look import Look
+from reviewbot.consensus.look import Look, standing
 from reviewbot.consensus.policy import PolicyOptions, Shown, findings, verdict
 from reviewbot.domain.change import Coverage, CoverageStatus, FileChange, FileKind, FileStatus, Hunk, Revisions
 from reviewbot.domain.debate import Case, Claim, Proof, SettledBy, Transcript, Triage
-from reviewbot.domain.evidence import CheckRun, Ledger, Severity
+from reviewbot.domain.evidence import CheckRun, Ledger, Precision, Severity
 from reviewbot.domain.history import Fate, History
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Footprint, Lifecycle, Review, Verdict
 from reviewbot.testing import a_claim, a_passage, evidence_item
@@ -59,15 +59,15 @@ def reviewed(
     change = added(lines, path)
     leads = tuple(claims)
     texts = {path: tuple(map(identity.normalised, lines))}
-    names = identity.names(carry.spots(leads, texts, {path: path}), history, texts)
+    fresh = seen.unseen([change], history.seen)
+    look = Look(history, (change,), fresh, {path: lines}, ledger, is_whole=is_whole, is_known=is_known)
+    names = identity.names(carry.spots(leads, texts, {path: path}), history, texts, standing=standing(look))
     made = {"probability": 0.9, "settled_by": SettledBy.VOTE} | case
     cases = tuple(
         replace(Case(name, (claim,), claim.severity, Triage.ACCEPTED, ""), **made)  # type: ignore[arg-type]
         for name, claim in zip(names, leads, strict=True)
     )
     shown = Shown((a_passage(path, "\n".join(lines)),), {path: lines}, {path: path})
-    fresh = seen.unseen([change], history.seen)
-    look = Look(history, (change,), fresh, {path: lines}, ledger, is_whole=is_whole, is_known=is_known)
     told = carry.carried(findings(Transcript(cases=cases), shown, PolicyOptions()), look)
     whole = Conclusion.COMPLETE if is_whole else Conclusion.PARTIAL
     marks = sorted(seen.marks([change]) | set(seen.results(ledger, {}).values()))
@@ -173,7 +173,8 @@ def test_what_was_dismissed_stays_dismissed_and_says_by_whom_and_why() -> None:
         assert lives(again)["F1"] == (Lifecycle.CARRIED, FindingStatus.DISMISSED)
         assert of(again, "F1").stop_reason == "dismissed by ada: trusted"
         assert of(again, "F1") not in again.posted()
-        assert carry.history_after(again, history).findings[0] == replace(history.findings[0], severity=of(again, "F1").severity)
+        kept = replace(history.findings[0], severity=of(again, "F1").severity, near=of(again, "F1").near)
+        assert carry.history_after(again, history).findings[0] == kept
         assert not carry.remarks(again.findings, history)
 
 
@@ -282,6 +283,18 @@ def test_what_blocked_blocks_until_it_is_fixed() -> None:
     assert reviewed([], after(prose), lines=("# a remark", "", *CODE)).verdict is Verdict.COMMENT
 
 
+def test_what_did_not_block_by_itself_does_not_when_what_blocked_beside_it_is_fixed() -> None:
+    guess = evidence_item(1, "a.py", EVAL, anchor=CODE[EVAL - 1], precision=Precision.HEURISTIC, severity=Severity.HIGH)
+    claims = [about(EVAL, severity=Severity.HIGH, rule="B006", evidence=("E1",)), about(ZERO, severity=Severity.HIGH)]
+    ledger = replace(RAN, items=(guess, evidence_item(2, "a.py", ZERO, anchor=CODE[ZERO - 1], severity=Severity.HIGH)))
+    cited = [claims[0], replace(claims[1], rule="B006", evidence=("E2",))]
+    first = reviewed(cited, ledger=ledger)
+    assert first.verdict is Verdict.REQUEST_CHANGES
+    second = reviewed([], after(first), lines=edited(l10="    return c"), ledger=replace(ledger, items=(guess,)))
+    assert (lives(second), second.verdict) == ({"F1": OPEN, "F2": FIXED}, Verdict.COMMENT)
+    assert of(second, "F1").proof is Proof.UNTESTED
+
+
 def test_a_finding_follows_its_file_to_another_name_and_goes_with_it() -> None:
     again = reviewed([], after(FIRST), path="b.py")
     assert set(lives(again).values()) == {FIXED}
@@ -318,6 +331,41 @@ def test_equal_lines_are_told_apart_by_their_order_and_by_what_is_near() -> None
     assert of(reviewed([], history, lines=lines[2:]), "F1").line == 3
     many = ("x()", *lines)
     assert of(reviewed([], history, lines=many), "F1").line == 6
+
+
+def guarded(*numbers: int, caught: str = "Exception") -> tuple[str, ...]:
+    """Functions of which each has lines that all have."""
+    shape = ("def f{}():", "    try:", "        load({})", f"    except {caught}:", "        pass", "")
+    return tuple(line.format(number) for number in numbers for line in shape)
+
+
+def swallowing(place: int, lines: tuple[str, ...]) -> Claim:
+    return about(place, lines, title=f"errors of {lines[place - 2].strip()} are lost")
+
+
+@pytest.mark.parametrize("fate", [Fate.OPEN, Fate.DISMISSED])
+def test_an_equal_line_elsewhere_is_another_finding_and_takes_nobody_s_number(fate: Fate) -> None:
+    first = reviewed([swallowing(10, guarded(1, 2))], lines=guarded(1, 2))
+    history = after(first)
+    history = dismissed(history, "F1") if fate is Fate.DISMISSED else history
+    place, status = (16, OPEN[1]) if fate is Fate.OPEN else (16, FindingStatus.DISMISSED)
+    for lines, new in ((guarded(3, 1, 2), 4), (guarded(1, 3, 2), 10)):
+        again = reviewed([swallowing(new, lines)], history, lines=lines)
+        assert lives(again) == {"F2": (Lifecycle.NEW, FindingStatus.ACCEPTED), "F1": (Lifecycle.CARRIED, status)}
+        assert (of(again, "F1").line, of(again, "F2").line) == (place, new)
+        third = reviewed([], carry.history_after(again, history), lines=(*lines, "# more"))
+        assert (of(third, "F1").line, of(third, "F2").line) == (place, new), "and so in the review after it"
+
+
+def test_a_finding_that_was_fixed_does_not_go_on_on_an_equal_line() -> None:
+    lines = guarded(1, 2)
+    history = after(reviewed([swallowing(4, lines)], lines=lines))
+    mended = (*guarded(1, caught="KeyError"), *guarded(2))
+    assert lives(reviewed([], history, lines=mended)) == {"F1": FIXED}
+    assert lives(reviewed([], history, lines=guarded(3, 2))) == {"F1": FIXED}
+    both = after(reviewed([swallowing(4, lines), swallowing(10, lines)], lines=lines))
+    moved = reviewed([swallowing(10, guarded(3, 1))], both, lines=guarded(3, 1))
+    assert lives(moved) == {"F1": OPEN, "F2": FIXED}, "each by what is near it, not by its order"
 
 
 def test_what_is_remembered_is_bounded() -> None:

@@ -85,6 +85,30 @@ def test_paragraphs_that_change_places_or_come_twice_are_not_seen() -> None:
     assert {part.new_start for part in left.hunks} == {3, 8}, "both copies"
 
 
+def test_the_end_of_a_new_file_that_is_cut_off_is_looked_at_and_what_is_appended_leaves_the_rest() -> None:
+    short, long = added(*PARAGRAPHS[:5]), added(*PARAGRAPHS)
+    (left,) = seen.unseen([short], seen.marks([long]))
+    assert [(part.new_start, part.rows[-2]) for part in left.hunks] == [(3, b"+def b():")]
+    assert seen.altered([short], seen.marks([long])) == (), "what was said of it holds still"
+    (left,) = seen.unseen([long], seen.marks([short]))
+    assert [part.new_start for part in left.hunks] == [6]
+
+
+def test_the_same_rows_in_another_function_are_not_seen() -> None:
+    rows = (b"     x = 1", b"-    verify(user)", b"     go(user)")
+    one, other = (file(replace(hunk(*rows, at=at), section=name)) for at, name in ((10, b"def a():"), (90, b"def b():")))
+    assert seen.unseen([other], seen.marks([one])) == (other,)
+    assert seen.whole([other]) != seen.whole([one])
+
+
+def test_a_new_file_that_becomes_a_link_or_a_program_is_not_seen() -> None:
+    text = added(b"+../../etc/passwd")
+    link, program = replace(text, new_mode=0o120000, kind=FileKind.SYMLINK), replace(text, new_mode=0o100755)
+    assert seen.unseen([link], seen.marks([text])) == (link,)
+    assert seen.unseen([program], seen.marks([text])) == (replace(program, hunks=()),)
+    assert len({seen.whole([one]) for one in (text, link, program)}) == 3
+
+
 def test_lines_that_replace_others_stay_with_those_that_they_replace() -> None:
     rows = (b" x", b"-old", b"+new", b"+", b"+more", b" y")
     (left,) = seen.unseen([file(hunk(*rows))], ())

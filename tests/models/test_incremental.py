@@ -178,11 +178,12 @@ def test_what_comes_back_after_a_forced_push_was_seen_and_brings_nothing_new(ask
 
 
 def test_results_that_were_told_before_bring_nobody_to_the_table(pull: Pull, models: Models) -> None:
-    pull.push({FILE: stopping(1, 5)})
+    pull.push({FILE: stopping(1, 5), "shop/other.py": "X = 1\n"})
     models.script = reviewer(claims=[], stance="support")
     pull.review()
     calls = len(models.calls)
-    pull.push({FILE: stopping(1, 5).split("\n\n\ndef work_6")[0] + "\n"})
+    pull.repo.git("rm", "-q", "shop/other.py")
+    pull.push({})
     again = pull.review()
     assert (again.range_mode, len(models.calls)) == (RangeMode.INCREMENTAL, calls)
     assert len([item for item in again.evidence if item.status == "new" and item.result.tool == "markers"]) == 2, "checks ran"

@@ -132,7 +132,7 @@ OF_USAGE = ("local_tokens", "seconds", "replayed_calls", "paid_usd", "estimated_
 LATER = {("positions", "counted"), ("positions", "check"), *(("check", name) for name in ("kind", "subject", "author", "output"))}
 LATER |= {(holder, name) for holder in ("usage", "by_panelist") for name in OF_USAGE}
 #: And what the fourth did.
-LATER |= {("", "range"), ("findings", "grounds")}
+LATER |= {("", "range"), ("findings", "grounds"), ("findings", "near"), ("findings", "blocks")}
 
 
 def is_later(path: tuple[Any, ...]) -> bool:

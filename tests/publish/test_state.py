@@ -40,6 +40,7 @@ KNOWN = st.builds(
     is_question=st.booleans(),
     is_proven=st.booleans(),
     grounds=st.lists(WORDS, max_size=3).map(tuple),
+    near=WORDS,
 )
 HISTORY = st.builds(
     History,

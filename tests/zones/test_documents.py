@@ -176,6 +176,7 @@ EVERY_KNOWN = st.builds(
     is_question=st.booleans(),
     is_proven=st.booleans(),
     grounds=TEXTS,
+    near=WORDS,
 )
 HISTORIES = st.builds(
     History,
