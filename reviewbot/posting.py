@@ -17,7 +17,6 @@ from reviewbot.domain.forge import (
     PostCheck,
     PostComment,
     PostReview,
-    PullRequest,
     PullState,
     ReplyThread,
     ResolveThread,
@@ -59,6 +58,7 @@ class Ending(StrEnum):
     DEFERRED = "deferred"
     UNSURE = "unsure"
     FAILED = "failed"
+    STOPPED = "stopped"
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +92,8 @@ def post(wanted_of: Callable[[Standing], Wanted], desk: Desk, forge: Forge, *, n
     for _ in range(READS):
         try:
             standing = desk.standing(number)
-            if barred := _barred(standing.pull, head_sha):
+            own.expect_whole(standing)
+            if barred := _barred(standing, head_sha):
                 return run.outcome(barred)
             run.settle(plan(run.see(wanted_of(standing), standing), standing))
             return run.outcome(run.ending())
@@ -114,13 +115,16 @@ _END_OF: dict[type[ForgeError], Ending] = {
 }
 
 
-def _barred(pull: PullRequest, head_sha: str) -> Ending | None:
+def _barred(standing: Standing, head_sha: str) -> Ending | None:
     """Why nothing is to be said there any more."""
+    pull = standing.pull
     if pull.state is not PullState.OPEN:
         return Ending.CLOSED
     if pull.head_sha != head_sha:
         return Ending.SUPERSEDED
-    return Ending.LOCKED if pull.is_locked else None
+    if pull.is_locked:
+        return Ending.LOCKED
+    return Ending.STOPPED if own.memory(standing).stopped else None
 
 
 class _Run:

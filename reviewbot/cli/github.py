@@ -42,9 +42,8 @@ def github() -> int:
     Outputs go to $GITHUB_OUTPUT, a summary to $GITHUB_STEP_SUMMARY.
     """
     environ = dict(os.environ)
-    job = _job(environ)
     try:
-        report = action.handle(job)
+        report = action.handle(_job(environ))
     except ReviewbotError as error:
         append(environ.get("GITHUB_STEP_SUMMARY", ""), f"## NOT REVIEWED\n\n{action.told(error)}\n")
         append(environ.get("GITHUB_OUTPUT", ""), outputs({"conclusion": "not_reviewed", "run_id": ""}))

@@ -1,7 +1,8 @@
 """What becomes of findings over several reviews of one pull request: each keeps its number, and is carried, fixed or reopened.
 
 Silence means something only where somebody looked: what stands on lines that no review saw yet, and is not raised, is fixed; what
-stands on lines that were seen before is carried as long as its line is there. What a tool said goes with the tool's result.
+stands on lines that were seen before is carried as long as its line is there. What a tool said goes with the tool's result, and
+what was executed is not refuted by a review that executes nothing.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from dataclasses import replace
 
 from reviewbot.consensus import identity, seen
 from reviewbot.consensus.identity import MOST_TEXT, Spot, normalised
-from reviewbot.consensus.look import Look, Place, marks, place_of, result_gone, result_stands
+from reviewbot.consensus.look import Look, Place, is_unasked, marks, place_of, result_gone, result_stands
 from reviewbot.consensus.policy import BLOCKING_PROBABILITY, POSTING_LEVELS, blocks
 from reviewbot.domain.debate import Claim, Proof, SettledBy
 from reviewbot.domain.evidence import Evidence, Ledger, Severity
@@ -161,7 +162,8 @@ def _rejected(finding: Finding, known: Known, look: Look) -> Finding:
     if known.fate is Fate.FIXED:
         return replace(finding, lifecycle=Lifecycle.CARRIED)
     unjudged = not look.is_whole and finding.settled_by is SettledBy.BUDGET
-    if unjudged or (known.is_proven and not look.is_altered(finding.path, finding.start_line, finding.line)):
+    altered = look.is_altered(finding.path, finding.start_line, finding.line) and not is_unasked(known, look)
+    if unjudged or (known.is_proven and not altered):
         return _unraised(known, look) or finding
     return replace(finding, lifecycle=Lifecycle.FIXED)
 
@@ -179,7 +181,7 @@ def _unraised(known: Known, look: Look) -> Finding | None:
         return _from_history(known, place, look, lifecycle=Lifecycle.REOPENED) if place and back else None
     if place is None or not stands:
         return _fixed(known, GONE if place is None else NOT_SAID)
-    if fresh and look.is_whole and not known.grounds:  # the check behind grounds did not run: silence is no answer
+    if fresh and look.is_whole and not is_unasked(known, look) and not result_stands(known, look):
         return _fixed(known, NOT_RAISED)
     return _from_history(known, place, look)
 

@@ -193,6 +193,14 @@ def result_gone(known: Known, look: Look) -> bool:
     return bool(known.grounds) and not result_stands(known, look) and all(_ran(tool, look.ledger) for tool in _tools(known))
 
 
+def is_unasked(known: Known, look: Look) -> bool:
+    """What showed the finding was not run this time, or not to its end: that nothing is said of it says nothing."""
+    tools = tuple(_tools(known))
+    if tools:
+        return not all(_ran(tool, look.ledger) for tool in tools)
+    return known.is_proven and look.ledger.sandbox == "none"
+
+
 def _ran(tool: str, ledger: Ledger) -> bool:
     """The tool said all that it has to say. A tool that has no check of its own name reads the change, as analysers do. Where
     nothing could be executed, no tool was asked with the project's own settings: what it does not say then says nothing."""

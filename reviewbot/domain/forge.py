@@ -162,7 +162,8 @@ class Issue:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """All that stands under a pull request at one moment. ``me`` is who we are there. ``unread`` says what could not be read."""
+    """All that stands under a pull request at one moment. ``me`` is who we are there. ``unread`` says what could not be read;
+    ``hides_own``: there may be comments, threads or reviews of ours among it."""
 
     pull: PullRequest
     me: Author
@@ -173,6 +174,7 @@ class Standing:
     commits: tuple[Commit, ...] = ()
     issues: tuple[Issue, ...] = ()
     unread: tuple[str, ...] = ()
+    hides_own: bool = False
 
 
 @dataclass(frozen=True, slots=True)

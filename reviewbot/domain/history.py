@@ -64,7 +64,6 @@ class History:
     whole: str = ""
     """The mark of all that the last complete review was about, empty where there is none."""
 
-
     def unseen(self) -> History:
         """The same numbers, findings and dismissals, and nothing that counts as looked at."""
         return replace(self, seen=frozenset(), course="", whole="")

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from reviewbot.domain.forge import Comment, PostedReview, Standing, Thread
 from reviewbot.domain.history import PullMemory
+from reviewbot.errors import ForgeError
 from reviewbot.publish import markers, state
 from reviewbot.publish.markers import FindingMark, ReviewMark
 
@@ -32,6 +33,14 @@ class OwnReview:
 
     posted: PostedReview
     mark: ReviewMark
+
+
+def expect_whole(standing: Standing) -> None:
+    """Raises ForgeError where words of ours may stand among what could not be read: they would be said again, and what they
+    remember (a pause, a dismissal) would be forgotten."""
+    if standing.hides_own:
+        words = "what stands under the pull request cannot be read whole, and our own words may be among the rest"
+        raise ForgeError(words, hint="give the token 'pull-requests: read'; a pull request with so many comments is not reviewed")
 
 
 def summaries(standing: Standing) -> tuple[Comment, ...]:

@@ -76,9 +76,14 @@ def closing(wanted: Wanted, thread: OwnThread) -> tuple[Action, ...]:
     """What is done about a thread that may not be resolved: it is folded away, and answered. The answer comes last: it is by it
     that the next run knows."""
     words = {closed.fingerprint: closed.words for closed in wanted.closed}.get(thread.mark.fingerprint, NO_LONGER)
+    return folded(wanted.number, thread, words)
+
+
+def folded(number: int, thread: OwnThread, words: str) -> tuple[Action, ...]:
+    """A thread folded away and answered with ``words``, which are safe Markdown."""
     first = thread.thread.comments[0]
     answer = f"{markers.closed(thread.mark.fingerprint)}\n{words}"
-    return (MinimizeComment(first.node_id), ReplyThread(wanted.number, first.id, answer))
+    return (MinimizeComment(first.node_id), ReplyThread(number, first.id, answer))
 
 
 def _pending(wanted: Wanted, standing: Standing) -> Iterator[Action]:
@@ -160,7 +165,8 @@ def _is_outlived(wanted: Wanted, said: OwnReview) -> bool:
 
 
 def _check(wanted: Wanted, standing: Standing) -> Iterator[Action]:
-    """One check run for each head, with other words where they differ."""
+    """One check run for each head, with other words where they differ. A forge adds annotations to those that stand there:
+    one that ended has had its own, and would show them twice."""
     slug = standing.me.login.removesuffix("[bot]").casefold()
     ours = [
         check
@@ -171,7 +177,8 @@ def _check(wanted: Wanted, standing: Standing) -> Iterator[Action]:
     if not ours:
         yield wanted.check
     elif (ours[-1].title, ours[-1].conclusion) != (wanted.check.title, wanted.check.conclusion.value):
-        yield replace(wanted.check, check_id=ours[-1].id)
+        annotations = wanted.check.annotations if ours[-1].conclusion is None else ()
+        yield replace(wanted.check, check_id=ours[-1].id, annotations=annotations)
 
 
 def _labels(wanted: Wanted, standing: Standing) -> Iterator[Action]:

@@ -159,6 +159,7 @@ def test_what_is_too_much_to_be_read_is_said(pull: Pull, client: Client, monkeyp
     standing = client.standing(pull.number)
     assert len(standing.comments) == 200
     assert standing.unread == ("comments beyond 1 further pages",)
+    assert standing.hides_own
 
 
 def test_a_thread_with_very_many_comments_is_cut_and_counts_as_answered(pull: Pull, client: Client):

@@ -189,7 +189,7 @@ def test_a_comment_that_nothing_could_store_stops_no_review():
 def test_pages_that_never_end_are_left_and_that_is_said():
     endless = {"hasNextPage": True, "endCursor": "x"}
     document = replaced(WHOLE, ("data", "repository", "pullRequest", "comments", "pageInfo"), endless)
-    assert "comments beyond 30 further pages" in standing.standing(session(said(document)), "octo/hello", 1).unread
+    assert "comments beyond 100 further pages" in standing.standing(session(said(document)), "octo/hello", 1).unread
 
 
 @settings(max_examples=400, deadline=None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -211,3 +212,38 @@ def test_reactions_that_are_not_permitted_do_not_stop_a_command(hub: Hub, actor:
     _, reactions, text = say(hub, actor, pull, "/debate status")
     assert reactions == []
     assert "no review is remembered yet" in text
+
+
+BROKEN = {
+    "shop.py": "def price(n):\n    return n * 3\n",
+    "test_shop.py": "import shop\n\ndef test_price():\n    assert shop.price(2) == 6\n",
+}
+
+
+@pytest.mark.parametrize("words", ["/debate full", "/debate mind the price"])
+def test_a_command_that_executes_nothing_takes_back_nothing_that_was_proven(
+    hub: Hub, actor: Actor, repository: Repository, words: str
+) -> None:
+    repository.commit("main", BROKEN, "Sell")
+    repository.commit("dearer", {"shop.py": BROKEN["shop.py"].replace("3", "4")}, "Charge more")
+    pull = repository.pull("Charge more", "dearer")
+    assert review(hub, actor, pull).outputs["verdict"] == "request_changes"
+    ran, _, _ = say(hub, actor, pull, words)
+    assert ran.outputs["verdict"] == "request_changes"
+    assert [found["title"].split(":")[0] for found in json.loads(ran.outputs["findings_json"])] == ["`test_price` fails"]
+    assert [thread.is_resolved for thread in pull.threads] == [False]
+    assert [posted.state for posted in pull.reviews] == ["CHANGES_REQUESTED"]
+
+
+@pytest.mark.parametrize(("words", "closed"), [("/debate resolve", 2), ("/debate dismiss F1", 1)])
+def test_where_threads_may_not_be_resolved_a_command_folds_and_answers_them(
+    hub: Hub, actor: Actor, pull: Pull, words: str, closed: int
+) -> None:
+    hub.resolving_needs_contents = True
+    review(hub, actor, pull)
+    _, reactions, text = say(hub, actor, pull, words)
+    answers = [thread.comments[1].body for thread in pull.threads if len(thread.comments) == 2]
+    assert (len(answers), reactions) == (closed, ["eyes", "rocket"]), text
+    assert all("by `octocat`" in said for said in answers)
+    say(hub, actor, pull, "/debate full")
+    assert [len(thread.comments) for thread in pull.threads].count(2) == closed

@@ -134,7 +134,7 @@ def test_a_token_that_may_only_read_leaves_a_summary_and_annotations(hub: Hub, t
     assert ran.stdout.count("::warning ") == 10
     assert "12 findings" in ran.summary
     assert ran.writes == ()
-    assert ran.outputs["conclusion"] == "complete"
+    assert (ran.outputs["conclusion"], ran.outputs["comments_total"]) == ("complete", "0")
 
 
 def test_a_dry_run_posts_nothing_and_says_everything(hub: Hub, actor: Actor, pull: Pull) -> None:
@@ -185,3 +185,25 @@ def test_outside_of_actions_the_command_says_what_to_use(tmp_path: Path, hub: Hu
     ran = actor.run("", {})
     assert ran.exit_code == 2
     assert "reviewbot review" in ran.stderr
+
+
+def test_a_sarif_file_that_cannot_be_written_loses_no_review(hub: Hub, actor: Actor, pull: Pull) -> None:
+    ran = actor.run(*pushed(hub, pull, "opened"), sarif_file="/proc/nowhere/reviewbot.sarif")
+    assert (ran.exit_code, ran.outputs["sarif_file"], len(pull.reviews), len(pull.comments)) == (0, "", 1, 1), ran.stderr
+    assert "SARIF file /proc/nowhere/reviewbot.sarif cannot be written" in ran.stdout
+
+
+def test_a_sarif_file_follows_no_link_of_the_checkout(hub: Hub, actor: Actor, pull: Pull) -> None:
+    (actor.folder / "workspace").mkdir()
+    (actor.folder / "precious").write_text("mine")
+    (actor.folder / "workspace" / "out.sarif").symlink_to(actor.folder / "precious")
+    ran = actor.run(*pushed(hub, pull, "opened"), sarif_file="out.sarif", dry_run="true")
+    assert ran.exit_code == 0, ran.stderr
+    assert (actor.folder / "precious").read_text() == "mine"
+    assert "runs" in json.loads(Path(ran.outputs["sarif_file"]).read_text())
+
+
+def test_an_event_that_is_refused_is_said_in_the_summary_too(hub: Hub, actor: Actor, pull: Pull) -> None:
+    ran = actor.run("pull_request_target", hub.event("pull_request", action="opened", pull=pull))
+    assert (ran.exit_code, ran.outputs["conclusion"]) == (2, "not_reviewed")
+    assert "pull_request_target" in ran.summary

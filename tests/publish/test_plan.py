@@ -321,6 +321,14 @@ def test_a_check_run_of_ours_is_changed_and_one_of_somebody_else_is_not() -> Non
         assert (found[0].check_id if found else "nothing") == expected
 
 
+def test_annotations_that_stand_in_a_check_run_are_not_sent_again() -> None:
+    matter = a_matter(a_review(a_finding(1)))
+    begun = CheckState("reviewbot", None, 31, HEAD, "reviewbot", "")
+    for check, sent in ((begun, 1), (replace(begun, conclusion="failure"), 0)):
+        found = [action for action in planned(matter, replace(EMPTY, checks=(check,))) if isinstance(action, PostCheck)]
+        assert [len(action.annotations) for action in found] == [sent]
+
+
 def test_labels_are_put_and_taken_only_where_they_were_configured() -> None:
     worn = a_standing(HEAD, labels=("Review: Clean", "bug", "review: unknown"))
     actions = planned(a_matter(a_review(FINDINGS[0]), labels=replace(NAMES, clean="Review: Clean")), worn)

@@ -33,7 +33,7 @@ from reviewbot.errors import (
     UnsureError,
 )
 from reviewbot.posting import Ending, Outcome, post
-from reviewbot.publish import markers, own
+from reviewbot.publish import markers, own, state
 from reviewbot.publish.wanted import Matter, wanted
 from reviewbot.testing import MemoryForge, a_standing
 from tests.publish import pulls
@@ -347,6 +347,24 @@ def test_lost_answers_change_nothing_of_the_end(matter: Matter, standing: Standi
     kinds_ = st.sampled_from((PostReview, PostCheck, PostComment, EditComment, ResolveThread))
     lost = data.draw(st.lists(st.tuples(kinds_, st.just(LOST), st.booleans()), max_size=3))
     whole, shaken = MemoryForge(standing), MemoryForge(standing, troubles=lost)
-    published(whole, matter)
-    assert published(shaken, matter).ending is Ending.POSTED
+    ending = published(whole, matter).ending
+    assert ending is (Ending.STOPPED if own.memory(standing).stopped else Ending.POSTED)
+    assert published(shaken, matter).ending is ending
     assert portrait(shaken.now) == portrait(whole.now)
+
+
+def test_nothing_is_posted_where_our_own_words_may_be_hidden() -> None:
+    forge = met(now=replace(EMPTY, unread=("comments beyond 100 further pages",), hides_own=True))
+    outcome = published(forge)
+    assert (outcome.ending, outcome.exit_code, outcome.done) == (Ending.FAILED, 3, ())
+    assert "cannot be read whole" in outcome.notes[0]
+
+
+def test_a_review_that_was_under_way_when_somebody_said_stop_is_not_posted() -> None:
+    forge = met()
+    published(forge)
+    (said,) = forge.now.comments
+    line = state.encode(replace(own.memory(forge.now), stopped=True))
+    now = replace(forge.now, comments=(replace(said, body=own.with_state(said.body, line)),))
+    again = published(stopped := met(now=now), a_matter(a_review(*FINDINGS, a_finding(4))))
+    assert (again.ending, again.exit_code, stopped.done) == (Ending.STOPPED, 0, [])

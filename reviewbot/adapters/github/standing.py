@@ -18,7 +18,11 @@ from reviewbot.adapters.github.session import Session
 from reviewbot.adapters.github.standing_query import Part
 from reviewbot.domain.forge import Author, AuthorKind, CheckState, Comment, Standing, Thread
 
-MOST_FURTHER_PAGES = 30
+MOST_FURTHER_PAGES = 100
+"""Of all parts together: some 10,000 comments."""
+
+_OURS = frozenset({ask.COMMENTS.name, ask.THREADS.name, ask.REVIEWS.name})
+"""Parts in which something of ours may stand."""
 
 
 def standing(session: Session, repository: str, number: int) -> Standing:
@@ -36,6 +40,7 @@ class _Reader:
         self._variables = variables
         self._doing = doing
         self._unread: dict[str, None] = {}
+        self._hides_own = False
         self._pages_left = MOST_FURTHER_PAGES
 
     def standing(self) -> Standing:
@@ -55,6 +60,7 @@ class _Reader:
             commits=tuple(nodes.commit(node) for node in lists["commits"]),
             issues=tuple(nodes.issue(node) for node in lists["closingIssuesReferences"]),
             unread=tuple(self._unread),
+            hides_own=self._hides_own,
         )
 
     def _whole(self) -> Told:
@@ -90,7 +96,10 @@ class _Reader:
             info = reading.fields(page.get("pageInfo"), part.words)
             if part is ask.CHECKS and any(nodes.is_cut(node) for node in entries if node is not None):
                 self._unread["some check runs of one app"] = None
-            page = self._further(part, reading.text(info, "endCursor")) if reading.flag(info, "hasNextPage") else None
+            if not reading.flag(info, "hasNextPage"):
+                return found
+            page = self._further(part, reading.text(info, "endCursor"))
+        self._hides_own |= part.name in _OURS
         return found
 
     def _further(self, part: Part, after: str) -> dict[str, Any] | None:

@@ -7,12 +7,13 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from reviewbot.domain.event import SaidComment
-from reviewbot.domain.forge import Comment, EditComment, PostComment, React, Reaction, ResolveThread, Standing
+from reviewbot.domain.forge import Action, Comment, EditComment, PostComment, React, Reaction, ResolveThread, Standing
 from reviewbot.domain.history import Fate, Handled, Known, PullMemory
-from reviewbot.errors import ForgeError, ReviewbotError
+from reviewbot.errors import ForgeError, NotPermittedError, ReviewbotError
 from reviewbot.events import command
 from reviewbot.events.command import Command, Misunderstood, Verb
 from reviewbot.publish import markers, own, plan, replies
+from reviewbot.publish.sanitise import code_span
 from reviewbot.wiring.github import consulted, pulls
 from reviewbot.wiring.github.job import Report
 from reviewbot.wiring.github.situation import Hub, Situation
@@ -116,13 +117,14 @@ def _dismiss(asked: Asked) -> Reply:
         return _not_known(asked)
     gone = replace(known, fate=Fate.DISMISSED, reason=asked.order.text, by=_who(asked.at))
     mark = markers.token(known.fingerprint)
-    _resolve(asked.hub, tuple(thread for thread in _open(asked.at.standing) if thread.mark.fingerprint == mark))
+    told = tuple(thread for thread in _open(asked.at.standing) if thread.mark.fingerprint == mark)
+    _resolve(asked, told, f"Dismissed by {code_span(gone.by)}.")
     return Reply(replies.dismissed(gone), lambda memory: memory.with_known(gone))
 
 
 def _resolve_all(asked: Asked) -> Reply:
     threads = _open(asked.at.standing)
-    closed = _resolve(asked.hub, threads)
+    closed = _resolve(asked, threads, f"Closed by {code_span(_who(asked.at))}.")
     return Reply(f"{closed} of {len(threads)} open threads are closed.", done=closed == len(threads))
 
 
@@ -203,16 +205,29 @@ def _open(standing: Standing | None) -> tuple[own.OwnThread, ...]:
     return tuple(own.open_threads(standing).values()) if standing else ()
 
 
-def _resolve(hub: Hub, threads: tuple[own.OwnThread, ...]) -> int:
-    """How many of the threads could be closed. That a token may not is no failure of the command."""
-    closed = 0
-    for thread in threads:
-        try:
-            hub.do(ResolveThread(thread.thread.node_id))
-            closed += 1
-        except ForgeError:
-            continue
-    return closed
+def _resolve(asked: Asked, threads: tuple[own.OwnThread, ...], words: str) -> int:
+    """How many of the threads could be closed: resolved, or folded away and answered where the token may not resolve."""
+    return sum(_closed(asked, thread, words) for thread in threads)
+
+
+def _closed(asked: Asked, thread: own.OwnThread, words: str) -> bool:
+    assert asked.at.standing is not None
+    try:
+        asked.hub.do(ResolveThread(thread.thread.node_id))
+    except NotPermittedError:
+        done = [_done(asked.hub, action) for action in plan.folded(asked.at.standing.pull.number, thread, words)]
+        return all(done)
+    except ForgeError:
+        return False
+    return True
+
+
+def _done(hub: Hub, action: Action) -> bool:
+    try:
+        hub.do(action)
+    except ForgeError:
+        return False
+    return True
 
 
 def _react(hub: Hub, said: SaidComment, reaction: Reaction) -> None:

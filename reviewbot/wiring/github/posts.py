@@ -32,12 +32,19 @@ ENDINGS = {
     Ending.CLOSED: "the pull request was closed meanwhile: nothing is posted",
     Ending.LOCKED: "the conversation is locked: nothing is posted",
     Ending.GONE: "the pull request is gone: nothing is posted",
+    Ending.STOPPED: "reviewbot was told to stop while the review was made: nothing is posted",
     Ending.REFUSED: "this run's token may not comment: the review stands in the job's summary and its annotations",
     Ending.DEFERRED: "GitHub's rate limit holds longer than this run can wait: the review is kept, run this job again to post it",
     Ending.UNSURE: "GitHub does not answer: the review is kept, run this job again to post what is missing",
     Ending.FAILED: "GitHub refused the summary: the review stands in the job's summary",
 }
-SKIPPED = {Ending.SUPERSEDED: "head_moved", Ending.CLOSED: "closed", Ending.LOCKED: "locked", Ending.GONE: "not_a_pull_request"}
+SKIPPED = {
+    Ending.SUPERSEDED: "head_moved",
+    Ending.CLOSED: "closed",
+    Ending.LOCKED: "locked",
+    Ending.GONE: "not_a_pull_request",
+    Ending.STOPPED: "stopped",
+}
 
 
 def matter(review: Review, order: Order, options: PublishOptions) -> Matter:
@@ -87,6 +94,7 @@ def alone(review: Review, change: ChangeSet, options: PublishOptions, *, hub: Hu
 def reported(review: Review, fail_on: Severity | None = None, *, job: Job | None = None) -> Report:
     """What a run says of a review, whether or not it could be posted."""
     usage = review.bill.total
+    written, troubles = _sarif(review, job) if job else ("", ())
     return Report(
         exit_code=_exit_code(review, fail_on),
         conclusion=review.conclusion,
@@ -97,16 +105,16 @@ def reported(review: Review, fail_on: Severity | None = None, *, job: Job | None
         reviewed_sha=review.revisions.head,
         cost_usd=usage.paid_usd,
         llm_calls=usage.calls,
-        comments_total=len(review.posted()),
         run_id=review.run_id,
-        sarif_file=_sarif(review, job) if job else "",
+        sarif_file=written,
+        notices=troubles,
         told=f"{phrases.headline(review).words}: {phrases.counts(review)}, {phrases.wholeness(review)}.",
     )
 
 
 def _told(report: Report, made: Outcome, what: Matter) -> Report:
     review, fail_on = what.review, what.options.fail_on
-    notices = (*((ENDINGS[made.ending],) if made.ending in ENDINGS else ()), *made.notes)
+    notices = (*report.notices, *((ENDINGS[made.ending],) if made.ending in ENDINGS else ()), *made.notes)
     return replace(
         report,
         exit_code=max(report.exit_code, made.exit_code) if made.exit_code else report.exit_code,
@@ -114,6 +122,7 @@ def _told(report: Report, made: Outcome, what: Matter) -> Report:
         annotations=annotate.commands(review, fail_on) if made.fallback else (),
         notices=tuple(dict.fromkeys(notices)),
         summary_url=made.summary_url,
+        comments_total=made.total,
         comments_inline=made.inline,
         comments_resolved=made.resolved,
     )
@@ -127,12 +136,17 @@ def _exit_code(review: Review, fail_on: Severity | None) -> int:
     return 0 if review.conclusion is Conclusion.COMPLETE else 3
 
 
-def _sarif(review: Review, job: Job) -> str:
-    """The report for code scanning, where the input ``sarif_file`` names a file; its path."""
+def _sarif(review: Review, job: Job) -> tuple[str, tuple[str, ...]]:
+    """The report for code scanning, where the input ``sarif_file`` names a file: its path, and what is to be said where it cannot
+    be written. No review is lost for it. A link of that name, which a checkout may hold, is replaced and not followed."""
     name = job.inputs.text("sarif_file")
     if not name:
-        return ""
+        return "", ()
     path = job.workspace / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(sarif.render(review), encoding="utf-8")
-    return str(path)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.unlink(missing_ok=True)
+        path.write_text(sarif.render(review), encoding="utf-8", errors="replace")
+    except (OSError, ValueError) as exc:
+        return "", (f"the SARIF file {name} cannot be written: {getattr(exc, 'strerror', None) or exc}",)
+    return str(path), ()

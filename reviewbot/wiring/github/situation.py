@@ -66,6 +66,7 @@ def looked_up(first: Situation, desk: Desk) -> Situation:
     if number is None:
         return _decided(at, replace(at.facts, is_pull_missing=at.job.event.kind is Happening.RUN_FINISHED))
     standing = desk.standing(number)
+    own.expect_whole(standing)
     memory = _memory(standing)
     facts = replace(
         at.facts,
