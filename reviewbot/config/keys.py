@@ -179,7 +179,7 @@ KEYS: tuple[Key, ...] = (
     Key("github.resolve_outdated", Boolean(), default=True, text="close own threads whose finding is gone"),
     Key("github.allow_approve", Boolean(), default=False, text="a review may approve", power=Power.OPERATOR),
     Key("github.allowed_bots", Listing(Text()), (), "bots whose pull requests are reviewed", Power.OPERATOR),
-    Key("github.commands_per_hour", Whole(0, 1_000), 20, "commands on one pull request in an hour", Power.CEILING),
+    Key("github.commands_per_hour", Whole(0, 1_000), 20, "commands on one pull request in an hour", Power.OPERATOR),
     Key("checks", Listing(_CHECK), _EVERY_PRESET, "what is run over both ends of the change, where it applies"),
     Key("benchmarks", Listing(_BENCHMARK), (), "commands that measure, run at both ends in turn"),
     Key("setup", Listing(Text()), (), "commands that prepare dependencies, with network, on the base's tree", Power.OPERATOR),

@@ -125,6 +125,7 @@ def _remembered(finding: Finding, known: Known | None) -> Known | None:
         category=finding.category,
         title=finding.title,
         text=normalised(lines[-1])[:MOST_TEXT],
+        probability=finding.probability,
         rule=finding.rule,
         fate=fate,
         reason=reason,
@@ -214,7 +215,8 @@ def _from_history(
     mine = marks(known)
     told = FindingStatus.CONTESTED if known.is_question else FindingStatus.ACCEPTED
     words = {Fate.DISMISSED: _dismissed(known), Fate.FIXED: AGAIN}.get(known.fate, STANDS)
-    probability = BLOCKING_PROBABILITY if known.is_proven else POSTING_LEVELS["balanced"]
+    least = BLOCKING_PROBABILITY if known.is_proven else POSTING_LEVELS["balanced"]
+    probability = max(known.probability, least) if known.probability else least
     return Finding(
         id=known.id,
         fingerprint=known.fingerprint,

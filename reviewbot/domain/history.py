@@ -41,6 +41,8 @@ class Known:
     """The results that it lives and dies with: of each its tool, a blank and its mark (``consensus.seen``)."""
     near: str = ""
     """What stood around its line, so that it is told from equal ones (``consensus.identity.near``)."""
+    probability: float = 0.0
+    """How likely it was when it was told last; 0 where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class PullMemory:
     ``paused_by`` is empty where reviews go on; ``paused_at`` is a time in the forge's words. ``handled`` are the last commands,
     in order. ``run_id`` is the run that wrote this, ``runs`` how many reviews there were and ``cost_usd`` what all of them paid.
     ``status_comment`` is the comment in which commands are answered. ``said`` is a hash of what the summary says.
+    ``base_ref`` is the branch that the change was reviewed for. ``workflow_runs`` are the forge's numbers of the last runs that
+    reviewed: their artifacts hold what was argued.
     """
 
     history: History = History()
@@ -97,6 +101,8 @@ class PullMemory:
     cost_usd: float = 0.0
     status_comment: int | None = None
     said: str = ""
+    base_ref: str = ""
+    workflow_runs: tuple[int, ...] = ()
 
     def has_handled(self, comment_id: int) -> bool:
         """That command was answered before: a second delivery of it does nothing."""

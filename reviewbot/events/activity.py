@@ -172,7 +172,12 @@ ROWS: tuple[Row, ...] = (
         "the head is a fork's: collect without secrets on pull_request, debate and publish on workflow_run",
     ),
     Row(SkipReason.BOT_AUTHOR, _UNASKED, Facts.is_by_a_bot, "a bot's pull request; name it in the input 'allowed_bots'"),
-    Row(SkipReason.OPT_OUT_LABEL, _UNASKED, Facts.is_opted_out, "a label says to leave it alone; take it off"),
+    Row(
+        SkipReason.OPT_OUT_LABEL,
+        _UNASKED,
+        Facts.is_opted_out,
+        "a label says to leave it alone; take it off, and ask with `/debate`",
+    ),
     Row(SkipReason.DRAFT, _UNASKED, Facts.is_draft, "a draft; mark it ready, or ask with `/debate`"),
     Row(SkipReason.PAUSED, _UNASKED, Facts.is_paused, "reviews are paused here; `/debate resume` lifts it"),
     Row(SkipReason.OWN_COMMIT, _UNASKED, Facts.is_own_commit, "the newest commit is reviewbot's own"),

@@ -39,7 +39,7 @@ HEAD, BASE, OVERLAY = f"{CHECK}:head", f"{CHECK}:base", f"{CHECK}:overlay"
 REPORT = "report.jsonl"
 COMMAND = ("{python}", "-I", "{probes}/reviewbot_tests.py", "{scratch}/tests.json", f"{{scratch}}/{REPORT}")
 _MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
-_MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
+_MISSING_FIXTURE = re.compile(r"(?:fixture|recursive dependency involving fixture) '(\w+)' (?:not found|detected)")
 _NOTHING = TestReport()
 
 

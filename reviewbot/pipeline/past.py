@@ -97,7 +97,10 @@ def past(request: ReviewRequest, chosen: Chosen, course: str) -> Past:
     if why := _unsure(request, course):
         return made(RangeMode.FULL, f"everything was looked at again: {why}")
     if not fresh and history.verdict is not None and seen.whole(change.files) == history.whole:
-        return made(RangeMode.UNCHANGED, f"nothing changed since {since} was reviewed: nobody was asked and no check was run")
+        return made(
+            RangeMode.UNCHANGED,
+            f"the change is what it was at {since}, whatever it stands on: nobody was asked, no check was run",
+        )
     return made(
         RangeMode.INCREMENTAL, f"the panel was shown what no review had seen, up to {since}; checks ran over the whole change"
     )
@@ -110,6 +113,8 @@ def _unsure(request: ReviewRequest, course: str) -> str:
         return "somebody asked to look at something"
     if history.conclusion is not Conclusion.COMPLETE:
         return "the review before was not complete"
+    if not history.course:
+        return "somebody asked for it"
     if history.course != course:
         return "the panel, its options or the version of reviewbot are other ones"
     return "" if history.seen else "what was seen before is not known"

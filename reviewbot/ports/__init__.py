@@ -1,6 +1,6 @@
 """The narrow doors to the world, and the values that pass through them. Adapters stand behind, stages never look."""
 
-from reviewbot.ports.forge import Board, Changes, Desk, Forge, ForgeDiff
+from reviewbot.ports.forge import Archive, Board, Changes, Desk, Forge, ForgeDiff
 from reviewbot.ports.model import (
     Account,
     Completion,
@@ -67,7 +67,7 @@ from reviewbot.ports.watch import Clock, Observer, Progress
 from reviewbot.ports.worker import Worker, WorkerLost
 
 __all__ = [
-    "Account", "Ask", "Assignment", "Board", "CallState", "Calls", "Changes", "CheckDesign", "Clock", "Completion",
+    "Account", "Archive", "Ask", "Assignment", "Board", "CallState", "Calls", "Changes", "CheckDesign", "Clock", "Completion",
     "Consultation", "CrossExamination", "Desk", "Dispute", "Dossier", "Draft", "Ended", "Exchange", "Experiment", "Fault",
     "FirstPass", "Forge", "ForgeDiff", "Given", "Hit", "Improvement", "Job", "Judgement", "ModelCall", "Objects", "Observer",
     "Outcome", "Pace", "Packet", "Panel", "Passage", "Portion", "Profile", "Profiles", "Progress", "Prompt", "Provider",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,7 +30,7 @@ class Desk(Protocol):
         ...
 
     def pull_of(self, head_repository: str, head_ref: str, head_sha: str) -> int | None:
-        """The open pull request whose head this is, by number."""
+        """The open pull request whose head this is, by number. ``head_repository`` is empty where it was deleted."""
         ...
 
 
@@ -50,6 +51,14 @@ class Board(Protocol):
 
     def notice(self, marker: str) -> Notice | None:
         """Our open issue whose body opens with ``marker``. Raises ForgeError."""
+        ...
+
+
+class Archive(Protocol):
+    """What runs left behind."""
+
+    def artifact(self, run_id: int, name: str) -> Mapping[str, bytes]:
+        """The files of an artifact, by path. What they say is the word of who ran it. Raises ForgeError."""
         ...
 
 

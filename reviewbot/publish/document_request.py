@@ -63,4 +63,5 @@ def _known(known: Known) -> dict[str, Any]:
         "is_proven": known.is_proven,
         "grounds": list(known.grounds),
         "near": known.near,
+        "probability": known.probability,
     }

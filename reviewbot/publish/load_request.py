@@ -72,7 +72,8 @@ def load_history(node: Node) -> History:
 
 def _known(node: Node) -> Known:
     at = node.fields(
-        "id fingerprint path start_line line severity category title text rule fate reason by is_question is_proven grounds near"
+        "id fingerprint path start_line line severity category title text rule fate reason by is_question is_proven grounds near "
+        "probability"
     )
     return Known(
         id=_formed(at["id"], _ID, "F and a number"),
@@ -92,6 +93,7 @@ def _known(node: Node) -> Known:
         is_proven=at["is_proven"].truth(),
         grounds=at["grounds"].texts(),
         near=at["near"].text(),
+        probability=at["probability"].probability(),
     )
 
 

@@ -12,6 +12,10 @@ from reviewbot.errors import ForgeError
 from reviewbot.publish import markers, state
 from reviewbot.publish.markers import FindingMark, ReviewMark
 
+MOST_CHARACTERS = 64_000
+"""Of a summary: a forge takes 65,536, however it counts."""
+SHORTENED = "\n\n**Shortened:** the review document has all.\n"
+
 
 @dataclass(frozen=True, slots=True)
 class OwnThread:
@@ -75,7 +79,15 @@ def with_state(body: str, line: str) -> str:
     words = rest[0] if rest else ""
     if state_line(body).startswith("<!-- reviewbot:state "):
         words = words.split("\n", 1)[1] if "\n" in words else ""
-    return f"{first.rstrip()}\n{line}\n{words}"
+    return f"{first.rstrip()}\n{line}\n{_within(words, MOST_CHARACTERS - len(first) - len(line))}"
+
+
+def _within(words: str, most: int) -> str:
+    """Whole paragraphs, as many as there is room for: what is remembered may grow under words that stay."""
+    if len(words) <= most:
+        return words
+    kept = words[: most - len(SHORTENED)].rpartition("\n\n")[0]
+    return f"{kept}{SHORTENED}"
 
 
 def threads(standing: Standing) -> tuple[OwnThread, ...]:

@@ -82,17 +82,23 @@ _STATUSES = {
 
 def headline(review: Review) -> Headline:
     """What the panel says in the end. A failure is never worded as a pass."""
-    if review.conclusion is Conclusion.NOT_REVIEWED:
-        return Headline("NOT REVIEWED", Tone.BAD)
-    if review.conclusion is Conclusion.PENDING:
-        return Headline("Waiting for checks", Tone.WARN)
+    if review.conclusion in _UNDECIDED:
+        return _UNDECIDED[review.conclusion]
     if review.verdict is Verdict.REQUEST_CHANGES:
         return Headline("Grave findings" if review.revisions.is_audit else "Changes requested", Tone.BAD)
     if review.verdict is Verdict.APPROVE and not review.revisions.is_audit:
-        return Headline("Approved", Tone.GOOD)
+        return Headline("No objections", Tone.GOOD)
     if review.posted():
         return Headline("Comments", Tone.WARN)
+    if any(run.failed for run in review.checks):
+        return Headline("Checks failed", Tone.WARN)
     return Headline("Nothing found", Tone.GOOD if review.conclusion is Conclusion.COMPLETE else Tone.WARN)
+
+
+_UNDECIDED = {
+    Conclusion.NOT_REVIEWED: Headline("NOT REVIEWED", Tone.BAD),
+    Conclusion.PENDING: Headline("Waiting for checks", Tone.WARN),
+}
 
 
 def counts(review: Review) -> str:

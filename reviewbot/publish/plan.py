@@ -26,16 +26,20 @@ from reviewbot.domain.forge import (
     ReviewEvent,
     Standing,
 )
-from reviewbot.domain.history import PullMemory
+from reviewbot.domain.history import Fate, PullMemory
 from reviewbot.domain.review import Conclusion
 from reviewbot.publish import markers, own, state
 from reviewbot.publish.markdown_finding import fitting
 from reviewbot.publish.own import OwnReview, OwnThread
+from reviewbot.publish.sanitise import code_span
 from reviewbot.publish.wanted import Wanted
 
 OPINIONS = ("APPROVED", "CHANGES_REQUESTED", "DISMISSED")
 _MOVED_BYTES = 55_000
 NO_LONGER = "No longer found."
+
+
+SINCE = "**Since then:**"
 
 
 def plan(wanted: Wanted, standing: Standing) -> tuple[Action, ...]:
@@ -60,7 +64,18 @@ def remembering(memory: PullMemory, standing: Standing) -> tuple[Action, ...]:
         return (PostComment(standing.pull.number, f"{markers.SUMMARY}\n{line}\n**reviewbot:** not reviewed yet.\n"),)
     if own.remembered(standing).memory == state.decode(line).memory:
         return ()
-    return (EditComment(found[0].id, own.with_state(found[0].body, line)),)
+    return (EditComment(found[0].id, _since(own.with_state(found[0].body, line), memory)),)
+
+
+def _since(body: str, memory: PullMemory) -> str:
+    """A summary that says at once what was dismissed since it was written: its table still tells it."""
+    marker, line, *words = body.split("\n", 2)
+    told = "".join(words)
+    if told.startswith(SINCE):
+        told = told.partition("\n\n")[2]
+    gone = [known.id for known in memory.history.findings if known.fate is Fate.DISMISSED and f"| {known.id} " in told]
+    said = f"{SINCE} dismissed {', '.join(map(code_span, gone))}.\n\n" if gone else ""
+    return "\n".join((marker, line, f"{said}{told}"))
 
 
 def without_lines(action: PostReview, wanted: Wanted) -> PostReview:

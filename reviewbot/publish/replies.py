@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from reviewbot.domain.history import Fate, Known, PullMemory
 from reviewbot.domain.review import Finding, Review
-from reviewbot.publish import markdown_finding, markers, phrases, plain
+from reviewbot.publish import markdown_finding, markers, phrases, plain, spending
 from reviewbot.publish.sanitise import code_block, code_span, inline
 
 MOST_ROWS = 60
@@ -29,8 +29,9 @@ def status(memory: PullMemory, running: str = "") -> str:
         lines.append(f"- last review: {code_span(history.head[:_SHORT])}, {whole}, verdict {verdict}")
     else:
         lines.append("- no review is remembered yet")
-    lines += [f"- {len(found)} findings {fate.value}: {_ids(found)}" for fate in Fate if (found := _of(history.findings, fate))]
-    lines.append(f"- {memory.runs} reviews so far, {money(memory.cost_usd)}")
+    told = ((fate, found) for fate in Fate if (found := _of(history.findings, fate)))
+    lines += [f"- {spending.counted(len(found), 'finding')} {fate.value}: {_ids(found)}" for fate, found in told]
+    lines.append(f"- {spending.counted(memory.runs, 'review')} so far, {money(memory.cost_usd)}")
     if memory.stopped:
         lines.append("- stopped: nothing is done here until somebody says to resume")
     elif memory.paused_by:
@@ -40,7 +41,7 @@ def status(memory: PullMemory, running: str = "") -> str:
 
 def cost(memory: PullMemory) -> str:
     """What all reviews of this pull request cost so far."""
-    return f"{memory.runs} reviews of this pull request have cost {money(memory.cost_usd)} so far."
+    return f"{spending.counted(memory.runs, 'review')} of this pull request: {money(memory.cost_usd)} so far."
 
 
 def money(usd: float) -> str:

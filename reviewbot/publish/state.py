@@ -30,6 +30,7 @@ MOST_BYTES = 500_000
 """Of the JSON: a small line that unpacks to more is no state of ours."""
 
 MOST_HANDLED = 200
+MOST_RUNS = 10
 
 _STATE = Kind("state of the pull request", "say '/debate full' to review everything again", MOST_BYTES)
 _LINE = re.compile(r"<!-- reviewbot:state v(\d{1,4}) ([A-Za-z0-9._]*) -->")
@@ -94,6 +95,8 @@ def _bounded(memory: PullMemory) -> PullMemory:
         paused_at=_storable(memory.paused_at),
         handled=memory.handled[-MOST_HANDLED:],
         run_id=_storable(memory.run_id),
+        base_ref=_storable(memory.base_ref),
+        workflow_runs=memory.workflow_runs[-MOST_RUNS:],
         cost_usd=round(memory.cost_usd, 6),
         said=_storable(memory.said),
         history=replace(
@@ -165,6 +168,8 @@ def _written(memory: PullMemory) -> dict[str, Any]:
         "cost_usd": memory.cost_usd,
         "status_comment": memory.status_comment,
         "said": memory.said,
+        "base_ref": memory.base_ref,
+        "workflow_runs": list(memory.workflow_runs),
     }
 
 
@@ -187,13 +192,14 @@ def _written_known(known: Known) -> dict[str, Any]:
         "is_proven": known.is_proven,
         "grounds": list(known.grounds),
         "near": known.near,
+        "probability": known.probability,
     }
 
 
 def _memory(node: Node) -> PullMemory:
     at = node.fields(
         "head base course seen conclusion verdict findings next_number whole paused_by paused_at stopped autofix_off handled "
-        "run_id runs cost_usd status_comment said"
+        "run_id runs cost_usd status_comment said base_ref workflow_runs"
     )
     history = History(
         head=at["head"].text(),
@@ -218,12 +224,15 @@ def _memory(node: Node) -> PullMemory:
         cost_usd=float(at["cost_usd"].amount()),
         status_comment=at["status_comment"].maybe(Node.count),
         said=at["said"].text(),
+        base_ref=at["base_ref"].text(),
+        workflow_runs=at["workflow_runs"].each(Node.count),
     )
 
 
 def _known(node: Node) -> Known:
     at = node.fields(
-        "id fingerprint path start_line line severity category title text rule fate reason by is_question is_proven grounds near"
+        "id fingerprint path start_line line severity category title text rule fate reason by is_question is_proven grounds near "
+        "probability"
     )
     return Known(
         id=at["id"].text(),
@@ -243,6 +252,7 @@ def _known(node: Node) -> Known:
         is_proven=at["is_proven"].truth(),
         grounds=at["grounds"].texts(),
         near=at["near"].text(),
+        probability=float(at["probability"].probability()),
     )
 
 

@@ -50,6 +50,7 @@ class Matter:
     change: ChangeSet
     history: History
     options: PublishOptions = PublishOptions()
+    workflow_run: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ def wanted(matter: Matter, standing: Standing) -> Wanted:
     history = _with_dismissals(matter.history, before.history)
     review = _still_told(matter.review, history)
     lines = _lines(review, matter.change, standing, most=options.max_comments)
-    memory = _remembering(before, history, review)
+    memory = _placed(_remembering(before, history, review), standing, matter.workflow_run)
     memory = replace(memory, said=_gist(review, memory, options))
     story = _story(memory, before, options)
     return Wanted(
@@ -179,6 +180,13 @@ def _remembering(before: PullMemory, history: History, review: Review) -> PullMe
         return replace(before, history=history)
     paid = before.cost_usd + review.bill.total.paid_usd
     return replace(before, history=history, run_id=review.run_id, runs=before.runs + 1, cost_usd=round(paid, 6))
+
+
+def _placed(memory: PullMemory, standing: Standing, workflow_run: int) -> PullMemory:
+    """The memory with where it was made: for which branch, and in which run of the forge's."""
+    known = (run for run in memory.workflow_runs if run != workflow_run)
+    runs = (*known, workflow_run) if workflow_run else memory.workflow_runs
+    return replace(memory, base_ref=standing.pull.base_ref, workflow_runs=runs)
 
 
 def _gist(review: Review, memory: PullMemory, options: PublishOptions) -> str:

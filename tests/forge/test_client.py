@@ -431,6 +431,7 @@ def test_an_artifact_is_fetched_from_elsewhere_without_the_token(hub: Hub, repos
         zipped({"a": b"x" * 999})[:33] + b"\0\0" + zipped({"a": b"x" * 999})[35:], zipped({"a": b"", "A/../a": b""}),
         zipped({"a": b""}, ("a",)),
     ],
+    ids=[f"archive{n}" for n in range(13)],
 )  # fmt: skip
 def test_an_artifact_that_means_no_good_is_one_error(archive: bytes):
     with pytest.raises(ForgeError):

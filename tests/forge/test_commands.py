@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.forge.acting import REVIEWER, Actor, Ran
+from tests.forge.acting import REVIEWER, Actor, Ran, zipped
 from tests.forge.hub import Fault, Hub, Pull, Repository
+from tests.forge.hub.state import Run
 
 STATUS = "<!-- reviewbot:status v1 -->"
 FAULTY = "def f(x, y=[]):\n    y.append(x)\n    return y\n"
@@ -55,7 +56,7 @@ def test_commands_are_answered_in_one_comment_and_marked(hub: Hub, actor: Actor,
     review(hub, actor, pull)
     for words, told in {
         "/debate status": "2 findings open",
-        "/debate cost": "1 reviews of this pull request",
+        "/debate cost": "1 review of this pull request",
         "/debate help": "argue against a finding",
         "/debate config": "differs from the defaults",
         "/debate explain F1": "B006",
@@ -247,3 +248,55 @@ def test_where_threads_may_not_be_resolved_a_command_folds_and_answers_them(
     assert all("by `octocat`" in said for said in answers)
     say(hub, actor, pull, "/debate full")
     assert [len(thread.comments) for thread in pull.threads].count(2) == closed
+
+
+def test_an_explanation_comes_from_the_artifact_of_the_run_that_argued(
+    hub: Hub, actor: Actor, pull: Pull, tmp_path: Path
+) -> None:
+    """A comment's run has not the state of the pull request's runs; which run argued stands in our own summary."""
+    reviewed = hub_run(hub, actor, pull)
+    review_json = (actor.documents / "review.json").read_bytes()
+    pull.repository.artifact(reviewed, "reviewbot-review", zipped(review=review_json))
+    forged = pull.repository.run("other", pull=pull)
+    pull.repository.artifact(forged, "reviewbot-review", zipped(review=review_json.replace(b"B006", b"B666")))
+    elsewhere = Actor(hub, tmp_path / "elsewhere", hub.token(permissions=REVIEWER | {"actions": "read"}))
+    _, reactions, text = say(hub, elsewhere, pull, "/debate explain F1")
+    assert reactions == ["eyes", "rocket"]
+    assert "B006" in text
+    assert "round 1" in text
+    gone = '{"message": "Not Found"}'
+    hub.faults.append(Fault("actions/list-workflow-run-artifacts", status=404, body=gone, times=5))
+    _, _, text = say(hub, Actor(hub, tmp_path / "bare", hub.token(permissions=REVIEWER)), pull, "/debate explain F1")
+    assert "did not travel" in text
+
+
+def hub_run(hub: Hub, actor: Actor, pull: Pull) -> Run:
+    """A review in a run that the forge knows."""
+    made = pull.repository.run("review", pull=pull)
+    actor.environment["GITHUB_RUN_ID"] = str(made.id)
+    assert review(hub, actor, pull).exit_code == 0
+    return made
+
+
+def test_a_summary_says_at_once_what_was_dismissed(hub: Hub, actor: Actor, pull: Pull) -> None:
+    review(hub, actor, pull)
+    say(hub, actor, pull, "/debate dismiss F1")
+    assert "**Since then:** dismissed `F1`." in pull.comments[0].body
+    say(hub, actor, pull, "/debate dismiss F2")
+    assert pull.comments[0].body.count("Since then") == 1
+    assert "dismissed `F1`, `F2`." in pull.comments[0].body
+
+
+def test_another_branch_to_merge_into_is_another_review(hub: Hub, actor: Actor, pull: Pull, repository: Repository) -> None:
+    review(hub, actor, pull)
+    repository.commit("release", {"a.py": "def f(x):\n    return 0\n"}, "Release")
+    pull.base_ref = "release"
+    assert review(hub, actor, pull, "reopened").outputs["skip_reason"] == ""
+
+
+def test_a_dispute_about_what_is_settled_is_refused(hub: Hub, actor: Actor, pull: Pull) -> None:
+    review(hub, actor, pull)
+    say(hub, actor, pull, "/debate dismiss F1")
+    _, reactions, text = say(hub, actor, pull, "/debate dispute F1 it is fine")
+    assert reactions == ["eyes", "confused"]
+    assert "dismissed already" in text

@@ -323,6 +323,9 @@ def test_whatever_goes_wrong_runs_to_come_tell_everything_and_nothing_twice(
     matter: Matter, standing: Standing, troubles: list[Trouble]
 ) -> None:
     forge = MemoryForge(standing, troubles=troubles)
+    if own.memory(standing).stopped:
+        assert (published(forge, matter).ending, forge.now) == (Ending.STOPPED, standing)
+        return
     for _ in range(8):
         published(forge, matter)
     assert published(forge, matter).done == ()

@@ -13,7 +13,7 @@ MOST_PAGES = 10
 _DOING = "look for an issue of ours"
 _QUERY = """query Issues($owner: String!, $name: String!, $after: String) {
   repository(owner: $owner, name: $name) {
-    issues(first: 50, after: $after, states: OPEN, orderBy: {field: CREATED_AT, direction: DESC}) {
+    issues(first: 50, after: $after, states: OPEN, orderBy: {field: UPDATED_AT, direction: DESC}) {
       pageInfo { hasNextPage endCursor } nodes { number body url viewerDidAuthor }
     }
   }
@@ -21,10 +21,11 @@ _QUERY = """query Issues($owner: String!, $name: String!, $after: String) {
 
 
 def notice(session: Session, repository: str, marker: str) -> Notice | None:
-    """The oldest of ours among the open issues, as far as ``MOST_PAGES`` reach: if two runs raced, both go on with the same one.
-    Raises ForgeError."""
+    """The one of ours among the open issues that changed last, as far as ``MOST_PAGES`` reach: it changes with every audit. Of
+    several the oldest: if two runs raced, both go on with the same one. Raises ForgeError."""
     owner, _, name = repository.partition("/")
-    found, after = None, None
+    found: Notice | None = None
+    after: str | None = None
     for _ in range(MOST_PAGES):
         told = graphql.query(session, _QUERY, {"owner": owner, "name": name, "after": after}, doing=_DOING)
         if (home := told.data.get("repository")) is None or fields(home, "the repository").get("issues") is None:
@@ -33,7 +34,8 @@ def notice(session: Session, repository: str, marker: str) -> Notice | None:
         for node in (fields(entry, "an issue") for entry in items(page.get("nodes"), "issues") if entry is not None):
             body = text(node, "body", optional=True)
             if flag(node, "viewerDidAuthor") and body.split("\n", 1)[0].rstrip("\r") == marker:
-                found = Notice(number(node, "number"), body, text(node, "url", optional=True))
+                mine = Notice(number(node, "number"), body, text(node, "url", optional=True))
+                found = mine if found is None or mine.number < found.number else found
         info = fields(page.get("pageInfo"), "issues")
         if not flag(info, "hasNextPage"):
             break

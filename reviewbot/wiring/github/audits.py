@@ -70,11 +70,10 @@ def _fetched(job: Job, scratch: Path) -> Path:
 
 
 def _posted(made: Audit, last: Notice | None, hub: Hub) -> str:
-    """The issue, opened or edited in place; nothing where its words are the same. Its address."""
+    """The issue, opened or edited in place: when each file was read stands in it, too. Its address."""
     if last is None:
         return hub.do(OpenIssue(report.ISSUE_TITLE, made.body)).url
-    if last.body.strip() != made.body.strip():
-        hub.do(EditIssue(last.number, made.body))
+    hub.do(EditIssue(last.number, made.body))
     return last.url
 
 

@@ -93,7 +93,7 @@ def _review(asked: Asked) -> Reply:
 
 
 def _explain(asked: Asked) -> Reply:
-    return Reply(consulted.explanation(asked.at, asked.order.findings[0]))
+    return Reply(consulted.explanation(asked.at, asked.hub, asked.order.findings[0]))
 
 
 def _ask(asked: Asked) -> Reply:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from reviewbot.domain.answer import DisputeEnd, Settlement
 from reviewbot.domain.forge import Standing
 from reviewbot.domain.history import Fate, Known, PullMemory
 from reviewbot.domain.review import Finding, Review
-from reviewbot.ports import Changes
-from reviewbot.publish import answer, replies
+from reviewbot.errors import ForgeError, UsageError
+from reviewbot.ports import Archive, Changes
+from reviewbot.publish import answer, load, replies
 from reviewbot.publish import dispute as disputed
 from reviewbot.wiring import books, consulting
 from reviewbot.wiring.github import ground, orders
-from reviewbot.wiring.github.situation import Situation
+from reviewbot.wiring.github.documents import REVIEW
+from reviewbot.wiring.github.situation import Hub, Situation
 from reviewbot.wiring.order import Order
 from reviewbot.wiring.scene import opened
 
 WITHDRAWN = "withdrawn after a dispute"
+ARTIFACT = "reviewbot-review"
+"""The name under which the workflows keep the review of a run."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,20 +42,21 @@ def ask(at: Situation, changes: Changes, question: str) -> Answer:
     return Answer(answer.markdown_of(made.counsel), _paid(made.counsel.bill.total.paid_usd))
 
 
-def dispute(at: Situation, changes: Changes, known: Known, *, argument: str) -> Answer:
+def dispute(at: Situation, hub: Hub, known: Known, *, argument: str) -> Answer:
     """A person's argument against a finding, before the panel. What it comes to is remembered. Raises ReviewbotError."""
-    with ground.found(at.job, _pull(at).pull, changes) as found:
-        argued = _argued(at, known.id)
+    with ground.found(at.job, _pull(at).pull, hub) as found:
+        argued = _argued(at, known.id, hub)
         finding = argued[0] if argued else known
         made = consulting.dispute(_order(at, found), finding, argument)
-    settled = _settled(known, made.settlement, by=_who(at))
     paid = _paid(made.settlement.bill.total.paid_usd)
-    return Answer(disputed.markdown_of(made.settlement), lambda memory: paid(memory.with_known(settled)))
+    settled = _settled(made.settlement, known.id, by=_who(at))
+    return Answer(disputed.markdown_of(made.settlement), lambda memory: paid(settled(memory)))
 
 
-def explanation(at: Situation, name: str) -> str:
-    """Everything about one finding that is remembered between runs; where only its place is, that."""
-    if (argued := _argued(at, name)) is not None:
+def explanation(at: Situation, archive: Archive, name: str) -> str:
+    """Everything about one finding: from the state folder, or from the artifacts of the runs that reviewed it. Where neither
+    travelled here, what the summary remembers."""
+    if (argued := _argued(at, name, archive)) is not None:
         return replies.explained(*argued)
     known = next((one for one in at.memory.history.findings if one.id == name), None)
     return replies.remembered(known) if known else replies.unknown(name, at.memory.history.findings)
@@ -76,22 +83,40 @@ def _pull(at: Situation) -> Standing:
     return at.standing
 
 
-def _argued(at: Situation, name: str) -> tuple[Finding, Review] | None:
-    """A finding in the last review that argued it (a later one only carried it along), where that travelled to this run."""
-    kept = (
-        (found, review) for review in books.beside(at.job.state, project(at)) for found in review.findings if found.id == name
-    )
-    told = list(kept)
-    return next((pair for pair in told if pair[0].positions), told[0] if told else None)
+def _argued(at: Situation, name: str, archive: Archive) -> tuple[Finding, Review] | None:
+    """A finding in the last review that argued it: a later one only carried it along."""
+    first: tuple[Finding, Review] | None = None
+    for review in chain(books.beside(at.job.state, project(at)), _archived(at, archive)):
+        for found in review.findings:
+            if found.id == name and found.positions:
+                return found, review
+            first = first or ((found, review) if found.id == name else None)
+    return first
 
 
-def _settled(known: Known, settlement: Settlement, *, by: str) -> Known:
-    """A finding after its dispute: who raised it took it back, or words it anew, or it stands."""
-    if settlement.end is DisputeEnd.WITHDRAWN:
-        return replace(known, fate=Fate.DISMISSED, reason=WITHDRAWN, by=by)
-    if settlement.end is DisputeEnd.AMENDED:
-        return replace(known, title=settlement.title, severity=settlement.severity)
-    return known
+def _archived(at: Situation, archive: Archive) -> Iterator[Review]:
+    """The reviews that the last runs of this pull request left as artifacts, the newest first. Which runs those are stands in our
+    own summary: a run of somebody else's may call an artifact as it likes."""
+    for run in reversed(at.memory.workflow_runs):
+        with suppress(ForgeError, UsageError):
+            files = archive.artifact(run, ARTIFACT)
+            review = load.load_review(files.get(REVIEW, b""))
+            if review.pull_request == _pull(at).pull.number:
+                yield review
+
+
+def _settled(settlement: Settlement, name: str, *, by: str) -> Callable[[PullMemory], PullMemory]:
+    """What a dispute changes in what is remembered by then: its raiser took the finding back, or words it anew, or it stands."""
+
+    def changed(memory: PullMemory) -> PullMemory:
+        known = next((one for one in memory.history.findings if one.id == name), None)
+        if known is None or settlement.end not in (DisputeEnd.WITHDRAWN, DisputeEnd.AMENDED):
+            return memory
+        if settlement.end is DisputeEnd.WITHDRAWN:
+            return memory.with_known(replace(known, fate=Fate.DISMISSED, reason=WITHDRAWN, by=by))
+        return memory.with_known(replace(known, title=settlement.title, severity=settlement.severity))
+
+    return changed
 
 
 def _paid(usd: float) -> Callable[[PullMemory], PullMemory]:

@@ -80,6 +80,8 @@ def published(what: Matter, at: Situation, hub: Hub) -> Report:
 
     standing = at.standing
     assert standing is not None
+    run = at.job.run_id
+    what = replace(what, workflow_run=int(run) if run.isdecimal() else 0)
     made = posting.post(partial(wanted, what), hub, hub, number=standing.pull.number, head_sha=review.revisions.head)
     return _told(report, made, what)
 
@@ -104,7 +106,7 @@ def reported(review: Review, fail_on: Severity | None = None, *, job: Job | None
         range_mode=review.range_mode.value,
         reviewed_sha=review.revisions.head,
         cost_usd=usage.paid_usd,
-        llm_calls=usage.calls,
+        llm_calls=usage.calls - usage.replayed_calls,
         run_id=review.run_id,
         sarif_file=written,
         notices=troubles,

@@ -17,7 +17,8 @@ from reviewbot.wiring.github.job import Job, Report
 from reviewbot.wiring.github.situation import Hub, Situation
 from reviewbot.wiring.reviewing import review as made
 
-LABELS = Labels("reviewbot:changes", "reviewbot:comments", "reviewbot:clean", "reviewbot:incomplete")
+LABELS = Labels("reviewbot/changes", "reviewbot/comments", "reviewbot/clean", "reviewbot/incomplete")
+"""No name that the workflows react to: putting one on must start no run."""
 
 
 def review(at: Situation, hub: Hub, *, focus: str = "", whole: bool = False) -> Report:

@@ -13,12 +13,12 @@ from reviewbot.domain.review import Conclusion
 from reviewbot.events import activity
 from reviewbot.events.activity import Act, Decision, SkipReason
 from reviewbot.events.facts import ActivityOptions, Facts
-from reviewbot.ports import Board, Changes, Desk, Forge
+from reviewbot.ports import Archive, Board, Changes, Desk, Forge
 from reviewbot.publish import own
 from reviewbot.wiring.github.job import Job
 
 
-class Hub(Desk, Changes, Board, Forge, Protocol):
+class Hub(Desk, Changes, Board, Archive, Forge, Protocol):
     """All that is done with one forge."""
 
 
@@ -95,9 +95,7 @@ def _number(job: Job, desk: Desk) -> int | None:
     run = job.event.run
     if job.event.kind is not Happening.RUN_FINISHED:
         return job.event.number
-    if run is None or run.head_repository is None:
-        return None
-    return desk.pull_of(run.head_repository, run.head_ref, run.head_sha)
+    return desk.pull_of(run.head_repository or "", run.head_ref, run.head_sha) if run else None
 
 
 def _memory(standing: Standing) -> PullMemory:
@@ -119,4 +117,5 @@ def _is_reviewed(standing: Standing, memory: PullMemory) -> bool:
     """The sticky comment is written last: what it says was reviewed is posted, too."""
     history = memory.history
     whole = history.conclusion is Conclusion.COMPLETE
-    return whole and history.head == standing.pull.head_sha
+    same_base = memory.base_ref in ("", standing.pull.base_ref)
+    return whole and same_base and history.head == standing.pull.head_sha
