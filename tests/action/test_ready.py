@@ -117,7 +117,7 @@ def test_a_fork_is_reviewed_in_three_jobs_that_never_share_code_key_and_right_to
     assert "sk-1" not in first.log
     then = shop.run("review-publish.yml", "workflow_run", event_of_run(first, "pull_request", event))
     assert "debate has changeset.json evidence.json key=sk-1 workspace=\n" in then.jobs["debate"].log
-    assert "publish has request.json review.json key= workspace=\n" in then.jobs["publish"].log
+    assert "publish has review.json key= workspace=\n" in then.jobs["publish"].log
     assert '{"by": "debate"}' in then.jobs["publish"].log
     assert then.jobs["publish"].concurrency == f"reviewbot-publish-{event['pull_request']['head']['repo']['id']}-topic"
     assert "write" not in then.jobs["debate"].permissions.values()
