@@ -15,7 +15,7 @@ from reviewbot.publish import markers, state
 from reviewbot.publish.sanitise import LINK_HOSTS
 from tests.fakes import Models, Seen, claim, reviewer
 from tests.fakes.reviewer import spoken_schema
-from tests.forge.acting import REVIEWER, Actor, Ran
+from tests.forge.acting import Actor, Ran
 from tests.forge.hub import Hub, Pull, Repository
 from tests.publish import github
 
@@ -149,7 +149,7 @@ def begun(hub: Hub, folder: Path, **permissions: str) -> Story:
     repository.check(pull.head_sha, LINE, "failure", summary=EVERYTHING)
     repository.status(pull.head_sha, LINE[:200], "failure", description=LINE)
     hub.resolving_needs_contents = True
-    return Story(hub, repository, pull, Actor(hub, folder, hub.token(permissions=permissions or REVIEWER)), [], [])
+    return Story(hub, repository, pull, Actor(hub, folder, hub.token(permissions=permissions or None)), [], [])
 
 
 def told_by_tools(folder: Path, hub: Hub, _: Models) -> Story:
@@ -179,6 +179,7 @@ def told_by_models(folder: Path, hub: Hub, models: Models) -> Story:
 def told_in_the_log(folder: Path, hub: Hub, _: Models) -> Story:
     """A token that may not write: the log and the job's page are all there is."""
     story = begun(hub, folder, contents="read", pull_requests="read", metadata="read", checks="read", statuses="read")
+    story.pull.force_push({"shop.py": FAULTY, STRANGE: "def f(x, y=[]):\n    return y\n"})  # the log has room for ten
     story.pushed("opened", fail_on="low")
     story.pushed("opened", dry_run="true")
     return story
@@ -187,6 +188,7 @@ def told_in_the_log(folder: Path, hub: Hub, _: Models) -> Story:
 def told_of_others(folder: Path, hub: Hub, _: Models) -> Story:
     """A change with nothing wrong, that may be approved, but for a red check whose name somebody chose."""
     story = begun(hub, folder)
+    story.repository.actions_may_approve = True
     story.pull.force_push({"b.py": "def price(n):\n    return n + 1\n", STRANGE: None, "shop.py": PLAIN})
     story.repository.check(story.pull.head_sha, CORPUS["terminal"] + " ##[error]owned " + LINE, "failure")
     story.pushed(allow_approve="true")
@@ -364,7 +366,8 @@ def test_what_tools_repeat_of_a_change_stays_dead(tmp_path: Path) -> None:
 def test_what_a_log_repeats_of_a_change_stays_dead(tmp_path: Path) -> None:
     story = held(told_in_the_log, tmp_path)
     assert {ran.writes for ran in story.ran} == {()}
-    assert any(line.startswith("::error") and CANARY in line for line in story.log)
+    assert any(line.startswith("::error file=shop.py,") and CANARY in line for line in story.log)
+    assert any(line.startswith(f"::error file=src/{CANARY}") for line in story.log)
 
 
 def test_the_name_of_a_red_check_stays_dead_in_a_notice(tmp_path: Path) -> None:
