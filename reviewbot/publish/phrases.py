@@ -195,9 +195,10 @@ def proof_word(finding: Finding) -> str:
 
 
 def _is_tools(finding: Finding) -> bool:
-    """A tool says it, and no check was made of it: told by what settled it, or of one that was carried along, by its rule."""
-    carried = finding.lifecycle in (Lifecycle.CARRIED, Lifecycle.REOPENED) and finding.rule is not None
-    return finding.proof is Proof.UNTESTED and (finding.settled_by is SettledBy.EVIDENCE or carried)
+    """A tool says it, and no check was made of it: told by what settled it; of one that was carried along, by its rule and the
+    result that it lives with."""
+    carried = finding.lifecycle in (Lifecycle.CARRIED, Lifecycle.REOPENED) and finding.rule and finding.grounds
+    return finding.proof is Proof.UNTESTED and (finding.settled_by is SettledBy.EVIDENCE or bool(carried))
 
 
 def outcome(check: Check) -> str:

@@ -224,3 +224,10 @@ def test_blank_lines_by_the_thousand_are_searched_for_commands_in_time() -> None
 
 def test_the_hostile_sample_is_harmless() -> None:
     assert github.dangers(sanitise.markdown(samples.HOSTILE_WORDS), sanitise.LINK_HOSTS) == []
+
+
+def test_a_fence_of_somebody_else_becomes_no_button_and_no_drawing():
+    """GitHub makes a commit button of ``suggestion`` and a picture with links of ``mermaid``."""
+    for language in ("suggestion", "mermaid", "Suggestion", "geojson", "stl"):
+        assert sanitise.markdown(f"```{language}\nx = 1\n```") == "```\nx = 1\n```"
+    assert sanitise.markdown("```python\nx = 1\n```") == "```python\nx = 1\n```"
