@@ -145,7 +145,7 @@ def test_a_rebase_that_changes_nothing_asks_nobody_and_runs_nothing(asked: Asked
     assert (again.checks, again.evidence, again.bill.total.calls) == ((), (), 0)
     assert set(lives(again).values()) == {Lifecycle.CARRIED}
     assert (again.conclusion, again.verdict) == ("complete", Verdict.COMMENT)
-    assert any(note.startswith("nothing changed since") for note in again.notes)
+    assert any(note.startswith("the change is what it was at") for note in again.notes)
     assert pull.review().range_mode is RangeMode.UNCHANGED, "and once more"
 
 
