@@ -38,13 +38,14 @@ def history_fields(history: History) -> dict[str, Any]:
         "seen": sorted(history.seen),
         "conclusion": history.conclusion.value if history.conclusion else None,
         "verdict": history.verdict.value if history.verdict else None,
-        "findings": [_known(known) for known in history.findings],
+        "findings": [known_fields(known) for known in history.findings],
         "next_number": history.next_number,
         "whole": history.whole,
     }
 
 
-def _known(known: Known) -> dict[str, Any]:
+def known_fields(known: Known) -> dict[str, Any]:
+    """A finding as it is remembered, the same in every document and in the state of a pull request."""
     return {
         "id": known.id,
         "fingerprint": known.fingerprint,

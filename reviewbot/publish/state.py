@@ -1,6 +1,6 @@
 """What is remembered of a pull request, as one hidden line of the sticky comment: versioned, compressed, capped.
 
-The line is trusted only where :mod:`reviewbot.publish.standing` found it: under our own name, in a body that opens with the
+The line is trusted only where :mod:`reviewbot.publish.own` found it: under our own name, in a body that opens with the
 summary's marker. Reading never raises: what is odd is no memory, with the reason in words.
 """
 
@@ -19,6 +19,7 @@ from reviewbot.domain.history import Fate, Handled, History, Known, PullMemory
 from reviewbot.domain.review import Conclusion, Verdict
 from reviewbot.errors import UsageError
 from reviewbot.publish import plain
+from reviewbot.publish.document_request import known_fields
 from reviewbot.publish.node import Kind, Node, root
 from reviewbot.screen import secrets
 
@@ -155,7 +156,7 @@ def _written(memory: PullMemory) -> dict[str, Any]:
         "seen": " ".join(sorted(history.seen)),
         "conclusion": history.conclusion,
         "verdict": history.verdict,
-        "findings": [_written_known(known) for known in history.findings],
+        "findings": [known_fields(known) for known in history.findings],
         "next_number": history.next_number,
         "whole": history.whole,
         "paused_by": memory.paused_by,
@@ -170,29 +171,6 @@ def _written(memory: PullMemory) -> dict[str, Any]:
         "said": memory.said,
         "base_ref": memory.base_ref,
         "workflow_runs": list(memory.workflow_runs),
-    }
-
-
-def _written_known(known: Known) -> dict[str, Any]:
-    return {
-        "id": known.id,
-        "fingerprint": known.fingerprint,
-        "path": known.path,
-        "start_line": known.start_line,
-        "line": known.line,
-        "severity": known.severity.label,
-        "category": known.category,
-        "title": known.title,
-        "text": known.text,
-        "rule": known.rule,
-        "fate": known.fate,
-        "reason": known.reason,
-        "by": known.by,
-        "is_question": known.is_question,
-        "is_proven": known.is_proven,
-        "grounds": list(known.grounds),
-        "near": known.near,
-        "probability": known.probability,
     }
 
 
