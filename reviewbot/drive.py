@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -16,11 +16,14 @@ from typing import TypeVar
 from reviewbot.debate.gist import gist
 from reviewbot.debate.rounds import Answers, Round
 from reviewbot.ports import (
+    Appraisal,
+    Arbitration,
     Ask,
     Assignment,
     CheckDesign,
     Clock,
     Consultation,
+    Drafting,
     Ended,
     Experiment,
     FirstPass,
@@ -31,10 +34,13 @@ from reviewbot.ports import (
     Outcome,
     Panel,
     Progress,
+    Refinement,
     Reply,
     ReplyStatus,
     Sandbox,
     Synthesis,
+    Trial,
+    Trialled,
     Verification,
 )
 
@@ -45,6 +51,7 @@ HEARTBEAT_SECONDS = 0.2
 """A signal that arrives just before the main thread begins to wait is seen when it wakes: it must not sleep for long."""
 
 
+NO_TIME = "no time was left for it"
 TIME_UP = "the review's time was up before it answered"
 
 
@@ -122,7 +129,7 @@ class Bench:
             if self._closed:
                 return Outcome(Ended.REFUSED, reason="the review was stopped")
             if not left:
-                return Outcome(Ended.REFUSED, reason="no time was left for it")
+                return Outcome(Ended.REFUSED, reason=NO_TIME)
             self._observer.saw(Progress("evidence", f"running {job.name}"))
             return self._sandbox.run(replace(job, timeout_seconds=min(job.timeout_seconds, left)))
 
@@ -141,48 +148,79 @@ class Bench:
                 self._turn.notify_all()
 
 
+def _untried(_: Trial) -> Trialled:
+    return Trialled(reason="nothing is tried here")
+
+
+@dataclass(frozen=True, slots=True)
+class Laboratory:
+    """Who answers a conversation's experiments and trials: with what they show, or ``None`` where that is awaited."""
+
+    experiment: Callable[[Experiment], Verification | None]
+    trial: Callable[[Trial], Trialled] = _untried
+
+
 def converse(
     conversation: Generator[Round, Answers, _End],
     panel: Panel,
-    experiment: Callable[[Experiment], Verification | None],
+    laboratory: Laboratory,
     *,
     deadline: Deadline,
     observer: Observer,
     stop: Callable[[], None] = lambda: None,
 ) -> _End:
-    """Hold a conversation to its end: each round's questions side by side, and its experiments beside them.
+    """Hold a conversation to its end: each round's questions side by side, and its experiments and trials beside them.
 
     Raises Awaited after a round with experiments of which nothing is known yet. ``stop`` is called at the end, before threads are
     waited for: who interrupts a review does not wait for jobs that have not begun."""
-    return asyncio.run(_converse(conversation, panel, experiment, deadline=deadline, observer=observer, stop=stop))
+    return asyncio.run(_converse(conversation, panel, _Answering(panel, laboratory, deadline, observer).answer, stop=stop))
+
+
+@dataclass(frozen=True, slots=True)
+class _Answering:
+    """Who is asked what: the panel, or the laboratory in a thread of its own."""
+
+    panel: Panel
+    laboratory: Laboratory
+    deadline: Deadline
+    observer: Observer
+
+    async def answer(self, asked: Ask | Experiment | Trial) -> Reply | Verification | Trialled | None:
+        match asked:
+            case Ask():
+                return await self._reply(asked)
+            case Experiment():
+                return await self._verified(asked)
+            case Trial():
+                return await self._tried(asked)
+
+    async def _reply(self, asked: Ask) -> Reply:
+        self.observer.saw(Progress("debate", _announcement(asked), {"event": "asked", **_fields(asked)}))
+        reply = await _ask(self.panel, asked, self.deadline)
+        told = gist(asked, reply.text) if reply.status is ReplyStatus.OK else {}
+        fields = {"event": "answered", **_fields(asked), **_outcome(reply), **told}
+        self.observer.saw(Progress("debate", _summary(asked, reply, told), fields))
+        return reply
+
+    async def _verified(self, asked: Experiment) -> Verification | None:
+        fields = {"event": "tested", "subject": asked.subject}
+        self.observer.saw(Progress("proof", f"{asked.subject}: running {asked.check.label}", fields))
+        if not self.deadline.left():
+            return Verification(asked.check, NO_TIME)
+        return await asyncio.to_thread(self.laboratory.experiment, asked)
+
+    async def _tried(self, asked: Trial) -> Trialled:
+        self.observer.saw(Progress("make", f"{asked.subject}: trying what {asked.author or 'was accepted'} wrote"))
+        return await asyncio.to_thread(self.laboratory.trial, asked) if self.deadline.left() else Trialled(reason=NO_TIME)
 
 
 async def _converse(
     conversation: Generator[Round, Answers, _End],
     panel: Panel,
-    experiment: Callable[[Experiment], Verification | None],
+    answer: Callable[[Ask | Experiment | Trial], Awaitable[Reply | Verification | Trialled | None]],
     *,
-    deadline: Deadline,
-    observer: Observer,
     stop: Callable[[], None],
 ) -> _End:
-    async def carry_out(wanted: Experiment) -> Verification | None:
-        if not deadline.left():
-            return Verification(wanted.check, "no time was left for it")
-        return await asyncio.to_thread(experiment, wanted)
-
-    async def answer(asked: Ask | Experiment) -> Reply | Verification | None:
-        if isinstance(asked, Experiment):
-            label = asked.check.label
-            observer.saw(Progress("proof", f"{asked.subject}: running {label}", {"event": "tested", "subject": asked.subject}))
-            return await carry_out(asked)
-        observer.saw(Progress("debate", _announcement(asked), {"event": "asked", **_fields(asked)}))
-        reply = await _ask(panel, asked, deadline)
-        told = gist(asked, reply.text) if reply.status is ReplyStatus.OK else {}
-        fields = {"event": "answered", **_fields(asked), **_outcome(reply), **told}
-        observer.saw(Progress("debate", _summary(asked, reply, told), fields))
-        return reply
-
     try:
         wanted: Round = next(conversation)
         while True:
@@ -195,7 +233,7 @@ async def _converse(
         await panel.close()
 
 
-def _whole(wanted: Round, answers: Iterable[Reply | Verification | None]) -> Answers:
+def _whole(wanted: Round, answers: Iterable[Reply | Verification | Trialled | None]) -> Answers:
     """The answers of a round. Raises Awaited where one is not there yet."""
     told = list(zip(wanted, answers, strict=True))
     if left := tuple(item for item, answer in told if answer is None and isinstance(item, Experiment)):
@@ -219,25 +257,24 @@ async def _ask(panel: Panel, ask: Ask, deadline: Deadline) -> Reply:
     return reply
 
 
+_WHAT: Mapping[type, str] = {
+    FirstPass: "reads {subject}",
+    Assignment: "deals out portions to local models",
+    Judgement: "judges {subject}",
+    Consultation: "answers {subject}",
+    Synthesis: "draws the answers together",
+    CheckDesign: "writes a check of {subject}",
+    Improvement: "writes a replacement for {subject}",
+    Drafting: "writes code for {subject}",
+    Appraisal: "judges what was written for {subject}",
+    Refinement: "refines what was written for {subject}",
+    Arbitration: "settles whether {subject} may be used",
+}
+
+
 def _announcement(ask: Ask) -> str:
-    match ask.question:
-        case FirstPass():
-            what = f"reads {ask.subject or 'the change'}"
-        case Assignment():
-            what = "deals out portions to local models"
-        case Judgement():
-            what = f"judges {ask.subject}"
-        case Consultation():
-            what = f"answers {ask.subject}"
-        case Synthesis():
-            what = "draws the answers together"
-        case CheckDesign():
-            what = f"writes a check of {ask.subject}"
-        case Improvement():
-            what = f"writes a replacement for {ask.subject}"
-        case _:
-            what = f"argues {ask.subject}, round {ask.round}"
-    return f"{ask.seat.name} {what}"
+    what = _WHAT.get(type(ask.question), "argues {subject}, round {round}")
+    return f"{ask.seat.name} {what.format(subject=ask.subject or 'the change', round=ask.round)}"
 
 
 def _summary(ask: Ask, reply: Reply, told: Mapping[str, str | int | float]) -> str:

@@ -10,17 +10,19 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
-from reviewbot.domain.forge import (
+from reviewbot.domain.action import (
     Action,
     Done,
     EditComment,
     PostCheck,
     PostComment,
     PostReview,
-    PullState,
     ReplyThread,
     ResolveThread,
     ReviewEvent,
+)
+from reviewbot.domain.forge import (
+    PullState,
     Standing,
 )
 from reviewbot.errors import (

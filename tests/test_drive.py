@@ -12,7 +12,7 @@ import pytest
 
 from reviewbot.debate.rounds import Answers, Conversation, Round
 from reviewbot.domain.debate import Check, Table, Transcript
-from reviewbot.drive import Bench, Deadline, converse
+from reviewbot.drive import Bench, Deadline, Laboratory, converse
 from reviewbot.ports import Ask, Ended, Experiment, FirstPass, Job, Outcome, Reply, ReplyStatus, Sandbox, Verification
 from reviewbot.testing import FakeClock, FakeSandbox, ScriptedPanel, Watching, a_dossier, a_seat
 
@@ -35,7 +35,7 @@ def hold(wanted: Round, panel: object, *, now: float = 0, at: float = FOREVER) -
     def experiment(asked: Experiment) -> Verification:
         return Verification(replace(asked.check, outcome="fails_at_head"))
 
-    converse(one_round(wanted, seen), panel, experiment, deadline=Deadline(FakeClock(now), at), observer=Watching())  # type: ignore[arg-type]
+    converse(one_round(wanted, seen), panel, Laboratory(experiment), deadline=Deadline(FakeClock(now), at), observer=Watching())  # type: ignore[arg-type]
     return seen[0]
 
 

@@ -200,6 +200,10 @@ KEYS: tuple[Key, ...] = (
     Key("databases.*.rows", Whole(1, 100_000), None, "rows of a result, 200 by default", Power.OPERATOR),
     Key("fix.mode", Choice(("off", "suggest", "commit", "pull_request")), "off", "what becomes of fixes", Power.RANKED),
     Key("fix.attempts", Whole(1, 10), 2, "attempts per fix", Power.CEILING),
+    Key("fix.most", Whole(0, 100), 5, "findings for which models write fixes; those of tools are not counted", Power.CEILING),
+    Key("fix.seconds", Number(1, 86_400), 600.0, "seconds for fixes, after the review's own", Power.CEILING),
+    Key("fix.unproven", Boolean(), default=False, text="write fixes that no check proves, too", power=Power.OPERATOR),
+    Key("fix.open", Listing(Text()), (), "globs of protected files that fixes may change", Power.OPERATOR),
     Key(
         "sandbox",
         Choice(("none", "bubblewrap", "container", "auto", "unconfined")),

@@ -9,10 +9,10 @@ from typing import Any
 from reviewbot.debate.minutes import Minutes
 from reviewbot.debate.reply import InvalidReply
 from reviewbot.domain.debate import Transcript
-from reviewbot.ports import Ask, Experiment, Passage, Reply, ReplyStatus, Verification
+from reviewbot.ports import Ask, Experiment, Passage, Reply, ReplyStatus, Trial, Trialled, Verification
 
-Round = tuple[Ask | Experiment, ...]
-Answers = tuple[Reply | Verification, ...]
+Round = tuple[Ask | Experiment | Trial, ...]
+Answers = tuple[Reply | Verification | Trialled, ...]
 Conversation = Generator[Round, Answers, Transcript]
 Read = Callable[[Ask, str], Any]
 """Turns the text of a reply into a value. Raises InvalidReply."""

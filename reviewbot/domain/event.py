@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
-from reviewbot.domain.forge import Author, PullRequest
+from reviewbot.domain.forge import (
+    Author,
+    PullRequest,
+)
 from reviewbot.domain.history import History
 
 

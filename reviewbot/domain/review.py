@@ -9,6 +9,7 @@ from reviewbot.domain.change import Coverage, Revisions
 from reviewbot.domain.debate import Attendance, Check, Position, Proof, Ruling, SettledBy, Turn, Version
 from reviewbot.domain.evidence import Category, CheckRun, Evidence, Severity
 from reviewbot.domain.money import Bill
+from reviewbot.domain.repair import Repair
 
 
 class Conclusion(StrEnum):
@@ -170,6 +171,8 @@ class Review:
     checks: tuple[CheckRun, ...] = ()
     range_mode: RangeMode = RangeMode.FULL
     footprint: Footprint = Footprint()
+    repairs: tuple[Repair, ...] = ()
+    """What was made for accepted findings, in the order in which it is to be written."""
 
     def posted(self) -> tuple[Finding, ...]:
         """The findings that are told to the author, worst first."""

@@ -60,7 +60,9 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from types import MappingProxyType
 
-from reviewbot.domain.forge import Permission
+from reviewbot.domain.forge import (
+    Permission,
+)
 from reviewbot.events.facts import Facts, Mode, Subject
 
 

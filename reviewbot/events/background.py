@@ -11,7 +11,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from reviewbot.domain.event import Source, Told
-from reviewbot.domain.forge import Author, CheckState, Comment, Commit, Issue, Standing, Thread
+from reviewbot.domain.forge import (
+    Author,
+    CheckState,
+    Comment,
+    Commit,
+    Issue,
+    Standing,
+    Thread,
+)
 from reviewbot.screen import shown
 
 OWN = "<!-- reviewbot:"

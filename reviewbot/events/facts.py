@@ -9,7 +9,14 @@ from enum import StrEnum
 from types import MappingProxyType
 
 from reviewbot.domain.event import Event, Happening
-from reviewbot.domain.forge import Author, AuthorKind, Commit, Permission, PullRequest, PullState
+from reviewbot.domain.forge import (
+    Author,
+    AuthorKind,
+    Commit,
+    Permission,
+    PullRequest,
+    PullState,
+)
 from reviewbot.events import command
 
 OWN_TRAILER = "Reviewbot-Finding"

@@ -15,7 +15,12 @@ from types import MappingProxyType
 from typing import Any
 
 from reviewbot.domain.event import Event, FinishedRun, Happening, SaidComment
-from reviewbot.domain.forge import Author, AuthorKind, PullRequest, PullState
+from reviewbot.domain.forge import (
+    Author,
+    AuthorKind,
+    PullRequest,
+    PullState,
+)
 from reviewbot.errors import UsageError
 from reviewbot.events.field import HINT, Field
 from reviewbot.screen import strict_json

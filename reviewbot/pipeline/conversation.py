@@ -20,6 +20,7 @@ from reviewbot.domain.event import ReviewRequest, Source, Told
 from reviewbot.domain.evidence import Ledger
 from reviewbot.domain.history import Fate
 from reviewbot.domain.review import Finding, FindingStatus, RangeMode
+from reviewbot.drive import Laboratory
 from reviewbot.pipeline import checking
 from reviewbot.pipeline.material import Material
 from reviewbot.pipeline.past import Past
@@ -94,7 +95,7 @@ class Talk:
 
         stop = self.run.bench.close
         return drive.converse(
-            conversation(), world.panel, experiment, deadline=self.run.deadline, observer=world.observer, stop=stop
+            conversation(), world.panel, Laboratory(experiment), deadline=self.run.deadline, observer=world.observer, stop=stop
         )
 
     def _wanted(self, told: tuple[Finding, ...]) -> list[str]:

@@ -1,6 +1,20 @@
 """The narrow doors to the world, and the values that pass through them. Adapters stand behind, stages never look."""
 
 from reviewbot.ports.forge import Archive, Board, Changes, Desk, Forge, ForgeDiff
+from reviewbot.ports.making import (
+    Appraisal,
+    Arbitration,
+    Attempted,
+    Drafting,
+    Proposal,
+    Refinement,
+    Sheet,
+    Shown,
+    Splice,
+    Task,
+    Trial,
+    Trialled,
+)
 from reviewbot.ports.model import (
     Account,
     Completion,
@@ -19,8 +33,8 @@ from reviewbot.ports.model import (
     ToolResult,
     ToolSpec,
 )
-from reviewbot.ports.panel import (
-    Ask,
+from reviewbot.ports.panel import Ask, Experiment, Panel, Question, Reply, ReplyStatus, ToolUse, Verification
+from reviewbot.ports.question import (
     Assignment,
     CheckDesign,
     Consultation,
@@ -28,29 +42,22 @@ from reviewbot.ports.panel import (
     Dispute,
     Dossier,
     Draft,
-    Experiment,
     FirstPass,
     Given,
     Improvement,
     Judgement,
     Pace,
     Packet,
-    Panel,
     Passage,
     Portion,
-    Question,
     Rebuttal,
     Related,
     Removed,
-    Reply,
-    ReplyStatus,
     Rule,
     Synthesis,
-    ToolUse,
-    Verification,
     Word,
 )
-from reviewbot.ports.repo import Hit, Objects, RawDiff, Repo, Search, TreeEntry
+from reviewbot.ports.repo import Hit, Objects, RawDiff, Repo, Search, TreeEntry, Trees
 from reviewbot.ports.sandbox import Ended, Job, Outcome, Sandbox
 from reviewbot.ports.store import (
     Calls,
@@ -67,12 +74,13 @@ from reviewbot.ports.watch import Clock, Observer, Progress
 from reviewbot.ports.worker import Worker, WorkerLost
 
 __all__ = [
-    "Account", "Archive", "Ask", "Assignment", "Board", "CallState", "Calls", "Changes", "CheckDesign", "Clock", "Completion",
-    "Consultation", "CrossExamination", "Desk", "Dispute", "Dossier", "Draft", "Ended", "Exchange", "Experiment", "Fault",
-    "FirstPass", "Forge", "ForgeDiff", "Given", "Hit", "Improvement", "Job", "Judgement", "ModelCall", "Objects", "Observer",
-    "Outcome", "Pace", "Packet", "Panel", "Passage", "Portion", "Profile", "Profiles", "Progress", "Prompt", "Provider",
-    "ProviderError", "Question", "RawDiff", "Rebuttal", "Recorded", "Related", "Removed", "Reply", "ReplyStatus", "Repo",
-    "Rule", "Sandbox", "Scribe", "Search", "Session", "SessionPlan", "SessionState", "Stop", "Synthesis", "Timings", "Tokens",
-    "ToolCall", "ToolResult", "ToolSpec", "ToolUse", "Toolbox", "TreeEntry", "Verification", "Wanted", "Word", "Worker",
-    "WorkerLost",
+    "Account", "Appraisal", "Arbitration", "Archive", "Ask", "Assignment", "Attempted", "Board", "CallState", "Calls",
+    "Changes", "CheckDesign", "Clock", "Completion", "Consultation", "CrossExamination", "Desk", "Dispute", "Dossier", "Draft",
+    "Drafting", "Ended", "Exchange", "Experiment", "Fault", "FirstPass", "Forge", "ForgeDiff", "Given", "Hit", "Improvement",
+    "Job", "Judgement", "ModelCall", "Objects", "Observer", "Outcome", "Pace", "Packet", "Panel", "Passage", "Portion",
+    "Profile", "Profiles", "Progress", "Prompt", "Proposal", "Provider", "ProviderError", "Question", "RawDiff", "Rebuttal",
+    "Recorded", "Refinement", "Related", "Removed", "Reply", "ReplyStatus", "Repo", "Rule", "Sandbox", "Scribe", "Search",
+    "Session", "SessionPlan", "SessionState", "Sheet", "Shown", "Splice", "Stop", "Synthesis", "Task", "Timings", "Tokens",
+    "ToolCall", "ToolResult", "ToolSpec", "ToolUse", "Toolbox", "TreeEntry", "Trees", "Trial", "Trialled", "Verification",
+    "Wanted", "Word", "Worker", "WorkerLost",
 ]  # fmt: skip

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from reviewbot.domain.forge import Action, Done, Notice, Permission, Standing
+from reviewbot.domain.action import (
+    Action,
+    Done,
+)
+from reviewbot.domain.forge import (
+    Notice,
+    Permission,
+    Standing,
+)
 from reviewbot.ports.repo import RawDiff
 
 

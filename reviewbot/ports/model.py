@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol
 
-from reviewbot.ports.panel import Ask, Passage
+from reviewbot.ports.panel import Ask
+from reviewbot.ports.question import Passage
 
 
 @dataclass(frozen=True, slots=True)

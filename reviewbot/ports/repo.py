@@ -8,6 +8,7 @@ from typing import Protocol
 
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.event import Target
+from reviewbot.domain.repair import Edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,4 +76,20 @@ class Search(Protocol):
     def find(self, tree: str, words: tuple[str, ...], *, whole: bool, most: int) -> tuple[Hit, ...]:
         """Lines that hold any of the fixed strings ``words`` (as ``whole`` words or anywhere), in path and line order, at most
         ``most``. Binary files are left out. Never a pattern, never a path of the caller's making."""
+        ...
+
+
+class Trees(Protocol):
+    """Making trees beside the repository: nothing of it is changed, and what is made is gone with the run."""
+
+    def graft(self, tree: str, edits: tuple[Edit, ...]) -> str:
+        """The tree with these files in it, regular files with the mode that they had (new ones 100644). Raises GitError."""
+        ...
+
+    def apply(self, tree: str, patch: bytes) -> str:
+        """The tree with the patch in it, exactly: no fuzz, no merge. Raises PatchError where git does not take it."""
+        ...
+
+    def between(self, old: str, new: str) -> RawDiff:
+        """What differs: ``raw`` and ``numstat`` without renames, and a patch with whole ids and binary parts."""
         ...

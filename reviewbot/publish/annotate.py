@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from reviewbot.domain.action import (
+    Annotation,
+    Level,
+)
 from reviewbot.domain.evidence import Severity
-from reviewbot.domain.forge import Annotation, Level
 from reviewbot.domain.review import Finding, FindingStatus, Review
 from reviewbot.publish import phrases, plain
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from reviewbot.domain.action import (
+    InlineComment,
+)
 from reviewbot.domain.change import ChangeSet, Hunk
 from reviewbot.domain.debate import CheckOutcome
-from reviewbot.domain.forge import InlineComment
 from reviewbot.domain.review import Finding, Review
 from reviewbot.publish import markers, phrases, plain
 from reviewbot.publish.markdown_finding import TITLE, draft, fitting, kind, parts

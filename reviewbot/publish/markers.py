@@ -10,7 +10,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from reviewbot.domain.forge import ReviewEvent
+from reviewbot.domain.action import (
+    ReviewEvent,
+)
 
 SUMMARY = "<!-- reviewbot:summary v1 -->"
 STATUS = "<!-- reviewbot:status v1 -->"

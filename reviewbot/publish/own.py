@@ -6,7 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from reviewbot.domain.forge import Comment, PostedReview, Standing, Thread
+from reviewbot.domain.forge import (
+    Comment,
+    PostedReview,
+    Standing,
+    Thread,
+)
 from reviewbot.domain.history import PullMemory
 from reviewbot.errors import ForgeError
 from reviewbot.publish import markers, state

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from reviewbot.domain.forge import (
+from reviewbot.domain.action import (
     Action,
     AddLabels,
-    AuthorKind,
     DeletePendingReview,
     DismissReview,
     EditComment,
@@ -24,6 +23,9 @@ from reviewbot.domain.forge import (
     ReplyThread,
     ResolveThread,
     ReviewEvent,
+)
+from reviewbot.domain.forge import (
+    AuthorKind,
     Standing,
 )
 from reviewbot.domain.history import Fate, PullMemory

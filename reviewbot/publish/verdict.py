@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
+from reviewbot.domain.action import (
+    CheckConclusion,
+    ReviewEvent,
+)
 from reviewbot.domain.evidence import Severity
-from reviewbot.domain.forge import Author, CheckConclusion, PullRequest, ReviewEvent, Standing
+from reviewbot.domain.forge import (
+    Author,
+    PullRequest,
+    Standing,
+)
 from reviewbot.domain.review import Conclusion, FindingStatus, Review, Verdict
 from reviewbot.publish import phrases
 

@@ -10,9 +10,16 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from reviewbot.domain.action import (
+    InlineComment,
+    PostCheck,
+    ReviewEvent,
+)
 from reviewbot.domain.change import ChangeSet
 from reviewbot.domain.evidence import Severity
-from reviewbot.domain.forge import InlineComment, PostCheck, ReviewEvent, Standing
+from reviewbot.domain.forge import (
+    Standing,
+)
 from reviewbot.domain.history import Fate, History, Known, PullMemory
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Lifecycle, RangeMode, Review, Verdict
 from reviewbot.publish import inline, markdown, markers, own, phrases, state, verdict

@@ -5,13 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from reviewbot.domain.forge import (
+from reviewbot.domain.action import (
     Action,
     AddLabels,
-    Author,
-    AuthorKind,
-    CheckState,
-    Comment,
     DeletePendingReview,
     DismissReview,
     Done,
@@ -20,18 +16,24 @@ from reviewbot.domain.forge import (
     InlineComment,
     MinimizeComment,
     OpenIssue,
-    Permission,
     PostCheck,
     PostComment,
-    PostedReview,
     PostReview,
-    PullRequest,
-    PullState,
     React,
     RemoveLabel,
     ReplyThread,
     ResolveThread,
     ReviewEvent,
+)
+from reviewbot.domain.forge import (
+    Author,
+    AuthorKind,
+    CheckState,
+    Comment,
+    Permission,
+    PostedReview,
+    PullRequest,
+    PullState,
     Standing,
     Thread,
 )

@@ -166,7 +166,7 @@ def _held(talk: _Talk, world: World, cast: Cast, *, scene: Scene, order: Order, 
         made = talk.unheld(room)
     else:
         speaking = talk.held(room, world.panel.table)
-        made = drive.converse(speaking, world.panel, _nothing_runs, deadline=deadline, observer=world.observer)
+        made = drive.converse(speaking, world.panel, drive.Laboratory(_nothing_runs), deadline=deadline, observer=world.observer)
     made = replace(made, notes=(*room.notes, *made.notes))
     state = SessionState.CONVERGED if _is_whole(made) else SessionState.FAILED
     world.session.close(_entry(made.attendance, made.bill, scene, state=state), state)

@@ -10,7 +10,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from reviewbot.domain.event import Event, FinishedRun, Happening, SaidComment
-from reviewbot.domain.forge import Author, AuthorKind, Commit, Permission, PullRequest, PullState
+from reviewbot.domain.forge import (
+    Author,
+    AuthorKind,
+    Commit,
+    Permission,
+    PullRequest,
+    PullState,
+)
 from reviewbot.events.facts import Facts
 from tests.events.vendor import EXAMPLES
 

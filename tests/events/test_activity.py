@@ -12,7 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.domain.event import Event, FinishedRun, Happening, SaidComment
-from reviewbot.domain.forge import Author, AuthorKind, Commit, Permission, PullRequest, PullState
+from reviewbot.domain.forge import (
+    Author,
+    AuthorKind,
+    Commit,
+    Permission,
+    PullRequest,
+    PullState,
+)
 from reviewbot.events import activity
 from reviewbot.events.activity import Act, Decision, SkipReason, asks, decide
 from reviewbot.events.facts import ActivityOptions, Facts, Mode, Subject

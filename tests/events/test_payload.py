@@ -12,7 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.domain.event import Event, FinishedRun, Happening, SaidComment
-from reviewbot.domain.forge import Author, AuthorKind, PullRequest, PullState
+from reviewbot.domain.forge import (
+    Author,
+    AuthorKind,
+    PullRequest,
+    PullState,
+)
 from reviewbot.errors import UsageError
 from reviewbot.events import payload
 from tests.events.samples import example, examples

@@ -18,33 +18,35 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 from reviewbot.adapters.github import App, Token, artifact, checks
 from reviewbot.adapters.github import Hub as Client
 from reviewbot.changeset import diff as changeset
-from reviewbot.domain.change import FileStatus, Revisions
-from reviewbot.domain.forge import (
+from reviewbot.domain.action import (
     AddLabels,
     Annotation,
-    Author,
-    AuthorKind,
     CheckConclusion,
-    CheckState,
     DeletePendingReview,
     DismissReview,
     EditComment,
     InlineComment,
-    Issue,
     Level,
     MinimizeComment,
     OpenIssue,
-    Permission,
     PostCheck,
     PostComment,
     PostReview,
-    PullState,
     React,
     Reaction,
     RemoveLabel,
     ReplyThread,
     ResolveThread,
     ReviewEvent,
+)
+from reviewbot.domain.change import FileStatus, Revisions
+from reviewbot.domain.forge import (
+    Author,
+    AuthorKind,
+    CheckState,
+    Issue,
+    Permission,
+    PullState,
 )
 from reviewbot.errors import ConfigError, ForgeError, GoneError, InvalidError, NotAuthorizedError, NotPermittedError
 from tests.forge.hub import Hub, Pull, Repository

@@ -15,7 +15,17 @@ from reviewbot.adapters.github.auth import GivenToken, Token
 from reviewbot.adapters.github.exchange import Answer, Call
 from reviewbot.adapters.github.session import Session, Waits
 from reviewbot.changeset import patch as patches
-from reviewbot.domain.forge import MinimizeComment, Permission, PostComment, PostReview, ResolveThread, ReviewEvent, Standing
+from reviewbot.domain.action import (
+    MinimizeComment,
+    PostComment,
+    PostReview,
+    ResolveThread,
+    ReviewEvent,
+)
+from reviewbot.domain.forge import (
+    Permission,
+    Standing,
+)
 from reviewbot.errors import ForgeError, UnsureError
 from tests.forge.scripted import SECRET, Time
 

@@ -10,13 +10,12 @@ import requests
 
 from reviewbot.adapters.github import Token, wire
 from reviewbot.adapters.panel.origin import Origin
-from reviewbot.domain.forge import (
+from reviewbot.domain.action import (
     AddLabels,
     CheckConclusion,
     EditComment,
     InlineComment,
     MinimizeComment,
-    Permission,
     PostCheck,
     PostComment,
     PostReview,
@@ -24,6 +23,9 @@ from reviewbot.domain.forge import (
     ReplyThread,
     ResolveThread,
     ReviewEvent,
+)
+from reviewbot.domain.forge import (
+    Permission,
 )
 from reviewbot.errors import (
     DeferredError,

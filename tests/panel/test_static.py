@@ -16,7 +16,7 @@ from reviewbot.debate.protocol import Brief, DebateOptions, debate
 from reviewbot.domain.debate import Case, Stance, Table, Transcript
 from reviewbot.domain.event import Source, Told
 from reviewbot.domain.evidence import Category, Evidence, EvidenceKind, EvidenceStatus, Ledger, Precision, Severity, TestRun
-from reviewbot.drive import Deadline, converse
+from reviewbot.drive import Deadline, Laboratory, converse
 from reviewbot.ports import Ask, CrossExamination, Experiment, FirstPass, Packet, Passage, Rebuttal, Verification, Word
 from reviewbot.testing import FakeClock, Watching, a_dossier, a_passage, evidence_item
 
@@ -78,7 +78,7 @@ def discuss(code: str, *items: Evidence, ledger: Ledger | None = None, path: str
     def refuse(wanted: Experiment) -> Verification:
         return Verification(wanted.check)
 
-    return converse(talk, StaticPanel(), refuse, deadline=Deadline(FakeClock(), 60), observer=Watching())
+    return converse(talk, StaticPanel(), Laboratory(refuse), deadline=Deadline(FakeClock(), 60), observer=Watching())
 
 
 def only(transcript: Transcript) -> Case:

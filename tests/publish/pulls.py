@@ -7,7 +7,13 @@ from dataclasses import replace
 
 from reviewbot.domain.change import ChangeSet, FileChange, FileKind, FileStatus, Hunk
 from reviewbot.domain.evidence import Severity
-from reviewbot.domain.forge import Author, Comment, PostedReview, Standing, Thread
+from reviewbot.domain.forge import (
+    Author,
+    Comment,
+    PostedReview,
+    Standing,
+    Thread,
+)
 from reviewbot.domain.history import Fate, History, Known
 from reviewbot.domain.review import Finding, FindingStatus, Review, Verdict
 from reviewbot.publish import markers

@@ -9,12 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.domain.evidence import Severity
-from reviewbot.domain.forge import (
+from reviewbot.domain.action import (
     AddLabels,
-    Author,
-    AuthorKind,
-    CheckState,
     DeletePendingReview,
     DismissReview,
     EditComment,
@@ -25,6 +21,12 @@ from reviewbot.domain.forge import (
     RemoveLabel,
     ResolveThread,
     ReviewEvent,
+)
+from reviewbot.domain.evidence import Severity
+from reviewbot.domain.forge import (
+    Author,
+    AuthorKind,
+    CheckState,
     Standing,
 )
 from reviewbot.domain.history import Fate, PullMemory

@@ -8,10 +8,18 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 
+from reviewbot.domain.action import (
+    Action,
+    EditComment,
+    PostCheck,
+    PostComment,
+    PostReview,
+    ReplyThread,
+    ResolveThread,
+)
 from reviewbot.domain.change import Coverage, CoverageStatus
 from reviewbot.domain.debate import Check, CheckOutcome
 from reviewbot.domain.evidence import Severity
-from reviewbot.domain.forge import Action, EditComment, PostCheck, PostComment, PostReview, ReplyThread, ResolveThread
 from reviewbot.domain.history import Fate, PullMemory
 from reviewbot.domain.review import Review, Suggestion
 from reviewbot.errors import InvalidError, NotPermittedError

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from reviewbot.domain.forge import (
+from reviewbot.domain.action import (
     Action,
     DismissReview,
     EditComment,
@@ -16,9 +16,11 @@ from reviewbot.domain.forge import (
     PostCheck,
     PostComment,
     PostReview,
-    PullState,
     ReplyThread,
     ResolveThread,
+)
+from reviewbot.domain.forge import (
+    PullState,
     Standing,
 )
 from reviewbot.domain.history import Fate

@@ -27,7 +27,7 @@ def held(panel: ScriptedPanel, known: dict[Experiment, Verification]) -> Answers
         return (yield (Ask(panel.table.seats[0], FirstPass(a_dossier())), ONE, OTHER))
 
     deadline = drive.Deadline(FakeClock(), 10.0)
-    return drive.converse(conversation(), panel, known.get, deadline=deadline, observer=Watching())
+    return drive.converse(conversation(), panel, drive.Laboratory(known.get), deadline=deadline, observer=Watching())
 
 
 def test_a_round_is_over_where_every_experiment_is_known() -> None:

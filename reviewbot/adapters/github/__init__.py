@@ -17,7 +17,15 @@ from reviewbot.adapters.github import acts, artifact, changes, issues, merge_bas
 from reviewbot.adapters.github.auth import App, AppToken, Credential, GivenToken, Keys, Token
 from reviewbot.adapters.github.exchange import Wire
 from reviewbot.adapters.github.session import Session, Waits
-from reviewbot.domain.forge import Action, Done, Notice, Permission, Standing
+from reviewbot.domain.action import (
+    Action,
+    Done,
+)
+from reviewbot.domain.forge import (
+    Notice,
+    Permission,
+    Standing,
+)
 from reviewbot.errors import ConfigError
 from reviewbot.ports import Clock, ForgeDiff
 

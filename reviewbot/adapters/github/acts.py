@@ -9,7 +9,7 @@ from urllib.parse import quote
 from reviewbot.adapters.github import checks, graphql, reading
 from reviewbot.adapters.github.exchange import Call
 from reviewbot.adapters.github.session import Session
-from reviewbot.domain.forge import (
+from reviewbot.domain.action import (
     Action,
     AddLabels,
     DeletePendingReview,

@@ -9,7 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from reviewbot.domain.forge import Annotation, PostCheck
+from reviewbot.domain.action import (
+    Annotation,
+    PostCheck,
+)
 
 ANNOTATIONS = 50
 TITLE_BYTES = 255

@@ -7,7 +7,9 @@ from reviewbot.adapters.github.exchange import Call
 from reviewbot.adapters.github.faults import graphql_refusal
 from reviewbot.adapters.github.reading import fields, flag, items, number, text
 from reviewbot.adapters.github.session import Session
-from reviewbot.domain.forge import Notice
+from reviewbot.domain.forge import (
+    Notice,
+)
 
 MOST_PAGES = 10
 _DOING = "look for an issue of ours"

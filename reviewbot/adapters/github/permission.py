@@ -8,7 +8,9 @@ from urllib.parse import quote
 from reviewbot.adapters.github import reading
 from reviewbot.adapters.github.exchange import Call
 from reviewbot.adapters.github.session import Session
-from reviewbot.domain.forge import Permission
+from reviewbot.domain.forge import (
+    Permission,
+)
 from reviewbot.errors import ForgeError, NotAuthorizedError
 
 #: ``role_name``. Organisations may add roles of their own, which stand for nothing here.

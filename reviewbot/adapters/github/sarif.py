@@ -8,7 +8,9 @@ import gzip
 from reviewbot.adapters.github import reading
 from reviewbot.adapters.github.exchange import Call
 from reviewbot.adapters.github.session import Session
-from reviewbot.domain.forge import Done
+from reviewbot.domain.action import (
+    Done,
+)
 from reviewbot.errors import InvalidError, NotPermittedError
 
 MOST_BYTES = 10_000_000

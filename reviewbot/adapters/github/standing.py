@@ -16,7 +16,14 @@ from reviewbot.adapters.github.faults import GraphqlFault
 from reviewbot.adapters.github.graphql import Told
 from reviewbot.adapters.github.session import Session
 from reviewbot.adapters.github.standing_query import Part
-from reviewbot.domain.forge import Author, AuthorKind, CheckState, Comment, Standing, Thread
+from reviewbot.domain.forge import (
+    Author,
+    AuthorKind,
+    CheckState,
+    Comment,
+    Standing,
+    Thread,
+)
 
 MOST_FURTHER_PAGES = 100
 """Of all parts together: some 10,000 comments."""

@@ -9,9 +9,15 @@ from pathlib import Path
 from typing import TypeVar
 
 from reviewbot.adapters.git.fetched import fetch
+from reviewbot.domain.action import (
+    EditIssue,
+    OpenIssue,
+)
 from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.evidence import Severity
-from reviewbot.domain.forge import EditIssue, Notice, OpenIssue
+from reviewbot.domain.forge import (
+    Notice,
+)
 from reviewbot.errors import ForgeError, GitError, NotPermittedError, RepositoryError, RevisionError
 from reviewbot.publish import audit as report
 from reviewbot.wiring import auditing

@@ -6,8 +6,19 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from reviewbot.domain.action import (
+    Action,
+    EditComment,
+    PostComment,
+    React,
+    Reaction,
+    ResolveThread,
+)
 from reviewbot.domain.event import SaidComment
-from reviewbot.domain.forge import Action, Comment, EditComment, PostComment, React, Reaction, ResolveThread, Standing
+from reviewbot.domain.forge import (
+    Comment,
+    Standing,
+)
 from reviewbot.domain.history import Fate, Handled, Known, PullMemory
 from reviewbot.errors import ForgeError, NotPermittedError, ReviewbotError
 from reviewbot.events import command

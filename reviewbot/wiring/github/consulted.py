@@ -8,7 +8,9 @@ from dataclasses import dataclass, replace
 from itertools import chain
 
 from reviewbot.domain.answer import DisputeEnd, Settlement
-from reviewbot.domain.forge import Standing
+from reviewbot.domain.forge import (
+    Standing,
+)
 from reviewbot.domain.history import Fate, Known, PullMemory
 from reviewbot.domain.review import Finding, Review
 from reviewbot.errors import ForgeError, UsageError

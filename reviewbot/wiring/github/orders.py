@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from reviewbot.domain.change import Revisions
-from reviewbot.domain.forge import Standing
+from reviewbot.domain.forge import (
+    Standing,
+)
 from reviewbot.domain.history import History, PullMemory
 from reviewbot.events import background
 from reviewbot.publish.document import dumps

@@ -7,7 +7,9 @@ from dataclasses import replace
 from reviewbot.config import Configuration
 from reviewbot.consensus import policy
 from reviewbot.domain.evidence import Severity
-from reviewbot.domain.forge import PullRequest
+from reviewbot.domain.forge import (
+    PullRequest,
+)
 from reviewbot.domain.review import Review
 from reviewbot.publish.labels import Labels
 from reviewbot.publish.wanted import PublishOptions

@@ -7,7 +7,10 @@ from typing import Protocol
 
 from reviewbot.config import Configuration, load
 from reviewbot.domain.event import Happening
-from reviewbot.domain.forge import Commit, Standing
+from reviewbot.domain.forge import (
+    Commit,
+    Standing,
+)
 from reviewbot.domain.history import History, PullMemory
 from reviewbot.domain.review import Conclusion
 from reviewbot.events import activity

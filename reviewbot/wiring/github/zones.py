@@ -7,7 +7,9 @@ from dataclasses import replace
 
 from reviewbot.consensus import policy
 from reviewbot.domain.event import Happening
-from reviewbot.domain.forge import PullRequest
+from reviewbot.domain.forge import (
+    PullRequest,
+)
 from reviewbot.domain.review import Review
 from reviewbot.errors import UsageError
 from reviewbot.evidence.origin import Origin
