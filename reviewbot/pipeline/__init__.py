@@ -12,14 +12,27 @@ from reviewbot.changeset import excerpt
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.evidence import Ledger
+from reviewbot.domain.repair import Edit, Repair
 from reviewbot.domain.review import RangeMode, Review
 from reviewbot.pipeline import checking, ending, material, unread
 from reviewbot.pipeline.conversation import Talk
 from reviewbot.pipeline.past import past
-from reviewbot.pipeline.world import Identity, Options, Unremembered, World, begun
-from reviewbot.ports import Experiment, Objects, Passage, Repo, Verification
+from reviewbot.pipeline.world import Identity, Options, RepairOptions, Unremembered, World, begun
+from reviewbot.ports import Experiment, Objects, Passage, Repo, Trialled, Verification
 
-__all__ = ["Identity", "Options", "Unremembered", "World", "gathered", "review", "shown", "unchanged", "verified"]
+__all__ = [
+    "Identity",
+    "Options",
+    "RepairOptions",
+    "Unremembered",
+    "World",
+    "gathered",
+    "retried",
+    "review",
+    "shown",
+    "unchanged",
+    "verified",
+]
 
 
 def review(request: ReviewRequest, revisions: Revisions, world: World, *, options: Options, identity: Identity) -> Review:
@@ -40,8 +53,10 @@ def review(request: ReviewRequest, revisions: Revisions, world: World, *, option
     apart = unread.told(talk, ledger)
     talk = unread.after(talk, apart)
     brief = talk.brief(division or talk.division(files), before.heard(ledger, names), files)
-    transcript, told = talk.hold(brief)
-    made = ending.concluded(read.chosen, before, ledger, transcript=transcript, told=(*told, *apart), identity=identity)
+    held = talk.hold(brief, lambda found: unread.missed(talk, brief.ledger, found))
+    told = (*held.told, *apart)
+    made = ending.concluded(read.chosen, before, ledger, transcript=held.transcript, told=told, identity=identity)
+    made = replace(made, repairs=held.repairs)
     return _closed(made, request, world, started=started, overlapped=overlapped)
 
 
@@ -69,6 +84,16 @@ def verified(wanted: Iterable[Experiment], revisions: Revisions, world: World, *
     run = begun(world, options)
     read = material.read(revisions, run)
     return [found for one in wanted if (found := checking.verified(one, read, run))]
+
+
+def retried(
+    repairs: tuple[Repair, ...], edits: tuple[Edit, ...], revisions: Revisions, *, world: World, options: Options
+) -> Trialled:
+    """What was made, tried once more without the rest of what was made with it. ``world`` has trees and an annex."""
+    from reviewbot.pipeline import repairing
+
+    run = begun(world, options)
+    return repairing.retried(repairs, edits, material.read(revisions, run), run=run)
 
 
 def shown(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from reviewbot import briefing, drive
 from reviewbot.briefing import Division, Library
@@ -13,21 +14,36 @@ from reviewbot.consensus.look import standing
 from reviewbot.consensus.policy import Shown
 from reviewbot.debate import improve
 from reviewbot.debate.protocol import Brief, debate
-from reviewbot.debate.rounds import Answers, Round
 from reviewbot.domain.change import FileChange
 from reviewbot.domain.debate import Claim, Transcript
 from reviewbot.domain.event import ReviewRequest, Source, Told
 from reviewbot.domain.evidence import Ledger
 from reviewbot.domain.history import Fate
+from reviewbot.domain.repair import Repair
 from reviewbot.domain.review import Finding, FindingStatus, RangeMode
-from reviewbot.drive import Laboratory
+from reviewbot.drive import Chore, Laboratory
 from reviewbot.pipeline import checking
 from reviewbot.pipeline.material import Material
 from reviewbot.pipeline.past import Past
 from reviewbot.pipeline.world import Run
 from reviewbot.ports import Dossier, Experiment, Verification
 
-Held = tuple[Transcript, tuple[Finding, ...]]
+
+Missed = Callable[[tuple[Finding, ...]], tuple[Finding, ...]]
+"""What is to be told beside what a debate tells."""
+
+
+def _nothing(_: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A debate that was held: its transcript, what it tells, and what was made of that."""
+
+    transcript: Transcript
+    told: tuple[Finding, ...]
+    repairs: tuple[Repair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,26 +93,51 @@ class Talk:
             session.keep("background", {"background": [{"source": one.source, "who": one.who, "text": one.text} for one in told]})
         return told
 
-    def hold(self, brief: Brief) -> Held:
-        """S1 to S8 over the evidence: the debate, what consensus tells of it, and replacements for what was accepted."""
+    def hold(self, brief: Brief, missed: Missed = _nothing) -> Held:
+        """S1 to S8 over the evidence: the debate, what consensus tells of it, and code for what was accepted. ``missed`` adds findings
+        that the debate does not tell."""
         world, options = self.run.world, self.run.options
+        court = self._court(brief.ledger)
 
-        def conversation() -> Generator[Round, Answers, Held]:
+        def conversation() -> Generator[Any, Any, Held]:
             transcript = yield from debate(brief, world.panel.table, options.debate)
             shown = self._shown(brief, transcript)
             told = policy.findings(transcript, shown, options.policy)
             made = yield from improve.improve(transcript, self._wanted(told), brief.papers, options=options.improve)
             drafts = dict(made.suggestions)
             told = policy.findings(made.transcript, shown, options.policy)  # a draft may have proved its claim
-            return made.transcript, tuple(replace(finding, suggestion=drafts.get(finding.id)) for finding in told)
+            told = tuple(replace(finding, suggestion=drafts.get(finding.id)) for finding in told)
+            (more,) = yield (Chore("asking whether a broken test was overlooked", lambda: missed(told)),)
+            told = (*told, *more)
+            if court is None:
+                return Held(made.transcript, told)
+            from reviewbot.pipeline import repairing
+
+            wish = repairing.Wish(told, self.request, made.transcript, brief.papers)
+            transcript, repairs = yield from repairing.repaired(wish, court)
+            return Held(transcript, told, repairs)
 
         def experiment(wanted: Experiment) -> Verification | None:
             return checking.verified(wanted, self.material, self.run)
 
-        stop = self.run.bench.close
-        return drive.converse(
-            conversation(), world.panel, Laboratory(experiment), deadline=self.run.deadline, observer=world.observer, stop=stop
-        )
+        def stop() -> None:
+            self.run.bench.close()
+            if court is not None:
+                court.benches.close()
+
+        laboratory = Laboratory(experiment, court.tried) if court is not None else Laboratory(experiment)
+        deadline, observer = self.run.deadline, world.observer
+        return drive.converse(conversation(), world.panel, laboratory, deadline=deadline, observer=observer, stop=stop)
+
+    def _court(self, ledger: Ledger) -> Any:
+        """Where candidates are tried; ``None`` where no code is to be made, or none can be."""
+        world = self.run.world
+        able = world.trees is not None and world.annex is not None and world.objects is not None
+        if not (self.run.options.repair.is_on and able) or world.trees is None:
+            return None
+        from reviewbot.pipeline.trying import Court
+
+        return Court(self.material, self.run, ledger, world.trees)
 
     def _wanted(self, told: tuple[Finding, ...]) -> list[str]:
         """What a replacement is written for: not for what somebody dismissed."""

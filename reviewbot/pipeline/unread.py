@@ -1,4 +1,4 @@
-"""What checks say of files that come in a later audit: models do not read them now, and a result counts all the same."""
+"""What checks say and nobody of the panel tells: of files that come in a later audit, and of tests that the change broke."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from reviewbot.debate.improve import ImproveOptions
 from reviewbot.domain.evidence import Ledger
 from reviewbot.domain.review import Finding
 from reviewbot.pipeline.conversation import Talk
-from reviewbot.pipeline.world import Options, Unremembered, begun
+from reviewbot.pipeline.world import Options, RepairOptions, Unremembered, begun
 
 CLERK = "checks"
 """Who raised what nobody of the panel has read."""
@@ -20,18 +20,34 @@ CLERK = "checks"
 def told(talk: Talk, ledger: Ledger) -> tuple[Finding, ...]:
     """Findings from evidence alone, about files in scope that the panel does not read in this audit. Nothing where it reads all,
     or where nobody is there to judge results by fixed rules."""
-    world, read = talk.run.world, talk.material
+    read = talk.material
     shown = {file.path for file in read.chosen.shown}
     items = tuple(item for item in ledger.items if item.result.path not in shown)
     apart = replace(ledger, items=items)
-    if world.clerk is None or len(shown) == len(read.scope.files) or not apart.new():
+    if len(shown) == len(read.scope.files):
+        return ()
+    return _judged(talk, apart)
+
+
+def missed(talk: Talk, ledger: Ledger, told: tuple[Finding, ...]) -> tuple[Finding, ...]:
+    """Findings from tests that the change broke, and that none of those that are told speaks of: such a result is never lost
+    because models looked elsewhere."""
+    spoken = {name for finding in told if finding.is_posted for name in finding.evidence}
+    items = tuple(item for item in ledger.items if item.is_executed_proof and item.id not in spoken)
+    return _judged(after(talk, told), replace(ledger, items=items))
+
+
+def _judged(talk: Talk, apart: Ledger) -> tuple[Finding, ...]:
+    """What fixed rules make of results."""
+    world, read = talk.run.world, talk.material
+    if world.clerk is None or not apart.new():
         return ()
     spoken = {item.result.path for item in apart.new()}
     files = tuple(file for file in read.scope.files if file.path in spoken)
     run = begun(replace(world, panel=world.clerk, session=Unremembered()), _plain(talk.run.options))
     clerk = replace(talk, run=run)
-    _, findings = clerk.hold(clerk.brief(clerk.division(files), apart, files))
-    return tuple(_by_checks(finding) for finding in findings)
+    held = clerk.hold(clerk.brief(clerk.division(files), apart, files))
+    return tuple(_by_checks(finding) for finding in held.told)
 
 
 def after(talk: Talk, findings: tuple[Finding, ...]) -> Talk:
@@ -46,7 +62,7 @@ def after(talk: Talk, findings: tuple[Finding, ...]) -> Talk:
 def _plain(options: Options) -> Options:
     """The options of a panel that has no window, and asks no model for anything."""
     debate = replace(options.debate, moderate=False, local=LocalWork())
-    return replace(options, debate=debate, improve=ImproveOptions(), briefing=BriefingOptions())
+    return replace(options, debate=debate, improve=ImproveOptions(), briefing=BriefingOptions(), repair=RepairOptions())
 
 
 def _by_checks(finding: Finding) -> Finding:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
 from typing import Any
 
 from reviewbot.briefing import BriefingOptions
@@ -12,6 +13,7 @@ from reviewbot.consensus.policy import PolicyOptions
 from reviewbot.debate.improve import ImproveOptions
 from reviewbot.debate.protocol import DebateOptions
 from reviewbot.domain.audit import Rotation
+from reviewbot.domain.change import Revisions
 from reviewbot.domain.review import Review
 from reviewbot.drive import Bench, Deadline
 from reviewbot.evidence.view import CheckOptions
@@ -27,6 +29,7 @@ from reviewbot.ports import (
     Search,
     Session,
     SessionState,
+    Trees,
     Verification,
     Worker,
 )
@@ -49,7 +52,8 @@ class Unremembered:
 class World:
     """The doors. ``objects`` and ``search`` are ``None`` where there is only a patch; ``cores`` is how many jobs run at a time.
     ``elsewhere`` answers experiments in the sandbox's stead: what they show, or ``None`` where that is awaited. ``clerk`` judges
-    by fixed rules what checks say of files that the panel does not read in an audit."""
+    by fixed rules what checks say and the panel does not. ``trees`` and ``annex`` are for
+    candidates that are tried: their trees, and a sandbox for such trees."""
 
     repo: Repo
     objects: Objects | None
@@ -63,6 +67,25 @@ class World:
     cores: int = 2
     elsewhere: Callable[[Experiment], Verification | None] | None = None
     clerk: Panel | None = None
+    trees: Trees | None = None
+    annex: Callable[[Revisions], AbstractContextManager[Sandbox]] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RepairOptions:
+    """Whether code is made for accepted findings, and how far that may go. ``most``: for how many models write; ``attempts`` for
+    each; ``seconds`` after the review's own; ``answer_seconds`` for each answer. ``opened``: globs of protected files that may be
+    changed all the same. ``wanted``: ids of findings, all where there are none. ``parser`` counts syntax errors of a file,
+    ``None`` where it does not know the language."""
+
+    is_on: bool = False
+    attempts: int = 2
+    most: int = 5
+    seconds: float = 600.0
+    answer_seconds: float = 120.0
+    opened: tuple[str, ...] = ()
+    wanted: tuple[str, ...] = ()
+    parser: Callable[[str, bytes], int | None] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +103,7 @@ class Options:
     briefing: BriefingOptions = BriefingOptions()
     seconds: float = 300.0
     rotation: Rotation = Rotation()
+    repair: RepairOptions = RepairOptions()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +129,7 @@ class Run:
 
 def begun(world: World, options: Options) -> Run:
     """A review that begins now."""
-    deadline = Deadline(world.clock, world.clock.seconds() + options.seconds)
+    extra = options.repair.seconds if options.repair.is_on else 0.0
+    deadline = Deadline(world.clock, world.clock.seconds() + options.seconds + extra)
     bench = Bench(world.sandbox, deadline=deadline, observer=world.observer, cores=world.cores)
     return Run(world, options, deadline, bench)

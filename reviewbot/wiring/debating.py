@@ -227,6 +227,7 @@ def _made(
             worker,
             session=ToldSession(told, cast.session),
             elsewhere=elsewhere,
+            clerk=StaticPanel(),
         )
         return pipeline.review(request, revisions, world, options=cast.options, identity=identity)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reviewbot import pipeline
@@ -116,7 +116,30 @@ def options_of(configuration: Configuration, *, execute: bool = True) -> pipelin
         ),
         budget_tokens=_token_budget(configuration),
         seconds=seconds,
+        repair=_repair(configuration),
     )
+
+
+def _repair(configuration: Configuration) -> pipeline.RepairOptions:
+    """Whether and how code is made for findings. Models answer in the time of a round."""
+    return pipeline.RepairOptions(
+        is_on=configuration.get("fix.mode", str) != "off",
+        attempts=configuration.get("fix.attempts", int),
+        most=configuration.get("fix.most", int),
+        seconds=configuration.get("fix.seconds", float),
+        answer_seconds=configuration.get("debate.round_seconds", float),
+        opened=configuration.texts("fix.open"),
+        parser=_syntax(),
+    )
+
+
+def _syntax() -> Callable[[str, bytes], int | None] | None:
+    """What counts the syntax errors of a file, where the library with the grammars is installed."""
+    try:
+        from reviewbot.context.grammar import faults
+    except ModuleNotFoundError:
+        return None
+    return faults
 
 
 def for_audit(plain: pipeline.Options, rotation: Rotation) -> pipeline.Options:

@@ -22,7 +22,7 @@ from reviewbot.publish.document_request import request_document
 from reviewbot.wiring import books, course, offers, ruling
 from reviewbot.wiring.options import effort_of, for_audit, for_models, local_work, options_of, rules_for
 from reviewbot.wiring.order import Forecast, Order, Outcome, Silent, SystemClock, run_id
-from reviewbot.wiring.rooms import open_sandbox
+from reviewbot.wiring.rooms import Rooms, open_rooms
 from reviewbot.wiring.scene import Scene, opened
 
 if TYPE_CHECKING:
@@ -50,9 +50,9 @@ def review(order: Order, observer: Observer | None = None) -> Outcome:
         seating = offers.seated(order, scene.configuration)
         made = _unchanged(seating, scene, order)
         if made is None:
-            room = stack.enter_context(_room(scene, order))
-            cast = stack.enter_context(_cast(seating, scene, order, room=room, observer=watcher))
-            made = _made(cast, scene, order, room=room, observer=watcher)
+            rooms = stack.enter_context(_rooms(scene, order))
+            cast = stack.enter_context(_cast(seating, scene, order, room=rooms.room, observer=watcher))
+            made = _made(cast, scene, order, rooms=rooms, observer=watcher)
         problem = books.keep(made, order, scene.project)
         made = replace(made, notes=(*made.notes, problem)) if problem else made
         return Outcome(made, scene.configuration)
@@ -72,9 +72,9 @@ def plan(order: Order) -> Forecast:
 
 
 @contextmanager
-def _room(scene: Scene, order: Order) -> Iterator[Sandbox]:
-    with open_sandbox(scene.configuration, scene.git, scene.revisions, scratch=scene.scratch, order=order) as room:
-        yield room
+def _rooms(scene: Scene, order: Order) -> Iterator[Rooms]:
+    with open_rooms(scene.configuration, scene.git, scene.revisions, scratch=scene.scratch, order=order) as rooms:
+        yield rooms
 
 
 def _unchanged(seating: Seating, scene: Scene, order: Order) -> Review | None:
@@ -90,21 +90,33 @@ def _identity(scene: Scene, notes: tuple[str, ...], told: str) -> pipeline.Ident
     return pipeline.Identity(run_id(), scene.git.remote_name() if scene.git else None, notes, told)
 
 
-def _made(cast: Cast, scene: Scene, order: Order, *, room: Sandbox, observer: Observer) -> Review:
+def _made(cast: Cast, scene: Scene, order: Order, *, rooms: Rooms, observer: Observer) -> Review:
     git = scene.git
     identity = _identity(scene, (*cast.notes, *scene.configuration.notices), cast.course)
     request = course.request(order, scene.configuration)
     with closing(ProcessWorker()) as worker:
         world = pipeline.World(
-            scene.repo, git, room, cast.panel, SystemClock(), observer, worker, search=git, session=cast.session, cores=cores()
+            scene.repo,
+            git,
+            rooms.room,
+            cast.panel,
+            SystemClock(),
+            observer,
+            worker,
+            search=git,
+            session=cast.session,
+            cores=cores(),
+            trees=git,
+            annex=rooms.annex,
+            clerk=StaticPanel(),
         )
-        world = replace(world, clerk=StaticPanel()) if scene.revisions.is_audit else world
         return pipeline.review(request, scene.revisions, world, options=cast.options, identity=identity)
 
 
 @contextmanager
 def _cast(seating: Seating, scene: Scene, order: Order, *, room: Sandbox, observer: Observer) -> Iterator[Cast]:
     plain = options_of(scene.configuration, execute=order.execute)
+    plain = replace(plain, repair=replace(plain.repair, wanted=order.wanted))
     plain = for_audit(plain, order.rotation) if scene.revisions.is_audit else plain
     if seating.is_static:
         notes = (STATIC_NOTE, *seating.notices)

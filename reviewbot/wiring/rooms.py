@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reviewbot.adapters import sandbox
 from reviewbot.adapters.git import GitRepo
+from reviewbot.adapters.sandbox import ClosableSandbox
 from reviewbot.config import Configuration, Source
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.evidence import Side
@@ -55,50 +57,103 @@ def is_private_file(path: Path) -> bool:
             return False
 
 
+@dataclass(frozen=True, slots=True)
+class Rooms:
+    """The sandbox of a review, and as many more as there are candidates to be tried: other trees behind the same wall."""
+
+    room: ClosableSandbox
+    _annex: Callable[[Revisions], ClosableSandbox]
+    _exports: Exports
+
+    @contextmanager
+    def annex(self, revisions: Revisions) -> Iterator[ClosableSandbox]:
+        """A sandbox with the trees of these revisions. Ends every process it started, and forgets the trees."""
+        was_there = self._exports.has(revisions.head_tree)
+        room = self._annex(revisions)
+        try:
+            yield room
+        finally:
+            room.close()
+            if not was_there:
+                self._exports.forget(revisions.head_tree)
+
+
+class Exports:
+    """Trees written out to folders, each once, when somebody first asks. Safe to use from several threads."""
+
+    def __init__(self, objects: Objects | None, folder: Path) -> None:
+        self._objects = objects
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._done: dict[str | None, Path] = {}
+
+    def of(self, revisions: Revisions) -> Callable[[Side], Path]:
+        """Where each side's tree of these revisions lies."""
+        trees = {Side.BASE: revisions.base_tree, Side.HEAD: revisions.head_tree}
+        return lambda side: self._written(trees[side])
+
+    def has(self, tree: str | None) -> bool:
+        """A tree is written out already."""
+        with self._lock:
+            return tree in self._done
+
+    def forget(self, tree: str | None) -> None:
+        """Remove a tree's folder."""
+        with self._lock:
+            if (folder := self._done.pop(tree, None)) is not None:
+                shutil.rmtree(folder, ignore_errors=True)
+
+    def _written(self, tree: str | None) -> Path:
+        with self._lock:
+            if tree not in self._done:
+                folder = self._folder / f"tree-{tree or 'none'}"
+                folder.mkdir()
+                if self._objects is not None and tree is not None:
+                    self._objects.export(tree, folder)
+                self._done[tree] = folder
+            return self._done[tree]
+
+
 @contextmanager
 def open_sandbox(
     configuration: Configuration, git: GitRepo | None, revisions: Revisions, *, scratch: Path, order: Order
 ) -> Iterator[Sandbox]:
     """The sandbox for one review, with both trees exported when first needed, after ``setup``. Ends every process it started."""
+    with open_rooms(configuration, git, revisions, scratch=scratch, order=order) as rooms:
+        yield rooms.room
+
+
+@contextmanager
+def open_rooms(
+    configuration: Configuration, git: GitRepo | None, revisions: Revisions, *, scratch: Path, order: Order
+) -> Iterator[Rooms]:
+    """The same, with annexes. What ``setup`` prepares is that of the base for all of them."""
     toplevel = git.toplevel if git is not None else None
     level = configuration.get("sandbox", str) if order.execute else "none"
-    interpreters, trees = sandbox.discover(toplevel), _exports(git, revisions, scratch)
+    interpreters, exports = sandbox.discover(toplevel), Exports(git, scratch)
+    trees = exports.of(revisions)
     host = hosting.host(order.environment, configuration)
     ground = sandbox.Ground(trees, interpreters, sandbox.Limits(), toplevel, host)
     commands = configuration.texts("setup")
     if commands and git is not None and revisions.base_tree is not None and level in hosting.PREPARING_LEVELS:
         state = order.state or scratch
         host = hosting.prepared(ground, commands, git=git, base_tree=revisions.base_tree, state=state)
-    host = replace(host, memory=_memory(order, revisions))
-    room = sandbox.choose(level, trees=trees, toplevel=toplevel, interpreters=interpreters, host=host)
+
+    def chosen(ends: Revisions, state: Path | None) -> ClosableSandbox:
+        here = replace(host, memory=_memory(state, ends))
+        return sandbox.choose(level, trees=exports.of(ends), toplevel=toplevel, interpreters=interpreters, host=here)
+
+    remembered = None if order.fresh else order.state
+    room = chosen(revisions, remembered)
     try:
-        yield room
+        yield Rooms(room, lambda ends: chosen(ends, remembered or scratch), exports)
     finally:
         room.close()
 
 
-def _memory(order: Order, revisions: Revisions) -> sandbox.Memory | None:
+def _memory(state: Path | None, revisions: Revisions) -> sandbox.Memory | None:
     """Where outcomes at base are kept for the next push; nowhere where nothing is remembered, or all shall be begun anew."""
-    if order.state is None or order.fresh:
+    if state is None:
         return None
     trees = {Side.BASE: revisions.base_tree, Side.HEAD: revisions.head_tree}
-    return sandbox.Memory(order.state / KEPT, {side: tree for side, tree in trees.items() if tree is not None})
-
-
-def _exports(objects: Objects | None, revisions: Revisions, scratch: Path) -> Callable[[Side], Path]:
-    """Where each side's tree lies; it is written once, when somebody first asks."""
-    lock = threading.Lock()
-    trees = {Side.BASE: revisions.base_tree, Side.HEAD: revisions.head_tree}
-    done: dict[Side, Path] = {}
-
-    def tree(side: Side) -> Path:
-        with lock:
-            if side not in done:
-                done[side] = scratch / f"tree-{side.value}"
-                done[side].mkdir()
-                name = trees[side]
-                if objects is not None and name is not None:
-                    objects.export(name, done[side])
-            return done[side]
-
-    return tree
+    return sandbox.Memory(state / KEPT, {side: tree for side, tree in trees.items() if tree is not None})
