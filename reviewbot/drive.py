@@ -11,10 +11,9 @@ from collections.abc import Awaitable, Callable, Generator, Iterable, Iterator, 
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from reviewbot.debate.gist import gist
-from reviewbot.debate.rounds import Answers, Round
 from reviewbot.ports import (
     Appraisal,
     Arbitration,
@@ -23,6 +22,7 @@ from reviewbot.ports import (
     CheckDesign,
     Clock,
     Consultation,
+    Diagnosis,
     Drafting,
     Ended,
     Experiment,
@@ -153,6 +153,14 @@ def _untried(_: Trial) -> Trialled:
 
 
 @dataclass(frozen=True, slots=True)
+class Chore:
+    """Work of the conversation's own that takes a while, to be done in a thread: what it returns is its answer."""
+
+    what: str
+    do: Callable[[], object]
+
+
+@dataclass(frozen=True, slots=True)
 class Laboratory:
     """Who answers a conversation's experiments and trials: with what they show, or ``None`` where that is awaited."""
 
@@ -160,8 +168,12 @@ class Laboratory:
     trial: Callable[[Trial], Trialled] = _untried
 
 
+Step = Ask | Experiment | Trial | Chore
+Steps = tuple[Step, ...]
+
+
 def converse(
-    conversation: Generator[Round, Answers, _End],
+    conversation: Generator[Steps, Any, _End],
     panel: Panel,
     laboratory: Laboratory,
     *,
@@ -185,7 +197,7 @@ class _Answering:
     deadline: Deadline
     observer: Observer
 
-    async def answer(self, asked: Ask | Experiment | Trial) -> Reply | Verification | Trialled | None:
+    async def answer(self, asked: Step) -> object:
         match asked:
             case Ask():
                 return await self._reply(asked)
@@ -193,6 +205,9 @@ class _Answering:
                 return await self._verified(asked)
             case Trial():
                 return await self._tried(asked)
+            case Chore():
+                self.observer.saw(Progress("make", asked.what))
+                return await asyncio.to_thread(asked.do)
 
     async def _reply(self, asked: Ask) -> Reply:
         self.observer.saw(Progress("debate", _announcement(asked), {"event": "asked", **_fields(asked)}))
@@ -215,14 +230,14 @@ class _Answering:
 
 
 async def _converse(
-    conversation: Generator[Round, Answers, _End],
+    conversation: Generator[Steps, Any, _End],
     panel: Panel,
-    answer: Callable[[Ask | Experiment | Trial], Awaitable[Reply | Verification | Trialled | None]],
+    answer: Callable[[Step], Awaitable[object]],
     *,
     stop: Callable[[], None],
 ) -> _End:
     try:
-        wanted: Round = next(conversation)
+        wanted: Steps = next(conversation)
         while True:
             wanted = conversation.send(_whole(wanted, await asyncio.gather(*(answer(item) for item in wanted))))
     except StopIteration as end:
@@ -233,12 +248,12 @@ async def _converse(
         await panel.close()
 
 
-def _whole(wanted: Round, answers: Iterable[Reply | Verification | Trialled | None]) -> Answers:
+def _whole(wanted: Steps, answers: Iterable[object]) -> tuple[object, ...]:
     """The answers of a round. Raises Awaited where one is not there yet."""
     told = list(zip(wanted, answers, strict=True))
     if left := tuple(item for item, answer in told if answer is None and isinstance(item, Experiment)):
         raise Awaited(left)
-    return tuple(answer for _, answer in told if answer is not None)
+    return tuple(answer for _, answer in told)
 
 
 async def _ask(panel: Panel, ask: Ask, deadline: Deadline) -> Reply:
@@ -269,6 +284,7 @@ _WHAT: Mapping[type, str] = {
     Appraisal: "judges what was written for {subject}",
     Refinement: "refines what was written for {subject}",
     Arbitration: "settles whether {subject} may be used",
+    Diagnosis: "reads {subject}",
 }
 
 

@@ -8,7 +8,8 @@
     │   ├── RevisionError           2   a revision that does not exist, or is not there (shallow clone)
     │   ├── PatchError              2   a malformed unified diff
     │   ├── ConfigError             2   a key, value or file of the configuration
-    │   └── OutputError             2   a file that cannot be written
+    │   ├── OutputError             2   a file that cannot be written
+    │   └── WriteError              2   a fix that cannot be written, or taken back, as things are
     └── IncompleteError             3   the review could not run
         ├── GitError                3   git failed where it should not have
         ├── SandboxError            3   the sandbox was asked for and cannot start
@@ -66,6 +67,10 @@ class ConfigError(UsageError):
 
 class OutputError(UsageError):
     """A report that cannot be written where it was asked for."""
+
+
+class WriteError(UsageError):
+    """A fix that cannot be written, or taken back, as things are. Nothing of the repository was changed."""
 
 
 class IncompleteError(ReviewbotError):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 #: Name of a command: the module that holds its click command under the same name, and its line in ``--help``.
 COMMANDS = {
     "review": ("reviewbot.cli.review", "Review a change and print the consensus."),
+    "fix": ("reviewbot.cli.fix", "Review a change, and write the fixes that proved themselves."),
     "collect": ("reviewbot.cli.collect", "Zone R: run the checks of a change and write down what a debate needs. No key."),
     "debate": ("reviewbot.cli.debate", "Zone M: hold the debate over those documents. Models, and no code of the change."),
     "publish": ("reviewbot.cli.publish", "Zone W: print a finished review, or post it, every place held against the change."),

@@ -80,7 +80,7 @@ def _outputs(report: Report) -> dict[str, str]:
         "reviewed_sha": report.reviewed_sha,
         "cost_usd": f"{report.cost_usd:.4f}",
         "llm_calls": str(report.llm_calls),
-        "autofix_sha": "",
+        "autofix_sha": report.autofix_sha,
         "run_id": report.run_id,
     }
 

@@ -33,6 +33,7 @@ OVERRIDES = {
     "effort": ("debate.effort", "--effort"),
     "sandbox": ("sandbox", "--sandbox"),
     "color": ("display.color", "--color"),
+    "unproven": ("fix.unproven", "--unproven"),
 }
 
 
@@ -106,6 +107,26 @@ class ReviewArguments(Common):
         if self.patch is not None:
             return Target(TargetKind.PATCH, patch=read_patch(self.patch))
         return named(self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class FixArguments(ReviewArguments):
+    """One ``reviewbot fix`` as it was typed. ``finding`` are ids, all where there are none; ``write_patch`` a file that is
+    written instead of those of the repository."""
+
+    finding: tuple[str, ...] = ()
+    yes: bool = False
+    commit: bool = False
+    write_patch: Path | None = None
+    unproven: bool | None = None
+    undo: bool = False
+
+    def wanted(self) -> tuple[str, ...]:
+        """The findings that are meant. Raises UsageError for what is no id of one."""
+        for name in self.finding:
+            if not (name[:1] in "Ff" and name[1:].isdigit()):
+                raise UsageError(f"{name!r} is no finding", hint="name it as the report does, such as F1")
+        return tuple(sorted({name.upper() for name in self.finding}))
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +236,24 @@ ASK: tuple[Decorator[Any], ...] = (
     *COMMON,
 )
 
+FIX: tuple[Decorator[Any], ...] = (
+    *TARGETS,
+    _ALL,
+    click.option("--finding", multiple=True, metavar="F1", help="Fix this finding. Repeatable; by default all."),
+    click.option("-y", "--yes", is_flag=True, help="Write every fix that is proven, and ask nothing."),
+    click.option("--commit", is_flag=True, help="Make one commit for each finding."),
+    click.option("--write-patch", type=_NEW_FILE, metavar="FILE", help="Write a patch instead of the files."),
+    click.option("--unproven", is_flag=True, default=None, help="Also fixes that no check proves."),
+    click.option("--undo", is_flag=True, help="Take back what was written last."),
+    *PANEL,
+    _RESUME,
+    *REPORT,
+    _FAIL_ON,
+    _TIMEOUT,
+    _ROUNDS,
+    *CHECKS,
+    *COMMON,
+)
 OUT = click.option("--out", type=_NEW_DIRECTORY, default=Path(), help="Write into this folder.")
 COLLECT: tuple[Decorator[Any], ...] = (*TARGETS, _LOG_FORMAT, _TIMEOUT, *CHECKS, _REPO, _CONFIG, *TOLD)
 DEBATE: tuple[Decorator[Any], ...] = (
@@ -255,6 +294,11 @@ def list_options(handler: Callable[..., int]) -> Callable[..., int]:
 def review_options(handler: Callable[..., int]) -> Callable[..., int]:
     """Give a command all options of a review, as one :class:`ReviewArguments`."""
     return _gathered(handler, ReviewArguments, REVIEW)
+
+
+def fix_options(handler: Callable[..., int]) -> Callable[..., int]:
+    """Give a command all options of a fix, as one :class:`FixArguments`."""
+    return _gathered(handler, FixArguments, FIX)
 
 
 def ask_options(handler: Callable[..., int]) -> Callable[..., int]:

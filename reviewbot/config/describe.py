@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from reviewbot.config.keys import FREE_NAME, KEYS, LATER, Key, Power
+from reviewbot.config.keys import FREE_NAME, KEYS, Key, Power
 
 SCHEMA_ID = "https://json-schema.org/draft/2020-12/schema"
 COMMENT_COLUMN = 44
@@ -69,6 +69,10 @@ def commented_file() -> str:
     return "\n".join(lines) + "\n"
 
 
+_TRUTHS = ("on", "off", "yes", "no")
+"""Words that YAML 1.1 takes for truth values."""
+
+
 def _object() -> dict[str, Any]:
     return {"type": "object", "additionalProperties": False, "properties": {}}
 
@@ -97,9 +101,8 @@ def _bare(value: object) -> object:
 
 
 def _is_offered(key: Key) -> bool:
-    """It does something in this version, has a default, and a repository file may say it."""
-    is_later = any(key.name == prefix or key.name.startswith(f"{prefix}.") for prefix, _ in LATER)
-    return not is_later and key.name != "version" and key.default is not None and key.power is not Power.OPERATOR
+    """It has a default, and a repository file may say it."""
+    return key.name != "version" and key.default is not None and key.power is not Power.OPERATOR
 
 
 def _opening(parts: tuple[str, ...], section: str) -> list[str]:
@@ -112,7 +115,8 @@ def _opening(parts: tuple[str, ...], section: str) -> list[str]:
 
 def _line(key: Key) -> str:
     indent = "  " * (len(key.parts) - 1)
-    value = json.dumps(_bare(key.default)).replace('"', "")  # YAML's flow style: no default needs its quotes
+    value = json.dumps(_bare(key.default))
+    value = value if key.default in _TRUTHS else value.replace('"', "")  # YAML's flow style: no other default needs its quotes
     written = f"# {indent}{key.parts[-1]}: {value}"
     ceiling = " (ceiling)" if key.power is not Power.ANYONE else ""
     return f"{written:<{COMMENT_COLUMN}}  # {key.text}: {key.kind.expects}{ceiling}"

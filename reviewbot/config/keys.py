@@ -231,9 +231,6 @@ KEYS: tuple[Key, ...] = (
     Key("display.show_prompts", Boolean(), default=False, text="show what the panel is asked"),
 )
 
-#: Part of the configuration that this version accepts and does not act on yet, and what that means today.
-LATER: tuple[tuple[str, str], ...] = (("fix", "fixes come with a later version; nothing is changed"),)
-
 
 def key_named(name: str) -> Key | None:
     """The key that a dotted name belongs to, ``*`` standing for any one part."""

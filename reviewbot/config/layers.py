@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from reviewbot.config.configuration import Configuration, Setting
-from reviewbot.config.keys import FREE_NAME, KEYS, LATER, Key, Power, key_named, names_below
+from reviewbot.config.keys import FREE_NAME, KEYS, Key, Power, key_named, names_below
 from reviewbot.config.kinds import Choice, Text
 from reviewbot.config.node import Entries, Node, Place, Scalar, node_of, plain, shortened
 from reviewbot.config.read_toml import read_toml
@@ -57,7 +57,7 @@ def load(
         settings[name] = Setting(value, str(place))
     for name, (value, flag) in flags.items():
         settings[name] = Setting(_from_flag(name, value, flag), flag)
-    return Configuration(MappingProxyType(settings), (*notices, *_not_yet(settings)))
+    return Configuration(MappingProxyType(settings), tuple(notices))
 
 
 def validate(source: Source, *, operator: bool = False) -> tuple[str, ...]:
@@ -183,14 +183,3 @@ def _key(name: str) -> Key:
     if key is None:
         raise KeyError(name)
     return key
-
-
-def _not_yet(settings: Mapping[str, Setting]) -> list[str]:
-    """What is configured, understood, and without effect in this version."""
-    notices = []
-    for prefix, words in LATER:
-        said = [name for name in settings if name == prefix or name.startswith(f"{prefix}.")]
-        said = [name for name in said if settings[name].value != _key(name).default]
-        if said:
-            notices.append(f"{', '.join(said)} ({settings[said[0]].origin}): {words}")
-    return notices

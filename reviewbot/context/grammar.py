@@ -51,6 +51,8 @@ _ENDINGS = {
     "c": "c", "h": "cpp", "cc": "cpp", "cpp": "cpp", "cxx": "cpp", "hh": "cpp", "hpp": "cpp", "cs": "csharp", "rb": "ruby",
     "php": "php", "sh": "bash", "bash": "bash", "kt": "kotlin", "kts": "kotlin", "swift": "swift", "scala": "scala", "lua": "lua",
 }  # fmt: skip
+_STRICTER = frozenset({"bash", "c", "cpp"})
+"""Grammars that know less than the language: ``$((10#$month))`` in Bash, macros of C."""
 _BEFORE_PARENTHESIS = re.compile(r"([A-Za-z_~]\w{0,100})\s{0,4}\(")
 _WRAPPERS = ("decorated_definition", "export_statement", "lexical_declaration", "type_declaration")
 """What begins where its function should: a decorator, ``export``, ``const``."""
@@ -71,6 +73,15 @@ def parsed(path: str, content: bytes) -> tuple[Block, ...] | None:
         return None
     found = map(_block, nodes)
     return tuple(sorted((block for block in found if block), key=lambda block: (block.start, -block.end)))
+
+
+def faults(path: str, content: bytes) -> int | None:
+    """How many places of a file its grammar cannot read; ``None`` for a language that is not in the table, or whose grammar takes
+    exception to what is right, and for what is too large."""
+    language = _ENDINGS.get(path.rpartition(".")[2].lower())
+    if language is None or language in _STRICTER or len(content) > LARGEST:
+        return None
+    return len(SgRoot(content.decode("utf-8", "replace"), language).root().find_all(kind="ERROR"))
 
 
 def _depth(nodes: list[SgNode]) -> int:

@@ -7,7 +7,10 @@ from collections.abc import Iterable
 
 from reviewbot.domain.debate import Attendance, Case, Ruling, Seat, SeatStatus, Transcript, Turn, Unread
 from reviewbot.domain.money import Bill, Usage
-from reviewbot.ports import Ask, Experiment, Reply, ReplyStatus, Verification
+from reviewbot.ports import Ask, Experiment, Reply, ReplyStatus, Trial, Trialled, Verification
+
+MOST_TOLD = 400
+"""Characters of what came of a candidate: one that mends a thousand findings has as many things to tell."""
 
 
 def quorum(seats: int) -> int:
@@ -91,6 +94,17 @@ class Minutes:
         """What an experiment showed."""
         check = verification.check
         self.say("proof", f"{check.label}: {check.outcome}", who="sandbox", subject=experiment.subject)
+
+    def tried(self, trial: Trial, trialled: Trialled) -> None:
+        """What came of a candidate."""
+        outcome = "ok" if trialled.harmless and not trialled.red else "dropped"
+        told = trialled.told.split("\n", 1)[0][:MOST_TOLD]
+        what = f"what {trial.author} wrote" if trial.author else "what was accepted"
+        self.say("make", f"tried {what}: {told}", who="sandbox", subject=trial.subject, outcome=outcome)
+
+    def trouble(self, seat: Seat) -> str:
+        """What went wrong last with a panelist's answers, empty where nothing did."""
+        return self._trouble.get(seat.name, "")
 
     def lost(self, seat: Seat) -> None:
         """A panelist who did not answer the first pass loses the seat, visibly, with what went wrong last."""

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 
 from reviewbot.domain.debate import Claim, Seat, Unread
-from reviewbot.ports import Dossier, Passage
+from reviewbot.ports import Dossier, Packet, Passage
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Papers:
         """The dossiers in the size that a seat takes."""
         return self.small if seat.local and self.small else self.dossiers
 
-    def about(self, claim: Claim, seat: Seat) -> Dossier:
+    def about(self, claim: Claim | Packet, seat: Seat) -> Dossier:
         """The dossier in which a claim's line stands; where none shows it, one about its file, or the first."""
         pile = self.piles(seat)
         same_file = [dossier for dossier in pile if any(passage.path == claim.path for passage in dossier.passages)]

@@ -13,26 +13,33 @@ from typing import Any
 
 from jinja2 import DictLoader, Environment, StrictUndefined
 
-from reviewbot.debate import numbers, prompt_case, prompt_change, prompt_consult, schema
+from reviewbot.debate import numbers, prompt_case, prompt_change, prompt_consult, prompt_making, schema
+from reviewbot.debate.diagnosis import HYPOTHESES_SCHEMA
+from reviewbot.debate.making.schema import APPRAISAL_SCHEMA, EDITS_SCHEMA
 from reviewbot.debate.prompt_fence import block, cut, screened
 from reviewbot.debate.prompt_room import Place, Shown, everything, fitting
 from reviewbot.domain.debate import Seat
 from reviewbot.domain.event import Told
 from reviewbot.errors import IncompleteError
 from reviewbot.ports import (
+    Appraisal,
+    Arbitration,
     Ask,
     Assignment,
     CheckDesign,
     Consultation,
     CrossExamination,
+    Diagnosis,
     Dispute,
     Dossier,
+    Drafting,
     FirstPass,
     Improvement,
     Judgement,
     Prompt,
     Question,
     Rebuttal,
+    Refinement,
     Synthesis,
 )
 
@@ -66,6 +73,11 @@ FORMS: Mapping[type, _Form] = {
     Consultation: _Form("question/consultation.j2", "opinion", schema.OPINION_SCHEMA),
     Synthesis: _Form("question/synthesis.j2", "counsel", schema.COUNSEL_SCHEMA),
     Dispute: _Form("question/dispute.j2", "rebuttal", schema.REBUTTAL_SCHEMA),
+    Drafting: _Form("question/drafting.j2", "edits", EDITS_SCHEMA),
+    Appraisal: _Form("question/appraisal.j2", "appraisal", APPRAISAL_SCHEMA),
+    Refinement: _Form("question/refinement.j2", "edits", EDITS_SCHEMA),
+    Arbitration: _Form("question/arbitration.j2", "judgement", schema.JUDGEMENT_SCHEMA),
+    Diagnosis: _Form("question/diagnosis.j2", "hypotheses", HYPOTHESES_SCHEMA),
 }
 _NEEDED = (
     "policy.j2",
@@ -75,6 +87,7 @@ _NEEDED = (
     "question.j2",
     "question_brief.j2",
     "perspective.j2",
+    "task.j2",
     *(form.template for form in FORMS.values()),
 )
 
@@ -182,7 +195,7 @@ class JinjaScribe:
         return self._render(
             "question_brief.j2",
             lens=self._lens(ask.seat).split("\n\n", 1)[0],
-            question=self._render(name if name in self._templates else form.template, **_values(ask.question)),
+            question=self._render(name if name in self._templates else form.template, **_values(ask.question, brief=True)),
             complaint=complaint if ask.attempt > 1 else "",
         )
 
@@ -207,15 +220,19 @@ def _without_lengths(document: Any) -> Any:
 
 def _place(question: Question) -> Place | None:
     """The lines that a question is about; ``None`` where it is about everything."""
-    if isinstance(question, FirstPass | Assignment | Consultation | Synthesis):
+    if isinstance(question, FirstPass | Assignment | Consultation | Synthesis | Diagnosis):
         return None
     return Place(question.packet.path, question.packet.start_line, question.packet.line)
 
 
-def _values(question: Question) -> dict[str, object]:
+def _values(question: Question, *, brief: bool = False) -> dict[str, object]:
     """What a question's template is given: blocks, and nothing that a template would have to enclose."""
-    if isinstance(question, FirstPass | Consultation | Synthesis | Dispute):
-        return {} if isinstance(question, FirstPass) else prompt_consult.values(question)
+    if isinstance(question, FirstPass):
+        return {}
+    if isinstance(question, Consultation | Synthesis | Dispute):
+        return prompt_consult.values(question)
+    if isinstance(question, prompt_making.Making):
+        return prompt_making.values(question, brief=brief)
     if isinstance(question, Assignment):
         errors = prompt_case.errors(question)
         return {
@@ -224,6 +241,11 @@ def _values(question: Question) -> dict[str, object]:
             "paces": block("panelists", prompt_case.paces(question)),
             "errors": block("predictions", errors) if errors else "",
         }
+    return _argued(question)
+
+
+def _argued(question: CrossExamination | Rebuttal | Judgement | Improvement | CheckDesign) -> dict[str, object]:
+    """The same for a question about a claim."""
     claim = block("claim", prompt_case.packet(question.packet))
     if isinstance(question, Improvement):
         draft = block("draft", prompt_case.draft(question.draft)) if question.draft else ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reviewbot.debate.minutes import Minutes
-from reviewbot.debate.reply import InvalidReply
+from reviewbot.debate.strict import InvalidReply
 from reviewbot.domain.debate import Transcript
 from reviewbot.ports import Ask, Experiment, Passage, Reply, ReplyStatus, Trial, Trialled, Verification
 
@@ -16,6 +16,8 @@ Answers = tuple[Reply | Verification | Trialled, ...]
 Conversation = Generator[Round, Answers, Transcript]
 Read = Callable[[Ask, str], Any]
 """Turns the text of a reply into a value. Raises InvalidReply."""
+ReadWhole = Callable[[Ask, Reply], Any]
+"""The same where more than its text counts: what was written with tools before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +36,24 @@ class Held:
     verified: tuple[Verification, ...] = ()
 
 
-def hold(
-    asks: list[Ask], read: Read, minutes: Minutes, *, experiments: tuple[Experiment, ...] = ()
-) -> Generator[Round, Answers, Held]:
+Holding = Generator[Round, Answers, Held]
+
+
+def hold(asks: list[Ask], read: Read, minutes: Minutes, *, experiments: tuple[Experiment, ...] = ()) -> Holding:
     """Put questions and experiments, and read what comes back. An invalid answer is asked for once more, quoting its fault."""
+    return (yield from hold_whole(asks, lambda ask, answer: read(ask, answer.text), minutes, experiments=experiments))
+
+
+def attempt(trial: Trial, minutes: Minutes) -> Generator[Round, Answers, Trialled]:
+    """Put a candidate on trial."""
+    (answer,) = yield (trial,)
+    assert isinstance(answer, Trialled)
+    minutes.tried(trial, answer)
+    return answer
+
+
+def hold_whole(asks: list[Ask], read: ReadWhole, minutes: Minutes, *, experiments: tuple[Experiment, ...] = ()) -> Holding:
+    """The same, where replies are read whole."""
     if not asks and not experiments:
         return Held(())
     sent = yield (*asks, *experiments)
@@ -61,13 +77,13 @@ def _heard(value: Any, answer: Reply) -> Heard:
     return Heard(None) if isinstance(value, InvalidReply) else Heard(value, answer.unread)
 
 
-def _value(ask: Ask, answer: Reply, *, read: Read, minutes: Minutes) -> Any:
+def _value(ask: Ask, answer: Reply, *, read: ReadWhole, minutes: Minutes) -> Any:
     """What the answer says, ``None`` for a failure, an InvalidReply where it cannot be read."""
     if answer.status is not ReplyStatus.OK:
         minutes.answered(ask, answer)
         return None
     try:
-        value = read(ask, answer.text)
+        value = read(ask, answer)
     except InvalidReply as exc:
         minutes.answered(ask, answer, problem=str(exc))
         return exc

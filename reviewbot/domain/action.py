@@ -1,4 +1,4 @@
-"""What may be done on a forge. Each action is one call, but for a check run with many annotations."""
+"""What may be done on a forge. Each action writes by one call, but for a check run with many annotations."""
 
 from __future__ import annotations
 
@@ -197,6 +197,14 @@ class MakeBranch:
 
 
 @dataclass(frozen=True, slots=True)
+class DeleteBranch:
+    """Take a branch away whose head is still ``sha``: refused (StaleError) where it is another."""
+
+    name: str
+    sha: str
+
+
+@dataclass(frozen=True, slots=True)
 class MakeCommit:
     """One commit on top of a branch whose head is still ``expected_head``: refused (StaleError) where it is another. ``headline``
     and ``body`` are its message."""
@@ -234,6 +242,7 @@ Action = (
     | OpenIssue
     | EditIssue
     | MakeBranch
+    | DeleteBranch
     | MakeCommit
     | OpenPull
 )

@@ -144,11 +144,35 @@ class CheckState:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit of the pull request: its id, message and author's login (or name)."""
+    """A commit: its id, message and author's login (or name). ``is_vouched``: the forge itself made and signed it, so that its
+    author is who it says; a message anybody can write."""
 
     sha: str
     message: str
     author: str
+    parents: tuple[str, ...] = ()
+    is_vouched: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A file that a commit changed: the ids of its blob in the commit's parent (``before``), in the commit (``after``) and at a
+    head (``now``), ``None`` where it is not there."""
+
+    path: str
+    before: str | None
+    after: str | None
+    now: str | None
+
+    @property
+    def is_intact(self) -> bool:
+        """The head has it as the commit left it."""
+        return self.now == self.after
+
+    @property
+    def is_taken_back(self) -> bool:
+        """The head has it as it was before the commit."""
+        return self.now == self.before
 
 
 @dataclass(frozen=True, slots=True)

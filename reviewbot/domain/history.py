@@ -1,4 +1,4 @@
-"""What earlier reviews of one pull request left behind: findings with their numbers, what was dismissed, what was seen."""
+"""What earlier reviews of one pull request left behind: findings with their numbers, what was dismissed, seen and mended."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from reviewbot.domain.evidence import Category, Severity
+from reviewbot.domain.repair import RepairOutcome
 from reviewbot.domain.review import Conclusion, Verdict
 
 
@@ -79,6 +80,34 @@ class Handled:
     at: int
 
 
+UNDONE = "undone"
+"""How the reason of a fix begins that somebody had taken back by a command."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mended:
+    """What became of the fix of one finding (``id``), and ``why`` it is no more than that, in words of ours. It was made for the
+    commit ``head``. ``commit`` is ours, where it was written; ``pull`` the number of the pull request of ours that it waits in,
+    0 where it stands on the branch itself."""
+
+    id: str
+    outcome: RepairOutcome
+    why: str = ""
+    head: str = ""
+    commit: str = ""
+    pull: int = 0
+
+    @property
+    def is_written(self) -> bool:
+        """A commit of ours is on the branch of the pull request."""
+        return self.outcome is RepairOutcome.FIXED and bool(self.commit) and not self.pull
+
+    @property
+    def is_spent(self) -> bool:
+        """No run writes one for this finding again by itself: it was written, waits somewhere, or somebody took it back."""
+        return self.outcome is RepairOutcome.FIXED or self.why.startswith(UNDONE)
+
+
 @dataclass(frozen=True, slots=True)
 class PullMemory:
     """All that is remembered of one pull request, between runs.
@@ -88,6 +117,10 @@ class PullMemory:
     ``status_comment`` is the comment in which commands are answered. ``said`` is a hash of what the summary says.
     ``base_ref`` is the branch that the change was reviewed for. ``workflow_runs`` are the forge's numbers of the last runs that
     reviewed: their artifacts hold what was argued.
+
+    ``mended`` says what became of fixes, one for each finding, the last written last. ``mended_head`` is the last commit of
+    somebody else for which fixes were written unasked, ``unfinished`` the one for which that was begun and is not done.
+    ``autofix_off``: nothing is written ever again; ``autofix_why`` says what somebody did to our commits.
     """
 
     history: History = History()
@@ -103,6 +136,10 @@ class PullMemory:
     said: str = ""
     base_ref: str = ""
     workflow_runs: tuple[int, ...] = ()
+    mended: tuple[Mended, ...] = ()
+    mended_head: str = ""
+    unfinished: str = ""
+    autofix_why: str = ""
 
     def has_handled(self, comment_id: int) -> bool:
         """That command was answered before: a second delivery of it does nothing."""
@@ -112,6 +149,15 @@ class PullMemory:
         """The same, with other words about one finding."""
         findings = tuple(known if one.id == known.id else one for one in self.history.findings)
         return replace(self, history=replace(self.history, findings=findings))
+
+    def with_mended(self, *made: Mended) -> PullMemory:
+        """The same, with other words about the fixes of some findings."""
+        ids = {one.id for one in made}
+        return replace(self, mended=(*(one for one in self.mended if one.id not in ids), *made))
+
+    def mended_of(self, finding: str) -> Mended | None:
+        """What became of the fix of a finding, where one was tried."""
+        return next((one for one in self.mended if one.id == finding), None)
 
     def handled_since(self, moment: int) -> int:
         """How many commands were answered since ``moment`` (seconds since 1970)."""

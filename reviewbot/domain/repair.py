@@ -7,6 +7,9 @@ from enum import StrEnum
 
 from reviewbot.domain.debate import Check
 
+FINDING_TRAILER, CHECK_TRAILER, UNDO_TRAILER = "Reviewbot-Finding", "Reviewbot-Check", "Reviewbot-Undo"
+"""Trailers of the commits that we make: which finding, what shows that it is mended, which commit of ours is taken back."""
+
 
 class Goal(StrEnum):
     """What code is made for: to mend a finding or a reported bug, to be faster, to be simpler, to be tested."""
@@ -84,7 +87,7 @@ class Proven:
 class Repair:
     """What became of one task. ``edits`` are whole files, and ``patch`` git's own diff, on top of the head with all earlier
     repairs that are ``fixed`` or ``suggested`` in it. ``why`` says why it is no more than it is, ``dissent`` who
-    thought otherwise."""
+    thought otherwise. ``withheld`` says why its patch is not in the document that it was read from: then it cannot be used."""
 
     id: str
     title: str
@@ -98,8 +101,9 @@ class Repair:
     proof: Proven | None = None
     tries: tuple[Tried, ...] = ()
     dissent: str | None = None
+    withheld: str = ""
 
     @property
     def is_made(self) -> bool:
         """There is code to use."""
-        return self.outcome in (RepairOutcome.FIXED, RepairOutcome.SUGGESTED)
+        return self.outcome in (RepairOutcome.FIXED, RepairOutcome.SUGGESTED) and not self.withheld

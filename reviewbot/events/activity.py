@@ -31,6 +31,12 @@ own_commit             pull_request, workflow_run    we pushed the head: fixes o
 already_reviewed       pull_request, workflow_run    this head has a whole review
 =====================  ============================  =======================================================================
 
+**What was cut off is gone on with.** A run that wrote fixes and was killed between two of its commits left the head moved by
+ourselves, and reviewed. The rows ``head_moved``, ``own_commit`` and ``already_reviewed`` do not hold then: the next run for that
+head writes what is missing, and reviews nothing.
+
+**An issue** knows one command, ``/debate fix``; every other one is about no pull request there.
+
 Who asks in person (a command, a dispatch) gets a review of a draft, of a bot's change, and in spite of the label, of a pause, and
 of an earlier review of the same head.
 
@@ -70,6 +76,8 @@ class Act(StrEnum):
     """What a run does."""
 
     REVIEW = "review"
+    FIX = "fix"
+    ISSUE = "issue"
     COLLECT = "collect"
     DEBATE = "debate"
     PUBLISH = "publish"
@@ -126,8 +134,9 @@ class Row:
 
 _ALL = frozenset(Subject)
 _PULL, _RUN, _COMMENT, _PUSH = (frozenset({subject}) for subject in (Subject.PULL, Subject.RUN, Subject.COMMENT, Subject.PUSH))
+_SAID = _COMMENT | {Subject.ISSUE}
 _UNASKED = _PULL | _RUN
-_ABOUT_PULL = _UNASKED | _COMMENT | {Subject.REQUEST}
+_ABOUT_PULL = _UNASKED | _SAID | {Subject.REQUEST}
 
 
 def _has_no_act(facts: Facts) -> bool:
@@ -142,11 +151,11 @@ ROWS: tuple[Row, ...] = (
         "reviewbot has nothing to do with this event; take it out of the workflow's 'on:'",
     ),
     Row(SkipReason.WRONG_MODE, _ALL, _has_no_act, "this event has no work in this mode; set the input 'mode' to another one"),
-    Row(SkipReason.EDITED_COMMENT, _COMMENT, Facts.is_edited, "only new comments command; write it again"),
-    Row(SkipReason.UNRELATED_ACTION, _COMMENT, Facts.is_not_created, "only new comments command"),
+    Row(SkipReason.EDITED_COMMENT, _SAID, Facts.is_edited, "only new comments command; write it again"),
+    Row(SkipReason.UNRELATED_ACTION, _SAID, Facts.is_not_created, "only new comments command"),
     Row(SkipReason.UNRELATED_ACTION, _RUN, Facts.is_not_completed, "the run has not ended"),
-    Row(SkipReason.NOT_A_USER, _COMMENT, Facts.is_not_by_a_user, "only people command"),
-    Row(SkipReason.NOT_A_COMMAND, _COMMENT, Facts.is_no_command, "the comment does not open with a command"),
+    Row(SkipReason.NOT_A_USER, _SAID, Facts.is_not_by_a_user, "only people command"),
+    Row(SkipReason.NOT_A_COMMAND, _SAID, Facts.is_no_command, "the comment does not open with a command"),
     Row(SkipReason.NOT_A_PULL_REQUEST, _ABOUT_PULL, Facts.has_no_pull, "this is about no open pull request"),
     Row(SkipReason.RUN_NOT_SUCCESSFUL, _RUN, Facts.is_run_bad, "the run that collects evidence did not succeed; look into it"),
     Row(SkipReason.HEAD_GONE, _UNASKED | _PUSH, Facts.is_head_gone, "there is no commit to look at"),
@@ -162,7 +171,7 @@ ROWS: tuple[Row, ...] = (
     Row(SkipReason.HEAD_MOVED, _UNASKED, Facts.is_head_moved, "the head moved on; the newer push has a run of its own"),
     Row(
         SkipReason.MISSING_PERMISSION,
-        _COMMENT,
+        _SAID,
         Facts.may_not_write,
         "only who may write to the repository commands",
     ),
@@ -200,6 +209,7 @@ ACTS: Mapping[tuple[Subject, Mode], Act] = MappingProxyType(
         (Subject.RUN, Mode.DEBATE): Act.DEBATE,
         (Subject.RUN, Mode.PUBLISH): Act.PUBLISH,
         (Subject.COMMENT, Mode.ALL): Act.COMMAND,
+        (Subject.ISSUE, Mode.ALL): Act.ISSUE,
         (Subject.TREE, Mode.ALL): Act.AUDIT,
         (Subject.PUSH, Mode.ALL): Act.AUDIT,
     }
@@ -207,7 +217,7 @@ ACTS: Mapping[tuple[Subject, Mode], Act] = MappingProxyType(
 """What is done where nothing speaks against it. A finished run never does all: what it reads is the author's word."""
 
 _RUNS_CODE = frozenset({Act.REVIEW, Act.COLLECT, Act.AUDIT})
-_NEVER_RUNS_CODE = _COMMENT | _RUN
+_NEVER_RUNS_CODE = _SAID | _RUN
 
 
 def decide(facts: Facts) -> Decision:
@@ -216,6 +226,8 @@ def decide(facts: Facts) -> Decision:
     if row:
         return Decision(Act.NOTHING, row.reason)
     act = ACTS[facts.subject, facts.options.mode]
+    if act is Act.REVIEW and facts.is_unfinished:
+        return Decision(Act.FIX)
     return Decision(act, execute=act in _RUNS_CODE and _may_execute(facts))
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -17,10 +16,7 @@ from reviewbot.domain.forge import (
     PullRequest,
     PullState,
 )
-from reviewbot.events import command
-
-OWN_TRAILER = "Reviewbot-Finding"
-"""Trailer of every commit that we make for a finding."""
+from reviewbot.events import command, mended
 
 _REVIEWED_ACTIONS = frozenset({"opened", "synchronize", "reopened", "ready_for_review"})
 _DEPENDABOT = frozenset({"dependabot", "dependabot-preview"})
@@ -36,11 +32,13 @@ class Mode(StrEnum):
 
 
 class Subject(StrEnum):
-    """What an event is about: a dispatch with the number of a pull request is another thing than one without."""
+    """What an event is about: a dispatch with the number of a pull request is another thing than one without, a comment on an
+    issue than one under a pull request."""
 
     PULL = "pull request"
     REQUEST = "dispatch for a pull request"
     COMMENT = "comment"
+    ISSUE = "comment on an issue"
     RUN = "finished run"
     TREE = "schedule or dispatch"
     PUSH = "push"
@@ -78,7 +76,8 @@ class Facts:
 
     ``pull`` is the pull request as the forge tells it now (the payload's stands in for it), ``is_pull_missing``: it was looked
     for, and there is none. ``permission`` is that of :meth:`person`. ``me`` is who we are, ``head_commit`` the head's commit.
-    ``was_paused``, ``was_stopped``: by a command. ``was_reviewed``: this very head has a whole review.
+    ``was_paused``, ``was_stopped``: by a command. ``was_reviewed``: this very head has a whole review. ``is_unfinished``: a run
+    was cut off while it wrote fixes for this head, and only commits of ours came since.
     """
 
     event: Event
@@ -91,12 +90,15 @@ class Facts:
     was_paused: bool = False
     was_stopped: bool = False
     was_reviewed: bool = False
+    is_unfinished: bool = False
 
     @property
     def subject(self) -> Subject:
         """What it is about."""
         if self.event.kind is Happening.DISPATCH and self.event.number is not None:
             return Subject.REQUEST
+        if self.event.kind in (Happening.COMMENT, Happening.REVIEW_COMMENT) and self.event.on_issue:
+            return Subject.ISSUE
         return _SUBJECTS.get(self.event.kind, Subject.NONE)
 
     @property
@@ -107,7 +109,7 @@ class Facts:
     @property
     def person(self) -> Author | None:
         """Whose permission counts: who comments, else whose code it is."""
-        if self.subject is Subject.COMMENT:
+        if self.subject in (Subject.COMMENT, Subject.ISSUE):
             return self.event.comment.author if self.event.comment else None
         return self.known_pull.author if self.known_pull else None
 
@@ -148,13 +150,17 @@ class Facts:
         return self._said() is None
 
     def has_no_pull(self) -> bool:
-        """There is no pull request to it. Of a comment's and of a dispatch's only the number is told."""
+        """There is no pull request to it, nor a command for an issue. Of a comment's and of a dispatch's only the number is
+        told."""
         event = self.event
+        if self.subject is Subject.ISSUE:
+            said = self._said()
+            return event.number is None or not (isinstance(said, command.Command) and said.verb is command.Verb.FIX)
         if self.subject is Subject.RUN:
             return self.is_pull_missing or event.run is None or event.run.event != Happening.PULL_REQUEST
         if self.subject is Subject.PULL:
             return self.is_pull_missing or self.known_pull is None
-        return self.is_pull_missing or event.on_issue or event.number is None
+        return self.is_pull_missing or event.number is None
 
     def is_run_bad(self) -> bool:
         """The run did not end well."""
@@ -169,9 +175,10 @@ class Facts:
         return self.known_pull is not None and not self.known_pull.head_sha
 
     def is_head_moved(self) -> bool:
-        """The forge tells another head now than the event did."""
+        """The forge tells another head now than the event did, and it is not commits of ours that moved it."""
         told = self.event.run or self.event.pull
-        return self.pull is not None and told is not None and told.head_sha != self.pull.head_sha
+        moved = self.pull is not None and told is not None and told.head_sha != self.pull.head_sha
+        return moved and not self.is_unfinished
 
     def is_other_branch(self) -> bool:
         """A push to something else than the default branch."""
@@ -195,8 +202,8 @@ class Facts:
         return self.was_paused
 
     def is_reviewed(self) -> bool:
-        """There is nothing new."""
-        return self.was_reviewed
+        """There is nothing new, and nothing to be gone on with."""
+        return self.was_reviewed and not self.is_unfinished
 
     def needs_two_stages(self) -> bool:
         """A fork's head in a job that does more than zone R."""
@@ -232,8 +239,7 @@ class Facts:
         if me is None or sender is None or commit is None:
             return False
         same = me.id == sender.id if me.id and sender.id else _bare(me.login) == _bare(sender.login)
-        trailers = re.split(r"\n\s*\n", commit.message.strip())[-1].splitlines()
-        return same and any(line.startswith(f"{OWN_TRAILER}:") for line in trailers)
+        return same and bool(mended.findings(commit)) and not self.is_unfinished
 
     def _said(self) -> command.Command | command.Misunderstood | None:
         return command.read(self.event.comment.body) if self.event.comment else None

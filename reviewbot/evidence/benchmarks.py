@@ -23,12 +23,19 @@ ROUNDS = 5
 GRAVE = 2.0
 """From twice the time on, a slow-down is high [design]."""
 
+STOPWATCH = "stopwatch"
+"""What the probe of that name writes, which takes the time of any command."""
 PARSERS: Mapping[str, Callable[[bytes], tuple[Timing, ...]]] = {
     "pytest-benchmark": pytest_benchmark.read,
     "hyperfine": hyperfine.read,
     "go-bench": go_bench.read,
+    STOPWATCH: lambda data: (Timing("the command", profile.read(data).seconds),),
 }
-PROFILES: Mapping[str, Callable[[bytes], Profile]] = {"pprof": profile.read_pprof, "stacks": profile.read_stacks}
+PROFILES: Mapping[str, Callable[[bytes], Profile]] = {
+    "pprof": profile.read_pprof,
+    "stacks": profile.read_stacks,
+    STOPWATCH: lambda data: profile.read(data).profile,
+}
 
 
 def jobs(view: View, options: CheckOptions) -> tuple[Job, ...]:
@@ -61,12 +68,12 @@ def hear(view: View, outcomes: Mapping[str, Outcome], options: CheckOptions) -> 
 
 def ratios(benchmark: Benchmark, outcomes: Mapping[str, Outcome]) -> Mapping[str, Ratio]:
     """Head over base for every benchmark that both ends measured in all rounds. Raises Unreadable for a run without a report."""
-    times: dict[Side, list[Mapping[str, float]]] = {side: [] for side in Side}
+    found: dict[Side, list[Mapping[str, float]]] = {side: [] for side in Side}
     for number in range(1, ROUNDS + 1):
         for side in Side:
-            times[side].append(_times(benchmark, outcomes[f"{benchmark.name}:{side}:{number}"], side))
-    names = [name for name in times[Side.BASE][0] if all(name in one for side in Side for one in times[side])]
-    return {name: compare(*([one[name] for one in times[side]] for side in (Side.BASE, Side.HEAD))) for name in names}
+            found[side].append(times(benchmark, outcomes[f"{benchmark.name}:{side}:{number}"], side))
+    names = [name for name in found[Side.BASE][0] if all(name in one for side in Side for one in found[side])]
+    return {name: compare(*([one[name] for one in found[side]] for side in (Side.BASE, Side.HEAD))) for name in names}
 
 
 def words(ratio: Ratio) -> str:
@@ -109,8 +116,8 @@ def _job(name: str, argv: Sequence[str], report: str, *, side: Side, seconds: fl
     return Job(name, tuple(argv), seconds, executes=True, tree=side, collect=collect, alone=True)
 
 
-def _times(benchmark: Benchmark, outcome: Outcome, side: Side) -> Mapping[str, float]:
-    """Median seconds by name. Raises Unreadable."""
+def times(benchmark: Benchmark, outcome: Outcome, side: Side) -> Mapping[str, float]:
+    """Median seconds of one run by name. Raises Unreadable."""
     if outcome.ended is not Ended.EXITED or outcome.exit_code != 0:
         said = shown.sentence(outcome.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2])
         raise Unreadable(f"it failed at {side}: {outcome.reason or said}")

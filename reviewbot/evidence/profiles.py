@@ -19,6 +19,12 @@ def of_changed(profile: Profile, view: View) -> Iterator[str]:
         yield _line(spot, whole)
 
 
+def listed(profile: Profile) -> Iterator[str]:
+    """All of its functions."""
+    whole = profile.total or max((spot.whole for spot in profile.spots), default=0.0)
+    yield from (_line(spot, whole) for spot in profile.spots)
+
+
 def _line(spot: Spot, total: float) -> str:
     place = f"{spot.path}:{spot.line} " if spot.path else ""
     calls = f", {spot.calls} calls" if spot.calls else ""

@@ -65,7 +65,7 @@ def jobs(view: View, options: CheckOptions) -> tuple[Job, ...]:
     again = list(tests) if supports else changed
     found = [
         job(HEAD, list(tests), Side.HEAD, seconds=options.seconds, measure=_measured(view)),
-        replace(job(BASE, [older.get(test, test) for test in tests], Side.BASE, seconds=options.seconds), keep=(0,)),
+        replace(job(BASE, [older.get(test, test) for test in tests], Side.BASE, seconds=options.seconds), keep=options.keep),
     ]
     if again:
         found.append(replace(job(OVERLAY, again, Side.BASE, seconds=options.seconds), overlay=files))

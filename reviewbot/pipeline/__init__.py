@@ -14,7 +14,7 @@ from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.evidence import Ledger
 from reviewbot.domain.repair import Edit, Repair
 from reviewbot.domain.review import RangeMode, Review
-from reviewbot.pipeline import checking, ending, material, unread
+from reviewbot.pipeline import checking, ending, material, repairing, unread
 from reviewbot.pipeline.conversation import Talk
 from reviewbot.pipeline.past import past
 from reviewbot.pipeline.world import Identity, Options, RepairOptions, Unremembered, World, begun
@@ -90,8 +90,6 @@ def retried(
     repairs: tuple[Repair, ...], edits: tuple[Edit, ...], revisions: Revisions, *, world: World, options: Options
 ) -> Trialled:
     """What was made, tried once more without the rest of what was made with it. ``world`` has trees and an annex."""
-    from reviewbot.pipeline import repairing
-
     run = begun(world, options)
     return repairing.retried(repairs, edits, material.read(revisions, run), run=run)
 

@@ -22,12 +22,12 @@ from reviewbot.domain.history import Fate
 from reviewbot.domain.repair import Repair
 from reviewbot.domain.review import Finding, FindingStatus, RangeMode
 from reviewbot.drive import Chore, Laboratory
-from reviewbot.pipeline import checking
+from reviewbot.pipeline import checking, repairing
 from reviewbot.pipeline.material import Material
 from reviewbot.pipeline.past import Past
+from reviewbot.pipeline.trying import Court
 from reviewbot.pipeline.world import Run
 from reviewbot.ports import Dossier, Experiment, Verification
-
 
 Missed = Callable[[tuple[Finding, ...]], tuple[Finding, ...]]
 """What is to be told beside what a debate tells."""
@@ -94,8 +94,8 @@ class Talk:
         return told
 
     def hold(self, brief: Brief, missed: Missed = _nothing) -> Held:
-        """S1 to S8 over the evidence: the debate, what consensus tells of it, and code for what was accepted. ``missed`` adds findings
-        that the debate does not tell."""
+        """S1 to S8 over the evidence: the debate, what consensus tells of it, and code for what was accepted. ``missed`` adds
+        findings that the debate does not tell."""
         world, options = self.run.world, self.run.options
         court = self._court(brief.ledger)
 
@@ -111,8 +111,6 @@ class Talk:
             told = (*told, *more)
             if court is None:
                 return Held(made.transcript, told)
-            from reviewbot.pipeline import repairing
-
             wish = repairing.Wish(told, self.request, made.transcript, brief.papers)
             transcript, repairs = yield from repairing.repaired(wish, court)
             return Held(transcript, told, repairs)
@@ -129,14 +127,12 @@ class Talk:
         deadline, observer = self.run.deadline, world.observer
         return drive.converse(conversation(), world.panel, laboratory, deadline=deadline, observer=observer, stop=stop)
 
-    def _court(self, ledger: Ledger) -> Any:
+    def _court(self, ledger: Ledger) -> Court | None:
         """Where candidates are tried; ``None`` where no code is to be made, or none can be."""
         world = self.run.world
         able = world.trees is not None and world.annex is not None and world.objects is not None
         if not (self.run.options.repair.is_on and able) or world.trees is None:
             return None
-        from reviewbot.pipeline.trying import Court
-
         return Court(self.material, self.run, ledger, world.trees)
 
     def _wanted(self, told: tuple[Finding, ...]) -> list[str]:

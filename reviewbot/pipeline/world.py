@@ -14,6 +14,7 @@ from reviewbot.debate.improve import ImproveOptions
 from reviewbot.debate.protocol import DebateOptions
 from reviewbot.domain.audit import Rotation
 from reviewbot.domain.change import Revisions
+from reviewbot.domain.repair import Repair, RepairOutcome
 from reviewbot.domain.review import Review
 from reviewbot.drive import Bench, Deadline
 from reviewbot.evidence.view import CheckOptions
@@ -75,8 +76,8 @@ class World:
 class RepairOptions:
     """Whether code is made for accepted findings, and how far that may go. ``most``: for how many models write; ``attempts`` for
     each; ``seconds`` after the review's own; ``answer_seconds`` for each answer. ``opened``: globs of protected files that may be
-    changed all the same. ``wanted``: ids of findings, all where there are none. ``parser`` counts syntax errors of a file,
-    ``None`` where it does not know the language."""
+    changed all the same; ``unproven``: what no check proves is written, too. ``wanted``: ids of findings, all where there are
+    none. ``parser`` counts syntax errors of a file, ``None`` where it does not know the language."""
 
     is_on: bool = False
     attempts: int = 2
@@ -84,8 +85,14 @@ class RepairOptions:
     seconds: float = 600.0
     answer_seconds: float = 120.0
     opened: tuple[str, ...] = ()
+    unproven: bool = False
     wanted: tuple[str, ...] = ()
     parser: Callable[[str, bytes], int | None] | None = field(default=None, repr=False)
+
+    def writes(self, repair: Repair) -> bool:
+        """A repair is one that is written, and that later ones may stand on."""
+        suggested = repair.outcome is RepairOutcome.SUGGESTED and repair.dissent is None
+        return repair.outcome is RepairOutcome.FIXED or (self.unproven and suggested)
 
 
 @dataclass(frozen=True, slots=True)

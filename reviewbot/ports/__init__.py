@@ -1,10 +1,11 @@
 """The narrow doors to the world, and the values that pass through them. Adapters stand behind, stages never look."""
 
-from reviewbot.ports.forge import Archive, Board, Changes, Desk, Forge, ForgeDiff
+from reviewbot.ports.forge import Archive, Board, Branches, Changes, Desk, Forge, ForgeDiff, History
 from reviewbot.ports.making import (
     Appraisal,
     Arbitration,
     Attempted,
+    Diagnosis,
     Drafting,
     Proposal,
     Refinement,
@@ -74,13 +75,13 @@ from reviewbot.ports.watch import Clock, Observer, Progress
 from reviewbot.ports.worker import Worker, WorkerLost
 
 __all__ = [
-    "Account", "Appraisal", "Arbitration", "Archive", "Ask", "Assignment", "Attempted", "Board", "CallState", "Calls",
-    "Changes", "CheckDesign", "Clock", "Completion", "Consultation", "CrossExamination", "Desk", "Dispute", "Dossier", "Draft",
-    "Drafting", "Ended", "Exchange", "Experiment", "Fault", "FirstPass", "Forge", "ForgeDiff", "Given", "Hit", "Improvement",
-    "Job", "Judgement", "ModelCall", "Objects", "Observer", "Outcome", "Pace", "Packet", "Panel", "Passage", "Portion",
-    "Profile", "Profiles", "Progress", "Prompt", "Proposal", "Provider", "ProviderError", "Question", "RawDiff", "Rebuttal",
-    "Recorded", "Refinement", "Related", "Removed", "Reply", "ReplyStatus", "Repo", "Rule", "Sandbox", "Scribe", "Search",
-    "Session", "SessionPlan", "SessionState", "Sheet", "Shown", "Splice", "Stop", "Synthesis", "Task", "Timings", "Tokens",
-    "ToolCall", "ToolResult", "ToolSpec", "ToolUse", "Toolbox", "TreeEntry", "Trees", "Trial", "Trialled", "Verification",
-    "Wanted", "Word", "Worker", "WorkerLost",
+    "Account", "Appraisal", "Arbitration", "Archive", "Ask", "Assignment", "Attempted", "Board", "Branches", "CallState", "Calls",
+    "Changes", "CheckDesign", "Clock", "Completion", "Consultation", "CrossExamination", "Desk", "Diagnosis", "Dispute",
+    "Dossier", "Draft", "Drafting", "Ended", "Exchange", "Experiment", "Fault", "FirstPass", "Forge", "ForgeDiff", "Given",
+    "History", "Hit", "Improvement", "Job", "Judgement", "ModelCall", "Objects", "Observer", "Outcome", "Pace", "Packet", "Panel",
+    "Passage", "Portion", "Profile", "Profiles", "Progress", "Prompt", "Proposal", "Provider", "ProviderError", "Question",
+    "RawDiff", "Rebuttal", "Recorded", "Refinement", "Related", "Removed", "Reply", "ReplyStatus", "Repo", "Rule", "Sandbox",
+    "Scribe", "Search", "Session", "SessionPlan", "SessionState", "Sheet", "Shown", "Splice", "Stop", "Synthesis", "Task",
+    "Timings", "Tokens", "ToolCall", "ToolResult", "ToolSpec", "ToolUse", "Toolbox", "TreeEntry", "Trees", "Trial", "Trialled",
+    "Verification", "Wanted", "Word", "Worker", "WorkerLost",
 ]  # fmt: skip

@@ -11,9 +11,11 @@ from reviewbot.domain.action import (
     Done,
 )
 from reviewbot.domain.forge import (
+    Commit,
     Notice,
     Permission,
     Standing,
+    Touched,
 )
 from reviewbot.ports.repo import RawDiff
 
@@ -67,6 +69,33 @@ class Archive(Protocol):
 
     def artifact(self, run_id: int, name: str) -> Mapping[str, bytes]:
         """The files of an artifact, by path. What they say is the word of who ran it. Raises ForgeError."""
+        ...
+
+
+class Branches(Protocol):
+    """What must be known of a branch before something is written to it, and after a write whose answer was lost. Every method
+    raises ForgeError."""
+
+    def head(self, branch: str) -> Commit | None:
+        """The commit at which a branch of the repository stands now, ``None`` where there is no such branch."""
+        ...
+
+    def is_protected(self, branch: str) -> bool | None:
+        """Whether something guards the branch against commits that no pull request brings. ``None`` where that cannot be known:
+        treat it as guarded."""
+        ...
+
+
+class History(Protocol):
+    """What a commit did, and whether it still holds. Every method raises ForgeError."""
+
+    def touched(self, sha: str, head: str) -> tuple[Touched, ...]:
+        """The files that the commit ``sha`` changed, by path, and what the commit ``head`` has of them. Raises InvalidError for
+        a commit that has not just one parent."""
+        ...
+
+    def blob(self, object_id: str) -> bytes:
+        """The bytes of a file that ``touched`` named. Raises GoneError where they are not there."""
         ...
 
 

@@ -38,7 +38,8 @@ class Task:
 
     ``check`` must fail at head and pass with what is made; ``None`` where a result of the ledger (``evidence``: its ids) must go
     away, or nothing is known to show it. ``paths`` may be changed, ``may_add`` says that other files may come. ``proposals`` are
-    what tools offer.
+    what tools offer. ``writer`` is the role that drafts (empty: the Proposer's), ``places`` are further lines that it should see.
+    ``brings`` are files that come with whatever is made, as they are: a test that was written before.
     """
 
     id: str
@@ -51,6 +52,9 @@ class Task:
     paths: frozenset[str] = frozenset()
     may_add: bool = False
     proposals: tuple[Proposal, ...] = ()
+    writer: str = ""
+    places: tuple[tuple[str, int], ...] = ()
+    brings: tuple[Edit, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +77,15 @@ class Attempted:
 
 @dataclass(frozen=True, slots=True)
 class Drafting:
-    """Write code that does the task: to the Proposer. ``workspace`` names the scratch tree that the ``code`` tool edits;
-    ``tried`` is what did not do, the newest last."""
+    """Write code that does the task: to the Proposer. ``workspace`` names the scratch tree that the ``code`` tool edits,
+    ``files`` is what differs from head in it at its beginning; ``tried`` is what did not do, the newest last."""
 
     task: Task
     dossier: Dossier
     sheets: tuple[Sheet, ...]
     workspace: str
     tried: tuple[Attempted, ...] = ()
+    files: tuple[Edit, ...] = ()
 
     @property
     def packet(self) -> Packet:
@@ -114,7 +119,7 @@ class Appraisal:
 @dataclass(frozen=True, slots=True)
 class Refinement:
     """Make the candidate better, or keep it: to the Optimizer. ``points`` are what its judges said, without names; ``sheets``
-    show the files with the candidate in them."""
+    show the files with the candidate in them, and ``files`` is what differs from head in the scratch tree ``workspace``."""
 
     task: Task
     dossier: Dossier
@@ -122,6 +127,7 @@ class Refinement:
     workspace: str
     candidate: Shown
     points: tuple[str, ...] = ()
+    files: tuple[Edit, ...] = ()
 
     @property
     def packet(self) -> Packet:
@@ -146,6 +152,16 @@ class Arbitration:
 
 
 @dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What may be behind this report of a bug, and which check would show it? To those who write checks, blind. ``report`` is
+    what somebody wrote, or a program printed: trusted by nobody. At most ``most`` hypotheses are wanted."""
+
+    dossier: Dossier
+    report: str
+    most: int
+
+
+@dataclass(frozen=True, slots=True)
 class Trial:
     """A candidate before the gate and the sandbox. ``edits`` are all that differs from head, ``before`` what of it was accepted
     earlier. ``subject`` is the task's id, or says that it is several at once."""
@@ -161,8 +177,9 @@ class Trial:
 class Trialled:
     """What came of a trial. ``patch`` is git's own diff against ``before``; ``refusals`` are the gate's; ``red`` are the ids of
     tasks whose check does not pass with it, ``unknown`` of those that nothing was there to show; ``worse`` is what held before
-    and does no more, in words. ``checks`` holds the check of a task as it was run, by its id; ``beside`` what was run and is no
-    worse; ``edits`` what was tried really (a formatter may have gone over it). ``reason`` says why it could not be tried."""
+    and does no more, in words. ``checks`` holds the check of a task as it was run, by its id, ``shown`` in words what shows
+    that it is done; ``beside`` what was run and is no worse; ``edits`` what was tried really (a formatter may have gone over it).
+    ``reason`` says why it could not be tried, or why it does not do what a goal asks."""
 
     patch: bytes = b""
     edits: tuple[Edit, ...] = ()
@@ -171,6 +188,7 @@ class Trialled:
     unknown: tuple[str, ...] = ()
     worse: tuple[str, ...] = ()
     checks: tuple[tuple[str, Check], ...] = ()
+    shown: tuple[tuple[str, str], ...] = ()
     beside: tuple[str, ...] = ()
     output: str = ""
     reason: str = ""
@@ -193,6 +211,6 @@ class Trialled:
         said += [f"the check of {name} does not pass with it" for name in self.red]
         said += [self.reason] if self.reason else []
         if not said:
-            shown = "no check shows that it works" if self.unknown else "its check failed before and passes with it"
-            return "; ".join((shown, *self.beside))
+            words = "; ".join(words for _, words in self.shown) or "its check failed before and passes with it"
+            return "; ".join(("no check shows that it works" if self.unknown else words, *self.beside))
         return "\n".join((*said, *([self.output] if self.output else [])))

@@ -10,8 +10,8 @@ from typing import Protocol
 
 from reviewbot.domain.debate import Check, Seat, Table
 from reviewbot.domain.money import Usage
-from reviewbot.domain.repair import CodeVersion
-from reviewbot.ports.making import Appraisal, Arbitration, Drafting, Refinement
+from reviewbot.domain.repair import CodeVersion, Edit
+from reviewbot.ports.making import Appraisal, Arbitration, Diagnosis, Drafting, Refinement
 from reviewbot.ports.question import (
     Assignment,
     CheckDesign,
@@ -42,6 +42,7 @@ Question = (
     | Appraisal
     | Refinement
     | Arbitration
+    | Diagnosis
 )
 
 PHASES: Mapping[type, str] = MappingProxyType(
@@ -57,6 +58,7 @@ PHASES: Mapping[type, str] = MappingProxyType(
         Appraisal: "make",
         Refinement: "make",
         Arbitration: "make",
+        Diagnosis: "make",
         Consultation: "ask",
         Synthesis: "ask",
         Dispute: "dispute",
@@ -130,7 +132,7 @@ class Reply:
 class Experiment:
     """A check of a claim, to be run at base and head, twice, and at head with ``fix`` where there is one.
 
-    ``path`` and the lines (head numbering) are where the claim stands.
+    ``path`` and the lines (head numbering) are where the claim stands. ``fix`` is a replacement, or whole files.
     """
 
     subject: str
@@ -138,7 +140,7 @@ class Experiment:
     path: str = ""
     start_line: int = 0
     line: int = 0
-    fix: Draft | None = None
+    fix: Draft | tuple[Edit, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

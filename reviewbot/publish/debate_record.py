@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from reviewbot.domain.money import Usage
+from reviewbot.domain.repair import Repair
 from reviewbot.publish import spending
 from reviewbot.screen import strict_json
 
@@ -79,7 +80,8 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class DebateRecord:
-    """A session: its own ``state``, and its review's ``conclusion`` and ``verdict``, empty where there is none."""
+    """A session: its own ``state``, and its review's ``conclusion`` and ``verdict``, empty where there is none. ``repairs`` is
+    the code that it made."""
 
     id: str
     state: str
@@ -92,6 +94,7 @@ class DebateRecord:
     seats: tuple[DebateSeat, ...]
     usage: Usage
     calls: tuple[DebateCall, ...]
+    repairs: tuple[Repair, ...] = ()
 
     def of(self, seat: str) -> Usage:
         """What one seat's calls took together, replayed ones included."""

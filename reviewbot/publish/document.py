@@ -7,12 +7,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from reviewbot.domain.change import Revisions
-from reviewbot.domain.debate import Attendance, Check, Position, Ruling
+from reviewbot.domain.debate import Attendance, Position, Ruling
 from reviewbot.domain.evidence import CheckRun, Evidence, Ledger
 from reviewbot.domain.money import Usage
 from reviewbot.domain.review import Finding, Review
 from reviewbot.ports import Verification
 from reviewbot.publish import plain
+from reviewbot.publish.document_check import check_fields as check_fields
+from reviewbot.publish.document_repair import repairs_fields
 from reviewbot.publish.node import SCHEMA_VERSION
 
 
@@ -57,6 +59,7 @@ def document(review: Review) -> dict[str, Any]:
                 "whole": review.footprint.whole,
                 "seen": list(review.footprint.seen),
             },
+            "repairs": repairs_fields(review.repairs),
         }
     )
     return written
@@ -177,20 +180,6 @@ def _position(position: Position) -> dict[str, Any]:
         ],
         "counted": position.counted,
         "check": check_fields(position.check) if position.check else None,
-    }
-
-
-def check_fields(check: Check) -> dict[str, Any]:
-    """A check with what its runs showed, the same in every document."""
-    return {
-        "kind": check.kind.value,
-        "command": list(check.command),
-        "subject": check.subject,
-        "source": check.source,
-        "author": check.author,
-        "outcome": check.outcome.value,
-        "evidence": list(check.evidence),
-        "output": check.output,
     }
 
 

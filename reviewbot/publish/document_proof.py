@@ -64,7 +64,7 @@ def _experiment(wanted: Experiment) -> dict[str, Any]:
         "path": wanted.path,
         "start_line": wanted.start_line,
         "line": wanted.line,
-        "fix": _fix(wanted.fix) if wanted.fix else None,
+        "fix": _fix(wanted.fix) if isinstance(wanted.fix, Draft) else None,
     }
 
 

@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from reviewbot.domain.review import Finding, Review
-from reviewbot.publish import phrases, plain, regression, spending, suggested
+from reviewbot.publish import phrases, plain, regression, repaired, spending, suggested
 
 _CODE = re.compile(r"`([^`\n]+)`")
 _ANCHOR = re.compile(r"[A-Z]\d{1,6}")
@@ -30,6 +30,7 @@ def render(review: Review) -> str:
         places=_anchors([finding.id for finding in review.findings], "finding"),
         spending=spending,
         suggested=suggested,
+        repaired=repaired,
         regression=regression,
         css=style_sheet(environment),
     )

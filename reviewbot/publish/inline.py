@@ -10,16 +10,19 @@ from reviewbot.domain.action import (
 from reviewbot.domain.change import ChangeSet, Hunk
 from reviewbot.domain.debate import CheckOutcome
 from reviewbot.domain.review import Finding, Review
-from reviewbot.publish import markers, phrases, plain
+from reviewbot.publish import fixes, markers, phrases, plain
+from reviewbot.publish.fixes import Offer
 from reviewbot.publish.markdown_finding import TITLE, draft, fitting, kind, parts
 from reviewbot.publish.protected import is_protected
-from reviewbot.publish.sanitise import code_block, code_span, inline
+from reviewbot.publish.sanitise import code_span, inline
 
 RIGHT, LEFT = "RIGHT", "LEFT"
 VERIFIED = "**Suggestion** (the check above passes with it):"
 
+MOST_LINES = 40
+"""Lines of one comment, so that a fix has its button: more is shown as a diff."""
+
 _BODY_BYTES, _WORDS_BYTES = 12_000, 4_000
-_LONGEST_SUGGESTION = 8_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +35,9 @@ class Place:
     side: str
 
 
-def place(finding: Finding, change: ChangeSet) -> Place | None:
-    """Where a comment on the finding may hang; ``None`` where the forge would refuse it, and all others with it."""
+def place(finding: Finding, change: ChangeSet, offer: Offer | None = None) -> Place | None:
+    """Where a comment on the finding may hang, on all lines that its fix replaces where that is possible; ``None`` where the
+    forge would refuse it, and all others with it."""
     file = change.file(finding.path)
     if file is None or finding.line < 1 or plain.storable(finding.path) != finding.path:
         return None
@@ -41,14 +45,20 @@ def place(finding: Finding, change: ChangeSet) -> Place | None:
     if not any(_shows(hunk, first, finding.line, left=finding.side == LEFT) for hunk in file.hunks):
         return None
     side = LEFT if finding.side == LEFT else RIGHT
+    run = offer.run if offer else None
+    if run is not None and (run.path, side) == (finding.path, RIGHT) and run.line - run.start_line < MOST_LINES:
+        covers = run.start_line <= first and finding.line <= run.line
+        if covers and any(_shows(hunk, run.start_line, run.line, left=False) for hunk in file.hunks):
+            return Place(run.path, run.line, run.start_line if run.start_line < run.line else None, side)
     return Place(finding.path, finding.line, first if first < finding.line else None, side)
 
 
-def comment(finding: Finding, where: Place, review: Review) -> InlineComment:
+def comment(finding: Finding, where: Place, review: Review, *, offer: Offer | None = None) -> InlineComment:
     """The comment. A part of it that is too long is left out: the review document has all."""
     mark = markers.finding(markers.FindingMark(finding.fingerprint, finding.id, review.revisions.head))
     head = f"{mark}\n**{inline(finding.id, limit=40)}** {inline(finding.title, limit=TITLE)}\n\n{kind(finding)}"
-    fix = suggestion(finding, where) or draft(finding)
+    made = fixes.offered(offer, start_line=where.start_line or where.line, line=where.line) if offer else ""
+    fix = made or suggestion(finding, where) or draft(finding)
     evidence = {item.id: item for item in review.evidence}
     said = fitting((part for part in parts(finding, review, evidence, fix=fix) if part), _BODY_BYTES, least=0)
     body = plain.defuse("\n\n".join((head, *said)))
@@ -75,9 +85,8 @@ def suggestion(finding: Finding, where: Place) -> str:
     if (offered.start_line, offered.line) != (where.start_line or where.line, where.line):
         return ""
     written = offered.replacement.removesuffix("\n")
-    block = code_block(written, "suggestion", limit=_LONGEST_SUGGESTION)
-    intact = block.split("\n", 1)[1].rsplit("\n", 1)[0] == written
-    return f"{VERIFIED}\n\n{block}" if written and intact and plain.defuse(block) == block else ""
+    block = fixes.replacement(written) if written == written.strip("\n") else ""
+    return f"{VERIFIED}\n\n{block}" if block else ""
 
 
 def _shows(hunk: Hunk, first: int, last: int, *, left: bool) -> bool:

@@ -34,6 +34,7 @@ from reviewbot.domain.review import (
     Verdict,
 )
 from reviewbot.publish.load_evidence import SANDBOXES, check, load_evidence, load_verification
+from reviewbot.publish.load_repair import load_repair
 from reviewbot.publish.node import Kind, Node, root
 
 __all__ = ["load_evidence", "load_review", "load_verification"]
@@ -52,7 +53,7 @@ def _review(node: Node) -> Review:
     at = node.fields(
         "schema_version run_id tool_version conclusion verdict target coverage findings debate evidence panel usage timing"
         " sandbox notes",
-        later="range",
+        later="range repairs",
     )
     at["schema_version"].version()
     target = at["target"].fields("kind base head repository pull_request")
@@ -80,6 +81,7 @@ def _review(node: Node) -> Review:
         pull_request=target["pull_request"].maybe(Node.count),
         range_mode=mode,
         footprint=footprint,
+        repairs=at["repairs"].each(load_repair) if "repairs" in at else (),
     )
 
 

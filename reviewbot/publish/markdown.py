@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from reviewbot.domain.history import Known
 from reviewbot.domain.review import Finding, FindingStatus, RangeMode, Review
-from reviewbot.publish import markers, phrases, plain, spending
+from reviewbot.publish import markdown_repair, markers, phrases, plain, spending
 from reviewbot.publish.markdown_finding import TITLE, code, details, draft, fitting, joined, kind, parts, size, votes
 from reviewbot.publish.phrases import Tone
 from reviewbot.publish.sanitise import code_span, inline
@@ -19,6 +19,8 @@ MARKER = markers.SUMMARY
 BUDGET_BYTES = 60_000
 
 _TABLE_BYTES, _LIST_BYTES, _SHORT_LIST_BYTES, _LEAST_BYTES = 12_000, 4_000, 2_000, 400
+_FOR_FIXES = 3
+"""A share of the room for details: what was made is told even where findings would fill all of it."""
 _BAR = "\\|"
 """A bar inside a table's cell: rows are split before their cells are read, inside code too."""
 _SIGNS = {Tone.GOOD: "✓", Tone.WARN: "●", Tone.BAD: "✗"}
@@ -31,7 +33,7 @@ class Story:
     ``state`` is the hidden line below the marker. ``on_lines`` are ids of findings whose details stand on their lines, ``why``
     says of the others why they do not. ``since`` is the head of the review before, empty where this is the first. ``fixed`` and
     ``dismissed`` are earlier findings. ``runs`` and ``cost_usd`` count all reviews of the pull request. ``short``: the table and
-    the details are told elsewhere.
+    the details are told elsewhere. ``fixes`` is safe Markdown about them.
     """
 
     state: str = ""
@@ -44,6 +46,7 @@ class Story:
     cost_usd: float = 0.0
     paused_by: str = ""
     short: bool = False
+    fixes: str = ""
 
 
 ALONE = Story()
@@ -61,11 +64,13 @@ def render(review: Review, story: Story = ALONE) -> str:
     head, tail = joined(_head(review, story)), joined(_tail(review, story))
     told = () if story.short else tuple(finding for finding in review.posted() if finding.id not in story.on_lines)
     room = BUDGET_BYTES - size(head) - size(tail) - _LEAST_BYTES
+    made = [] if story.short or story.fixes else markdown_repair.section(review, room // _FOR_FIXES)
+    room -= sum(size(part) + 2 for part in made)
     shown = fitting(_findings(told, review, story), room)
     middle = [head, *shown]
     if left_out := len(told) - len(shown):
         middle.append(f"**Left out for length:** the details of {left_out} of {len(told)} findings. The review document has all.")
-    return plain.defuse("\n\n".join((*middle, tail))) + "\n"
+    return plain.defuse("\n\n".join((*middle, *made, tail))) + "\n"
 
 
 def _head(review: Review, story: Story) -> Iterator[str]:
@@ -83,6 +88,7 @@ def _head(review: Review, story: Story) -> Iterator[str]:
         yield _table(review, told, is_later=bool(story.since))
     yield _earlier("Fixed", story.fixed)
     yield _earlier("Dismissed", story.dismissed)
+    yield story.fixes
     if story.on_lines and not story.short:
         yield f"{len(story.on_lines)} of them {'is' if len(story.on_lines) == 1 else 'are'} told on the lines they are about."
 

@@ -230,5 +230,6 @@ def _essence(memory: PullMemory) -> tuple[object, ...]:
     """What of a memory is worth a write: not which run it was, what it cost, nor in which words a finding was told."""
     history = memory.history
     findings = tuple((known.id, known.fingerprint, known.fate, known.reason, known.by) for known in history.findings)
-    told = (memory.said, memory.paused_by, memory.stopped, memory.autofix_off, memory.handled, memory.status_comment)
-    return (*told, history.head, history.course, history.seen, history.whole, history.next_number, findings)
+    told = (memory.said, memory.paused_by, memory.stopped, memory.handled, memory.status_comment)
+    made = (memory.mended, memory.autofix_off, memory.autofix_why, memory.mended_head, memory.unfinished)
+    return (*told, *made, history.head, history.course, history.seen, history.whole, history.next_number, findings)

@@ -10,12 +10,13 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from reviewbot.domain.evidence import Category
-from reviewbot.domain.history import Fate, Handled, History, Known, PullMemory
+from reviewbot.domain.history import Fate, Handled, History, Known, Mended, PullMemory
+from reviewbot.domain.repair import RepairOutcome
 from reviewbot.domain.review import Conclusion, Verdict
 from reviewbot.errors import UsageError
 from reviewbot.publish import plain
@@ -32,6 +33,9 @@ MOST_BYTES = 500_000
 
 MOST_HANDLED = 200
 MOST_RUNS = 10
+MOST_MENDED = 100
+MOST_WHY = 160
+"""Characters of the reason why a fix is not there."""
 
 _STATE = Kind("state of the pull request", "say '/debate full' to review everything again", MOST_BYTES)
 _LINE = re.compile(r"<!-- reviewbot:state v(\d{1,4}) ([A-Za-z0-9._]*) -->")
@@ -100,6 +104,10 @@ def _bounded(memory: PullMemory) -> PullMemory:
         workflow_runs=memory.workflow_runs[-MOST_RUNS:],
         cost_usd=round(memory.cost_usd, 6),
         said=_storable(memory.said),
+        mended=tuple(map(_bounded_mended, memory.mended[-MOST_MENDED:])),
+        mended_head=_storable(memory.mended_head),
+        unfinished=_storable(memory.unfinished),
+        autofix_why=_storable(memory.autofix_why),
         history=replace(
             history,
             head=_storable(history.head),
@@ -128,6 +136,16 @@ def _bounded_known(known: Known) -> Known:
     )
 
 
+def _bounded_mended(made: Mended) -> Mended:
+    return replace(
+        made,
+        id=_storable(made.id),
+        why=_storable(plain.shortened(made.why, MOST_WHY)),
+        head=_storable(made.head),
+        commit=_storable(made.commit),
+    )
+
+
 def _storable(words: str) -> str:
     return plain.storable(secrets.redact(words)[0])
 
@@ -143,8 +161,10 @@ def _shrinking(memory: PullMemory) -> Iterator[PullMemory]:
         going = max(len(left) // 8, 1)
         mildest = sorted(range(len(left)), key=lambda at: (left[at].fate is Fate.DISMISSED, left[at].severity, at))[:going]
         left = [known for at, known in enumerate(left) if at not in mildest]
-    yield replace(memory, history=replace(history, findings=()))
-    yield replace(memory, history=replace(history, findings=()), handled=memory.handled[-20:])
+    bare = replace(memory, history=replace(history, findings=()))
+    yield bare
+    written = tuple(one for one in memory.mended if one.is_spent)[-20:]
+    yield replace(bare, handled=memory.handled[-20:], mended=written)
 
 
 def _written(memory: PullMemory) -> dict[str, Any]:
@@ -171,13 +191,29 @@ def _written(memory: PullMemory) -> dict[str, Any]:
         "said": memory.said,
         "base_ref": memory.base_ref,
         "workflow_runs": list(memory.workflow_runs),
+        "mended": [_mended_fields(made) for made in memory.mended],
+        "mended_head": memory.mended_head,
+        "unfinished": memory.unfinished,
+        "autofix_why": memory.autofix_why,
+    }
+
+
+def _mended_fields(made: Mended) -> dict[str, Any]:
+    return {
+        "id": made.id,
+        "outcome": made.outcome,
+        "why": made.why,
+        "head": made.head,
+        "commit": made.commit,
+        "pull": made.pull,
     }
 
 
 def _memory(node: Node) -> PullMemory:
     at = node.fields(
         "head base course seen conclusion verdict findings next_number whole paused_by paused_at stopped autofix_off handled "
-        "run_id runs cost_usd status_comment said base_ref workflow_runs"
+        "run_id runs cost_usd status_comment said base_ref workflow_runs",
+        later="mended mended_head unfinished autofix_why",
     )
     history = History(
         head=at["head"].text(),
@@ -204,6 +240,27 @@ def _memory(node: Node) -> PullMemory:
         said=at["said"].text(),
         base_ref=at["base_ref"].text(),
         workflow_runs=at["workflow_runs"].each(Node.count),
+        mended=at["mended"].each(_mended) if "mended" in at else (),
+        mended_head=_later(at, "mended_head"),
+        unfinished=_later(at, "unfinished"),
+        autofix_why=_later(at, "autofix_why"),
+    )
+
+
+def _later(at: Mapping[str, Node], name: str) -> str:
+    """A text that the first releases did not write."""
+    return at[name].text() if name in at else ""
+
+
+def _mended(node: Node) -> Mended:
+    at = node.fields("id outcome why head commit pull")
+    return Mended(
+        id=at["id"].text(),
+        outcome=at["outcome"].word(RepairOutcome),
+        why=at["why"].text(),
+        head=at["head"].text(),
+        commit=at["commit"].text(),
+        pull=at["pull"].count(),
     )
 
 

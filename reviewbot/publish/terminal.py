@@ -12,7 +12,7 @@ from rich.text import Text
 from reviewbot.domain.debate import Attendance, SeatStatus
 from reviewbot.domain.evidence import CheckRun
 from reviewbot.domain.review import Finding, Review
-from reviewbot.publish import phrases, plain, spending, terminal_debate
+from reviewbot.publish import phrases, plain, spending, terminal_debate, terminal_repair
 from reviewbot.publish.phrases import Tone
 from reviewbot.publish.terminal_finding import card, facts
 from reviewbot.publish.terminal_page import printed
@@ -38,6 +38,7 @@ def _review(review: Review, *, verbose: bool) -> Iterator[RenderableType]:
             yield from card(finding, review, evidence)
         yield Text()
         yield from terminal_debate.lines(review)
+    yield from terminal_repair.section(review, verbose=verbose)
     yield Text()
     yield Rule(style="dim", characters="─")
     yield facts(_summary(review, verbose=verbose))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from reviewbot.publish import document, plain, spending
+from reviewbot.publish import document, plain, spending, transcript_repair
 from reviewbot.publish.debate_record import DebateCall, DebateRecord, DebateSeat, Look, looks
+from reviewbot.publish.transcript_repair import block
 from reviewbot.screen import secrets
 
 __all__ = ["DebateCall", "DebateRecord", "DebateSeat", "Look", "html", "json", "looks", "text"]
@@ -43,6 +44,7 @@ def _lines(record: DebateRecord) -> Iterator[str]:
     before = record.seen_before()
     for call in record.calls:
         yield from _call(call, before[call.number])
+    yield from transcript_repair.lines(record.repairs)
 
 
 def _call(call: DebateCall, before: Mapping[str, int]) -> Iterator[str]:
@@ -53,15 +55,10 @@ def _call(call: DebateCall, before: Mapping[str, int]) -> Iterator[str]:
         if part in before:
             yield f"  {part}: as in {before[part]}"
         elif words:
-            yield from _block(part, words)
+            yield from block(part, words)
     for look in looks(call):
-        yield from _block(f"tool {look.name} {look.arguments}{' failed' if look.failed else ''}", look.result)
-    yield from _block("reply", call.reply)
-
-
-def _block(label: str, words: str) -> Iterator[str]:
-    yield f"  {plain.line(label)}:"
-    yield from (f"    │ {row}" for row in plain.terminal(words).strip("\n").split("\n"))
+        yield from block(f"tool {look.name} {look.arguments}{' failed' if look.failed else ''}", look.result)
+    yield from block("reply", call.reply)
 
 
 def _document(record: DebateRecord) -> dict[str, Any]:
@@ -86,6 +83,7 @@ def _document(record: DebateRecord) -> dict[str, Any]:
             for seat in record.seats
         ],
         "calls": [_call_document(call) for call in record.calls],
+        "repairs": transcript_repair.fields(record.repairs),
     }
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from reviewbot.publish import html, spending
+from reviewbot.publish import html, repaired, spending
 from reviewbot.publish.debate_record import DebateRecord, looks
+from reviewbot.publish.transcript_repair import words_of
 
 
 def render(record: DebateRecord) -> str:
@@ -14,6 +15,8 @@ def render(record: DebateRecord) -> str:
         before=record.seen_before(),
         looks=looks,
         spending=spending,
+        repaired=repaired,
+        words_of=words_of,
         css=html.style_sheet(environment),
     )
     return html.finished(page)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from reviewbot.domain.action import (
@@ -22,9 +22,10 @@ from reviewbot.domain.forge import (
 )
 from reviewbot.domain.history import Fate, History, Known, PullMemory
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Lifecycle, RangeMode, Review, Verdict
-from reviewbot.publish import inline, markdown, markers, own, phrases, state, verdict
+from reviewbot.publish import fixes, inline, markdown, markers, own, phrases, state, verdict
 from reviewbot.publish import labels as labelling
 from reviewbot.publish.annotate import of_findings
+from reviewbot.publish.fixes import Offer
 from reviewbot.publish.labels import Labels
 from reviewbot.publish.markdown import Story
 from reviewbot.publish.sanitise import code_span
@@ -49,15 +50,26 @@ class PublishOptions:
     check_name: str = CHECK_NAME
 
 
+def _as_it_is(memory: PullMemory) -> PullMemory:
+    return memory
+
+
 @dataclass(frozen=True, slots=True)
 class Matter:
-    """What is to be published: the review, the change it is about, and what is known after it."""
+    """What is to be published: the review, the change it is about, and what is known after it. ``offers`` are fixes that may be
+    suggested; ``alter`` is what else changes in the memory, and may be done twice."""
 
     review: Review
     change: ChangeSet
     history: History
     options: PublishOptions = PublishOptions()
     workflow_run: int = 0
+    offers: tuple[Offer, ...] = ()
+    alter: Callable[[PullMemory], PullMemory] = _as_it_is
+
+    def offer(self, finding: Finding) -> Offer | None:
+        """The fix of a finding, where one may be suggested."""
+        return next((offer for offer in self.offers if offer.id == finding.id), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,13 +108,13 @@ class Wanted:
 
 def wanted(matter: Matter, standing: Standing) -> Wanted:
     """What should stand under this pull request, whose memory is read from what stands there."""
-    options, before = matter.options, own.memory(standing)
-    history = _with_dismissals(matter.history, before.history)
+    options, before = matter.options, matter.alter(own.memory(standing))
+    history = with_dismissals(matter.history, before.history)
     review = _still_told(matter.review, history)
-    lines = _lines(review, matter.change, standing, most=options.max_comments)
+    lines = _lines(review, matter, standing)
     memory = _placed(_remembering(before, history, review), standing, matter.workflow_run)
     memory = replace(memory, said=_gist(review, memory, options))
-    story = _story(memory, before, options)
+    story = replace(_story(memory, before, options), fixes=fixes.note(memory, standing.me))
     return Wanted(
         number=standing.pull.number,
         head_sha=review.revisions.head,
@@ -124,7 +136,7 @@ def wanted(matter: Matter, standing: Standing) -> Wanted:
     )
 
 
-def _with_dismissals(history: History, now: History) -> History:
+def with_dismissals(history: History, now: History) -> History:
     """Somebody may have dismissed a finding while the review was made: that holds."""
     dismissed = {known.fingerprint: known for known in now.findings if known.fate is Fate.DISMISSED}
 
@@ -160,7 +172,7 @@ class _Lines:
     why: tuple[tuple[str, str], ...]
 
 
-def _lines(review: Review, change: ChangeSet, standing: Standing, *, most: int) -> _Lines:
+def _lines(review: Review, matter: Matter, standing: Standing) -> _Lines:
     """Only what is new gets a comment: what was carried along was told when it was new, on its lines or in the summary. What a
     run that was killed told already keeps its line, whatever the order says now."""
     head = markers.token(review.revisions.head)
@@ -170,14 +182,14 @@ def _lines(review: Review, change: ChangeSet, standing: Standing, *, most: int) 
     ever = {thread.mark.fingerprint for thread in threads}
     now = {name for said in own.reviews(standing) if said.mark.sha == head for name in said.mark.told}
     fresh = [found for found in review.posted() if found.lifecycle is not Lifecycle.CARRIED and _print(found) not in old]
-    placed = [(found, place) for found in fresh if (place := inline.place(found, change))]
-    chosen = sorted(placed, key=lambda pair: _print(pair[0]) not in now)[: max(most, 0)]
+    placed = [(found, place) for found in fresh if (place := inline.place(found, matter.change, matter.offer(found)))]
+    chosen = sorted(placed, key=lambda pair: _print(pair[0]) not in now)[: max(matter.options.max_comments, 0)]
     able, new = {found.id for found, _ in placed}, {found.id for found in fresh}
     carried = {found.id for found in review.posted() if found.id not in new and _print(found) in ever}
     ids = frozenset((*carried, *(found.id for found, _ in chosen)))
     others = (found.id for found in review.posted() if found.id not in ids)
     why = tuple((name, OVER if name in able else OFF_LINES if name in new else EARLIER) for name in others)
-    comments = tuple(inline.comment(found, place, review) for found, place in chosen)
+    comments = tuple(inline.comment(found, place, review, offer=matter.offer(found)) for found, place in chosen)
     return _Lines(tuple(found for found, _ in chosen), comments, ids, why)
 
 
@@ -200,7 +212,7 @@ def _gist(review: Review, memory: PullMemory, options: PublishOptions) -> str:
     """A hash of what the summary says, without what differs between two reviews that say the same: the words that models chose,
     cost, time, who was asked, whether a finding is new or was carried."""
     earlier = (known for known in memory.history.findings if known.fate is not Fate.OPEN)
-    said = {
+    said: dict[str, object] = {
         "head": review.revisions.head,
         "conclusion": review.conclusion,
         "verdict": review.verdict,
@@ -211,6 +223,9 @@ def _gist(review: Review, memory: PullMemory, options: PublishOptions) -> str:
         "paused_by": memory.paused_by,
         "short": not options.sticky_summary,
     }
+    if memory.mended or memory.autofix_off:
+        made = [[one.id, one.outcome, one.why, one.commit, one.pull] for one in memory.mended]
+        said["fixes"] = [made, memory.autofix_why]
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode("ascii")).hexdigest()[:32]
 
 
@@ -234,7 +249,8 @@ def _closed(made: Review, history: History, told: Review) -> Iterator[Closed]:
     fixed = f"Fixed at {code_span(made.revisions.head[:10])}: it is no longer found."
     words: Mapping[Fate, str] = {Fate.FIXED: fixed, Fate.DISMISSED: "Dismissed."}
     found = {markers.token(known.fingerprint): words[known.fate] for known in history.findings if known.fate in words}
-    found |= {_print(finding): fixed for finding in made.findings if finding.lifecycle is Lifecycle.FIXED}
+    gone = (finding for finding in made.findings if finding.lifecycle is Lifecycle.FIXED)
+    found |= {_print(finding): fixes.closing(finding.stop_reason) or fixed for finding in gone}
     return (Closed(fingerprint, said) for fingerprint, said in found.items() if fingerprint not in still)
 
 

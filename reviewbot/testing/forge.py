@@ -8,14 +8,18 @@ from dataclasses import replace
 from reviewbot.domain.action import (
     Action,
     AddLabels,
+    DeleteBranch,
     DeletePendingReview,
     DismissReview,
     Done,
     EditComment,
     EditIssue,
     InlineComment,
+    MakeBranch,
+    MakeCommit,
     MinimizeComment,
     OpenIssue,
+    OpenPull,
     PostCheck,
     PostComment,
     PostReview,
@@ -30,21 +34,26 @@ from reviewbot.domain.forge import (
     AuthorKind,
     CheckState,
     Comment,
+    Commit,
     Permission,
     PostedReview,
     PullRequest,
     PullState,
     Standing,
     Thread,
+    Touched,
 )
-from reviewbot.errors import ForgeError, GoneError
+from reviewbot.domain.repair import Edit
+from reviewbot.errors import ForgeError, GoneError, InvalidError
+from reviewbot.testing.code import MemoryCode
 
 
 class MemoryForge:
     """A forge with one pull request: what is done changes ``now``, what stands there, and is kept in ``done``.
 
-    ``troubles`` are used up in order: each is a kind of action, the error that it meets, and whether it was done nevertheless
-    (its answer was lost). ``allowed`` are permissions by login.
+    ``troubles`` are used up in order, and more may be added: each is a kind of action, the error that it meets, and whether it
+    was done nevertheless (its answer was lost). ``allowed`` are permissions by login. ``code`` has the branches and commits;
+    ``files`` are those of the pull request's base and of its head. ``opened`` are pull requests that were opened, by number.
     """
 
     def __init__(
@@ -53,13 +62,16 @@ class MemoryForge:
         *,
         troubles: Iterable[tuple[type[Action], ForgeError, bool]] = (),
         allowed: Mapping[str, Permission] | None = None,
+        files: Mapping[str, bytes] | None = None,
     ) -> None:
         self.now = now
         self.done: list[Action] = []
         self.reads = 0
         self.issues: list[OpenIssue | EditIssue] = []
         self.reactions: list[React] = []
-        self._troubles = list(troubles)
+        self.code = _code(now.pull, files or {})
+        self.opened: dict[int, OpenPull] = {}
+        self.troubles = list(troubles)
         self._allowed = dict(allowed or {})
         self._last = max((0, *(said.id for said in self._every_comment()), *(review.id for review in now.reviews)))
 
@@ -80,18 +92,77 @@ class MemoryForge:
         is_it = (pull.head_repository, pull.head_ref, pull.head_sha) == (head_repository, head_ref, head_sha)
         return pull.number if is_it and pull.state is PullState.OPEN else None
 
+    def head(self, branch: str) -> Commit | None:
+        """The commit at which a branch stands."""
+        return self.code.head(branch)
+
+    def is_protected(self, branch: str) -> bool | None:
+        """Whether ``code.protected`` holds it; ``None`` where there is no such branch."""
+        return branch in self.code.protected if branch in self.code.branches else None
+
+    def touched(self, sha: str, head: str) -> tuple[Touched, ...]:
+        """What a commit changed."""
+        return self.code.touched(sha, head)
+
+    def blob(self, object_id: str) -> bytes:
+        """A file by its id."""
+        return self.code.blob(object_id)
+
+    def push(self, branch: str, edits: tuple[Edit, ...], *, message: str, author: str) -> Commit:
+        """Somebody puts a commit on a branch: a test plays them."""
+        made = self.code.put(branch, edits, message=message, author=author)
+        self._follow(branch, made)
+        return made
+
     def do(self, action: Action) -> Done:
         """Do it, or meet the trouble that was laid out for it."""
-        trouble = next((one for one in self._troubles if isinstance(action, one[0])), None)
+        trouble = next((one for one in self.troubles if isinstance(action, one[0])), None)
         if trouble is None:
             return self._do(action)
-        self._troubles.remove(trouble)
+        self.troubles.remove(trouble)
         if trouble[2]:
             self._do(action)
         raise trouble[1]
 
     def _do(self, action: Action) -> Done:
+        done = self._made(action) if isinstance(action, MakeBranch | DeleteBranch | MakeCommit | OpenPull) else self._said(action)
         self.done.append(action)
+        return done
+
+    def _made(self, action: MakeBranch | DeleteBranch | MakeCommit | OpenPull) -> Done:
+        match action:
+            case MakeBranch():
+                return self.code.branch(action)
+            case DeleteBranch():
+                return self.code.delete(action)
+            case MakeCommit():
+                return self._commit(action)
+            case OpenPull():
+                return self._open(action)
+
+    def _commit(self, action: MakeCommit) -> Done:
+        made = self.code.make(action, self.now.me.login)
+        self._follow(action.branch, made)
+        return Done(url=f"https://forge.example/commit/{made.sha}", sha=made.sha)
+
+    def _follow(self, branch: str, made: Commit) -> None:
+        """The pull request has what was put on its head."""
+        pull = self.now.pull
+        if branch == pull.head_ref and not pull.is_fork:
+            self.now = replace(self.now, pull=replace(pull, head_sha=made.sha), commits=(*self.now.commits, made))
+
+    def _open(self, action: OpenPull) -> Done:
+        if self.code.branches.get(action.head) in (None, self.code.branches.get(action.base)):
+            words = f"No commits between {action.base} and {action.head}"
+            raise InvalidError(words, reasons=(words,))
+        if any((one.head, one.base) == (action.head, action.base) for one in self.opened.values()):
+            words = f"A pull request already exists for {action.head}."
+            raise InvalidError(words, reasons=(words,))
+        number = self.now.pull.number + len(self.opened) + 1
+        self.opened[number] = action
+        return Done(number, f"https://forge.example/pull/{number}")
+
+    def _said(self, action: Action) -> Done:
         match action:
             case PostComment():
                 return self._post(action)
@@ -190,6 +261,15 @@ class MemoryForge:
 
     def _every_comment(self) -> list[Comment]:
         return [*self.now.comments, *(said for thread in self.now.threads for said in thread.comments)]
+
+
+def _code(pull: PullRequest, files: Mapping[str, bytes]) -> MemoryCode:
+    """The code of a pull request: its base, and one commit on it. The head of a fork is no branch of the repository."""
+    author = pull.author.login if pull.author else ""
+    base = Commit(pull.base_sha, "The base", author)
+    head = Commit(pull.head_sha, pull.title, author, (pull.base_sha,))
+    branches = {pull.base_ref: base.sha} | ({} if pull.is_fork else {pull.head_ref: head.sha})
+    return MemoryCode((base, head), branches, files)
 
 
 def a_standing(head_sha: str, **changes: object) -> Standing:

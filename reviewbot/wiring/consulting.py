@@ -19,11 +19,11 @@ from reviewbot.briefing import Library
 from reviewbot.changeset import excerpt
 from reviewbot.config import Configuration
 from reviewbot.config.seats import Seating
+from reviewbot.debate.cites import Length, nowhere
 from reviewbot.debate.papers import Papers
 from reviewbot.debate.patterns import consult
 from reviewbot.debate.patterns import dispute as disputing
 from reviewbot.debate.patterns.charge import Charge, remembered
-from reviewbot.debate.patterns.cites import Length, nowhere
 from reviewbot.debate.patterns.consult import Consulting, ConsultOptions, Inquiry
 from reviewbot.debate.patterns.dispute import Disputing
 from reviewbot.debate.rounds import Answers, Round
@@ -48,8 +48,7 @@ from reviewbot.wiring.rooms import open_sandbox
 from reviewbot.wiring.scene import Scene, opened
 
 if TYPE_CHECKING:
-    from reviewbot.adapters.panel.models import Sitting
-    from reviewbot.wiring.seats import Laid
+    pass
 
 Said = Counsel | Settlement
 
@@ -240,7 +239,7 @@ def _cast(talk: _Talk, seating: Seating, scene: Scene, *, order: Order, door: Sa
         box = tools.toolbox(scene, order, door) if configuration.get("debate.tools", bool) else None
         steps, seconds = effort_of(configuration).steps, plain.debate.round_seconds
         laid = seats.lay(seating, hall, tools=box, steps=steps, seconds=seconds)
-        laid = _with_own_schemas(laid) if talk.own_schemas else laid
+        laid = seats.enveloped(laid, CONSULTING_ENVELOPE) if talk.own_schemas else laid
         with store.begin(_session_plan(talk, seating, scene, order=order, plain=plain)) as begun:
             begun.session.keep(talk.kind, {"words": list(talk.words)})
             if not (order.offline or begun.replayable):
@@ -255,17 +254,6 @@ def _cast(talk: _Talk, seating: Seating, scene: Scene, *, order: Order, door: Sa
 def _rules(scene: Scene) -> tuple[tuple[Rule, ...], tuple[str, ...]]:
     base = ruling.base_of(scene.repo, scene.git, scene.revisions) if scene.git is not None else None
     return ruling.ruled(scene.configuration, base) if base is not None else ((), ())
-
-
-def _with_own_schemas(laid: Laid) -> Laid:
-    """The same table, where lines that need one schema for every question get that of consultations."""
-    sittings = tuple(_consulted(sitting) for sitting in laid.sittings)
-    return replace(laid, sittings=sittings, moderator=_consulted(laid.moderator) if laid.moderator else None)
-
-
-def _consulted(sitting: Sitting) -> Sitting:
-    lines = (replace(line, envelope=CONSULTING_ENVELOPE) if line.envelope else line for line in sitting.lines)
-    return replace(sitting, lines=tuple(lines))
 
 
 def _session_plan(talk: _Talk, seating: Seating, scene: Scene, *, order: Order, plain: pipeline.Options) -> SessionPlan:

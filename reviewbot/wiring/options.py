@@ -129,6 +129,7 @@ def _repair(configuration: Configuration) -> pipeline.RepairOptions:
         seconds=configuration.get("fix.seconds", float),
         answer_seconds=configuration.get("debate.round_seconds", float),
         opened=configuration.texts("fix.open"),
+        unproven=configuration.get("fix.unproven", bool),
         parser=_syntax(),
     )
 

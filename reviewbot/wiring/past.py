@@ -112,6 +112,7 @@ def _record(found: SessionRecord) -> DebateRecord:
         seats=tuple(DebateSeat(seat.name, seat.role, seat.model, seat.state.value) for seat in summary.seats),
         usage=summary.usage,
         calls=tuple(map(_call, found.calls)),
+        repairs=found.repairs,
     )
 
 

@@ -14,6 +14,7 @@ from reviewbot.adapters.panel.static import StaticPanel
 from reviewbot.adapters.worker import ProcessWorker
 from reviewbot.config.seats import Seating
 from reviewbot.debate.first_pass import LocalWork
+from reviewbot.debate.making.schema import MAKING_ENVELOPE
 from reviewbot.domain.event import TargetKind
 from reviewbot.domain.review import Review
 from reviewbot.pipeline import Unremembered
@@ -138,7 +139,9 @@ def _models(
     with books.opened(order, configuration) as store:
         hall = seats.Hall(configuration, order.environment, clock=clock, profiles=store.profiles)
         tools = _toolbox(scene, order, room) if configuration.get("debate.tools", bool) else None
-        laid = seats.lay(seating, hall, tools=tools, steps=effort.steps, seconds=plain.debate.round_seconds)
+        workshop = _workshop(scene) if plain.repair.is_on else None
+        laid = seats.lay(seating, hall, tools=tools, steps=effort.steps, seconds=plain.debate.round_seconds, workshop=workshop)
+        laid = seats.enveloped(laid, MAKING_ENVELOPE) if plain.repair.is_on else laid
         rules, unread = _rules(scene)
         plain = replace(plain, rules=rules)
         session_plan = _session_plan(seating, scene, order, plain=plain, room=room)
@@ -159,6 +162,13 @@ def _toolbox(scene: Scene, order: Order, room: Sandbox) -> Any:
     from reviewbot.wiring import tools
 
     return tools.toolbox(scene, order, room)
+
+
+def _workshop(scene: Scene) -> Any:
+    """Where models write code."""
+    from reviewbot.wiring import tools
+
+    return tools.workshop(scene)
 
 
 def _rules(scene: Scene) -> tuple[tuple[Rule, ...], tuple[str, ...]]:

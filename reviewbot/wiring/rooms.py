@@ -146,7 +146,7 @@ def open_rooms(
     remembered = None if order.fresh else order.state
     room = chosen(revisions, remembered)
     try:
-        yield Rooms(room, lambda ends: chosen(ends, remembered or scratch), exports)
+        yield Rooms(room, lambda ends: chosen(ends, scratch), exports)
     finally:
         room.close()
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import reviewbot
 from reviewbot.adapters.panel.local import LocalHost
@@ -20,6 +21,7 @@ from reviewbot.adapters.till.prices import Meter, Price, PriceTable
 from reviewbot.adapters.till.retry import Retries, RetryPolicy
 from reviewbot.adapters.till.till import Counter, Opened, Till
 from reviewbot.adapters.till.warmth import Warmth
+from reviewbot.adapters.tools.code import Workshop
 from reviewbot.config import Configuration
 from reviewbot.config.models import ModelSpec
 from reviewbot.config.seats import Seating, SeatPlan
@@ -35,6 +37,15 @@ PREDICTIONS_TOLD = 3
 
 WINDOW_FOR_PASSAGES = 0.56
 """Of a model's window, beside the answer, the rules, the evidence and what others say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looking:
+    """What panelists may use before they answer, how often, and where they write code when they are asked for some."""
+
+    tools: Toolbox | None
+    steps: int
+    workshop: Workshop | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +71,21 @@ class Hall:
         self._counters: dict[str, Counter] = {}
         self._hosts: dict[str, LocalHost] = {}
 
-    def line(self, spec: ModelSpec, context_window: int | None, *, tools: Toolbox | None, steps: int) -> Line:
+    def line(self, spec: ModelSpec, context_window: int | None, looking: Looking) -> Line:
         """A model that can be asked."""
         counter = self.counter(spec.provider)
         vendor = offers.vendor_of(spec.provider, self._configuration)
         most = self._configuration.value(f"providers.{spec.provider}.max_output_tokens")
-        may_look = tools is not None and vendor.takes_tools and not vendor.local and steps > 0
+        may_look = looking.tools is not None and vendor.takes_tools and not vendor.local and looking.steps > 0
         return Line(
             counter,
             spec.model,
             max_output_tokens=most if isinstance(most, int) else MOST_OUTPUT_TOKENS,
             context_window=context_window,
             host=self._host(spec.provider, vendor),
-            tools=tools if may_look else None,
-            steps=steps if may_look else 0,
+            tools=looking.tools if may_look else None,
+            steps=looking.steps if may_look else 0,
+            workshop=looking.workshop if may_look else None,
             envelope=ENVELOPE if vendor.schema_in_cache else None,
         )
 
@@ -151,24 +163,34 @@ class Laid:
         return tuple(sitting.seat for sitting in self.sittings)
 
 
-def lay(seating: Seating, hall: Hall, *, tools: Toolbox | None, steps: int, seconds: float) -> Laid:
-    """The table for a seating. ``seconds`` is the time of an answer, by which local models are sized."""
-    sittings = tuple(_sitting(plan, hall, tools=tools, steps=steps) for plan in seating.seats)
+def lay(
+    seating: Seating, hall: Hall, *, tools: Toolbox | None, steps: int, seconds: float, workshop: Workshop | None = None
+) -> Laid:
+    """The table for a seating. ``seconds`` is the time of an answer, by which local models are sized; the ``workshop`` is for
+    asks that want code, by those who may use tools."""
+    looking = Looking(tools, steps, workshop)
+    sittings = tuple(_sitting(plan, hall, looking) for plan in seating.seats)
     judge = seating.moderator
-    moderator = _sitting(judge, hall, tools=tools, steps=steps) if judge else None
+    moderator = _sitting(judge, hall, looking) if judge else None
     paces = tuple(pace for sitting in sittings if (pace := _pace(sitting, seconds)))
     errors = tuple(error for sitting in sittings for error in _errors(sitting))
     return Laid(sittings, moderator, paces, errors)
 
 
-def _sitting(plan: SeatPlan, hall: Hall, *, tools: Toolbox | None, steps: int) -> Sitting:
+def enveloped(laid: Laid, envelope: Mapping[str, Any]) -> Laid:
+    """The same table, where those who answer in an envelope answer in another one: every kind of answer must fit."""
+    sittings = tuple(_enveloped(sitting, envelope) for sitting in laid.sittings)
+    return replace(laid, sittings=sittings, moderator=_enveloped(laid.moderator, envelope) if laid.moderator else None)
+
+
+def _enveloped(sitting: Sitting, envelope: Mapping[str, Any]) -> Sitting:
+    return replace(sitting, lines=tuple(replace(line, envelope=envelope) if line.envelope else line for line in sitting.lines))
+
+
+def _sitting(plan: SeatPlan, hall: Hall, looking: Looking) -> Sitting:
     specs = [plan.spec, *([plan.fallback] if plan.fallback else [])]
     windows = (plan.context_window, None)
-    lines = (
-        ()
-        if plan.vacant
-        else tuple(hall.line(spec, window, tools=tools, steps=steps) for spec, window in zip(specs, windows, strict=False))
-    )
+    lines = () if plan.vacant else tuple(hall.line(spec, window, looking) for spec, window in zip(specs, windows, strict=False))
     local = bool(lines) and lines[0].host is not None
     room = None
     if plan.context_window is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from reviewbot.adapters.tools.code import Workshop
 from reviewbot.adapters.tools.grounds import ROWS, SECONDS, Database, Grounds
 from reviewbot.adapters.tools.toolbox import Tools
 from reviewbot.adapters.tools.trees import Trees
@@ -29,6 +30,11 @@ def toolbox(scene: Scene, order: Order, room: Sandbox) -> Toolbox | None:
         room,
     )
     return Tools(grounds)
+
+
+def workshop(scene: Scene) -> Workshop | None:
+    """Where models write code, in memory; ``None`` for a patch without a repository."""
+    return Workshop(scene.git, scene.revisions, scene.git) if scene.git is not None else None
 
 
 def databases(configuration: Configuration, environ: Mapping[str, str]) -> tuple[Database, ...]:

@@ -87,7 +87,6 @@ WITH_KEYS = {
     ("review-publish.yml", "debate"),
     ("commands.yml", "command"),
     ("audit.yml", "audit"),
-    ("autofix.yml", "fix"),
 }
 
 SNIPPET = re.compile(r"^(?P<indent> *)```ya?ml\n(?P<text>.*?)^(?P=indent)```", re.DOTALL | re.MULTILINE)

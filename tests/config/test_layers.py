@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from reviewbot.config import Configuration, Source, load, validate
+from reviewbot.config import Configuration, Source, load
 from reviewbot.config.keys import KEYS, Power
 from reviewbot.errors import ConfigError
 
@@ -168,17 +168,6 @@ def test_the_first_file_that_configures_counts_and_the_other_is_told():
     assert held.value("debate.rounds") == 3
     assert held.notices == ("pyproject.toml is not read: .reviewbot.yml configures this repository",)
     assert load(repository=(*repository("# nothing"), toml)).value("debate.rounds") == 5
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("fix: {mode: suggest}", "fixes come with a later version"),
-    ],
-)
-def test_what_this_version_cannot_do_is_said(text: str, words: str):
-    assert any(words in notice for notice in load(user=user(text)).notices)
-    assert validate(user(text), operator=True)
 
 
 @pytest.mark.parametrize(

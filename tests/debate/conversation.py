@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from reviewbot.debate.rounds import Answers, Round
 from reviewbot.domain.debate import Seat
-from reviewbot.ports import Ask, Dossier, Experiment, Passage, Reply, ReplyStatus, Verification
+from reviewbot.ports import Ask, Dossier, Passage, Reply, ReplyStatus, Trialled, Verification
 from reviewbot.testing import a_dossier, a_passage, a_seat
 
 T = TypeVar("T")
-Answer = str | Reply | Verification
+Answer = str | Reply | Verification | Trialled
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Talk(Generic[T]):
         return [[(asked.seat.name, asked.subject) for asked in put if isinstance(asked, Ask)] for put in self.rounds]
 
 
-def talked(conversation: Generator[Round, Answers, T], answer: Callable[[Ask | Experiment], Answer]) -> Talk[T]:
+def talked(conversation: Generator[Round, Answers, T], answer: Callable[[Any], Answer]) -> Talk[T]:
     """Hold it to its end."""
     rounds: list[Round] = []
     try:
@@ -44,7 +44,7 @@ def talked(conversation: Generator[Round, Answers, T], answer: Callable[[Ask | E
         return Talk(end.value, rounds)
 
 
-def _reply(answer: Answer) -> Reply | Verification:
+def _reply(answer: Answer) -> Reply | Verification | Trialled:
     return Reply(ReplyStatus.OK, answer) if isinstance(answer, str) else answer
 
 

@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.debate import reply
+from reviewbot.debate.cites import Shown
 from reviewbot.debate.papers import Papers
-from reviewbot.debate.patterns.cites import Shown
 from reviewbot.debate.patterns.consult import STATIC, ConsultOptions, Inquiry, concerning, consult, without_models
-from reviewbot.debate.reply import InvalidReply
 from reviewbot.debate.schema import CONSULTING_ENVELOPE
+from reviewbot.debate.strict import InvalidReply
 from reviewbot.domain.answer import Counsel
 from reviewbot.domain.debate import Seat, SeatStatus, Table
 from reviewbot.domain.evidence import Ledger

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
 from reviewbot.debate import reply, schema
-from reviewbot.debate.reply import Decision, InvalidReply
+from reviewbot.debate.reply import Decision
+from reviewbot.debate.strict import InvalidReply
 from reviewbot.domain.debate import Check, CheckKind, Stance
 from reviewbot.domain.evidence import Category, Severity
 from reviewbot.ports import Draft

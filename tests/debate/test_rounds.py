@@ -11,8 +11,8 @@ import pytest
 from reviewbot.debate.minutes import Minutes
 from reviewbot.debate.papers import Papers
 from reviewbot.debate.protocol import Brief, DebateOptions, debate
-from reviewbot.debate.reply import InvalidReply
 from reviewbot.debate.rounds import Heard, Held, hold
+from reviewbot.debate.strict import InvalidReply
 from reviewbot.domain.debate import Check, Proof, SettledBy, Table, Transcript, Triage
 from reviewbot.domain.evidence import Ledger, Severity
 from reviewbot.ports import Ask, CrossExamination, Experiment, FirstPass, Rebuttal, Reply, ReplyStatus, Verification

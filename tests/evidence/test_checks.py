@@ -162,6 +162,13 @@ def test_writing_is_not_hidden(tmp_path: Path, text: str) -> None:
     assert look(tmp_path, "x = 1\n", text, "text.js").new("unicode") == []
 
 
+def test_a_file_that_is_half_binary_does_not_fill_the_record(tmp_path: Path) -> None:
+    text = "".join(f"x{number} = '\x01'\n" for number in range(500)) + "y = 'a\u200bb'\n"
+    told = look(tmp_path, "x = 1\n", text, "work.js").new("unicode")
+    assert sum(item.result.rule == "control" for item in told) == 20
+    assert [item.result.line for item in told if item.result.rule == "zero-width"] == [501]
+
+
 def test_a_heading_is_no_conflict(tmp_path: Path) -> None:
     assert look(tmp_path, "x\n", "Title\n=======\n\n>>>>>>> not one\n<<<<<<< nor this\n", "a.rst").new() == []
 

@@ -23,6 +23,7 @@ PROBABILITY = {"support": 0.9, "oppose": 0.1, "neutral": 0.5}
 WHERE = re.compile(r"^where: (?P<path>.+), lines? (?P<start>\d+)(?:-(?P<end>\d+))?$", re.MULTILINE)
 CITATION = re.compile(r"\b(?:E\d+|[\w./-]+\.\w+:\d+)\b")
 PORTIONS = re.compile(r"^portion \| tokens.*\n((?:.+ \| .*\n?)*)", re.MULTILINE)
+LETTERS = re.compile(r"^Candidate ([A-Z])$", re.MULTILINE)
 PACES = re.compile(r"^panelist \| model.*\n((?:.+ \| .*\n?)*)", re.MULTILINE)
 
 
@@ -54,6 +55,8 @@ def reviewer(
     judgement: Choice = "undecided",
     replacement: Choice = None,
     design: Choice = None,
+    edits: Choice = (),
+    verdict: Choice = True,
     wishes: Sequence[Sequence[Wish]] = (),
     seconds: float | None = None,
 ) -> Script:
@@ -62,8 +65,9 @@ def reviewer(
     ``claims``: lists of :func:`claim`; a sequence of lists is dealt out in order, round and round. ``stance``: ``support``, ``oppose``,
     ``neutral`` or (stance, probability). ``decision``: ``defend``, ``amend``, ``withdraw``. ``judgement``: ``upheld``, ``rejected``,
     ``undecided``. ``design``: the check that is written for a claim (``kind``, ``command``, ``source``, ``subject``), ``None``: none.
-    ``replacement``: the text that shall stand in place of the claim's lines; ``None``: no good one. ``wishes``:
-    tools used, step by step, before a first pass is answered.
+    ``replacement``: the text that shall stand in place of the claim's lines; ``None``: no good one. ``edits``: what is written for
+    a task, as lists of [path, find, replace]. ``verdict``: whether a candidate is acceptable.
+    ``wishes``: tools used, step by step, before a first pass is answered.
     """
     dealt = [0]
 
@@ -85,6 +89,10 @@ def reviewer(
         frozenset({"decision", "severity", "title"}): lambda seen: _rebuttal(_chosen(decision, seen), seen),
         frozenset({"decision", "replacement"}): draft,
         frozenset({"assignments"}): _assignment,
+        frozenset({"explanation", "edits"}): lambda seen: {"explanation": "mends what was found", "edits": _edits(edits, seen)},
+        frozenset({"verdicts"}): lambda seen: {
+            "verdicts": [_verdict(letter, _chosen(verdict, seen)) for letter in _letters(seen)]
+        },
         frozenset({"reason", "check"}): lambda seen: {"reason": "it would fail", "check": _chosen(design, seen)},
         frozenset({"decision", "arguments"}): lambda seen: {"decision": _chosen(judgement, seen), "arguments": [_argument(seen)]},
     }
@@ -113,6 +121,20 @@ def spoken_schema(seen: Seen) -> Mapping[str, Any] | None:
                 continue
             return found if isinstance(found, dict) else None
     return None
+
+
+def _edits(choice: Choice, seen: Seen) -> list[dict[str, str]]:
+    return [{"path": path, "find": find, "replace": text} for path, find, text in _chosen(choice, seen)]
+
+
+def _letters(seen: Seen) -> list[str]:
+    """The letters of the candidates that an appraisal shows."""
+    return list(dict.fromkeys(LETTERS.findall(seen.suffix)))
+
+
+def _verdict(letter: str, acceptable: Any) -> dict[str, Any]:
+    points = [] if acceptable is True else [{"text": str(acceptable), "critical": True, "cites": ["E1"]}]
+    return {"letter": letter, "acceptable": acceptable is True, "score": 8 if acceptable is True else 1, "points": points}
 
 
 def _chosen(choice: Choice, seen: Seen) -> Any:

@@ -71,7 +71,7 @@ def test_what_is_not_understood_or_not_there_is_refused_with_a_reason(hub: Hub, 
     review(hub, actor, pull)
     for words, told in {
         "/debate paus": "/debate pause",
-        "/debate fix F1": "later version",
+        "/debate fix F1": "made no fixes",
         "/debate dismiss F9": "no finding",
         "/debate explain": "takes one finding",
     }.items():

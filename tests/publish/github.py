@@ -16,7 +16,7 @@ _LIVE = {
     "issue": re.compile(r"\bGH-\d", re.IGNORECASE),
 }
 OWN_HTML = re.compile(
-    r"<!-- reviewbot:summary v1 -->\n?|</?details>\n?|<details><summary>(?:Evidence and debate|A regression test|Panel and cost)</summary>\n?|</?summary>"
+    r"<!-- reviewbot:summary v1 -->\n?|</?details>\n?|<details><summary>(?:Evidence and debate|A regression test|Panel and cost|The patch)</summary>\n?|</?summary>"
 )
 
 

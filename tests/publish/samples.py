@@ -34,6 +34,7 @@ from reviewbot.domain.evidence import (
     TestRun,
 )
 from reviewbot.domain.money import Bill, Usage
+from reviewbot.domain.repair import Proven, Repair, RepairOutcome, Tried
 from reviewbot.domain.review import (
     CodeLine,
     Conclusion,
@@ -258,8 +259,49 @@ EVIDENCE = (
         ),
     ),
 )
+PATCH = b"""diff --git a/shop/cart.py b/shop/cart.py
+--- a/shop/cart.py
++++ b/shop/cart.py
+@@ -41 +41 @@ def total_price(items: list[Item]) -> Decimal:
+-    for index in range(len(items) - 1):
++    for index in range(len(items)):
+"""
+_OTHER = PATCH.replace(b"+    for index in range(len(items)):", b"+    for index in range(len(items) + 1):")
+REPAIRS = (
+    Repair(
+        "F1",
+        OFF_BY_ONE.title,
+        RepairOutcome.FIXED,
+        author="proposer",
+        explanation="Count to the end.",
+        patch=PATCH,
+        proof=Proven("its check failed before and passes with it", OFF_BY_ONE.check, ("12 tests pass as before",)),
+        tries=(
+            Tried("ruff", 0, b"", "nothing of it applies"),
+            Tried("proposer", 1, _OTHER, "worse than before: test_empty fails"),
+        ),
+        dissent="Optimizer: sum() would do.",
+    ),
+    Repair(
+        "F2",
+        QUESTION.title,
+        RepairOutcome.SUGGESTED,
+        why="no check shows that it works",
+        author="optimizer",
+        patch=b"diff --git a/logo.svg b/logo.svg\n--- a/logo.svg\n+++ b/logo.svg\n@@ -1 +1 @@\n-\xe9\n+\xc3\xa9\n",
+    ),
+    Repair(
+        "F3",
+        MINOR.title,
+        RepairOutcome.FAILED,
+        why="the check of F3 does not pass with it",
+        tries=(Tried("proposer", 1, _OTHER, "the check of F3 does not pass with it"),),
+    ),
+    Repair("F4", REFUTED.title, RepairOutcome.SKIPPED, why="time was up"),
+)
 FULL = replace(
     CLEAN,
+    repairs=REPAIRS,
     conclusion=Conclusion.PARTIAL,
     verdict=Verdict.REQUEST_CHANGES,
     findings=(OFF_BY_ONE, QUESTION, MINOR, REFUTED),
@@ -395,6 +437,21 @@ HOSTILE = replace(
     notes=(HOSTILE_WORDS,),
     sandbox="none",
     checks=(CheckRun(HOSTILE_WORDS, ran=False, reason=HOSTILE_WORDS),),
+    repairs=tuple(
+        Repair(
+            HOSTILE_WORDS,
+            HOSTILE_WORDS,
+            outcome,
+            why=HOSTILE_WORDS,
+            author=HOSTILE_WORDS,
+            explanation=HOSTILE_WORDS,
+            patch=f"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-{HOSTILE_WORDS}\n+{HOSTILE_WORDS}\n".encode("utf-8", "surrogateescape"),
+            proof=Proven(HOSTILE_WORDS, _HOSTILE_FINDING.check, (HOSTILE_WORDS,)),
+            tries=(Tried(HOSTILE_WORDS, 1, HOSTILE_WORDS.encode("utf-8", "surrogateescape"), HOSTILE_WORDS),),
+            dissent=HOSTILE_WORDS,
+        )
+        for outcome in RepairOutcome
+    ),
 )
 LONG = replace(
     FULL,

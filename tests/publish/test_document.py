@@ -133,6 +133,8 @@ LATER = {("positions", "counted"), ("positions", "check"), *(("check", name) for
 LATER |= {(holder, name) for holder in ("usage", "by_panelist") for name in OF_USAGE}
 #: And what the fourth did.
 LATER |= {("", "range"), ("findings", "grounds"), ("findings", "near"), ("findings", "blocks")}
+#: And what the fifth did.
+LATER |= {("", "repairs")}
 
 
 def is_later(path: tuple[Any, ...]) -> bool:

@@ -14,7 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.domain.evidence import Category, Severity
-from reviewbot.domain.history import Fate, Handled, History, Known, PullMemory
+from reviewbot.domain.history import Fate, Handled, History, Known, Mended, PullMemory
+from reviewbot.domain.repair import RepairOutcome
 from reviewbot.domain.review import Conclusion, Verdict
 from reviewbot.publish import own, state
 from reviewbot.testing import a_standing
@@ -67,6 +68,12 @@ MEMORY = st.builds(
     cost_usd=st.floats(0, 1e6).map(lambda amount: round(amount, 6)),
     status_comment=st.none() | NUMBERS,
     said=WORDS,
+    mended=st.lists(
+        st.builds(Mended, WORDS, st.sampled_from(RepairOutcome), why=WORDS, head=WORDS, commit=WORDS, pull=NUMBERS), max_size=3
+    ).map(tuple),
+    mended_head=WORDS,
+    unfinished=WORDS,
+    autofix_why=WORDS,
 )
 MANY = tuple(
     pulls.known(
@@ -205,6 +212,27 @@ def test_only_the_last_commands_are_remembered() -> None:
     assert kept.has_handled(499)
     assert not kept.has_handled(1)
     assert kept.handled_since(490) == 10
+
+
+def test_a_state_of_the_fourth_release_is_read() -> None:
+    later = ("mended", "mended_head", "unfinished", "autofix_why")
+    old = {name: value for name, value in unpacked(state.encode(PullMemory(runs=3))).items() if name not in later}
+    assert state.decode(a_line(old)).memory == PullMemory(runs=3)
+
+
+def test_of_fixes_those_that_were_written_are_remembered_longest() -> None:
+    made = [
+        Mended(f"F{n}", RepairOutcome.FIXED if n % 2 else RepairOutcome.FAILED, f"{n}" * 90, str(n) * 40, str(n) * 40)
+        for n in range(1, 100)
+    ]
+    handled = tuple(Handled(n * 7919**3 % 10**12, n * 104729**2 % 10**11) for n in range(200))
+    crowd = tuple(replace(known, fate=Fate.DISMISSED, reason=hashlib.sha512(known.id.encode()).hexdigest()) for known in MANY)
+    texts = tuple(replace(one, why=hashlib.sha512(one.id.encode()).hexdigest()) for one in made)
+    line = state.encode(PullMemory(History(findings=crowd), handled=handled, mended=texts))
+    assert len(line) <= state.MOST_CHARACTERS
+    kept = state.decode(line).memory
+    assert kept is not None
+    assert set(kept.mended) >= {one for one in texts if one.is_spent and int(one.id[1:]) > 60}
 
 
 def test_a_secret_in_a_title_is_not_published_with_the_state() -> None:

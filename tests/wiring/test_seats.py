@@ -46,12 +46,13 @@ def laid(
     environ: Mapping[str, str] = KEYS,
     tools: Any = None,
     steps: int = 0,
+    workshop: Any = None,
     notebook: Notebook | None = None,
     repository: str = "",
 ) -> Laid:
     configuration = configured(repository, users)
     seating = seated(an_order(environ, models=models), configuration)
-    return lay(seating, hall(configuration, environ, notebook), tools=tools, steps=steps, seconds=120.0)
+    return lay(seating, hall(configuration, environ, notebook), tools=tools, steps=steps, seconds=120.0, workshop=workshop)
 
 
 def first_line(users: str = "", **more: Any) -> Line:
@@ -121,6 +122,18 @@ def test_tools_go_to_those_who_can_use_them() -> None:
         first_line(tools=box, steps=4, models=("ollama:coder",)),
     ):
         assert (without.tools, without.steps) == (None, 0)
+
+
+def test_code_is_written_by_those_who_may_look_things_up() -> None:
+    box, shop = Tools(), object()
+    assert first_line(tools=box, steps=4, workshop=shop).workshop is shop
+    for line in (
+        first_line(tools=None, steps=4, workshop=shop),
+        first_line(tools=box, steps=0, workshop=shop),
+        first_line(tools=box, steps=4, workshop=shop, models=("ollama:coder",)),
+        first_line(tools=box, steps=4),
+    ):
+        assert line.workshop is None
 
 
 def test_the_envelope_goes_to_those_whose_caches_compare_schemas() -> None:

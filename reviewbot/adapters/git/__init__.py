@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
+from reviewbot.adapters.git import grafting, search, snapshot
 from reviewbot.adapters.git import place as places
-from reviewbot.adapters.git import search, snapshot
 from reviewbot.adapters.git.objects import ObjectStore
 from reviewbot.adapters.git.place import Place
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.repair import Edit
 from reviewbot.errors import GitError, RepositoryError, RevisionError
 from reviewbot.ports import Hit, RawDiff, TreeEntry
 
@@ -52,7 +53,7 @@ class _Commit:
 
 
 class GitRepo:
-    """A repository with a work tree: the ports ``Repo``, ``Objects`` and ``Search``.
+    """A repository with a work tree: the ports ``Repo``, ``Objects``, ``Search`` and ``Trees``.
 
     ``scratch`` is a folder of the caller's, outside of the repository: objects that are made on the way are kept there.
     """
@@ -77,6 +78,11 @@ class GitRepo:
     def close(self) -> None:
         """End the process that reads objects."""
         self._objects.close()
+
+    @property
+    def place(self) -> Place:
+        """Where it is, for who writes into it."""
+        return self._place
 
     @property
     def toplevel(self) -> Path:
@@ -125,6 +131,18 @@ class GitRepo:
     def find(self, tree: str, words: tuple[str, ...], *, whole: bool, most: int) -> tuple[Hit, ...]:
         """Lines of a tree that hold any of ``words``. Raises GitError."""
         return search.find(self._place.bare, tree, words, whole=whole, most=most)
+
+    def graft(self, tree: str, edits: tuple[Edit, ...]) -> str:
+        """The tree with these files in it. Raises GitError."""
+        return grafting.graft(self._place, tree, edits)
+
+    def apply(self, tree: str, patch: bytes) -> str:
+        """The tree with the patch in it, exactly. Raises PatchError."""
+        return grafting.apply(self._place, tree, patch)
+
+    def between(self, old: str, new: str) -> RawDiff:
+        """What differs between two trees, without renames. Raises GitError."""
+        return _split(grafting.between(self._place, old, new))
 
     def file_at(self, tree: str, path: str) -> bytes | None:
         """A regular file's bytes in a tree or commit, ``None`` where there is none. Symbolic links are not followed."""

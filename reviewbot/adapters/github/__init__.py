@@ -1,4 +1,4 @@
-"""GitHub behind the ports ``Desk``, ``Changes`` and ``Forge``. PyGithub is imported when a hub is opened, not before.
+"""GitHub behind the ports of a forge. PyGithub is imported when a hub is opened, not before.
 
 What GitHub answers to a fault, and what is done about it, stands in ``faults`` and ``session``; nothing here asks twice.
 """
@@ -13,7 +13,19 @@ from dataclasses import dataclass
 from typing import Self
 
 from reviewbot import __version__
-from reviewbot.adapters.github import acts, artifact, changes, issues, merge_base, permission, pulls, sarif, standing
+from reviewbot.adapters.github import (
+    acts,
+    artifact,
+    branches,
+    changes,
+    history,
+    issues,
+    merge_base,
+    permission,
+    pulls,
+    sarif,
+    standing,
+)
 from reviewbot.adapters.github.auth import App, AppToken, Credential, GivenToken, Keys, Token
 from reviewbot.adapters.github.exchange import Wire
 from reviewbot.adapters.github.session import Session, Waits
@@ -22,9 +34,11 @@ from reviewbot.domain.action import (
     Done,
 )
 from reviewbot.domain.forge import (
+    Commit,
     Notice,
     Permission,
     Standing,
+    Touched,
 )
 from reviewbot.errors import ConfigError
 from reviewbot.ports import Clock, ForgeDiff
@@ -45,7 +59,8 @@ class Manners:
 
 
 class Hub:
-    """One repository on GitHub: the ports ``Desk``, ``Changes`` and ``Forge``. For one thread.
+    """One repository on GitHub: the ports ``Desk``, ``Changes``, ``Board``, ``Branches``, ``History`` and ``Forge``. For one
+    thread.
 
     Every method raises ForgeError, and nothing of what it says holds a token.
     """
@@ -92,6 +107,22 @@ class Hub:
     def notice(self, marker: str) -> Notice | None:
         """See the port ``Board``."""
         return issues.notice(self._session, self._repository, marker)
+
+    def head(self, branch: str) -> Commit | None:
+        """See the port ``Branches``."""
+        return branches.head(self._session, self._repository, branch)
+
+    def is_protected(self, branch: str) -> bool | None:
+        """See the port ``Branches``."""
+        return branches.is_protected(self._session, self._repository, branch)
+
+    def touched(self, sha: str, head: str) -> tuple[Touched, ...]:
+        """See the port ``History``."""
+        return history.touched(self._session, self._repository, sha, head=head)
+
+    def blob(self, object_id: str) -> bytes:
+        """See the port ``History``."""
+        return history.blob(self._session, self._repository, object_id)
 
     def do(self, action: Action) -> Done:
         """See the port ``Forge``."""

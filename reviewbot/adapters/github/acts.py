@@ -1,4 +1,4 @@
-"""Doing one thing on GitHub. Each action is a row of ``_ACTS``; each is one request, but for a long check run."""
+"""Doing one thing on GitHub. Each action is a row of ``_ACTS``; each writes by one request, but for a long check run."""
 
 from __future__ import annotations
 
@@ -6,20 +6,25 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote
 
-from reviewbot.adapters.github import checks, graphql, reading
+from reviewbot.adapters.github import branches, checks, commits, graphql, reading
 from reviewbot.adapters.github.exchange import Call
+from reviewbot.adapters.github.names import check_branch, sendable
 from reviewbot.adapters.github.session import Session
 from reviewbot.domain.action import (
     Action,
     AddLabels,
+    DeleteBranch,
     DeletePendingReview,
     DismissReview,
     Done,
     EditComment,
     EditIssue,
     InlineComment,
+    MakeBranch,
+    MakeCommit,
     MinimizeComment,
     OpenIssue,
+    OpenPull,
     PostCheck,
     PostComment,
     PostReview,
@@ -28,17 +33,16 @@ from reviewbot.domain.action import (
     ReplyThread,
     ResolveThread,
 )
-from reviewbot.errors import ForgeError, InvalidError, NotPermittedError, UnsureError
+from reviewbot.errors import ForgeError, NotPermittedError, UnsureError
 
 _MAY_NOT = NotPermittedError
 """What a 404 means where something new is made: GitHub says it of a token that may read and not write."""
 
-MOST_CHARACTERS = 65_536
-"""Of one body. GitHub does not say what it counts; UTF-16 units are never fewer than characters."""
-
 
 def do(session: Session, repository: str, action: Action) -> Done:
     """Do one thing in ``owner/name``, at most once. Raises ForgeError; UnsureError where nobody knows whether it was done."""
+    if (making := _MAKING.get(type(action))) is not None:
+        return making(session, repository, action)
     return _ACTS[type(action)](session, f"/repos/{repository}", action)
 
 
@@ -131,6 +135,14 @@ def _edit_issue(session: Session, root: str, action: EditIssue) -> Done:
     return _done(session, Call("PATCH", path, "edit an issue", body={"body": sendable(action.body)}))
 
 
+def _open_pull(session: Session, root: str, action: OpenPull) -> Done:
+    """Told by its number: a pull request's id is nothing that is asked by."""
+    check_branch(action.head)
+    check_branch(action.base)
+    body = {"title": sendable(action.title), "body": sendable(action.body), "head": action.head, "base": action.base}
+    return _done(session, Call("POST", f"{root}/pulls", "open a pull request", body=body, missing=_MAY_NOT), key="number")
+
+
 _Act = Callable[[Session, str, Any], Done]
 
 _ACTS: Mapping[type[Any], _Act] = {
@@ -148,18 +160,15 @@ _ACTS: Mapping[type[Any], _Act] = {
     React: _react,
     OpenIssue: _open_issue,
     EditIssue: _edit_issue,
+    OpenPull: _open_pull,
 }
 
-
-def sendable(text: str) -> str:
-    """A text that GitHub takes: half a surrogate pair (a file name that is no UTF-8) replaced. Raises InvalidError for one
-    that is too long, before it is sent."""
-    written = text.encode("utf-8", "replace").decode("utf-8")
-    units = len(written.encode("utf-16-le")) // 2
-    if units <= MOST_CHARACTERS:
-        return written
-    words = f"a text of {units} characters is longer than the {MOST_CHARACTERS} that GitHub takes"
-    raise InvalidError(words, hint="say less, or say it in parts", reasons=(words,))
+#: What is made of code, told with the name of the repository.
+_MAKING: Mapping[type[Any], _Act] = {
+    MakeBranch: branches.make,
+    DeleteBranch: branches.delete,
+    MakeCommit: commits.make,
+}
 
 
 def _inline(comment: InlineComment) -> dict[str, Any]:
@@ -170,11 +179,11 @@ def _inline(comment: InlineComment) -> dict[str, Any]:
     return {**entry, "start_line": comment.start_line, "start_side": comment.side}
 
 
-def _done(session: Session, call: Call) -> Done:
+def _done(session: Session, call: Call, *, key: str = "id") -> Done:
     """Send it and read what came of it. Raises UnsureError for an answer that says it was done, and not what."""
     made = session.json(call)
     try:
         node = reading.fields(made, "what it made")
-        return Done(reading.number(node, "id"), reading.text(node, "html_url", optional=True))
+        return Done(reading.number(node, key), reading.text(node, "html_url", optional=True))
     except ForgeError as exc:
         raise UnsureError(exc.message, hint="look at the pull request first") from exc

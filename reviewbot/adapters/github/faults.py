@@ -48,9 +48,20 @@ _WORDS: tuple[tuple[re.Pattern[str], type[ForgeError], str], ...] = (
     (re.compile(r"is locked|lock prevents|archived so is read-only", re.I), GoneError, "unlock the conversation"),
     (
         re.compile(r"(?:oid|commit_?id)\W* is not part of the pull request|no commit found for sha|not a fast[ -]forward"
-                   r"|expected branch to point to", re.I),
+                   r"|expected branch to point to|no commit exists with specified expectedheadoid"
+                   r"|is at [0-9a-f]{40,64} but expected", re.I),
         StaleError,
         "the run for the newer head does it",
+    ),
+    (
+        re.compile(r"repository rule violations found|changes must be made through a pull request|protected branch", re.I),
+        NotPermittedError,
+        "its branch is guarded: suggest the change instead",
+    ),
+    (
+        re.compile(r"not permitted to create", re.I),
+        NotPermittedError,
+        "allow it in the repository's settings under Actions, or give the token of an app",
     ),
 )  # fmt: skip
 
@@ -71,6 +82,7 @@ _TYPES: Mapping[str, tuple[type[ForgeError], str]] = {
     "STALE_DATA": (StaleError, "the run for the newer head does it"),
     "FORBIDDEN": (NotPermittedError, _PERMIT),
     "INSUFFICIENT_SCOPES": (NotPermittedError, _PERMIT),
+    "BRANCH_PROTECTION_RULE_VIOLATION": (NotPermittedError, "its branch is guarded: suggest the change instead"),
     "NOT_FOUND": (GoneError, _DELETED),
     "UNPROCESSABLE": (InvalidError, ""),
 }
@@ -153,7 +165,9 @@ def _is_used_up(answer: Answer) -> bool:
 
 def is_passing(answer: Answer, call: Call) -> bool:
     """GitHub's own trouble, or something between it and us: it may go well the next time."""
-    return answer.status >= 500 or answer.status == 408 or (answer.is_page and answer.is_fine and call.accept != "text/html")
+    return (
+        answer.status >= 500 or answer.status in (408, 499) or (answer.is_page and answer.is_fine and call.accept != "text/html")
+    )
 
 
 def refusal(answer: Answer, call: Call) -> ForgeError:

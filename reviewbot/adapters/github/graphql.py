@@ -33,7 +33,7 @@ def mutation(session: Session, name: str, variables: Mapping[str, Any], *, selec
     call = Call("POST", session.graphql_url, doing, body=_body(text, {"input": dict(variables)}))
     told = _asked(session, call)
     if told.faults or not isinstance(told.data.get(name), dict):
-        raise _failure(told.faults, call)
+        raise _failure(told.faults, call, name)
     return reading.fields(told.data[name], name)
 
 
@@ -50,7 +50,7 @@ def read(document: Any) -> tuple[dict[str, Any] | None, tuple[GraphqlFault, ...]
 def _asked(session: Session, call: Call) -> Told:
     for attempt in range(1, ATTEMPTS + 1):
         answer = session.answer(call)
-        data, wrong = read(session.document(answer, call))
+        data, wrong = read(_document(session.document(answer, call), call))
         if any(fault.is_limit for fault in wrong):
             _wait(session, call, answer, attempt=attempt)
         elif data or not (call.is_read and any(fault.is_passing for fault in wrong) and session.breathe(attempt)):
@@ -58,10 +58,17 @@ def _asked(session: Session, call: Call) -> Told:
     raise faults.deferred(call, faults.SECONDARY_SECONDS)
 
 
-def _failure(wrong: tuple[GraphqlFault, ...], call: Call) -> ForgeError:
-    """GitHub's own trouble leaves open what became of a mutation."""
+def _document(found: Any, call: Call) -> Any:
+    """Raises UnsureError for an answer to a mutation that is none of GraphQL."""
+    if isinstance(found, dict) or call.is_read:
+        return found
+    raise UnsureError(reading.odd("a GraphQL answer").message, hint="look at the pull request before doing it again")
+
+
+def _failure(wrong: tuple[GraphqlFault, ...], call: Call, name: str) -> ForgeError:
+    """GitHub's own trouble leaves open what became of a mutation, and so does a fault below its result: it was done."""
     error = faults.graphql_refusal(wrong, call)
-    unsure = not call.is_read and any(fault.is_passing for fault in wrong)
+    unsure = any(fault.is_passing or (fault.path[:1] == (name,) and len(fault.path) > 1) for fault in wrong)
     return UnsureError(error.message, hint="look at the pull request before doing it again") if unsure else error
 
 

@@ -153,12 +153,18 @@ def _last_number(url: str) -> int:
 
 
 def commit(node: dict[str, Any]) -> Commit:
-    """A commit: its author by login, by name where no account is known."""
-    found = fields(node.get("commit"), "commit")
-    who = fields(found.get("author") or {}, "author")
+    """A commit: its author by login, by name where no account is known (bots have none here)."""
+    who = fields(node.get("author") or {}, "author")
     user = fields(who.get("user") or {}, "user")
-    name = text(user, "login", optional=True) or text(who, "name", optional=True)
-    return Commit(text(found, "oid"), text(found, "message"), name)
+    parents = items(fields(node.get("parents") or {"nodes": []}, "parents").get("nodes"), "parents")
+    signature = fields(node.get("signature") or {}, "signature")
+    return Commit(
+        sha=text(node, "oid"),
+        message=text(node, "message"),
+        author=text(user, "login", optional=True) or text(who, "name", optional=True),
+        parents=tuple(text(fields(parent, "a parent"), "oid") for parent in parents if parent is not None),
+        is_vouched=signature.get("isValid") is True and signature.get("wasSignedByGitHub") is True,
+    )
 
 
 def issue(node: dict[str, Any]) -> Issue:

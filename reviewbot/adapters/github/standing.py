@@ -64,7 +64,7 @@ class _Reader:
             threads=threads,
             reviews=tuple(nodes.review(node) for node in lists["reviews"]),
             checks=(*(run for node in lists["checkSuites"] for run in nodes.suite(node)), *_statuses(pull)),
-            commits=tuple(nodes.commit(node) for node in lists["commits"]),
+            commits=tuple(nodes.commit(reading.fields(node.get("commit"), "a commit")) for node in lists["commits"]),
             issues=tuple(nodes.issue(node) for node in lists["closingIssuesReferences"]),
             unread=tuple(self._unread),
             hides_own=self._hides_own,

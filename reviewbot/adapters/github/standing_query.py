@@ -62,7 +62,8 @@ CHECKS = Part(
 )
 STATUSES: tuple[str | int, ...] = ("head", "nodes", 0, "commit", "status", "contexts")
 """The keys from the pull request to the commit statuses of its head."""
-COMMITS = Part("commits", "commits", "commit { oid message author { name user { login } } }")
+COMMIT = "oid message author { name user { login } } parents(first: 10) { nodes { oid } } signature { isValid wasSignedByGitHub }"
+COMMITS = Part("commits", "commits", f"commit {{ {COMMIT} }}")
 ISSUES = Part("closingIssuesReferences", "linked issues", "number title body")
 
 PARTS = (LABELS, COMMENTS, THREADS, REVIEWS, CHECKS, COMMITS, ISSUES)

@@ -7,21 +7,23 @@ provider is down the seat's fallback answers in its place. What fails is a reply
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from reviewbot.adapters.panel.local import Allowance, LocalHost
+from reviewbot.adapters.panel.looking import Looks
 from reviewbot.adapters.till import prices, record
 from reviewbot.adapters.till.till import Capped, Counter, Served, Till
+from reviewbot.adapters.tools.code import Workshop
 from reviewbot.adapters.tools.history import condensed
 from reviewbot.domain.debate import Seat, Table
 from reviewbot.domain.money import Usage
 from reviewbot.ports import (
     Ask,
     Completion,
+    Drafting,
     Exchange,
     Fault,
     FirstPass,
@@ -31,14 +33,13 @@ from reviewbot.ports import (
     Progress,
     Prompt,
     ProviderError,
+    Refinement,
     Reply,
     ReplyStatus,
     Scribe,
     Session,
     Stop,
     Toolbox,
-    ToolCall,
-    ToolResult,
     ToolUse,
     Wanted,
 )
@@ -55,15 +56,14 @@ HISTORY_TOKENS = 12_000
 ENVELOPE_WORDS = '\nPut that object into an envelope: {"answer": …}\n'
 """For those whose schema is the envelope."""
 
-MOST_LOOKS = 32
-"""Look-ups that one reply may ask for. Each result is up to 24 kB: a reply with room for thousands of wishes would fill memory,
-the ledger, and the time of everybody [design]."""
-
 SHRUNK_TO = 0.6
 """Of the passages, when a provider says that a prompt is too long."""
 
 MARGIN = 1.2
 """On estimated tokens, where a window is a hard border."""
+
+_LONG = (FirstPass, Drafting, Refinement)
+"""Questions whose answers may be as long as a model's may be at all: about the whole change, or with code in them."""
 
 _STATUS = {Stop.REFUSED: ReplyStatus.REFUSED, Stop.LENGTH: ReplyStatus.TRUNCATED}
 _GIVES_WAY = frozenset(
@@ -86,8 +86,8 @@ class Line:
     """A model that can be asked: by which counter, under which name, within which limits.
 
     ``tools`` are offered with every call or with none, because they stand before the prefix that is cached; ``steps`` is how
-    often they may be used in one ask. ``envelope`` is one schema for every kind of question, for vendors whose caches compare
-    schemas too.
+    often they may be used in one ask; where code is to be written, the ``workshop`` adds a tool to them. ``envelope`` is one
+    schema for every kind of question, for vendors whose caches compare schemas too.
     """
 
     counter: Counter
@@ -97,6 +97,7 @@ class Line:
     host: LocalHost | None = None
     tools: Toolbox | None = None
     steps: int = 0
+    workshop: Workshop | None = None
     envelope: Mapping[str, Any] | None = None
 
     @property
@@ -170,6 +171,7 @@ class _Conversation:
         self._desk = desk
         self._usage = Usage()
         self._uses: list[ToolUse] = []
+        self._looks = self._begun()
 
     async def held(self) -> tuple[Reply, bool]:
         """The reply, and whether a fallback should be asked instead."""
@@ -237,24 +239,25 @@ class _Conversation:
     async def _answered(self, prompt: Prompt, allowance: Allowance | None) -> Served:
         """The model's last word, after it looked up what it wanted to know. Raises Capped."""
         steps: tuple[Exchange, ...] = ()
+        self._uses += self._looks.uses
+        looks = self._looks = self._begun()
         while True:
             served = await self._called(prompt, allowance, steps)
             self._usage += served.usage
             made = served.completion
             if made is None or made.stop is not Stop.TOOLS:
                 return served
-            if len(steps) > self._line.steps or self._line.tools is None:
-                fault = ProviderError(Fault.INVALID, f"it went on using tools after {self._line.steps} steps")
-                return Served(None, fault, Usage(), 0.0)
-            if len(made.tool_calls) > MOST_LOOKS:
-                fault = ProviderError(Fault.INVALID, f"it asked for {len(made.tool_calls)} look-ups at once")
-                return Served(None, fault, Usage(), 0.0)
-            steps = (*steps, await self._looked_up(made, len(steps)))
+            if excess := looks.excess(made, len(steps)):
+                return Served(None, ProviderError(Fault.INVALID, excess), Usage(), 0.0)
+            steps = (*steps, await looks.taken(made, len(steps)))
+
+    def _begun(self) -> Looks:
+        line, session = self._line, self._desk.session
+        return Looks(self._ask, line.name, tools=line.tools, steps=line.steps, workshop=line.workshop, session=session)
 
     async def _called(self, prompt: Prompt, allowance: Allowance | None, steps: tuple[Exchange, ...]) -> Served:
         ask, line, till = self._ask, self._line, self._desk.till
-        tools = line.tools
-        most = line.max_output_tokens if isinstance(ask.question, FirstPass) else int(line.max_output_tokens * LATER_OUTPUT)
+        most = line.max_output_tokens if isinstance(ask.question, _LONG) else int(line.max_output_tokens * LATER_OUTPUT)
         call = ModelCall(
             model=line.model,
             system=prompt.system,
@@ -265,7 +268,7 @@ class _Conversation:
             max_output_tokens=min(most, allowance.output_tokens) if allowance else most,
             effort=self._desk.effort,
             timeout_seconds=ask.timeout_seconds,
-            tools=tools.specs if tools is not None else (),
+            tools=self._looks.specs,
             exchanges=condensed(steps, HISTORY_TOKENS) if steps else (),
             context_window=line.context_window,
             cache_key=record.digest(line.name, prompt.system, prompt.prefix),
@@ -282,31 +285,6 @@ class _Conversation:
             text = f"{self._ask.seat.name}: what {self._line.name} is asked"
             self._desk.watcher.saw(Progress("debate", text, {**fields, "prompt": prompt}))
 
-    async def _looked_up(self, made: Completion, step: int) -> Exchange:
-        """What the tools gave, logged."""
-        tools = self._line.tools
-        assert tools is not None
-        results = []
-        for index, call in enumerate(made.tool_calls):
-            may = step < self._line.steps
-            result = await self._used(tools, call, f"{step}.{index}") if may else _no_more(call)
-            self._uses.append(ToolUse(call.name, call.arguments, result.text.split("\n", 1)[0]))
-            results.append(result)
-        return Exchange(made.tool_calls, tuple(results), made.opaque)
-
-    async def _used(self, tools: Toolbox, call: ToolCall, place: str) -> ToolResult:
-        """What a tool gives, in a thread of its own. Kept, so that who resumes the debate asks the same: a command that is run
-        again, or a database that went on, says something else."""
-        ask, line = self._ask, self._line.name
-        course = (line, ask.seat.name, type(ask.question).__name__, ask.subject, f"{ask.round} {ask.attempt} {place}")
-        name = f"look-up {record.digest(*course, call.name, call.arguments)[:32]}"
-        kept = self._desk.session.recall(name)
-        if kept is not None:
-            return ToolResult(call.id, str(kept["text"]), is_error=bool(kept["is_error"]))
-        result = await asyncio.to_thread(tools.use, call)
-        self._desk.session.keep(name, {"text": result.text, "is_error": result.is_error})
-        return result
-
     def _read(self, made: Completion, prompt: Prompt) -> Reply:
         """A completion as a reply: only one that ended by itself counts as an answer."""
         if made.stop is Stop.END:
@@ -315,13 +293,8 @@ class _Conversation:
         return self._reply(status, reason=made.reason or f"it stopped with {made.stop.value}")
 
     def _reply(self, status: ReplyStatus, reason: str = "") -> Reply:
-        return Reply(status, reason=reason, usage=self._usage, tools=tuple(self._uses))
-
-
-def _no_more(call: ToolCall) -> ToolResult:
-    message = "no more look-ups in this question: answer now with what is known"
-    refusal = {"error": {"kind": "refused", "message": message, "expected": None}}
-    return ToolResult(call.id, json.dumps(refusal), is_error=True)
+        looks = self._looks
+        return Reply(status, reason=reason, usage=self._usage, tools=(*self._uses, *looks.uses), written=looks.written)
 
 
 def _wanted(ask: Ask, model: str, call: ModelCall, *, step: int) -> Wanted:

@@ -3,7 +3,8 @@
 Two kinds, both JSON Lines:
 
 - ``chat``: ``{"messages": [system, user, …, assistant], "metadata": {…}}`` for each call that was answered to its end, or with
-  a wish for tools. Tool steps are messages in OpenAI's form. Refused and cut answers are left out.
+  a wish for tools. Tool steps are messages in OpenAI's form. Refused and cut answers are left out. Where code was made,
+  ``metadata.repair`` says what became of the task.
 - ``preference``: ``{"prompt": [system, user], "chosen": …, "rejected": …, "metadata": {…}}``. Both are answers to the same
   first-pass question: same repository, portion, system words and prefix (the change as it was shown, byte for byte). Only the
   lens at the prompt's end may differ; the prompt is that of the chosen one, and ``same_prompt`` says whether it was the
@@ -27,7 +28,7 @@ from typing import Any, Literal
 from sqlalchemy import Connection, Select, select
 
 from reviewbot.adapters.store.ledger import Ledger
-from reviewbot.adapters.store.tables import calls, findings, projects, sessions, tasks, turns
+from reviewbot.adapters.store.tables import calls, findings, projects, repairs, sessions, tasks, turns
 from reviewbot.adapters.store.texts import Reader, storable
 from reviewbot.ports import CallState, Stop
 from reviewbot.screen.secrets import redact
@@ -35,6 +36,7 @@ from reviewbot.screen.secrets import redact
 _VALIDATION_IN = 10
 _PAIRS_OF_A_QUESTION = 16
 _ROWS_AT_A_TIME = 50
+_MAKING = "make"
 _WHOLE = (Stop.END.value, Stop.TOOLS.value)
 
 Kind = Literal["chat", "preference"]
@@ -70,7 +72,16 @@ def _chats(connection: Connection, project: str | None) -> Iterator[Example]:
         if document is None or steps is None:
             continue
         messages = [*_prompt(reader, row), *steps, _assistant(document)]
-        yield _example("chat", row, {"messages": messages, "metadata": _metadata(row)})
+        yield _example("chat", row, {"messages": messages, "metadata": _metadata(row) | _repaired(connection, row)})
+
+
+def _repaired(connection: Connection, row: Any) -> dict[str, str]:
+    """Of an answer with code, or about some: what became of the task in the session that paid for it."""
+    if row.phase != _MAKING:
+        return {}
+    of_it = (repairs.c.session_id == row.session_id, repairs.c.id == row.subject)
+    outcome = connection.scalar(select(repairs.c.outcome).where(*of_it).limit(1))
+    return {"repair": outcome} if outcome else {}
 
 
 def _preferences(connection: Connection, project: str | None) -> Iterator[Example]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection, Select, func, select
 
-from reviewbot.adapters.store import states
+from reviewbot.adapters.store import repairs, states
 from reviewbot.adapters.store.calls import USAGE_COLUMNS, usage_of
 from reviewbot.adapters.store.ledger import Ledger
 from reviewbot.adapters.store.records import CallRecord, FindingRecord, SeatRecord, SessionRecord, SessionSummary
@@ -62,6 +62,7 @@ class History:
                 summary=self._summary(connection, row),
                 calls=tuple(_call(reader, call) for call in used),
                 documents=tuple(connection.scalars(kept)),
+                repairs=repairs.read(connection, reader, row.id),
             )
 
     def document(self, session: str, name: str) -> Mapping[str, Any] | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from reviewbot.adapters.store.states import AgentState, TaskState
 from reviewbot.domain.debate import Check, Position, Version
 from reviewbot.domain.money import Usage
+from reviewbot.domain.repair import Repair
 from reviewbot.ports import CallState, SessionState
 
 
@@ -76,11 +77,13 @@ class CallRecord:
 
 @dataclass(frozen=True, slots=True)
 class SessionRecord:
-    """A whole session. ``documents`` are the names of what it kept; ``History.document`` reads one."""
+    """A whole session. ``documents`` are the names of what it kept; ``History.document`` reads one. ``repairs`` is the code that
+    it made, with everything that was tried and written on the way."""
 
     summary: SessionSummary
     calls: tuple[CallRecord, ...]
     documents: tuple[str, ...]
+    repairs: tuple[Repair, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from reviewbot.adapters.store.failure import RevisionUnknown, explaining
 from reviewbot.adapters.store.tables import metadata, revisions
 
 #: Every revision of the schema, oldest first; each is a file in ``migrations/``.
-REVISIONS = ("0001", "0002")
+REVISIONS = ("0001", "0002", "0003")
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 #: Of the advisory lock that lets one process at a time change the schema: any number that nobody else uses.

@@ -8,18 +8,22 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, select, update
 
-from reviewbot.adapters.store import findings
+from reviewbot.adapters.store import findings, repairs
 from reviewbot.adapters.store.begin import Begun
 from reviewbot.adapters.store.database import upsert
 from reviewbot.adapters.store.failure import LedgerError
 from reviewbot.adapters.store.ledger import Ledger, move_agent, move_session
 from reviewbot.adapters.store.states import AgentState
-from reviewbot.adapters.store.tables import code_versions, documents, positions, sessions
+from reviewbot.adapters.store.tables import code_versions, documents, positions, repair_tries, repair_versions, sessions
 from reviewbot.adapters.store.tables import findings as findings_table
+from reviewbot.adapters.store.tables import repairs as repairs_table
 from reviewbot.adapters.store.texts import Reader, storable
 from reviewbot.domain.debate import SeatStatus
 from reviewbot.domain.review import Review
 from reviewbot.ports import SessionState
+
+_OF_A_REVIEW = (positions, code_versions, findings_table, repair_versions, repair_tries, repairs_table)
+"""Tables that the end of a session fills, those that point to others first."""
 
 
 class LedgerSession:
@@ -63,14 +67,15 @@ class LedgerSession:
         hashes: dict[str, str] = {}
 
         def write(connection: Connection) -> None:
-            hashes.update(self._ledger.texts.keep(connection, findings.bodies(review)))
+            hashes.update(self._ledger.texts.keep(connection, (*findings.bodies(review), *repairs.bodies(review))))
             for attended in review.attendance:
                 if attended.status is SeatStatus.LOST:
                     move_agent(connection, self._id, attended.seat.name, AgentState.LOST, reason=attended.reason or "")
             row = self._own(connection)
-            for table in (positions, code_versions, findings_table):
+            for table in _OF_A_REVIEW:
                 connection.execute(delete(table).where(table.c.session_id == self._id))
             findings.write(connection, self._id, review, hashes=hashes)
+            repairs.write(connection, self._id, review, hashes=hashes)
             verdict = review.verdict.value if review.verdict else ""
             ending = {"conclusion": review.conclusion.value, "verdict": verdict}
             move_session(connection, row, state, **self._at_end(state), **ending)

@@ -239,6 +239,55 @@ code_versions = Table(
     PrimaryKeyConstraint("session_id", "place"),
 )
 
+# What became of a task, in the order in which it is to be written; ``details`` is JSON. ``patch`` is git's own, byte by byte.
+repairs = Table(
+    "repairs",
+    metadata,
+    Column("session_id", ForeignKey("sessions.id"), nullable=False),
+    Column("place", Integer, nullable=False),
+    _words("id"),
+    _words("title"),
+    _words("goal"),
+    _words("outcome"),
+    _words("author"),
+    _text("patch"),
+    _text("details"),
+    PrimaryKeyConstraint("session_id", "place"),
+)
+
+# A candidate of the repair at that place, and why it was not used (empty: it was).
+repair_tries = Table(
+    "repair_tries",
+    metadata,
+    Column("session_id", String(80), nullable=False),
+    Column("repair", Integer, nullable=False),
+    Column("place", Integer, nullable=False),
+    _words("author"),
+    _count("attempt"),
+    _text("patch"),
+    _text("reason"),
+    PrimaryKeyConstraint("session_id", "repair", "place"),
+    ForeignKeyConstraint(["session_id", "repair"], ["repairs.session_id", "repairs.place"]),
+)
+
+# One write of one file on the way to that candidate; no ``body``: the file went.
+repair_versions = Table(
+    "repair_versions",
+    metadata,
+    Column("session_id", String(80), nullable=False),
+    Column("repair", Integer, nullable=False),
+    Column("tried", Integer, nullable=False),
+    Column("place", Integer, nullable=False),
+    _count("number"),
+    _words("path"),
+    _words("author"),
+    _text("body"),
+    PrimaryKeyConstraint("session_id", "repair", "tried", "place"),
+    ForeignKeyConstraint(
+        ["session_id", "repair", "tried"], ["repair_tries.session_id", "repair_tries.repair", "repair_tries.place"]
+    ),
+)
+
 profiles = Table(
     "profiles",
     metadata,

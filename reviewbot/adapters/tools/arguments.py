@@ -10,6 +10,7 @@ from reviewbot.ports import ToolSpec
 from reviewbot.screen import strict_json
 
 MOST_BYTES = 4_000
+"""Of all arguments of a call, where its tool names no other number."""
 _KINDS: Mapping[type, tuple[str, ...]] = {
     str: ("string",),
     bool: ("boolean",),
@@ -20,14 +21,14 @@ _KINDS: Mapping[type, tuple[str, ...]] = {
 }
 
 
-def read(spec: ToolSpec, text: str) -> dict[str, Any]:
+def read(spec: ToolSpec, text: str, most_bytes: int = MOST_BYTES) -> dict[str, Any]:
     """The arguments by name; those that are absent or ``null`` are left out. Raises Declined.
 
     Of JSON Schema just so much is known as the tools here use: ``type`` with ``null``, ``enum``, ``minimum``, ``items``; what may
     not be ``null`` is required.
     """
     try:
-        given = strict_json.loads(text or "{}", max_bytes=MOST_BYTES)
+        given = strict_json.loads(text or "{}", max_bytes=most_bytes)
     except strict_json.InvalidJson as error:
         raise _invalid(spec, f"the arguments are not valid JSON ({error})") from error
     if not isinstance(given, dict):

@@ -83,6 +83,15 @@ class Tools:
         return answer
 
 
+def once(tool: Tool, call: ToolCall, most_bytes: int) -> ToolResult:
+    """Carry out one call of one tool, whatever was answered before; never raises."""
+    try:
+        given = arguments.read(tool.spec, call.arguments, most_bytes)
+    except Declined as declined:
+        return _result(call, _refusal(declined))
+    return _result(call, _answer(tool, given))
+
+
 def _answer(tool: Tool, given: Mapping[str, Any]) -> _Answer:
     try:
         return page.told(tool.answer(given)), None

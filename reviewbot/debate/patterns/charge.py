@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from reviewbot.debate import numbers, weigh
+from reviewbot.debate.cites import Length, nowhere
 from reviewbot.debate.papers import Papers
-from reviewbot.debate.patterns.cites import Length, nowhere
 from reviewbot.domain.debate import Argument, Case, CheckOutcome, Claim, Position, Proof, SettledBy, Stance, Triage
 from reviewbot.domain.evidence import Ledger
 from reviewbot.domain.history import Known

@@ -11,9 +11,9 @@ from collections.abc import Generator, Iterable
 from dataclasses import dataclass, replace
 
 from reviewbot.debate import numbers, reply
+from reviewbot.debate.cites import Length, Shown, nowhere
 from reviewbot.debate.minutes import Minutes, quorum
 from reviewbot.debate.papers import Papers
-from reviewbot.debate.patterns.cites import Length, Shown, nowhere
 from reviewbot.debate.prompt_consult import MOST_QUESTION
 from reviewbot.debate.rounds import Answers, Heard, Round, hold
 from reviewbot.domain.answer import Counsel, Dissent, Opinion

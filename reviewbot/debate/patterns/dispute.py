@@ -16,9 +16,9 @@ from collections.abc import Generator, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reviewbot.debate import examine, numbers, reply, weigh
+from reviewbot.debate.cites import Shown
 from reviewbot.debate.minutes import Minutes, quorum
 from reviewbot.debate.patterns.charge import Charge, held_before, placed, reopened
-from reviewbot.debate.patterns.cites import Shown
 from reviewbot.debate.prompt_case import MOST_FIELD
 from reviewbot.debate.rounds import Answers, Heard, Round, hold
 from reviewbot.domain.answer import DisputeEnd, Settlement, Voice

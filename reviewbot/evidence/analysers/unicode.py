@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import groupby
 
@@ -16,6 +17,8 @@ _MARKS = frozenset({0x200E, 0x200F, 0x061C})
 _PROSE = (".md", ".rst", ".txt", ".po", ".pot", ".html", ".json", ".csv", ".xlf", ".srt", ".arb", ".strings")
 _HARMLESS = frozenset({0x00AD, 0x000C, 0x2028, 0x2029, 0x0085, 0x2800})
 _BOM = 0xFEFF
+MOST_OF_A_KIND = 20
+"""Lines of one file with one kind of hidden character that are told [design]."""
 _COOKIE = re.compile(r"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)")
 _HONEST = re.compile(
     r"utf[-_]?8(?:[-_].*)?|(?:us[-_]?)?ascii|latin[-_]?\d+(?:[-_].*)?|iso[-_]?8859[-_]\d+(?:[-_].*)?|(?:windows[-_]?|cp)\d{3,4}"
@@ -26,8 +29,19 @@ _HONEST = re.compile(
 
 
 def analyse(source: Source) -> Iterator[Result]:
-    """One result per line and kind of character, and one for an encoding that can make code out of what reads like a comment."""
+    """One result per line and kind of character, and one for an encoding that can make code out of what reads like a comment.
+
+    Of one kind so many lines are told as a person would look at: a file that is half binary would push all else out of the
+    record."""
     yield from _encoding(source)
+    told: Counter[str] = Counter()
+    for result in _lines(source):
+        told[str(result.rule)] += 1
+        if told[str(result.rule)] <= MOST_OF_A_KIND:
+            yield result
+
+
+def _lines(source: Source) -> Iterator[Result]:
     for number, text in source.lines:
         if text.isascii() and text.isprintable():
             continue

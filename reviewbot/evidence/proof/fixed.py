@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from reviewbot.domain.repair import Edit
 from reviewbot.evidence.view import View
 from reviewbot.ports import Draft
 
 
-def overlay(view: View, fix: Draft | None) -> tuple[tuple[str, bytes], ...]:
-    """The mended file; none where there is no fix, or where its lines are not in the head's file."""
+def overlay(view: View, fix: Draft | tuple[Edit, ...] | None) -> tuple[tuple[str, bytes], ...]:
+    """The mended files; none where there is no fix, or where its lines are not in the head's file. A file that shall go is laid
+    over with nothing: no job can tell a file of tests or code apart from an empty one."""
+    if isinstance(fix, tuple):
+        return tuple((edit.path, edit.content or b"") for edit in fix)
     file = view.change.file(fix.path) if fix else None
     data = view.contents_of(file).head if file else None
     if fix is None or data is None:

@@ -51,22 +51,24 @@ def told(error: ReviewbotError) -> str:
 
 
 def _done(at: Situation, hub: Hub) -> Report:
-    from reviewbot.wiring.github import commands, pulls, zones
+    from reviewbot.wiring.github import commands, pulls, requested, resumed, zones
 
-    match at.decision.act:
-        case Act.REVIEW:
-            return pulls.review(at, hub)
-        case Act.DEBATE:
-            return zones.debate(at, hub)
-        case Act.PUBLISH:
-            return zones.publish(at, hub)
-        case Act.COLLECT if at.standing is not None:
-            return zones.collect(at, at.standing.pull, hub)
-        case Act.COMMAND:
-            configuration = load(flags=at.job.inputs.flags(), environ=at.job.environment)
-            return commands.obey(at, hub, commands_per_hour=configuration.get("github.commands_per_hour", int))
-        case _:
-            return _skipped(at)
+    done = {
+        Act.REVIEW: pulls.review,
+        Act.FIX: resumed.fixes,
+        Act.ISSUE: requested.of_issue,
+        Act.DEBATE: zones.debate,
+        Act.PUBLISH: zones.publish,
+    }
+    act = at.decision.act
+    if act in done:
+        return done[act](at, hub)
+    if act is Act.COLLECT and at.standing is not None:
+        return zones.collect(at, at.standing.pull, hub)
+    if act is Act.COMMAND:
+        configuration = load(flags=at.job.inputs.flags(), environ=at.job.environment)
+        return commands.obey(at, hub, commands_per_hour=configuration.get("github.commands_per_hour", int))
+    return _skipped(at)
 
 
 def _skipped(at: Situation) -> Report:

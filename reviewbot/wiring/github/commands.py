@@ -25,12 +25,11 @@ from reviewbot.events import command
 from reviewbot.events.command import Command, Misunderstood, Verb
 from reviewbot.publish import markers, own, plan, replies
 from reviewbot.publish.sanitise import code_span
-from reviewbot.wiring.github import consulted, pulls
+from reviewbot.wiring.github import consulted, pulls, requested, undo
 from reviewbot.wiring.github.job import Report
 from reviewbot.wiring.github.situation import Hub, Situation
 
 HOUR = 3_600
-LATER = "fixes come with a later version of reviewbot."
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,21 +171,28 @@ def _help(asked: Asked) -> Reply:
     return Reply(command.help_text())
 
 
-def _later(asked: Asked) -> Reply:
-    del asked
-    return Reply(replies.refused(LATER), done=False)
+def _fix(asked: Asked) -> Reply:
+    return _reply_of(requested.fix(asked.at, asked.hub, asked.order))
+
+
+def _undo(asked: Asked) -> Reply:
+    return _reply_of(undo.undo(asked.at, asked.hub, by=_who(asked.at)))
+
+
+def _reply_of(answer: requested.Answered) -> Reply:
+    return Reply(answer.text, answer.change or _as_it_is, answer.done, answer.report)
 
 
 _HANDLERS: Mapping[Verb, Callable[[Asked], Reply]] = MappingProxyType(
     {
         Verb.REVIEW: _review,
         Verb.FULL: _review,
-        Verb.FIX: _later,
+        Verb.FIX: _fix,
         Verb.EXPLAIN: _explain,
         Verb.DISMISS: _dismiss,
         Verb.ASK: _ask,
         Verb.DISPUTE: _dispute,
-        Verb.UNDO: _later,
+        Verb.UNDO: _undo,
         Verb.RESOLVE: _resolve_all,
         Verb.PAUSE: _pause,
         Verb.RESUME: _resume,

@@ -88,12 +88,17 @@ def _pull(at: Situation) -> Standing:
 def _argued(at: Situation, name: str, archive: Archive) -> tuple[Finding, Review] | None:
     """A finding in the last review that argued it: a later one only carried it along."""
     first: tuple[Finding, Review] | None = None
-    for review in chain(books.beside(at.job.state, project(at)), _archived(at, archive)):
+    for review in reviews(at, archive):
         for found in review.findings:
             if found.id == name and found.positions:
                 return found, review
             first = first or ((found, review) if found.id == name else None)
     return first
+
+
+def reviews(at: Situation, archive: Archive) -> Iterator[Review]:
+    """The reviews of this pull request whose documents can be had, newest first: from the state folder, then from artifacts."""
+    return chain(books.beside(at.job.state, project(at)), _archived(at, archive))
 
 
 def _archived(at: Situation, archive: Archive) -> Iterator[Review]:

@@ -31,20 +31,19 @@ class Ground:
 
 
 @contextmanager
-def found(job: Job, pull: PullRequest, changes: Changes) -> Iterator[Ground]:
-    """A folder with the commits of a pull request, and the change between them. Raises ReviewbotError.
+def found(job: Job, pull: PullRequest, changes: Changes, *, more: tuple[str, ...] = ()) -> Iterator[Ground]:
+    """A folder with the commits of a pull request, and the change between them; ``more`` commits, too. Raises ReviewbotError.
 
     Where the commits cannot be had by git, the diff that the forge itself makes has to do: it leaves things out."""
     with tempfile.TemporaryDirectory(prefix="reviewbot-", ignore_cleanup_errors=True) as name:
         scratch = Path(name)
-        if (here := _here(job, pull, scratch)) is not None:
+        if (here := _here(job, pull, scratch, more=more)) is not None:
             yield Ground(job.workspace, here)
             return
         try:
             base = changes.merge_base(pull.base_sha, pull.head_sha)
-            place = fetch(
-                job.git_url, (base, pull.head_sha), scratch / "fetched", token=job.place.token, environment=job.environment
-            )
+            commits = tuple(dict.fromkeys((base, pull.head_sha, *more)))
+            place = fetch(job.git_url, commits, scratch / "fetched", token=job.place.token, environment=job.environment)
         except (GitError, ForgeError) as exc:
             told = changes.diff(pull.number, pull.changed_files)
             why = f"the commits could not be fetched, the diff is the forge's own: {exc.message}"
@@ -53,13 +52,15 @@ def found(job: Job, pull: PullRequest, changes: Changes) -> Iterator[Ground]:
         yield Ground(place, Target(TargetKind.RANGE, base=base, head=pull.head_sha))
 
 
-def _here(job: Job, pull: PullRequest, scratch: Path) -> Target | None:
+def _here(job: Job, pull: PullRequest, scratch: Path, *, more: tuple[str, ...]) -> Target | None:
     """The change in the job's own checkout, where that has both ends and the commit at which they parted. It is named by its two
     ends, as everywhere: jobs that found it in different ways must agree."""
     since_fork = Target(TargetKind.MERGE_BASE, base=pull.base_sha, head=pull.head_sha)
     try:
         with open_repository(job.workspace, scratch, job.environment) as repo:
             base = repo.resolve(since_fork).base
+            for commit in more:
+                repo.resolve(Target(TargetKind.RANGE, base=base, head=commit))
     except (RepositoryError, RevisionError, GitError):
         return None
     return Target(TargetKind.RANGE, base=base, head=pull.head_sha)

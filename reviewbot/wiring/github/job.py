@@ -165,7 +165,8 @@ KEYS = (
 class Report:
     """What a run did. ``exit_code`` as of `reviewbot review`; ``summary`` is Markdown for the job's page, ``annotations`` lines
     of workflow commands. The counts are of what stands on the pull request because of this run. ``told`` is what a command is
-    answered with, ``memory`` what is remembered afterwards."""
+    answered with, ``memory`` what is remembered afterwards. ``posted``: the review stands there; ``autofix_sha`` is the last
+    commit of fixes that this run made."""
 
     exit_code: int = 0
     skip_reason: str = ""
@@ -187,3 +188,5 @@ class Report:
     run_id: str = ""
     told: str = ""
     memory: PullMemory | None = None
+    posted: bool = False
+    autofix_sha: str = ""

@@ -71,8 +71,9 @@ def change_of(scene: Scene, about: Revisions) -> ChangeSet:
     return diff.read(scene.repo.diff(scene.revisions), about)
 
 
-def published(what: Matter, at: Situation, hub: Hub) -> Report:
-    """Post it, and say how that ended. A run that may not comment says everything in its own page, and does not fail for it."""
+def published(what: Matter, at: Situation, hub: Hub, *, argued: bool = True) -> Report:
+    """Post it, and say how that ended. A run that may not comment says everything in its own page, and does not fail for it.
+    ``argued``: it is of this very run, whose artifact has what was argued."""
     review, options = what.review, what.options
     report = reported(review, options.fail_on, job=at.job)
     if at.job.inputs.is_dry:
@@ -80,7 +81,7 @@ def published(what: Matter, at: Situation, hub: Hub) -> Report:
 
     standing = at.standing
     assert standing is not None
-    run = at.job.run_id
+    run = at.job.run_id if argued else ""
     what = replace(what, workflow_run=int(run) if run.isdecimal() else 0)
     made = posting.post(partial(wanted, what), hub, hub, number=standing.pull.number, head_sha=review.revisions.head)
     return _told(report, made, what)
@@ -121,6 +122,7 @@ def _told(report: Report, made: Outcome, what: Matter) -> Report:
         report,
         exit_code=max(report.exit_code, made.exit_code) if made.exit_code else report.exit_code,
         skip_reason=SKIPPED.get(made.ending, ""),
+        posted=made.ending is Ending.POSTED,
         annotations=annotate.commands(review, fail_on) if made.fallback else (),
         notices=tuple(dict.fromkeys(notices)),
         summary_url=made.summary_url,

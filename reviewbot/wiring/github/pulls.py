@@ -14,7 +14,7 @@ from reviewbot.domain.review import Review
 from reviewbot.publish.labels import Labels
 from reviewbot.publish.wanted import PublishOptions
 from reviewbot.wiring import books
-from reviewbot.wiring.github import consulted, documents, ground, orders, posts
+from reviewbot.wiring.github import consulted, documents, fixes, ground, orders, posts
 from reviewbot.wiring.github.job import Job, Report
 from reviewbot.wiring.github.situation import Hub, Situation
 from reviewbot.wiring.reviewing import review as made
@@ -32,9 +32,9 @@ def review(at: Situation, hub: Hub, *, focus: str = "", whole: bool = False) -> 
         outcome = made(orders.whole(order, focus) if whole else order)
         told = policy.limited(named(outcome.review, at.job, standing.pull), found.left_out)
         matter = posts.matter(told, order, options_of(outcome.configuration))
-    documents.keep(at.job, told)
-    books.keep_beside(told, at.job.state, consulted.project(at))
-    return posts.published(matter, at, hub)
+        documents.keep(at.job, told)
+        books.keep_beside(told, at.job.state, consulted.project(at))
+        return fixes.published(matter, order, at=at, hub=hub)
 
 
 def options_of(configuration: Configuration) -> PublishOptions:

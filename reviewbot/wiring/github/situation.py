@@ -9,19 +9,21 @@ from reviewbot.config import Configuration, load
 from reviewbot.domain.event import Happening
 from reviewbot.domain.forge import (
     Commit,
+    PullRequest,
     Standing,
 )
 from reviewbot.domain.history import History, PullMemory
 from reviewbot.domain.review import Conclusion
-from reviewbot.events import activity
+from reviewbot.events import activity, mended
 from reviewbot.events.activity import Act, Decision, SkipReason
 from reviewbot.events.facts import ActivityOptions, Facts
-from reviewbot.ports import Archive, Board, Changes, Desk, Forge
+from reviewbot.ports import Archive, Board, Branches, Changes, Desk, Forge
+from reviewbot.ports.forge import History as Deeds
 from reviewbot.publish import own
 from reviewbot.wiring.github.job import Job
 
 
-class Hub(Desk, Changes, Board, Archive, Forge, Protocol):
+class Hub(Desk, Changes, Board, Archive, Branches, Deeds, Forge, Protocol):
     """All that is done with one forge."""
 
 
@@ -63,7 +65,7 @@ def at_first(job: Job) -> Situation:
 def looked_up(first: Situation, desk: Desk) -> Situation:
     """The same with what the forge says: first who may ask (anybody can comment), then what stands there. Raises ForgeError."""
     at = _permitted(first, desk)
-    if at.decision.act is Act.NOTHING:
+    if at.decision.act in (Act.NOTHING, Act.ISSUE):
         return at
     number = _number(at.job, desk)
     if number is None:
@@ -79,6 +81,7 @@ def looked_up(first: Situation, desk: Desk) -> Situation:
         was_paused=bool(memory.paused_by),
         was_stopped=memory.stopped,
         was_reviewed=_is_reviewed(standing, memory),
+        is_unfinished=_is_unfinished(at.job.event.pull, standing, memory),
     )
     return _permitted(_decided(replace(at, standing=standing, memory=memory), facts), desk)
 
@@ -114,6 +117,13 @@ def _memory(standing: Standing) -> PullMemory:
 
 def _head(standing: Standing) -> Commit | None:
     return next((commit for commit in standing.commits if commit.sha == standing.pull.head_sha), None)
+
+
+def _is_unfinished(told: PullRequest | None, standing: Standing, memory: PullMemory) -> bool:
+    """A run was cut off while it wrote fixes for the head that the event tells, or for the one below: nothing but commits of ours
+    came since."""
+    upon = mended.upon(standing, memory.unfinished) if memory.unfinished else None
+    return upon is not None and told is not None and told.head_sha in (memory.unfinished, *(commit.sha for commit in upon))
 
 
 def _is_reviewed(standing: Standing, memory: PullMemory) -> bool:

@@ -6,16 +6,21 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from reviewbot.debate.prompt import JinjaScribe
-from reviewbot.domain.debate import Seat, Stance
+from reviewbot.domain.debate import Check, CheckKind, CheckOutcome, Seat, Stance
 from reviewbot.domain.event import Source, Told
 from reviewbot.domain.evidence import Category, CheckRun, EvidenceKind, EvidenceStatus, Ledger, Severity, TestRun
+from reviewbot.domain.repair import Edit, Goal
 from reviewbot.ports import (
+    Appraisal,
+    Arbitration,
     Ask,
     Assignment,
+    Attempted,
     CheckDesign,
     CrossExamination,
     Dossier,
     Draft,
+    Drafting,
     FirstPass,
     Improvement,
     Judgement,
@@ -25,9 +30,13 @@ from reviewbot.ports import (
     Portion,
     Question,
     Rebuttal,
+    Refinement,
     Related,
     Removed,
     Rule,
+    Sheet,
+    Shown,
+    Task,
     Word,
 )
 from reviewbot.testing import a_passage, evidence_item
@@ -83,6 +92,29 @@ AGAINST = Word(Stance.OPPOSE, "There is one call per process", ("shop/bill.py:70
 LATE = ("tests/test_cart.py::test_twice fails at head and passes at base (E5)",)
 DRAFT = Draft("shop/cart.py", 9, 10, "def total(rows):\n    seen = []\n    for row in rows:", "A list of its own for every call.")
 
+TASK = Task(
+    "F1",
+    Goal.FIX,
+    PACKET.title,
+    PACKET,
+    check=Check(
+        ("pytest", "-q", "tests/test_cart.py::test_twice"), "def test_twice():\n    assert total([1]) == total([1]) == 1",
+        "tests/test_cart.py::test_twice", CheckOutcome.FAILS_AT_HEAD, output="E  assert 2 == 1", kind=CheckKind.TEST,
+    ),
+    paths=frozenset({"shop/cart.py", "shop/bill.py"}),
+)  # fmt: skip
+WISHED = Task(
+    "T1", Goal.TESTS, PACKET.title, PACKET, "Please cover the empty cart.", paths=frozenset({"tests/test_cart.py"}), may_add=True
+)
+SHEETS = (Sheet("shop/cart.py", 9, CODE, 40), Sheet("shop/bill.py", 1, ("import cart",), 1))
+PATCH = "=== shop/cart.py, lines 9-10, in hunk H1\n  -|def total(rows, seen=[]):\n 9+|def total(rows):\n10+|    seen = []"
+WRONG = Attempted(
+    "=== shop/cart.py, line 9, in hunk H1\n 9+|def total(rows, seen=()):",
+    "the check of F1 does not pass with it\nE  AttributeError",
+)
+CANDIDATE = Shown("A", PATCH, "its check failed before and passes with it; 4 tests pass as before")
+POINTS = ("`bill` still hands over a list of its own (shop/bill.py:70)", "a docstring would help")
+
 QUESTIONS: Mapping[str, Question] = {
     "first_pass": FirstPass(DOSSIER),
     "cross_examination": CrossExamination(PACKET, DOSSIER),
@@ -93,6 +125,11 @@ QUESTIONS: Mapping[str, Question] = {
     "check_design_again": CheckDesign(PACKET, DOSSIER, (FOR, AGAINST), LATE),
     "improvement": Improvement(PACKET, DOSSIER),
     "improvement_again": Improvement(PACKET, DOSSIER, DRAFT),
+    "drafting": Drafting(TASK, DOSSIER, SHEETS, "F1/1"),
+    "drafting_again": Drafting(WISHED, DOSSIER, SHEETS, "T1/2", (WRONG,), (Edit("shop/cart.py", b""),)),
+    "appraisal": Appraisal(TASK, DOSSIER, (CANDIDATE, Shown("B", WRONG.patch, "no check shows that it works"))),
+    "refinement": Refinement(TASK, DOSSIER, SHEETS, "F1/3", CANDIDATE, POINTS),
+    "arbitration": Arbitration(TASK, DOSSIER, CANDIDATE, POINTS),
     "assignment": Assignment(
         DOSSIER,
         (Portion("P1", ("shop/cart.py", "shop/bill.py"), 3400), Portion("P2", ("docs/index.md",), 900)),

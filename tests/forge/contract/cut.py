@@ -86,6 +86,8 @@ OPERATIONS = frozenset(
         "reactions/list-for-issue-comment",
         "reactions/list-for-pull-request-review-comment",
         "repos/compare-commits-with-basehead",
+        "repos/get-branch",
+        "repos/get-branch-rules",
         "repos/create-commit-status",
         "repos/get",
         "repos/get-collaborator-permission-level",

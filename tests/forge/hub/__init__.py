@@ -22,10 +22,15 @@ permissions: ``tokens.REVIEWER``), ``app(slug, id=77, key=None, permissions=None
 ``calls()`` (API requests so far), ``writes()`` (operations that wrote), ``violations`` and ``check()``.
 ``resolving_needs_contents`` (default False): ``resolveReviewThread`` is refused to a token without ``contents: write``.
 
+A commit may have ``modes={"run.sh": "100755"}`` (``120000``, ``160000``) and be ``by_github=True`` (signed by GitHub). What guards
+branches: ``repository.protect("main", why="Changes must be …")`` (its own settings), ``repository.rule("pull_request", "main")``
+(a rule of a ruleset, any type of GitHub's). Commits and pushes start no workflow here: GitHub starts none for those of
+``GITHUB_TOKEN``, and does for an app's.
+
 A repository: ``git`` (its bare repository), ``commit``, ``pull``, ``issue(title, body, labels=())``, ``fork("other/name")``,
 ``allow(login, "write")``, ``check(sha, name, conclusion, app="ci")``, ``status(sha, context, state)``, ``run(name, pull=…)``,
 ``artifact(run, name, zip_bytes)``; to look at: ``pulls``, ``issues``, ``check_runs(sha)``, ``statuses``, ``sarifs``, ``runs``;
-``actions_may_approve`` (False).
+``actions_may_approve`` (False; GitHub Actions may open pull requests, too).
 
 A pull request: ``push({…})`` and ``force_push({…}, parent=None)`` -> sha, ``comment(login, body)``, ``thread(login, path, line,
 body=…)``, ``reply(thread, login, body)``, ``review(login, body, event="COMMENT")``, ``close(merged=False)``, ``reopen()``,

@@ -130,27 +130,22 @@ class Code:
         message: str,
         *,
         author: tuple[str, str],
+        committer: tuple[str, str] | None = None,
         parent: str | None = None,
+        modes: Mapping[str, str] | None = None,
     ) -> str:
-        """Commit on a branch: the files written (``None`` deletes), the rest as in ``parent`` (else the branch's tip)."""
+        """Commit on a branch: the files written (``None`` deletes), the rest as in ``parent`` (else the branch's tip). ``modes``
+        of files that are no plain ones, by path; a link's content is where it leads, a submodule's its commit."""
         self.commits += 1
         ref = f"refs/heads/{branch}"
         parent = parent or self.sha(ref)
         when = f"{EPOCH + self.commits} +0000"
-        out = [f"commit {ref}\n", f"author {author[0]} <{author[1]}> {when}\n", f"committer {author[0]} <{author[1]}> {when}\n"]
+        name, address = committer or author
+        out = [f"commit {ref}\n", f"author {author[0]} <{author[1]}> {when}\n", f"committer {name} <{address}> {when}\n"]
         stream = "".join(out).encode() + data(message.encode())
         stream += f"from {parent}\n".encode() if parent else b""
         for path, content in files.items():
-            name = quoted(path)
-            if content is None:
-                stream += b"D " + name + b"\n"
-            else:
-                stream += (
-                    b"M 100644 inline "
-                    + name
-                    + b"\n"
-                    + data(content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content)
-                )
+            stream += written(path, content, (modes or {}).get(path, "100644"))
         self.run("fast-import", "--quiet", "--force", stdin=stream)
         made = self.sha(ref)
         assert made
@@ -211,12 +206,27 @@ class Code:
             return None
         return self.run("cat-file", "blob", f"{sha}:{path}")
 
+    def entry(self, sha: str, path: str) -> tuple[str, str, str] | None:
+        """Mode, kind and id of what a commit has at a path."""
+        line = self.once("ls-tree", sha, "--", f":(literal){path}") if path.strip("/") == path and path else ""
+        return tuple(line.split("\t")[0].split()) if line else None  # type: ignore[return-value]
+
     def tree(self, name: str, *, recursive: bool = False) -> list[tuple[str, str, str, str]]:
         """The entries of a tree: mode, kind, id, path."""
         lines = (
             self.run("ls-tree", "-z", *(["-r", "-t"] if recursive else []), name).decode("utf-8", "surrogateescape").split("\0")
         )
         return [(*line.split("\t")[0].split(), line.split("\t", 1)[1]) for line in lines if line]  # type: ignore[misc]
+
+
+def written(path: str, content: str | bytes | None, mode: str) -> bytes:
+    """A file of a commit, as ``git fast-import`` reads it."""
+    if content is None:
+        return b"D " + quoted(path) + b"\n"
+    raw = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
+    if mode == "160000":
+        return b"M 160000 %s %s\n" % (raw, quoted(path))
+    return b"M %s inline %s\n%s" % (mode.encode(), quoted(path), data(raw))
 
 
 def data(content: bytes) -> bytes:

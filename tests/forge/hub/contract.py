@@ -1,6 +1,6 @@
 """GitHub's own description: which operation a request is, whether it and its answer are as described, what an answer lacks.
 
-Repairs make the description usable: a ``nullable`` enum admits null, ``oneOf`` is read as ``anyOf`` (GitHub's alternatives overlap)
+Repairs make the description usable: a ``nullable`` enum or choice admits null, ``oneOf`` is read as ``anyOf`` (GitHub's alternatives overlap)
 without its discriminator, and the head repository of a pull request is null once it was deleted. Keys of a request that are not
 described are refused although the description never forbids them.
 """
@@ -45,6 +45,8 @@ def repaired(node: Any) -> Any:
     }
     if node.get("nullable") and isinstance(node.get("enum"), list) and None not in node["enum"]:
         node["enum"] = [*node["enum"], None]
+    if node.get("nullable") and isinstance(node.get("anyOf"), list):
+        node["anyOf"] = [*node["anyOf"], {"enum": [None]}]
     return node
 
 

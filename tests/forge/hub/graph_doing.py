@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from tests.forge.hub import rules
-from tests.forge.hub.graph_paging import forbidden, nowhere, refused
+from tests.forge.hub import graph_committing, rules
+from tests.forge.hub.graph_paging import need, nowhere, refused
 from tests.forge.hub.problem import Problem
 
 if TYPE_CHECKING:
@@ -17,12 +15,6 @@ if TYPE_CHECKING:
     from tests.forge.hub.state import Comment, Review, ReviewComment, Thread
 
 Input = dict[str, Any]
-
-
-def need(reader: Reader, home: Repository, *permissions: str) -> None:
-    """One of the permissions, to write."""
-    if not reader.token.may(home, tuple((permission, "write") for permission in permissions)):
-        raise forbidden()
 
 
 def thread_of(reader: Reader, node_id: str) -> Thread:
@@ -91,38 +83,12 @@ def unminimize(reader: Reader, asked: Input) -> Node:
     return {"unminimizedComment": show(found)}
 
 
-def commit(reader: Reader, asked: Input) -> Node:
-    """G19, G20: refused where the branch moved, or where a workflow would change."""
-    told = asked["branch"]
-    home = reader.hub.repositories.get(str(told.get("repositoryNameWithOwner", "")).lower())
-    branch = str(told.get("branchName", "")).removeprefix("refs/heads/")
-    now = home.code.sha(f"refs/heads/{branch}") if home else None
-    if home is None or now is None:
-        raise nowhere(f"Could not resolve to a branch with the name '{branch}'.")
-    need(reader, home, "contents")
-    if now != asked["expectedHeadOid"]:
-        raise refused(
-            "STALE_DATA", f'Expected branch to point to "{asked["expectedHeadOid"]}" but it did not.  Pull and try again.'
-        )
-    files = asked.get("fileChanges") or {}
-    changes: dict[str, bytes | None] = {told["path"]: None for told in files.get("deletions", ())}
-    try:
-        changes |= {told["path"]: base64.b64decode(told["contents"], validate=True) for told in files.get("additions", ())}
-    except binascii.Error:
-        raise refused("UNPROCESSABLE", "A file's contents are not Base64.") from None
-    if any(path.startswith(".github/workflows/") for path in changes) and not reader.token.has("workflows", "write"):
-        raise forbidden()
-    message = asked["message"]
-    text = message["headline"] + (f"\n\n{message['body']}" if message.get("body") else "")
-    made = home.commit(branch, changes, text, author=reader.token.user.login)
-    return {"commit": reader.commit(home, made), "ref": reader.ref(home, f"refs/heads/{branch}")}
-
-
 MUTATIONS: dict[str, Callable[[Reader, Input], Node]] = {
     "resolveReviewThread": resolve,
     "unresolveReviewThread": unresolve,
     "addPullRequestReviewThreadReply": reply,
     "minimizeComment": minimize,
     "unminimizeComment": unminimize,
-    "createCommitOnBranch": commit,
+    "createCommitOnBranch": graph_committing.commit,
+    "updateRefs": graph_committing.update_refs,
 }

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError
+
+if TYPE_CHECKING:
+    from tests.forge.hub.graph_reading import Reader
+    from tests.forge.hub.repository import Repository
 
 MOST = 100
 
@@ -18,6 +22,12 @@ def refused(kind: str, message: str) -> GraphQLError:
 
 def forbidden() -> GraphQLError:
     return refused("FORBIDDEN", "Resource not accessible by integration")
+
+
+def need(reader: Reader, home: Repository, *permissions: str) -> None:
+    """One of the permissions, to write."""
+    if not reader.token.may(home, tuple((permission, "write") for permission in permissions)):
+        raise forbidden()
 
 
 def nowhere(message: str) -> GraphQLError:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tests.forge.hub.graph_paging import connection, forbidden, nowhere
-from tests.forge.hub.shown import association
+from tests.forge.hub.shown import GITHUB, association
 
 if TYPE_CHECKING:
     from tests.forge.hub.hub import Hub
@@ -320,6 +320,10 @@ class Reader:
             "date": told["date"],
             "user": self.actor(account) if account and account.kind == "User" else None,
         }
+        committer = (
+            person if told["committer"] == told["author"] else {"name": told["committer"], "email": told["committer_email"]}
+        )
+        signed = (told["committer"], told["committer_email"]) == GITHUB
         dates = {"committedDate": told["committed"], "authoredDate": told["date"]}
         return {
             "__typename": "Commit",
@@ -330,7 +334,11 @@ class Reader:
             "messageHeadline": headline,
             "messageBody": body.strip("\n"),
             "author": person,
-            "committer": person,
+            "committer": committer,
+            "signature": {"__typename": "GpgSignature", "isValid": True, "wasSignedByGitHub": True, "state": "VALID"}
+            if signed
+            else None,
+            "file": lambda path: self.tree_entry(home, sha, path),
             **dates,
             "url": f"{self.hub.server_url}/{home.full_name}/commit/{sha}",
             "parents": connection("parents", told["parents"].split(), lambda parent: self.commit(home, parent)),
@@ -339,6 +347,14 @@ class Reader:
             "checkSuites": lambda **page: self.suites(home, sha, page),
             "status": lambda: self.statuses(home, sha),
         }
+
+    def tree_entry(self, home: Repository, sha: str, path: str) -> Node | None:
+        self.need(home, "contents")
+        found = home.code.entry(sha, path)
+        if found is None:
+            return None
+        mode, kind, oid = found
+        return {"path": path, "name": path.rsplit("/", 1)[-1], "mode": int(mode, 8), "type": kind, "oid": oid}
 
     def suites(self, home: Repository, sha: str, page: dict[str, Any]) -> Node:
         """The checks of a commit by app. Who may not read checks is refused, also where the repository is public."""

@@ -5,17 +5,27 @@ from __future__ import annotations
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tests.forge.hub.code import Code
 from tests.forge.hub.pull import Pull
+from tests.forge.hub.shown import GITHUB
 from tests.forge.hub.state import Artifact, CheckRun, Issue, Run, Status
 
 if TYPE_CHECKING:
     from tests.forge.hub.hub import Hub
 
 ROLES = ("none", "read", "triage", "write", "maintain", "admin")
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule of a ruleset: its type, and the branches for which it holds."""
+
+    kind: str
+    pattern: str
 
 
 @dataclass
@@ -37,6 +47,8 @@ class Repository:
     runs: list[Run] = field(default_factory=list)
     sarifs: list[dict[str, object]] = field(default_factory=list)
     labels: dict[str, int] = field(default_factory=dict)
+    protected: dict[str, str] = field(default_factory=dict)
+    rules: list[Rule] = field(default_factory=list)
     numbers: int = 0
 
     @property
@@ -80,14 +92,37 @@ class Repository:
         *,
         author: str = "octocat",
         parent: str | None = None,
+        modes: Mapping[str, str] | None = None,
+        by_github: bool = False,
     ) -> str:
-        """A commit on a branch; pull requests with that head follow. Its id."""
+        """A commit on a branch; pull requests with that head follow. Its id. ``by_github``: as one that GitHub makes for
+        somebody, which it signs."""
         known = parent and self.code.sha(parent)
         if not known and not self.code.sha(f"refs/heads/{branch}"):
             known = self.code.sha("refs/heads/main")
-        sha = self.code.commit(branch, files, message, author=(author, f"{author}@users.example.org"), parent=known or None)
+        sha = self.code.commit(
+            branch,
+            files,
+            message,
+            author=(author, f"{author}@users.example.org"),
+            committer=GITHUB if by_github else None,
+            parent=known or None,
+            modes=modes,
+        )
         self.hub.follow_heads(self)
         return sha
+
+    def protect(self, branch: str, why: str = "Changes must be made through a pull request.") -> None:
+        """Guard a branch by its own settings: who commits to it is told ``why`` not."""
+        self.protected[branch] = why
+
+    def rule(self, kind: str, pattern: str = "*") -> None:
+        """Guard branches by a rule of a ruleset: a type of GitHub's, as ``pull_request``."""
+        self.rules.append(Rule(kind, pattern))
+
+    def rules_of(self, branch: str) -> list[str]:
+        """The kinds of the rules that hold for a branch."""
+        return [rule.kind for rule in self.rules if fnmatchcase(branch, rule.pattern)]
 
     def git_text(self, sha: str, path: str) -> str:
         """A file at a commit."""

@@ -6,8 +6,8 @@ import base64
 import binascii
 from typing import Any
 
-from tests.forge.hub import shown
-from tests.forge.hub.call import Call, Made, Text
+from tests.forge.hub import guards, shown
+from tests.forge.hub.call import Call, Listed, Made, Text
 from tests.forge.hub.problem import Problem, not_found
 
 CONTENT_BYTES = 1_000_000
@@ -63,7 +63,32 @@ def commit(call: Call) -> Any:
     if call.wants_diff:
         return Text(home.code.diff(parents[0], sha) if parents else "", "application/vnd.github.v3.diff; charset=utf-8")
     files = home.code.files(parents[0], sha) if parents else []
-    return shown.commit(home, sha) | {"files": [shown.file(file, home, sha) for file in files[:COMPARE_FILES]]}
+    size, at = int(call.query.get("per_page", COMPARE_FILES)), int(call.query.get("page", 1))
+    told = shown.commit(home, sha) | {"files": [shown.file(file, home, sha) for file in files[(at - 1) * size : at * size]]}
+    more = f"{told['url']}?per_page={size}&page={at + 1}"
+    return Made(200, told, {"link": f'<{more}>; rel="next"'} if len(files) > at * size else {})
+
+
+def branch(call: Call) -> Any:
+    home, name = call.repository, call.variables["branch"]
+    sha = home.code.sha(f"refs/heads/{name}")
+    if sha is None:
+        raise Problem(404, "Branch not found")
+    url = f"{call.hub.api_url}/repos/{home.full_name}/branches/{name}"
+    return {
+        "name": name,
+        "commit": shown.commit(home, sha),
+        "protected": name in home.protected,
+        "protection_url": f"{url}/protection",
+        "_links": {"self": url, "html": f"{call.hub.server_url}/{home.full_name}/tree/{name}"},
+    }
+
+
+def branch_rules(call: Call) -> Any:
+    """The rules that hold for a branch, of the repository and its owner; also for one that is not there yet."""
+    home = call.repository
+    told = {"ruleset_source_type": "Repository", "ruleset_source": home.full_name, "ruleset_id": 1}
+    return Listed([{"type": kind, **told} for kind in home.rules_of(call.variables["branch"])])
 
 
 def compare(call: Call) -> Any:
@@ -113,11 +138,17 @@ def create_ref(call: Call) -> Any:
     code, name, sha = call.repository.code, call.body["ref"], call.body["sha"]
     if not name.startswith("refs/") or name.count("/") < 2:
         raise Problem(422, "Reference name must start with 'refs/' and have at least two slashes")
+    if code.run("check-ref-format", "--print", name, check=False) == b"":
+        raise Problem(422, f"{name} is not a valid ref name.")
     if code.sha(name):
         raise Problem(422, "Reference already exists")
     if code.kind(sha) != "commit":
         raise Problem(422, "Object does not exist")
-    code.git("update-ref", name, sha)
+    if why := guards.violations(call.repository, name.removeprefix("refs/heads/"), guards.AGAINST_NAMES):
+        raise Problem(422, why)
+    code.run("update-ref", name, sha, check=False)
+    if code.sha(name) != sha:  # a branch of that name has another below it
+        raise Problem(422, "Reference update failed")
     return Made(201, ref(call, name, sha))
 
 
@@ -239,6 +270,8 @@ def written(call: Call, kept: dict[str, tuple[str, str, str]]) -> str:
 
 OPERATIONS = {
     "repos/get-content": content,
+    "repos/get-branch": branch,
+    "repos/get-branch-rules": branch_rules,
     "repos/get-commit": commit,
     "repos/compare-commits-with-basehead": compare,
     "git/get-ref": get_ref,

@@ -8,6 +8,7 @@ from tests.forge.hub import shown
 from tests.forge.hub.call import Call, Listed, Made, Text
 from tests.forge.hub.problem import Problem, invalid
 from tests.forge.hub.pull import FILES_SHOWN
+from tests.forge.hub.rules import ACTIONS_BOT
 
 if TYPE_CHECKING:
     from tests.forge.hub.pull import Pull
@@ -73,6 +74,8 @@ def commits(call: Call) -> Any:
 
 def create(call: Call) -> Any:
     body, home = call.body, call.repository
+    if call.actor.login == ACTIONS_BOT and not home.actions_may_approve:
+        raise Problem(403, "GitHub Actions is not permitted to create or approve pull requests.")
     owner, _, branch = body["head"].rpartition(":")
     source = next(
         (r for r in call.hub.repositories.values() if owner and r.owner == owner and (r is home or r.parent is home)), home
@@ -85,6 +88,10 @@ def create(call: Call) -> Any:
         p.state == "open" and (p.head_ref, p.base_ref, p.head_repository) == (branch, body["base"], source) for p in home.pulls
     ):
         raise invalid("PullRequest", "head", f"A pull request already exists for {source.owner}:{branch}.")
+    if source is home and not home.code.log(
+        home.code.sha(f"refs/heads/{body['base']}"), home.code.sha(f"refs/heads/{branch}") or ""
+    ):
+        raise invalid("PullRequest", "", f"No commits between {body['base']} and {branch}")
     made = home.pull(
         body.get("title", branch),
         branch,

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from tests.forge.hub.repository import Repository
 
 Shown = dict[str, Any]
+#: Who commits what is made on GitHub itself; it signs with its own key.
+GITHUB = ("GitHub", "noreply@github.com")
+WEB_FLOW = User("web-flow", 19_864_447)
 SITE_ROLES = {"maintain": "write", "triage": "read"}
 
 
@@ -288,6 +291,15 @@ def commit(home: Repository, sha: str) -> Shown:
     told = home.code.told(sha)
     url = f"{home.hub.api_url}/repos/{home.full_name}/commits/{sha}"
     people = home.hub.users
+    signed = (told["committer"], told["committer_email"]) == GITHUB
+    committer = WEB_FLOW if signed else people.get(told["committer"])
+    seal = {
+        "verified": signed,
+        "reason": "valid" if signed else "unsigned",
+        "signature": None,
+        "payload": None,
+        "verified_at": None,
+    }
     return {
         "sha": sha,
         "node_id": f"C_{sha}",
@@ -298,9 +310,10 @@ def commit(home: Repository, sha: str) -> Shown:
             "committer": {"name": told["committer"], "email": told["committer_email"], "date": told["committed"]},
             "message": told["message"].rstrip("\n"),
             "tree": {"sha": told["tree"]},
+            "verification": seal,
         },
         "author": user(home.hub, people[told["author"]]) if told["author"] in people else None,
-        "committer": user(home.hub, people[told["committer"]]) if told["committer"] in people else None,
+        "committer": user(home.hub, committer) if committer else None,
         "parents": [{"sha": parent, "url": url, "html_url": url} for parent in told["parents"].split()],
     }
 

@@ -96,6 +96,7 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
     **dict.fromkeys(
         [
             "repos/get-content",
+            "repos/get-branch",
             "repos/get-commit",
             "repos/compare-commits-with-basehead",
             "git/get-ref",
@@ -121,7 +122,7 @@ NEEDS: dict[str, tuple[tuple[str, str], ...]] = {
         ],
         (("actions", "read"),),
     ),
-    **dict.fromkeys(("repos/get", "repos/get-collaborator-permission-level"), (("metadata", "read"),)),
+    **dict.fromkeys(("repos/get", "repos/get-branch-rules", "repos/get-collaborator-permission-level"), (("metadata", "read"),)),
 }
 #: Operations that need no repository.
 EVERYBODY = frozenset({"rate-limit/get", "users/get-by-username"})

@@ -1,0 +1,1 @@
+"""Goals: a bug that was reported, speed, structure, tests."""

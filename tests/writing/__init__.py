@@ -1,0 +1,1 @@
+"""The local writer, on real repositories and with real kills."""
