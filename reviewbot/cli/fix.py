@@ -94,6 +94,7 @@ def _proved(order: wiring.Order, review: Review, chosen: list[Repair], *, alone:
         tried = fixing.proved(order, review.revisions, chosen=steps)
         if not tried.harmless or tried.red:
             raise UsageError(f"without the fixes that were left out, the others do not hold: {tried.told}", hint="choose all")
+        steps = fixing.as_tried(steps, tried)
     return steps
 
 

@@ -7,8 +7,10 @@ from enum import StrEnum
 
 from reviewbot.domain.debate import Check
 
-FINDING_TRAILER, CHECK_TRAILER, UNDO_TRAILER = "Reviewbot-Finding", "Reviewbot-Check", "Reviewbot-Undo"
-"""Trailers of the commits that we make: which finding, what shows that it is mended, which commit of ours is taken back."""
+FINDING_TRAILER, CHECK_TRAILER = "Reviewbot-Finding", "Reviewbot-Check"
+UNDO_TRAILER, COMMAND_TRAILER = "Reviewbot-Undo", "Reviewbot-Command"
+"""Trailers of the commits that we make: which finding, what shows that it is mended; which commit of ours is taken back, and the
+number of the comment that asked for that."""
 
 
 class Goal(StrEnum):

@@ -14,7 +14,7 @@ from reviewbot.domain.forge import (
     Standing,
 )
 from reviewbot.domain.history import Mended, PullMemory
-from reviewbot.domain.repair import FINDING_TRAILER, UNDO_TRAILER
+from reviewbot.domain.repair import COMMAND_TRAILER, FINDING_TRAILER, UNDO_TRAILER
 
 MOST_COMMITS = 250
 """Of a pull request, so many are told (https://docs.github.com/rest/pulls/pulls#list-commits-on-a-pull-request)."""
@@ -36,6 +36,11 @@ def findings(commit: Commit) -> tuple[str, ...]:
 def undone(commit: Commit) -> tuple[str, ...]:
     """The commits of ours that it says to take back."""
     return _said(commit, UNDO_TRAILER)
+
+
+def commands(commit: Commit) -> tuple[str, ...]:
+    """The numbers of the comments that it says to obey."""
+    return _said(commit, COMMAND_TRAILER)
 
 
 def is_undo(commit: Commit) -> bool:

@@ -122,24 +122,29 @@ class Court:
 
     def _admitted(self, trial: Trial, before: str) -> tuple[Trialled, str]:
         """The candidate as the gate sees it: git's own patch, applied to what was there before."""
+        options, objects = self._gate(trial), self.run.world.objects
+        assert objects is not None
+        if invented := gate.foreseen(trial.edits, options):  # no tree can be made with such names
+            return Trialled(b"", trial.edits, refusals=invented), before
         patch = self.trees.between(before, self.tree(trial.edits)).patch
         if not patch:  # what was accepted already may do this task, too
             return Trialled(patch, trial.edits), before
-        objects = self.run.world.objects
-        assert objects is not None
+        admitted = gate.admitted(patch, before, trees=self.trees, objects=objects, options=options)
+        refusals = admitted.refusals
+        if self.judge is not None and not refusals:
+            refusals = self.judge.refused(Candidate(self, trial, before, admitted.tree))
+        return Trialled(patch, trial.edits, refusals=refusals), admitted.tree
+
+    def _gate(self, trial: Trial) -> GateOptions:
+        """What the candidate may do. What tools mend at once may be more than what a model writes."""
         repair = self.run.options.repair
-        options = GateOptions(
+        return GateOptions(
             reviewed=frozenset(path for task in trial.tasks for path in task.paths),
             may_add=any(task.may_add for task in trial.tasks),
             opened=Globs(repair.opened).match,
             parser=repair.parser or syntax.unknown,
             limits=gate.BATCH if len(trial.tasks) > 1 else gate.SMALL,
         )
-        admitted = gate.admitted(patch, before, trees=self.trees, objects=objects, options=options)
-        refusals = admitted.refusals
-        if self.judge is not None and not refusals:
-            refusals = self.judge.refused(Candidate(self, trial, before, admitted.tree))
-        return Trialled(patch, trial.edits, refusals=refusals), admitted.tree
 
     def _formatted(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
         """The files as the project formats them."""

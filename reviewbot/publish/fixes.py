@@ -14,7 +14,7 @@ from reviewbot.domain.forge import (
     Author,
 )
 from reviewbot.domain.history import Mended, PullMemory
-from reviewbot.domain.repair import CHECK_TRAILER, FINDING_TRAILER, UNDO_TRAILER, Repair, RepairOutcome
+from reviewbot.domain.repair import CHECK_TRAILER, COMMAND_TRAILER, FINDING_TRAILER, UNDO_TRAILER, Repair, RepairOutcome
 from reviewbot.publish import phrases, plain
 from reviewbot.publish.markdown_finding import details, fitting
 from reviewbot.publish.sanitise import code_block, code_span, inline
@@ -86,9 +86,9 @@ def message(repair: Repair, *, beside: tuple[str, ...] = ()) -> Message:
     return _message(f"Fix {dead(repair.id)}: {dead(repair.title)}", parts, marks)
 
 
-def undoing(finding: str, commit: str) -> Message:
-    """What the commit says that takes one of ours back."""
-    marks = (f"{FINDING_TRAILER}: {finding}", f"{UNDO_TRAILER}: {commit}")
+def undoing(finding: str, commit: str, *, command: int) -> Message:
+    """What the commit says that takes one of ours back. ``command`` is the number of the comment that asks for it."""
+    marks = (f"{FINDING_TRAILER}: {finding}", f"{UNDO_TRAILER}: {commit}", f"{COMMAND_TRAILER}: {command}")
     return _message(f"Take the fix of {finding} back", [f"This reverts commit {commit}."], marks)
 
 

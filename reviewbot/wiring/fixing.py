@@ -26,6 +26,7 @@ from reviewbot.wiring.reviewing import cores, review
 from reviewbot.wiring.rooms import open_rooms
 from reviewbot.wiring.scene import Scene, opened
 
+NO_REPOSITORY = "a patch alone cannot be fixed"
 MADE = "commit"
 """The mode of a local fix: what comes of it is decided by who is asked."""
 
@@ -49,6 +50,8 @@ class Steps:
 
 def fix(order: Order, wanted: tuple[str, ...], observer: Observer | None = None) -> Outcome:
     """The review with code for its accepted findings, or for those of them that are ``wanted``. Raises ReviewbotError."""
+    if order.target.kind is TargetKind.PATCH:
+        raise UsageError(NO_REPOSITORY, hint="run it in the repository that the patch is for, on a commit or on uncommitted work")
     flags = {**order.flags, "fix.mode": (MADE, "reviewbot fix")}
     return review(replace(order, flags=flags, wanted=wanted), observer)
 
@@ -109,9 +112,15 @@ def proved(order: Order, revisions: Revisions, *, chosen: Steps, observer: Obser
         return pipeline.retried(repairs, chosen.steps[-1].edits, revisions, world=world, options=options)
 
 
+def as_tried(chosen: Steps, tried: Trialled) -> Steps:
+    """The steps, the last of them with what was tried really: a formatter may have gone over it."""
+    return replace(chosen, steps=(*chosen.steps[:-1], replace(chosen.steps[-1], edits=tried.edits)), patch=tried.patch)
+
+
 def _steps(scene: Scene, revisions: Revisions, chosen: Iterable[Repair]) -> Steps:
     git, head = _git(scene), revisions.head_tree
-    assert head is not None
+    if head is None or scene.revisions.head_tree != head:
+        raise UsageError("what was reviewed has changed meanwhile: nothing was written", hint="run it again")
     tree, made, left = head, list[Step](), list[Repair]()
     for repair in (one for one in chosen if one.patch):
         try:
@@ -145,5 +154,5 @@ def _writer(order: Order) -> Iterator[LocalWriter]:
 
 def _git(scene: Scene) -> GitRepo:
     if scene.git is None:
-        raise UsageError("a patch alone cannot be fixed", hint="run it in the repository that the patch is for")
+        raise UsageError(NO_REPOSITORY, hint="run it in the repository that the patch is for")
     return scene.git

@@ -5,14 +5,12 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sysconfig
-from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from reviewbot.adapters.sandbox import ClosableSandbox
-from reviewbot.drive import Bench, Deadline
 from reviewbot.evidence import fixers
 from reviewbot.evidence.fixers import Offered, Wanted, pairing
 from reviewbot.evidence.fixers.offer import Change, Offer
@@ -20,10 +18,9 @@ from reviewbot.evidence.fixers.pairing import Report
 from reviewbot.evidence.fixers.splices import applied, by_path, together
 from reviewbot.evidence.fixers.text import Spot, Text
 from reviewbot.evidence.rules import CODES
-from reviewbot.evidence.view import CheckOptions, Custom, View
-from reviewbot.ports import Ended, Job, Outcome, Proposal
-from reviewbot.testing import FakeClock, Watching
-from tests.evidence.lab import opened
+from reviewbot.evidence.view import CheckOptions, Custom
+from reviewbot.ports import Ended, Outcome, Proposal
+from tests.evidence.asked import Scene, scene
 
 pytestmark = pytest.mark.usefixtures("bubblewrap")
 
@@ -79,6 +76,9 @@ PROJECT: dict[str, tuple[str, int, bytes]] = {
 }
 """The same with settings of the project, which would have ruff mend the files and say nothing."""
 
+FOLLOWED = {"project a list": "F401", "project utc": "F401,I001"}
+"""What ruff is asked to mend as well, since its fix brings it about."""
+
 SHELL: dict[str, tuple[str, int, bytes]] = {
     "tabs": ("SC2086", 3, b"#!/bin/sh\nif true; then\n\techo\t$1\t'a'\nfi\n"),
     "wide": ("SC2086", 2, "#!/bin/sh\necho '日本😀e\u0301' $1\n".encode()),
@@ -96,42 +96,15 @@ SQL: dict[str, tuple[str, int, bytes]] = {
 }
 
 
-@dataclass
-class Scene:
-    """A change and its sandbox; ``jobs`` are those that were run, a list for each time that somebody asked."""
-
-    view: View
-    room: ClosableSandbox
-    jobs: list[tuple[Job, ...]] = field(default_factory=list)
-
-    def offered(self, wanted: Sequence[Wanted], options: CheckOptions = OPTIONS) -> Offered:
-        bench = Bench(self.room, deadline=Deadline(FakeClock(), 600), observer=Watching(), cores=2)
-        return bench.conduct(self._watched(fixers.offered(wanted, self.view, options)))
-
-    def _watched(
-        self, asked: Generator[tuple[Job, ...], tuple[Outcome, ...], Offered]
-    ) -> Generator[tuple[Job, ...], tuple[Outcome, ...], Offered]:
-        try:
-            jobs = next(asked)
-            while True:
-                self.jobs.append(jobs)
-                jobs = asked.send((yield jobs))
-        except StopIteration as end:
-            found: Offered = end.value
-            return found
-
-    def after(self, path: str, made: Offered, finding: str) -> bytes:
-        """A file with what is proposed for a finding."""
-        head = self.view.contents[path].head
-        assert head is not None
-        return applied(head, made.proposals[finding][0].splices)
+def offered(made: Scene, wanted: Sequence[Wanted], options: CheckOptions = OPTIONS) -> Offered:
+    return made.conduct(fixers.offered(wanted, made.view, options))
 
 
-Files = Mapping[str, str | bytes]
-
-
-def scene(folder: Path, head: Files, base: Files | None = None, *, level: str = "auto") -> Scene:
-    return Scene(*opened(folder, base or {"README": "x"}, head, level=level))
+def mended(made: Scene, path: str, found: Offered, finding: str = "F1") -> bytes:
+    """A file with what is proposed first for a finding."""
+    head = made.view.contents[path].head
+    assert head is not None
+    return applied(head, found.proposals[finding][0].splices)
 
 
 def named(kind: str, suffix: str, cases: Iterable[str]) -> dict[str, str]:
@@ -169,7 +142,7 @@ def everything(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, Offered
     """All cases in one change, and what is offered for them, asked once."""
     head = {FILES[name]: data for name, (_, _, data) in CASES.items()}
     made = scene(tmp_path_factory.mktemp("everything"), {**SETTINGS, **head}, SETTINGS)
-    return made, made.offered([place(name) for name in CASES if is_here(name)])
+    return made, offered(made, [place(name) for name in CASES if is_here(name)])
 
 
 def its_own(name: str, folder: Path) -> bytes:
@@ -189,7 +162,8 @@ def its_own(name: str, folder: Path) -> bytes:
     else:
         ours = name in OWN
         (folder / "ruff.toml").write_bytes(b"" if ours else PROJECT_SETTINGS.replace(b"fix-only = true\n", b""))
-        words = (str(RUFF), "check", "--fix", "--no-cache", "--exit-zero", "--select", rule, *(("--isolated",) if ours else ()))
+        rules = ",".join((rule, *([FOLLOWED[name]] if name in FOLLOWED else [])))
+        words = (str(RUFF), "check", "--fix", "--no-cache", "--exit-zero", "--select", rules, *(("--isolated",) if ours else ()))
         subprocess.run((*words, file.name), cwd=folder, capture_output=True, check=True)
     return file.read_bytes()
 
@@ -198,30 +172,30 @@ def its_own(name: str, folder: Path) -> bytes:
 def test_what_is_proposed_is_what_the_tool_makes_itself(name: str, everything: tuple[Scene, Offered], tmp_path: Path) -> None:
     if not is_here(name):
         pytest.skip("the tool is not installed")
-    made, offered = everything
+    made, found = everything
     after = its_own(name, tmp_path)
     assert after != CASES[name][2]
-    assert made.after(FILES[name], offered, name) == after
+    assert mended(made, FILES[name], found, name) == after
 
 
 def test_all_of_them_take_one_run_of_each_tool(everything: tuple[Scene, Offered]) -> None:
-    made, offered = everything
+    made, found = everything
     assert [job.name for job in made.jobs[0]][:2] == ["fix:ruff-project:head", "fix:ruff:head"]
     assert len(made.jobs[0]) <= 4
-    assert offered.notes == ()
+    assert found.notes == ()
 
 
 def test_asked_again_of_what_was_mended_nobody_offers_anything(everything: tuple[Scene, Offered], tmp_path: Path) -> None:
-    made, offered = everything
-    mended = {FILES[name]: made.after(FILES[name], offered, name) for name in offered.proposals}
-    again = scene(tmp_path, {**SETTINGS, **mended}, SETTINGS)
-    assert again.offered([place(name) for name in offered.proposals]) == Offered()
+    made, found = everything
+    head = {FILES[name]: mended(made, FILES[name], found, name) for name in found.proposals}
+    again = scene(tmp_path, {**SETTINGS, **head}, SETTINGS)
+    assert offered(again, [place(name) for name in found.proposals]) == Offered()
 
 
 def test_the_head_alone_is_asked(tmp_path: Path) -> None:
     files = {"a.py": "import os\n", "t.sh": "#!/bin/sh\necho $1\n"}
     made = scene(tmp_path, {path: f"{text}\n" for path, text in files.items()}, files)
-    made.offered([Wanted("F1", "a.py", 1, 1, "ruff", "F401"), Wanted("F2", "t.sh", 2, 2, "shellcheck", "SC2086")])
+    offered(made, [Wanted("F1", "a.py", 1, 1, "ruff", "F401"), Wanted("F2", "t.sh", 2, 2, "shellcheck", "SC2086")])
     assert [job.name for job in made.jobs[0]] == ["fix:ruff:head", "fix:shellcheck:head"]
 
 
@@ -234,11 +208,10 @@ def test_three_hundred_findings_in_a_hundred_files_are_a_handful_of_jobs(tmp_pat
         for line, rule in ((1, "F401"), (2, "F401"), (3, "F541"))
     ]
     made = scene(tmp_path, {"ruff.toml": "", **head}, {"ruff.toml": ""})
-    offered = made.offered(places)
-    assert len(offered.proposals) == 300
-    assert len(made.jobs) == 1
-    assert len(made.jobs[0]) == 2
-    every = together(splice for proposals in offered.proposals.values() for proposal in proposals for splice in proposal.splices)
+    found = offered(made, places)
+    assert len(found.proposals) == 300
+    assert [len(jobs) for jobs in made.jobs] == [2, 2]
+    every = together(splice for proposals in found.proposals.values() for proposal in proposals for splice in proposal.splices)
     assert every is not None
     after = {path: applied(head[path].encode(), mine) for path, mine in by_path(every)}
     assert set(after.values()) == {f"x = 'é'\ny = {number}\n".encode() for number in range(100)}
@@ -248,20 +221,20 @@ def test_several_places_of_one_finding_are_one_proposal_and_a_shared_import_come
     source = "from datetime import datetime, timezone\n\nx = datetime.now(timezone.utc)\ny = datetime.now(timezone.utc)\n"
     settings = "target-version = 'py312'\nlint.select = ['UP']\n"
     made = scene(tmp_path, {"ruff.toml": settings, "a.py": source}, {"ruff.toml": settings})
-    offered = made.offered([Wanted("F1", "a.py", line, line, "ruff", "UP017") for line in (3, 4)])
-    (proposal,) = offered.proposals["F1"]
+    found = offered(made, [Wanted("F1", "a.py", line, line, "ruff", "UP017") for line in (3, 4)])
+    (proposal,) = found.proposals["F1"]
     assert proposal.author == "ruff"
-    assert proposal.explanation == "Convert to `datetime.UTC` alias"
-    assert made.after("a.py", offered, "F1").decode() == (
-        "from datetime import datetime, timezone, UTC\n\nx = datetime.now(UTC)\ny = datetime.now(UTC)\n"
+    assert proposal.explanation == "Convert to `datetime.UTC` alias; Remove unused import: `datetime.timezone`"
+    assert mended(made, "a.py", found, "F1").decode() == (
+        "from datetime import datetime, UTC\n\nx = datetime.now(UTC)\ny = datetime.now(UTC)\n"
     )
 
 
 def test_several_fixes_on_one_line_are_all_of_a_finding_on_it(tmp_path: Path) -> None:
     made = scene(tmp_path, {"a.py": "x = '日'; import os; import sys; print(f'é', f'è')\n"})
-    offered = made.offered([Wanted("F1", "a.py", 1, 1, "ruff", "F541"), Wanted("F2", "a.py", 1, 1, "ruff", "F401")])
-    assert made.after("a.py", offered, "F1").decode() == "x = '日'; import os; import sys; print('é', 'è')\n"
-    assert b"import" not in made.after("a.py", offered, "F2")
+    found = offered(made, [Wanted("F1", "a.py", 1, 1, "ruff", "F541"), Wanted("F2", "a.py", 1, 1, "ruff", "F401")])
+    assert mended(made, "a.py", found, "F1").decode() == "x = '日'; import os; import sys; print('é', 'è')\n"
+    assert b"import" not in mended(made, "a.py", found, "F2")
 
 
 @pytest.mark.parametrize(
@@ -280,14 +253,14 @@ def test_nothing_is_proposed_for(place: Wanted, why: str, tmp_path: Path) -> Non
     del why
     latin = b"# -*- coding: latin-1 -*-\nimport os\nx = '\xe9'\n"
     head = {"a.py": "import os\ndef f():\n    x = g()\n", "latin.py": latin}
-    assert scene(tmp_path, head).offered([place]).proposals == {}
+    assert offered(scene(tmp_path, head), [place]).proposals == {}
 
 
 def test_a_finding_of_which_one_place_is_not_mended_gets_nothing(tmp_path: Path) -> None:
     made = scene(tmp_path, {"a.py": "import os\ntry:\n    import sys\nexcept ImportError:\n    pass\n"})
     places = [Wanted("F1", "a.py", line, line, "ruff", "F401") for line in (1, 3)]
-    assert made.offered(places[:1]).proposals
-    assert made.offered(places).proposals == {}
+    assert offered(made, places[:1]).proposals
+    assert offered(made, places).proposals == {}
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n"])
@@ -295,13 +268,13 @@ def test_imports_that_are_all_of_a_block_leave_what_ruff_leaves(ending: str, tmp
     blocks = "if x:\n    import os\n    import sys\nelse:\n\timport json\n\timport ast\n"
     source = f"x = 1\n{blocks}if x: import re; import csv\n".replace("\n", ending).encode()
     made = scene(tmp_path, {"a.py": source})
-    offered = made.offered([Wanted("F1", "a.py", line, line, "ruff", "F401") for line in (3, 4, 6, 7)])
+    found = offered(made, [Wanted("F1", "a.py", line, line, "ruff", "F401") for line in (3, 4, 6, 7)])
     (tmp_path / "b.py").write_bytes(source)
     words = (str(RUFF), "check", "--fix", "--isolated", "--no-cache", "--exit-zero", "--select", "F401", "b.py")
     subprocess.run(words, cwd=tmp_path, capture_output=True, check=True)
-    after = made.after("a.py", offered, "F1")
+    after = mended(made, "a.py", found, "F1")
     assert after.partition(b"if x: import")[0] == (tmp_path / "b.py").read_bytes().partition(b"if x: ")[0]
-    assert made.offered([Wanted("F1", "a.py", 8, 8, "ruff", "F401")]).proposals == {}
+    assert offered(made, [Wanted("F1", "a.py", 8, 8, "ruff", "F401")]).proposals == {}
 
 
 def test_without_a_sandbox_ruff_is_asked_with_our_own_selection_alone(tmp_path: Path) -> None:
@@ -316,27 +289,27 @@ def test_without_a_sandbox_ruff_is_asked_with_our_own_selection_alone(tmp_path: 
         Wanted("F2", "a.py", 1, 1, "ruff", "I001"),
         Wanted("F3", "t.sh", 2, 2, "shellcheck", "SC2086"),
     ]
-    assert list(made.offered(wanted).proposals) == ["F1"]
+    assert list(offered(made, wanted).proposals) == ["F1"]
     assert [job.name for job in made.jobs[0]] == ["fix:ruff:head"]
 
 
 def test_nothing_is_run_where_nothing_may_be_or_no_tool_found_anything(tmp_path: Path) -> None:
     made = scene(tmp_path, {"a.py": "import os\n"})
     wanted = [Wanted("F1", "a.py", 1, 1, "ruff", "F401")]
-    assert made.offered(wanted, replace(OPTIONS, execute=False)) == Offered()
-    assert made.offered(wanted, replace(OPTIONS, presets=())) == Offered()
-    assert made.offered([replace(wanted[0], tool="mypy")]) == Offered()
-    assert made.offered([]) == Offered()
+    assert offered(made, wanted, replace(OPTIONS, execute=False)) == Offered()
+    assert offered(made, wanted, replace(OPTIONS, presets=())) == Offered()
+    assert offered(made, [replace(wanted[0], tool="mypy")]) == Offered()
+    assert offered(made, []) == Offered()
     assert made.jobs == []
 
 
 def test_a_tool_that_fails_says_why_it_offers_nothing(tmp_path: Path) -> None:
     settings = {"ruff.toml": "required-version = '>=999'\n"}
     made = scene(tmp_path, {**settings, "a.py": "import os\n"}, settings)
-    offered = made.offered([Wanted("F1", "a.py", 1, 1, "ruff", "F401")])
-    assert list(offered.proposals) == ["F1"]
-    assert len(offered.notes) == 1
-    assert offered.notes[0].startswith("ruff offers no fixes: it failed (exit code 2)")
+    found = offered(made, [Wanted("F1", "a.py", 1, 1, "ruff", "F401")])
+    assert list(found.proposals) == ["F1"]
+    assert len(found.notes) == 1
+    assert found.notes[0].startswith("ruff offers no fixes: it failed (exit code 2)")
 
 
 def test_a_check_of_the_users_own_is_asked_in_the_format_of_its_report(tmp_path: Path) -> None:
@@ -347,20 +320,20 @@ def test_a_check_of_the_users_own_is_asked_in_the_format_of_its_report(tmp_path:
         options = CheckOptions(presets=(), custom=(Custom("mine", run, parser, files=("*.py",)),))
         (tmp_path / parser).mkdir()
         made = scene(tmp_path / parser, head)
-        offered = made.offered([Wanted("F1", "a.py", 1, 1, "mine", "F401")], options)
-        assert made.after("a.py", offered, "F1") == b"x = 1\n", parser
-        assert offered.proposals["F1"][0].author == "mine"
+        found = offered(made, [Wanted("F1", "a.py", 1, 1, "mine", "F401")], options)
+        assert mended(made, "a.py", found, "F1") == b"x = 1\n", parser
+        assert found.proposals["F1"][0].author == "mine"
 
 
 @pytest.mark.skipif(not shutil.which("gofmt", path="/usr/bin:/usr/local/bin"), reason="gofmt is not installed")
 def test_what_golangci_lint_says_of_gofmt_is_mended_by_gofmt(tmp_path: Path) -> None:
     source = 'package a\n\nfunc  F() []int {\n\tx := []int{1}\n\tfor i, _ := range x { x[i] = len("日") }\n\treturn x\n}\n'
     made = scene(tmp_path, {"a.go": source, "go.mod": "module a\n"})
-    offered = made.offered([Wanted("F1", "a.go", 3, 3, "golangci-lint", "gofmt")])
+    found = offered(made, [Wanted("F1", "a.go", 3, 3, "golangci-lint", "gofmt")])
     (tmp_path / "b.go").write_text(source)
     told = subprocess.run(("gofmt", "-s", "b.go"), cwd=tmp_path, capture_output=True, check=True)
-    assert made.after("a.go", offered, "F1") == told.stdout
-    assert len(offered.proposals["F1"][0].splices) > 1
+    assert mended(made, "a.go", found, "F1") == told.stdout
+    assert len(found.proposals["F1"][0].splices) > 1
 
 
 def test_of_reports_of_one_tool_the_first_that_mends_a_place_counts() -> None:
@@ -388,7 +361,7 @@ def test_words_of_a_tool_are_made_fit_to_be_seen() -> None:
 
 def test_the_rules_that_are_believed_are_those_of_the_first_run(tmp_path: Path) -> None:
     made = scene(tmp_path, {"a.py": "import os\n"})
-    made.offered([Wanted("F1", "a.py", 1, 1, "ruff", "F401")])
+    offered(made, [Wanted("F1", "a.py", 1, 1, "ruff", "F401")])
     (job,) = made.jobs[0]
     assert ",".join(CODES) in job.argv
     assert not job.executes
@@ -401,6 +374,6 @@ def test_a_report_that_was_cut_off_offers_nothing(tmp_path: Path) -> None:
     next(asked)
     with pytest.raises(StopIteration) as end:
         asked.send((Outcome(Ended.EXITED, 0, stdout=b'[{"filename": "a.py", "co'),))
-    offered = end.value.value
-    assert offered.proposals == {}
-    assert offered.notes[0].startswith("ruff offers no fixes: ")
+    found = end.value.value
+    assert found.proposals == {}
+    assert found.notes[0].startswith("ruff offers no fixes: ")

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reviewbot.adapters.sandbox import ClosableSandbox
 from reviewbot.domain.change import ChangeSet, FileChange, Revisions
 from reviewbot.domain.repair import Edit
-from reviewbot.drive import Bench, Deadline
 from reviewbot.evidence import formatters
 from reviewbot.evidence.formatters import Formatted, tidy
 from reviewbot.evidence.formatters.kept import kept, same_words
 from reviewbot.evidence.formatters.table import FORMATTERS, edition
 from reviewbot.evidence.view import CheckOptions, View
 from reviewbot.ports import Ended, Job, Outcome
-from reviewbot.testing import FakeClock, Watching
-from tests.evidence.lab import opened
+from tests.evidence.asked import Scene, scene
 
 pytestmark = pytest.mark.usefixtures("bubblewrap")
 
@@ -32,40 +28,14 @@ UNTIDY = "\n\nx = [1,\n  2]\n"
 TIDY = "\n\nx = [1, 2]\n"
 
 
-@dataclass
-class Scene:
-    """A change and its sandbox; ``jobs`` are those that were run, a list for each round."""
-
-    view: View
-    room: ClosableSandbox
-    jobs: list[tuple[Job, ...]] = field(default_factory=list)
-
-    def laid_out(self, *edits: Edit, options: CheckOptions | None = None) -> Formatted:
-        bench = Bench(self.room, deadline=Deadline(FakeClock(), 600), observer=Watching(), cores=2)
-        return bench.conduct(self._watched(formatters.laid_out(self.view, edits, options or CheckOptions())))
-
-    def after(self, path: str, content: str | bytes) -> bytes | None:
-        data = content.encode() if isinstance(content, str) else content
-        return self.laid_out(Edit(path, data)).edits[0].content
-
-    def _watched(
-        self, asked: Generator[tuple[Job, ...], tuple[Outcome, ...], Formatted]
-    ) -> Generator[tuple[Job, ...], tuple[Outcome, ...], Formatted]:
-        try:
-            jobs = next(asked)
-            while True:
-                self.jobs.append(jobs)
-                jobs = asked.send((yield jobs))
-        except StopIteration as end:
-            found: Formatted = end.value
-            return found
+def laid_out(made: Scene, *edits: Edit, options: CheckOptions | None = None) -> Formatted:
+    return made.conduct(formatters.laid_out(made.view, edits, options or CheckOptions()))
 
 
-Files = Mapping[str, str | bytes]
-
-
-def scene(folder: Path, head: Files, base: Files | None = None, *, level: str = "auto") -> Scene:
-    return Scene(*opened(folder, base or {"README": "x"}, head, level=level))
+def after(made: Scene, path: str, content: str | bytes) -> bytes | None:
+    """What becomes of a file that is written so."""
+    data = content.encode() if isinstance(content, str) else content
+    return laid_out(made, Edit(path, data)).edits[0].content
 
 
 def needs(program: str) -> pytest.MarkDecorator:
@@ -74,18 +44,18 @@ def needs(program: str) -> pytest.MarkDecorator:
 
 def test_a_file_that_the_formatter_leaves_as_it_is_is_formatted(tmp_path: Path) -> None:
     made = scene(tmp_path, {"a.py": NEAT})
-    assert made.after("a.py", NEAT + UNTIDY) == (NEAT + TIDY).encode()
+    assert after(made, "a.py", NEAT + UNTIDY) == (NEAT + TIDY).encode()
     assert [job.name for job in made.jobs[0]] == ["format:ruff format:head", "format:black:head"]
     assert len(made.jobs) == 2
 
 
 @pytest.mark.parametrize("head", ["x=1\n", NEAT.replace('"', "'"), "def f(:\n"], ids=["untidy", "other quotes", "not Python"])
 def test_a_file_that_the_formatter_would_change_is_left_as_it_was_written(head: str, tmp_path: Path) -> None:
-    assert scene(tmp_path, {"a.py": head}).after("a.py", head + UNTIDY) == (head + UNTIDY).encode()
+    assert after(scene(tmp_path, {"a.py": head}), "a.py", head + UNTIDY) == (head + UNTIDY).encode()
 
 
 def test_what_cannot_be_parsed_is_left_as_it_was_written(tmp_path: Path) -> None:
-    assert scene(tmp_path, {"a.py": NEAT}).after("a.py", "def f(:\n  x\n") == b"def f(:\n  x\n"
+    assert after(scene(tmp_path, {"a.py": NEAT}), "a.py", "def f(:\n  x\n") == b"def f(:\n  x\n"
 
 
 def test_the_settings_of_the_base_hold_and_not_those_of_the_change(tmp_path: Path) -> None:
@@ -93,21 +63,21 @@ def test_the_settings_of_the_base_hold_and_not_those_of_the_change(tmp_path: Pat
     head = {"ruff.toml": "line-length = 200\n", "sub/ruff.toml": "line-length = 200\n", "sub/a.py": NEAT.replace('"', "'")}
     made = scene(tmp_path, head, base)
     assert (
-        made.after("sub/a.py", head["sub/a.py"] + '\n\nx = ["a long text", "another one"]\n')
+        after(made, "sub/a.py", head["sub/a.py"] + '\n\nx = ["a long text", "another one"]\n')
         == (head["sub/a.py"] + "\n\nx = [\n    'a long text',\n    'another one',\n]\n").encode()
     )
 
 
 def test_a_file_that_the_settings_leave_out_is_left_as_it_was_written(tmp_path: Path) -> None:
     settings = {"ruff.toml": "extend-exclude = ['a.py']\n"}
-    assert scene(tmp_path, {**settings, "a.py": NEAT}, settings).after("a.py", NEAT + UNTIDY) == (NEAT + UNTIDY).encode()
+    assert after(scene(tmp_path, {**settings, "a.py": NEAT}, settings), "a.py", NEAT + UNTIDY) == (NEAT + UNTIDY).encode()
 
 
 @needs("gofmt")
 def test_go_is_formatted_by_gofmt_without_a_sandbox(tmp_path: Path) -> None:
     head = "package a\n\nfunc F() int {\n\treturn 1\n}\n"
     made = scene(tmp_path, {"a.go": head}, level="none")
-    assert made.after("a.go", head + "func  G() int {\n return 2 }\n") == (head + "func G() int {\n\treturn 2\n}\n").encode()
+    assert after(made, "a.go", head + "func  G() int {\n return 2 }\n") == (head + "func G() int {\n\treturn 2\n}\n").encode()
     assert not any(job.executes for jobs in made.jobs for job in jobs)
 
 
@@ -116,7 +86,7 @@ def test_shell_is_formatted_by_the_settings_of_its_editor(tmp_path: Path) -> Non
     settings = {".editorconfig": "[*.sh]\nindent_style = space\nindent_size = 3\n"}
     head = "if true; then\n   echo 1\nfi\n"
     made = scene(tmp_path, {**settings, "a.sh": head}, settings)
-    assert made.after("a.sh", head + "if true; then\n echo 2\nfi\n") == (head + head.replace("1", "2")).encode()
+    assert after(made, "a.sh", head + "if true; then\n echo 2\nfi\n") == (head + head.replace("1", "2")).encode()
 
 
 @needs("rustfmt")
@@ -125,26 +95,26 @@ def test_rust_is_formatted_in_the_edition_of_the_project(tmp_path: Path) -> None
     head = "fn f() {}\n"
     made = scene(tmp_path, {**package, "src/a.rs": head}, package)
     assert (
-        made.after("src/a.rs", head + "fn  g( ) { let x=async {1}; }\n")
+        after(made, "src/a.rs", head + "fn  g( ) { let x=async {1}; }\n")
         == (head + "fn g() {\n    let x = async { 1 };\n}\n").encode()
     )
 
 
 def test_without_a_sandbox_nothing_reads_the_projects_settings_and_that_is_told(tmp_path: Path) -> None:
     settings = {"ruff.toml": ""}
-    made = scene(tmp_path, {**settings, "a.py": NEAT}, settings, level="none").laid_out(Edit("a.py", (NEAT + UNTIDY).encode()))
+    made = laid_out(scene(tmp_path, {**settings, "a.py": NEAT}, settings, level="none"), Edit("a.py", (NEAT + UNTIDY).encode()))
     assert made.edits[0].content == (NEAT + UNTIDY).encode()
     assert made.notes == ("whether the project formats with ruff format is not known: there is no sandbox",)
 
 
 def test_without_a_sandbox_and_without_settings_ruff_only_parses(tmp_path: Path) -> None:
     made = scene(tmp_path, {"a.py": NEAT}, level="none")
-    assert made.after("a.py", NEAT + UNTIDY) == (NEAT + TIDY).encode()
+    assert after(made, "a.py", NEAT + UNTIDY) == (NEAT + TIDY).encode()
 
 
 def test_nothing_is_run_where_nothing_may_be(tmp_path: Path) -> None:
     made = scene(tmp_path, {"a.py": NEAT.replace("\n", "\r\n")})
-    edits = made.laid_out(Edit("a.py", (NEAT + UNTIDY).encode()), options=CheckOptions(execute=False)).edits
+    edits = laid_out(made, Edit("a.py", (NEAT + UNTIDY).encode()), options=CheckOptions(execute=False)).edits
     assert edits[0].content == (NEAT + UNTIDY).replace("\n", "\r\n").encode()
     assert made.jobs == []
 
@@ -153,7 +123,7 @@ def test_a_hundred_files_are_one_run_and_another_of_those_that_change(tmp_path: 
     head = {f"part{number}.py": NEAT for number in range(100)}
     made = scene(tmp_path, head)
     edits = tuple(Edit(path, (NEAT + (UNTIDY if number % 2 else TIDY)).encode()) for number, path in enumerate(head))
-    found = made.laid_out(*edits).edits
+    found = laid_out(made, *edits).edits
     assert found == tuple(Edit(path, (NEAT + TIDY).encode()) for path in head)
     assert [len({job.name for job in jobs}) == len(jobs) <= 2 for jobs in made.jobs] == [True, True]
     assert len(made.jobs[1][0].files) == 100
@@ -171,7 +141,7 @@ def test_more_files_than_can_be_named_at_once_are_several_runs() -> None:
 def test_files_that_go_and_files_that_nobody_formats_are_left_alone(tmp_path: Path) -> None:
     made = scene(tmp_path, {"a.py": NEAT, "b.txt": "x\n"})
     edits = (Edit("a.py", None), Edit("b.txt", b"y  =  1\n"), Edit("new.txt", b"z"))
-    assert made.laid_out(*edits) == Formatted(edits)
+    assert laid_out(made, *edits) == Formatted(edits)
     assert made.jobs == []
 
 
@@ -187,20 +157,20 @@ def test_files_that_go_and_files_that_nobody_formats_are_left_alone(tmp_path: Pa
 )
 def test_a_new_file_is_formatted_as_those_near_it_are(neighbours: Mapping[str, str], formatted: bool, tmp_path: Path) -> None:
     made = scene(tmp_path, neighbours)
-    assert made.after("pkg/new.py", UNTIDY) == (b"x = [1, 2]\n" if formatted else UNTIDY.encode())
+    assert after(made, "pkg/new.py", UNTIDY) == (b"x = [1, 2]\n" if formatted else UNTIDY.encode())
     if not neighbours.get("pkg/__init__.py", "."):
-        assert made.after("pkg/__init__.py", UNTIDY) == UNTIDY.encode()
+        assert after(made, "pkg/__init__.py", UNTIDY) == UNTIDY.encode()
 
 
 def test_the_edits_stay_as_many_and_in_their_order(tmp_path: Path) -> None:
     made = scene(tmp_path, {"a.py": NEAT, "b.py": "x=1\n", "c.go": "package c\n"})
     edits = tuple(Edit(path, UNTIDY.encode()) for path in ("c.go", "b.py", "a.py", "n.py"))
-    assert [edit.path for edit in made.laid_out(*edits).edits] == ["c.go", "b.py", "a.py", "n.py"]
+    assert [edit.path for edit in laid_out(made, *edits).edits] == ["c.go", "b.py", "a.py", "n.py"]
 
 
 def test_a_name_that_looks_like_an_option_or_a_command_is_only_a_name(tmp_path: Path) -> None:
     name = "-q $(touch out) '; echo.py"
-    assert scene(tmp_path, {name: NEAT}).after(name, NEAT + UNTIDY) == (NEAT + TIDY).encode()
+    assert after(scene(tmp_path, {name: NEAT}), name, NEAT + UNTIDY) == (NEAT + TIDY).encode()
 
 
 @pytest.mark.parametrize(

@@ -327,7 +327,7 @@ def test_undo_puts_the_files_back_byte_for_byte_and_does_not_fix_that_again(
     assert reactions == DONE, text
     assert repository.code.git("rev-parse", "topic^{tree}") == repository.code.git("rev-parse", "topic~2^{tree}")
     author, headline, marks = commits(repository)[-1]
-    assert (author, headline, marks) == (BOT, "Take the fix of F2 back", {"Finding": ["F2"], "Undo": [ours]})
+    assert (author, headline, marks["Finding"], marks["Undo"]) == (BOT, "Take the fix of F2 back", ["F2"], [ours])
     assert f"This reverts commit {ours}." in repository.code.git("log", "-1", "--format=%B", "topic")
     kept = memory(pull)
     assert [(made.id, made.outcome, made.why) for made in kept.mended if made.id == "F2"] == [

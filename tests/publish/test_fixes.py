@@ -51,10 +51,10 @@ def test_what_it_was_proven_together_with_is_said() -> None:
 
 
 def test_taking_back_says_what_and_is_known_again() -> None:
-    made = fixes.undoing("F1", SHA)
+    made = fixes.undoing("F1", SHA, command=7)
     assert made.headline == "Take the fix of F1 back"
     assert made.body.startswith(f"This reverts commit {SHA}.\n\n")
-    assert made.trailers == ("Reviewbot-Finding: F1", f"Reviewbot-Undo: {SHA}")
+    assert made.trailers == ("Reviewbot-Finding: F1", f"Reviewbot-Undo: {SHA}", "Reviewbot-Command: 7")
 
 
 ALIVE = re.compile(

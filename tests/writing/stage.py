@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import signal
 import stat
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Self
 
 from reviewbot.adapters.git import GitRepo
 from reviewbot.adapters.git import place as places
@@ -140,20 +141,46 @@ def contents(top: Path) -> dict[str, tuple[bytes, int]]:
     return {path: (content, mode) for path, (content, mode, _) in files(top).items()}
 
 
-@contextmanager
-def in_child(work: Callable[[], object]) -> Iterator[int]:
-    """Run it in a process of its own, which ends with it; its exit status is there when the block begins."""
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            work()
-            code = 0
-        except KeyboardInterrupt:
-            code = 130
-        finally:
-            os._exit(code)
-    yield os.waitpid(child, 0)[1]
+class Child:
+    """A process of its own that does some work and ends with it: 0 done, 130 interrupted, else 1."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", DeprecationWarning)  # other threads of the tests' process hold nothing that it needs
+            self.id = os.fork()
+        if self.id == 0:
+            code = 1
+            try:
+                work()
+                code = 0
+            except KeyboardInterrupt:
+                code = 130
+            finally:
+                os._exit(code)
+        self._status: int | None = None
+
+    def kill(self) -> None:
+        os.kill(self.id, signal.SIGKILL)
+
+    def status(self) -> int:
+        """As `os.waitpid` tells it, when the process has ended."""
+        if self._status is None:
+            self._status = os.waitpid(self.id, 0)[1]
+        return self._status
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is None:
+            self.kill()
+            self.status()
+
+
+def status_of(work: Callable[[], object]) -> int:
+    """How a process of its own ended that did this."""
+    with Child(work) as child:
+        return child.status()
 
 
 class StopAt:

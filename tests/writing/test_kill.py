@@ -13,8 +13,9 @@ import pytest
 
 from reviewbot.adapters.git.writing import LocalWriter
 from reviewbot.domain.event import TargetKind
+from reviewbot.errors import WriteError
 from reviewbot.ports.writing import Recovered, WritePlan
-from tests.writing.stage import Stage, State, StopAt, contents, in_child
+from tests.writing.stage import Child, Stage, State, StopAt, contents, status_of
 
 WORKTREE, STAGED, COMMIT = TargetKind.WORKTREE, TargetKind.STAGED, TargetKind.COMMIT
 PLANS = [(WORKTREE, False), (STAGED, False), (COMMIT, False), (COMMIT, True)]
@@ -51,9 +52,9 @@ def stopped(stage: Stage, work: Work, number: int, sign: signal.Signals = signal
             signal.signal(sign, signal.SIG_DFL)
         work(stage.writer(StopAt(number, sign)))
 
-    with in_child(run) as status:
-        assert status in (0, sign, 130 << 8), f"step {number} ended with {status}"
-        return status != 0
+    status = status_of(run)
+    assert status in (0, sign, 130 << 8), f"step {number} ended with {status}"
+    return status != 0
 
 
 def left_by(stage: Stage, before: State) -> Recovered | None:
@@ -182,8 +183,7 @@ def test_killed_while_it_is_taken_back_after_an_interrupt(stage: Stage) -> None:
             interrupt, kill = StopAt(begun, signal.SIGINT), StopAt(begun + number, signal.SIGKILL)
             stage.writer(lambda step: (interrupt(step), kill(step))).write(plan)  # type: ignore[func-returns-value]
 
-        with in_child(run) as status:
-            ended = status
+        ended = status_of(run)
         stage.writer().recover()
         stage.is_sound()
         assert replace(stage.state(), logs={}) == replace(before, logs={})
@@ -198,21 +198,13 @@ def test_killed_at_any_time(stage: Stage, kind: TargetKind, commit: bool) -> Non
     """Also between two steps, and while git is at work."""
     plan = plan_of(stage, kind, commit)
     began = time.monotonic()
-    with in_child(lambda: stage.writer().write(plan)) as status:
-        assert status == 0
+    assert status_of(lambda: stage.writer().write(plan)) == 0
     lasts = time.monotonic() - began
     stage.writer().undo()
     for number in range(25):
         before = stage.state()
-        child = os.fork()
-        if child == 0:
-            try:
-                stage.writer().write(plan)
-            finally:
-                os._exit(0)
-        time.sleep(lasts * number / 25)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
+        with Child(lambda: stage.writer().write(plan)):
+            time.sleep(lasts * number / 25)
         stage.writer().recover()
         stage.is_sound()
         if stage.backups():
@@ -240,7 +232,7 @@ def test_a_disk_that_is_full_leaves_all_as_it_was(stage: Stage) -> None:
             raise OSError(28, "No space left on device")
 
     plan, before = plan_of(stage, COMMIT, commit=True), stage.state()
-    with pytest.raises(Exception, match="No space left on device"):
+    with pytest.raises(WriteError, match="No space left on device"):
         stage.writer(full).write(plan)
     assert stage.state() == before
     stage.is_sound()
@@ -353,21 +345,20 @@ def test_a_write_that_went_on_in_git_after_the_kill_is_waited_for(stage: Stage, 
     (slow / "git").write_text(script)
     (slow / "git").chmod(0o755)
     plan = plan_of(stage, COMMIT, commit=True)
-    child = os.fork()
-    if child == 0:
-        try:
-            os.environ["PATH"] = f"{slow}:{os.environ['PATH']}"
-            stage.writer().write(plan)
-        finally:
-            os._exit(1)
-    until = time.monotonic() + 30
-    while not (tmp_path / "here2").exists() and time.monotonic() < until:
-        time.sleep(0.01)
-    os.kill(child, signal.SIGKILL)
-    os.waitpid(child, 0)
-    with pytest.raises(Exception, match="another reviewbot is writing"):
-        stage.writer(wait=0.1).recover()
-    go.touch()
+
+    def work() -> None:
+        os.environ["PATH"] = f"{slow}:{os.environ['PATH']}"
+        stage.writer().write(plan)
+
+    with Child(work):
+        until = time.monotonic() + 30
+        while not (tmp_path / "here2").exists() and time.monotonic() < until:
+            time.sleep(0.01)
+    try:
+        with pytest.raises(WriteError, match="another reviewbot is writing"):
+            stage.writer(wait=0.1).recover()
+    finally:
+        go.touch()
     mended = stage.writer().recover()
     assert mended is not None
     assert mended.completed

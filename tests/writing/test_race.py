@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from reviewbot.domain.event import TargetKind
 from reviewbot.errors import WriteError
-from tests.writing.stage import Stage, contents, in_child
+from tests.writing.stage import Child, Stage, contents, status_of
 
 WORKTREE, STAGED, COMMIT = TargetKind.WORKTREE, TargetKind.STAGED, TargetKind.COMMIT
 
@@ -159,6 +161,19 @@ def test_what_is_staged_meanwhile_stays_staged(stage: Stage, kind: TargetKind, c
     stage.is_sound()
 
 
+@pytest.mark.parametrize("step", ["prepared", "sure"])
+def test_the_lock_of_another_git_is_left_to_it(stage: Stage, step: str) -> None:
+    plan = stage.plan(STAGED, {"a.py": "eins\n"})
+    before, lock = stage.state(), stage.git_dir / "index.lock"
+    with pytest.raises(WriteError, match="another git is at work"):
+        stage.writer(At(step, lambda: lock.write_bytes(b"of another"))).write(plan)
+    assert lock.read_bytes() == b"of another"
+    assert stage.writer().write(stage.plan(WORKTREE, {"lib/b.py": "zwei\n"})).paths == ("lib/b.py",)
+    assert stage.writer().undo().paths == ("lib/b.py",)
+    assert lock.read_bytes() == b"of another"
+    assert (stage.state().index, stage.state().refs) == (before.index, before.refs)
+
+
 def test_a_branch_that_moves_meanwhile_is_not_moved(stage: Stage) -> None:
     plan = stage.plan(COMMIT, {"a.py": "eins\n"}, commit=True)
     before = stage.state()
@@ -181,19 +196,13 @@ def test_two_writers_do_not_work_at_once(stage: Stage) -> None:
             os.write(tell, b".")
             os.read(wait, 1)
 
-    child = os.fork()
-    if child == 0:
-        try:
-            stage.writer(hold).write(plan)
-            os._exit(0)
-        finally:
-            os._exit(1)
-    os.read(told, 1)
-    for work in (lambda: stage.writer(wait=0.1).write(plan), stage.writer(wait=0.1).undo, stage.writer(wait=0.1).recover):
-        with pytest.raises(WriteError, match=rf"another reviewbot is writing here \(process {child}, since"):
-            work()
-    os.write(go, b".")
-    assert os.waitpid(child, 0)[1] == 0
+    with Child(lambda: stage.writer(hold).write(plan)) as child:
+        os.read(told, 1)
+        for work in (lambda: stage.writer(wait=0.1).write(plan), stage.writer(wait=0.1).undo, stage.writer(wait=0.1).recover):
+            with pytest.raises(WriteError, match=rf"another reviewbot is writing here \(process {child.id}, since"):
+                work()
+        os.write(go, b".")
+        assert child.status() == 0
     with pytest.raises(WriteError, match="something changed since"):
         stage.writer().write(plan)
     assert contents(stage.repo.path)["a.py"][0] == b"eins\n"
@@ -204,17 +213,13 @@ def test_two_writers_do_not_work_at_once(stage: Stage) -> None:
 def test_many_writers_come_one_after_the_other(stage: Stage, tmp_path: Path) -> None:
     """Each makes a file of its own; everyone gets a turn."""
     tree = stage.repo.git("rev-parse", "HEAD^{tree}")
-    children = []
-    for number in range(5):
-        child = os.fork()
-        if child == 0:
-            try:
-                stage.writer(wait=60).write(stage.plan(WORKTREE, {f"new{number}.py": "x\n"}, tree=tree))
-                os._exit(0)
-            finally:
-                os._exit(1)
-        children.append(child)
-    assert [os.waitpid(child, 0)[1] for child in children] == [0] * 5
+
+    def write(number: int) -> None:
+        stage.writer(wait=60).write(stage.plan(WORKTREE, {f"new{number}.py": "x\n"}, tree=tree))
+
+    with ExitStack() as stack:
+        children = [stack.enter_context(Child(partial(write, number))) for number in range(5)]
+        assert [child.status() for child in children] == [0] * 5
     assert len(stage.backups()) == 5
     assert not (stage.git_dir / "reviewbot" / "lock").exists()
     stage.is_sound()
@@ -224,7 +229,6 @@ def test_a_lock_that_a_dead_process_left_holds_nobody_up(stage: Stage) -> None:
     def die() -> None:
         stage.writer(lambda _step: os._exit(9)).write(stage.plan(WORKTREE, {"a.py": "eins\n"}))
 
-    with in_child(die) as status:
-        assert status == 9 << 8
+    assert status_of(die) == 9 << 8
     assert (stage.git_dir / "reviewbot" / "lock").exists()
     assert stage.writer(wait=0).write(stage.plan(WORKTREE, {"a.py": "eins\n"})).paths == ("a.py",)

@@ -58,7 +58,7 @@ def offered(wanted: Sequence[Wanted], view: View, options: CheckOptions) -> _Ask
     texts = _texts(wanted, view)
     made = pairing.proposals(wanted, reports, texts)
     before = tuple(report for report in reports if report.tool == consequences.AUTHOR)
-    made = yield from consequences.followed(made, Reporter(view, options, texts, before))
+    made = yield from consequences.followed(made, wanted, Reporter(view, options, texts, before))
     return Offered(made, tuple(dict.fromkeys(notes)))
 
 

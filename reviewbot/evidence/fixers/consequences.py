@@ -7,17 +7,19 @@ is mended by another proposal of the last of them, for the case that all others 
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from reviewbot.evidence import shown
-from reviewbot.evidence.fixers.news import News, Reporter, State, mended
+from reviewbot.evidence.fixers.news import Files, News, Reporter, State, mended
+from reviewbot.evidence.fixers.pairing import Wanted
 from reviewbot.evidence.fixers.splices import applied, between, by_path, together
 from reviewbot.evidence.fixers.text import Text
 from reviewbot.ports import Job, Outcome, Proposal, Splice
 
 AUTHOR = "ruff"
-MOST_LANES = 6
+MOST_LANES = 4
 """Fixes of one file that are looked at, each in a run of its own with fixes of other files [design]."""
 MOST_TURNS = 3
 """How often what came new is mended: an unused import first, then the order of those that are left."""
@@ -25,48 +27,86 @@ MOST_TURNS = 3
 Proposals = Mapping[str, tuple[Proposal, ...]]
 
 
+Runs = tuple[Job, ...]
+Gone = Counter[tuple[str, str]]
+
+
 @dataclass(frozen=True, slots=True)
 class _Course:
-    """A fix under way: the files with it in them, and what was added in words."""
+    """A fix under way: the files with it in them, what it mends, and what was added in words."""
 
     finding: str
-    files: State
+    files: Files
+    gone: Gone
     words: tuple[str, ...] = ()
 
 
-def followed(made: Proposals, reporter: Reporter) -> Generator[tuple[Job, ...], tuple[Outcome, ...], Proposals]:
+def followed(made: Proposals, wanted: Iterable[Wanted], reporter: Reporter) -> Generator[Runs, tuple[Outcome, ...], Proposals]:
     """The proposals, those of ruff with what must follow from them. Others are left as they are."""
     firsts = {finding: one for finding, proposals in made.items() for one in proposals if one.author == AUTHOR}
     if not (firsts and reporter.before):
         return made
-    heads = reporter.heads
-    (news,) = yield from reporter.news([_all(firsts.values(), heads)[0]])
-    stirred = {path for path, found in news.items() if found}
+    gone: defaultdict[str, Gone] = defaultdict(Counter)
+    for place in wanted:
+        gone[place.finding][place.path, place.rule] += 1
+    whole = _Whole.of(firsts, gone, reporter.heads)
+    (news,) = yield from reporter.news([whole.state])
+    stirred = frozenset(path for path, found in news.items() if found)
     if not stirred:
         return made
-    alone = [_Course(finding, _files(one, heads)) for finding, one in firsts.items() if stirred & {s.path for s in one.splices}]
-    ended = yield from _mended(_lanes(alone), reporter)
-    firsts |= {one.finding: _proposal(firsts[one.finding], one, heads) for one in ended if one.words}
-    state, taken = _all(firsts.values(), heads)
-    (news,) = yield from reporter.news([{path: state[path] for path in sorted(stirred) if path in state}])
-    last = {splice.path: finding for finding, one in firsts.items() for splice in one.splices if set(one.splices) <= set(taken)}
-    seconds = {
-        last[path]: _second(firsts[last[path]], taken, found, path=path, data=heads[path].data)
-        for path, found in news.items()
-        if found and path in last
-    }
+    alone = (
+        _Course(finding, _files(one, reporter.heads), gone[finding])
+        for finding, one in firsts.items()
+        if any(splice.path in stirred for splice in one.splices)
+    )
+    for one in (yield from _mended(_lanes(alone), reporter)):
+        if one.words:
+            firsts[one.finding] = _proposal(firsts[one.finding], one, reporter.heads)
+    whole = _Whole.of(firsts, gone, reporter.heads)
+    (news,) = yield from reporter.news([whole.within(stirred)])
+    seconds = {whole.last[path]: whole.second(path, found, firsts) for path, found in news.items() if found}
     return {finding: _replaced(proposals, firsts.get(finding), seconds.get(finding)) for finding, proposals in made.items()}
 
 
-def _all(proposals: Iterable[Proposal], heads: Mapping[str, Text]) -> tuple[State, tuple[Splice, ...]]:
-    """The files with as many of the proposals as go together, and what was put into them."""
-    taken: tuple[Splice, ...] = ()
-    for one in proposals:
-        taken = together((*taken, *one.splices)) or taken
-    return {path: applied(heads[path].data, mine) for path, mine in by_path(taken)}, taken
+@dataclass(frozen=True)
+class _Whole:
+    """The files with as many of the proposals as go together: what was put into them, and whose was the last in each."""
+
+    state: State
+    taken: tuple[Splice, ...]
+    last: Mapping[str, str]
+    heads: Mapping[str, Text]
+
+    @classmethod
+    def of(cls, proposals: Mapping[str, Proposal], gone: Mapping[str, Gone], heads: Mapping[str, Text]) -> _Whole:
+        """The first of those that are in each other's way is taken."""
+        taken: tuple[Splice, ...] = ()
+        last: dict[str, str] = {}
+        mends: Gone = Counter()
+        for finding, one in proposals.items():
+            more = together((*taken, *one.splices))
+            if more is not None:
+                taken = more
+                mends += gone[finding]
+                last |= dict.fromkeys((splice.path for splice in one.splices), finding)
+        files = {path: applied(heads[path].data, mine) for path, mine in by_path(taken)}
+        return cls(State(files, mends), taken, last, heads)
+
+    def within(self, paths: frozenset[str]) -> State:
+        """Some of the files."""
+        return State({path: data for path, data in self.state.files.items() if path in paths}, self.state.gone)
+
+    def second(self, path: str, news: Iterable[News], firsts: Mapping[str, Proposal]) -> Proposal | None:
+        """The last proposal for a file with what all of them together bring about; ``None`` where that is not to be had."""
+        first, state = firsts[self.last[path]], self.state.files[path]
+        after, words = mended(state, news)
+        inside = [splice for splice in self.taken if splice.path == path]
+        more = [_at_head(splice, inside) for splice in between(path, state, after)]
+        found = together((*first.splices, *(one for one in more if one is not None)))
+        return replace(first, splices=found, explanation=_told(first, words)) if found and more and None not in more else None
 
 
-def _files(proposal: Proposal, heads: Mapping[str, Text]) -> State:
+def _files(proposal: Proposal, heads: Mapping[str, Text]) -> Files:
     return {path: applied(heads[path].data, mine) for path, mine in by_path(proposal.splices)}
 
 
@@ -81,14 +121,27 @@ def _lanes(courses: Iterable[_Course]) -> list[list[_Course]]:
 
 def _mended(lanes: Sequence[list[_Course]], reporter: Reporter) -> Generator[tuple[Job, ...], tuple[Outcome, ...], list[_Course]]:
     """Every fix with what it brings mended, as far as that can be."""
+    ended: dict[str, _Course] = {}
     lanes = list(lanes)
     for _ in range(MOST_TURNS):
-        news = yield from reporter.news([{path: data for one in lane for path, data in one.files.items()} for lane in lanes])
+        news = yield from reporter.news([_beside(lane) for lane in lanes])
         after = [[_further(one, told) for one in lane] for lane, told in zip(lanes, news, strict=True)]
-        if after == lanes:
+        ended |= {one.finding: one for lane in after for one in lane}
+        moved = [[one for one in lane if one not in old] for lane, old in zip(after, lanes, strict=True)]
+        lanes = [lane for lane in moved if lane]
+        if not lanes:
             break
-        lanes = after
-    return [one for lane in lanes for one in lane]
+    return list(ended.values())
+
+
+def _beside(lane: Iterable[_Course]) -> State:
+    """Fixes of different files, as one state of them."""
+    files: dict[str, bytes] = {}
+    gone: Gone = Counter()
+    for one in lane:
+        files |= one.files
+        gone += one.gone
+    return State(files, gone)
 
 
 def _further(course: _Course, news: Mapping[str, tuple[News, ...]]) -> _Course:
@@ -96,25 +149,13 @@ def _further(course: _Course, news: Mapping[str, tuple[News, ...]]) -> _Course:
     for path, data in course.files.items():
         files[path], told = mended(data, news.get(path, ()))
         words += told
-    return _Course(course.finding, files, tuple(words))
+    return replace(course, files=files, words=tuple(words))
 
 
 def _proposal(first: Proposal, course: _Course, heads: Mapping[str, Text]) -> Proposal:
     """The whole of a fix, line by line."""
     splices = (splice for path, data in course.files.items() for splice in between(path, heads[path].data, data))
     return replace(first, splices=tuple(splices), explanation=_told(first, course.words))
-
-
-def _second(first: Proposal, taken: Sequence[Splice], news: Iterable[News], *, path: str, data: bytes) -> Proposal | None:
-    """The proposal with what it brings about together with all that is ``taken``."""
-    inside = [splice for splice in taken if splice.path == path]
-    state = applied(data, inside)
-    after, words = mended(state, news)
-    more = [_at_head(splice, inside) for splice in between(path, state, after)]
-    if not more or None in more:
-        return None
-    found = together((*first.splices, *(one for one in more if one is not None)))
-    return replace(first, splices=found, explanation=_told(first, words)) if found else None
 
 
 def _at_head(splice: Splice, inside: Iterable[Splice]) -> Splice | None:

@@ -11,6 +11,7 @@ from reviewbot.domain.change import Contents
 from reviewbot.evidence.fixers import emptied, sources
 from reviewbot.evidence.fixers.offer import Offer
 from reviewbot.evidence.fixers.pairing import Report, Wanted, resolved
+from reviewbot.evidence.fixers.sources import Inquiry
 from reviewbot.evidence.fixers.splices import applied, together
 from reviewbot.evidence.fixers.text import Text, Unplaced
 from reviewbot.evidence.match import NOQA
@@ -18,8 +19,15 @@ from reviewbot.evidence.parsers.remark import Unreadable
 from reviewbot.evidence.view import CheckOptions, View
 from reviewbot.ports import Job, Outcome, Splice
 
-State = Mapping[str, bytes]
-"""Files as they would be, by path: those that differ from head."""
+Files = Mapping[str, bytes]
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Files as they would be, by path: those that differ from head. ``gone`` counts what is mended in them, by path and rule."""
+
+    files: Files
+    gone: Counter[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +52,7 @@ class Reporter:
         self, states: Sequence[State]
     ) -> Generator[tuple[Job, ...], tuple[Outcome, ...], list[Mapping[str, tuple[News, ...]]]]:
         """What is new in each state, by path. All states are looked at side by side."""
-        asked = [tuple(sources.inquiries(_ANY, self._having(state), self.options)) for state in states]
+        asked = [tuple(self._asked(state.files)) for state in states]
         outcomes = iter((yield tuple(job for inquiries in asked for inquiry in inquiries for job in inquiry.jobs)))
         told: list[Mapping[str, tuple[News, ...]]] = []
         for state, inquiries in zip(states, asked, strict=True):
@@ -54,17 +62,25 @@ class Reporter:
                 with suppress(Unreadable):  # who says nothing now says nothing new
                     reports.append(inquiry.report(mine))
             alike = len(reports) == len(self.before)
-            told.append({path: tuple(self._new(path, data, reports)) for path, data in state.items()} if alike else {})
+            told.append({path: tuple(self._new(path, state, reports)) for path in state.files} if alike else {})
         return told
 
-    def _having(self, state: State) -> View:
-        bases = {file.path: self.view.contents_of(file).base for file in self.view.files if file.path in state}
-        return replace(self.view, contents={**self.view.contents, **{path: Contents(bases[path], state[path]) for path in bases}})
+    def _asked(self, made: Files) -> Iterator[Inquiry]:
+        """The same runs as before, over these files alone. What else the change has must be there all the same: it says which
+        imports are the project's own."""
+        files = tuple(file for file in self.view.files if file.path in made)
+        contents = {file.path: Contents(self.view.contents_of(file).base, made[file.path]) for file in files}
+        others = {} if self.view.is_audit else {file.path: self.view.contents_of(file).head for file in self.view.python()}
+        beside = tuple((path, data) for path, data in others.items() if data is not None and path not in made)
+        for inquiry in sources.inquiries(_ANY, replace(self.view, files=files, contents=contents), self.options):
+            jobs = (replace(job, overlay=(*job.overlay, *beside)) if job.tree else job for job in inquiry.jobs)
+            yield replace(inquiry, jobs=tuple(jobs))
 
-    def _new(self, path: str, data: bytes, reports: Iterable[Report]) -> Iterator[News]:
-        text, head = Text(data), self.heads[path]
+    def _new(self, path: str, state: State, reports: Iterable[Report]) -> Iterator[News]:
+        text, head = Text(state.files[path]), self.heads[path]
+        gone = Counter({rule: count for (name, rule), count in state.gone.items() if name == path})
         for before, now in zip(self.before, reports, strict=True):
-            for offer in _unheard((before.about(path), head), (now.about(path), text)):
+            for offer in _unheard((before.about(path), head), (now.about(path), text), gone):
                 if offer.changes and not _is_meant(path, _mark(offer, text)):
                     with suppress(Unplaced):
                         yield News(offer.rule, tuple(resolved(offer, now, {path: text})), offer.explanation)
@@ -87,15 +103,15 @@ _ANY = (Wanted("", "", 0, 0, "ruff", ""),)
 """No place: ruff is asked of all files."""
 
 
-def _unheard(before: tuple[Sequence[Offer], Text], now: tuple[Sequence[Offer], Text]) -> Iterator[Offer]:
-    """Of rules of which more is said than before: what was not said before of the same line."""
+def _unheard(before: tuple[Sequence[Offer], Text], now: tuple[Sequence[Offer], Text], gone: Counter[str]) -> Iterator[Offer]:
+    """Of rules of which more is said than before, without what is ``gone``: what was not said before of the same line."""
     known = Counter(_mark(offer, before[1]) for offer in before[0])
     left: list[Offer] = []
     for offer in now[0]:
         known[_mark(offer, now[1])] -= 1
         left += [offer] if known[_mark(offer, now[1])] < 0 else []
     more = Counter(offer.rule for offer in now[0])
-    more.subtract(offer.rule for offer in before[0])
+    more.subtract(Counter(offer.rule for offer in before[0]) - gone)
     return (offer for offer in left if more[offer.rule] > 0)
 
 

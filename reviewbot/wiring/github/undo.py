@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from reviewbot import pushing
 from reviewbot.domain.forge import (
+    Commit,
     Touched,
 )
 from reviewbot.domain.history import UNDONE, Fate, Mended, PullMemory
@@ -30,19 +31,21 @@ BY_THEN = "The next push, or a review that somebody asks for, tells the finding 
 
 def undo(at: Situation, hub: Hub, *, by: str) -> Answered:
     """Take it back, if the head still has it as it was written. Raises ReviewbotError."""
-    standing, memory = at.standing, at.memory
+    standing = at.standing
     assert standing is not None
-    there = {commit.sha for commit in standing.commits}
-    made = next((one for one in reversed(memory.mended) if _is_ours(one) and one.commit in there), None)
+    if (begun := _begun(at)) is not None:
+        return _finished(at, hub, gone=_gone(begun, by))
+    made = _last(at)
     if made is None:
-        waits = next((one for one in reversed(memory.mended) if one.pull), None)
+        waits = next((one for one in reversed(at.memory.mended) if one.pull), None)
         return _refused(WAITS.format(code_span(waits.id), waits.pull) if waits else NOTHING)
     if why := writing.barred(at):
         return _refused(f"{why}.")
     touched = hub.touched(made.commit, standing.pull.head_sha)
-    gone = replace(made, outcome=RepairOutcome.SKIPPED, why=f"{UNDONE} by {by}", commit="")
+    gone = _gone(made, by)
     if touched and all(file.is_taken_back for file in touched):
-        return _found_undone(at, hub, made, gone=gone)
+        ours = any(made.commit in mended.undone(commit) for commit in _undoings(at))
+        return _finished(at, hub, gone=gone) if ours else _refused(f"somebody took {made.commit[: words.SHORT]} back already.")
     if others := [file.path for file in touched if not file.is_intact]:
         shown = ", ".join(code_span(path, limit=200) for path in others[:5])
         return _refused(f"somebody changed {shown} since {made.commit[: words.SHORT]}: what they did would be lost.")
@@ -53,7 +56,8 @@ def undo(at: Situation, hub: Hub, *, by: str) -> Answered:
 def _written(at: Situation, hub: Hub, made: Mended, *, gone: Mended, edits: tuple[Edit, ...]) -> Answered:
     standing = at.standing
     assert standing is not None
-    pull, said = standing.pull, words.undoing(made.id, made.commit)
+    command = at.job.event.comment.id if at.job.event.comment else 0
+    pull, said = standing.pull, words.undoing(made.id, made.commit, command=command)
     step = Step(said.headline, said.body, edits, said.trailers)
     series = Series(pull.head_ref, pull.head_sha, (step,))
     pushed = pushing.push(series, hub, me=standing.me, is_open_to_us=writing.is_topic(at))
@@ -96,16 +100,42 @@ def _told_anew(at: Situation, hub: Hub, gone: Mended, *, edits: tuple[Edit, ...]
     return True
 
 
-def _found_undone(at: Situation, hub: Hub, made: Mended, *, gone: Mended) -> Answered:
-    """The files are as they were before: by a run of ours that was cut off after it, or by somebody else."""
+def _finished(at: Situation, hub: Hub, *, gone: Mended) -> Answered:
+    """What a run of ours did that was cut off after it, told."""
     standing = at.standing
     assert standing is not None
-    ours = (one for one in standing.commits if mended.is_ours(one, standing.me) and mended.is_undo(one))
-    if not any(made.commit in mended.undone(one) for one in ours):
-        return _refused(f"somebody took {made.commit[: words.SHORT]} back already.")
     _told_anew(at, hub, gone, edits=(), commit=standing.pull.head_sha)
-    text = f"The fix of {code_span(made.id)} is taken back."
-    return Answered(text, lambda memory: _reopened(memory.with_mended(gone), made.id), done=True)
+    text = f"The fix of {code_span(gone.id)} is taken back. {NEVER}"
+    return Answered(text, lambda memory: _reopened(memory.with_mended(gone), gone.id), done=True)
+
+
+def _begun(at: Situation) -> Mended | None:
+    """What this very command took back already, in a run that was cut off."""
+    said = at.job.event.comment
+    for commit in _undoings(at):
+        if said is not None and str(said.id) in mended.commands(commit):
+            (finding,) = mended.findings(commit)
+            return Mended(finding, RepairOutcome.FIXED, head=commit.parents[0])
+    return None
+
+
+def _undoings(at: Situation) -> tuple[Commit, ...]:
+    """Commits of ours that take others back."""
+    standing = at.standing
+    assert standing is not None
+    return tuple(one for one in standing.commits if mended.is_ours(one, standing.me) and mended.is_undo(one))
+
+
+def _last(at: Situation) -> Mended | None:
+    """The last commit of ours that is on the branch, whatever is thought of it by now."""
+    assert at.standing is not None
+    there = {commit.sha for commit in at.standing.commits}
+    ours = (one for one in reversed(at.memory.mended) if one.commit in there and not one.pull)
+    return next((one for one in ours if not one.why.startswith(UNDONE)), None)
+
+
+def _gone(made: Mended, by: str) -> Mended:
+    return replace(made, outcome=RepairOutcome.SKIPPED, why=f"{UNDONE} by {by}", commit="")
 
 
 def _edit(file: Touched, hub: Hub) -> Edit:
@@ -118,11 +148,6 @@ def _reopened(memory: PullMemory, finding: str) -> PullMemory:
     if known is None or known.fate is not Fate.FIXED:
         return memory
     return memory.with_known(replace(known, fate=Fate.OPEN, reason=""))
-
-
-def _is_ours(made: Mended) -> bool:
-    """It is on the branch, whatever is thought of it by now."""
-    return bool(made.commit) and not made.pull and not made.why.startswith(UNDONE)
 
 
 def _as_it_is(memory: PullMemory) -> PullMemory:
