@@ -68,12 +68,13 @@ def _again(repair: Repair, court: Court) -> Task:
 
 def _chosen(wish: Wish, court: Court) -> Iterator[Finding]:
     """The findings to mend, worst first: accepted, not dismissed, about a file that is there, and wanted."""
-    wanted = court.run.options.repair.wanted
+    repair = court.run.options.repair
     dismissed = {known.id for known in wish.request.history.findings if known.fate is Fate.DISMISSED}
     paths = allowed(court)
     for finding in sorted(wish.told, key=lambda one: (-one.severity, -one.probability, one.path, one.line)):
         told = finding.status is FindingStatus.ACCEPTED and finding.id not in dismissed
-        if told and finding.path in paths and finding.side == "RIGHT" and (not wanted or finding.id in wanted):
+        meant = (not repair.wanted or finding.id in repair.wanted) and finding.id not in repair.spared
+        if told and finding.path in paths and finding.side == "RIGHT" and meant:
             yield finding
 
 

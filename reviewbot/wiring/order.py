@@ -38,7 +38,8 @@ class Order:
     in the ledger is refused. ``background`` is what others said of the change, ``history`` what earlier reviews of the same pull
     request left behind, ``pull_request`` its number: only where there is one is anything left to the next review. ``config_path``
     names the file of the base commit that configures, where it is not one of ``REPOSITORY_FILES``. ``rotation`` says what
-    earlier audits of the whole tree showed, ``wanted`` which findings code is made for: all where there are none."""
+    earlier audits of the whole tree showed, ``wanted`` which findings code is made for (all where there are none), ``spared``
+    for which it is not made again."""
 
     target: Target
     directory: Path
@@ -60,6 +61,7 @@ class Order:
     config_path: str | None = None
     rotation: Rotation = Rotation()
     wanted: tuple[str, ...] = ()
+    spared: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

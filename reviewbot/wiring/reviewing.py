@@ -117,7 +117,7 @@ def _made(cast: Cast, scene: Scene, order: Order, *, rooms: Rooms, observer: Obs
 @contextmanager
 def _cast(seating: Seating, scene: Scene, order: Order, *, room: Sandbox, observer: Observer) -> Iterator[Cast]:
     plain = options_of(scene.configuration, execute=order.execute)
-    plain = replace(plain, repair=replace(plain.repair, wanted=order.wanted))
+    plain = replace(plain, repair=replace(plain.repair, wanted=order.wanted, spared=order.spared))
     plain = for_audit(plain, order.rotation) if scene.revisions.is_audit else plain
     if seating.is_static:
         notes = (STATIC_NOTE, *seating.notices)

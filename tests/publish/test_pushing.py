@@ -280,3 +280,12 @@ def test_only_what_the_forge_vouches_for_is_ours() -> None:
     assert mended.upon(unsigned, HEAD) is None
     assert mended.last_of_others(forge.now) == HEAD
     assert mended.last_of_others(unsigned) == made.commits[-1]
+
+
+def test_the_same_fix_upon_what_somebody_pushed_meanwhile_is_not_this_one() -> None:
+    """Another run of ours wrote it upon the newer head: nothing of this one goes on top of that."""
+    forge = a_forge()
+    human = forge.push("topic", (Edit("c.py", b"c\n"),), message="Mine", author="alice")
+    forge.do(MakeCommit("topic", human.sha, ONE.headline, ONE.body, ONE.edits))
+    made = pushed(forge)
+    assert (made.halt, made.commits, len(commits(forge))) == (Halt.MOVED, (), 1)

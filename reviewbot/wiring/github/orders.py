@@ -37,6 +37,7 @@ def order_of(job: Job, ground: Ground, standing: Standing, *, memory: PullMemory
         history=memory.history,
         pull_request=standing.pull.number,
         models=job.inputs.items("models"),
+        spared=tuple(sorted(one.id for one in memory.mended if one.is_spent)),
         state=job.state,
     )
 
