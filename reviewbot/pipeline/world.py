@@ -77,7 +77,8 @@ class RepairOptions:
     """Whether code is made for accepted findings, and how far that may go. ``most``: for how many models write; ``attempts`` for
     each; ``seconds`` after the review's own; ``answer_seconds`` for each answer. ``opened``: globs of protected files that may be
     changed all the same; ``unproven``: what no check proves is written, too. ``wanted``: ids of findings, all where there are
-    none, and ``spared`` those for which nothing is made. ``parser`` counts syntax errors of a file, ``None`` where it does not know the language."""
+    none; ``spared``: those for which nothing is made. ``parser`` counts syntax errors of a file, ``None`` where it does not know
+    the language."""
 
     is_on: bool = False
     attempts: int = 2

@@ -19,8 +19,8 @@ _MARK_BYTES = 9
 
 
 def course(seating: Seating, configuration: Configuration, options: pipeline.Options) -> str:
-    """Who looks, a point, and all else, each as a mark. Rules are no part of it: they come from the base commit, as code does. Nor
-    is what is made afterwards."""
+    """Who looks, a point, and all else, each as a mark. Rules are no part of it: they come from the base commit, as code does.
+    Nor is what is made afterwards."""
     who = (seating.is_static, everyone(seating), configuration.get("debate.effort", str))
     return f"{_mark(who)}.{_mark((__version__, replace(options, rules=(), repair=pipeline.RepairOptions())))}"
 

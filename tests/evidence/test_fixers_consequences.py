@@ -69,15 +69,28 @@ def test_what_a_fix_brings_about_is_mended_with_it(
 
 
 def test_what_two_fixes_bring_about_together_is_mended_by_another_proposal_of_the_last(tmp_path: Path) -> None:
-    source = "from typing import Any, Optional\n\nx: Optional[int] = 1\ny: Any = 2\nz: Optional[str] = ''\n"
+    source = "import os\nfrom typing import Any, Optional\n\nx: Optional[int] = 1\ny: Any = 2\nz: Optional[str] = ''\n"
     made = scene(tmp_path, {"ruff.toml": MODERN, "a.py": source}, {"ruff.toml": MODERN})
-    found = offered(made, [Wanted("F1", "a.py", 3, 3, "ruff", "UP045"), Wanted("F2", "a.py", 5, 5, "ruff", "UP045")])
-    (first,), (plain, second) = (found.proposals[name] for name in ("F1", "F2"))
+    places = [("F1", 1, "F401"), ("F2", 4, "UP045"), ("F3", 6, "UP045")]
+    found = offered(made, [Wanted(name, "a.py", line, line, "ruff", rule) for name, line, rule in places])
+    (zeroth,), (first,), (plain, second) = (found.proposals[name] for name, _, _ in places)
     assert b"Optional" in applied(source.encode(), plain.splices)
     assert second.explanation == f"{plain.explanation}; Remove unused import: `typing.Optional`"
-    every = together((*first.splices, *second.splices))
+    every = together((*zeroth.splices, *first.splices, *second.splices))
     assert every is not None
     assert applied(source.encode(), every) == ruffs_own(tmp_path, source, "UP045,F401")
+
+
+def test_what_is_about_a_line_that_several_fixes_change_is_left_for_another_time(tmp_path: Path) -> None:
+    source = "from datetime import datetime, timezone\n\nx = datetime.now(timezone.utc)\ny = datetime.now(timezone.utc)\n"
+    made = scene(tmp_path, {"ruff.toml": MODERN, "a.py": source}, {"ruff.toml": MODERN})
+    found = offered(made, [Wanted(f"F{line}", "a.py", line, line, "ruff", "UP017") for line in (3, 4)])
+    assert [len(proposals) for proposals in found.proposals.values()] == [1, 1]
+    every = together(splice for proposals in found.proposals.values() for splice in proposals[0].splices)
+    assert every is not None
+    assert applied(source.encode(), every).decode() == (
+        "from datetime import UTC, datetime, timezone\n\nx = datetime.now(UTC)\ny = datetime.now(UTC)\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -86,8 +99,9 @@ def test_what_two_fixes_bring_about_together_is_mended_by_another_proposal_of_th
         ("a.py", "from typing import Optional  # noqa: F401\n\nx: Optional[int] = 1\n"),
         ("__init__.py", "from typing import Optional\n\nx: Optional[int] = 1\n"),
         ("a.py", "import json\n\nx = [\n    json,\n    1\n]\ny = ['a']\n"),
+        ("a.py", "from typing import Optional  # noqa\nimport json\nx: Optional[int] = 1\n"),
     ],
-    ids=["silenced", "handed on", "something else stood there before"],
+    ids=["silenced", "handed on", "another rule was broken before", "the same rule was broken before"],
 )
 def test_what_a_fix_leaves_as_it_was_is_not_mended_with_it(path: str, source: str, tmp_path: Path) -> None:
     made = scene(tmp_path, {"ruff.toml": MODERN, path: source}, {"ruff.toml": MODERN})
@@ -98,7 +112,7 @@ def test_what_a_fix_leaves_as_it_was_is_not_mended_with_it(path: str, source: st
 
 
 def test_a_fix_is_looked_at_beside_all_that_the_change_brings(tmp_path: Path) -> None:
-    source = "import json\nimport zlib\n\nimport mine\n\nprint(zlib, mine)\n"
+    source = "import json\nimport zlib\n\nimport requests\n\nimport mine\n\nprint(zlib, requests, mine)\n"
     made = scene(tmp_path, {"ruff.toml": MODERN, "a.py": source, "mine.py": ""}, {"ruff.toml": MODERN})
     found = offered(made, [Wanted("F1", "a.py", 1, 1, "ruff", "F401")])
     assert mended(made, "a.py", found, "F1").decode() == source.replace("import json\n", "")

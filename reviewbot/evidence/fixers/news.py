@@ -32,9 +32,8 @@ class State:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What came new to a file, and was offered a fix: bytes of the file as it would be, and words. ``rule`` is the tool's."""
+    """What came new to a file, and is offered a fix: in bytes of the file as it would be, and in words."""
 
-    rule: str
     splices: tuple[Splice, ...]
     told: str
 
@@ -83,15 +82,14 @@ class Reporter:
             for offer in _unheard((before.about(path), head), (now.about(path), text), gone):
                 if offer.changes and not _is_meant(path, _mark(offer, text)):
                     with suppress(Unplaced):
-                        yield News(offer.rule, tuple(resolved(offer, now, {path: text})), offer.explanation)
+                        yield News(tuple(resolved(offer, now, {path: text})), offer.explanation)
 
 
 def mended(data: bytes, news: Iterable[News]) -> tuple[bytes, tuple[str, ...]]:
-    """The file with as much of it mended as goes together, and that in words. Imports are sorted last: what else is done to them
-    comes first."""
+    """The file with as much of it mended as goes together, and that in words."""
     taken: tuple[Splice, ...] = ()
     words: list[str] = []
-    for one in sorted(news, key=lambda one: one.rule == "I001"):
+    for one in news:
         more = together((*taken, *one.splices))
         if more is not None and emptied.sound(data, more) is not None:
             taken = more
