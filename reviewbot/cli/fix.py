@@ -10,11 +10,13 @@ from pathlib import Path
 import click
 
 from reviewbot import wiring
+from reviewbot.cli import goals
 from reviewbot.cli.options import FixArguments, fix_options
 from reviewbot.cli.orders import order_of
 from reviewbot.cli.output import deliver, say
 from reviewbot.cli.review import exit_code, read_patch, report
 from reviewbot.cli.watch import watching
+from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.repair import Repair
 from reviewbot.domain.review import Review
 from reviewbot.errors import OutputError, UsageError
@@ -32,9 +34,11 @@ def fix(arguments: FixArguments) -> int:
     TARGET is as for `reviewbot review`. Every fix is shown with its proof and asked about; `--yes` writes all that are proven.
     Without a terminal nothing is written but with `--yes`. What is written can be taken back with `--undo`.
     """
-    order = order_of(arguments, None if arguments.undo else arguments.chosen_target(read_patch))
     if arguments.undo:
-        return _undo(order)
+        return _undo(order_of(arguments))
+    goal = goals.wanted(arguments)
+    target = Target(TargetKind.AUTO) if goal is not None and goal.paths else arguments.chosen_target(read_patch)
+    order = replace(order_of(arguments, target), goal=goal)
     _recover(order)
     with watching(arguments, order) as observer:
         outcome = fixing.fix(order, arguments.wanted(), observer)

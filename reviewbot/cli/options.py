@@ -120,6 +120,10 @@ class FixArguments(ReviewArguments):
     write_patch: Path | None = None
     unproven: bool | None = None
     undo: bool = False
+    report: str | None = None
+    goal: str | None = None
+    benchmark: str = ""
+    instruction: str = ""
 
     def wanted(self) -> tuple[str, ...]:
         """The findings that are meant. Raises UsageError for what is no id of one."""
@@ -236,6 +240,7 @@ ASK: tuple[Decorator[Any], ...] = (
     *COMMON,
 )
 
+GOALS = ("performance", "refactor", "tests")
 FIX: tuple[Decorator[Any], ...] = (
     *TARGETS,
     _ALL,
@@ -245,6 +250,10 @@ FIX: tuple[Decorator[Any], ...] = (
     click.option("--write-patch", type=_NEW_FILE, metavar="FILE", help="Write a patch instead of the files."),
     click.option("--unproven", is_flag=True, default=None, help="Also fixes that no check proves."),
     click.option("--undo", is_flag=True, help="Take back what was written last."),
+    click.option("--report", metavar="FILE", help="Mend what this report of a bug tells; - reads standard input."),
+    click.option("--goal", type=click.Choice(GOALS), help="Write something else than fixes of findings."),
+    click.option("--benchmark", metavar="CMD", default="", help="What is to be faster: a command, or a configured one by name."),
+    click.option("--instruction", metavar="TEXT", default="", help="What is to be restructured, in words."),
     *PANEL,
     _RESUME,
     *REPORT,

@@ -22,7 +22,7 @@ from reviewbot.ports import Ended, Job, Outcome
 OWN, PROJECT = "ruff", "ruff-project"
 CONFIGURATIONS = ("pyproject.toml", "ruff.toml", ".ruff.toml")
 _OWN_WORDS = ("--isolated", "--ignore-noqa", "--target-version", "py313")
-_OUTPUT = ("--no-cache", "--output-format", "json", "--exit-zero")
+_OUTPUT = ("--no-cache", "--no-fix", "--no-fix-only", "--output-format", "json", "--exit-zero")
 _SAID_ELSEWHERE = frozenset(
     {"PLE2502", "PLE2510", "PLE2512", "PLE2513", "PLE2514", "PLE2515", "T100", "RUF001", "RUF002", "RUF003"}
 )

@@ -56,14 +56,15 @@ def retried(repairs: tuple[Repair, ...], edits: tuple[Edit, ...], read: Material
     """Repairs that were made with others, tried without those: their checks, and that nothing else gets worse."""
     assert run.world.trees is not None
     court = Court(read, run, Ledger(), run.world.trees)
-    tasks = tuple(_again(repair, court) for repair in repairs)
+    paths = allowed(court) | {edit.path for edit in edits}  # the gate let them through before
+    tasks = tuple(_again(repair, paths) for repair in repairs)
     return court.tried(Trial("the chosen fixes", tasks, edits, author="you chose"))
 
 
-def _again(repair: Repair, court: Court) -> Task:
+def _again(repair: Repair, paths: frozenset[str]) -> Task:
     check = repair.proof.check if repair.proof else None
     nowhere = Packet("", 0, 0, "", Category.CORRECTNESS, Severity.LOW, repair.title, "", "", "", ())
-    return Task(repair.id, repair.goal, repair.title, nowhere, check=check, paths=allowed(court))
+    return Task(repair.id, repair.goal, repair.title, nowhere, check=check, paths=paths, may_add=True)
 
 
 def _chosen(wish: Wish, court: Court) -> Iterator[Finding]:

@@ -14,7 +14,10 @@ from reviewbot.publish.node import SCHEMA_VERSION
 
 def trial_name(wanted: Trial) -> str:
     """Under which name a trial's result is kept: by all that decides it."""
-    tasks = [(task.id, task.goal.value, task.check, task.evidence, sorted(task.paths), task.may_add) for task in wanted.tasks]
+    tasks = [
+        (task.id, task.goal.value, task.check, task.evidence, sorted(task.paths), task.may_add, task.brings)
+        for task in wanted.tasks
+    ]
     course = (tasks, wanted.edits, wanted.before)
     return f"trial {hashlib.sha256(repr(course).encode('utf-8', 'surrogateescape')).hexdigest()[:32]}"
 

@@ -19,6 +19,7 @@ from reviewbot.domain.event import Target, Told
 from reviewbot.domain.history import History
 from reviewbot.domain.review import Review
 from reviewbot.errors import ConfigError
+from reviewbot.pipeline.goals import Wanted
 from reviewbot.ports import Portion
 from reviewbot.wiring import ruling
 from reviewbot.wiring.clock import SystemClock as SystemClock
@@ -39,7 +40,7 @@ class Order:
     request left behind, ``pull_request`` its number: only where there is one is anything left to the next review. ``config_path``
     names the file of the base commit that configures, where it is not one of ``REPOSITORY_FILES``. ``rotation`` says what
     earlier audits of the whole tree showed, ``wanted`` which findings code is made for (all where there are none), ``spared``
-    for which it is not made again."""
+    for which it is not made again; ``goal`` is what is pursued instead of a review."""
 
     target: Target
     directory: Path
@@ -62,6 +63,7 @@ class Order:
     rotation: Rotation = Rotation()
     wanted: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
+    goal: Wanted | None = None
 
 
 @dataclass(frozen=True, slots=True)

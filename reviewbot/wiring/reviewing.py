@@ -13,11 +13,12 @@ from reviewbot import __version__, pipeline
 from reviewbot.adapters.panel.static import StaticPanel
 from reviewbot.adapters.worker import ProcessWorker
 from reviewbot.config.seats import Seating
+from reviewbot.debate.diagnosis import PURSUING_ENVELOPE
 from reviewbot.debate.first_pass import LocalWork
 from reviewbot.debate.making.schema import MAKING_ENVELOPE
 from reviewbot.domain.event import TargetKind
 from reviewbot.domain.review import Review
-from reviewbot.pipeline import Unremembered
+from reviewbot.pipeline import Unremembered, goals
 from reviewbot.ports import Observer, Pace, Panel, Rule, Sandbox, Session, SessionPlan
 from reviewbot.publish.document_request import request_document
 from reviewbot.wiring import books, course, offers, ruling
@@ -49,7 +50,7 @@ def review(order: Order, observer: Observer | None = None) -> Outcome:
     with ExitStack() as stack:
         scene = stack.enter_context(opened(order))
         seating = offers.seated(order, scene.configuration)
-        made = _unchanged(seating, scene, order)
+        made = _unchanged(seating, scene, order) if order.goal is None else None
         if made is None:
             rooms = stack.enter_context(_rooms(scene, order))
             cast = stack.enter_context(_cast(seating, scene, order, room=rooms.room, observer=watcher))
@@ -111,6 +112,9 @@ def _made(cast: Cast, scene: Scene, order: Order, *, rooms: Rooms, observer: Obs
             annex=rooms.annex,
             clerk=StaticPanel(),
         )
+        if order.goal is not None:
+            revisions, options = scene.revisions, cast.options
+            return goals.pursued(order.goal, request, revisions, world=world, options=options, identity=identity)
         return pipeline.review(request, scene.revisions, world, options=cast.options, identity=identity)
 
 
@@ -141,7 +145,8 @@ def _models(
         tools = _toolbox(scene, order, room) if configuration.get("debate.tools", bool) else None
         workshop = _workshop(scene) if plain.repair.is_on else None
         laid = seats.lay(seating, hall, tools=tools, steps=effort.steps, seconds=plain.debate.round_seconds, workshop=workshop)
-        laid = seats.enveloped(laid, MAKING_ENVELOPE) if plain.repair.is_on else laid
+        envelope = MAKING_ENVELOPE if order.goal is None else PURSUING_ENVELOPE
+        laid = seats.enveloped(laid, envelope) if plain.repair.is_on else laid
         rules, unread = _rules(scene)
         plain = replace(plain, rules=rules)
         session_plan = _session_plan(seating, scene, order, plain=plain, room=room)
@@ -183,7 +188,8 @@ def _session_plan(seating: Seating, scene: Scene, order: Order, *, plain: pipeli
     everyone = course.everyone(seating)
     change = (revisions.base_tree, revisions.head_tree) if scene.git else scene.repo.diff(revisions).patch
     effort = scene.configuration.get("debate.effort", str)
-    decisive = (__version__, change, plain, everyone, effort, room.level, order.focus, around(scene), *course.known(order))
+    asked = (order.focus, *([order.goal] if order.goal else []))
+    decisive = (__version__, change, plain, everyone, effort, room.level, *asked, around(scene), *course.known(order))
     return SessionPlan(
         key=hashlib.sha256(repr(decisive).encode("utf-8", "surrogateescape")).hexdigest(),
         run_id=run_id(),

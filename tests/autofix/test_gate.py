@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 from reviewbot.autofix import gate, listing
 from reviewbot.autofix.gate import BATCH, RULES, SMALL, GateOptions, Limits
 from reviewbot.domain.repair import Edit, Refusal
-from reviewbot.errors import GitError
+from reviewbot.errors import GitError, PatchError
 from reviewbot.ports import RawDiff
 
 ONE, TWO = "1" * 40, "2" * 40
@@ -313,6 +314,28 @@ def test_of_one_rule_in_one_file_a_few_reasons_are_told():
     new = "".join(f"x = {n}  # noqa: E{n}\n" for n in range(100, 150)).encode()
     refusals = gate.judge(listed("a.py"), {ONE: b"", TWO: new}.__getitem__, OPTIONS, names_at=tuple)
     assert [refusal.rule for refusal in refusals] == ["suppression"] * gate.MOST_REASONS
+
+
+def test_what_git_says_of_a_patch_is_shown_as_everything_is():
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+
+    class Refusing:
+        def apply(self, tree: str, patch: bytes) -> str:
+            raise PatchError(f"git does not apply the patch: {key}\u202e.py: No such file\nand more")
+
+    nothing: Any = Refusing()
+    refused = gate.admitted(b"x", ONE, trees=nothing, objects=nothing, options=OPTIONS)
+    assert (refused.tree, refused.diff, refused.passed) == ("", None, False)
+    assert [refusal.rule for refusal in refused.refusals] == ["apply"]
+    assert refused.refusals[0].reason == "git does not apply the patch: «secret:github-token»⟨U+202E⟩.py: No such file and more"
+
+
+def test_too_many_files_are_too_many_though_each_is_small():
+    many = [listed(f"n{number}.py", lines="0\t0") for number in range(11)]
+    diff = RawDiff(b"".join(one.raw for one in many), b"".join(one.numstat for one in many), b"")
+    options = replace(OPTIONS, reviewed=frozenset(f"n{number}.py" for number in range(11)))
+    assert judged(diff, options) == {"size"}
+    assert judged(diff, replace(options, limits=BATCH)) == set()
 
 
 def test_contents_are_not_read_where_a_name_is_refused():

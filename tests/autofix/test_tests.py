@@ -201,6 +201,13 @@ def test_a_suite_of_an_older_python_is_told_by_words():
     assert said(old.replace("print 'x'", "pass"), old), "what could be read cannot be read any more"
 
 
+def test_of_two_tests_of_one_name_the_last_counts():
+    old = "if older:\n    def test_a():\n        pass\n\n\ndef test_a():\n    assert make()\n"
+    assert said(old, old) == []
+    assert said(old, old.replace("    assert make()\n", "    make()\n"))
+    assert said(old, old.replace("        pass\n", "        make()\n")) == []
+
+
 def test_a_very_deep_expression_is_no_fault_of_ours():
     deep = "x" + ".a" * 2_000
     assert said(f"def test_a():\n    assert {deep} == {deep}\n", f"def test_a():\n    assert {deep} == {deep}\n") == []

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from reviewbot.cli.options import FixArguments
 from tests.fakes import Answer, Models, Seen, reviewer
 from tests.fakes.reviewer import spoken_schema
 from tests.goals.house import Edits, hypothesis
@@ -27,7 +26,6 @@ from tests.models.stage import Ran, Stage, one_vendor
 pytestmark = [
     pytest.mark.usefixtures("bubblewrap"),
     pytest.mark.slow,
-    pytest.mark.skipif("goal" not in FixArguments.__dataclass_fields__, reason="`reviewbot fix` does not take --goal yet"),
 ]
 SEATS = ("critic", "reviewer", "proposer", "optimizer", "tester")
 

@@ -236,6 +236,8 @@ def test_nobody_to_commit(stage: Stage) -> None:
     nobody = unnamed(stage.repo)
     plan = stage.plan(COMMIT, {"a.py": "eins\n"}, commit=True)
     refused(stage, plan, "git does not know who commits", environment=nobody)
+    # A name that git would make up from that of the user's account is none.
+    refused(stage, plan, "git does not know who commits", environment={**nobody, "EMAIL": "ada@example.org"})
     assert stage.writer(environment=nobody).write(stage.plan(COMMIT, {"a.py": "eins\n"})).paths == ("a.py",)
 
 

@@ -73,10 +73,9 @@ class IndexCopy:
         put(self._git, entries, "0" * len(self.place.empty_tree))
 
     def look(self, paths: Iterable[str]) -> dict[str, Entry]:
-        """Make the entries of these paths what their files are, converted as git converts them. What git believed to know of the
-        files is forgotten first. Raises WriteError where a file cannot be read."""
+        """Make the entries of these paths what their files are, converted as git converts them. Raises WriteError where a file
+        cannot be read."""
         wanted = tuple(paths)
-        self.put({path: named.entry for path, named in self.named(wanted).items()})
         lines = b"".join(os.fsencode(path) + b"\0" for path in wanted)
         answer = self._git.ask("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=lines)
         if not answer.ok:
