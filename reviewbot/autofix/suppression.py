@@ -38,8 +38,15 @@ _MARKS = (
 _SILENCING = re.compile("(?:" + "|".join(_MARKS) + r")[^\n]{0,200}", re.IGNORECASE)
 """With the rest of the line: what names one rule more silences more."""
 
+_PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc")
+_SILENCING_PROSE = re.compile(
+    r"<!--\s*(?:markdownlint|remark|lint|textlint|vale|alex|cspell|prettier)\b[^\n]{0,200}|^\.\.\s+(?:nocheck|vale)[^\n]{0,200}",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What silences the linters of prose. Other marks are only talked about there."""
+
 
 def faults(texts: Texts) -> Iterator[str]:
     """Marks that stand in the file after a patch and did not before."""
-    for mark in sorted(texts.more(_SILENCING)):
+    for mark in sorted(texts.more(_SILENCING_PROSE if texts.path.endswith(_PROSE) else _SILENCING)):
         yield f"it silences a tool instead of mending what it says: {quoted(mark)!r}"

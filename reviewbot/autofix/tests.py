@@ -32,6 +32,10 @@ _KEEPING = _words("""
 """Names that keep tests from being run, from failing, or the run from coming to its end."""
 
 
+_NO_CASES = _words("pytestmark __all__ __slots__")
+"""Tables of a module that hold nothing to test with."""
+
+
 def is_test(path: str) -> bool:
     """The file is test code by its name."""
     return is_test_path(path) or bool(_NAMED.search(path.rpartition("/")[2].split(".", 1)[0]))
@@ -56,7 +60,7 @@ def faults(texts: Texts) -> Iterator[str]:
 def _differences(old: Suite, new: Suite) -> Iterator[str]:
     yield from _spoken(old, new)
     for name, size in old.tables.items():
-        if new.tables.get(name, size) < size:
+        if new.tables.get(name, size) < size and name not in _NO_CASES:
             yield f"of the {size} items of {name!r} {new.tables[name]} are left"
     for name, family in old.classes.items():
         if name in new.classes and any(test.startswith(f"{name}.") for test in old.tests):
@@ -73,7 +77,7 @@ def _spoken(old: Suite, new: Suite) -> Iterator[str]:
     for name in sorted(set(new.spoken) & _KEEPING):
         if new.spoken[name] > old.spoken[name]:
             yield f"it brings {name!r}, which keeps tests from being run or from failing"
-    names = {name.rpartition(".")[2] for name in (*old.tests, *old.classes)}
+    names = {part for name in old.tests for part in name.split(".")}
     for name in sorted(names & set(new.rebound)):
         if new.rebound[name] > old.rebound[name]:
             yield f"it gives the name of the test {name!r} to something else"

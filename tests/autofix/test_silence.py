@@ -131,6 +131,17 @@ def test_words_that_are_no_such_mark_are_not(line: str):
     assert not list(suppression.faults(Texts("a", "one\n", f"one\n{line}\n")))
 
 
+def test_in_prose_marks_are_talked_about_but_for_those_of_prose():
+    assert not list(suppression.faults(Texts("a.md", "one\n", "one\nwith `# noqa` or `eslint-disable`\n")))
+    for mark in (
+        "<!-- markdownlint-disable MD013 -->",
+        "<!-- vale off -->",
+        "<!-- textlint-disable -->",
+        "<!-- cspell:disable -->",
+    ):
+        assert list(suppression.faults(Texts("a.md", "one\n", f"one\n{mark}\n")))
+
+
 def test_a_mark_may_stay_on_a_line_that_changes_and_not_grow():
     before = "a = f()  # noqa: S1\n"
     assert not list(suppression.faults(Texts("a", before, "a = g()  # noqa: S1\n")))

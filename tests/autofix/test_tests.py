@@ -188,6 +188,11 @@ def test_tests_that_say_as_much_are_fine(old: str, new: str):
     assert said(BASE, BASE.replace(old, new)) == []
 
 
+def test_a_mark_may_be_taken_from_a_module():
+    old = "pytestmark = [pytest.mark.skip, pytest.mark.slow]\n\n\ndef test_a():\n    assert make()\n"
+    assert said(old, old.replace("pytest.mark.skip, ", "")) == []
+
+
 def test_a_file_that_is_no_test_may_lose_its_functions():
     assert said("def test_connection():\n    assert x\n", "x = 1\n", "src/app.py") == []
 

@@ -415,7 +415,7 @@ def test_an_issue_is_told_where_its_fix_comes_from(hub: Hub, actor: Actor, repos
     ran = asked("octocat", "/debate fix")
     assert ran.exit_code == 0, ran.stderr
     assert ran.writes == ("issues/create-comment",)
-    assert "reviewbot fix an issue" in issue.comments[-1].body
+    assert "reviewbot fix --report FILE" in issue.comments[-1].body
     ran = asked("passerby", "/debate fix")
     assert (ran.outputs["skip_reason"], ran.writes) == ("missing_permission", ())
     ran = asked("octocat", "/debate full")

@@ -56,13 +56,18 @@ class Stage:
         return Path(self.repo.git("rev-parse", "--path-format=absolute", "--git-common-dir"))
 
     def writer(
-        self, step: Callable[[str], None] | None = None, *, wait: float = 10.0, environment: Mapping[str, str] | None = None
+        self,
+        step: Callable[[str], None] | None = None,
+        *,
+        wait: float = 10.0,
+        environment: Mapping[str, str] | None = None,
+        index: Path | None = None,
     ) -> LocalWriter:
         scratch = self.scratch / f"place-{os.getpid()}-{len(list(self.scratch.iterdir()))}"
         scratch.mkdir()
         place = places.find(self.repo.path, scratch, self.repo.environment)
         said = self.repo.environment if environment is None else environment
-        return LocalWriter(place, place.index, environment=said, step=step, wait_seconds=wait)
+        return LocalWriter(place, index or place.index, environment=said, step=step, wait_seconds=wait)
 
     def reviewed(self, kind: TargetKind) -> str:
         """The tree that a review of this kind would have looked at."""

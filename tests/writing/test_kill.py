@@ -339,7 +339,8 @@ def test_a_write_that_went_on_in_git_after_the_kill_is_waited_for(stage: Stage, 
     go, here = tmp_path / "go", tmp_path / "here"
     script = (
         f'#!/bin/sh\ncase " $* " in *" update-ref -m reviewbot fix "*) '
-        f'if [ -e "{here}" ]; then touch "{here}2"; while [ ! -e "{go}" ]; do :; done; fi; touch "{here}";; esac\n'
+        f'if [ -e "{here}" ]; then touch "{here}2"; n=0; '
+        f'while [ ! -e "{go}" ] && [ $n -lt 600 ]; do n=$((n+1)); sleep 0.1; done; fi; touch "{here}";; esac\n'
         f'exec "{real}/git" "$@"\n'
     )
     (slow / "git").write_text(script)

@@ -253,6 +253,15 @@ def test_an_index_that_another_git_holds(stage: Stage, kind: TargetKind, commit:
     assert stage.state() == before
 
 
+def test_an_index_that_is_a_lock_itself(stage: Stage) -> None:
+    """Within a hook of `git commit --all`."""
+    lock = stage.repo.write(".git/index.lock", (stage.git_dir / "index").read_bytes())
+    plan = stage.plan(STAGED, {"a.py": "eins\n"})
+    with pytest.raises(WriteError, match="another git is at work"):
+        stage.writer(index=lock).write(plan)
+    assert stage.writer(index=lock).write(stage.plan(WORKTREE, {"a.py": "eins\n"})).paths == ("a.py",)
+
+
 def test_a_ref_that_another_git_holds(stage: Stage) -> None:
     plan = stage.plan(COMMIT, {"a.py": "eins\n"}, commit=True)
     lock = stage.repo.write(".git/refs/heads/main.lock", b"")

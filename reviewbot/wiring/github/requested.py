@@ -42,8 +42,8 @@ OFF = (
     "repository's variable `REVIEWBOT_AUTOFIX` is `true`. The repository's own `fix.mode` may forbid it, too."
 )
 OF_ISSUES = (
-    "an issue is fixed by the workflow `reviewbot fix an issue`, which finds a failing test for it first. Start it on the "
-    "Actions page of this repository with the number of this issue."
+    "a run that a comment started runs no code, and a fix of an issue needs a failing test first. In a checkout, `reviewbot fix "
+    "--report FILE` with the text of the issue finds one, and mends it."
 )
 _DIFFS_BYTES = 30_000
 

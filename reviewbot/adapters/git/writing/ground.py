@@ -97,6 +97,8 @@ class Ground:
                 return f"the folder of {path} is read-only"
             # What is asked for may be a folder that is still to be made.
             there = status_of(parent, _name(path))
+            if there and os.geteuid() not in (0, there.st_uid):
+                return f"{path} belongs to another user"
             return f"{path} is read-only" if there and not _may_write(parent, _name(path)) else ""
 
     def missing_folders(self, path: str) -> tuple[str, ...]:

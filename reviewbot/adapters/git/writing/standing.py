@@ -122,17 +122,19 @@ def expect_branch(place: Place, head: str | None, branch: str | None) -> None:
     for name, what in _UNDER_WAY.items():
         named = name.endswith("_HEAD") and place.real.ask("rev-parse", "--verify", "--quiet", name).ok
         if named or (place.git_dir / name).exists():
-            raise WriteError(f"{what} is in progress", hint="end or abort it first, or leave --commit out")
+            raise WriteError(f"{what} is in progress", hint="end or abort it first")
     if head is None:
-        raise WriteError("there is no commit yet on this branch", hint="make the first one, or leave --commit out")
+        raise WriteError("there is no commit yet on this branch", hint="make the first one")
     if branch is None:
         raise WriteError("HEAD is on no branch", hint="go to one first: `git switch --create NAME`")
 
 
 def expect_free(index: Path) -> None:
-    """There is an index, and no other git is about to write it. Raises WriteError."""
-    if Path(f"{index}.lock").exists():
-        hint = f"wait for it; where none is running, remove {index}.lock"
+    """There is an index, and no other git is about to write it: `git commit --all` hands its hooks the very lock. Raises
+    WriteError."""
+    lock = index if index.suffix == ".lock" else Path(f"{index}.lock")
+    if lock.exists():
+        hint = f"wait for it; where none is running, remove {lock}"
         raise WriteError("another git is at work: the index is locked", hint=hint)
     if not index.is_file():
         raise WriteError("there is no index", hint="see what `git status` says")

@@ -95,7 +95,7 @@ def _shape(move: Move, standing: Standing | None, store: Store) -> Shape | None:
         return None
     content = store.content(move.before.object_id)
     if standing is None:
-        return Shape(content, move.before.mode, None, (move.before.uid, move.before.gid))
+        return Shape(content, move.before.mode & 0o777, None, (move.before.uid, move.before.gid))
     return Shape(content, standing.mode, None, (standing.uid, standing.gid))
 
 
