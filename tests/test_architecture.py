@@ -35,7 +35,7 @@ FORBIDDEN_NAMES = {
     "common",
     "misc",
 }
-STAGES = ("changeset", "context", "evidence", "debate", "consensus", "publish", "screen", "domain")
+STAGES = ("changeset", "context", "evidence", "debate", "consensus", "publish", "autofix", "screen", "domain")
 ENTRY_POINTS = ("cli", "library.py", "probes")
 
 #: Where everything may be caught: the one catcher of the program, and that of a worker's process. Probes are programs of their
