@@ -93,6 +93,11 @@ class Bench:
             self._closed = True
             self._turn.notify_all()
 
+    @property
+    def is_closed(self) -> bool:
+        """Jobs may have been refused: what they were to show is not known."""
+        return self._closed
+
     def run(self, jobs: Iterable[Job]) -> tuple[Outcome, ...]:
         """Every job's outcome, in the order of the jobs. What is not begun by the deadline is refused.
 

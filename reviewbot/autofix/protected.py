@@ -20,14 +20,16 @@ _BY_PURPOSE = {
         cloudbuild.yaml cloudbuild.yml buildspec.yml buildspec.yaml circle.yml screwdriver.yaml zuul.yaml action.yml action.yaml
         dependabot.yml renovate.json renovate.json5 codecov.yml sonar-project.properties vercel.json netlify.toml
         firebase.json wrangler.toml wrangler.jsonc serverless.yml serverless.yaml skaffold.yaml tiltfile procfile
+        fly.toml cdk.json bitrise.yml codemagic.yaml gitlab-ci.yml drone.yml
     """,
     "review": "codeowners owners owners_aliases maintainers",
     "build": """
         makefile gnumakefile bsdmakefile justfile taskfile.yml taskfile.yaml earthfile vagrantfile build workspace
         cmakelists.txt cmakepresets.json meson.build meson_options.txt meson.options configure configure.ac conanfile.py
         conanfile.txt vcpkg.json sconstruct sconscript wscript fabfile.py dodo.py noxfile.py toxfile.py magefile.go build.rs
-        rakefile guardfile capfile config.ru gulpfile.js gulpfile.ts gruntfile.js build.gradle.kts settings.gradle.kts
+        rakefile guardfile capfile config.ru build.gradle.kts settings.gradle.kts
         gradle.properties gradlew mvnw build.xml build.sbt build.sc build.zig flake.nix shell.nix default.nix dune-project
+        fastfile brewfile mise.toml devbox.json book.toml gradle-wrapper.properties
     """,
     "packages": """
         pyproject.toml setup.py setup.cfg pipfile manifest.in environment.yml environment.yaml pixi.toml uv.toml poetry.toml
@@ -42,25 +44,27 @@ _BY_PURPOSE = {
         manifest.toml cpanfile.snapshot cabal.project.freeze
     """,
     "tools and tests": """
-        conftest.py sitecustomize.py usercustomize.py pytest.ini tox.ini mypy.ini ruff.toml pylintrc pyrightconfig.json
+        conftest.py sitecustomize.py usercustomize.py pytest.ini pytest.toml tox.ini tox.toml mypy.ini ruff.toml ty.toml
+        pyrefly.toml pylintrc pylintrc.toml pyrightconfig.json mkdocs.yaml
         alembic.ini bandit.yaml readthedocs.yml mkdocs.yml turbo.json nx.json lerna.json rush.json angular.json project.json
         workspace.json biome.json biome.jsonc tslint.json wallaby.js setuptests.js setuptests.ts setuptests.tsx
         rustfmt.toml clippy.toml deny.toml spec_helper.rb rails_helper.rb test_helper.rb phpunit.xml phpunit.xml.dist
-        phpstan.neon phpstan.neon.dist psalm.xml phpcs.xml checkstyle.xml detekt.yml lefthook.yml
+        phpstan.neon phpstan.neon.dist psalm.xml phpcs.xml checkstyle.xml detekt.yml
     """,
     "agents": """
         agents.md agent.md claude.md claude.local.md gemini.md review.md skill.md conventions.md warp.md crush.md jules.md
-        copilot-instructions.md mcp.json llms.txt llms-full.txt
+        copilot-instructions.md mcp.json opencode.json opencode.jsonc agents.override.md qwen.md llms.txt llms-full.txt
     """,
 }
 _START_TABLE = (
     "dockerfile containerfile docker-compose docker-bake compose.y jenkinsfile. azure-pipelines tsconfig jsconfig makefile."
+    " compose.override lefthook taskfile. dangerfile gulpfile. gruntfile."
     " webpack. karma. jest.setup jest-setup jest_setup vitest.setup vitest.workspace codeowners. reviewbot."
 )
 _END_TABLE = """
     .lock .lockb .lock.json .lock.hcl .sh .bash .zsh .fish .ksh .csh .ps1 .psm1 .bat .cmd .dockerfile .containerfile .pth .mk
     .mak .cmake .gradle .bzl .bazel .gemspec .cabal .csproj .fsproj .vbproj .vcxproj .sln .slnx .props .targets .nuspec .podspec
-    .nimble .opam .rockspec .nix .pyc .egg-link
+    .just .gradle.kts .versions.toml .jenkinsfile .nimble .opam .rockspec .nix .pyc .egg-link
     .conf.js .conf.ts .conf.cjs .conf.mjs .prompt.md .instructions.md .mdc .chatmode.md .agent.md
 """
 _PARTS = (".config.", ".workspace.")

@@ -49,7 +49,7 @@ def fix(arguments: FixArguments) -> int:
     if chosen:
         steps = _proved(order, review, chosen, alone=len(chosen) < len(ready))
         _deliver(order, review, steps, arguments=arguments)
-        chosen = [step.repair for step in steps.steps]
+        chosen = _done(chosen, steps, alone=len(chosen) < len(ready))
     return exit_code(_without(review, chosen), outcome.configuration.get("review.fail_on", str))
 
 
@@ -95,11 +95,25 @@ def _proved(order: wiring.Order, review: Review, chosen: list[Repair], *, alone:
     for repair in steps.left:
         say(f"{repair.id} is not written: it builds on a fix that was left out")
     if alone and steps.steps:
-        tried = fixing.proved(order, review.revisions, chosen=steps)
-        if not tried.harmless or tried.red:
+        tried = fixing.proved(order, review, chosen=steps)
+        checked = {step.repair.id for step in steps.steps if _is_checked(step.repair, review)}
+        if not tried.harmless or tried.red or checked & set(tried.unknown):
             raise UsageError(f"without the fixes that were left out, the others do not hold: {tried.told}", hint="choose all")
         steps = fixing.as_tried(steps, tried)
     return steps
+
+
+def _is_checked(repair: Repair, review: Review) -> bool:
+    """Something is there that must show again that it works: a check, or what reported its finding."""
+    told = any(finding.id == repair.id for finding in review.findings)
+    return repair.proof is not None and (told or repair.proof.check is not None)
+
+
+def _done(chosen: list[Repair], steps: Steps, *, alone: bool) -> list[Repair]:
+    """What is mended by what was written: also those that another one mends, where nothing was left out."""
+    written = [step.repair for step in steps.steps]
+    twins = [] if alone or steps.left else [repair for repair in chosen if not repair.patch]
+    return [*written, *twins]
 
 
 def _deliver(order: wiring.Order, review: Review, steps: Steps, *, arguments: FixArguments) -> None:

@@ -84,6 +84,21 @@ def against(memory: PullMemory, standing: Standing) -> str:
     for made in memory.mended:
         if made.is_written and (why := _against(made, standing)):
             return why
+    return _reverted(standing)
+
+
+def knows_all(standing: Standing) -> bool:
+    """Every commit of the pull request was told: what is not among them is not there."""
+    return len(standing.commits) < MOST_COMMITS and not any("commits" in words for words in standing.unread)
+
+
+def _reverted(standing: Standing) -> str:
+    """The same for commits of ours that are not remembered, or came by a pull request of ours: the branch remembers them."""
+    made = [commit for commit in standing.commits if is_ours(commit, standing.me) and not is_undo(commit)]
+    for commit in standing.commits:
+        said = _REVERTS.search(commit.message)
+        if said and not is_ours(commit, standing.me) and (back := next((o for o in made if o.sha.startswith(said[1])), None)):
+            return f"{commit.author} took {back.sha[:10]} back, the fix of {', '.join(findings(back))}"
     return ""
 
 
@@ -94,8 +109,7 @@ def _against(made: Mended, standing: Standing) -> str:
         if said and not is_ours(commit, standing.me) and any(name.startswith(said[1]) for name in names):
             return f"{commit.author} took {made.commit[:10]} back, the fix of {made.id}"
     there = any(commit.sha in names for commit in standing.commits)
-    known = len(standing.commits) < MOST_COMMITS and not any("commits" in words for words in standing.unread)
-    return f"{made.commit[:10]}, the fix of {made.id}, was pushed over" if known and not there else ""
+    return f"{made.commit[:10]}, the fix of {made.id}, was pushed over" if knows_all(standing) and not there else ""
 
 
 def _said(commit: Commit, trailer: str) -> tuple[str, ...]:

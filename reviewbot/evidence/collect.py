@@ -41,7 +41,7 @@ def collect(view: View, plan: Plan, outcomes: Sequence[Outcome], *, read: Heard,
 
 def _heard(view: View, outcomes: Mapping[str, Outcome], *, read: Heard, options: CheckOptions) -> Iterator[Heard]:
     """What every check said."""
-    yield suite.hear(view, outcomes)
+    yield suite.hear(view, outcomes, is_trial=options.is_trial)
     for check in presets.chosen(view, options):
         if isinstance(check, Suite):
             yield suites.hear(check, view, outcomes)

@@ -74,7 +74,8 @@ def hear(view: View, outcomes: Mapping[str, Outcome]) -> Heard:
             heard = answered.get((check, Side.HEAD), answered.get((check, Side.BASE), False))
             runs.append(_run(check, said, reasons, heard=heard))
     base_known = all(answered.get((check, Side.BASE), True) for check in (OWN, PROJECT) if answered.get((check, Side.HEAD)))
-    sides = Sides(without_repeats(found[Side.BASE]), without_repeats(found[Side.HEAD]), base_known)
+    head_known = all(answered.get((check, Side.HEAD), True) for check in (OWN, PROJECT))
+    sides = Sides(without_repeats(found[Side.BASE]), without_repeats(found[Side.HEAD]), base_known, head_known)
     return Heard(sides, runs=tuple(runs))
 
 

@@ -32,11 +32,13 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """What a check said at both ends. ``base_known`` is false where it did not run at base."""
+    """What a check said at both ends. ``base_known`` is false where it did not run at base; ``head_known`` where it did not at
+    head, so that nobody knows what of the base is gone."""
 
     base: tuple[Result, ...] = ()
     head: tuple[Result, ...] = ()
     base_known: bool = True
+    head_known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +72,8 @@ def compare(change: ChangeSet, sides: Sides, base_texts: Mapping[str, tuple[str,
     if change.revisions.is_audit:
         return (*marks, *map(_audited, unmatched))
     marks += [_judge(result, left, place=files.get(result.path), base_known=sides.base_known) for result in unmatched]
+    if not sides.head_known:
+        return tuple(marks)
     return (*marks, *(Mark(EvidenceStatus.FIXED, Side.BASE, result) for result in left.rest()))
 
 

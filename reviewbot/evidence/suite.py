@@ -65,7 +65,7 @@ def jobs(view: View, options: CheckOptions) -> tuple[Job, ...]:
     again = list(tests) if supports else changed
     found = [
         job(HEAD, list(tests), Side.HEAD, seconds=options.seconds, measure=_measured(view)),
-        replace(job(BASE, [older.get(test, test) for test in tests], Side.BASE, seconds=options.seconds), keep=options.keep),
+        replace(job(BASE, [older.get(test, test) for test in tests], Side.BASE, seconds=options.seconds), keep=(0,)),
     ]
     if again:
         found.append(replace(job(OVERLAY, again, Side.BASE, seconds=options.seconds), overlay=files))
@@ -84,8 +84,8 @@ def test_files(view: View) -> tuple[tuple[str, bytes], ...]:
     return tuple((path, data) for path, data in found if data is not None)
 
 
-def hear(view: View, outcomes: Mapping[str, Outcome]) -> Heard:
-    """What the runs said together."""
+def hear(view: View, outcomes: Mapping[str, Outcome], *, is_trial: bool = False) -> Heard:
+    """What the runs said together. In a trial a test that passed before and lacks something now is broken."""
     if HEAD not in outcomes:
         return Heard()
     runs = _Runs(*(_report(outcomes.get(name)) for name in (HEAD, BASE, OVERLAY)))
@@ -94,6 +94,9 @@ def hear(view: View, outcomes: Mapping[str, Outcome]) -> Heard:
     if not runs.head.counts:
         return Heard(runs=(CheckRun(CHECK, ran=False, reason=reason, seconds=seconds, cut_short=True),))
     strange = _strangers(view, runs.head)
+    if is_trial:
+        older = {file.path: file.base_path or file.path for file in view.files}
+        strange = {name: why for name, why in strange.items() if _before(name, runs, older) is not _Before.PASSED}
     marks = _judged(view, runs, strange, head=outcomes[HEAD])
     broke = any(mark.status is EvidenceStatus.NEW for mark in marks)
     reasons = [reason] if reason else []

@@ -139,7 +139,7 @@ def hear(tool: Tool, view: View, outcomes: Mapping[str, Outcome]) -> Heard:
     at_base, base_reason = _results(tool, view, Side.BASE, outcome=base)
     reasons = [reason for reason in (head_reason, base_reason, _left_out(tool, view)) if reason]
     run = CheckRun(tool.name, ran=not head_reason, reason="; ".join(reasons), seconds=seconds, cut_short=bool(reasons))
-    return Heard(Sides(at_base, at_head, base_known=not base_reason), runs=(run,))
+    return Heard(Sides(at_base, at_head, base_known=not base_reason, head_known=not head_reason), runs=(run,))
 
 
 def remarks(tool: Tool, outcome: Outcome) -> tuple[Remark, ...]:

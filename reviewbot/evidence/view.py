@@ -105,8 +105,8 @@ class CheckOptions:
     """``execute`` false: nothing of the change runs. ``presets`` are names of the table of presets. ``seconds`` bounds each job.
 
     ``required`` names checks whose absence makes the review incomplete. ``max_items`` bounds what is kept of either
-    existing or fixed results, ``max_tests`` how many test files are run. ``keep``: codes with
-    which a run of tests at base may be kept for the next that needs it. ``custom`` and ``benchmarks`` are the user's own.
+    existing or fixed results, ``max_tests`` how many test files are run. ``is_trial``: the change
+    is a candidate, after which all that passed must pass, whatever it lacks. ``custom`` and ``benchmarks`` are the user's own.
     """
 
     execute: bool = True
@@ -117,7 +117,7 @@ class CheckOptions:
     required: tuple[str, ...] = ()
     max_items: int = 200
     max_tests: int = 60
-    keep: tuple[int, ...] = (0,)
+    is_trial: bool = False
 
 
 @dataclass(frozen=True, slots=True)

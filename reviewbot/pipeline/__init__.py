@@ -86,12 +86,10 @@ def verified(wanted: Iterable[Experiment], revisions: Revisions, world: World, *
     return [found for one in wanted if (found := checking.verified(one, read, run))]
 
 
-def retried(
-    repairs: tuple[Repair, ...], edits: tuple[Edit, ...], revisions: Revisions, *, world: World, options: Options
-) -> Trialled:
-    """What was made, tried once more without the rest of what was made with it. ``world`` has trees and an annex."""
+def retried(repairs: tuple[Repair, ...], edits: tuple[Edit, ...], review: Review, *, world: World, options: Options) -> Trialled:
+    """What was made in a review, tried once more without the rest of what was made with it. ``world`` has trees and an annex."""
     run = begun(world, options)
-    return repairing.retried(repairs, edits, material.read(revisions, run), run=run)
+    return repairing.retried(repairs, edits, material.read(review.revisions, run), run=run, review=review)
 
 
 def shown(

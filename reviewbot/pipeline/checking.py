@@ -46,7 +46,8 @@ def verified(wanted: Experiment, material: Material, run: Run) -> Verification |
     if world.elsewhere is not None:
         return world.elsewhere(wanted)
     shown = run.bench.conduct(proof.conduct(wanted, material.view, run.options.checks))
-    if shown.check.outcome is not CheckOutcome.NOT_RUN:  # time or a program may be there another day
+    whole = shown.check.outcome is not CheckOutcome.NOT_RUN and not run.bench.is_closed
+    if whole:  # time or a program may be there another day
         world.session.keep(name, document.verification_document(shown))
     return shown
 

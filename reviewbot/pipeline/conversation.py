@@ -119,9 +119,9 @@ class Talk:
             return checking.verified(wanted, self.material, self.run)
 
         def stop() -> None:
-            self.run.bench.close()
-            if court is not None:
+            if court is not None:  # first: a trial that meets a closed bench must know why
                 court.benches.close()
+            self.run.bench.close()
 
         laboratory = Laboratory(experiment, court.tried) if court is not None else Laboratory(experiment)
         deadline, observer = self.run.deadline, world.observer

@@ -14,7 +14,7 @@ from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.evidence import Category, Ledger, Severity
 from reviewbot.domain.history import Fate
 from reviewbot.domain.repair import Edit, Goal, Repair
-from reviewbot.domain.review import Finding, FindingStatus
+from reviewbot.domain.review import Finding, FindingStatus, Review
 from reviewbot.drive import Chore
 from reviewbot.evidence import fixers
 from reviewbot.pipeline.material import Material
@@ -46,23 +46,30 @@ def repaired(wish: Wish, court: Court) -> Repairing:
     moderator = world.panel.table.moderator if options.debate.moderate else None
     shop = Shop(_files(court), wish.papers, moderator, unproven=options.repair.unproven)
     repair = options.repair
-    limits = MakeOptions(attempts=repair.attempts, most=repair.most, seconds=repair.answer_seconds)
+    provable = world.sandbox.level != "none" or repair.unproven  # nobody is paid for what would never be written
+    limits = MakeOptions(attempts=repair.attempts, most=repair.most if provable else 0, seconds=repair.answer_seconds)
     made = yield from make(tasks, shop, wish.transcript, options=limits)
     (repairs,) = yield (Chore("writing the patches", lambda: tuple(_patched(made.repairs, court))),)
     return made.transcript, repairs
 
 
-def retried(repairs: tuple[Repair, ...], edits: tuple[Edit, ...], read: Material, *, run: Run) -> Trialled:
-    """Repairs that were made with others, tried without those: their checks, and that nothing else gets worse."""
+def retried(repairs: tuple[Repair, ...], edits: tuple[Edit, ...], read: Material, *, run: Run, review: Review) -> Trialled:
+    """Repairs that were made with others, tried without those: their checks, what reported their findings, and that nothing else
+    gets worse than what the review's own checks said."""
     assert run.world.trees is not None
-    court = Court(read, run, Ledger(), run.world.trees)
+    ledger = Ledger(review.evidence, review.checks, sandbox=review.sandbox)
+    court = Court(read, run, ledger, run.world.trees)
     paths = allowed(court) | {edit.path for edit in edits}  # the gate let them through before
-    tasks = tuple(_again(repair, paths) for repair in repairs)
+    findings = {finding.id: finding for finding in review.findings}
+    tasks = tuple(_again(repair, findings.get(repair.id), court, paths=paths) for repair in repairs)
     return court.tried(Trial("the chosen fixes", tasks, edits, author="you chose"))
 
 
-def _again(repair: Repair, paths: frozenset[str]) -> Task:
+def _again(repair: Repair, finding: Finding | None, court: Court, *, paths: frozenset[str]) -> Task:
+    """The task of a finding as it was; of another goal, what is known of it."""
     check = repair.proof.check if repair.proof else None
+    if finding is not None:
+        return replace(_task(finding, court, ()), check=check, paths=paths, may_add=True)
     nowhere = Packet("", 0, 0, "", Category.CORRECTNESS, Severity.LOW, repair.title, "", "", "", ())
     return Task(repair.id, repair.goal, repair.title, nowhere, check=check, paths=paths, may_add=True)
 

@@ -15,6 +15,7 @@ from typing import Protocol
 from reviewbot.autofix import gate, syntax
 from reviewbot.autofix.gate import GateOptions
 from reviewbot.changeset.globs import Globs
+from reviewbot.debate.making import DRAFT
 from reviewbot.domain.change import FileStatus, Revisions, is_test_path
 from reviewbot.domain.debate import CheckOutcome
 from reviewbot.domain.evidence import Evidence, EvidenceKind, EvidenceStatus, Ledger, Precision, Result
@@ -29,6 +30,8 @@ from reviewbot.publish import document
 from reviewbot.publish.document_trial import trial_document, trial_name
 from reviewbot.publish.load_trial import load_trial
 
+_Rule = tuple[str, str, str, str]
+
 MUST_NOT_COME = frozenset(
     {EvidenceKind.TEST, EvidenceKind.LINT, EvidenceKind.API, EvidenceKind.SECRET, EvidenceKind.UNICODE, EvidenceKind.MARKER}
 )
@@ -36,9 +39,6 @@ MUST_NOT_COME = frozenset(
 
 MOST_RESULTS = 5_000
 """Results of a trial that are compared: one candidate may mend a thousand findings of a linter."""
-
-RED_OR_GREEN = (0, 1)
-"""Of tests: what they said of what was there before a candidate holds for the next one, too."""
 
 MOST_WORSE = 8
 """Results that are told to who has to mend them."""
@@ -49,16 +49,20 @@ class Benches:
     """Where jobs of trials run now, so that they can be told to stop."""
 
     open: list[Bench] = field(default_factory=list)
+    closed: bool = False
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def add(self, bench: Bench) -> None:
-        """One more."""
+        """One more, which is closed where all are."""
         with self._lock:
             self.open.append(bench)
+            if self.closed:
+                bench.close()
 
     def close(self) -> None:
-        """Begin nothing more in any of them."""
+        """Begin nothing more in any of them, or in one that comes later: a trial goes on in its thread."""
         with self._lock:
+            self.closed = True
             for bench in self.open:
                 bench.close()
 
@@ -88,9 +92,15 @@ class Court:
         if (kept := session.recall(name)) is not None:
             return load_trial(document.dumps(kept))
         made = self._held(trial)
-        if self.run.deadline.left():  # time may be there another day
+        if self._may_be_kept(made):
             session.keep(name, trial_document(made))
         return made
+
+    def _may_be_kept(self, made: Trialled) -> bool:
+        """It will be the same another day: it was not stopped, there was time, and every check came to tell."""
+        unrun = any(check.outcome is CheckOutcome.NOT_RUN for _, check in made.checks)
+        stopped = self.benches.closed or self.run.bench.is_closed
+        return not stopped and self.run.deadline.left() > 0 and not unrun
 
     def _held(self, trial: Trial) -> Trialled:
         trial = _with_brought(trial)
@@ -105,12 +115,15 @@ class Court:
                 return made
         found = self._checked(trial, made.edits)
         made = _with_verdicts(made, {name: _of_check(shown) for name, shown in found.items()}, found)
-        if made.red:  # what else it does matters no more
+        if made.red or self.benches.closed:  # what else it does matters no more, or nobody waits for it
             return made
+        if trial.edits == trial.before:  # whether what was accepted does this, too: what went away did so since the head
+            before = self.head
         now = self._compared(before, tree)
         made = _with_verdicts(made, {task.id: one for task, one in self._verdicts(trial, found, now)}, found)
         brought = frozenset(edit.path for task in trial.tasks for edit in task.brings)
-        worse = tuple(dict.fromkeys((*self._worse(now, brought), *self._worse_in_old_tests(trial, made.edits, before))))
+        here = self._worse(now, brought, self._meant(trial))
+        worse = tuple(dict.fromkeys((*here, *self._worse_in_old_tests(trial, made.edits, before))))
         made = replace(made, worse=worse[:MOST_WORSE], beside=(*made.beside, *_beside(now)))
         if self.judge is None or not made.harmless:
             return made
@@ -138,12 +151,14 @@ class Court:
     def _gate(self, trial: Trial) -> GateOptions:
         """What the candidate may do. What tools mend at once may be more than what a model writes."""
         repair = self.run.options.repair
+        offers = [one.author for task in trial.tasks for one in task.proposals if one.author != DRAFT]
+        many = len(trial.tasks) > 1 or trial.author in offers
         return GateOptions(
             reviewed=frozenset(path for task in trial.tasks for path in task.paths),
             may_add=any(task.may_add for task in trial.tasks),
             opened=Globs(repair.opened).match,
             parser=repair.parser or syntax.unknown,
-            limits=gate.BATCH if len(trial.tasks) > 1 else gate.SMALL,
+            limits=gate.BATCH if many else gate.SMALL,
         )
 
     def _formatted(self, edits: tuple[Edit, ...]) -> tuple[Edit, ...]:
@@ -161,7 +176,7 @@ class Court:
         world, options = self.run.world, self.run.options
         assert world.annex is not None
         revisions = Revisions("range", "before", "candidate", before, tree)
-        checks = replace(options.checks, max_items=MOST_RESULTS, keep=RED_OR_GREEN)
+        checks = replace(options.checks, max_items=MOST_RESULTS, is_trial=True)
         with world.annex(revisions) as room:
             bench = Bench(room, deadline=self.run.deadline, observer=world.observer, cores=world.cores)
             self.benches.add(bench)
@@ -200,18 +215,22 @@ class Court:
     def _items(self, task: Task) -> tuple[Evidence, ...]:
         return tuple(item for name in task.evidence if (item := self.ledger.item(name)))
 
-    def _worse(self, now: Ledger, brought: Collection[str] = ()) -> Iterator[str]:
+    def _meant(self, trial: Trial) -> Collection[_Rule]:
+        """The rules that the tasks are about."""
+        return {_rule(item.result) for task in trial.tasks for item in self._items(task)}
+
+    def _worse(self, now: Ledger, brought: Collection[str] = (), meant: Collection[_Rule] = ()) -> Iterator[str]:
         """What a candidate brings: new results, and checks that do not come to their end any more. What linters say of files that
-        come along is not its writer's doing."""
+        come along is not its writer's doing. What a task is to mend must not come back in other words, however likely it is."""
         for item in now.new():
             heuristic = item.result.precision is Precision.HEURISTIC and item.result.kind is not EvidenceKind.TEST
             along = item.result.kind is EvidenceKind.LINT and item.result.path in brought
-            if item.result.kind in MUST_NOT_COME and not (heuristic or along):
+            if item.result.kind in MUST_NOT_COME and not along and (not heuristic or _rule(item.result) in meant):
                 yield _told(item.result)
         before = {run.name: run for run in self.ledger.checks}
         for run in now.checks:
             known = before.get(run.name)
-            if known is not None and known.ran and not known.cut_short and (run.cut_short or not run.ran):
+            if known is not None and known.ran and (not run.ran or (run.cut_short and not known.cut_short)):
                 yield f"{run.name} does not come to its end any more: {run.reason}"
 
     def _worse_in_old_tests(self, trial: Trial, edits: tuple[Edit, ...], before: str) -> Iterator[str]:
@@ -220,7 +239,7 @@ class Court:
         older = tuple(self._older_tests())
         touched = {edit.path for edit in (*trial.before, *edits) if is_test_path(edit.path)}
         heads = tuple(self._heads(touched - {edit.path for edit in older}))
-        if not older and not heads:
+        if self.benches.closed or not (older or heads):
             return
         one = self.trees.graft(before, (*older, *heads))
         other = self.trees.graft(self.tree(edits), (*older, *heads))
@@ -284,6 +303,8 @@ def _of_check(found: Verification) -> _Verdict:
         return _Verdict(None, found.excerpt)
     if not found.fixed or found.check.outcome is CheckOutcome.UNSTABLE:
         return _Verdict(done=False, words=found.excerpt)
+    if found.check.outcome is CheckOutcome.NOT_RUN:  # it passes with the candidate, and nobody saw it fail without
+        return _Verdict(None, found.excerpt)
     return _Verdict(done=True)
 
 
@@ -310,6 +331,11 @@ def _with_brought(trial: Trial) -> Trial:
 def _mark(result: Result) -> tuple[str, str, str, str]:
     """What a result is, wherever its line went: of a test its id, else the text of its line."""
     return (result.tool, result.rule or "", result.path, result.subject or result.anchor)
+
+
+def _rule(result: Result) -> _Rule:
+    """What is broken, wherever in its file; of a test, the test."""
+    return (result.tool, result.rule or "", result.path, result.subject)
 
 
 def _taken(gone: Counter[tuple[str, str, str, str]], result: Result) -> bool:

@@ -104,7 +104,7 @@ def _bounded(memory: PullMemory) -> PullMemory:
         workflow_runs=memory.workflow_runs[-MOST_RUNS:],
         cost_usd=round(memory.cost_usd, 6),
         said=_storable(memory.said),
-        mended=tuple(map(_bounded_mended, memory.mended[-MOST_MENDED:])),
+        mended=tuple(map(_bounded_mended, _longest(memory.mended))),
         mended_head=_storable(memory.mended_head),
         unfinished=_storable(memory.unfinished),
         autofix_why=_storable(memory.autofix_why),
@@ -134,6 +134,15 @@ def _bounded_known(known: Known) -> Known:
         grounds=tuple(map(_storable, known.grounds)),
         near=_storable(known.near),
     )
+
+
+def _longest(mended: tuple[Mended, ...]) -> Iterator[Mended]:
+    """The last ones, in order. What was written or taken back is forgotten after all others: it keeps a revert from being missed,
+    and the same fix from being written again."""
+    spent = [one.id for one in mended if one.is_spent][-MOST_MENDED:]
+    others = [one.id for one in mended if not one.is_spent]
+    kept = {*spent, *others[max(len(others) - (MOST_MENDED - len(spent)), 0) :]}
+    return (one for one in mended if one.id in kept)
 
 
 def _bounded_mended(made: Mended) -> Mended:

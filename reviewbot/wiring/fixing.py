@@ -16,6 +16,7 @@ from reviewbot.adapters.worker import ProcessWorker
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.event import TargetKind
 from reviewbot.domain.repair import Edit, Repair
+from reviewbot.domain.review import Review
 from reviewbot.errors import PatchError, UsageError
 from reviewbot.ports import Observer, Trialled
 from reviewbot.ports.writing import Recovered, Undone, WritePlan, WriteStep, Written
@@ -88,12 +89,12 @@ def recover(order: Order) -> Recovered | None:
         return writer.recover()
 
 
-def proved(order: Order, revisions: Revisions, *, chosen: Steps, observer: Observer | None = None) -> Trialled:
-    """Some of what was made, tried once more without the rest. Raises ReviewbotError."""
+def proved(order: Order, made: Review, *, chosen: Steps, observer: Observer | None = None) -> Trialled:
+    """Some of what a review made, tried once more without the rest. Raises ReviewbotError."""
     with ExitStack() as stack:
         scene = stack.enter_context(opened(order))
         configuration, git = scene.configuration, _git(scene)
-        rooms = stack.enter_context(open_rooms(configuration, git, revisions, scratch=scene.scratch, order=order))
+        rooms = stack.enter_context(open_rooms(configuration, git, made.revisions, scratch=scene.scratch, order=order))
         worker = stack.enter_context(closing(ProcessWorker()))
         world = pipeline.World(
             scene.repo,
@@ -109,7 +110,7 @@ def proved(order: Order, revisions: Revisions, *, chosen: Steps, observer: Obser
         )
         options = options_of(configuration, execute=order.execute)
         repairs = tuple(step.repair for step in chosen.steps)
-        return pipeline.retried(repairs, chosen.steps[-1].edits, revisions, world=world, options=options)
+        return pipeline.retried(repairs, chosen.steps[-1].edits, made, world=world, options=options)
 
 
 def as_tried(chosen: Steps, tried: Trialled) -> Steps:

@@ -207,6 +207,24 @@ def test_fixes_are_one_workflows_business_and_not_twos(shop: Shop) -> None:
     assert shop.run("autofix.yml", "issue_comment", event).jobs["fix"].permissions["contents"] == "write"
 
 
+@pytest.mark.parametrize("body", ["/debate fixtures look wrong", "/debate undocumented API", "/debate prefix fix"])
+def test_a_focus_that_begins_like_a_fix_is_a_review_with_the_keys(shop: Shop, body: str) -> None:
+    shop.repository.allow("ada", "write")
+    shop.world.variables["REVIEWBOT_AUTOFIX"] = "true"
+    _, event = comment(shop, "ada", body)
+    assert shop.run("commands.yml", "issue_comment", event).jobs["command"].result == "success"
+    assert shop.run("autofix.yml", "issue_comment", event).conclusion == "skipped"
+
+
+@pytest.mark.parametrize("body", ["/debate fix", "/debate fix F1", "/debate undo\r\nplease", "/debate fix\nF1"])
+def test_a_fix_is_one_whatever_comes_after_the_word(shop: Shop, body: str) -> None:
+    shop.repository.allow("ada", "write")
+    shop.world.variables["REVIEWBOT_AUTOFIX"] = "true"
+    _, event = comment(shop, "ada", body)
+    assert shop.run("commands.yml", "issue_comment", event).conclusion == "skipped"
+    assert shop.run("autofix.yml", "issue_comment", event).jobs["fix"].result == "success"
+
+
 def test_the_tree_is_audited_on_schedule(shop: Shop) -> None:
     run = shop.run("audit.yml", "schedule", shop.hub.event("schedule", repository=shop.repository))
     assert "all has key=sk-1" in run.jobs["audit"].log

@@ -132,6 +132,8 @@ GUARDED = """
     AGENTS.md src/AGENTS.md CLAUDE.md GEMINI.md .cursorrules .cursor/rules/a.mdc .windsurfrules .clinerules SKILL.md a.prompt.md
     copilot-instructions.md .mcp.json mcp.json llms.txt
     deploy.sh a.bash x.zsh run.ps1 a.bat a.cmd Makefile GNUmakefile a.mk CMakeLists.txt a.cmake justfile Taskfile.yml Rakefile build.rs
+    tox.toml pytest.toml pylintrc.toml gradle/libs.versions.toml gradle/wrapper/gradle-wrapper.properties a.gradle.kts mise.toml
+    Dangerfile dangerfile.ts gulpfile.mjs lefthook.yaml Taskfile.dist.yml compose.override.yml ci/gitlab-ci.yml opencode.json
     BUILD BUILD.bazel WORKSPACE MODULE.bazel x.bzl meson.build Vagrantfile .env .env.local .envrc .npmrc .yarnrc.yml
     node_modules/a/index.js vendor/a/b.go site-packages/a.py venv/bin/x.py
     \uff0egithub/workflows/x.yml \u0441onftest.py con\u200dftest.py package.json. tests/\uff23ONFTEST.py Makefile::$DATA
@@ -139,7 +141,7 @@ GUARDED = """
 FREE = """
     src/app.py src/requirements.py src/setup_tools.py app/conf.py docs/guide.md src/dockerfile_reader/x.py tests/test_conftest.py a.config
     src/build/main.go src/locks.py package.py src/agents.py README.md CHANGELOG.md src/git/x.py github/x.py main.tf src/shell.py a.yaml
-    data/a.json src/ci.py src/env.py src/locking.ts src/Build.cs src/configuration.py
+    data/a.json src/ci.py src/env.py src/locking.ts src/Build.cs src/configuration.py src/compose.py
 """
 
 

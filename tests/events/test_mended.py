@@ -107,6 +107,16 @@ def test_a_push_over_it_takes_it_away_and_a_rebase_does_not() -> None:
     assert "took" in mended.against(memory(FIXED), standing(FIRST, rebased, revert))
 
 
+def test_a_revert_is_seen_where_nothing_is_remembered() -> None:
+    revert = theirs(THEN, ONE, message=f'Revert "Fix it"\n\nThis reverts commit {ONE}.')
+    told = f"alice took {ONE[:10]} back, the fix of F1"
+    assert mended.against(memory(), standing(FIRST, ours(ONE, HUMAN), revert)) == told
+    assert mended.against(memory(replace(FIXED, pull=13)), standing(FIRST, ours(ONE, HUMAN), revert)) == told
+    undo = ours(ONE, HUMAN, undo=TWO)
+    assert mended.against(memory(), standing(FIRST, undo, revert)) == "", "who takes an undoing back wants the fix"
+    assert mended.against(memory(), standing(FIRST, ours(ONE, HUMAN, is_vouched=False), revert)) == "", "a trailer is anybody's"
+
+
 def test_where_not_all_commits_are_told_none_is_missed() -> None:
     assert mended.against(memory(FIXED), standing(FIRST, unread=("some commits",))) == ""
     many = tuple(theirs(f"{n:040x}", f"{n - 1:040x}") for n in range(1, mended.MOST_COMMITS + 1))

@@ -13,6 +13,7 @@ from reviewbot.domain.change import Contents
 from reviewbot.domain.debate import Check
 from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.evidence import Evidence, EvidenceStatus, Ledger, Side
+from reviewbot.domain.repair import Edit
 from reviewbot.drive import Bench, Deadline
 from reviewbot.evidence import collect, plan, proof, sources
 from reviewbot.evidence.migrations import is_migration
@@ -51,7 +52,7 @@ class Lab:
         *,
         path: str = "",
         lines: tuple[int, int] = (0, 0),
-        fix: Draft | None = None,
+        fix: Draft | tuple[Edit, ...] | None = None,
         options: CheckOptions | None = None,
     ) -> Verification:
         """What a check shows when it is run, at the place of its claim."""

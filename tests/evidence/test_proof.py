@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.domain.debate import Check, CheckKind, CheckOutcome
+from reviewbot.domain.repair import Edit
 from reviewbot.evidence.proof.fixed import overlay
 from reviewbot.evidence.proof.runs import Told, passes_with, together
 from reviewbot.evidence.view import Benchmark, CheckOptions
@@ -161,6 +162,16 @@ def test_a_rule_on_another_line_of_the_same_text_is_not_about_the_claim(tmp_path
     assert lab.prove(replace(check, subject="ruff:E402"), path="a.py", lines=(1, 1)).check.outcome == "passes_at_head"
     assert lab.prove(replace(check, subject="ruff:E402"), path="a.py", lines=(23, 23)).check.outcome == "fails_at_head"
     assert lab.prove(check, path="other.py", lines=(1, 1)).check.outcome == "not_run"
+
+
+def test_a_fix_that_only_moves_what_a_rule_reports_mends_nothing(tmp_path: Path, bubblewrap: None) -> None:
+    del bubblewrap
+    head = "import os\nprint(os)\nx = 1\nimport sys\n"
+    lab = laid_out(tmp_path, {"a.py": head.removesuffix("import sys\n")}, {"a.py": head})
+    check = Check((), subject="ruff:E402", kind=CheckKind.RULE)
+    for text, mends in (("# so\n" * 8 + head, False), (head.removesuffix("import sys\n"), True)):
+        fix = (Edit("a.py", text.encode()),)
+        assert lab.prove(check, path="a.py", lines=(4, 4), fix=fix).fixed is mends
 
 
 def test_a_changed_constant_that_runs_at_import_can_be_proven_wrong(tmp_path: Path, bubblewrap: None) -> None:

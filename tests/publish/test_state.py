@@ -235,6 +235,14 @@ def test_of_fixes_those_that_were_written_are_remembered_longest() -> None:
     assert set(kept.mended) >= {one for one in texts if one.is_spent and int(one.id[1:]) > 60}
 
 
+def test_a_fix_that_was_written_is_not_forgotten_for_many_that_were_not() -> None:
+    made = [Mended(f"F{n}", RepairOutcome.FIXED, commit=f"{n:040x}") for n in range(1, 41)]
+    over = [Mended(f"F{n}", RepairOutcome.SKIPPED, "more than 40 fixes") for n in range(41, 200)]
+    kept = state.decode(state.encode(PullMemory(mended=(*made, *over)))).memory
+    assert kept is not None
+    assert kept.mended == (*made, *over[-(state.MOST_MENDED - 40) :])
+
+
 def test_a_secret_in_a_title_is_not_published_with_the_state() -> None:
     token = "ghp_" + "a1B2" * 9
     memory = PullMemory(History(findings=(replace(MANY[0], title=f"leaks {token}", text=token),)))

@@ -55,8 +55,9 @@ def _compared(ground: Ground, method: Method) -> Procedure:
     base = _runs(method.job(ground, Side.BASE), "base")
     fix = tuple(replace(job, overlay=(*mended, *job.overlay)) for job in _runs(head[0], "fix")) if mended else ()
     outcomes = yield (*head, *base, *fix)
-    sides = (*(Side.HEAD,) * TIMES, *(Side.BASE,) * TIMES, *(Side.HEAD,) * len(fix))
-    told = [method.told(ground, outcome, side) for outcome, side in zip(outcomes, sides, strict=True)]
+    fixed_ground = replace(ground, mended=dict(mended))
+    ends = (*((ground, Side.HEAD),) * TIMES, *((ground, Side.BASE),) * TIMES, *((fixed_ground, Side.HEAD),) * len(fix))
+    told = [method.told(here, outcome, side) for outcome, (here, side) in zip(outcomes, ends, strict=True)]
     at_head, at_base, with_fix = told[:TIMES], told[TIMES : 2 * TIMES], told[2 * TIMES :]
     outcome = together(at_head, at_base, with_fix)
     text = shown.excerpt(next(_texts(at_head, outcome), ""))

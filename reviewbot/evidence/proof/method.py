@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from reviewbot.domain.evidence import Side
 from reviewbot.evidence.proof.runs import Told
@@ -20,11 +21,12 @@ class Unfit(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What an experiment stands on."""
+    """What an experiment stands on. ``mended`` holds the files of head that read otherwise in a run: those of the fix."""
 
     experiment: Experiment
     view: View
     options: CheckOptions
+    mended: Mapping[str, bytes] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from difflib import SequenceMatcher
 
 from reviewbot.domain.debate import CheckKind
 from reviewbot.domain.evidence import Side
@@ -71,12 +72,29 @@ def _stands_there(ground: Ground, remark: Remark, side: Side) -> bool:
     experiment, view = ground.experiment, ground.view
     span = range(experiment.start_line - NEAR, experiment.line + NEAR + 1)
     if side is Side.HEAD:
-        return remark.line in span
+        now = ground.mended.get(experiment.path)
+        return remark.line in (span if now is None else _moved(span, ground, now))
     file = view.change.file(experiment.path)
     contents = view.contents_of(file) if file else None
     head, base = (places.lines(data) for data in ((contents.head, contents.base) if contents else (None, None)))
     texts = {places.line_at(head, number) for number in span if 0 < number <= len(head)} - {""}
     return places.line_at(base, remark.line) in texts
+
+
+def _moved(span: range, ground: Ground, now: bytes) -> range:
+    """Where lines of the head stand in the mended file, with what was put in their place: a fix that only moves them mends
+    nothing."""
+    file = ground.view.change.file(ground.experiment.path)
+    old, new = places.lines(ground.view.contents_of(file).head if file else None), places.lines(now)
+    first, last = span.start - 1, span.stop - 1
+    found: list[int] = []
+    for tag, start, end, there, until in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        if start >= last or end <= first:
+            continue
+        if tag == "equal":
+            there, until = there + max(first - start, 0), until - max(end - last, 0)
+        found += range(there, until)
+    return range(min(found) + 1, max(found) + 2) if found else range(0)
 
 
 _RUFF = Tool(

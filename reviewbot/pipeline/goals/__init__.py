@@ -147,8 +147,8 @@ def _held(here: Ground, identity: Identity) -> Review:
         return checking.verified(wanted, here.read, run)
 
     def stop() -> None:
+        court.benches.close()  # first: a trial that meets a closed bench must know why
         run.bench.close()
-        court.benches.close()
 
     laboratory = Laboratory(experiment, court.tried)
     speaking = _conversation(here, pursuit, identity)

@@ -122,7 +122,7 @@ def _planned(place: Place, order: Order, scene: Scene) -> Plan:
     off, why = _against(place)
     why = why or (SUGGESTED if mode not in WRITES else "")
     if not why:
-        chain, why = _proved(chain, bench, order, scene=scene)
+        chain, why = _proved(chain, bench, order, scene=scene, review=review)
     if patch := bench.patch(chain):
         documents.write_bytes(place.at.job, documents.PATCH, patch)
     pending = frozenset() if why else frozenset(one.repair.id for one in chain.ready)
@@ -144,19 +144,22 @@ def _against(place: Place) -> tuple[str, str]:
         writing.barred(place.at): bool(writing.barred(place.at)),
         "a run of this kind writes nothing unasked": at.job.event.kind is not Happening.PULL_REQUEST,
         "nothing could be executed here": not at.decision.execute or review.sandbox == "none",
+        "the pull request has more commits than are told: whose the newest one is cannot be known": not mended.knows_all(
+            place.standing
+        ),
         "the newest commit is reviewbot's own": human != place.pull.head_sha,
         "fixes were written for this push already": at.memory.mended_head == human,
     }
     return off, next((why for why, holds in against.items() if holds), "")
 
 
-def _proved(chain: Chain, bench: Bench, order: Order, *, scene: Scene) -> tuple[Chain, str]:
+def _proved(chain: Chain, bench: Bench, order: Order, *, scene: Scene, review: Review) -> tuple[Chain, str]:
     """The chain, tried once more where some of what it was proven together with is not in it."""
     beside = sorted({name for one in chain.ready for name in one.beside})
     if not beside:
         return chain, ""
     steps = tuple(fixing.Step(one.repair, bench.edits(chain.start, one.tree)) for one in chain.ready)
-    trial = fixing.proved(order, scene.revisions, chosen=fixing.Steps(steps, bench.patch(chain)))
+    trial = fixing.proved(order, replace(review, revisions=scene.revisions), chosen=fixing.Steps(steps, bench.patch(chain)))
     if not trial.passed:
         return chain, f"without the fix of {', '.join(beside)}, which is not written, it does not hold"
     return replace(chain, ready=tuple(replace(one, beside=()) for one in chain.ready)), ""

@@ -20,7 +20,7 @@ from reviewbot.events.command import Command
 from reviewbot.publish import fixes as words
 from reviewbot.publish import replies
 from reviewbot.publish.markdown_finding import details, fitting
-from reviewbot.publish.sanitise import code_span
+from reviewbot.publish.sanitise import code_span, inline
 from reviewbot.publish.wanted import Matter
 from reviewbot.wiring.github import consulted, documents, fixes, ground, mending, orders, posts, pulls, writing
 from reviewbot.wiring.github.job import Report
@@ -71,7 +71,7 @@ def fix(at: Situation, hub: Hub, order: Command) -> Answered:
     """Write the fixes that were asked for, and say what became of each. Raises ReviewbotError."""
     standing = _standing(at)
     if off := fixes.taken_back(at, hub):
-        return _refused(f"no fix is written on this pull request any more: {off}.", lambda memory: _off(memory, off))
+        return _refused(f"no fix is written on this pull request any more: {inline(off)}.", lambda memory: _off(memory, off))
     if why := _not_pinned(standing, at.memory, order.sha):
         return _refused(why)
     review = with_fixes(at, hub)

@@ -14,7 +14,7 @@ from reviewbot.domain.repair import Edit, RepairOutcome
 from reviewbot.events import mended
 from reviewbot.publish import fixes as words
 from reviewbot.publish import replies
-from reviewbot.publish.sanitise import code_span
+from reviewbot.publish.sanitise import code_span, inline
 from reviewbot.pushing import Series, Step
 from reviewbot.wiring.github import fixes, ground, orders, requested, writing
 from reviewbot.wiring.github.job import Report
@@ -40,7 +40,7 @@ def undo(at: Situation, hub: Hub, *, by: str) -> Answered:
         waits = next((one for one in reversed(at.memory.mended) if one.pull), None)
         return _refused(WAITS.format(code_span(waits.id), waits.pull) if waits else NOTHING)
     if why := writing.barred(at):
-        return _refused(f"{why}.")
+        return _refused(f"{inline(why)}.")
     touched = hub.touched(made.commit, standing.pull.head_sha)
     gone = _gone(made, by)
     if touched and all(file.is_taken_back for file in touched):
@@ -64,7 +64,7 @@ def _written(at: Situation, hub: Hub, made: Mended, *, gone: Mended, edits: tupl
     if not pushed.commits:
         why = writing.WHY.get(pushed.halt, pushed.why) if pushed.halt else pushed.why
         report = Report(exit_code=3 if pushed.halt is pushing.Halt.UNSURE else 0)
-        return replace(_refused(f"{why}."), report=report)
+        return replace(_refused(f"{inline(why)}."), report=report)
 
     def change(memory: PullMemory) -> PullMemory:
         return _reopened(memory.with_mended(gone), made.id)
