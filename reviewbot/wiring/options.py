@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reviewbot import pipeline
@@ -130,17 +130,18 @@ def _repair(configuration: Configuration) -> pipeline.RepairOptions:
         answer_seconds=configuration.get("debate.round_seconds", float),
         opened=configuration.texts("fix.open"),
         unproven=configuration.get("fix.unproven", bool),
-        parser=_syntax(),
+        parser=_faults,
     )
 
 
-def _syntax() -> Callable[[str, bytes], int | None] | None:
-    """What counts the syntax errors of a file, where the library with the grammars is installed."""
+def _faults(path: str, content: bytes) -> int | None:
+    """The syntax errors of a file, where the library with the grammars is installed. It is loaded when a fix is judged, and not
+    before."""
     try:
         from reviewbot.context.grammar import faults
     except ModuleNotFoundError:
         return None
-    return faults
+    return faults(path, content)
 
 
 def for_audit(plain: pipeline.Options, rotation: Rotation) -> pipeline.Options:
