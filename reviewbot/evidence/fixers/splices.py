@@ -54,7 +54,7 @@ def _differences(first: Sequence[bytes], second: Sequence[bytes]) -> Iterable[tu
     if max(len(first), len(second)) > MOST_LINES:
         return [(0, len(first), 0, len(second))]
     found = SequenceMatcher(None, first, second, autojunk=False).get_opcodes()
-    return [place for kind, *place in found if kind != "equal"]  # type: ignore[misc]
+    return [(start, end, begin, stop) for kind, start, end, begin, stop in found if kind != "equal"]
 
 
 def _equal(first: Sequence[bytes], second: Sequence[bytes]) -> int:
