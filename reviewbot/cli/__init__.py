@@ -28,6 +28,8 @@ COMMANDS = {
     "publish": ("reviewbot.cli.publish", "Zone W: print a finished review, or post it, every place held against the change."),
     "github": ("reviewbot.cli.github", "Do the work of one GitHub Actions run: the Action calls it."),
     "demo": ("reviewbot.cli.demo", "Build a small repository with planted defects and review it."),
+    "hook": ("reviewbot.cli.hook", "Install, remove, describe or run the git hooks of this repository."),
+    "dismiss": ("reviewbot.cli.dismiss", "Remember that a finding is not to be raised again, and why."),
     "ask": ("reviewbot.cli.ask", "Ask the panel a question about a change."),
     "explain": ("reviewbot.cli.explain", "Tell who said what about one finding of the last review."),
     "status": ("reviewbot.cli.status", "Say which debates run or were interrupted, and how the last ones ended."),
@@ -36,6 +38,7 @@ COMMANDS = {
     "init": ("reviewbot.cli.init", "Write a commented .reviewbot.yml."),
     "config": ("reviewbot.cli.config", "Show the effective configuration, or validate a file."),
     "doctor": ("reviewbot.cli.doctor", "Say what is found here, what is missing, and the next step."),
+    "completion": ("reviewbot.cli.completion", "Print the completion script of a shell."),
     "schema": ("reviewbot.cli.schema", "Print the JSON Schema of a document."),
 }
 

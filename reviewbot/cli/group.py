@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import difflib
 import sys
+from collections.abc import Mapping
 from importlib import import_module
 from io import TextIOWrapper
+from typing import Any
 
 import click
 
@@ -20,29 +22,33 @@ EPILOG = (
 
 
 class Commands(click.Group):
-    """The commands of :data:`reviewbot.cli.COMMANDS`."""
+    """The commands of a table like :data:`reviewbot.cli.COMMANDS`."""
+
+    def __init__(self, *args: Any, table: Mapping[str, tuple[str, str]] = COMMANDS, **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.table = table
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """The names in the order of the table."""
         del ctx
-        return list(COMMANDS)
+        return list(self.table)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the one that is called."""
         del ctx
-        if cmd_name not in COMMANDS:
+        if cmd_name not in self.table:
             return None
-        module, _ = COMMANDS[cmd_name]
-        command = getattr(import_module(module), cmd_name)
+        module, _ = self.table[cmd_name]
+        command = getattr(import_module(module), cmd_name.replace("-", "_"))
         assert isinstance(command, click.Command)
         return command
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
         """Refuse an unknown name with the nearest known one."""
         name = args[0]
-        if name not in COMMANDS and not name.startswith("-"):
-            near = difflib.get_close_matches(name, COMMANDS, n=1)
-            hint = f"did you mean {near[0]!r}?" if near else f"commands are {', '.join(COMMANDS)}"
+        if name not in self.table and not name.startswith("-"):
+            near = difflib.get_close_matches(name, self.table, n=1)
+            hint = f"did you mean {near[0]!r}?" if near else f"commands are {', '.join(self.table)}"
             raise UsageError(f"no such command {name!r}", hint=hint)
         return super().resolve_command(ctx, args)
 
@@ -50,7 +56,7 @@ class Commands(click.Group):
         """List the table without importing what it names."""
         del ctx
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+            formatter.write_dl([(name, line) for name, (_, line) in self.table.items()])
 
 
 @click.group(
