@@ -214,6 +214,7 @@ KEYS: tuple[Key, ...] = (
     Key("limits.cost_usd", Number(0, 10_000), 0.50, "US dollars per review", Power.CEILING),
     Key("limits.seconds", Number(1, 86_400), 300.0, "seconds per review", Power.CEILING),
     Key("limits.tokens", Whole(1_000, 100_000_000), 400_000, "tokens per review", Power.CEILING),
+    Key("hook.seconds", Number(1, 86_400), 120.0, "seconds for a whole push, or a commit, in a git hook", Power.CEILING),
     Key("prices", Listing(_PRICE), (), "US dollars per million tokens, before the shipped table", Power.OPERATOR),
     Key("ledger", _LEDGER, "", "where paid calls and debates are remembered", Power.OPERATOR),
     Key("providers.*.base_url", _URL, None, "where the provider answers", Power.OPERATOR),

@@ -140,7 +140,8 @@ def _refusal(directory: Path, answer: Answer) -> RepositoryError:
     if "bare repository" in complaint or "must be run in a work tree" in complaint:
         return RepositoryError(f"{directory} is in a bare repository or in a .git folder", hint="go to a folder with a work tree")
     if "not a git repository" in complaint:
-        return RepositoryError(f"{directory} is not in a git repository", hint="go to one, or give a diff with --patch")
+        hint = "go to one, or name one with -C; `reviewbot review --patch FILE` needs none"
+        return RepositoryError(f"{directory} is not in a git repository", hint=hint)
     return RepositoryError(f"the repository at {directory} cannot be read: {answer.complaint}", hint="look at it with `git fsck`")
 
 
