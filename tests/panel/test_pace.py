@@ -133,6 +133,16 @@ def test_a_prompt_out_of_the_cache_says_nothing_about_reading() -> None:
     assert (kept.prompt_tokens_per_second, kept.output_tokens_per_second, kept.samples) == (200, 20, 9)
 
 
+def test_a_model_that_finds_nothing_keeps_its_seat() -> None:
+    pace = LocalPace("here", "m")
+    pace.learn(Timings(0.1, 1800, 0.6, 5, 5 / 300), predicted=60, real=0.7, loaded=False)
+    assert pace.room(120, pace.usual_output, loaded=True) > 10_000
+    pace.learn(Timings(0.0, 1800, 0.6, 2, 1.0), predicted=1, real=1.6, loaded=True)
+    assert pace.profile().output_tokens_per_second == 300
+    pace.learn(Timings(0.0, 1800, 0.6, 100, 5.0), predicted=1, real=5.6, loaded=True)
+    assert pace.profile().output_tokens_per_second == 20
+
+
 def test_loading_is_learnt_when_it_happened_and_when_it_took_longer() -> None:
     pace = known(load=5.0)
     pace.learn(Timings(0.02, 500, 2.5, 100, 5.0), predicted=8, real=8, loaded=True)

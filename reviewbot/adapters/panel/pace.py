@@ -119,6 +119,9 @@ class LocalPace:
         if timings.output_tokens >= TELLING_OUTPUT_TOKENS and timings.output_seconds > 0:
             self._learn("write", self._write, timings.output_tokens / timings.output_seconds)
             self._learn("output", self._output, timings.output_tokens)
+        elif "write" in self._guessed and timings.output_seconds > 0:
+            # Overhead counts here, too: the model is at least so fast, and whoever finds nothing writes but a few tokens.
+            self._write.learn(max(self._write.value, timings.output_tokens / timings.output_seconds), first=True)
         if not loaded or timings.load_seconds > self._load.value:
             self._learn("load", self._load, timings.load_seconds)
         self._samples += 1
