@@ -38,9 +38,9 @@ FORBIDDEN_NAMES = {
 STAGES = ("changeset", "context", "evidence", "debate", "consensus", "publish", "autofix", "screen", "domain")
 ENTRY_POINTS = ("cli", "library.py", "probes")
 
-#: Where everything may be caught: the one catcher of the program, and that of a worker's process. Probes are programs of their
-#: own, too.
-CATCHERS = {"cli/__init__.py": 1, "adapters/worker.py": 1}
+#: Where everything may be caught: the one catcher of the program, that of a worker's process, and that around code of other
+#: packages. Probes are programs of their own, too.
+CATCHERS = {"cli/__init__.py": 1, "adapters/worker.py": 1, "adapters/installed.py": 1}
 
 MUTATORS = {"append", "add", "update", "extend", "insert", "pop", "popitem", "clear", "remove", "discard", "setdefault"}
 DOING = {"open", "print", "input", "exec", "eval", "compile", "__import__", "breakpoint"}

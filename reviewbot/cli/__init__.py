@@ -35,7 +35,7 @@ COMMANDS = {
     "status": ("reviewbot.cli.status", "Say which debates run or were interrupted, and how the last ones ended."),
     "sessions": ("reviewbot.cli.sessions", "List, show, replay or export past debates."),
     "models": ("reviewbot.cli.models", "Say which models could review here, and how fast local ones are."),
-    "init": ("reviewbot.cli.init", "Write a commented .reviewbot.yml."),
+    "init": ("reviewbot.cli.init", "Write a configuration file, git hooks, workflows for GitHub."),
     "config": ("reviewbot.cli.config", "Show the effective configuration, or validate a file."),
     "doctor": ("reviewbot.cli.doctor", "Say what is found here, what is missing, and the next step."),
     "completion": ("reviewbot.cli.completion", "Print the completion script of a shell."),
@@ -79,11 +79,20 @@ def _run(arguments: list[str]) -> int:
     if arguments in (["--version"], ["-V"]):
         print(f"reviewbot {__version__}")
         return 0
-    from reviewbot.cli.group import invoke
+    if is_hook := arguments[:3] == ["hook", "run", "pre-commit"]:
+        from reviewbot.cli import glance
 
+        if (code := glance.answered(arguments, os.environ)) is not None:
+            return code
     # A command lives for seconds and makes many small values: looking for cycles among them costs up to a fifth of it.
     gc.set_threshold(50_000, 20, 20)
     signal.signal(signal.SIGTERM, _terminate)
+    if is_hook and (options := glance.options(arguments)) is not None and options.get("--format", "text") == "text":
+        from reviewbot.cli import hook_work
+
+        return hook_work.plain(options, arguments)
+    from reviewbot.cli.group import invoke
+
     return invoke(arguments)
 
 

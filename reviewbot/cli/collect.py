@@ -14,6 +14,7 @@ from reviewbot.cli import handover
 from reviewbot.cli.options import OUT, ReviewArguments, collect_options
 from reviewbot.cli.output import say
 from reviewbot.cli.review import read_patch
+from reviewbot.cli.sections import Sectioned
 from reviewbot.cli.settings import read_file, read_user_file, top_of
 from reviewbot.cli.watch import watching
 from reviewbot.config.layers import VARIABLE
@@ -28,18 +29,33 @@ KNOWN = ("PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "TERM", "NO_COLOR", "COLUM
 _INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
-@click.command("collect", short_help="Run the checks of a change and write down what a debate needs.")
+@click.command("collect", cls=Sectioned, short_help="Run the checks of a change and write down what a debate needs.")
 @OUT
-@click.option("--experiments", type=_INPUT, help="Run the checks that a debate asked for, and write verifications.json.")
+@click.option(
+    "--experiments", type=_INPUT, help="Run the checks that a debate asked for in this file, and write verifications.json."
+)
 @collect_options
 def collect(arguments: ReviewArguments, *, out: Path, experiments: Path | None) -> int:
-    """Run the checks of a change in the sandbox, and write changeset.json and evidence.json: all that a debate elsewhere needs
-    to know of it. Neither a key nor a language model is needed; no variable of this process reaches code of the change.
+    """Run the checks of a change in the sandbox, and write changeset.json and evidence.json.
+
+    They are all that a debate elsewhere needs to know of it. Neither a key nor a language model is needed; no variable of this
+    process reaches code of the change.
 
     With --experiments, run the checks that `reviewbot debate --await-runner` asked for over the same change instead, and write
     verifications.json; what that file tells of this change already is kept.
 
-    TARGET is as in `reviewbot review`. Exit code 3 where a check that configuration requires did not run.
+    TARGET is as for `reviewbot review`.
+
+    \b
+    Examples:
+      reviewbot collect main...topic --out work
+      reviewbot collect main...topic --experiments experiments.json
+
+    \b
+    Exit codes:
+      0  written
+      2  usage or configuration
+      3  a check that configuration requires did not run
     """
     order = _order(arguments)
     if experiments is not None:

@@ -24,7 +24,11 @@ _CREDENTIALS = re.compile(r"(?<=:)//\S*@")
 
 @click.group("config")
 def config() -> None:
-    """Show the effective configuration, or validate a file."""
+    """Show the effective configuration, or validate a file.
+
+    Flags outrank the environment (REVIEWBOT__SECTION__KEY), which outranks the repository's .reviewbot.yml or pyproject.toml,
+    which outranks the user's ~/.config/reviewbot/config.yml.
+    """
 
 
 @config.command("show")
@@ -48,7 +52,16 @@ def show(arguments: Common) -> int:
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @common_options
 def check(arguments: Common, file: Path | None) -> int:
-    """Check FILE, by default the .reviewbot.yml or pyproject.toml of this work tree."""
+    """Check a file of configuration.
+
+    FILE is by default the .reviewbot.yml or pyproject.toml of this work tree. One that is valid and says what a repository may
+    not decide is told by a notice.
+
+    \b
+    Exit codes:
+      0  valid
+      2  not valid: one line says where, and what was meant
+    """
     path = file or arguments.config or nearest_file(arguments.repo)
     if path is None:
         raise ConfigError("there is no .reviewbot.yml here", hint="write one with 'reviewbot init', or name a file")

@@ -14,6 +14,7 @@ from reviewbot.cli import handover
 from reviewbot.cli.options import DebateArguments, debate_options
 from reviewbot.cli.places import state_directory
 from reviewbot.cli.review import exit_code
+from reviewbot.cli.sections import Sectioned
 from reviewbot.cli.settings import read_file, read_user_file
 from reviewbot.cli.watch import watching
 from reviewbot.config.dotenv import parse
@@ -30,7 +31,7 @@ from reviewbot.publish.load_request import REQUEST
 from reviewbot.wiring import debating
 
 
-@click.command("debate", short_help="Hold the debate over the documents that `collect` wrote.")
+@click.command("debate", cls=Sectioned, short_help="Hold the debate over the documents that `collect` wrote.")
 @debate_options
 def debate(arguments: DebateArguments) -> int:
     """Hold the debate over the documents that `reviewbot collect` wrote, and write review.json.
@@ -41,6 +42,13 @@ def debate(arguments: DebateArguments) -> int:
     for twice.
 
     Evidence of --evidence-origin author may raise findings. It proves, refutes and approves nothing.
+
+    \b
+    Examples:
+      reviewbot debate --changeset changeset.json --evidence evidence.json
+      reviewbot debate --changeset c.json --evidence e.json --await-runner
+
+    Exit codes are those of `reviewbot review`.
     """
     papers = _papers(arguments)
     order = _order(arguments)

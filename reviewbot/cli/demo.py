@@ -12,17 +12,27 @@ import click
 
 from reviewbot.cli.options import ReviewArguments, demo_options
 from reviewbot.cli.output import say
+from reviewbot.cli.sections import Sectioned
 from reviewbot.cli.specimen import SUBJECT, build, planted_lines
 
 Review = Callable[[ReviewArguments], int]
 
 
-@click.command("demo")
+@click.command("demo", cls=Sectioned)
 @demo_options
 def demo(arguments: ReviewArguments) -> int:
     """Build a small repository with planted defects in a temporary folder and review it.
 
     The static panel reviews, whatever keys are here, so that a first look costs nothing; --panel models asks language models.
+    The folder is removed again.
+
+    \b
+    Examples:
+      reviewbot demo
+      reviewbot demo -v                               the whole debate
+      reviewbot demo --format html -o demo.html       a page for a browser
+
+    Exit codes are those of `reviewbot review`.
     """
     from reviewbot.cli.review import run
 
@@ -36,7 +46,7 @@ def show(arguments: ReviewArguments, *, review: Review) -> int:
         shop = Path(folder) / "shop"
         build(shop, os.environ.get("PATH", os.defpath))
         if not arguments.quiet:
-            say(f'A small shop, and a commit "{SUBJECT}" with {len(planted_lines())} planted defects.\n')
+            say(f'A small shop. Its last commit, "{SUBJECT}",\nhas {len(planted_lines())} planted defects.\n')
         code = review(replace(arguments, repo=shop))
     if not arguments.quiet:
         planted = "\n".join(f"  {line}" for line in planted_lines())

@@ -44,12 +44,14 @@ EXTRAS = (
     ("context", "ast-grep-py", "", "a panel sees callers and definitions by lines instead of syntax"),
 )
 
-COLORS = {"ok": "32", "warn": "33", "bad": "31"}
+COLORS = {"ok": "32", "open": "36", "warn": "33", "bad": "31"}
 
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """One thing looked at. ``state``: ``ok``, ``warn`` (less is reviewed) or ``bad`` (no review is possible)."""
+    """One thing looked at. ``state``: ``ok``, ``open`` (nothing is wrong; more could be had), ``warn`` (less is reviewed than
+    could be) or ``bad`` (no review is possible). ``text`` is what is there or missing and why that matters, ``next_step`` what
+    mends it."""
 
     name: str
     state: str
@@ -81,10 +83,11 @@ def git(environ: Mapping[str, str]) -> Diagnosis:
             check=True,
         ).stdout.decode(errors="replace")
     except (OSError, subprocess.SubprocessError):
-        return Diagnosis("git", "bad", "not found", "install it: sudo apt-get install git")
+        return Diagnosis("git", "bad", "not found: no change can be read", "sudo apt-get install git")
     version = re.search(r"(\d+)\.(\d+)[\w.]*", said)
     if version is None or (int(version[1]), int(version[2])) < OLDEST_GIT:
-        return Diagnosis("git", "warn", f"{said.strip()} is older than 2.39", "update git")
+        text = f"{said.strip()} is older than 2.39: reviewbot is not tried with it"
+        return Diagnosis("git", "warn", text, "sudo apt-get install git, from a newer release or git's own packages")
     return Diagnosis("git", "ok", version[0])
 
 
@@ -101,7 +104,12 @@ def state_folder(folder: Path) -> Diagnosis:
     existing = next((place for place in (folder, *folder.parents) if place.exists()), Path("/"))
     if existing.is_dir() and os.access(existing, os.W_OK | os.X_OK):
         return Diagnosis("state", "ok", str(folder))
-    return Diagnosis("state", "warn", f"{folder} cannot be written", "name another folder with --state")
+    return Diagnosis(
+        "state",
+        "warn",
+        f"{folder} cannot be written: nothing is remembered, so no debate goes on and 'explain' knows nothing",
+        "make it writable, or name another folder with --state",
+    )
 
 
 def keys_found(environ: Mapping[str, str], configuration: Configuration) -> tuple[str, ...]:
@@ -115,9 +123,8 @@ def keys(found: tuple[str, ...]) -> Diagnosis:
     """Which keys are there, by name only."""
     if found:
         return Diagnosis("keys", "ok", f"found {', '.join(found)}; 'reviewbot models list' asks them")
-    return Diagnosis(
-        "keys", "ok", "none found, none needed: the static panel reviews", "for language models set ANTHROPIC_API_KEY"
-    )
+    step = "export ANTHROPIC_API_KEY=…, or another provider's key, or OLLAMA_HOST"
+    return Diagnosis("keys", "open", "none found: the static panel reviews, and no language model", step)
 
 
 def extra(name: str, distribution: str, variables: str, *, environ: Mapping[str, str], loss: str) -> Diagnosis:

@@ -11,6 +11,7 @@ from reviewbot import wiring
 from reviewbot.cli.options import Common, list_options
 from reviewbot.cli.orders import order_of
 from reviewbot.cli.output import deliver, wants_color
+from reviewbot.cli.suggest_past import findings
 from reviewbot.cli.tables import as_json
 from reviewbot.domain.review import Finding, Review
 from reviewbot.errors import UsageError
@@ -18,12 +19,21 @@ from reviewbot.publish.document import document
 
 
 @click.command("explain")
-@click.argument("finding")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write it to this file.")
+@click.argument("finding", shell_complete=findings)
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write it to this file instead of standard output."
+)
 @list_options
 def explain(arguments: Common, finding: str, *, output: Path | None, format: str) -> int:  # noqa: A002 - the option's name
-    """Tell everything about FINDING (its id as F3, or the begin of its fingerprint) of the last review here: every position,
-    evidence, vote and dissent."""
+    """Tell everything about FINDING of the last review here: every position, evidence, vote and dissent.
+
+    FINDING is its id as in the report, or the begin of its fingerprint (6 characters or more).
+
+    \b
+    Examples:
+      reviewbot explain F3
+      reviewbot explain F3 --format json
+    """
     order = order_of(arguments)
     review = wiring.last_review(order)
     one = named(review, finding)

@@ -15,6 +15,7 @@ from reviewbot.cli.options import FixArguments, fix_options
 from reviewbot.cli.orders import order_of
 from reviewbot.cli.output import deliver, say
 from reviewbot.cli.review import exit_code, read_patch, report
+from reviewbot.cli.sections import Sectioned
 from reviewbot.cli.watch import watching
 from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.repair import Repair
@@ -26,13 +27,24 @@ from reviewbot.wiring.fixing import Steps
 CHOICES = "y: write it, n: leave it, a: write it and all after it, q: leave it and all after it"
 
 
-@click.command("fix", short_help="Review a change, and write the fixes that proved themselves.")
+@click.command("fix", cls=Sectioned, short_help="Review a change, and write the fixes that proved themselves.")
 @fix_options
 def fix(arguments: FixArguments) -> int:
     """Review a change and write fixes for what the panel accepted, each proved by a check that failed before.
 
-    TARGET is as for `reviewbot review`. Every fix is shown with its proof and asked about; `--yes` writes all that are proven.
-    Without a terminal nothing is written but with `--yes`. What is written can be taken back with `--undo`.
+    TARGET is as for `reviewbot review`. Every fix is shown with its proof and asked about; --yes writes all that are proven.
+    Without a terminal nothing is written but with --yes. What is written can be taken back with --undo.
+
+    \b
+    Examples:
+      reviewbot fix                                ask about each fix
+      reviewbot fix --yes --commit main...topic    a commit for each
+      reviewbot fix --finding F1 --write-patch f1.patch
+      reviewbot fix --report traceback.txt         mend what a report tells
+      reviewbot fix --goal refactor shop.py --instruction "name the rules"
+      reviewbot fix --undo
+
+    Exit codes are those of `reviewbot review`, for what is left after the fixes.
     """
     if arguments.undo:
         return _undo(order_of(arguments))

@@ -36,10 +36,13 @@ PASSED_ON = (
 
 @click.command("github", short_help="Do the work of one GitHub Actions run.")
 def github() -> int:
-    """Do what the event of this GitHub Actions run asks for: review a pull request, collect evidence, hold a debate, publish it,
-    or obey a comment. The Action calls this command; its inputs arrive as INPUT_ variables.
+    """Do what the event of this GitHub Actions run asks for.
 
-    Outputs go to $GITHUB_OUTPUT, a summary to $GITHUB_STEP_SUMMARY.
+    That is to review a pull request, collect evidence, hold a debate, publish it, or obey a comment. The Action calls this
+    command; its inputs arrive as INPUT_ variables. Outputs go to $GITHUB_OUTPUT, a summary to $GITHUB_STEP_SUMMARY. To set it up
+    in a repository: `reviewbot init --workflow review`.
+
+    Exit codes are those of `reviewbot review`.
     """
     environ = dict(os.environ)
     try:

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sys
 from collections.abc import Mapping
 from importlib import import_module
 from io import TextIOWrapper
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from reviewbot import __version__
 from reviewbot.cli import COMMANDS
 from reviewbot.errors import UsageError
+
+if TYPE_CHECKING:
+    from click.shell_completion import CompletionItem
 
 EPILOG = (
     "Exit codes: 0 done, 1 findings at or above --fail-on, 2 usage or configuration, 3 incomplete or could not run, "
@@ -52,6 +56,13 @@ class Commands(click.Group):
             raise UsageError(f"no such command {name!r}", hint=hint)
         return super().resolve_command(ctx, args)
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem[str]]:
+        """Complete a name from the table without importing what it names."""
+        from click.shell_completion import CompletionItem
+
+        fitting = [CompletionItem(name, help=line) for name, (_, line) in self.table.items() if name.startswith(incomplete)]
+        return [*fitting, *click.Command.shell_complete(self, ctx, incomplete)]
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """List the table without importing what it names."""
         del ctx
@@ -69,12 +80,19 @@ class Commands(click.Group):
 def reviewbot() -> None:
     """Review a change by debate over executed evidence.
 
-    Without a command's arguments, `reviewbot review` looks at uncommitted work, or else at the last commit.
+    Without arguments, `reviewbot review` looks at uncommitted work, or else at the last commit. A first look: `reviewbot demo`.
+    To set a repository up: `reviewbot init`. What is missing: `reviewbot doctor`. More about a command: `reviewbot help COMMAND`.
     """
 
 
 def invoke(arguments: list[str]) -> int:
-    """Run one command line; every usage error leaves as :class:`UsageError`."""
+    """Run one command line; every usage error leaves as :class:`UsageError`. ``help COMMAND`` is ``COMMAND --help``."""
+    if (asked := os.environ.get("_REVIEWBOT_COMPLETE")) and not arguments:
+        from reviewbot.cli.completion import answer
+
+        return answer(asked, reviewbot)
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")

@@ -17,4 +17,9 @@ HOOKS = {
 
 @click.group("hook", cls=Commands, table=HOOKS)
 def hook() -> None:
-    """Review in the hand: before a commit, and before a push."""
+    """Review in the hand: before a commit, and before a push.
+
+    Before a commit linters and rules look at what is staged, in about the time that git takes; before a push all of a review runs
+    within a limit of time, with models where they are configured. Both tell and let it pass, unless `--fail-on` says otherwise.
+    `SKIP=reviewbot git commit` leaves one out.
+    """

@@ -16,4 +16,7 @@ RUNS = {
 
 @click.group("run", cls=Commands, table=RUNS)
 def run() -> None:
-    """Do the work of one hook: what git, or pre-commit, calls."""
+    """Do the work of one hook: what git, or pre-commit, calls.
+
+    They may be run by hand, too. What a hook tells goes to standard error, where git shows it.
+    """

@@ -17,7 +17,10 @@ NO_PROFILES = "no local model was measured yet: 'reviewbot models profile --meas
 
 @click.group("models")
 def models() -> None:
-    """Say which models could review here, and how fast local ones are."""
+    """Say which models could review here, and how fast local ones are.
+
+    A provider is here where its key is set (ANTHROPIC_API_KEY, OPENAI_API_KEY, …) or OLLAMA_HOST names a server.
+    """
 
 
 @models.command("list")
@@ -38,7 +41,10 @@ def listing(arguments: ReviewArguments) -> int:
 )
 @seat_options
 def profile(arguments: ReviewArguments, measure: bool) -> int:
-    """Show how fast local models work, from their servers' own counters."""
+    """Show how fast local models work, from their servers' own counters.
+
+    The sizes of their prompts follow from it, so that an answer fits its time.
+    """
     found = wiring.profiles(order_of(arguments), measure)
     deliver(as_json(found) if arguments.format == "json" else columns(SPEEDS, map(_speeds, found), nothing=NO_PROFILES))
     return 0

@@ -32,8 +32,15 @@ _INPUT = click.Path(exists=True, dir_okay=False, path_type=Path)
 @click.command("publish", short_help="Print a finished review, or post it on a pull request.")
 @click.option("--review", "finished", type=_INPUT, required=True, help="The review, as `reviewbot debate` wrote it.")
 @click.option("--changeset", type=_INPUT, help="Hold every place against this change, as `reviewbot collect` wrote it.")
-@click.option("--pull-request", type=click.IntRange(min=1), metavar="N", help="Post it there, with the token in GITHUB_TOKEN.")
-@click.option("--repository", metavar="OWNER/NAME", help="By default GITHUB_REPOSITORY, or the review's own.")
+@click.option(
+    "--pull-request",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Post it on this pull request, with the token in GITHUB_TOKEN.",
+)
+@click.option(
+    "--repository", metavar="OWNER/NAME", help="Post it in this repository; by default GITHUB_REPOSITORY, or the review's own."
+)
 @publish_options
 def publish(
     arguments: ReviewArguments, *, finished: Path, changeset: Path | None, pull_request: int | None, repository: str | None
@@ -44,7 +51,14 @@ def publish(
     not stand in the change is told without a line, and a suggestion that does not fit it is dropped; a note says so.
 
     With --pull-request it is posted: comments on lines, a check run and one summary that later reviews edit. Posting twice equals
-    posting once, and nothing is posted where the head moved. Exit codes are those of `reviewbot review`.
+    posting once, and nothing is posted where the head moved.
+
+    \b
+    Examples:
+      reviewbot publish --review review.json --format sarif -o out.sarif
+      reviewbot publish --review r.json --changeset c.json --pull-request 12
+
+    Exit codes are those of `reviewbot review`.
     """
     made = load.load_review(handover.read(finished, load.REVIEW.max_bytes))
     handed = load_change(handover.read(changeset, CHANGE.max_bytes)) if changeset is not None else None

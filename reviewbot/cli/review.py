@@ -13,6 +13,7 @@ from reviewbot import wiring
 from reviewbot.cli.options import LISTINGS, ReviewArguments, review_options
 from reviewbot.cli.orders import order_of
 from reviewbot.cli.output import deliver, wants_color
+from reviewbot.cli.sections import Sectioned
 from reviewbot.cli.watch import watching
 from reviewbot.config import Configuration
 from reviewbot.domain.event import TargetKind
@@ -24,13 +25,31 @@ from reviewbot.publish import formats
 MOST_PATCH_BYTES = 256_000_000
 
 
-@click.command("review", short_help="Review a change and print the consensus.")
+@click.command("review", cls=Sectioned, short_help="Review a change and print the consensus.")
 @review_options
 def review(arguments: ReviewArguments) -> int:
     """Review a change and print the consensus.
 
     TARGET is A..B, A...B, or one commit (against its first parent). Without it: uncommitted work, or where there is none the
     last commit. With --all the whole tree of HEAD (or of the commit TARGET) is audited, and compared with the last audit.
+
+    The report goes to standard output, everything else to standard error. With no key and no configuration the static panel
+    reviews: no language model, nothing to pay. Configuration is read from the base of the change.
+
+    \b
+    Examples:
+      reviewbot review                                uncommitted work
+      reviewbot review main...topic                   a branch
+      reviewbot review --staged --fail-on high
+      git diff | reviewbot review --patch -
+      reviewbot review --format json | jq .verdict
+
+    \b
+    Exit codes:
+      0  done; nothing at or above --fail-on
+      1  findings at or above --fail-on
+      2  usage or configuration
+      3  incomplete, or could not run; never shown as a pass
     """
     return run(arguments)
 

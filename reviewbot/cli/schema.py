@@ -8,13 +8,21 @@ import click
 
 from reviewbot.cli.output import deliver
 
-DOCUMENTS = ("review", "evidence", "config", "changeset", "request", "experiments", "verifications")
+DOCUMENTS = ("review", "evidence", "config", "changeset", "request", "experiments", "verifications", "dismissed")
 
 
 @click.command("schema")
-@click.argument("document", type=click.Choice(DOCUMENTS))
+@click.argument("document", metavar="DOCUMENT", type=click.Choice(DOCUMENTS))
 def schema(document: str) -> int:
-    """Print the JSON Schema of DOCUMENT."""
+    """Print the JSON Schema of DOCUMENT.
+
+    DOCUMENT is review, evidence, config, changeset, request, experiments, verifications or dismissed.
+
+    \b
+    Examples:
+      reviewbot schema review
+      reviewbot schema config >reviewbot.schema.json       for an editor
+    """
     shipped = files("reviewbot").joinpath("schema", f"{document}.schema.json")
     deliver(shipped.read_text(encoding="utf-8"))
     return 0

@@ -15,6 +15,7 @@ from reviewbot import wiring
 from reviewbot.cli.options import Common, ReviewArguments, common_options, list_options, report_options
 from reviewbot.cli.orders import order_of
 from reviewbot.cli.output import deliver, say
+from reviewbot.cli.suggest_past import debates
 from reviewbot.cli.tables import as_json, columns
 from reviewbot.domain.money import Usage
 from reviewbot.errors import OutputError
@@ -26,26 +27,44 @@ SPLITS = ("train", "validation")
 
 @click.group("sessions")
 def sessions() -> None:
-    """List past debates, show one, replay one at no cost, or export them."""
+    """List past debates, show one, replay one at no cost, or export them.
+
+    A debate is one of language models; every prompt and reply of it is kept in the ledger.
+    """
 
 
 @sessions.command("list")
-@click.option("--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="At most so many, newest first.")
+@click.option(
+    "--limit", type=click.IntRange(1, 10_000), metavar="N", default=20, show_default=True, help="At most so many, newest first."
+)
 @list_options
 def listing(arguments: Common, format: str, *, limit: int) -> int:  # noqa: A002 - the option's name
-    """List past debates, newest first."""
+    """List past debates, newest first.
+
+    Their ids are what `show` and `replay` take.
+    """
     found = wiring.sessions(order_of(arguments), limit)
     deliver(as_json(found) if format == "json" else table(found))
     return 0
 
 
 @sessions.command("show")
-@click.argument("session", metavar="ID")
+@click.argument("session", metavar="ID", shell_complete=debates)
 @click.option("--format", type=click.Choice(("text", "json", "html")), default="text", show_default=True, help="What to print.")
-@click.option("-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write it to this file.")
+@click.option(
+    "-o", "--output", type=click.Path(dir_okay=False, path_type=Path), help="Write it to this file instead of standard output."
+)
 @common_options
 def show(arguments: Common, session: str, *, format: str, output: Path | None) -> int:  # noqa: A002 - the option's name
-    """Show a whole debate: every prompt, every reply, what each cost. ID may be shortened."""
+    """Show a whole debate: every prompt, every reply, what each cost.
+
+    ID is one of `reviewbot sessions list`, and may be shortened.
+
+    \b
+    Examples:
+      reviewbot sessions show 01J9
+      reviewbot sessions show 01J9 --format html -o debate.html
+    """
     record = wiring.session(order_of(arguments), session)
     from reviewbot.publish import transcript
 
@@ -55,10 +74,13 @@ def show(arguments: Common, session: str, *, format: str, output: Path | None) -
 
 
 @sessions.command("replay")
-@click.argument("session", metavar="ID")
+@click.argument("session", metavar="ID", shell_complete=debates)
 @report_options
 def replay(arguments: ReviewArguments, session: str) -> int:
-    """Make the review of a past debate again from what was paid for: nobody is asked, nothing is paid."""
+    """Make the review of a past debate again from what was paid for: nobody is asked, nothing is paid.
+
+    ID is one of `reviewbot sessions list`, and may be shortened. Exit codes are those of `reviewbot review`.
+    """
     from reviewbot.cli.review import exit_code, report
 
     outcome = wiring.replay(order_of(arguments), session)

@@ -130,7 +130,7 @@ PLANTED = (
     ("shop/promotion.py", "STAFF", "a hidden character reverses what is shown"),
     ("shop/promotion.py", "eval(", "whoever writes a rule runs code"),
     ("shop/promotion.py", "assert (", "an assertion on a tuple never fails"),
-    ("shop/promotion.py", "def runs_in", "a shared default that nothing changes: judge for yourself"),
+    ("shop/promotion.py", "def runs_in", "a shared default that nothing changes: you judge"),
 )
 
 

@@ -24,7 +24,8 @@ ENDED = (SessionState.CONVERGED, SessionState.PARTIAL, SessionState.FAILED)
 def status(arguments: Common, format: str) -> int:  # noqa: A002 - the option's name
     """Say which debates run or were interrupted, and how the last ones ended.
 
-    An interrupted debate goes on where it was when the same review is run again.
+    An interrupted debate goes on where it was when the same review is run again. Reviews of the static panel are no debates that
+    are kept; `reviewbot explain` tells of the last one.
     """
     found = wiring.sessions(order_of(arguments), LOOKED_AT)
     open_ones = tuple(one for one in found if one.state not in ENDED)

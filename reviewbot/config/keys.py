@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
-from reviewbot.config.kinds import Boolean, Choice, Kind, Listing, Number, Record, Text, Whole
+from reviewbot.config.kinds import Boolean, Choice, Kind, Listing, Number, Offered, Record, Text, Whole
 
 #: The form of a name that the user chooses: a seat, a panel, a provider.
 FREE_NAME = r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}"
@@ -79,6 +79,9 @@ PARSERS = (
 )
 """Formats of reports that a command of the user's own may write."""
 
+ADDED_PARSERS = "reviewbot.parsers"
+"""Group of entry points by which other packages add further ones."""
+
 _SEVERITY = ("low", "medium", "high", "critical")
 _MODEL = Text("provider:model, or a provider alone", rf"{FREE_NAME}(?::\S+)?")
 _ROLE = Text("a few words", r"[^\x00-\x1f\x7f]{1,60}")
@@ -110,7 +113,7 @@ _CHECK = Record(
             "preset": Choice(PRESETS),
             "name": Text("a name", FREE_NAME),
             "run": Listing(Text()),
-            "parser": Choice(PARSERS),
+            "parser": Offered(PARSERS, ADDED_PARSERS, FREE_NAME),
             "pattern": Text("a regular expression with the groups path and line", most=1_000),
             "report": Text("the name of a file that the command writes in {scratch}", FREE_NAME_OF_A_FILE),
             "files": Listing(Text()),
@@ -193,6 +196,7 @@ KEYS: tuple[Key, ...] = (
     ),
     Key("container.runtime", Text("a runtime's name", FREE_NAME), None, "such as runsc", Power.OPERATOR),
     Key("tools.commands", Listing(Text()), (), "commands that panelists may run in the sandbox", Power.OPERATOR),
+    Key("tools.extra", Listing(Text("a name", FREE_NAME)), (), "tools that installed packages add", Power.OPERATOR),
     Key("databases.*.url", _DATABASE, None, "postgresql://... or sqlite:///path, read only", Power.OPERATOR),
     Key("databases.*.url_env", _VARIABLE, None, "the environment variable with the address", Power.OPERATOR),
     Key("databases.*.queries", Listing(Text()), None, "the only queries that panelists may ask", Power.OPERATOR),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Protocol
 
+from reviewbot.config import installed
 from reviewbot.config.node import Entries, Items, Node, Scalar, shortened
 from reviewbot.errors import ConfigError
 
@@ -149,6 +150,34 @@ class Choice:
 
     def schema(self) -> dict[str, object]:
         return {"enum": list(self.words)}
+
+
+@dataclass(frozen=True, slots=True)
+class Offered:
+    """One of some words, or a name that an installed package adds under a ``group`` of entry points. Packages are looked through
+    only for what is none of the words."""
+
+    words: tuple[str, ...]
+    group: str
+    pattern: str
+
+    @property
+    def expects(self) -> str:
+        return f"one of {', '.join(self.words)}, or a name that an installed package adds"
+
+    def read(self, node: Node, name: str) -> object:
+        text = node.text if isinstance(node, Scalar) else None
+        if text in self.words:
+            return text
+        added = installed.names(self.group)
+        if text is not None and re.fullmatch(self.pattern, text) and text in added:
+            return text
+        wrong = mismatch(node, name, self)
+        near = difflib.get_close_matches(text or "", (*self.words, *added), n=1)
+        raise ConfigError(wrong.message, hint=f"did you mean {near[0]!r}?") if near else wrong
+
+    def schema(self) -> dict[str, object]:
+        return {"anyOf": [{"enum": list(self.words)}, {"type": "string", "pattern": f"^(?:{self.pattern})$"}]}
 
 
 @dataclass(frozen=True, slots=True)

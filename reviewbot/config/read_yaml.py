@@ -18,10 +18,10 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _Opening = yaml.events.ScalarEvent | yaml.events.SequenceStartEvent | yaml.events.MappingStartEvent
 
 
-def read_yaml(data: bytes, source: str) -> Node | None:
-    """The tree of one document, ``None`` for an empty file. Raises ConfigError with the line."""
-    if len(data) > MAX_BYTES:
-        raise ConfigError(f"{source} has {len(data):,} bytes", hint=f"a configuration has at most {MAX_BYTES:,}")
+def read_yaml(data: bytes, source: str, *, most: int = MAX_BYTES) -> Node | None:
+    """The tree of one document, ``None`` for an empty file. ``most``: bytes. Raises ConfigError with the line."""
+    if len(data) > most:
+        raise ConfigError(f"{source} has {len(data):,} bytes", hint=f"such a file has at most {most:,}")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as exc:

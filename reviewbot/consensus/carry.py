@@ -15,6 +15,7 @@ from reviewbot.consensus.identity import MOST_TEXT, Spot, normalised
 from reviewbot.consensus.look import Look, Place, is_unasked, marks, place_of, result_gone, result_stands
 from reviewbot.consensus.policy import BLOCKING_PROBABILITY, POSTING_LEVELS, blocks
 from reviewbot.domain.debate import Claim, Proof, SettledBy
+from reviewbot.domain.dismissal import FILE
 from reviewbot.domain.evidence import Evidence, Ledger, Severity
 from reviewbot.domain.history import Fate, History, Known
 from reviewbot.domain.review import Conclusion, Confidence, Finding, FindingStatus, Lifecycle, Review
@@ -25,20 +26,21 @@ NOT_RAISED = "the panel looked at it again and did not raise it"
 STANDS = "raised in an earlier review; its line still stands"
 AGAIN = "it was gone, and stands there again"
 SETTLED = "nothing changed here since it was reviewed, and nothing was executed that shows it"
+_IN_FILE = f"dismissed in {FILE}: "
 MOST_KNOWN = 200
 """Findings that are remembered; of more, those that were fixed first are forgotten [design]."""
 
 
-def spots(claims: Iterable[Claim], lines: Mapping[str, tuple[str, ...]], names: Mapping[str, str]) -> tuple[Spot, ...]:
+def spots(claims: Iterable[Claim | Finding], lines: Mapping[str, tuple[str, ...]], names: Mapping[str, str]) -> tuple[Spot, ...]:
     """Where claims hang, so that ``identity.names`` knows them again. ``lines`` are normalised, ``names`` base paths, by path."""
 
-    def anchored(claim: Claim) -> identity.Anchor:
+    def anchored(claim: Claim | Finding) -> identity.Anchor:
         name = names.get(claim.path, claim.path)
         if claim.path in lines:
             return identity.anchor(name, claim.line, lines[claim.path])
         return identity.Anchor(name, normalised(claim.quote), 0)
 
-    return tuple(Spot(anchored(claim), claim.path, claim.line, claim.rule, claim.title) for claim in claims)
+    return tuple(Spot(anchored(claim), claim.path, claim.line, claim.rule, claim.title, claim.category) for claim in claims)
 
 
 def carried(told: Iterable[Finding], look: Look) -> tuple[Finding, ...]:
@@ -65,7 +67,9 @@ def remarks(told: Iterable[Finding], history: History) -> tuple[str, ...]:
 
 
 def history_after(review: Review, history: History) -> History:
-    """What is remembered after a review. What was dismissed since it began is in ``history``, and stays dismissed."""
+    """What is remembered after a review. What was dismissed since it began is in ``history``, and stays dismissed; what the
+    repository's file dismisses is read from there each time."""
+    history = history.reopened(FILE)
     before = {one.id: one for one in history.findings}
     told = {finding.id: finding for finding in review.findings}
     after = [_remembered(finding, before.get(name)) for name, finding in told.items()]
@@ -104,13 +108,16 @@ def _bounded(known: list[Known]) -> tuple[Known, ...]:
 
 
 def _remembered(finding: Finding, known: Known | None) -> Known | None:
-    """A finding as the next review must know it; ``None`` for one that was never told."""
-    if known is None and not finding.is_posted:
+    """A finding as the next review must know it; ``None`` for one that was never told, here or where it was dismissed."""
+    in_file = finding.status is FindingStatus.DISMISSED and finding.stop_reason.startswith(_IN_FILE)
+    if known is None and not (finding.is_posted or in_file):
         return None
     is_question = finding.status is FindingStatus.CONTESTED
     fate, reason, by = Fate.OPEN, "", ""
     if known is not None and known.fate is Fate.DISMISSED:
         fate, reason, by, is_question = known.fate, known.reason, known.by, known.is_question
+    elif in_file:
+        fate, reason, by = Fate.DISMISSED, finding.stop_reason.removeprefix(_IN_FILE), FILE
     elif known is not None and not finding.is_posted:
         is_fixed = finding.lifecycle is Lifecycle.FIXED
         fate, reason, is_question = Fate.FIXED, finding.stop_reason if is_fixed else known.reason, known.is_question
@@ -148,8 +155,10 @@ def _raised(finding: Finding, known: Known | None, look: Look) -> Finding:
         return replace(finding, status=FindingStatus.BELOW_THRESHOLD, stop_reason=SETTLED) if settled else finding
     finding = replace(finding, fingerprint=known.fingerprint)
     if known.fate is Fate.DISMISSED:
-        words = _dismissed(known)
+        words = dismissed(known)
         return replace(finding, status=FindingStatus.DISMISSED, lifecycle=Lifecycle.CARRIED, stop_reason=words)
+    if finding.status is FindingStatus.DISMISSED:
+        return replace(finding, lifecycle=Lifecycle.CARRIED)
     if not finding.is_posted:
         return _rejected(finding, known, look)
     if is_old:
@@ -214,7 +223,7 @@ def _from_history(
     """A known finding where it stands now. What was argued about it is in the review that raised it."""
     mine = marks(known)
     told = FindingStatus.CONTESTED if known.is_question else FindingStatus.ACCEPTED
-    words = {Fate.DISMISSED: _dismissed(known), Fate.FIXED: AGAIN}.get(known.fate, STANDS)
+    words = {Fate.DISMISSED: dismissed(known), Fate.FIXED: AGAIN}.get(known.fate, STANDS)
     least = BLOCKING_PROBABILITY if known.is_proven else POSTING_LEVELS["balanced"]
     probability = max(known.probability, least) if known.probability else least
     return Finding(
@@ -251,9 +260,15 @@ def _fixed(known: Known, why: str) -> Finding:
     return replace(made, stop_reason=why)
 
 
-def _dismissed(known: Known) -> str:
+def dismissed(known: Known) -> str:
+    """Who dismissed a known finding, and why."""
     who = f"dismissed by {known.by}" if known.by else "dismissed"
     return f"{who}: {known.reason}" if known.reason else who
+
+
+def in_file(reason: str) -> str:
+    """The same of what the repository's file dismisses."""
+    return f"{_IN_FILE}{reason}"
 
 
 def _told_apart(told: tuple[Finding, ...], known: Mapping[str, Known], look: Look) -> tuple[Finding, ...]:

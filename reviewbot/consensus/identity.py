@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from types import MappingProxyType
 
+from reviewbot.domain.evidence import Category
 from reviewbot.domain.history import Fate, History, Known
 
 MOST_TEXT = 120
@@ -45,13 +46,15 @@ class Anchor:
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Something that is raised: its anchor, its path and last line at head, a tool's rule where it has one, its title."""
+    """Something that is raised: its anchor, its path and last line at head, a tool's rule where it has one, its title and
+    what kind of thing it is."""
 
     anchor: Anchor
     path: str
     line: int
     rule: str | None
     title: str
+    category: Category | None = None
 
 
 def anchor(path: str, line: int, texts: Sequence[str]) -> Anchor:

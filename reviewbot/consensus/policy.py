@@ -49,7 +49,8 @@ def findings(transcript: Transcript, shown: Shown, options: PolicyOptions) -> tu
     texts = {path: tuple(identity.normalised(line) for line in lines) for path, lines in shown.lines.items()}
     anchors = {case.id: _anchor(case, texts, shown.base_paths) for case in transcript.cases}
     prints = identity.fingerprints(anchors)
-    return tuple(_finding(case, prints[case.id], shown=shown, options=options) for case in transcript.cases)
+    told = (_finding(case, prints[case.id], shown=shown, options=options) for case in transcript.cases)
+    return tuple(replace(one, near=identity.near(one.line, texts.get(one.path, ()))) for one in told)
 
 
 def conclusion(coverage: Iterable[Coverage], ledger: Ledger, transcript: Transcript) -> tuple[Conclusion, tuple[str, ...]]:

@@ -6,7 +6,7 @@ Nothing here waits, retries, spends or knows the time: a test of the debate is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from dataclasses import dataclass
 
 from reviewbot.debate import cluster, examine, first_pass, numbers, prove, triage
@@ -37,10 +37,15 @@ class DebateOptions:
     local: LocalWork = LocalWork()
 
 
+def _nobody(_leads: Sequence[Claim], _ids: Sequence[str]) -> Collection[str]:
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Brief:
     """What the debate is about: all passages shown, the papers that divide them, every changed path, the evidence. ``names``
-    gives the claims that speak for the cases their ids, in the same order."""
+    gives the claims that speak for the cases their ids, in the same order; ``spared`` says of which of these nobody is to be
+    asked."""
 
     passages: tuple[Passage, ...]
     papers: Papers
@@ -48,6 +53,7 @@ class Brief:
     ledger: Ledger
     documentation_only: bool = False
     names: Callable[[Sequence[Claim]], Sequence[str]] = triage.numbered
+    spared: Callable[[Sequence[Claim], Sequence[str]], Collection[str]] = _nobody
 
 
 def debate(brief: Brief, table: Table, options: DebateOptions) -> Conversation:
@@ -64,8 +70,10 @@ def debate(brief: Brief, table: Table, options: DebateOptions) -> Conversation:
     groups = cluster.clusters(tuple(_admitted(opening.claims, gate, minutes)))
     minutes.say("S2", f"{sum(map(len, groups))} claims are about {len(groups)} things")
     readers = {claims: opening.reading.of(claims[0]) or len(minutes.seated) for claims in groups}
-    names = brief.names([claims[0] for claims in groups])
-    cases = triage.cases(groups, readers=readers, ledger=brief.ledger, max_disputes=options.max_disputes, names=names)
+    leads = [claims[0] for claims in groups]
+    names = brief.names(leads)
+    spared, most = brief.spared(leads, names), options.max_disputes
+    cases = triage.cases(groups, readers=readers, ledger=brief.ledger, max_disputes=most, names=names, spared=spared)
     for case in cases:
         minutes.say("S3", f"{case.triage.value}: {case.triage_reason}", subject=case.id)
     closed = yield from _hearing(cases, brief, table, minutes=minutes, options=options)

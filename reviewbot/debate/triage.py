@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from statistics import median_low
 
@@ -19,15 +19,18 @@ def cases(
     ledger: Ledger,
     max_disputes: int,
     names: Sequence[str] | None = None,
+    spared: Collection[str] = (),
 ) -> tuple[Case, ...]:
     """A case for every cluster with its triage. At most ``max_disputes`` are debated: those where an argument can matter most.
 
-    ``readers`` tells for each cluster how many panelists read its place in the first pass; ``names`` are the cases' ids.
+    ``readers`` tells for each cluster how many panelists read its place in the first pass; ``names`` are the cases' ids,
+    ``spared`` those of cases that nobody is asked about: they are told to nobody, whatever is said.
 
     Which ones depends on the claims and the configured number only, never on money or time left.
     """
     ids = numbered([claims[0] for claims in clusters]) if names is None else names
     found = [_case(name, claims, readers=readers[claims], ledger=ledger) for name, claims in zip(ids, clusters, strict=True)]
+    found = [_spared(case) if case.id in spared else case for case in found]
     disputed = sorted((case for case in found if case.triage is Triage.DEBATED), key=_rank)
     heard = {case.id for case in disputed[:max_disputes]}
     return tuple(
@@ -127,6 +130,12 @@ def _rank(case: Case) -> tuple[float, str, int]:
     probability = prior(len(case.raised_by), case.readers)
     tokens = max(sum(len(claim.quote) + len(claim.trigger) + len(claim.consequence) for claim in case.claims) / 4, 1)
     return -case.severity * probability * (1 - probability) / tokens, case.lead.path, case.lead.line
+
+
+def _spared(case: Case) -> Case:
+    if case.triage is not Triage.DEBATED:
+        return case
+    return replace(case, triage=Triage.RECORDED, triage_reason=f"{case.triage_reason}; somebody dismissed it")
 
 
 def _unheard(case: Case, max_disputes: int) -> Case:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 
+from reviewbot.domain.dismissal import Dismissals
 from reviewbot.domain.forge import (
     Author,
     PullRequest,
@@ -57,7 +58,7 @@ class Told:
 @dataclass(frozen=True, slots=True)
 class ReviewRequest:
     """One review to do. ``title``, ``focus`` and ``background`` are untrusted words: they direct attention, never the rules.
-    ``history`` is what earlier reviews of the same pull request left behind."""
+    ``history`` is what earlier reviews of the same pull request left behind, ``dismissals`` what its repository remembers."""
 
     target: Target
     title: str = ""
@@ -65,6 +66,7 @@ class ReviewRequest:
     background: tuple[Told, ...] = ()
     history: History = History()
     pull_request: int | None = None
+    dismissals: Dismissals = Dismissals()
 
 
 class Happening(StrEnum):

@@ -71,6 +71,15 @@ class History:
         """The same numbers, findings and dismissals, and nothing that counts as looked at."""
         return replace(self, seen=frozenset(), course="", whole="")
 
+    def reopened(self, by: str) -> History:
+        """The same, with what was dismissed ``by`` that open again."""
+
+        def one(known: Known) -> Known:
+            is_meant = known.fate is Fate.DISMISSED and known.by == by
+            return replace(known, fate=Fate.OPEN, reason="", by="") if is_meant else known
+
+        return replace(self, findings=tuple(map(one, self.findings)))
+
 
 @dataclass(frozen=True, slots=True)
 class Handled:

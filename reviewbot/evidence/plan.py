@@ -15,6 +15,8 @@ from reviewbot.ports import Job
 
 def plan(view: View, options: CheckOptions) -> Plan:
     """All jobs. Slow ones come first, so that they share the time."""
+    if options.staged:
+        return Plan(lint.jobs(view, options, executes=False))
     reason = why_not(view, options)
     if not options.execute:
         names = (*options.presets, *(check.name for check in options.custom))

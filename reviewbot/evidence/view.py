@@ -9,6 +9,7 @@ from types import MappingProxyType
 
 from reviewbot.domain.change import ChangeSet, Contents, FileChange, FileKind, is_test_path
 from reviewbot.domain.evidence import CheckRun
+from reviewbot.evidence.parsers.outside import OutsideParser
 from reviewbot.ports import Job
 
 NO_CONTENTS = Contents(None, None)
@@ -72,7 +73,7 @@ class Custom:
     """A check of the user's own: ``run`` is its argv, ``{files}`` in it stands for the changed files that ``files`` names.
 
     ``parser`` reads its report: standard output, or the file ``report`` of the scratch folder (``{scratch}`` in ``run``);
-    ``pattern`` is the expression of the parser ``regex``.
+    ``pattern`` is the expression of the parser ``regex``; ``outside`` is the parser where another package adds it.
     """
 
     name: str
@@ -81,6 +82,7 @@ class Custom:
     pattern: str = ""
     report: str = ""
     files: tuple[str, ...] = ("*",)
+    outside: OutsideParser | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,7 @@ class CheckOptions:
     ``required`` names checks whose absence makes the review incomplete. ``max_items`` bounds what is kept of either
     existing or fixed results, ``max_tests`` how many test files are run. ``is_trial``: the change
     is a candidate, after which all that passed must pass, whatever it lacks. ``custom`` and ``benchmarks`` are the user's own.
+    ``staged``: what is about to be committed is read by analysers and linters of our own alone, and no tree is needed.
     """
 
     execute: bool = True
@@ -118,6 +121,7 @@ class CheckOptions:
     max_items: int = 200
     max_tests: int = 60
     is_trial: bool = False
+    staged: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,32 +1,32 @@
-"""The order of a review. Reads like a table of contents; every line of it is somebody else's work.
+"""The order of a review: ``whole`` makes one, ``quiet`` says of a file that there is nothing to review in it.
 
 ``World`` holds the doors that a review needs. There is no forge among them: a review cannot post.
+Each name is imported when it is first asked for (PEP 562): a hook mostly finds nothing, and then needs none of them; and where
+no code is to be made, nothing that makes it is loaded.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import replace
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from reviewbot.changeset import excerpt
-from reviewbot.domain.change import Revisions
-from reviewbot.domain.event import ReviewRequest
-from reviewbot.domain.evidence import Ledger
-from reviewbot.domain.repair import Edit, Repair
-from reviewbot.domain.review import RangeMode, Review
-from reviewbot.pipeline import checking, ending, material, repairing, unread
-from reviewbot.pipeline.conversation import Talk
-from reviewbot.pipeline.past import past
-from reviewbot.pipeline.world import Identity, Options, RepairOptions, Unremembered, World, begun
-from reviewbot.ports import Experiment, Objects, Passage, Repo, Trialled, Verification
+if TYPE_CHECKING:
+    from reviewbot.pipeline.again import retried
+    from reviewbot.pipeline.repairing import Wish, repaired
+    from reviewbot.pipeline.trying import Court
+    from reviewbot.pipeline.whole import gathered, review, shown, unchanged, verified
+    from reviewbot.pipeline.world import Identity, Options, RepairOptions, Unremembered, World
 
 __all__ = [
+    "Court",
     "Identity",
     "Options",
     "RepairOptions",
     "Unremembered",
+    "Wish",
     "World",
     "gathered",
+    "repaired",
     "retried",
     "review",
     "shown",
@@ -34,76 +34,17 @@ __all__ = [
     "verified",
 ]
 
-
-def review(request: ReviewRequest, revisions: Revisions, world: World, *, options: Options, identity: Identity) -> Review:
-    """Review one change whose ends were resolved. Raises ReviewbotError where it cannot be read at all, and drive.Awaited where
-    experiments are run elsewhere and have not been yet."""
-    started = world.clock.seconds()
-    run = begun(world, options)
-    read = material.read(revisions, run)
-    before = past(request, read.chosen, identity.course)
-    if before.mode is RangeMode.UNCHANGED:
-        return _closed(ending.unchanged(read.chosen, before, identity), request, world, started=started)
-    talk = Talk(read, request, before, run)
-    names = read.chosen.names
-    evidence = checking.begin(read, run)
-    division = talk.division(read.chosen.shown) if before.mode is RangeMode.FULL else None
-    ledger, overlapped = evidence()
-    files = before.shown(read.chosen.shown, ledger, names)
-    apart = unread.told(talk, ledger)
-    talk = unread.after(talk, apart)
-    brief = talk.brief(division or talk.division(files), before.heard(ledger, names), files)
-    held = talk.hold(brief, lambda found: unread.missed(talk, brief.ledger, found))
-    told = (*held.told, *apart)
-    made = ending.concluded(read.chosen, before, ledger, transcript=held.transcript, told=told, identity=identity)
-    made = replace(made, repairs=held.repairs)
-    return _closed(made, request, world, started=started, overlapped=overlapped)
+_ROOMS = {
+    "again": ("retried",),
+    "repairing": ("Wish", "repaired"),
+    "trying": ("Court",),
+    "whole": ("gathered", "review", "shown", "unchanged", "verified"),
+    "world": ("Identity", "Options", "RepairOptions", "Unremembered", "World"),
+}
+_HOMES = {name: room for room, names in _ROOMS.items() for name in names}
 
 
-def unchanged(
-    request: ReviewRequest, revisions: Revisions, repo: Repo, *, objects: Objects | None, options: Options, identity: Identity
-) -> Review | None:
-    """The review where nothing changed since the last one, made of what is known; ``None`` where something is to be done."""
-    if not request.history.head:
-        return None
-    known = material.chosen(repo.diff(revisions), revisions, objects, options=options)
-    before = past(request, known, identity.course)
-    if before.mode is not RangeMode.UNCHANGED:
-        return None
-    return replace(ending.unchanged(known, before, identity), pull_request=request.pull_request)
-
-
-def gathered(revisions: Revisions, world: World, *, options: Options) -> Ledger:
-    """What the checks say of a change, by itself: nobody is asked."""
-    run = begun(world, options)
-    return checking.begin(material.read(revisions, run), run)()[0]
-
-
-def verified(wanted: Iterable[Experiment], revisions: Revisions, world: World, *, options: Options) -> list[Verification]:
-    """What the experiments show that a debate elsewhere asked for, in their order."""
-    run = begun(world, options)
-    read = material.read(revisions, run)
-    return [found for one in wanted if (found := checking.verified(one, read, run))]
-
-
-def retried(repairs: tuple[Repair, ...], edits: tuple[Edit, ...], review: Review, *, world: World, options: Options) -> Trialled:
-    """What was made in a review, tried once more without the rest of what was made with it. ``world`` has trees and an annex."""
-    run = begun(world, options)
-    return repairing.retried(repairs, edits, material.read(review.revisions, run), run=run, review=review)
-
-
-def shown(
-    revisions: Revisions, repo: Repo, objects: Objects | None, *, options: Options
-) -> tuple[tuple[Passage, ...], tuple[str, ...]]:
-    """The passages that a review would show, and what of the change it would not, in words."""
-    known = material.chosen(repo.diff(revisions), revisions, objects, options=options)
-    left_out = tuple(f"{item.path}: {item.reason}" for item in known.scope.coverage if not item.ignored)
-    return excerpt.passages(known.shown, known.contents), (*known.scope.notes, *left_out)
-
-
-def _closed(made: Review, request: ReviewRequest, world: World, *, started: float, overlapped: float = 0.0) -> Review:
-    """The review, told to the session that remembers it."""
-    made = replace(made, pull_request=request.pull_request)
-    made = ending.timed(made, world.clock.seconds() - started, overlapped)
-    world.session.close(made, ending.ENDS[made.conclusion])
-    return made
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)

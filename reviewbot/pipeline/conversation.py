@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from reviewbot import briefing, drive
+from reviewbot import briefing, drive, pipeline
 from reviewbot.briefing import Division, Library
 from reviewbot.changeset import excerpt, select
-from reviewbot.consensus import carry, identity, policy
-from reviewbot.consensus.look import standing
+from reviewbot.consensus import carry, dismissed, identity, policy
+from reviewbot.consensus.look import Look, standing
 from reviewbot.consensus.policy import Shown
 from reviewbot.debate import improve
 from reviewbot.debate.protocol import Brief, debate
@@ -18,16 +18,17 @@ from reviewbot.domain.change import FileChange
 from reviewbot.domain.debate import Claim, Transcript
 from reviewbot.domain.event import ReviewRequest, Source, Told
 from reviewbot.domain.evidence import Ledger
-from reviewbot.domain.history import Fate
 from reviewbot.domain.repair import Repair
 from reviewbot.domain.review import Finding, FindingStatus, RangeMode
 from reviewbot.drive import Chore, Laboratory
-from reviewbot.pipeline import checking, repairing
+from reviewbot.pipeline import checking
 from reviewbot.pipeline.material import Material
 from reviewbot.pipeline.past import Past
-from reviewbot.pipeline.trying import Court
 from reviewbot.pipeline.world import Run
 from reviewbot.ports import Dossier, Experiment, Verification
+
+if TYPE_CHECKING:
+    from reviewbot.pipeline.trying import Court
 
 Missed = Callable[[tuple[Finding, ...]], tuple[Finding, ...]]
 """What is to be told beside what a debate tells."""
@@ -80,7 +81,7 @@ class Talk:
         read = paths if self.past.mode is RangeMode.FULL else {file.path for file in files}
         prose = bool(read) and all(select.is_documentation(path) or select.is_lock_file(path) for path in read)
         papers = briefing.papers(common, division)
-        return Brief(division.passages, papers, paths, ledger, documentation_only=prose, names=self._names)
+        return Brief(division.passages, papers, paths, ledger, documentation_only=prose, names=self._names, spared=self._spared)
 
     def _background(self) -> tuple[Told, ...]:
         """What others said of the change, as it was when this debate was begun: a check elsewhere that ends meanwhile must not
@@ -102,17 +103,17 @@ class Talk:
         def conversation() -> Generator[Any, Any, Held]:
             transcript = yield from debate(brief, world.panel.table, options.debate)
             shown = self._shown(brief, transcript)
-            told = policy.findings(transcript, shown, options.policy)
+            told = self._settled(policy.findings(transcript, shown, options.policy))
             made = yield from improve.improve(transcript, self._wanted(told), brief.papers, options=options.improve)
             drafts = dict(made.suggestions)
-            told = policy.findings(made.transcript, shown, options.policy)  # a draft may have proved its claim
+            told = self._settled(policy.findings(made.transcript, shown, options.policy))  # a draft may have proved its claim
             told = tuple(replace(finding, suggestion=drafts.get(finding.id)) for finding in told)
             (more,) = yield (Chore("asking whether a broken test was overlooked", lambda: missed(told)),)
             told = (*told, *more)
             if court is None:
                 return Held(made.transcript, told)
-            wish = repairing.Wish(told, self.request, made.transcript, brief.papers)
-            transcript, repairs = yield from repairing.repaired(wish, court)
+            wish = pipeline.Wish(told, self.request, made.transcript, brief.papers)
+            transcript, repairs = yield from pipeline.repaired(wish, court)
             return Held(transcript, told, repairs)
 
         def experiment(wanted: Experiment) -> Verification | None:
@@ -133,20 +134,31 @@ class Talk:
         able = world.trees is not None and world.annex is not None and world.objects is not None
         if not (self.run.options.repair.is_on and able) or world.trees is None:
             return None
-        return Court(self.material, self.run, ledger, world.trees)
+        return pipeline.Court(self.material, self.run, ledger, world.trees)
 
     def _wanted(self, told: tuple[Finding, ...]) -> list[str]:
-        """What a replacement is written for: not for what somebody dismissed."""
-        dismissed = {known.id for known in self.past.history.findings if known.fate is Fate.DISMISSED}
-        return [one.id for one in told if one.status is FindingStatus.ACCEPTED and one.id not in dismissed]
+        """What a replacement is written for."""
+        return [one.id for one in told if one.status is FindingStatus.ACCEPTED]
+
+    def _settled(self, told: tuple[Finding, ...]) -> tuple[Finding, ...]:
+        """The findings, those that somebody dismissed as such: nothing more is made of them."""
+        return dismissed.settled(told, self._looked(told), self.past.dismissals.held)
+
+    def _spared(self, leads: Sequence[Claim], ids: Sequence[str]) -> Collection[str]:
+        """What nobody is asked about: somebody dismissed it."""
+        return dismissed.why(leads, ids, self._looked(leads), held=self.past.dismissals.held)
+
+    def _looked(self, about: Sequence[Claim] | Sequence[Finding]) -> Look:
+        """The change, with the texts of the files that something is said about."""
+        chosen, paths = self.material.chosen, dict.fromkeys(one.path for one in about)
+        return self.past.looked(chosen.change, chosen.contents, Ledger(), told=paths, whole=True)
 
     def _names(self, leads: Sequence[Claim]) -> tuple[str, ...]:
         """The number of each finding: the one that it had before, else the next that was never given."""
         paths = dict.fromkeys(claim.path for claim in leads)
         lines = {path: tuple(map(identity.normalised, said)) for path, said in self._texts(paths).items()}
-        chosen, history = self.material.chosen, self.past.history
-        look = self.past.looked(chosen.change, chosen.contents, Ledger(), told=paths, whole=True)
-        return identity.names(carry.spots(leads, lines, chosen.names), history, lines, standing=standing(look))
+        spots = carry.spots(leads, lines, self.material.chosen.names)
+        return identity.names(spots, self.past.history, lines, standing=standing(self._looked(leads)))
 
     def _shown(self, brief: Brief, transcript: Transcript) -> Shown:
         """The passages, and the whole text of those files that something is said about."""

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from reviewbot import __version__
 from reviewbot.changeset import select
-from reviewbot.consensus import carry, policy
+from reviewbot.consensus import carry, dismissed, policy
 from reviewbot.domain.debate import Transcript
 from reviewbot.domain.evidence import Ledger
 from reviewbot.domain.review import Conclusion, Finding, Review, Timing, Verdict
@@ -32,11 +32,10 @@ def concluded(
     seen = select.coverage(chosen.change, scope, transcript.unread)
     whole, reasons = policy.conclusion(seen, ledger, transcript)
     is_whole = whole is Conclusion.COMPLETE
-    remarks: tuple[str, ...] = ()
+    look = past.looked(chosen.change, chosen.contents, ledger, told=(one.path for one in told), whole=is_whole)
     if past.is_kept:
-        look = past.looked(chosen.change, chosen.contents, ledger, told=(one.path for one in told), whole=is_whole)
-        told = carry.carried(told, look)
-        remarks = carry.remarks(told, past.history)
+        told = dismissed.settled(carry.carried(told, look), look, past.dismissals.held)
+    told = dismissed.opposed(told, look, past.dismissals.opposed)
     spoken = (f"{run.name}: {'' if run.ran else 'not run: '}{run.reason}" for run in ledger.checks if run.reason)
     said = (past.note,) if past.note else ()
     notes = (
@@ -48,7 +47,8 @@ def concluded(
         *spoken,
         *transcript.notes,
         *reasons,
-        *remarks,
+        *past.dismissals.notes,
+        *carry.remarks(told, past.history),
     )
     return Review(
         run_id=identity.run_id,

@@ -9,6 +9,7 @@ from reviewbot.changeset import excerpt
 from reviewbot.consensus import seen
 from reviewbot.consensus.look import Look
 from reviewbot.domain.change import ChangeSet, Contents, FileChange
+from reviewbot.domain.dismissal import FILE, Dismissals
 from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.evidence import Evidence, EvidenceKind, EvidenceStatus, Ledger
 from reviewbot.domain.history import History
@@ -27,7 +28,8 @@ MOST_SHORT = 12
 @dataclass(frozen=True, slots=True)
 class Past:
     """What was reviewed before. ``fresh`` is what of the change no review saw; ``is_kept``: there will be a next review, to which
-    this one is history; ``is_known``: the same panel looked at what was seen; ``note`` says what the mode comes from."""
+    this one is history; ``is_known``: the same panel looked at what was seen; ``note`` says what the mode comes from;
+    ``dismissals`` is what the repository remembers."""
 
     mode: RangeMode
     history: History
@@ -36,6 +38,7 @@ class Past:
     is_kept: bool
     is_known: bool
     note: str = ""
+    dismissals: Dismissals = Dismissals()
 
     def shown(self, files: tuple[FileChange, ...], ledger: Ledger, names: Mapping[str, str]) -> tuple[FileChange, ...]:
         """What of the files in scope goes before the panel: what nobody saw, and where executed evidence is new."""
@@ -81,15 +84,16 @@ class Past:
 def past(request: ReviewRequest, chosen: Chosen, course: str) -> Past:
     """How much of a change is to be looked at. Where that is not sure: all of it. An audit looks at everything whose turn it is,
     and always leaves something to the next."""
-    history, change = request.history, chosen.change
+    history, change = request.history.reopened(FILE), chosen.change
     if change.revisions.is_audit:
-        return Past(RangeMode.FULL, history, chosen.shown, course, is_kept=True, is_known=True)
+        whole = Past(RangeMode.FULL, history, chosen.shown, course, is_kept=True, is_known=True)
+        return replace(whole, dismissals=request.dismissals)
     fresh = seen.unseen(change.files, history.seen) if history.seen else change.files
     is_kept = request.pull_request is not None
     is_known = _panel(course) == _panel(history.course)
 
     def made(mode: RangeMode, note: str = "") -> Past:
-        return Past(mode, history, fresh, course, is_kept, is_known, note)
+        return Past(mode, history, fresh, course, is_kept, is_known, note, request.dismissals)
 
     if not history.head:
         return made(RangeMode.FULL)

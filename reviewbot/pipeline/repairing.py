@@ -12,7 +12,6 @@ from reviewbot.domain.change import FileChange, FileKind
 from reviewbot.domain.debate import Transcript
 from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.evidence import Category, Ledger, Severity
-from reviewbot.domain.history import Fate
 from reviewbot.domain.repair import Edit, Goal, Repair
 from reviewbot.domain.review import Finding, FindingStatus, Review
 from reviewbot.drive import Chore
@@ -75,12 +74,11 @@ def _again(repair: Repair, finding: Finding | None, court: Court, *, paths: froz
 
 
 def _chosen(wish: Wish, court: Court) -> Iterator[Finding]:
-    """The findings to mend, worst first: accepted, not dismissed, about a file that is there, and wanted."""
+    """The findings to mend, worst first: accepted (so nobody dismissed them), about a file that is there, and wanted."""
     repair = court.run.options.repair
-    dismissed = {known.id for known in wish.request.history.findings if known.fate is Fate.DISMISSED}
     paths = allowed(court)
     for finding in sorted(wish.told, key=lambda one: (-one.severity, -one.probability, one.path, one.line)):
-        told = finding.status is FindingStatus.ACCEPTED and finding.id not in dismissed
+        told = finding.status is FindingStatus.ACCEPTED
         meant = (not repair.wanted or finding.id in repair.wanted) and finding.id not in repair.spared
         if told and finding.path in paths and finding.side == "RIGHT" and meant:
             yield finding

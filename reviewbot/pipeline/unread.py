@@ -9,7 +9,7 @@ from reviewbot.consensus import identity
 from reviewbot.debate.first_pass import LocalWork
 from reviewbot.debate.improve import ImproveOptions
 from reviewbot.domain.evidence import Ledger
-from reviewbot.domain.review import Finding
+from reviewbot.domain.review import Finding, FindingStatus
 from reviewbot.pipeline.conversation import Talk
 from reviewbot.pipeline.world import Options, RepairOptions, Unremembered, begun
 
@@ -32,7 +32,8 @@ def told(talk: Talk, ledger: Ledger) -> tuple[Finding, ...]:
 def missed(talk: Talk, ledger: Ledger, told: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Findings from tests that the change broke, and that none of those that are told speaks of: such a result is never lost
     because models looked elsewhere."""
-    spoken = {name for finding in told if finding.is_posted for name in finding.evidence}
+    heard = (finding for finding in told if finding.is_posted or finding.status is FindingStatus.DISMISSED)
+    spoken = {name for finding in heard for name in finding.evidence}
     items = tuple(item for item in ledger.items if item.is_executed_proof and item.id not in spoken)
     return _judged(after(talk, told), replace(ledger, items=items))
 

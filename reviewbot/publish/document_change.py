@@ -9,8 +9,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from reviewbot.domain.change import Revisions
+from reviewbot.domain.dismissal import Dismissals
 from reviewbot.ports import RawDiff
 from reviewbot.publish.document import storable, target_fields
+from reviewbot.publish.document_dismissed import dismissals_fields
 from reviewbot.publish.node import SCHEMA_VERSION
 
 MOST_BYTES = 64_000_000
@@ -22,7 +24,7 @@ class Handed:
     """Both ends, what git says differs between them, and the bytes of every file that may be shown, by blob id.
 
     ``configuration`` and ``rules`` are files of the base commit, as (name, bytes): those that configure reviews, and those with
-    the repository's own rules.
+    the repository's own rules. ``dismissals`` are what the repository's file dismisses there.
     """
 
     revisions: Revisions
@@ -31,6 +33,7 @@ class Handed:
     repository: str | None = None
     configuration: tuple[tuple[str, bytes], ...] = ()
     rules: tuple[tuple[str, bytes], ...] = ()
+    dismissals: Dismissals = Dismissals()
 
     @property
     def size(self) -> int:
@@ -51,6 +54,8 @@ def change_document(handed: Handed) -> dict[str, Any]:
         "configuration": [{"name": name, "data": _written(data)} for name, data in handed.configuration],
         "rules": [{"name": name, "data": _written(data)} for name, data in handed.rules],
     }
+    if handed.dismissals != Dismissals():
+        written["dismissals"] = storable(dismissals_fields(handed.dismissals))
     return {**written, "target": storable(written["target"]), "repository": storable(handed.repository)}
 
 

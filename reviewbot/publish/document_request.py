@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from reviewbot.domain.change import Revisions
+from reviewbot.domain.dismissal import Dismissals
 from reviewbot.domain.history import History, Known
 from reviewbot.publish.document import storable
+from reviewbot.publish.document_dismissed import dismissals_fields
 from reviewbot.publish.load_request import MOST_FOCUS, MOST_SAID, MOST_TITLE, MOST_TOLD, MOST_WHO, Request
 from reviewbot.publish.node import SCHEMA_VERSION
 
@@ -24,6 +26,8 @@ def request_document(request: Request, about: Revisions | None = None) -> dict[s
         ],
         "earlier": history_fields(request.earlier),
     }
+    if request.dismissals != Dismissals():
+        written["dismissals"] = dismissals_fields(request.dismissals)
     target = {} if about is None else {"target": {"base": about.base, "head": about.head}}
     storable_words: dict[str, Any] = storable({**written, **target})
     return storable_words

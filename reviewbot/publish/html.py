@@ -10,7 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
 from reviewbot.domain.review import Finding, Review
-from reviewbot.publish import phrases, plain, regression, repaired, spending, suggested
+from reviewbot.publish import phases, phrases, plain, regression, repaired, spending, suggested
 
 _CODE = re.compile(r"`([^`\n]+)`")
 _ANCHOR = re.compile(r"[A-Z]\d{1,6}")
@@ -25,6 +25,7 @@ def render(review: Review) -> str:
         told=review.posted(),
         recorded=phrases.recorded(review),
         headline=phrases.headline(review),
+        phases=phases,
         phrases=phrases,
         anchors=_anchors([item.id for item in review.evidence], "evidence"),
         places=_anchors([finding.id for finding in review.findings], "finding"),

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from reviewbot.domain.change import Revisions
+from reviewbot.domain.dismissal import Dismissals
 from reviewbot.ports import RawDiff
 from reviewbot.publish import load_target
 from reviewbot.publish.document_change import MOST_BYTES, Handed, blob_id
+from reviewbot.publish.document_dismissed import load_dismissals
 from reviewbot.publish.node import Kind, Node, root
 
 CHANGE = Kind("change document", "write it with 'reviewbot collect'", MOST_BYTES // 3 * 4 + 8_000_000)
@@ -26,7 +28,7 @@ _NOWHERE = {b"", b".", b"..", b".git"}
 
 def load_change(text: str | bytes) -> Handed:
     """The change of a document. Raises UsageError with the JSON path."""
-    at = root(text, CHANGE).fields("schema_version target repository diff contents configuration rules")
+    at = root(text, CHANGE).fields("schema_version target repository diff contents configuration rules", later="dismissals")
     at["schema_version"].version()
     revisions, diff = _revisions(at["target"]), _diff(at["diff"])
     blobs = at["contents"].each(_blob)
@@ -43,6 +45,7 @@ def load_change(text: str | bytes) -> Handed:
         at["repository"].maybe(Node.text),
         configuration=at["configuration"].each(_configuration),
         rules=at["rules"].each(_rule),
+        dismissals=load_dismissals(at["dismissals"]) if "dismissals" in at else Dismissals(),
     )
 
 

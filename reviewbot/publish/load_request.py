@@ -8,10 +8,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from reviewbot.domain.change import Revisions
+from reviewbot.domain.dismissal import Dismissals
 from reviewbot.domain.event import Source, Told
 from reviewbot.domain.evidence import Category
 from reviewbot.domain.history import Fate, History, Known
 from reviewbot.domain.review import Conclusion, Verdict
+from reviewbot.publish.document_dismissed import load_dismissals
 from reviewbot.publish.node import Kind, Node, root
 
 REQUEST = Kind("request document", "'reviewbot schema request' describes it", 24_000_000)
@@ -30,18 +32,19 @@ _Value = TypeVar("_Value")
 @dataclass(frozen=True, slots=True)
 class Request:
     """The change's title, what to look at above all, what others said of the change, what earlier reviews of the same pull
-    request left behind, and its number."""
+    request left behind, its number, and what its repository's file dismisses."""
 
     title: str = ""
     focus: str = ""
     background: tuple[Told, ...] = ()
     earlier: History = History()
     pull_request: int | None = None
+    dismissals: Dismissals = Dismissals()
 
 
 def load_request(text: str | bytes, about: Revisions) -> Request:
     """The request for a review of this change. Raises UsageError with the JSON path."""
-    at = root(text, REQUEST).fields("schema_version title focus", later="target pull_request background earlier")
+    at = root(text, REQUEST).fields("schema_version title focus", later="target pull_request background earlier dismissals")
     at["schema_version"].version()
     if "target" in at:
         _expect(at["target"], about)
@@ -51,6 +54,7 @@ def load_request(text: str | bytes, about: Revisions) -> Request:
         background=_some(at["background"], _told, MOST_TOLD) if "background" in at else (),
         earlier=load_history(at["earlier"]) if "earlier" in at else History(),
         pull_request=at["pull_request"].maybe(Node.count) if "pull_request" in at else None,
+        dismissals=load_dismissals(at["dismissals"]) if "dismissals" in at else Dismissals(),
     )
 
 

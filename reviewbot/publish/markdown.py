@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from reviewbot.domain.dismissal import FILE
 from reviewbot.domain.history import Known
 from reviewbot.domain.review import Finding, FindingStatus, RangeMode, Review
 from reviewbot.publish import markdown_repair, markers, phrases, plain, spending
@@ -105,7 +106,7 @@ def _earlier(label: str, known: Sequence[Known]) -> str:
     """Earlier findings that are no longer told."""
     rows = []
     for one in known:
-        by = [f"by {code_span(one.by, limit=80)}"] if one.by else []
+        by = [f"{'in' if one.by == FILE else 'by'} {code_span(one.by, limit=80)}"] if one.by else []
         why = ": ".join([*by, *([inline(one.reason, limit=TITLE)] if one.reason else [])])
         rows.append(f"- {inline(one.id, limit=40)} {inline(one.title, limit=TITLE)}" + (f" ({why})" if why else ""))
     return f"**{label}:**\n\n{_list(rows, _SHORT_LIST_BYTES)}" if rows else ""

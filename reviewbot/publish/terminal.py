@@ -19,6 +19,8 @@ from reviewbot.publish.terminal_page import printed
 
 _TONES = {Tone.GOOD: ("✓", "bold green"), Tone.WARN: ("●", "bold yellow"), Tone.BAD: ("✗", "bold red")}
 _RECORDED, _RULINGS = 5, 8
+_MANY = 3
+"""Findings that fill a screen."""
 
 
 def render(review: Review, *, width: int, color: bool, verbose: bool = False) -> str:
@@ -45,16 +47,22 @@ def _review(review: Review, *, verbose: bool) -> Iterator[RenderableType]:
 
 
 def _head(review: Review) -> Iterator[RenderableType]:
-    headline = phrases.headline(review)
-    sign, style = _TONES[headline.tone]
-    rest = f"  {phrases.counts(review)}  {phrases.wholeness(review)}" if review.verdict else ""
-    yield Text.assemble((f"{sign} {headline.words}", style), rest)
+    yield _verdict(review)
     told = (plain.line(phrases.target(review)), plain.line(phrases.panel(review)), f"sandbox: {plain.line(review.sandbox)}")
     yield Padding(Text(" · ".join(told), style="dim"), (0, 0, 0, 2))
 
 
+def _verdict(review: Review) -> Text:
+    headline = phrases.headline(review)
+    sign, style = _TONES[headline.tone]
+    rest = f"  {phrases.counts(review)}  {phrases.wholeness(review)}" if review.verdict else ""
+    return Text.assemble((f"{sign} {headline.words}", style), rest)
+
+
 def _summary(review: Review, *, verbose: bool) -> Iterator[tuple[str, Text]]:
     recorded = phrases.recorded(review)
+    if len(review.posted()) >= _MANY:  # the first lines are out of sight by now
+        yield "verdict", _verdict(review)
     if review.posted():
         yield "legend", Text(phrases.LEGEND, style="dim")
     if recorded and not verbose:

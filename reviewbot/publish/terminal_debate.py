@@ -11,7 +11,7 @@ from rich.text import Text
 
 from reviewbot.domain.debate import Position, Stance
 from reviewbot.domain.review import Finding, Review
-from reviewbot.publish import phrases, plain
+from reviewbot.publish import phases, phrases, plain
 
 _STANCES = {Stance.SUPPORT: "green", Stance.NEUTRAL: "yellow", Stance.OPPOSE: "red"}
 
@@ -42,7 +42,7 @@ def _turns(review: Review) -> Table:
         outcome = "" if turn.outcome == "ok" else f"[{plain.line(turn.outcome)}] "
         table.add_row(
             Text(str(turn.number), style="dim", justify="right"),
-            Text(plain.shortened(plain.line(turn.phase), 12), style="cyan"),
+            Text(plain.shortened(plain.line(phases.named(turn.phase)), phases.WIDEST), style="cyan"),
             Text(plain.shortened(plain.line(turn.panelist), 16)),
             Text(plain.shortened(plain.line(turn.subject), 8), style="bold"),
             Text.assemble((outcome, "yellow"), plain.line(turn.summary)),

@@ -35,20 +35,21 @@ def card(finding: Finding, review: Review, evidence: dict[str, Evidence]) -> Ite
     yield Padding(facts(_details(finding, review, evidence)), (0, 0, 0, 2))
 
 
-def _title(finding: Finding) -> Text:
+def _title(finding: Finding) -> Table:
+    """Number, severity, place and the rest: a long path goes on below its beginning."""
     severity = f" {finding.severity.label.upper()} "
     parts = [finding.category.value, phrases.percent(finding.probability)]
     parts += [finding.lifecycle.value] if finding.lifecycle.value != "new" else []
     parts += ["there before"] if finding.pre_existing else []
     parts += [phrases.status(finding)] if finding.status is not FindingStatus.ACCEPTED else []
-    return Text.assemble(
-        (plain.line(finding.id), "bold"),
-        " ",
-        (severity, _SEVERITIES[finding.severity]),
-        " ",
-        (plain.line(phrases.place(finding)), "underline"),
-        ("  " + " · ".join(parts), "dim"),
+    table = Table.grid(padding=(0, 1))
+    table.add_column(no_wrap=True)
+    table.add_column(overflow="fold")
+    table.add_row(
+        Text.assemble((plain.line(finding.id), "bold"), " ", (severity, _SEVERITIES[finding.severity])),
+        Text.assemble((plain.line(phrases.place(finding)), "underline"), ("  " + " · ".join(parts), "dim")),
     )
+    return table
 
 
 def _code(finding: Finding) -> Text:

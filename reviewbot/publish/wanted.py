@@ -16,6 +16,7 @@ from reviewbot.domain.action import (
     ReviewEvent,
 )
 from reviewbot.domain.change import ChangeSet
+from reviewbot.domain.dismissal import FILE
 from reviewbot.domain.evidence import Severity
 from reviewbot.domain.forge import (
     Standing,
@@ -137,8 +138,8 @@ def wanted(matter: Matter, standing: Standing) -> Wanted:
 
 
 def with_dismissals(history: History, now: History) -> History:
-    """Somebody may have dismissed a finding while the review was made: that holds."""
-    dismissed = {known.fingerprint: known for known in now.findings if known.fate is Fate.DISMISSED}
+    """Somebody may have dismissed a finding while the review was made: that holds. What a file dismisses, the review knows."""
+    dismissed = {known.fingerprint: known for known in now.reopened(FILE).findings if known.fate is Fate.DISMISSED}
 
     def held(known: Known) -> Known:
         said = dismissed.get(known.fingerprint)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         configure,
         run_id,
     )
+    from reviewbot.wiring.outside import extensions
     from reviewbot.wiring.past import (
         SessionSummary,
         export,
@@ -51,6 +52,7 @@ __all__ = [
     "configure",
     "diagnose",
     "export",
+    "extensions",
     "is_private_file",
     "last_review",
     "models",
@@ -72,6 +74,7 @@ _ROOMS = {
     "diagnosis": ("diagnose",),
     "options": ("options_of",),
     "order": ("Forecast", "Order", "Outcome", "SystemClock", "configure", "run_id"),
+    "outside": ("extensions",),
     "past": (
         "SessionSummary",
         "export",

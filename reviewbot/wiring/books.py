@@ -53,6 +53,11 @@ def keep(review: Review, order: Order, project: str) -> str:
     return ""
 
 
+def latest(state: Path, project: str) -> Path:
+    """The file with the last review of a repository, whether or not there is one."""
+    return _folder(state, project) / LATEST
+
+
 def keep_beside(review: Review, state: Path, project: str) -> None:
     """Keep a review beside earlier ones of the same pull request: a finding that is carried along was argued in one of those.
     What cannot be written is not kept: a comment then says less, and nothing is lost."""

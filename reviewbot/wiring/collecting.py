@@ -21,7 +21,7 @@ from reviewbot.pipeline import World
 from reviewbot.ports import Experiment, Observer, Verification
 from reviewbot.publish import document, document_change, document_proof, load_proof
 from reviewbot.publish.document_change import MOST_BYTES, Handed
-from reviewbot.wiring import ruling
+from reviewbot.wiring import dismissing, ruling
 from reviewbot.wiring.options import options_of
 from reviewbot.wiring.order import REPOSITORY_FILES, Order, Silent, SystemClock
 from reviewbot.wiring.reviewing import cores
@@ -51,7 +51,7 @@ class Conducted:
 def collect(order: Order, observer: Observer | None = None) -> Collected:
     """What a debate needs to know of a change. Raises ReviewbotError; IncompleteError where it is too large to be handed over."""
     with opened(order) as scene:
-        handed = _handed(scene, order)
+        handed = replace(_handed(scene, order), dismissals=dismissing.heeded(order, scene).dismissals)
         with _world(scene, order, handed, observer=observer or Silent()) as world:
             ledger = pipeline.gathered(scene.revisions, world, options=options_of(scene.configuration, execute=order.execute))
     written = document.evidence_document(ledger, scene.revisions)

@@ -40,7 +40,7 @@ from reviewbot.pipeline import Unremembered, World, checking, material
 from reviewbot.pipeline.world import begun
 from reviewbot.ports import Dossier, Experiment, Observer, Passage, Rule, Sandbox, SessionPlan, SessionState, Verification
 from reviewbot.screen import secrets
-from reviewbot.wiring import books, course, offers, ruling, tools
+from reviewbot.wiring import books, course, offers, outside, ruling, tools
 from reviewbot.wiring.options import effort_of, for_models, options_of
 from reviewbot.wiring.order import Order, Silent, SystemClock, run_id
 from reviewbot.wiring.reviewing import Cast, around, cores, local_of
@@ -96,19 +96,21 @@ class _Room:
     notes: tuple[str, ...]
 
 
-def ask(order: Order, question: str, observer: Observer | None = None) -> AnswerOutcome:
-    """Put a question about the change to the panel. Raises ReviewbotError; UsageError for an empty question."""
+def ask(order: Order, question: str, observer: Observer | None = None, *, pattern: str = outside.PATTERN) -> AnswerOutcome:
+    """Put a question about the change to the panel, in a conversation of this name. Raises ReviewbotError; UsageError for an
+    empty question, ConfigError for a name that no installed package adds."""
     words = _said(question, "question")
+    conversation, origin = outside.pattern(pattern)
 
     def held(room: _Room, table: Table) -> Consulting:
         debate = room.options.debate
         inquiry = Inquiry(words, room.papers, room.ledger, room.length)
-        return consult.consult(inquiry, table, ConsultOptions(debate.round_seconds, moderate=debate.moderate))
+        return conversation(inquiry, table, ConsultOptions(debate.round_seconds, moderate=debate.moderate))
 
     def unheld(room: _Room) -> Counsel:
         return consult.without_models(words, room.ledger)
 
-    talk = _Talk("ask", (words,), held, unheld, own_schemas=True)
+    talk = _Talk("ask", (words, pattern, origin) if origin else (words,), held, unheld, own_schemas=True)
     made, configuration = _made(talk, order, observer or Silent())
     assert isinstance(made, Counsel)
     return AnswerOutcome(made, configuration)

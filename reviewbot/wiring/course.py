@@ -11,6 +11,7 @@ from reviewbot import __version__, pipeline
 from reviewbot.config import Configuration
 from reviewbot.config.seats import Seating, SeatPlan
 from reviewbot.domain.event import ReviewRequest
+from reviewbot.publish.document_dismissed import dismissal_fields
 from reviewbot.publish.document_request import history_fields
 from reviewbot.publish.load_request import Request
 from reviewbot.wiring.order import Order
@@ -33,20 +34,22 @@ def everyone(seating: Seating) -> tuple[SeatPlan, ...]:
 def request(order: Order, configuration: Configuration) -> ReviewRequest:
     """What is asked for. Where every review is to be a whole one, nothing counts as seen."""
     history = order.history if configuration.get("github.incremental", bool) else order.history.unseen()
-    return ReviewRequest(order.target, order.title, order.focus, order.background, history, order.pull_request)
+    asked = ReviewRequest(order.target, order.title, order.focus, order.background, history, order.pull_request)
+    return replace(asked, dismissals=order.dismissals)
 
 
 def told(order: Order) -> Request:
     """The same as it is written down."""
-    return Request(order.title, order.focus, order.background, order.history, order.pull_request)
+    return Request(order.title, order.focus, order.background, order.history, order.pull_request, order.dismissals)
 
 
 def known(order: Order) -> tuple[object, ...]:
     """What is known of a change besides the change, as part of a session's key: equal in every process. What others say of it is
     no part: that changes while a run is cut off, and the debate remembers it by itself."""
+    spared = (json.dumps([dismissal_fields(one) for one in order.dismissals.held]),) if order.dismissals.held else ()
     if not (order.history.head or order.pull_request is not None):
-        return ()
-    return (order.pull_request, json.dumps(history_fields(order.history), sort_keys=True))
+        return spared
+    return (order.pull_request, json.dumps(history_fields(order.history), sort_keys=True), *spared)
 
 
 def _mark(value: object) -> str:

@@ -18,6 +18,7 @@ from reviewbot.config import Configuration, Source
 from reviewbot.config.seats import Seating
 from reviewbot.domain.change import ChangeSet, FileStatus
 from reviewbot.domain.debate import CheckOutcome
+from reviewbot.domain.dismissal import Dismissals
 from reviewbot.domain.evidence import Ledger
 from reviewbot.domain.review import Review
 from reviewbot.drive import Awaited
@@ -39,7 +40,7 @@ NOT_A_REPOSITORY = "handed over"
 """The name of a repository that has none, in what is remembered."""
 
 UNBELIEVED = "what the author's own run says of checks that the debate asked for is not read"
-UNCONFIGURED = "the configuration and the rules in the change document are the author's word and are not read"
+UNCONFIGURED = "configuration, rules and dismissals in the change document are the author's word and are not read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ def debate(order: Order, papers: Papers, observer: Observer | None = None) -> Ou
     """Hold the debate, or go on with it. Raises ReviewbotError; UsageError where documents do not belong together."""
     case, watcher = _read(order, papers), observer or Silent()
     seating = offers.seated(order, case.configuration)
-    order = _asked(order, case.request)
+    order = _asked(order, case.request, Dismissals() if papers.is_change_theirs else case.handed.dismissals)
     if (known := _unchanged(seating, case, order)) is not None:
         return Outcome(known, case.configuration)
     with _cast(seating, case, order, observer=watcher) as cast:
@@ -102,8 +103,8 @@ def debate(order: Order, papers: Papers, observer: Observer | None = None) -> Ou
     return Outcome(made, case.configuration)
 
 
-def _asked(order: Order, request: Request) -> Order:
-    """The order with what the request says."""
+def _asked(order: Order, request: Request, dismissals: Dismissals) -> Order:
+    """The order with what the request says; where it dismisses nothing, ``dismissals`` do."""
     return replace(
         order,
         title=request.title,
@@ -111,6 +112,7 @@ def _asked(order: Order, request: Request) -> Order:
         background=request.background,
         history=request.earlier,
         pull_request=request.pull_request,
+        dismissals=dismissals if request.dismissals == Dismissals() else request.dismissals,
     )
 
 
@@ -139,7 +141,7 @@ def _read(order: Order, papers: Papers) -> _Case:
 def _unbelieved(handed: Handed, papers: Papers) -> Iterator[str]:
     if papers.verifications:
         yield UNBELIEVED
-    if papers.is_change_theirs and (handed.configuration or handed.rules):
+    if papers.is_change_theirs and (handed.configuration or handed.rules or handed.dismissals != Dismissals()):
         yield UNCONFIGURED
 
 

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import sysconfig
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from reviewbot.adapters import sandbox
+from reviewbot.adapters.git import GitRepo
+from reviewbot.adapters.installed import Extension
 from reviewbot.adapters.sandbox.survey import Rung, Spot, rungs, spots
 from reviewbot.config import Configuration
-from reviewbot.errors import RepositoryError
-from reviewbot.wiring import hosting
+from reviewbot.errors import GitError, RepositoryError, RevisionError
+from reviewbot.events.target import whole
+from reviewbot.wiring import hosting, languages, outside
 from reviewbot.wiring.rooms import open_repository
 
 Line = tuple[str, str, str, str]
-"""Name, ``ok`` or ``warn``, text, next step."""
+"""Name, ``ok``, ``open`` or ``warn`` (see ``reviewbot.cli.diagnosis``), what and why it matters, next step."""
 
 TOOLS = (
     *("ruff", "mypy", "pyright", "pytest", "coverage", "crosshair", "go", "golangci-lint", "node", "npm", "eslint", "tsc"),
@@ -28,11 +32,12 @@ MIB = 1024 * 1024
 
 def diagnose(directory: Path, environment: Mapping[str, str], configuration: Configuration) -> Iterator[Line]:
     """What is found in this place: repository, sandbox with every level, limits, tools, the tests' Python."""
-    toplevel = None
+    toplevel: Path | None = None
+    paths: tuple[str, ...] = ()
     with tempfile.TemporaryDirectory(prefix="reviewbot-") as scratch:
         try:
             with open_repository(directory, Path(scratch), environment) as repo:
-                toplevel = repo.toplevel
+                toplevel, paths = repo.toplevel, _paths(repo)
                 yield "repository", "ok", str(toplevel), ""
         except RepositoryError as exc:
             yield "repository", "warn", exc.message, exc.hint or "run it inside a git repository"
@@ -40,18 +45,56 @@ def diagnose(directory: Path, environment: Mapping[str, str], configuration: Con
         empty.mkdir()
         interpreters, host = sandbox.discover(toplevel), hosting.host(environment, configuration)
         ground = sandbox.Ground(lambda _: empty, interpreters, sandbox.Limits(), toplevel, host)
-        yield from _sandbox(configuration.get("sandbox", str), ground)
+        tried = rungs(ground)
+        good = _good(configuration.get("sandbox", str), tried)
+        yield from _sandbox(configuration.get("sandbox", str), ground, tried=tried, good=good)
+        has_own = any("run" in check for check in configuration.records("checks"))
+        yield from languages.lines(paths, _finder(ground, good), has_own=has_own)
     if interpreters.project:
         yield "tests", "ok", f"run with the project's own {interpreters.project}", ""
     else:
         step = "make a .venv with the project's dependencies and pytest in it"
         yield "tests", "warn", "no environment of the project's own: tests run with reviewbot's Python", step
+    yield from _extensions(outside.extensions())
 
 
-def _sandbox(wanted: str, ground: sandbox.Ground) -> Iterator[Line]:
+def _extensions(found: Iterable[Extension]) -> Iterator[Line]:
+    """What installed packages add, a line for each package; and names that several add, which nobody can use."""
+    listed = tuple(found)
+    for origin in dict.fromkeys(one.origin for one in listed):
+        added = ", ".join(f"the {one.kind} {one.name}" for one in listed if one.origin == origin)
+        yield "extension", "ok", f"{origin} adds {added}", ""
+    owners: defaultdict[tuple[str, str], list[str]] = defaultdict(list)
+    for one in listed:
+        owners[one.kind, one.name].append(one.origin)
+    for (kind, name), origins in owners.items():
+        if len(origins) > 1:
+            yield "extension", "warn", f"the {kind} {name} is added by {' and '.join(origins)}", "remove all of them but one"
+
+
+def _paths(repo: GitRepo) -> tuple[str, ...]:
+    """The files of HEAD; none where nothing is committed."""
+    try:
+        head = repo.resolve(whole(None)).head_tree
+        return tuple(entry.path for entry in repo.entries(head)) if head else ()
+    except (RevisionError, GitError):
+        return ()
+
+
+def _good(wanted: str, tried: tuple[Rung, ...]) -> Rung | None:
+    """The level that a review would have here."""
+    return next((rung for rung in tried if not rung.problem and wanted in ("auto", rung.level)), None)
+
+
+def _finder(ground: sandbox.Ground, good: Rung | None) -> Callable[[str], bool]:
+    """Whether a job would find a program."""
+    if good is not None and good.programs is not None:
+        return good.programs.__contains__
+    return lambda name: any(spot.path for spot in spots((name,), ground))
+
+
+def _sandbox(wanted: str, ground: sandbox.Ground, *, tried: tuple[Rung, ...], good: Rung | None) -> Iterator[Line]:
     """The level that a review would have here, then every level."""
-    tried = rungs(ground)
-    good = next((rung for rung in tried if not rung.problem and wanted in ("auto", rung.level)), None)
     yield _chosen(wanted, good, tried)
     for rung in tried:
         needed = good is None and wanted in ("auto", rung.level)

@@ -7,11 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from urllib.parse import urlsplit
 
-from reviewbot.adapters.panel.vendors import VENDORS, Vendor, lacking, vendor_named
+from reviewbot.adapters.panel.vendors import VENDORS, Vendor, known_vendor, lacking, vendor_named
 from reviewbot.config import Configuration, offers, seats
 from reviewbot.config.deal import Offer
 from reviewbot.config.seats import Seating
-from reviewbot.errors import ConfigError
 from reviewbot.ports import Account
 from reviewbot.wiring.order import Order
 
@@ -24,7 +23,7 @@ PASSED_ON = ("AWS_", "BEDROCK_")
 
 def seated(order: Order, configuration: Configuration) -> Seating:
     """Who sits on the panel. Raises ConfigError."""
-    market = offered(order, configuration)
+    market = offered(order, configuration) if order.panel != seats.STATIC else ()
     return seats.seating(configuration, market, panel=order.panel, models=order.models)
 
 
@@ -54,18 +53,19 @@ def _offer(name: str, configuration: Configuration, environ: Mapping[str, str]) 
 
 
 def is_known(name: str, configuration: Configuration) -> bool:
-    """A provider of that name exists. Where it does not, the seating says so, with the key that names it."""
-    try:
-        vendor_of(name, configuration)
-    except ConfigError:
-        return False
-    return True
+    """A provider of that name exists. Where it does not, the seating says so, with the key that names it. Raises ConfigError for
+    one of another package that cannot be loaded."""
+    return known_vendor(name, _address(name, configuration)) is not None
 
 
 def vendor_of(name: str, configuration: Configuration) -> Vendor:
     """What a provider's name means. Raises ConfigError."""
+    return vendor_named(name, _address(name, configuration))
+
+
+def _address(name: str, configuration: Configuration) -> str:
     base_url = configuration.value(f"providers.{name}.base_url")
-    return vendor_named(name, base_url if isinstance(base_url, str) else "")
+    return base_url if isinstance(base_url, str) else ""
 
 
 def account(name: str, configuration: Configuration, environ: Mapping[str, str]) -> Account:

@@ -10,6 +10,7 @@ from reviewbot.adapters.panel.pace import SHARE_OF_TIME
 from reviewbot.briefing import BriefingOptions
 from reviewbot.changeset.select import SelectOptions
 from reviewbot.config import Configuration
+from reviewbot.config.keys import PARSERS
 from reviewbot.consensus.policy import PolicyOptions
 from reviewbot.context import rules
 from reviewbot.context.blocks import Parser, guessed
@@ -24,6 +25,7 @@ from reviewbot.evidence import presets
 from reviewbot.evidence.parsers.pattern import BadPattern
 from reviewbot.evidence.view import Benchmark, CheckOptions, Custom
 from reviewbot.ports import Pace, Rule
+from reviewbot.wiring import outside
 
 PORTION_TOKENS = 30_000
 """Of one portion: what a model reads with care, and what a cache is worth. Long prompts lose what stands in their middle
@@ -223,7 +225,7 @@ def _path_rule(glob: object, words: object) -> Rule:
 
 
 def _custom(check: Mapping[str, object]) -> Custom:
-    """A check of the user's own. Raises ConfigError for an expression that cannot be used."""
+    """A check of the user's own. Raises ConfigError for an expression, or a parser of another package, that cannot be used."""
     pattern = str(check.get("pattern", ""))
     parser = str(check.get("parser") or ("regex" if pattern else "exit-code"))
     if (parser == "regex") != bool(pattern):
@@ -235,6 +237,7 @@ def _custom(check: Mapping[str, object]) -> Custom:
         pattern,
         str(check.get("report", "")),
         _texts(check.get("files", ("*",))),
+        outside=None if parser in PARSERS else outside.parser(parser),
     )
     try:
         presets.custom.check(custom)

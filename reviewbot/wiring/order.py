@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reviewbot import config
 from reviewbot.adapters.git import GitRepo
@@ -15,14 +16,17 @@ from reviewbot.config import Configuration, Source
 from reviewbot.config.seats import Seating
 from reviewbot.domain.audit import Rotation
 from reviewbot.domain.change import Revisions
+from reviewbot.domain.dismissal import Dismissals
 from reviewbot.domain.event import Target, Told
 from reviewbot.domain.history import History
 from reviewbot.domain.review import Review
 from reviewbot.errors import ConfigError
-from reviewbot.pipeline.goals import Wanted
 from reviewbot.ports import Portion
 from reviewbot.wiring import ruling
 from reviewbot.wiring.clock import SystemClock as SystemClock
+
+if TYPE_CHECKING:
+    from reviewbot.pipeline.goals import Wanted
 
 REPOSITORY_FILES = (".reviewbot.yml", "pyproject.toml")
 """Where a repository may configure its reviews, best first. Read from the base commit."""
@@ -40,7 +44,8 @@ class Order:
     request left behind, ``pull_request`` its number: only where there is one is anything left to the next review. ``config_path``
     names the file of the base commit that configures, where it is not one of ``REPOSITORY_FILES``. ``rotation`` says what
     earlier audits of the whole tree showed, ``wanted`` which findings code is made for (all where there are none), ``spared``
-    for which it is not made again; ``goal`` is what is pursued instead of a review."""
+    for which it is not made again; ``goal`` is what is pursued instead of a review; ``dismissals`` are brought along where no
+    repository tells them."""
 
     target: Target
     directory: Path
@@ -64,6 +69,7 @@ class Order:
     wanted: tuple[str, ...] = ()
     spared: tuple[str, ...] = ()
     goal: Wanted | None = None
+    dismissals: Dismissals = Dismissals()
 
 
 @dataclass(frozen=True, slots=True)

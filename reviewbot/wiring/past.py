@@ -72,6 +72,7 @@ def replay(order: Order, name: str) -> Outcome:
         background=asked.background,
         history=asked.earlier,
         pull_request=asked.pull_request,
+        dismissals=asked.dismissals,
         offline=True,
     )
     try:

@@ -21,7 +21,7 @@ from reviewbot.domain.review import Review
 from reviewbot.pipeline import Unremembered, goals
 from reviewbot.ports import Observer, Pace, Panel, Rule, Sandbox, Session, SessionPlan
 from reviewbot.publish.document_request import request_document
-from reviewbot.wiring import books, course, offers, ruling
+from reviewbot.wiring import books, course, dismissing, offers, ruling
 from reviewbot.wiring.options import effort_of, for_audit, for_models, local_work, options_of, rules_for
 from reviewbot.wiring.order import Forecast, Order, Outcome, Silent, SystemClock, run_id
 from reviewbot.wiring.rooms import Rooms, open_rooms
@@ -49,6 +49,7 @@ def review(order: Order, observer: Observer | None = None) -> Outcome:
     watcher = observer or Silent()
     with ExitStack() as stack:
         scene = stack.enter_context(opened(order))
+        order = dismissing.heeded(order, scene)
         seating = offers.seated(order, scene.configuration)
         made = _unchanged(seating, scene, order) if order.goal is None else None
         if made is None:
@@ -207,7 +208,7 @@ def around(scene: Scene) -> tuple[object, ...]:
     held = scene.configuration
     databases = [row for row in held.rows() if row[0].startswith("databases.")]
     places = tuple((name, setting.value) for name, setting in databases)
-    return (held.texts("setup"), held.texts("tools.commands"), held.value("container.image"), places)
+    return (held.texts("setup"), held.texts("tools.commands"), held.texts("tools.extra"), held.value("container.image"), places)
 
 
 def _retold(order: Order) -> dict[str, Any]:

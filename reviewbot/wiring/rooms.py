@@ -7,12 +7,13 @@ import shutil
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from reviewbot.adapters import sandbox
 from reviewbot.adapters.git import GitRepo
+from reviewbot.adapters.git.narrow import NarrowRepo
 from reviewbot.adapters.sandbox import ClosableSandbox
 from reviewbot.config import Configuration, Source
 from reviewbot.domain.change import Revisions
@@ -20,6 +21,7 @@ from reviewbot.domain.evidence import Side
 from reviewbot.errors import GitError, RepositoryError
 from reviewbot.ports import Objects, Sandbox
 from reviewbot.wiring import hosting
+from reviewbot.wiring.hook_order import StagedOrder
 from reviewbot.wiring.order import REPOSITORY_FILES, Order
 
 KEPT = "kept"
@@ -29,11 +31,20 @@ KEPT = "kept"
 @contextmanager
 def open_repository(directory: Path, scratch: Path, environment: Mapping[str, str]) -> Iterator[GitRepo]:
     """The repository around a directory. Raises RepositoryError."""
-    repo = GitRepo.open(directory, scratch, environment=environment)
-    try:
+    with closing(GitRepo.open(directory, scratch, environment=environment)) as repo:
         yield repo
-    finally:
-        repo.close()
+
+
+@contextmanager
+def open_staged(order: StagedOrder, scratch: Path) -> Iterator[GitRepo]:
+    """The repository of an order that reviews an index. Raises RepositoryError."""
+    place, environment, index = order.directory, order.environment, order.index
+    if order.names is None:
+        repo = GitRepo.open(place, scratch, environment=environment, index=index)
+    else:
+        repo = NarrowRepo.among(place, scratch, environment=environment, index=index, names=order.names)
+    with closing(repo):
+        yield repo
 
 
 def repository_files(directory: Path, environment: Mapping[str, str]) -> tuple[Source, ...]:

@@ -14,8 +14,9 @@ from reviewbot.adapters.patch import PatchOnly
 from reviewbot.config import Configuration
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.event import TargetKind
+from reviewbot.wiring.hook_order import StagedOrder
 from reviewbot.wiring.order import Order, configure
-from reviewbot.wiring.rooms import open_repository, repository_files
+from reviewbot.wiring.rooms import open_repository, open_staged, repository_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,9 @@ def opened(order: Order) -> Iterator[Scene]:
     with ExitStack() as stack:
         scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="reviewbot-", ignore_cleanup_errors=True)))
         repo: GitRepo | PatchOnly = PatchOnly()
-        if order.target.kind is not TargetKind.PATCH:
+        if isinstance(order, StagedOrder):
+            repo = stack.enter_context(open_staged(order, scratch))
+        elif order.target.kind is not TargetKind.PATCH:
             repo = stack.enter_context(open_repository(order.directory, scratch, order.environment))
         revisions = repo.resolve(order.target)
         yield Scene(repo, revisions, configure(order, repo, revisions), scratch)

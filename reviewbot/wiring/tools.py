@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
+from reviewbot.adapters.installed import Extension
+from reviewbot.adapters.tools import outside
 from reviewbot.adapters.tools.code import Workshop
 from reviewbot.adapters.tools.grounds import ROWS, SECONDS, Database, Grounds
-from reviewbot.adapters.tools.toolbox import Tools
+from reviewbot.adapters.tools.toolbox import TOOLS, Tools
 from reviewbot.adapters.tools.trees import Trees
 from reviewbot.config import Configuration
 from reviewbot.errors import ConfigError
@@ -29,7 +32,12 @@ def toolbox(scene: Scene, order: Order, room: Sandbox) -> Toolbox | None:
         scene.configuration.texts("tools.commands"),
         room,
     )
-    return Tools(grounds)
+    return Tools(grounds, (*TOOLS, *(partial(outside.offered, one) for one in extra(scene.configuration))))
+
+
+def extra(configuration: Configuration) -> tuple[Extension, ...]:
+    """The tools of other packages that the operator wants, each once. Raises ConfigError for one that nobody adds."""
+    return tuple(outside.named(name) for name in dict.fromkeys(configuration.texts("tools.extra")))
 
 
 def workshop(scene: Scene) -> Workshop | None:

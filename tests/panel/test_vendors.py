@@ -112,7 +112,7 @@ def test_another_package_adds_a_provider(plugin: None):
     vendor = vendor_named("friendly")
     assert (vendor.name, vendor.default_model) == ("friendly", "friend-1")
     made: Any = open_provider(vendor, Account("friendly", "https://friend.example"))
-    assert made.account.base_url == "https://friend.example"
+    assert vars(made)["_provider"].account.base_url == "https://friend.example", "inside of what keeps its surprises from us"
 
 
 def test_another_package_cannot_take_the_name_of_a_vendor_of_the_house(plugin: None):

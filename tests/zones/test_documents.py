@@ -19,6 +19,7 @@ from jsonschema import Draft202012Validator
 from reviewbot import cli
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.debate import Check, CheckKind, CheckOutcome
+from reviewbot.domain.dismissal import Dismissal, Dismissals
 from reviewbot.domain.event import Source, Told
 from reviewbot.domain.evidence import Category, Severity
 from reviewbot.domain.history import Fate, History, Known
@@ -41,6 +42,10 @@ OLD, NEW = b"a = 1\n", b"a = 2\n\xff\x00"
 OLD_ID, NEW_ID = blob_id(OLD, "1" * 40), blob_id(NEW, "1" * 40)
 RAW = f":100644 100644 {OLD_ID} {NEW_ID} M\0a.py\0:100644 100644 {OLD_ID} {NEW_ID} R090\0b.py\0caf".encode() + b"\xe9.py\0"
 NUMSTAT = b"1\t1\ta.py\0-\t-\t\0b.py\0caf\xe9.py\0"
+GONE = Dismissal(
+    "sha256:cd", "a.py", "meant so", "A key", "S105", Category.SECURITY, Severity.HIGH, "key = 1", "AAAABBBB", "2026-01-02"
+)
+DISMISSALS = Dismissals((GONE,), (Dismissal("sha256:ef", "b.py", "no"),), ("a note",))
 HANDED = Handed(
     replace(ABOUT, notes=("a merge is compared with its first parent",)),
     RawDiff(RAW, NUMSTAT, b"diff --git a/a.py b/a.py\n\xff"),
@@ -48,6 +53,7 @@ HANDED = Handed(
     "owner/shop",
     configuration=((".reviewbot.yml", b"version: 1\n"),),
     rules=(("AGENTS.md", b"Sums are integers.\n"),),
+    dismissals=DISMISSALS,
 )
 CHECK = Check(("pytest", "t.py::test_a"), "def test_a(): ...\n", "t.py::test_a", evidence=("E1",), author="tester")
 FIX = Draft("a.py", 1, 2, "b = 1\n", "it is simpler")
@@ -65,10 +71,10 @@ KNOWN = Known(
 EARLIER = History(
     "a" * 40, "b" * 40, "who.what", frozenset({"AAAAAAAAAAA_"}), Conclusion.COMPLETE, Verdict.COMMENT, (KNOWN,), 4, "BBBBBBBBBBB-"
 )
-ASKED = Request("Add a tax", "rounding", (Told(Source.ISSUE, "issue #12", "Taxes!"),), EARLIER, 7)
+ASKED = Request("Add a tax", "rounding", (Told(Source.ISSUE, "issue #12", "Taxes!"),), EARLIER, 7, DISMISSALS)
 REQUEST = request_document(ASKED, ABOUT)
-OF_A_PULL_REQUEST = {"target", "pull_request", "background", "earlier"}
-"""What a request may lack."""
+MAY_LACK = {"request": {"target", "pull_request", "background", "earlier", "dismissals"}, "changeset": {"dismissals"}}
+"""Keys at the top that a document may lack."""
 
 #: A document of each kind, and how it is read.
 DOCUMENTS: dict[str, tuple[dict[str, Any], Callable[[str], object]]] = {
@@ -250,7 +256,7 @@ def test_the_schemas_are_schemas_and_strict(name: str) -> None:
             node = node[key]
         if isinstance(node, dict) and node.get("type") == "object" and "properties" in node:
             assert node["additionalProperties"] is False
-            left_out = OF_A_PULL_REQUEST if name == "request" and not path else set()
+            left_out = MAY_LACK.get(name, set()) if not path else set()
             assert set(node["required"]) == set(node["properties"]) - left_out
 
 
@@ -302,7 +308,7 @@ def test_every_missing_and_every_unknown_key_is_named_with_its_place(name: str) 
             continue
         for key in list(holder):
             value = holder.pop(key)
-            if (name, key) != ("evidence", "cut_short") and (name != "request" or path or key not in OF_A_PULL_REQUEST):
+            if (name, key) != ("evidence", "cut_short") and (path or key not in MAY_LACK.get(name, ())):
                 assert f"the key {key!r} is missing" in complaint(name, top), (path, key)
             holder[key] = value
         holder["surprise"] = 1

@@ -6,12 +6,14 @@ import importlib
 import importlib.util
 import re
 from dataclasses import dataclass, replace
-from importlib import metadata
 
+from reviewbot.adapters import installed
+from reviewbot.adapters.installed import Broken, Extension
+from reviewbot.adapters.panel.outside import OutsideProvider
 from reviewbot.errors import ConfigError
 from reviewbot.ports import Account, Provider
 
-ENTRY_POINTS = "reviewbot.providers"
+ENTRY_POINTS = installed.GROUPS["provider"]
 """Group of entry points by which other packages add providers. Each loads a class that is made with an Account and has an
 attribute ``vendor``, a :class:`Vendor`."""
 
@@ -26,7 +28,7 @@ class Vendor:
     many calls it takes at once where nobody configured it. ``takes_tools``: tool use can be asked of it. ``schema_in_cache``:
     its cache knows a prefix only together with the schema that came with it. ``warms``: a prefix that was read once is cheaper
     afterwards, so one call goes ahead of its siblings. ``families`` whose weights it serves, as :func:`family` names them
-    (empty: any).
+    (empty: any). ``outside`` is where it is found, of a provider that another package adds.
     """
 
     name: str
@@ -43,6 +45,7 @@ class Vendor:
     schema_in_cache: bool = False
     warms: bool = True
     families: tuple[str, ...] = ()
+    outside: Extension | None = None
 
 
 _HERE = "reviewbot.adapters.panel"
@@ -106,41 +109,45 @@ _WORDS = tuple((re.compile(rf"(?<![a-z])(?:{words})"), maker) for words, maker i
 def vendor_named(name: str, base_url: str = "") -> Vendor:
     """The vendor behind a provider's configured name: of the table, of another package, or, where only an address is known, a
     server that speaks OpenAI's language. Raises ConfigError for a name without any of these."""
-    for vendor in VENDORS:
-        if vendor.name == name:
-            return vendor
-    found = discovered(name)
-    if found is not None:
-        return found
-    if base_url:
-        variable = re.sub(r"[^A-Z0-9]", "_", name.upper()) + "_API_KEY"
-        return Vendor(name, f"{_HERE}.openai", "OpenAI", "openai", (variable,), base_url, needs_key=False)
-    known = ", ".join(vendor.name for vendor in VENDORS)
-    raise ConfigError(
-        f"no provider is named {name!r}",
-        hint=f"use one of {known}, or give it an address with providers.{name}.base_url",
-    )
+    found = known_vendor(name, base_url)
+    if found is None:
+        known = ", ".join(vendor.name for vendor in VENDORS)
+        raise ConfigError(
+            f"no provider is named {name!r}",
+            hint=f"use one of {known}, or give it an address with providers.{name}.base_url",
+        )
+    return found
+
+
+def known_vendor(name: str, base_url: str = "") -> Vendor | None:
+    """The same; ``None`` for a name without any of these. Raises ConfigError for one that another package adds and that cannot be
+    loaded."""
+    own = next((vendor for vendor in VENDORS if vendor.name == name), None) or discovered(name)
+    if own is not None or not base_url:
+        return own
+    variable = re.sub(r"[^A-Z0-9]", "_", name.upper()) + "_API_KEY"
+    return Vendor(name, f"{_HERE}.openai", "OpenAI", "openai", (variable,), base_url, needs_key=False)
 
 
 def discovered(name: str) -> Vendor | None:
     """A provider that another installed package adds under ``name``. Only that one is loaded. Raises ConfigError where it
-    cannot be."""
-    for point in metadata.entry_points(group=ENTRY_POINTS, name=name):
-        try:
-            vendor = point.load().vendor
-        except (ImportError, AttributeError) as exc:
-            raise ConfigError(
-                f"the provider {name!r} of {point.value!r} cannot be loaded: {exc}", hint="update or remove the package it is in"
-            ) from exc
-        if not isinstance(vendor, Vendor):
-            raise ConfigError(f"the provider {name!r} of {point.value!r} does not say what it is", hint="ask its author")
-        return replace(vendor, name=name, module=point.module, cls=point.attr)
-    return None
+    cannot be, or several packages add it."""
+    one = installed.found("provider", name)
+    if one is None:
+        return None
+    vendor = getattr(installed.loaded(one), "vendor", None)
+    if not isinstance(vendor, Vendor):
+        raise ConfigError(f"{one.described} does not say what it is: it has no Vendor", hint=installed.UPDATE)
+    module, _, cls = one.value.partition(":")
+    return replace(vendor, name=name, module=module, cls=cls, outside=one)
 
 
 def open_provider(vendor: Vendor, account: Account) -> Provider:
     """The provider that talks for ``account``; an account without an address gets the vendor's. Imports the vendor's library,
     which may take a second. Raises ConfigError where that is not installed, or the account cannot be used."""
+    account = replace(account, base_url=account.base_url or vendor.base_url)
+    if vendor.outside is not None:
+        return _opened_outside(vendor.outside, account)
     try:
         made = getattr(importlib.import_module(vendor.module), vendor.cls)
     except ModuleNotFoundError as exc:
@@ -148,8 +155,17 @@ def open_provider(vendor: Vendor, account: Account) -> Provider:
         if missing in ("", "reviewbot"):
             raise
         raise ConfigError(f"{vendor.name} needs the package {missing!r}", hint=_install(vendor)) from exc
-    provider: Provider = made(replace(account, base_url=account.base_url or vendor.base_url))
+    provider: Provider = made(account)
     return provider
+
+
+def _opened_outside(one: Extension, account: Account) -> Provider:
+    made = installed.loaded(one)
+    try:
+        with installed.guarded(ConfigError):
+            return OutsideProvider(made(account), account)
+    except Broken as exc:
+        raise ConfigError(f"{one.described} cannot be used: {exc}", hint=installed.UPDATE) from exc
 
 
 LIBRARIES = {"anthropic": "anthropic", "openai": "openai", "gemini": "google.genai", "bedrock": "boto3", "ollama": "httpx2"}

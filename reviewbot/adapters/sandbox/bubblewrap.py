@@ -135,7 +135,7 @@ def program() -> str:
     """Where ``bwrap`` is. Raises SandboxError."""
     found = next((str(place) for place in PLACES if place.is_file()), "")
     if not found:
-        raise SandboxError("bubblewrap is not installed", hint="install it (Debian, Ubuntu: apt-get install bubblewrap)")
+        raise SandboxError("bubblewrap is not installed", hint="install it (Debian, Ubuntu: sudo apt-get install bubblewrap)")
     return found
 
 
@@ -169,5 +169,5 @@ def _remedy() -> str:
         path = Path("/proc/sys") / switch
         if path.is_file() and path.read_text("utf-8").strip() == blocking:
             wanted = {"0": "1", "1": "0"}[blocking] if switch.startswith("kernel") else "15000"
-            return f"allow user namespaces: sysctl -w {switch.replace('/', '.')}={wanted}"
+            return f"allow user namespaces: sudo sysctl -w {switch.replace('/', '.')}={wanted}"
     return "bubblewrap 0.8 or newer and user namespaces are needed"

@@ -58,7 +58,7 @@ def consult(inquiry: Inquiry, table: Table, options: ConsultOptions) -> Consulti
     """Hold it. Returns the panel's counsel; one without an answer says why."""
     minutes = Minutes(table.seats)
     if not any(dossier.passages for dossier in inquiry.papers.dossiers):
-        return _closed(Counsel(inquiry.words, unanswered=NOTHING_SHOWN), minutes)
+        return closed(Counsel(inquiry.words, unanswered=NOTHING_SHOWN), minutes)
     desk = _Desk(inquiry, options)
     asks = [ask for seat in table.seats for ask in desk.asks(seat)]
     held = yield from hold(asks, lambda _, text: reply.opinion(text), minutes)
@@ -72,13 +72,13 @@ def consult(inquiry: Inquiry, table: Table, options: ConsultOptions) -> Consulti
     made = Counsel(inquiry.words, opinions=opinions)
     if not minutes.has_quorum:
         few = f"{len(heard)} of {len(table.seats)} panelists answered, and {quorum(len(table.seats))} are needed"
-        return _closed(replace(made, unanswered=f"too few for an answer of the panel: {few}"), minutes)
+        return closed(replace(made, unanswered=f"too few for an answer of the panel: {few}"), minutes)
     if len(opinions) > 1:
         made = yield from desk.drawn(made, _judge(table, minutes, options), minutes)
     else:
         made = _alone(made)
     cited = (*made.citations, *(cite for opinion in opinions for cite in opinion.citations))
-    return _closed(replace(made, evidence=desk.shown.items(cited)), minutes)
+    return closed(replace(made, evidence=desk.shown.items(cited)), minutes)
 
 
 def without_models(words: str, ledger: Ledger, *, notes: Iterable[str] = ()) -> Counsel:
@@ -223,7 +223,7 @@ def _alone(made: Counsel) -> Counsel:
     return replace(made, answer=one.answer, by=one.panelist, citations=one.citations, dropped=one.dropped, caveats=one.caveats)
 
 
-def _closed(made: Counsel, minutes: Minutes) -> Counsel:
+def closed(made: Counsel, minutes: Minutes) -> Counsel:
     """With who took part, what it cost, and what was noted on the way."""
     record = minutes.transcript((), ())
     capped = (record.capped,) if record.capped else ()

@@ -24,6 +24,7 @@ from reviewbot.evidence.parsers import (
     tsc,
     zizmor,
 )
+from reviewbot.evidence.parsers.outside import RemarkParser, TrialParser
 from reviewbot.evidence.parsers.remark import Remark
 from reviewbot.evidence.parsers.trial import Trial
 from reviewbot.evidence.presets import go
@@ -69,7 +70,18 @@ def check(custom: Custom) -> Tool | Suite | Measurement:
         return Suite(custom.name, custom.run, by_exit_code, custom.files)
     if custom.parser == "go-test":
         return Suite(custom.name, custom.run, go.read_tests, custom.files)
-    if custom.parser in TRIALS:
-        return Suite(custom.name, custom.run, by_bytes(TRIALS[custom.parser], report), custom.files, report=report)
-    read = pattern.reader(custom.pattern) if custom.parser == "regex" else REMARKS[custom.parser]
-    return Tool(custom.name, custom.run, read, custom.files, codes=ANY_CODE, report=report, telling=False)
+    read = _trials(custom)
+    if read is not None:
+        return Suite(custom.name, custom.run, by_bytes(read, report), custom.files, report=report)
+    return Tool(custom.name, custom.run, _remarks(custom), custom.files, codes=ANY_CODE, report=report, telling=False)
+
+
+def _trials(custom: Custom) -> Callable[[bytes], tuple[Trial, ...]] | None:
+    """What reads tests; ``None`` for a parser of remarks."""
+    return custom.outside.read if isinstance(custom.outside, TrialParser) else TRIALS.get(custom.parser)
+
+
+def _remarks(custom: Custom) -> Callable[[bytes], tuple[Remark, ...]]:
+    if isinstance(custom.outside, RemarkParser):
+        return custom.outside.read
+    return pattern.reader(custom.pattern) if custom.parser == "regex" else REMARKS[custom.parser]

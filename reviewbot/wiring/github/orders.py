@@ -12,8 +12,8 @@ from reviewbot.domain.history import History, PullMemory
 from reviewbot.events import background
 from reviewbot.publish.document import dumps
 from reviewbot.publish.document_request import request_document
-from reviewbot.publish.load_request import Request
 from reviewbot.publish.wanted import CHECK_NAME
+from reviewbot.wiring import course
 from reviewbot.wiring.github.ground import Ground
 from reviewbot.wiring.github.job import Job
 from reviewbot.wiring.order import Order
@@ -44,7 +44,7 @@ def order_of(job: Job, ground: Ground, standing: Standing, *, memory: PullMemory
 
 def request_of(order: Order, about: Revisions) -> str:
     """What the job that holds the debate is told besides the change and the evidence: the request document, as JSON text."""
-    told = Request(order.title, order.focus, order.background, order.history, order.pull_request)
+    told = course.told(order)
     return dumps(request_document(told, about))
 
 

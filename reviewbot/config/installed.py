@@ -1,0 +1,16 @@
+"""Names that installed packages add to those that a key may hold."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+from reviewbot.errors import ConfigError
+
+
+def names(group: str) -> tuple[str, ...]:
+    """The names under a group of entry points. Reads the metadata of every package and imports none. Raises ConfigError where
+    it cannot be read."""
+    try:
+        return tuple(sorted({point.name for point in metadata.entry_points(group=group)}))
+    except (OSError, ValueError) as exc:
+        raise ConfigError(f"what an installed package says of itself cannot be read: {exc}", hint="install it again") from exc

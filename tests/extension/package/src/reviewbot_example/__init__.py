@@ -1,0 +1,1 @@
+"""A provider, a tool, a pattern and a parser for reviewbot."""

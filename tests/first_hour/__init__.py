@@ -1,0 +1,1 @@
+"""The first hour of somebody who has never seen reviewbot."""

@@ -1,0 +1,1 @@
+"""Git hooks, with real git and real processes."""
