@@ -1,6 +1,6 @@
 """What the command costs: start-up against a bare Python, and the review of a large patch against unidiff alone.
 
-Both sides of a ratio are measured in turn, in one run, and the best of several is taken: machines are noisy, ratios less so.
+Both sides of a ratio are measured in turn, in one run; medians are compared: machines are noisy, ratios less so.
 Run it with the Python that has reviewbot and unidiff: ``python benchmarks/command.py [--lines 60000] [--rounds 5]``.
 """
 
@@ -16,6 +16,9 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import median
+
+import figures
 
 SECRET = "AKIA" + "Z7QK3J5XW2NDVB4T"
 UNIDIFF = "import sys, unidiff; unidiff.PatchSet(open(sys.argv[1], encoding='utf-8', newline='').read())"
@@ -31,22 +34,27 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         patch = Path(folder) / "large.diff"
         added, planted = write_patch(patch, options.lines)
-        bare, version = best(options.rounds * 4, lambda: run(sys.executable, "-c", "pass"), lambda: run(reviewbot, "--version"))
-        ratio = version / bare
-        print(f"start-up: --version {version * 1000:.0f} ms, bare Python {bare * 1000:.0f} ms: {ratio:.1f} ×")
+        figures.begin("command", f"start-up, and a patch of {added:,} added lines")
+        starts = (lambda: run(sys.executable, "-c", "pass")), (lambda: run(reviewbot, "--version"))
+        bare, version = measured(options.rounds * 4, *starts)
+        figures.tell("bare Python", [1000 * one for one in bare], "ms")
+        figures.tell("reviewbot --version", [1000 * one for one in version], "ms")
+        figures.tell("reviewbot --version / bare Python", [median(version) / median(bare)], "×", most=4)
         report = Path(folder) / "review.json"
         command = (reviewbot, "review", "--patch", str(patch), "--format", "json", "-o", str(report), "-q")
         parse = (sys.executable, "-c", UNIDIFF, str(patch))
-        alone, review = best(options.rounds, lambda: run(*parse), lambda: run(*command))
-        print(f"patch of {added} added lines: review {review:.2f} s, unidiff alone {alone:.2f} s: {review / alone:.1f} ×")
-        print(f"peak memory of the review: {peak_mb(command):.0f} MB")
-        print(f"planted secrets found: {found(report)} of {planted}")
+        alone, review = measured(options.rounds, lambda: run(*parse), lambda: run(*command))
+        figures.tell("unidiff reads the patch", alone, "s")
+        figures.tell("reviewbot review --patch", review, "s")
+        figures.tell("reviewbot review --patch / unidiff", [median(review) / median(alone)], "×", most=12)
+        figures.tell("peak memory of that review", [peak_mb(command)], "MB", most=300)
+        figures.tell("planted secrets that it names", [100 * found(report) / planted], "%", least=100)
 
 
-def best(rounds: int, one: Callable[[], float], other: Callable[[], float]) -> tuple[float, float]:
-    """The least seconds of each, measured in turn."""
+def measured(rounds: int, one: Callable[[], float], other: Callable[[], float]) -> tuple[list[float], list[float]]:
+    """The seconds of each, measured in turn."""
     pairs = [(one(), other()) for _ in range(rounds)]
-    return min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
 
 
 def run(*command: str) -> float:

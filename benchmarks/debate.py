@@ -22,6 +22,7 @@ from typing import Any
 import debate_journal as journal
 import debate_scene as scene
 import debate_slow as slow
+import figures
 
 MODEL = "openai:gpt-5.4"
 """Whose published price the cost is computed with: it caches as this fake does, by itself and without a price for writing."""
@@ -94,7 +95,8 @@ class Bench:
         """Parts a, c and e: a change of this size, the yardstick beside it, and for the small one the cost."""
         files = max(1, min(lines // 98, 60))
         repository = scene.repository(self._folder, name, lines=lines, files=files)
-        print(f"\n{name}: a change of {lines:,} lines in {files} files, 3 panelists, 4 claims, 1 round, checks off")
+        words = f"a change of {lines:,} lines in {files} files, 3 panelists, 4 claims, 1 round, checks off"
+        figures.begin(f"debate, {name}", words)
         imported = scene.import_seconds("openai", self._options.imports)
         debates, bare = [], []
         for _ in range(self._options.runs):
@@ -111,7 +113,8 @@ class Bench:
         files = max(1, lines // 98)
         busy = scene.checked_repository(self._folder, "busy", lines=lines, files=files)
         idler = scene.checked_repository(self._folder, "waits", lines=lines, files=files, wait_seconds=1.0)
-        print(f"\nchecks: the same with {files + 1} small tests and ruff; and once more with a test that waits for 1 s")
+        words = f"the same with {files + 1} small tests and ruff; and once more with a test that waits for 1 s"
+        figures.begin("debate, checks", words)
         imported = scene.import_seconds("openai", self._options.imports)
         static = ("--panel", "static")
         orders = (
@@ -125,17 +128,17 @@ class Bench:
         rows = [[self._beyond(repository, *options) for _, repository, options in orders] for _ in range(self._options.runs)]
         walls = [[wall for wall, _ in column] for column in zip(*rows, strict=True)]
         waits = [[wait for _, wait in column] for column in zip(*rows, strict=True)]
-        scene.figure("importing the SDK, median beside bare Python", [imported], "s")
+        figures.tell("importing the SDK, median beside bare Python", [imported], "s")
         for (text, _, _), seconds in zip(orders, walls, strict=True):
-            scene.figure(f"wall - open: {text}", seconds, "s")
-        scene.figure("first question waits: checks off", waits[0], "s")
+            figures.tell(f"wall - open: {text}", seconds, "s")
+        figures.tell("first question waits: checks off", waits[0], "s")
         for text, checked, both in (("busy tests", 2, 3), ("a test waits", 4, 5)):
             alone = [on - idle for idle, on in zip(walls[1], walls[checked], strict=True)]
             hidden = [off + checks - on for off, checks, on in zip(walls[0], alone, walls[both], strict=True)]
-            scene.figure(f"{text}: the checks alone", alone, "s")
-            scene.figure(f"{text}: hidden of the wall", hidden, "s")
-            scene.figure(f"{text}: first question waits", waits[both], "s")
-            scene.figure(f"{text}: that / import", [100 * wait / imported for wait in waits[both]], "%", most=50)
+            figures.tell(f"{text}: the checks alone", alone, "s")
+            figures.tell(f"{text}: hidden of the wall", hidden, "s")
+            figures.tell(f"{text}: first question waits", waits[both], "s")
+            figures.tell(f"{text}: the wait / the import", [100 * wait / imported for wait in waits[both]], "%", most=50)
 
     def _debate(self, repository: Path) -> Debate:
         state = self._state()
@@ -197,35 +200,35 @@ def _tell_times(
     debates: Sequence[Debate], bare: Sequence[tuple[float, float]], imported: float, *, bar: float, planned: float
 ) -> None:
     """Parts a and c. ``planned`` is the least that the plan needs, in seconds."""
-    scene.figure("importing the SDK, median beside bare Python", [imported], "s")
-    scene.figure("wall", [one.wall for one in debates], "s")
-    scene.figure("a call was open", [one.open_seconds for one in debates], "s")
+    figures.tell("importing the SDK, median beside bare Python", [imported], "s")
+    figures.tell("wall", [one.wall for one in debates], "s")
+    figures.tell("a call was open", [one.open_seconds for one in debates], "s")
     own = [one.wall - one.open_seconds - imported for one in debates]
-    scene.figure("own: wall - open - import", own, "s", most=bar)
-    scene.figure("own, strictly: wall - plan - import", [one.wall - planned - imported for one in debates], "s", most=bar)
-    scene.figure("peak memory", [max(one.peak_mb for one in debates)], "MB", most=150)
-    scene.figure("second run: calls", [max(one.calls_again for one in debates)], "", most=0)
-    scene.figure("second run: wall", [one.again for one in debates], "s")
+    figures.tell("own: wall - open - import", own, "s", most=bar)
+    figures.tell("own, strictly: wall - plan - import", [one.wall - planned - imported for one in debates], "s", most=bar)
+    figures.tell("peak memory", [max(one.peak_mb for one in debates)], "MB", most=150)
+    figures.tell("second run: calls", [max(one.calls_again for one in debates)], "", most=0)
+    figures.tell("second run: wall", [one.again for one in debates], "s")
     yardstick = [seconds for seconds, _ in bare]
-    scene.figure("yardstick, a bare loop of 7 calls: wall - open", yardstick, "s")
-    scene.figure("yardstick: peak memory", [max(peak for _, peak in bare)], "MB")
-    scene.figure("own / yardstick", [median(own) / median(yardstick)], "×")
+    figures.tell("yardstick, a bare loop of 7 calls: wall - open", yardstick, "s")
+    figures.tell("yardstick: peak memory", [max(peak for _, peak in bare)], "MB")
+    figures.tell("own / yardstick", [median(own) / median(yardstick)], "×")
 
 
 def _tell_sharing(debates: Sequence[Debate], *, bar: float | None) -> None:
-    scene.figure("most calls in flight", [max(one.in_flight for one in debates)], "", most=scene.CONCURRENCY)
+    figures.tell("most calls in flight", [max(one.in_flight for one in debates)], "", most=scene.CONCURRENCY)
     shares = [100 * one.share for one in debates]
-    scene.figure("bytes of prompts in the prefix of an earlier call", shares, "%", least=bar)
-    scene.figure("tokens that the server counted as cached", [100 * one.cached for one in debates], "%")
+    figures.tell("bytes of prompts in the prefix of an earlier call", shares, "%", least=bar)
+    figures.tell("tokens that the server counted as cached", [100 * one.cached for one in debates], "%")
 
 
 def _tell_cost(debate: Debate) -> None:
     """Part e. The bar on shared bytes is for debates of 12 calls or more."""
-    scene.figure("calls", [debate.calls], "", least=12)
+    figures.tell("calls", [debate.calls], "", least=12)
     print(f"  computed from the published price of {MODEL} and the fake's counts of tokens:")
-    scene.figure("with nothing cached", [debate.usd_uncached], "$")
-    scene.figure("with the shared prefix", [debate.usd], "$")
-    scene.figure("with / without", [debate.usd / debate.usd_uncached], "×")
+    figures.tell("with nothing cached", [debate.usd_uncached], "$")
+    figures.tell("with the shared prefix", [debate.usd], "$")
+    figures.tell("cost with the shared prefix / without", [debate.usd / debate.usd_uncached], "×")
 
 
 def _check(calls: Sequence[Mapping[str, Any]], review: Mapping[str, Any]) -> None:

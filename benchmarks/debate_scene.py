@@ -71,20 +71,6 @@ class Home:
         return Ran(seconds, peak_kb / 1024, said)
 
 
-def figure(what: str, values: Sequence[float], unit: str, *, most: float | None = None, least: float | None = None) -> None:
-    """Print a figure: the median of its values, their range, its bar, and whether it keeps that."""
-    middle = median(values)
-    spread = f"({_short(min(values))} to {_short(max(values))})" if len(values) > 1 else ""
-    bar = f"<= {most:g}" if most is not None else f">= {least:g}" if least is not None else ""
-    kept = (most is None or middle <= most) and (least is None or middle >= least)
-    word = ("pass" if kept else "FAIL") if bar else ""
-    print(f"  {what:<58} {_short(middle):>8} {unit:<2} {spread:<18} {bar:<8} {word}".rstrip())
-
-
-def _short(value: float) -> str:
-    return f"{value:,}" if isinstance(value, int) else f"{value:.0f}" if value >= 1000 else f"{value:.3g}"
-
-
 def import_seconds(module: str, rounds: int) -> float:
     """What importing a module adds to a bare Python: the difference of medians, measured in turn."""
     bare, loaded = [], []

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 import debate_scene as scene
+import figures
 
 FAST = {"prompt": 5_500.0, "output": 600.0, "load": 0.2}
 """Tokens a second, and seconds to load the model: a 7B model on a good graphics card."""
@@ -28,9 +29,8 @@ def measure(folder: Path, *, lines: int, round_seconds: float) -> None:
         server.reset()
         repository = scene.repository(folder, "slow", lines=lines, files=max(1, lines // 200))
         home = scene.Home(folder / "slow home", _configuration(server, round_seconds))
-        print(
-            f"\nslow: one local panelist, {lines:,} lines, {round_seconds:g} s for an answer; 4 × slower after {ASKS_BEFORE} asks"
-        )
+        words = f"one local panelist, {lines:,} lines, {round_seconds:g} s for an answer; 4 × slower after {ASKS_BEFORE} asks"
+        figures.begin("debate, a machine that turns slow", words)
         with ThreadPoolExecutor(1) as pool:
             review = pool.submit(home.review, repository, folder / "slow state", "--no-exec", "--rounds", "1")
             turned = _turn_slow(server, review)
@@ -74,8 +74,8 @@ def _tell(calls: list[Call], turned: float, round_seconds: float) -> None:
         return
     usual = median(call["input"] for call in before)
     answered = [call for call in later if call["outcome"] == "answered" and _seconds(call) <= round_seconds]
-    scene.figure("prompt of the next ask / median before", [later[1]["input"] / usual], "×", most=0.9)
-    scene.figure("later asks answered within their time", [100 * len(answered) / len(later)], "%", least=100)
+    figures.tell("prompt of the next ask / median before", [later[1]["input"] / usual], "×", most=0.9)
+    figures.tell("later asks answered within their time", [100 * len(answered) / len(later)], "%", least=100)
 
 
 def _seconds(call: Call) -> float:

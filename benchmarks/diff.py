@@ -16,6 +16,7 @@ import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
 
+import figures
 from unidiff import PatchSet
 
 from reviewbot.changeset import diff
@@ -32,8 +33,6 @@ def main() -> None:
     parser.add_argument("--lines", type=int, default=60_000, help="length of the generated change")
     parser.add_argument("patches", nargs="*", type=Path, metavar="PATCH")
     options = parser.parse_args()
-    print(f"{'change':<24} {'lines':>8} {'ours':>10} {'unidiff':>10} {'ratio':>6} {'ours':>7} {'unidiff':>8}")
-    print(f"{'':<24} {'':>8} {'lines/s':>10} {'lines/s':>10} {'':>6} {'B/line':>7} {'B/line':>8}")
     for path in options.patches:
         report(path.name, path.read_bytes())
     if not options.patches:
@@ -41,14 +40,16 @@ def main() -> None:
 
 
 def report(name: str, patch: bytes) -> None:
-    """One row: lines per second of both, their ratio, and the bytes that each keeps for a line."""
+    """Lines per second of both, their ratio, and the bytes that each keeps for a line."""
     lines = patch.count(b"\n")
-    ours, theirs = fastest(ours_reads, patch), fastest(unidiff_reads, patch)
+    figures.begin("diff parser", f"{name}, {lines:,} lines, beside unidiff")
+    pairs = [(seconds(ours_reads, patch), seconds(unidiff_reads, patch)) for _ in range(RUNS)]
+    figures.tell("lines a second of CPU", [round(lines / ours) for ours, _ in pairs], "")
+    figures.tell("lines a second of CPU, unidiff", [round(lines / theirs) for _, theirs in pairs], "")
+    figures.tell("times as fast as unidiff", [theirs / ours for ours, theirs in pairs], "×", least=2)
     kept, their_kept = memory(ours_reads, patch), memory(unidiff_reads, patch)
-    print(
-        f"{name[:24]:<24} {lines:>8} {lines / ours:>10.0f} {lines / theirs:>10.0f} {theirs / ours:>6.1f}"
-        f" {kept / lines:>7.0f} {their_kept / lines:>8.0f}"
-    )
+    figures.tell("bytes kept for a line", [kept / lines], "B", most=200)
+    figures.tell("bytes kept for a line / unidiff's", [kept / their_kept], "×")
 
 
 def ours_reads(patch: bytes) -> ChangeSet:
@@ -61,15 +62,12 @@ def unidiff_reads(patch: bytes) -> PatchSet:
     return PatchSet(patch.decode("utf-8", "surrogateescape"))
 
 
-def fastest(read: Callable[[bytes], object], patch: bytes) -> float:
-    """The best of several runs, in seconds of CPU."""
-    seconds = []
-    for _ in range(RUNS):
-        gc.collect()
-        started = time.process_time()
-        read(patch)
-        seconds.append(time.process_time() - started)
-    return min(seconds)
+def seconds(read: Callable[[bytes], object], patch: bytes) -> float:
+    """Seconds of CPU."""
+    gc.collect()
+    started = time.process_time()
+    read(patch)
+    return time.process_time() - started
 
 
 def memory(read: Callable[[bytes], object], patch: bytes) -> int:

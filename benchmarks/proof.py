@@ -20,6 +20,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
 
+import figures
+
 COMMAND = Path(sys.executable).with_name("reviewbot")
 ENVIRONMENT = {
     "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
@@ -60,10 +62,13 @@ def main() -> int:
             first.append(timed(lambda: place.review("HEAD~1..HEAD")))
             place.push(number)
             second.append(timed(lambda: place.review("HEAD~2..HEAD")))
-        print(f"tools: {', '.join(name for name, *_ in place.tools())}; both ends; median of {rounds} rounds, spread in brackets")
-        print(f"by hand, one after the other   {told(by_hand)}")
-        print(f"reviewbot, nothing kept        {told(first)}  {median(first) / median(by_hand):.2f} × by hand")
-        print(f"reviewbot, second push         {told(second)}  {median(second) / median(first):.2f} × the first")
+        tools = ", ".join(name for name, *_ in place.tools())
+        figures.begin("checks", f"{tools}; both ends of a change of {MODULES} modules, {MODULES} scripts and a package")
+        figures.tell("by hand, one after the other", by_hand, "s")
+        figures.tell("reviewbot, nothing kept", first, "s")
+        figures.tell("reviewbot, nothing kept / by hand", [median(first) / median(by_hand)], "×")
+        figures.tell("reviewbot, second push", second, "s")
+        figures.tell("reviewbot, second push / the first", [median(second) / median(first)], "×")
     return 0
 
 
@@ -72,11 +77,6 @@ def timed(work: Callable[[], object]) -> float:
     began = time.perf_counter()
     work()
     return time.perf_counter() - began
-
-
-def told(seconds: Sequence[float]) -> str:
-    """Median and spread."""
-    return f"{median(seconds):6.2f} s ({min(seconds):.2f} to {max(seconds):.2f})"
 
 
 class Place:

@@ -20,6 +20,7 @@ from pathlib import Path
 from statistics import median
 
 import debate_scene  # noqa: F401 - makes the tests' fakes importable
+import figures
 import pull_requests_scene as scene
 from pull_requests_scene import Case, Forge, Place, Took
 
@@ -33,6 +34,8 @@ WORDS = {
     AGAIN: "the same head again",
     PUSH: "a push that mends three",
 }
+BARS: Mapping[str, Mapping[str, float]] = {FIRST: {"calls": 6}, AGAIN: {"calls": 1, "writes": 0}, PUSH: {"calls": 8}}
+"""Calls that each run of the Action may make, of a change whose diff GitHub hands out in one piece."""
 
 
 def main() -> None:
@@ -98,19 +101,24 @@ def _acted(place: Place, action: str, *, threads: int, resolved: int) -> Took:
 
 
 def _tell(case: Case, measured: Mapping[str, Sequence[Took]]) -> None:
-    """A line for each way, and which calls the Action makes."""
-    print(f"\n{case.name}: {case.lines:,} changed lines in {len(case.after)} files, {case.findings} findings")
-    head = f"{'calls':>6}{'writes':>7}  {'wall s':<20}{'× floor':>8}  {'own s':<20}{'× no forge':>11}{'CPU s':>7}{'peak MB':>9}"
-    print(f"  {'':<27}{head}")
+    """What each way took, and which calls the Action makes."""
+    words = f"{case.lines:,} changed lines in {len(case.after)} files, {case.findings} findings"
+    figures.begin(f"pull request {case.name}", words)
     floor, alone = _middle(measured[FLOOR], _wall), _middle(measured[ALONE], _own)
-    for name, words in WORDS.items():
-        ran = measured[name]
-        calls, writes = max(sum(one.calls.values()) for one in ran), max(one.writes for one in ran)
-        wall, own = _spread(ran, _wall), _spread(ran, _own)
-        ratios = f"{_middle(ran, _wall) / floor:>8.2f}  {own:<20}{_middle(ran, _own) / alone:>11.2f}"
-        rest = f"{_middle(ran, lambda one: one.cpu):>7.2f}{max(one.peak_mb for one in ran):>9.0f}"
-        print(f"  {words:<27}{calls:>6}{writes:>7}  {wall:<20}{ratios}{rest}")
-    for name in (FIRST, AGAIN, PUSH):
+    for name, told in WORDS.items():
+        ran, bars = measured[name], BARS.get(name, {})
+        if name != ALONE:
+            figures.tell(f"{told}: calls", [sum(one.calls.values()) for one in ran], "", most=bars.get("calls"))
+            figures.tell(f"{told}: calls that write", [one.writes for one in ran], "", most=bars.get("writes"))
+        figures.tell(f"{told}: wall", [one.wall for one in ran], "s")
+        if name != FLOOR:
+            figures.tell(f"{told}: own time", [one.own for one in ran], "s")
+            figures.tell(f"{told}: CPU", [one.cpu for one in ran], "s")
+            figures.tell(f"{told}: peak memory", [one.peak_mb for one in ran], "MB")
+        if name in BARS:
+            figures.tell(f"{told}: wall / the floor's", [one.wall / floor for one in ran], "×")
+            figures.tell(f"{told}: own / without a forge", [one.own / alone for one in ran], "×")
+    for name in BARS:
         calls = measured[name][-1].calls.items()
         print(f"  {name}: {', '.join(f'{operation} × {count}' if count > 1 else operation for operation, count in calls)}")
 
@@ -120,10 +128,13 @@ def _start_up(forge: Forge, folder: Path, rounds: int) -> None:
     place = Place.built(forge, scene.sized("skipped", 63, files=3, findings=3), folder)
     place.pull.draft = True
     pairs = [(_seconds(sys.executable, "-c", "pass"), place.act("opened")[0]) for _ in range(3 * rounds)]
-    bare, skipped = median(pair[0] for pair in pairs), median(pair[1].wall for pair in pairs)
-    calls = max(sum(pair[1].calls.values()) for pair in pairs)
-    beside = f"bare Python {bare * 1000:.0f} ms: {skipped / bare:.1f} ×"
-    print(f"\na draft, which is skipped, after {calls} calls: {skipped * 1000:.0f} ms, {beside}")
+    calls = max(sum(took.calls.values()) for _, took in pairs)
+    figures.begin("pull request, a draft", f"skipped after {calls} calls, beside bare Python")
+    bare = [1000 * seconds for seconds, _ in pairs]
+    skipped = [1000 * took.wall for _, took in pairs]
+    figures.tell("bare Python", bare, "ms")
+    figures.tell("a run with nothing to do", skipped, "ms")
+    figures.tell("a run with nothing to do / bare Python", [median(skipped) / median(bare)], "×")
 
 
 def _seconds(*command: str) -> float:
@@ -142,11 +153,6 @@ def _own(took: Took) -> float:
 
 def _middle(ran: Sequence[Took], what: Callable[[Took], float]) -> float:
     return median(what(one) for one in ran)
-
-
-def _spread(ran: Sequence[Took], what: Callable[[Took], float]) -> str:
-    least, most = min(what(one) for one in ran), max(what(one) for one in ran)
-    return f"{_middle(ran, what):.2f} ({least:.2f} to {most:.2f})"
 
 
 if __name__ == "__main__":

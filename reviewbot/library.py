@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from reviewbot import wiring
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.review import Review
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.events.target import named
+from reviewbot.wiring.places import state_directory
 
 
 def review(
@@ -19,12 +20,14 @@ def review(
     patch: bytes | str | None = None,
     execute: bool = True,
     settings: Mapping[str, object] | None = None,
+    state: str | os.PathLike[str] | None = None,
 ) -> Review:
     """Review a change and return the consensus.
 
     ``target`` is what the command line takes: ``"A..B"``, ``"A...B"``, one commit, ``"--staged"``, ``"--worktree"``, or nothing
     (uncommitted work, or where there is none the last commit). ``patch`` is a unified diff instead; then no repository is read.
-    ``execute=False`` runs no test and no linter. ``settings`` are configuration keys, such as ``{"debate.rounds": 1}``.
+    ``execute=False`` runs no test and no linter. ``settings`` are configuration keys, such as ``{"debate.rounds": 1}``. ``state``
+    is the folder of what is remembered, by default the command line's: a panel of models pays nothing twice.
 
     Raises :class:`reviewbot.errors.UsageError` for what the caller can mend, :class:`reviewbot.errors.IncompleteError` where the
     review cannot run. What was not seen is said in the review's ``coverage`` and ``notes``, never as an exception.
@@ -39,6 +42,7 @@ def review(
         environment=os.environ,
         flags={key: (value, f"settings[{key!r}]") for key, value in (settings or {}).items()},
         execute=execute,
+        state=Path(state) if state is not None else state_directory(os.environ),
     )
     return wiring.review(order).review
 

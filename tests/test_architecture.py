@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import shutil
 import subprocess
@@ -223,3 +224,10 @@ def test_nothing_in_the_repository_belongs_to_one_machine():
         text = path.read_text(encoding="utf-8", errors="replace")
         found += [f"{path.relative_to(TOP)}: {match[0]}" for match in OF_A_MACHINE.finditer(text)]
     assert not found
+
+
+@pytest.mark.parametrize("package", ["reviewbot.ports", "reviewbot.pipeline", "reviewbot.wiring"])
+def test_a_package_whose_names_come_late_has_each_of_them(package: str):
+    module = importlib.import_module(package)
+    assert set(module.__all__) == set(module._HOMES)
+    assert all(hasattr(module, name) for name in module.__all__)

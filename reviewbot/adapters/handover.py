@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from reviewbot.domain.change import Revisions
-from reviewbot.domain.event import Target
 from reviewbot.domain.review import Review
+from reviewbot.domain.target import Target
 from reviewbot.errors import GitError
 from reviewbot.ports import Ended, Job, Outcome, RawDiff, Session, SessionState, TreeEntry
 

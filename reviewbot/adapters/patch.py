@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from reviewbot.domain.change import Revisions
-from reviewbot.domain.event import Target
+from reviewbot.domain.target import Target
 from reviewbot.errors import PatchError
 from reviewbot.ports import RawDiff
 

@@ -13,11 +13,11 @@ import click
 from reviewbot.cli.environment import surroundings
 from reviewbot.cli.options import Common, common_options
 from reviewbot.cli.output import deliver, say
-from reviewbot.cli.places import user_file
 from reviewbot.cli.settings import effective, nearest_file, read_file
 from reviewbot.config import Configuration, validate
 from reviewbot.errors import ConfigError
 from reviewbot.screen import secrets
+from reviewbot.wiring.places import user_file
 
 _CREDENTIALS = re.compile(r"(?<=:)//\S*@")
 

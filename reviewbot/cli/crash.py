@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reviewbot import __version__
-from reviewbot.cli.places import state_directory
 from reviewbot.screen import secrets
+from reviewbot.wiring.places import state_directory
 
 
 def report(error: Exception, arguments: Sequence[str]) -> str:

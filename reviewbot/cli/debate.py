@@ -12,14 +12,13 @@ import click
 from reviewbot import wiring
 from reviewbot.cli import handover
 from reviewbot.cli.options import DebateArguments, debate_options
-from reviewbot.cli.places import state_directory
 from reviewbot.cli.review import exit_code
 from reviewbot.cli.sections import Sectioned
 from reviewbot.cli.settings import read_file, read_user_file
 from reviewbot.cli.watch import watching
 from reviewbot.config.dotenv import parse
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.review import Review
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import UsageError
 from reviewbot.evidence.origin import Origin
 from reviewbot.publish import phrases, spending
@@ -29,6 +28,7 @@ from reviewbot.publish.load_evidence import LEDGER
 from reviewbot.publish.load_proof import VERIFICATIONS
 from reviewbot.publish.load_request import REQUEST
 from reviewbot.wiring import debating
+from reviewbot.wiring.places import state_directory
 
 
 @click.command("debate", cls=Sectioned, short_help="Hold the debate over the documents that `collect` wrote.")

@@ -17,11 +17,11 @@ from reviewbot.cli.environment import surroundings
 from reviewbot.cli.options import Common, list_options
 from reviewbot.cli.orders import order_of
 from reviewbot.cli.output import deliver, wants_color
-from reviewbot.cli.places import state_directory
 from reviewbot.cli.settings import effective
 from reviewbot.cli.tables import as_json
 from reviewbot.config import Configuration
 from reviewbot.errors import ConfigError, ReviewbotError
+from reviewbot.wiring.places import state_directory
 
 
 @click.command("doctor", short_help="Say what is found here, what is missing, and the next step.")

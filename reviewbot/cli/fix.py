@@ -17,9 +17,9 @@ from reviewbot.cli.output import deliver, say
 from reviewbot.cli.review import exit_code, read_patch, report
 from reviewbot.cli.sections import Sectioned
 from reviewbot.cli.watch import watching
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.repair import Repair
 from reviewbot.domain.review import Review
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import OutputError, UsageError
 from reviewbot.wiring import fixing
 from reviewbot.wiring.fixing import Steps

@@ -12,7 +12,6 @@ from pathlib import Path
 import click
 
 from reviewbot.cli.output import say
-from reviewbot.cli.places import state_directory
 from reviewbot.cli.workflow import annotate, append, outputs
 from reviewbot.config.layers import VARIABLE
 from reviewbot.domain.review import Finding
@@ -21,6 +20,7 @@ from reviewbot.events import payload
 from reviewbot.publish import plain
 from reviewbot.wiring import github as action
 from reviewbot.wiring.github.job import Inputs, Job, Place, Report
+from reviewbot.wiring.places import state_directory
 
 MOST_EVENT_BYTES = 26_000_000
 """GitHub caps a payload at 25 MB."""

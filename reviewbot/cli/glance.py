@@ -229,7 +229,7 @@ def options(arguments: Sequence[str]) -> dict[str, str] | None:
 
 
 def _state(environ: Mapping[str, str]) -> str | None:
-    """The folder of what hooks remember, as ``cli.places`` says; ``None`` for somebody without a home."""
+    """The folder of what hooks remember, as ``wiring.places`` says; ``None`` for somebody without a home."""
     named = environ.get("XDG_STATE_HOME", "")
     home = environ.get("HOME", "")
     root = named if named.startswith("/") else os.path.join(home, ".local/state") if home else ""

@@ -12,8 +12,8 @@ from reviewbot.cli.options import CHECKS, COMMON, PANEL, FixArguments, gathered
 from reviewbot.cli.orders import order_of
 from reviewbot.cli.output import say
 from reviewbot.cli.watch import watching
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.review import Conclusion, Review
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import WriteError
 from reviewbot.wiring import Order, fixing
 from reviewbot.wiring.fixing import Steps

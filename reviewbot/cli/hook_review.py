@@ -12,10 +12,9 @@ from reviewbot.cli import glance
 from reviewbot.cli.arguments import HookArguments
 from reviewbot.cli.hook_said import SUBJECT, Said
 from reviewbot.cli.output import wants_color
-from reviewbot.cli.places import state_directory
 from reviewbot.cli.settings import read_file, read_user_file
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.review import Conclusion
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import RepositoryError, ReviewbotError
 from reviewbot.ports import Job, Outcome
 from reviewbot.publish import document, terminal_hook
@@ -24,6 +23,7 @@ from reviewbot.wiring import hooking
 from reviewbot.wiring.hook_order import StagedOrder
 from reviewbot.wiring.hooking import Staged
 from reviewbot.wiring.order import Order
+from reviewbot.wiring.places import state_directory
 
 FOUND, INCOMPLETE = 1, 3
 Ran = tuple[tuple[Job, Outcome], ...]

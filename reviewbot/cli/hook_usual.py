@@ -7,8 +7,8 @@ from pathlib import Path
 
 from reviewbot.cli.arguments import HookArguments
 from reviewbot.cli.glance import Sight
-from reviewbot.cli.places import user_file
 from reviewbot.errors import ConfigError
+from reviewbot.wiring.places import user_file
 
 _TOP = (".reviewbot.yml", "pyproject.toml")
 """As ``wiring.order.REPOSITORY_FILES``."""

@@ -11,9 +11,9 @@ from reviewbot.cli.config import tell
 from reviewbot.cli.environment import surroundings
 from reviewbot.cli.options import Common, ReviewArguments
 from reviewbot.cli.output import say
-from reviewbot.cli.places import state_directory
 from reviewbot.cli.settings import read_file, read_user_file
-from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.target import Target, TargetKind
+from reviewbot.wiring.places import state_directory
 
 
 def order_of(arguments: Common, target: Target | None = None) -> wiring.Order:

@@ -16,9 +16,9 @@ from reviewbot.cli.output import deliver, wants_color
 from reviewbot.cli.sections import Sectioned
 from reviewbot.cli.watch import watching
 from reviewbot.config import Configuration
-from reviewbot.domain.event import TargetKind
 from reviewbot.domain.evidence import Severity
 from reviewbot.domain.review import Conclusion, Review
+from reviewbot.domain.target import TargetKind
 from reviewbot.errors import UsageError
 from reviewbot.publish import formats
 

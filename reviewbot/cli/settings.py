@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from reviewbot.cli.options import Common
-from reviewbot.cli.places import user_file
 from reviewbot.config import Configuration, Source, load
 from reviewbot.errors import ConfigError
+from reviewbot.wiring.places import user_file
 
 MAX_READ = 1_000_000
 

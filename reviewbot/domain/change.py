@@ -171,7 +171,7 @@ class Contents:
 
 
 AUDIT = "all"
-"""The kind of ends that an audit has (``domain.event.TargetKind``)."""
+"""The kind of ends that an audit has (``domain.target.TargetKind``)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What is asked for: the target of a review and the request around it."""
+"""What is asked for: the request around a target, and what a forge tells of."""
 
 from __future__ import annotations
 
@@ -6,34 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reviewbot.domain.dismissal import Dismissals
-from reviewbot.domain.forge import (
-    Author,
-    PullRequest,
-)
+from reviewbot.domain.forge import Author, PullRequest
 from reviewbot.domain.history import History
-
-
-class TargetKind(StrEnum):
-    """The forms in which a change can be named (``interface.md`` §1)."""
-
-    RANGE = "range"  # A..B
-    MERGE_BASE = "merge_base"  # A...B, --base REF
-    COMMIT = "commit"  # one commit against its first parent
-    STAGED = "staged"  # the index against HEAD
-    WORKTREE = "worktree"  # the work tree against HEAD
-    AUTO = "auto"  # worktree where something is uncommitted, else the last commit
-    PATCH = "patch"  # a unified diff, no repository
-    ALL = "all"  # an audit: the whole tree of one commit
-
-
-@dataclass(frozen=True, slots=True)
-class Target:
-    """A change, named but not yet resolved: ``base``/``head`` as the caller wrote them, ``patch`` the diff's bytes."""
-
-    kind: TargetKind
-    base: str | None = None
-    head: str | None = None
-    patch: bytes | None = None
+from reviewbot.domain.target import Target
 
 
 class Source(StrEnum):

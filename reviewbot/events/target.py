@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import UsageError
 
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from reviewbot.domain.change import Revisions
-from reviewbot.domain.event import Target
-from reviewbot.domain.repair import Edit
+from reviewbot.domain.target import Target
+
+if TYPE_CHECKING:
+    from reviewbot.domain.repair import Edit
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from reviewbot.domain.event import TargetKind
 from reviewbot.domain.repair import Edit
+from reviewbot.domain.target import TargetKind
 
 
 @dataclass(frozen=True, slots=True)

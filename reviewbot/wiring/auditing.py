@@ -13,8 +13,8 @@ from pathlib import Path
 from reviewbot.consensus import carry
 from reviewbot.domain.audit import AuditMemory, Comparison, file_mark, finding_mark
 from reviewbot.domain.change import CoverageStatus
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.review import Conclusion, Finding, Lifecycle, Review
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.ports import Observer
 from reviewbot.publish import audit as report
 from reviewbot.publish import phrases

@@ -17,8 +17,8 @@ from reviewbot.consensus import dismissed as dismissing
 from reviewbot.consensus.identity import normalised
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.dismissal import FILE, Dismissal, Dismissals
-from reviewbot.domain.event import TargetKind
 from reviewbot.domain.review import Finding
+from reviewbot.domain.target import TargetKind
 from reviewbot.errors import ConfigError, OutputError
 from reviewbot.wiring.order import Order
 from reviewbot.wiring.rooms import open_repository

@@ -14,9 +14,9 @@ from reviewbot.adapters.git.writing import LocalWriter
 from reviewbot.adapters.panel.static import StaticPanel
 from reviewbot.adapters.worker import ProcessWorker
 from reviewbot.domain.change import Revisions
-from reviewbot.domain.event import TargetKind
 from reviewbot.domain.repair import Edit, Repair
 from reviewbot.domain.review import Review
+from reviewbot.domain.target import TargetKind
 from reviewbot.errors import PatchError, UsageError
 from reviewbot.ports import Observer, Trialled
 from reviewbot.ports.writing import Recovered, Undone, WritePlan, WriteStep, Written

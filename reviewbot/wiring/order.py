@@ -17,9 +17,10 @@ from reviewbot.config.seats import Seating
 from reviewbot.domain.audit import Rotation
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.dismissal import Dismissals
-from reviewbot.domain.event import Target, Told
+from reviewbot.domain.event import Told
 from reviewbot.domain.history import History
 from reviewbot.domain.review import Review
+from reviewbot.domain.target import Target
 from reviewbot.errors import ConfigError
 from reviewbot.ports import Portion
 from reviewbot.wiring import ruling

@@ -12,8 +12,8 @@ from reviewbot.adapters.store.records import CallRecord, SessionRecord
 from reviewbot.adapters.store.records import SessionSummary as SessionSummary
 from reviewbot.domain.audit import Rotation
 from reviewbot.domain.change import Revisions
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.review import Review
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import RevisionError, UsageError
 from reviewbot.ports import CallState
 from reviewbot.publish import document

@@ -13,8 +13,8 @@ from reviewbot import __version__, config, wiring
 from reviewbot.config import Configuration
 from reviewbot.config.seats import Seating
 from reviewbot.domain.dismissal import FILE, Dismissals
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.review import Conclusion, Review
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import IncompleteError, UsageError
 from reviewbot.ports import Observer
 from reviewbot.publish import document, load

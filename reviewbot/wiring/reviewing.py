@@ -16,8 +16,8 @@ from reviewbot.config.seats import Seating
 from reviewbot.debate.diagnosis import PURSUING_ENVELOPE
 from reviewbot.debate.first_pass import LocalWork
 from reviewbot.debate.making.schema import MAKING_ENVELOPE
-from reviewbot.domain.event import TargetKind
 from reviewbot.domain.review import Review
+from reviewbot.domain.target import TargetKind
 from reviewbot.pipeline import Unremembered, goals
 from reviewbot.ports import Observer, Pace, Panel, Rule, Sandbox, Session, SessionPlan
 from reviewbot.publish.document_request import request_document

@@ -13,7 +13,7 @@ from reviewbot.adapters.git import GitRepo
 from reviewbot.adapters.patch import PatchOnly
 from reviewbot.config import Configuration
 from reviewbot.domain.change import Revisions
-from reviewbot.domain.event import TargetKind
+from reviewbot.domain.target import TargetKind
 from reviewbot.wiring.hook_order import StagedOrder
 from reviewbot.wiring.order import Order, configure
 from reviewbot.wiring.rooms import open_repository, open_staged, repository_files

@@ -15,7 +15,7 @@ import pytest
 import reviewbot
 from reviewbot import wiring
 from reviewbot.domain.audit import AuditMemory
-from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.publish import audit
 from reviewbot.wiring.auditing import Audit
 from tests.repo import Repo

@@ -12,7 +12,7 @@ import pytest
 from reviewbot.adapters.git import GitRepo
 from reviewbot.changeset import diff
 from reviewbot.domain.change import ChangeSet, Revisions
-from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import RepositoryError, RevisionError
 from tests.adapters.opener import Opener
 from tests.repo import Repo

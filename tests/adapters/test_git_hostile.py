@@ -11,7 +11,7 @@ import pytest
 
 from reviewbot.adapters.git import GitRepo
 from reviewbot.changeset import diff
-from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import RepositoryError
 from tests.repo import Repo
 

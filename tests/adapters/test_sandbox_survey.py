@@ -14,8 +14,8 @@ from reviewbot.adapters import sandbox
 from reviewbot.adapters.git import GitRepo
 from reviewbot.adapters.sandbox import survey
 from reviewbot.config import Configuration
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.evidence import Side
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.ports import Job, Sandbox
 from reviewbot.wiring import Order, hosting
 from tests.repo import Repo

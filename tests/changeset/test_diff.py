@@ -17,7 +17,7 @@ from reviewbot.adapters.git import GitRepo
 from reviewbot.changeset import diff
 from reviewbot.changeset.excerpt import rebuilt
 from reviewbot.domain.change import ChangeSet, FileChange, FileKind, FileStatus, Revisions
-from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import PatchError
 from reviewbot.ports import RawDiff
 from tests.repo import Repo

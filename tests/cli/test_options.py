@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from reviewbot.cli.options import EFFORTS, FORMATS, SANDBOXES, SEVERITIES, ReviewArguments, review_options
 from reviewbot.config.keys import key_named
 from reviewbot.config.kinds import Choice
-from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import UsageError
 from reviewbot.publish.formats import FORMATS as RENDERERS
 

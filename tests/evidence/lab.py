@@ -11,9 +11,9 @@ from reviewbot.adapters.git import GitRepo
 from reviewbot.changeset import diff
 from reviewbot.domain.change import Contents
 from reviewbot.domain.debate import Check
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.evidence import Evidence, EvidenceStatus, Ledger, Side
 from reviewbot.domain.repair import Edit
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.drive import Bench, Deadline
 from reviewbot.evidence import collect, plan, proof, sources
 from reviewbot.evidence.migrations import is_migration

@@ -9,8 +9,8 @@ import pytest
 from reviewbot.adapters.git import GitRepo
 from reviewbot.changeset import diff
 from reviewbot.domain.change import Contents
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.evidence import EvidenceStatus, Side
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.evidence import collect, plan, presets, sources
 from reviewbot.evidence.match import Heard
 from reviewbot.evidence.view import SETTINGS, Benchmark, CheckOptions, Custom, View

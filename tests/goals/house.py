@@ -15,9 +15,10 @@ from reviewbot.adapters.git import GitRepo
 from reviewbot.adapters.worker import ProcessWorker
 from reviewbot.domain.change import Revisions
 from reviewbot.domain.debate import Seat, Table
-from reviewbot.domain.event import ReviewRequest, Target, TargetKind
+from reviewbot.domain.event import ReviewRequest
 from reviewbot.domain.repair import Repair, RepairOutcome
 from reviewbot.domain.review import Review
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.evidence.view import CheckOptions
 from reviewbot.pipeline import goals
 from reviewbot.pipeline.goals import Wanted

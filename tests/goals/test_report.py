@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from reviewbot.adapters.panel.static import StaticPanel
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.repair import Goal
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import ConfigError, UsageError
 from reviewbot.pipeline.goals import Wanted
 from reviewbot.ports import Diagnosis, Drafting

@@ -6,7 +6,7 @@ import shlex
 from pathlib import Path
 
 from reviewbot import wiring
-from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.events.pushed import Push, read
 from reviewbot.wiring.outgoing import Part, by_hand, outgoing
 from tests.hooks.lab import Lab

@@ -10,8 +10,8 @@ import pytest
 from reviewbot.adapters.git import command
 from reviewbot.cli import glance, glance_git
 from reviewbot.cli import glance_memory as memory
-from reviewbot.cli.places import state_directory, user_file
 from reviewbot.publish import terminal_hook
+from reviewbot.wiring.places import state_directory, user_file
 from tests.hooks.lab import BROKEN, CLEAN, Lab
 
 RUN = ("hook", "run", "pre-commit")

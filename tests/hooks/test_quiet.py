@@ -14,8 +14,8 @@ from reviewbot.adapters.panel.static import StaticPanel
 from reviewbot.adapters.sandbox.interpreters import discover
 from reviewbot.adapters.worker import ProcessWorker
 from reviewbot.cli import glance
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.evidence import Ledger
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.pipeline import quiet
 from reviewbot.pipeline.quiet import Blob
 from reviewbot.ports import Ended, Job, Outcome

@@ -9,9 +9,9 @@ from typing import Any
 from reviewbot import wiring
 from reviewbot.config import Source
 from reviewbot.consensus import carry
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.history import History
 from reviewbot.domain.review import Review
+from reviewbot.domain.target import Target, TargetKind
 from tests.repo import Repo
 
 NUMBER = 7

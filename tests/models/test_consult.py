@@ -16,9 +16,9 @@ import pytest
 
 from reviewbot.config import Source
 from reviewbot.domain.answer import DisputeEnd, Settlement
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.evidence import Category, Severity
 from reviewbot.domain.history import Known
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.publish import dispute as told
 from reviewbot.wiring.consulting import dispute
 from reviewbot.wiring.order import Order

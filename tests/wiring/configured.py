@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from reviewbot.config import Configuration, Source, load
-from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.wiring.order import Order
 
 

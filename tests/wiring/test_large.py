@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from reviewbot.adapters import worker
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.review import Review, Verdict
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.ports import WorkerLost
 from reviewbot.testing import MemorySession
 from reviewbot.wiring import Order, review, reviewing

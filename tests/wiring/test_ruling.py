@@ -10,7 +10,7 @@ import pytest
 
 from reviewbot.adapters.git import GitRepo
 from reviewbot.config import Configuration
-from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.ports import Rule
 from reviewbot.wiring import ruling
 from reviewbot.wiring.options import options_of

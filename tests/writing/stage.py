@@ -15,8 +15,8 @@ from typing import Self
 from reviewbot.adapters.git import GitRepo
 from reviewbot.adapters.git import place as places
 from reviewbot.adapters.git.writing import LocalWriter
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.repair import Edit
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.ports.writing import WritePlan, WriteStep
 from tests.repo import Repo
 

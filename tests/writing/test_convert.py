@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.domain.event import TargetKind
+from reviewbot.domain.target import TargetKind
 from reviewbot.errors import WriteError
 from tests.repo import Repo
 from tests.writing.stage import Stage

@@ -14,7 +14,7 @@ from reviewbot.adapters.git.writing import journal as journals
 from reviewbot.adapters.git.writing.backup import Backup
 from reviewbot.adapters.git.writing.ground import is_safe
 from reviewbot.adapters.git.writing.journal import Entry, Journal, Move, RefMove, Slot, Stood
-from reviewbot.domain.event import TargetKind
+from reviewbot.domain.target import TargetKind
 from reviewbot.errors import WriteError
 from tests.writing.stage import Stage
 

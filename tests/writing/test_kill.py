@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.adapters.git.writing import LocalWriter
-from reviewbot.domain.event import TargetKind
+from reviewbot.domain.target import TargetKind
 from reviewbot.errors import WriteError
 from reviewbot.ports.writing import Recovered, WritePlan
 from tests.writing.stage import Child, Stage, State, StopAt, contents, status_of

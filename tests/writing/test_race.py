@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.domain.event import TargetKind
+from reviewbot.domain.target import TargetKind
 from reviewbot.errors import WriteError
 from tests.writing.stage import Child, Stage, contents, status_of
 

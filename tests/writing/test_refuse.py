@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.domain.event import TargetKind
+from reviewbot.domain.target import TargetKind
 from reviewbot.errors import WriteError
 from reviewbot.ports.writing import WritePlan
 from tests.repo import Repo

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.domain.event import TargetKind
+from reviewbot.domain.target import TargetKind
 from reviewbot.errors import WriteError
 from tests.repo import Repo
 from tests.writing.stage import Stage, State, contents

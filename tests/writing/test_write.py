@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from reviewbot.domain.event import TargetKind
+from reviewbot.domain.target import TargetKind
 from reviewbot.errors import WriteError
 from reviewbot.ports.writing import Written
 from tests.repo import AUTHOR, EMAIL, Repo

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import IncompleteError
 from reviewbot.wiring import Order, collecting
 from tests.acceptance.test_planted import CLEAN

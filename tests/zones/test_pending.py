@@ -11,7 +11,7 @@ from reviewbot import drive
 from reviewbot.adapters.handover import NO_RUNNER, Handover, NoRunner, ToldSession
 from reviewbot.debate.rounds import Answers, Round
 from reviewbot.domain.debate import Check
-from reviewbot.domain.event import Target, TargetKind
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import GitError
 from reviewbot.ports import Ask, Ended, Experiment, FirstPass, Job, RawDiff, SessionState, Verification
 from reviewbot.testing import FakeClock, MemorySession, ScriptedPanel, Watching, a_dossier

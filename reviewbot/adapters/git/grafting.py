@@ -12,11 +12,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reviewbot.adapters.git.command import Answer, Git
 from reviewbot.adapters.git.place import Place
-from reviewbot.domain.repair import Edit
 from reviewbot.errors import GitError, PatchError
+
+if TYPE_CHECKING:
+    from reviewbot.domain.repair import Edit
 
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _REGULAR = {0o100644: 0o100644, 0o100755: 0o100755, 0o100664: 0o100644}

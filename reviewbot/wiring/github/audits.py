@@ -13,11 +13,11 @@ from reviewbot.domain.action import (
     EditIssue,
     OpenIssue,
 )
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.evidence import Severity
 from reviewbot.domain.forge import (
     Notice,
 )
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import ForgeError, GitError, NotPermittedError, RepositoryError, RevisionError
 from reviewbot.publish import audit as report
 from reviewbot.wiring import auditing

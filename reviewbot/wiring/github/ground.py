@@ -11,10 +11,10 @@ from pathlib import Path
 
 from reviewbot.adapters.git.fetched import fetch
 from reviewbot.domain.change import Revisions
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.forge import (
     PullRequest,
 )
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import ForgeError, GitError, RepositoryError, RevisionError
 from reviewbot.ports import Changes
 from reviewbot.wiring.github.job import Job

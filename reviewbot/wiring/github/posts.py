@@ -13,9 +13,9 @@ from reviewbot.adapters.patch import PatchOnly
 from reviewbot.changeset import diff
 from reviewbot.consensus import carry
 from reviewbot.domain.change import ChangeSet, Revisions
-from reviewbot.domain.event import TargetKind
 from reviewbot.domain.evidence import Severity
 from reviewbot.domain.review import Conclusion, FindingStatus, Review
+from reviewbot.domain.target import TargetKind
 from reviewbot.ports import Repo
 from reviewbot.posting import Ending, Outcome
 from reviewbot.publish import annotate, markdown, own, phrases, sarif

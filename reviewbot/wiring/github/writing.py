@@ -13,13 +13,13 @@ from reviewbot.changeset import diff
 from reviewbot.consensus import carry
 from reviewbot.consensus import mended as ours
 from reviewbot.domain.change import ChangeSet, Revisions
-from reviewbot.domain.event import Target, TargetKind
 from reviewbot.domain.forge import (
     PullRequest,
     Standing,
 )
 from reviewbot.domain.history import Fate, Mended, PullMemory
 from reviewbot.domain.repair import RepairOutcome
+from reviewbot.domain.target import Target, TargetKind
 from reviewbot.publish import fixes, own, plan
 from reviewbot.publish.wanted import Matter, with_dismissals
 from reviewbot.pushing import Halt, Pushed, Series, Step

@@ -30,7 +30,7 @@ from reviewbot.adapters.git.writing.standing import survey
 from reviewbot.adapters.git.writing.store import Store
 from reviewbot.adapters.git.writing.swap import IndexSwap
 from reviewbot.adapters.git.writing.undoing import reversal
-from reviewbot.domain.event import TargetKind
+from reviewbot.domain.target import TargetKind
 from reviewbot.errors import GitError, WriteError
 from reviewbot.ports.writing import Recovered, Undone, WritePlan, Written
 

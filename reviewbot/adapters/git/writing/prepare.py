@@ -13,7 +13,7 @@ from reviewbot.adapters.git.writing.ground import Ground, Shape, Standing
 from reviewbot.adapters.git.writing.journal import Entry, Journal, Move, RefMove, Slot, Stood
 from reviewbot.adapters.git.writing.standing import REGULAR, Form, Scene, Site, blob_id
 from reviewbot.adapters.git.writing.store import Store
-from reviewbot.domain.event import TargetKind
+from reviewbot.domain.target import TargetKind
 from reviewbot.ports.writing import WritePlan
 
 

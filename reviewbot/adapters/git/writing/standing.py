@@ -14,7 +14,7 @@ from reviewbot.adapters.git.writing.ground import Ground, Standing, is_safe
 from reviewbot.adapters.git.writing.index import IndexCopy, Named
 from reviewbot.adapters.git.writing.journal import Entry
 from reviewbot.adapters.git.writing.store import Store
-from reviewbot.domain.event import TargetKind
+from reviewbot.domain.target import TargetKind
 from reviewbot.errors import GitError, WriteError
 from reviewbot.ports.writing import WritePlan
 

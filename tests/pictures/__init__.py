@@ -1,0 +1,1 @@
+"""The pictures of ``docs/pictures``: what reviewbot prints and writes, photographed. ``python -m tests.pictures`` makes them."""
