@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from reviewbot.changeset import outline
@@ -29,9 +30,15 @@ _KEYWORDS = (
     "type", "table", "procedure",
 )  # fmt: skip
 _OPENING_WORDS = frozenset((*_MODIFIERS, *_KEYWORDS))
-_DECLARATION = re.compile(
-    rf"(?:(?:{'|'.join(_MODIFIERS)})(?:\([^)]{{0,40}}\))?\s+){{0,6}}(?:{'|'.join(_KEYWORDS)})\b", re.IGNORECASE
-)
+
+
+@cache
+def _declaration() -> re.Pattern[str]:
+    """How a declaration begins. It takes milliseconds to compile: not before a long passage is cut."""
+    modifiers, keywords = "|".join(_MODIFIERS), "|".join(_KEYWORDS)
+    return re.compile(rf"(?:(?:{modifiers})(?:\([^)]{{0,40}}\))?\s+){{0,6}}(?:{keywords})\b", re.IGNORECASE)
+
+
 _BELONGS_BELOW = ("@", "#", "//", "/*", "*", "--", '"""')
 """How a line begins that is said of the declaration after it: a decorator, a comment."""
 _CLOSED = ("}", "};", "})", "});", "end")
@@ -137,7 +144,7 @@ def _rows(passage: Passage) -> Iterator[_Row]:
 def _row(number: int, text: str, *, removed: bool = False) -> _Row:
     bare = text.lstrip()
     word = bare.split(" ", 1)[0].split("(", 1)[0].lower() if bare else ""
-    declares = word in _OPENING_WORDS and _DECLARATION.match(bare) is not None
+    declares = word in _OPENING_WORDS and _declaration().match(bare) is not None
     return _Row(number, text, removed, len(text) - len(bare) if bare else -1, declares)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from importlib import metadata
-
 from reviewbot.errors import ConfigError
 
 
 def names(group: str) -> tuple[str, ...]:
     """The names under a group of entry points. Reads the metadata of every package and imports none. Raises ConfigError where
     it cannot be read."""
+    from importlib import metadata  # brings a parser of mail along, and is needed for names that are not ours alone
+
     try:
         return tuple(sorted({point.name for point in metadata.entry_points(group=group)}))
     except (OSError, ValueError) as exc:

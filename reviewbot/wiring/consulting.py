@@ -41,8 +41,9 @@ from reviewbot.pipeline.world import begun
 from reviewbot.ports import Dossier, Experiment, Observer, Passage, Rule, Sandbox, SessionPlan, SessionState, Verification
 from reviewbot.screen import secrets
 from reviewbot.wiring import books, course, offers, outside, ruling, tools
-from reviewbot.wiring.options import effort_of, for_models, options_of
+from reviewbot.wiring.options import effort_of, options_of
 from reviewbot.wiring.order import Order, Silent, SystemClock, run_id
+from reviewbot.wiring.portions import for_models
 from reviewbot.wiring.reviewing import Cast, around, cores, local_of
 from reviewbot.wiring.rooms import open_sandbox
 from reviewbot.wiring.scene import Scene, opened

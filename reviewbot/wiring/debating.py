@@ -32,8 +32,9 @@ from reviewbot.publish.load_change import load_change
 from reviewbot.publish.load_evidence import load_evidence
 from reviewbot.publish.load_request import Request, load_request
 from reviewbot.wiring import books, course, offers, ruling
-from reviewbot.wiring.options import for_models, options_of
+from reviewbot.wiring.options import options_of
 from reviewbot.wiring.order import Order, Outcome, Silent, SystemClock, run_id
+from reviewbot.wiring.portions import for_models
 from reviewbot.wiring.reviewing import STATIC_NOTE, Cast, local_of
 
 NOT_A_REPOSITORY = "handed over"

@@ -8,8 +8,9 @@ from reviewbot.changeset import portion
 from reviewbot.config.seats import Seating
 from reviewbot.ports import Portion
 from reviewbot.wiring import seats
-from reviewbot.wiring.options import for_models, local_work, options_of
+from reviewbot.wiring.options import options_of
 from reviewbot.wiring.order import Forecast, Order, SystemClock
+from reviewbot.wiring.portions import for_models, local_work
 from reviewbot.wiring.scene import Scene
 
 PROMPT_FRAME_TOKENS = 3_500

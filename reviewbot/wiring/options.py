@@ -6,42 +6,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from reviewbot import pipeline
-from reviewbot.adapters.panel.pace import SHARE_OF_TIME
-from reviewbot.briefing import BriefingOptions
 from reviewbot.changeset.select import SelectOptions
 from reviewbot.config import Configuration
 from reviewbot.config.keys import PARSERS
 from reviewbot.consensus.policy import PolicyOptions
 from reviewbot.context import rules
 from reviewbot.context.blocks import Parser, guessed
-from reviewbot.debate.first_pass import LocalWork
-from reviewbot.debate.improve import ImproveOptions
 from reviewbot.debate.protocol import DebateOptions
 from reviewbot.domain.audit import Rotation
-from reviewbot.domain.debate import Seat
 from reviewbot.domain.evidence import Severity
 from reviewbot.errors import ConfigError
 from reviewbot.evidence import presets
 from reviewbot.evidence.parsers.pattern import BadPattern
 from reviewbot.evidence.view import Benchmark, CheckOptions, Custom
-from reviewbot.ports import Pace, Rule
+from reviewbot.ports import Rule
 from reviewbot.wiring import outside
-
-PORTION_TOKENS = 30_000
-"""Of one portion: what a model reads with care, and what a cache is worth. Long prompts lose what stands in their middle
-[design]."""
-
-SHARE_OF_TOKENS = 0.6
-"""Of ``limits.tokens``: for the first pass. The rest is for arguments about it [design]."""
-
-FRAME_TOKENS = 900
-"""What a local model's prompt takes beside the passages."""
-
-LEAST_ROOM = 300
-"""A portion for a local model is never smaller, whatever its pace."""
-
-SHARE_FOR_LOCAL = 0.5
-"""Of a review's seconds: for the first pass of local models [design]."""
 
 MOST_RULE_CHARACTERS = 24_000
 """Of all rule files and path rules together: every prompt carries them."""
@@ -158,42 +137,6 @@ def for_audit(plain: pipeline.Options, rotation: Rotation) -> pipeline.Options:
     )
 
 
-def for_models(
-    plain: pipeline.Options,
-    configuration: Configuration,
-    seats: Iterable[Seat],
-    *,
-    local: LocalWork,
-) -> pipeline.Options:
-    """The same for a panel of models: portions that fit their windows and paces, within the token budget."""
-    effort, table = effort_of(configuration), tuple(seats)
-    strong = [seat for seat in table if not seat.local]
-    rooms = [seat.room for seat in strong if seat.room is not None]
-    first_pass = configuration.get("limits.tokens", int) * SHARE_OF_TOKENS
-    debate = replace(
-        plain.debate,
-        rounds=min(plain.debate.rounds, effort.rounds),
-        max_disputes=min(plain.debate.max_disputes, effort.disputes),
-        moderate=effort.moderate,
-        local=local,
-    )
-    slowest = min((pace.room for pace in local.paces), default=None)
-    small = None if slowest is None else max(slowest - FRAME_TOKENS, LEAST_ROOM)
-    portion = min([PORTION_TOKENS, *rooms])
-    return replace(
-        plain,
-        debate=debate,
-        improve=ImproveOptions(effort.drafts, plain.debate.round_seconds),
-        budget_tokens=int(first_pass / max(len(strong), 1)),
-        briefing=BriefingOptions(
-            portion_tokens=portion if strong else small,
-            small_tokens=small if strong else None,
-            related_tokens=effort.related_tokens if strong else 0,
-            parser=parser(),
-        ),
-    )
-
-
 def parser() -> Parser:
     """What tells functions and classes of a file: its grammar where the library is installed, else a look at its lines."""
     try:
@@ -201,14 +144,6 @@ def parser() -> Parser:
     except ModuleNotFoundError:
         return guessed
     return parsed
-
-
-def local_work(plain: pipeline.Options, paces: tuple[Pace, ...], errors: tuple[tuple[str, float, float], ...]) -> LocalWork:
-    """As many asks of each local panelist as fit into their share of the review's time, each planned to take its share of a
-    round's."""
-    planned = plain.debate.round_seconds * SHARE_OF_TIME
-    asks = max(1, int(plain.seconds * SHARE_FOR_LOCAL / planned))
-    return LocalWork(paces, asks, plain.debate.round_seconds, errors)
 
 
 def rules_for(configuration: Configuration, files: Iterable[tuple[str, str]]) -> tuple[Rule, ...]:

@@ -22,8 +22,9 @@ from reviewbot.pipeline import Unremembered, goals
 from reviewbot.ports import Observer, Pace, Panel, Rule, Sandbox, Session, SessionPlan
 from reviewbot.publish.document_request import request_document
 from reviewbot.wiring import books, course, dismissing, offers, ruling
-from reviewbot.wiring.options import effort_of, for_audit, for_models, local_work, options_of, rules_for
+from reviewbot.wiring.options import effort_of, for_audit, options_of, rules_for
 from reviewbot.wiring.order import Forecast, Order, Outcome, Silent, SystemClock, run_id
+from reviewbot.wiring.portions import for_models, local_work
 from reviewbot.wiring.rooms import Rooms, open_rooms
 from reviewbot.wiring.scene import Scene, opened
 

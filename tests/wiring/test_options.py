@@ -14,18 +14,8 @@ from reviewbot.domain.debate import Seat
 from reviewbot.domain.evidence import Severity
 from reviewbot.ports import Pace, Rule
 from reviewbot.testing import a_seat
-from reviewbot.wiring.options import (
-    FRAME_TOKENS,
-    LEAST_ROOM,
-    MOST_RULE_CHARACTERS,
-    PORTION_TOKENS,
-    effort_of,
-    for_models,
-    local_work,
-    options_of,
-    parser,
-    rules_for,
-)
+from reviewbot.wiring.options import MOST_RULE_CHARACTERS, effort_of, options_of, parser, rules_for
+from reviewbot.wiring.portions import FRAME_TOKENS, LEAST_ROOM, PORTION_TOKENS, for_models, local_work
 from tests.wiring.configured import configured
 
 CRITIC, REVIEWER = a_seat("critic"), a_seat("reviewer")
