@@ -19,6 +19,13 @@ def boom() -> None:
     raise ValueError(f"cannot use {KEY}")
 
 
+@click.command("hook", context_settings={"ignore_unknown_options": True})
+@click.argument("words", nargs=-1)
+def hook(words: tuple[str, ...]) -> None:
+    """A bug in a hook."""
+    raise ValueError(f"cannot read {words}")
+
+
 @click.command("refuse")
 def refuse() -> None:
     """A configuration error whose message tries to steer a terminal."""

@@ -13,7 +13,7 @@ import pytest
 from reviewbot import cli
 from tests.cli.planted import KEY
 
-PLANTED = ("boom", "refuse", "unable", "wait", "fill", "trickle", "falter")
+PLANTED = ("boom", "hook", "refuse", "unable", "wait", "fill", "trickle", "falter")
 TOP = Path(__file__).parents[2]
 
 
@@ -49,6 +49,15 @@ def test_a_bug_is_one_line_and_a_report_without_secrets(capfd: pytest.CaptureFix
     assert KEY not in said + text
     assert "canary-of-the-environment" not in text
     assert report.stat().st_mode & 0o077 == 0
+
+
+def test_a_bug_in_a_hook_stops_no_push_unless_that_was_wanted(capfd):
+    assert cli.main(["hook", "run", "pre-push", "origin"]) == 0
+    first, second = capfd.readouterr().err.splitlines()
+    assert "ValueError at planted.py" in first
+    assert second.startswith("NOT REVIEWED: ")
+    assert cli.main(["hook", "run", "pre-push", "--strict", "origin"]) == 70
+    assert "NOT REVIEWED" not in capfd.readouterr().err
 
 
 def test_a_bug_without_a_writable_state_directory_is_reported_elsewhere(capfd, tmp_path: Path, monkeypatch):
