@@ -9,7 +9,7 @@ from reviewbot.domain.evidence import ANALYSERS, Ledger
 from reviewbot.evidence import collect, plan, proof, sources
 from reviewbot.evidence.match import Heard
 from reviewbot.pipeline.material import Material
-from reviewbot.pipeline.world import Run
+from reviewbot.pipeline.world import Run, Unremembered
 from reviewbot.ports import Experiment, Progress, SessionState, Verification, WorkerLost
 from reviewbot.publish import document, load
 from reviewbot.publish.document_proof import proof_name
@@ -29,6 +29,8 @@ def begin(material: Material, run: Run) -> Callable[[], tuple[Ledger, float]]:
 
     def evidence() -> tuple[Ledger, float]:
         ledger, overlapped = _examined(material, reading, run)
+        if isinstance(session, Unremembered):
+            return ledger, overlapped
         written = document.evidence_document(ledger, material.change.revisions)
         # Analysers that were lost are worth another try: who resumes the debate shall not find them lost for ever.
         whole = all(check.ran for check in ledger.checks if check.name == ANALYSERS)

@@ -46,7 +46,7 @@ def keep(review: Review, order: Order, project: str) -> str:
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         made = folder / f".{review.run_id}"
-        made.write_text(document.dumps(document.document(review)), encoding="utf-8")
+        made.write_text(document.packed(document.document(review)), encoding="utf-8")
         made.replace(folder / LATEST)
     except OSError as exc:
         return f"the review is not remembered: {folder}: {exc.strerror}"
@@ -64,7 +64,7 @@ def keep_beside(review: Review, state: Path, project: str) -> None:
     folder = _folder(state, project)
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        (folder / f"{review.run_id}.json").write_text(document.dumps(document.document(review)), encoding="utf-8")
+        (folder / f"{review.run_id}.json").write_text(document.packed(document.document(review)), encoding="utf-8")
         for old in sorted(folder.glob("*.json"), reverse=True)[MOST_BESIDE:]:
             old.unlink()
 

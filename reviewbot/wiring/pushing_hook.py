@@ -150,7 +150,7 @@ def _keep(made: Review, state: Path, known: Prospect) -> None:
     with suppress(OSError):
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         draft = folder / f".{made.run_id}"
-        draft.write_text(document.dumps(document.document(made)), encoding="utf-8")
+        draft.write_text(document.packed(document.document(made)), encoding="utf-8")
         draft.replace(folder / f"{known.key}.json")
         kept = sorted(folder.glob("*.json"), key=lambda path: path.stat().st_mtime, reverse=True)
         for old in kept[MOST_KEPT:]:
