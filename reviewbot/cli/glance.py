@@ -50,6 +50,9 @@ VARIABLES = ("PATH", "HOME", "NO_COLOR", "TERM", "CI", "VIRTUAL_ENV", "CONDA_PRE
 FAMILIES = ("REVIEWBOT", "XDG_", "PYTHON", "RUFF")
 """The variables that decide what is found or how it is told."""
 
+COLUMNS = 80
+"""How wide is what is told where nobody says it."""
+
 
 _WHERE = ("rev-parse", "--path-format=absolute", "--show-toplevel", "--absolute-git-dir", "--revs-only", "HEAD^{tree}")
 _WHAT = ("diff-index", "--cached", "--raw", "-z", "--no-renames", "--no-abbrev", "--ignore-submodules=none")
@@ -267,7 +270,7 @@ def _with_keys(sight: Sight, arguments: Sequence[str], environ: Mapping[str, str
         return None
     sight.ruled = rules
     matters = (_build(), rules, held[0], _programs(), _named(environ, ("REVIEWBOT",)))
-    seen_by = (list(arguments), os.getcwd(), _named(environ, (*FAMILIES, *VARIABLES)), _terminals())
+    seen_by = (list(arguments), os.getcwd(), _named(environ, (*FAMILIES, *VARIABLES)), _terminals(), columns(environ))
     before = (sight.toplevel, sight.tree, sight.listed, held[1], _is_led_away(sight.toplevel), _today() if held[1] else 0)
     sight.key = memory.digest((matters, seen_by, before))
     sight.marks = tuple(memory.digest((matters, entry)) for entry in sight.listed) if all(map(_is_plain, sight.listed)) else ()
@@ -295,6 +298,17 @@ def _named(environ: Mapping[str, str], names: tuple[str, ...]) -> list[tuple[str
 
 def _terminals() -> list[bool]:
     return [stream is not None and stream.isatty() for stream in (sys.stdout, sys.stderr)]
+
+
+def columns(environ: Mapping[str, str]) -> int:
+    """Of the terminal that standard error is, or as ``COLUMNS`` says; 80 where there is neither."""
+    said = environ.get("COLUMNS", "")
+    if said.isdecimal() and said.isascii() and int(said[:6]) > 0:
+        return int(said[:6])
+    try:
+        return os.get_terminal_size(2).columns or COLUMNS
+    except OSError:
+        return COLUMNS
 
 
 def _today() -> int:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from reviewbot import wiring
+from reviewbot.cli import glance
 from reviewbot.cli.hook_push_skipped import WORD, nothing_in
 from reviewbot.cli.options import HookArguments
 from reviewbot.cli.output import wants_color
@@ -70,15 +72,20 @@ def opening(known: Prospect, *, anew: bool = False) -> Iterator[str]:
     """What is looked at, by whom, and what is to be known of that: a review takes a while. Or that it was looked at before."""
     subject = plain.line(known.range.subject)
     if anew:
-        yield f"reviewbot: reviewing {subject}; {plain.line(known.seating.why)}"
+        yield _laid(f"reviewbot: reviewing {subject}", plain.line(known.seating.why), joint="; ")
     else:
-        yield f"reviewbot: {subject} was reviewed before, and nothing changed; --fresh reviews it again"
-    yield from (f"reviewbot: {plain.line(note)}" for note in (*known.range.notes, *known.seating.notices))
+        yield _laid(f"reviewbot: {subject}", "was reviewed before, and nothing changed; --fresh reviews it again")
+    yield from (_laid(f"reviewbot: {plain.line(note)}") for note in (*known.range.notes, *known.seating.notices))
 
 
 def which(part: Part) -> Iterator[str]:
     """Whose findings are meant by F1, where several reviews were told."""
-    yield f"reviewbot: explain and dismiss know the findings of {plain.line(_called(part))}; the others by a review of their own"
+    known = f"reviewbot: explain and dismiss know the findings of {plain.line(_called(part))}"
+    yield _laid(known, "the others by a review of their own", joint="; ")
+
+
+def _laid(words: str, rest: str = "", *, joint: str = " ") -> str:
+    return terminal_hook.told(words, rest, glance.columns(os.environ), joint=joint)
 
 
 def text(one: Ended, arguments: HookArguments, *, environ: Mapping[str, str]) -> str:
@@ -87,7 +94,8 @@ def text(one: Ended, arguments: HookArguments, *, environ: Mapping[str, str]) ->
         return ""
     painted = wants_color(arguments.color or "auto", sys.stderr, environ)
     is_opened = one.outcome is not None and not arguments.quiet
-    manner = Manner(_called(one.part) if is_opened else one.part.subject, WORD, one.blocks, one.fail_on, painted)
+    subject, columns = _called(one.part) if is_opened else one.part.subject, glance.columns(environ)
+    manner = Manner(subject, WORD, blocks=one.blocks, fail_on=one.fail_on, color=painted, columns=columns)
     if one.outcome is None:
         return terminal_hook.not_reviewed(one.why, manner)
     review = one.outcome.review

@@ -36,7 +36,7 @@ def reviewed(arguments: HookArguments, sight: glance.Sight | None, *, ran: Ran =
         order = replace(_order(arguments, sight, os.environ), ran=ran)
         made = hooking.staged(order)
     except ReviewbotError as exc:
-        manner = Manner(SUBJECT, glance.SKIP, color=color)
+        manner = Manner(SUBJECT, glance.SKIP, color=color, columns=glance.columns(os.environ))
         return Said(_incomplete(arguments), terminal_hook.not_reviewed(str(exc), manner))
     return _told(made, arguments, lasts=not hooking.is_of_models(order))
 
@@ -47,7 +47,8 @@ def _told(made: Staged, arguments: HookArguments, *, lasts: bool) -> Said:
     is_whole = review.conclusion is Conclusion.COMPLETE
     code = FOUND if terminal_hook.blocks(review, fail_on) else 0 if is_whole else _incomplete(arguments)
     color = wants_color(arguments.color or held.get("display.color", str), sys.stderr, os.environ)
-    manner = Manner(SUBJECT, glance.SKIP, blocks=code == FOUND, fail_on=fail_on, color=color)
+    columns = glance.columns(os.environ)
+    manner = Manner(SUBJECT, glance.SKIP, blocks=code == FOUND, fail_on=fail_on, color=color, columns=columns)
     is_json = arguments.format == "json"
     return Said(
         code,

@@ -199,6 +199,11 @@ class Lab:
         return path
 
 
+def unwrapped(said: str) -> str:
+    """What was said, on one line: where rows end depends on how long words are."""
+    return " ".join(said.split())
+
+
 def snapshot(top: Path) -> dict[str, tuple[bytes, int, int]]:
     """Every file, link and folder below ``top``: content, mode, time in nanoseconds. Of a git object its time is left out: git
     notes there that it met it again."""

@@ -13,6 +13,7 @@ from reviewbot.cli import glance_memory as memory
 from reviewbot.publish import terminal_hook
 from reviewbot.wiring.places import state_directory, user_file
 from tests.hooks.lab import BROKEN, CLEAN, Lab
+from tests.pictures import acting
 
 RUN = ("hook", "run", "pre-commit")
 
@@ -27,7 +28,7 @@ def test_a_finding_is_a_warning_that_names_its_place_and_what_to_do(lab: Lab):
     lab.stage("a.py", BROKEN)
     made = lab.git("commit", "-m", "broken")
     assert "reviewbot: 1 finding in this commit (static panel, no language model)\n" in made.err
-    assert "\n  a.py:1 medium Mutable default argument is shared between calls (F1)\n" in made.err
+    assert "\n  F1  medium  a.py:1  Mutable default argument is shared between calls\n" in made.err
     assert "reviewbot explain F1" in made.err
     assert "reviewbot dismiss F1 --reason" in made.err
     assert "SKIP=reviewbot" in made.err
@@ -42,6 +43,15 @@ def test_what_was_told_is_told_again_word_for_word_without_a_review(lab: Lab):
     first, second = lab.reviewbot(*RUN), lab.reviewbot(*RUN)
     assert first == second
     assert len(list((lab.state / "hooks" / "records").iterdir())) == 1
+
+
+def test_it_is_told_as_wide_as_the_terminal_is_also_when_it_is_told_again(lab: Lab):
+    lab.stage("a.py", BROKEN)
+    for columns in (40, 140, 40):
+        rows = acting.shown((*lab.program, *RUN), columns=columns, folder=lab.path, environ=lab.environment).splitlines()
+        assert any(row.endswith("Mutable default argument is shared between calls") for row in rows) == (columns == 140)
+        assert max(map(len, rows)) <= columns or columns == 40
+    assert len(list((lab.state / "hooks" / "records").iterdir())) == 2
 
 
 def test_fail_on_stops_the_commit_also_when_it_is_told_again(lab: Lab):
@@ -167,10 +177,11 @@ def test_a_review_in_between_is_not_passed_off_as_the_one_that_was_told(lab: Lab
         lambda lab: lab.git("commit", "-qm", "a"),
         lambda lab: lab.extra.update(REVIEWBOT__REVIEW__FAIL_ON="low"),
         lambda lab: lab.extra.update(XDG_CONFIG_HOME="/nowhere"),
+        lambda lab: lab.extra.update(COLUMNS="60"),
         lambda lab: lab.repo.write(".reviewbot/dismissed.yml", "version: 1\n"),
         lambda lab: _configure(lab, "version: 1\nreview: {fail_on: low}\n"),
     ],
-    ids=["content", "another file", "head", "environment", "folders", "dismissals", "user file"],
+    ids=["content", "another file", "head", "environment", "folders", "width", "dismissals", "user file"],
 )
 def test_what_decides_a_review_decides_what_is_told_again(lab: Lab, changed):
     lab.stage("a.py", BROKEN)
@@ -206,7 +217,7 @@ def test_a_folder_that_cannot_be_written_costs_nothing_but_time(lab: Lab):
     lab.stage("b.py", CLEAN)
     made = lab.reviewbot(*RUN)
     assert made.code == 0
-    assert "a.py:1 medium" in made.err
+    assert "medium  a.py:1 " in made.err
 
 
 def test_a_glance_asks_git_as_carefully_as_a_review():
