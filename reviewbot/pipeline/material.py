@@ -84,7 +84,8 @@ def read(revisions: Revisions, run: Run) -> Material:
         world.worker.expect(len(found.patch))
     known = chosen(found, revisions, world.objects, options=run.options)
     change, scope = known.change, known.scope
-    world.observer.saw(Progress("changeset", f"{len(change.files)} files changed, {len(scope.files)} in scope"))
+    files = "1 file" if len(change.files) == 1 else f"{len(change.files)} files"
+    world.observer.saw(Progress("changeset", f"{files} changed, {len(scope.files)} in scope"))
     head = change.revisions.head_tree
     entries = world.objects.entries(head) if world.objects is not None and head is not None else ()
     blobs = {entry.path: entry.object_id for entry in entries if entry.size >= 0}
