@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from reviewbot.debate.gist import gist
+from reviewbot.domain.counted import counted
 from reviewbot.ports import (
     Appraisal,
     Arbitration,
@@ -302,7 +303,11 @@ def _summary(ask: Ask, reply: Reply, told: Mapping[str, str | int | float]) -> s
     """Who said what, in a line."""
     said = f"{reply.status.value}: {reply.reason}"
     if reply.status is ReplyStatus.OK:
-        said = f"{told['claims']} claims" if "claims" in told else str(told.get("stance", told.get("decision", "answered")))
+        said = (
+            counted(int(told["claims"]), "claim")
+            if "claims" in told
+            else str(told.get("stance", told.get("decision", "answered")))
+        )
     return f"{ask.seat.name}{f' ({ask.subject})' if ask.subject else ''}: {said}"
 
 

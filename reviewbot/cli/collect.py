@@ -18,8 +18,9 @@ from reviewbot.cli.sections import Sectioned
 from reviewbot.cli.settings import read_file, read_user_file, top_of
 from reviewbot.cli.watch import watching
 from reviewbot.config.layers import VARIABLE
+from reviewbot.domain.counted import counted
 from reviewbot.domain.evidence import Ledger
-from reviewbot.publish import plain, spending
+from reviewbot.publish import plain
 from reviewbot.publish.load_proof import EXPERIMENTS, VERIFICATIONS
 from reviewbot.wiring import collecting
 
@@ -85,7 +86,7 @@ def _conduct(arguments: ReviewArguments, order: wiring.Order, experiments: Path,
     without = f", {made.without_result} without a result" if made.without_result else ""
     handover.tell(
         arguments,
-        f"{spending.counted(made.wanted, 'experiment')}{without}",
+        f"{counted(made.wanted, 'experiment')}{without}",
         f"next: run 'reviewbot debate' as before, with --verifications {shlex.quote(str(path))}",
     )
     return 0
@@ -111,4 +112,4 @@ def _known(environ: Mapping[str, str]) -> dict[str, str]:
 
 def _summary(ledger: Ledger) -> str:
     ran = sum(check.ran for check in ledger.checks)
-    return f"{ran} of {len(ledger.checks)} checks ran: {len(ledger.items)} results, {len(ledger.new())} of them new"
+    return f"{ran} of {len(ledger.checks)} checks ran: {counted(len(ledger.items), 'result')}, {len(ledger.new())} of them new"

@@ -17,11 +17,12 @@ from reviewbot.cli.sections import Sectioned
 from reviewbot.cli.settings import read_file, read_user_file
 from reviewbot.cli.watch import watching
 from reviewbot.config.dotenv import parse
+from reviewbot.domain.counted import counted
 from reviewbot.domain.review import Review
 from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import UsageError
 from reviewbot.evidence.origin import Origin
-from reviewbot.publish import phrases, spending
+from reviewbot.publish import phrases
 from reviewbot.publish.document import document, dumps
 from reviewbot.publish.load_change import CHANGE
 from reviewbot.publish.load_evidence import LEDGER
@@ -89,7 +90,7 @@ def _pending(made: debating.Pending, arguments: DebateArguments) -> int:
     runner = f"reviewbot collect TARGET --experiments {shlex.quote(str(path))}"
     handover.tell(
         arguments,
-        f"pending: {spending.counted(made.awaited, 'experiment')} to be run first",
+        f"pending: {counted(made.awaited, 'experiment')} to be run first",
         f"next: {runner}, then this command again with --verifications {handover.VERIFICATIONS}",
     )
     return 0

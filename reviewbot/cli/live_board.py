@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from reviewbot.domain.counted import counted
 from reviewbot.ports import Progress
 
 REMEMBERED = 6
@@ -116,5 +117,5 @@ def _words(progress: Progress) -> str:
     if summary := str(fields.get("summary", "")):
         return summary
     told = [str(fields["stance"])] if fields.get("stance") else []
-    told += [f"{fields['claims']} claims"] if "claims" in fields else []
+    told += [counted(int(fields["claims"]), "claim")] if "claims" in fields else []
     return ", ".join(told) or progress.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from reviewbot.debate import numbers, reply, stop, weigh
+from reviewbot.debate import broken, numbers, reply, stop, weigh
 from reviewbot.debate.minutes import Minutes
 from reviewbot.debate.numbers import SETTLED_ABOVE, SETTLED_BELOW
 from reviewbot.debate.papers import Papers
@@ -161,7 +161,7 @@ def _labelled(case: Case, check: Check, ledger: Ledger) -> Case:
     proof = PROOFS.get(check.outcome, Proof.UNTESTED)
     if case.triage is not Triage.ACCEPTED or proof is Proof.PROVEN or check.outcome == CheckOutcome.NOT_RUN:
         return replace(case, check=check, proof=proof)
-    if not any(item.is_executed_proof for name in case.evidence if (item := ledger.item(name))):
+    if not broken.stood_on(case.claims, ledger):
         return replace(case, check=check, proof=proof)
     reason = f"its check gave {check.outcome.replace('_', ' ')} when it was run again"
     return replace(case, check=check, proof=proof, triage=Triage.RECORDED, triage_reason=reason, stop_reason=reason)

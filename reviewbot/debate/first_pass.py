@@ -12,6 +12,7 @@ from reviewbot.debate import reply
 from reviewbot.debate.minutes import Minutes
 from reviewbot.debate.papers import Papers, Reading
 from reviewbot.debate.rounds import Answers, Heard, Held, Round, hold
+from reviewbot.domain.counted import counted
 from reviewbot.domain.debate import Claim, Seat
 from reviewbot.domain.tokens import BYTES_PER_TOKEN
 from reviewbot.ports import Ask, Assignment, Dossier, FirstPass, Pace, Passage, Portion
@@ -90,7 +91,7 @@ class _Floor:
             if heard.value is not None:
                 self.claims.extend(heard.value)
                 self.reading.add(ask.question.dossier, heard.unread)
-                self._minutes.say("S1", f"{len(heard.value)} claims", who=ask.seat.name, subject=ask.subject)
+                self._minutes.say("S1", counted(len(heard.value), "claim"), who=ask.seat.name, subject=ask.subject)
 
     def dismiss(self) -> None:
         """Who was asked and gave no valid answer at all loses the seat."""

@@ -16,6 +16,7 @@ from reviewbot.debate.minutes import Minutes, quorum
 from reviewbot.debate.moderate import Bench
 from reviewbot.debate.papers import Papers
 from reviewbot.debate.rounds import Answers, Conversation, Round, hold
+from reviewbot.domain.counted import counted
 from reviewbot.domain.debate import Case, Claim, Seat, Table
 from reviewbot.domain.evidence import Ledger
 from reviewbot.ports import Passage
@@ -68,7 +69,8 @@ def debate(brief: Brief, table: Table, options: DebateOptions) -> Conversation:
     minutes.unread = opening.reading.missing(brief.passages, _needed(table.seats), len(table.seats))
     gate = Gate.of(brief.passages, brief.paths, brief.ledger)
     groups = cluster.clusters(tuple(_admitted(opening.claims, gate, minutes)))
-    minutes.say("S2", f"{sum(map(len, groups))} claims are about {len(groups)} things")
+    raised = sum(map(len, groups))
+    minutes.say("S2", f"{counted(raised, 'claim')} {'is' if raised == 1 else 'are'} about {counted(len(groups), 'thing')}")
     readers = {claims: opening.reading.of(claims[0]) or len(minutes.seated) for claims in groups}
     leads = [claims[0] for claims in groups]
     names = brief.names(leads)
@@ -132,4 +134,4 @@ def _hearing(
 
 def _ledger_summary(ledger: Ledger) -> str:
     ran = sum(check.ran for check in ledger.checks)
-    return f"{ran} of {len(ledger.checks)} checks ran: {len(ledger.items)} results, {len(ledger.new())} new"
+    return f"{ran} of {len(ledger.checks)} checks ran: {counted(len(ledger.items), 'result')}, {len(ledger.new())} new"

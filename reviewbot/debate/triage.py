@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from statistics import median_low
 
+from reviewbot.debate import broken
 from reviewbot.debate.numbers import prior
 from reviewbot.debate.weigh import tool_floor
 from reviewbot.domain.debate import Argument, Case, Check, Claim, Position, Stance, Triage, Version
@@ -98,13 +100,16 @@ def _case(case_id: str, claims: tuple[Claim, ...], *, readers: int, ledger: Ledg
 
 
 def _check(claims: tuple[Claim, ...], ledger: Ledger) -> Check | None:
-    """The first check that somebody named, with the results of the ledger that are about the same test."""
-    for claim in claims:
-        if check := claim.check:
-            items = (item for name in claim.evidence if (item := ledger.item(name)))
-            same = tuple(item.id for item in items if check.subject and item.result.subject == check.subject)
-            return replace(check, evidence=same)
-    return None
+    """The broken test that the claims stand on, else the first check that somebody named, with the results of the ledger that
+    are about the same test."""
+    known = (check for item in broken.stood_on(claims, ledger) if (check := broken.again(item)))
+    named = (claim.check for claim in claims if claim.check)
+    check = next(chain(known, named), None)
+    if check is None:
+        return None
+    items = (item for name in dict.fromkeys(name for claim in claims for name in claim.evidence) if (item := ledger.item(name)))
+    same = tuple(item.id for item in items if check.subject and item.result.subject == check.subject)
+    return replace(check, evidence=same)
 
 
 def _opening(claim: Claim) -> Position:
@@ -115,9 +120,9 @@ def _opening(claim: Claim) -> Position:
 
 def _confirmation(claims: tuple[Claim, ...], ledger: Ledger) -> str:
     """Why executed evidence settles the cluster by itself, empty where it does not."""
-    items = [item for claim in claims for name in claim.evidence if (item := ledger.item(name))]
-    if any(item.is_executed_proof for item in items):
+    if broken.stood_on(claims, ledger):
         return "an executed test fails at head and passes at base"
+    items = [item for claim in claims for name in claim.evidence if (item := ledger.item(name))]
     lead = claims[0]
     for item in items:
         if item.result.precision is Precision.CERTAIN and tool_floor(lead, item):

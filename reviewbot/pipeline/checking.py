@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from reviewbot.domain.counted import counted
 from reviewbot.domain.debate import CheckOutcome
 from reviewbot.domain.evidence import ANALYSERS, Ledger
 from reviewbot.evidence import collect, plan, proof, sources
@@ -66,5 +67,5 @@ def _examined(material: Material, reading: Callable[[float], Heard], run: Run) -
     except WorkerLost as exc:
         read = sources.unheard(str(exc))
     ledger = collect.collect(material.view, planned, outcomes, read=read, options=options.checks)
-    world.observer.saw(Progress("evidence", f"{len(ledger.items)} results, {len(ledger.new())} new"))
+    world.observer.saw(Progress("evidence", f"{counted(len(ledger.items), 'result')}, {len(ledger.new())} new"))
     return ledger, max(waited - max((outcome.seconds for outcome in outcomes), default=waited), 0.0)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from reviewbot.briefing import BriefingOptions
 from reviewbot.consensus import identity
+from reviewbot.debate import broken
 from reviewbot.debate.first_pass import LocalWork
 from reviewbot.debate.improve import ImproveOptions
 from reviewbot.domain.evidence import Ledger
@@ -31,11 +32,17 @@ def told(talk: Talk, ledger: Ledger) -> tuple[Finding, ...]:
 
 def missed(talk: Talk, ledger: Ledger, told: tuple[Finding, ...]) -> tuple[Finding, ...]:
     """Findings from tests that the change broke, and that none of those that are told speaks of: such a result is never lost
-    because models looked elsewhere."""
-    heard = (finding for finding in told if finding.is_posted or finding.status is FindingStatus.DISMISSED)
-    spoken = {name for finding in heard for name in finding.evidence}
+    because models looked elsewhere, or cited it beside something else."""
+    spoken = {name for finding in told for name in finding.evidence if _speaks_of(finding, name, ledger)}
     items = tuple(item for item in ledger.items if item.is_executed_proof and item.id not in spoken)
     return _judged(after(talk, told), replace(ledger, items=items))
+
+
+def _speaks_of(finding: Finding, name: str, ledger: Ledger) -> bool:
+    """It is told at its own place, or was dismissed there."""
+    item = ledger.item(name)
+    is_known = finding.is_posted or finding.status is FindingStatus.DISMISSED
+    return is_known and item is not None and broken.is_at(finding, item)
 
 
 def _judged(talk: Talk, apart: Ledger) -> tuple[Finding, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from reviewbot.domain.counted import counted
 from reviewbot.domain.money import Usage
 from reviewbot.domain.repair import Repair
 from reviewbot.publish import spending
@@ -53,7 +54,7 @@ class DebateCall:
         """Which question this was."""
         about = f" on {self.subject}" if self.subject else ""
         again = f", attempt {self.attempt}" if self.attempt > 1 else ""
-        step = f", after {spending.counted(self.step, 'tool step')}" if self.step else ""
+        step = f", after {counted(self.step, 'tool step')}" if self.step else ""
         return f"{self.phase}{about}, round {self.round}{again}{step}"
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from reviewbot.domain.counted import counted
 from reviewbot.domain.dismissal import FILE
 from reviewbot.domain.history import Known
 from reviewbot.domain.review import Finding, FindingStatus, RangeMode, Review
@@ -174,7 +175,7 @@ def _panel(review: Review, story: Story) -> str:
         + (f", {inline(entry.reason, limit=200)}" if entry.reason else "")
         for entry in review.attendance
     ]
-    together = f"{spending.dollars(story.cost_usd)} in {spending.counted(story.runs, 'review')} of this pull request"
+    together = f"{spending.dollars(story.cost_usd)} in {counted(story.runs, 'review')} of this pull request"
     cost = f"{spending.total(review)} · {review.timing.seconds:.1f} s · reviewbot {code_span(review.tool_version)}"
     by_whom = [f"- {inline(share.title, limit=80)}: {spending.words(share.usage)}" for share in spending.shares(review)]
     ruled = [f"- moderator, {inline(decision)}" for decision in phrases.decisions(review)] if phrases.is_of_models(review) else []

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from reviewbot.domain.counted import counted
 from reviewbot.domain.history import Fate, Known, PullMemory
 from reviewbot.domain.review import Finding, Review
-from reviewbot.publish import markdown_finding, markers, phrases, plain, spending
+from reviewbot.publish import markdown_finding, markers, phrases, plain
 from reviewbot.publish.sanitise import code_block, code_span, inline
 
 MOST_ROWS = 60
@@ -30,8 +31,8 @@ def status(memory: PullMemory, running: str = "") -> str:
     else:
         lines.append("- no review is remembered yet")
     told = ((fate, found) for fate in Fate if (found := _of(history.findings, fate)))
-    lines += [f"- {spending.counted(len(found), 'finding')} {fate.value}: {_ids(found)}" for fate, found in told]
-    lines.append(f"- {spending.counted(memory.runs, 'review')} so far, {money(memory.cost_usd)}")
+    lines += [f"- {counted(len(found), 'finding')} {fate.value}: {_ids(found)}" for fate, found in told]
+    lines.append(f"- {counted(memory.runs, 'review')} so far, {money(memory.cost_usd)}")
     if memory.stopped:
         lines.append("- stopped: nothing is done here until somebody says to resume")
     elif memory.paused_by:
@@ -41,7 +42,7 @@ def status(memory: PullMemory, running: str = "") -> str:
 
 def cost(memory: PullMemory) -> str:
     """What all reviews of this pull request cost so far."""
-    return f"{spending.counted(memory.runs, 'review')} of this pull request: {money(memory.cost_usd)} so far."
+    return f"{counted(memory.runs, 'review')} of this pull request: {money(memory.cost_usd)} so far."
 
 
 def money(usd: float) -> str:

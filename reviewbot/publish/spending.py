@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from reviewbot.domain.counted import counted
 from reviewbot.domain.money import Usage
 from reviewbot.domain.review import Review
 
@@ -84,8 +85,3 @@ def percent(share: float) -> str:
     if 0.995 <= share < 1:
         return ">99%"
     return f"{min(share, 1.0):.0%}"
-
-
-def counted(count: int, noun: str) -> str:
-    """``1 call``, ``2 calls``."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
