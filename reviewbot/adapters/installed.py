@@ -46,7 +46,7 @@ class Extension:
     @property
     def origin(self) -> str:
         """The package and its version."""
-        return f"{self.package} {self.version}"
+        return f"{self.package} {self.version}".rstrip()
 
     @property
     def described(self) -> str:
@@ -59,9 +59,9 @@ def listed(*kinds: str) -> tuple[Extension, ...]:
     ConfigError where it cannot be read."""
     try:
         points = metadata.entry_points()
-    except (OSError, ValueError) as exc:
+        return tuple(_extension(kind, point) for kind in kinds or GROUPS for point in points.select(group=GROUPS[kind]))
+    except (OSError, ValueError, TypeError) as exc:  # a line that is no entry point is a TypeError
         raise ConfigError(f"what an installed package says of itself cannot be read: {exc}", hint="install it again") from exc
-    return tuple(_extension(kind, point) for kind in kinds or GROUPS for point in points.select(group=GROUPS[kind]))
 
 
 def found(kind: str, name: str) -> Extension | None:
@@ -106,7 +106,7 @@ def guarded(*passing: type[Exception]) -> Iterator[None]:
 
 def _extension(kind: str, point: metadata.EntryPoint) -> Extension:
     package, version = (point.dist.name, point.dist.version) if point.dist is not None else (point.value, "")
-    return Extension(kind, point.name, package, version, point.value)
+    return Extension(kind, point.name, package or point.value, version or "", point.value)
 
 
 def _nearest(name: str, names: tuple[str, ...]) -> str:

@@ -1,16 +1,19 @@
 """A parser of another package, in a process of its own: what it reads was written by code of the change, and it may do anything.
 
-The process has no environment, so no keys, and limits of memory and time. A parser that crashes it, hangs, or leaves the
-program is then no harm to the review. What comes back is JSON, and whoever asked reads it strictly.
+The process has no environment, and limits of memory, time and output. A parser that crashes it, hangs, or leaves the
+program is then no harm to the review. What comes back is JSON, and whoever asked reads it strictly. It is no wall: the process
+is the same user's.
 """
 
 from __future__ import annotations
 
 import json
+import os
 import resource
 import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import asdict, is_dataclass
 from itertools import islice
 from typing import Any
@@ -43,36 +46,41 @@ def items(one: Extension, report: bytes) -> list[Any]:
     command = [sys.executable, "-I", *(("-B",) if sys.dont_write_bytecode else ()), "-c", _PROGRAM, *path]
     head = json.dumps(asdict(one)).encode("ascii")
     try:
-        done = subprocess.run(
-            command,
-            input=head + b"\n" + report,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            env={},
-            cwd="/",
-            timeout=SECONDS,
-            start_new_session=True,
-            check=False,
-        )
+        with tempfile.TemporaryFile() as said:  # a pipe would have to be read, however much comes out of it
+            done = subprocess.run(
+                command,
+                input=head + b"\n" + report,
+                stdout=said,
+                stderr=subprocess.DEVNULL,
+                env={},
+                cwd="/",
+                timeout=SECONDS,
+                start_new_session=True,
+                check=False,
+            )
+            said.seek(0)
+            answer = said.read(MOST_BYTES + 1)
     except subprocess.TimeoutExpired:
         raise Failed(f"it took longer than {SECONDS:g} s") from None
     except OSError as error:
         raise Failed(f"it could not be begun: {error.strerror}") from error
     if done.returncode:
         raise Failed(_ended(done.returncode))
-    return _read(done.stdout)
+    return _read(answer)
 
 
 def serve() -> None:
     """The other side: an entry point on a line and a report from standard input, what was made of it to standard output."""
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, MEMORY_BYTES))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_BYTES + 1, MOST_BYTES + 1))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     signal.alarm(int(SECONDS) + 1)  # also where nobody is left to end it
-    said = sys.stdout
-    sys.stdout = sys.stderr  # what a parser prints must not stand in its answer
+    said = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(2, 1)  # what a parser prints, or a program that it calls, must not stand in its answer
     head = sys.stdin.buffer.readline()
     report = sys.stdin.buffer.read()
-    said.write(_answer(Extension(**json.loads(head)), report))
+    answer = _answer(Extension(**json.loads(head)), report)
+    said.write(answer if len(answer) <= MOST_BYTES else json.dumps({"why": f"what it made is larger than {MOST_BYTES} bytes"}))
     said.flush()
 
 

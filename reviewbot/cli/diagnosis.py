@@ -26,7 +26,6 @@ KEYS = (
     "OPENROUTER_API_KEY",
     "AWS_BEARER_TOKEN_BEDROCK",
     "OLLAMA_HOST",
-    "GITHUB_TOKEN",
 )
 
 #: A tool that checks a change: the distribution that brings it, and what is missing without it.

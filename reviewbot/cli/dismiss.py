@@ -22,7 +22,7 @@ from reviewbot.domain.evidence import Severity
 from reviewbot.domain.review import Finding, Lifecycle, Review
 from reviewbot.errors import UsageError
 from reviewbot.publish import phrases, plain
-from reviewbot.wiring.dismissing import Shelf, shelf
+from reviewbot.wiring.dismissing import Shelf, alone, shelf
 
 NEXT = f"next: git add {FILE} (others, and pull requests, heed it from the commit that they are based on)"
 _HEADINGS = ("fingerprint", "date", "path", "rule", "reason", "stale")
@@ -62,25 +62,32 @@ def dismiss(
     """
     _expect(finding, reason, undo=undo, listing=listing)
     order = order_of(arguments)
-    held = shelf(order)
     if listing:
+        held = shelf(order)
         deliver(as_json([_fields(one, held) for one in held.held]) if format == "json" else _table(held))
         return 0
-    if undo:
-        gone = dict.fromkeys(_meant(name, held, order).fingerprint for name in finding)
-        deliver(held.without(gone).decode(), held.path)
-        _tell(arguments, f"Taken back: {_counted(len(gone))}", NEXT)
-        return 0
-    review = wiring.last_review(order)
-    chosen = tuple({one.id: one for one in (_dismissible(name, review, held) for name in finding)}.values())
-    words = _reason(reason or "")
-    text = held.with_findings(chosen, words, datetime.now(UTC).date().isoformat()).decode()
-    held.path.parent.mkdir(exist_ok=True)
-    deliver(text, held.path)
-    _tell(arguments, *map(_told, chosen), NEXT)
+    with alone(order) as held:
+        chosen = () if undo else _dismissed(finding, held, order, reason=_reason(reason or ""))
+        told = [_taken_back(finding, held, order)] if undo else map(_told, chosen)
+    _tell(arguments, *told, NEXT)
     for words in _loud(chosen):
         say(words)
     return 0
+
+
+def _taken_back(names: tuple[str, ...], held: Shelf, order: wiring.Order) -> str:
+    gone = dict.fromkeys(_meant(name, held, order).fingerprint for name in names)
+    deliver(held.without(gone).decode(), held.path)
+    return f"Taken back: {_counted(len(gone))}"
+
+
+def _dismissed(names: tuple[str, ...], held: Shelf, order: wiring.Order, *, reason: str) -> tuple[Finding, ...]:
+    review = wiring.last_review(order)
+    chosen = tuple({one.id: one for one in (_dismissible(name, review, held) for name in names)}.values())
+    text = held.with_findings(chosen, reason, datetime.now(UTC).date().isoformat()).decode()
+    held.path.parent.mkdir(exist_ok=True)
+    deliver(text, held.path)
+    return chosen
 
 
 def _expect(finding: tuple[str, ...], reason: str | None, *, undo: bool, listing: bool) -> None:

@@ -11,6 +11,7 @@ import click
 from reviewbot.cli.options import REPO, SEVERITIES, TOLD, Common, gathered
 from reviewbot.cli.output import say
 from reviewbot.errors import UsageError
+from reviewbot.publish import plain
 from reviewbot.wiring import hooks
 from reviewbot.wiring.hooks import RefusedError, Wish
 
@@ -91,5 +92,5 @@ def _told(act: Callable[[], tuple[str, ...]], arguments: Common) -> int:
         raise
     if not arguments.quiet:
         for line in lines:
-            say(line)
+            say(plain.line(line))
     return 0

@@ -54,7 +54,8 @@ def pre_push(arguments: HookArguments, remote: str, url: str) -> int:
 
 def _said(named: Push) -> Push | None:
     """What is pushed, as pre-commit or git says; ``None`` where nobody does. Raises UsageError."""
-    if os.environ.get("PRE_COMMIT") == "1":
+    # git gives its own hook the remote, also for a push that a hook of pre-commit makes: then the variables tell of another.
+    if os.environ.get("PRE_COMMIT") == "1" and not named.remote:
         return pushed.told(os.environ)
     if sys.stdin is None:
         return named

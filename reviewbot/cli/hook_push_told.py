@@ -18,7 +18,7 @@ from reviewbot.domain.debate import SeatStatus
 from reviewbot.domain.review import Conclusion, Review
 from reviewbot.errors import ReviewbotError
 from reviewbot.publish import phrases, plain, terminal_hook
-from reviewbot.publish.document import document
+from reviewbot.publish.document import document, storable
 from reviewbot.publish.terminal_hook import Manner
 from reviewbot.wiring.outgoing import SHORT, Nothing, Part, Range
 from reviewbot.wiring.pushing_hook import Prospect
@@ -94,7 +94,7 @@ def text(one: Ended, arguments: HookArguments, *, environ: Mapping[str, str]) ->
         return ""
     painted = wants_color(arguments.color or "auto", sys.stderr, environ)
     is_opened = one.outcome is not None and not arguments.quiet
-    subject, columns = _called(one.part) if is_opened else one.part.subject, glance.columns(environ)
+    subject, columns = plain.line(_called(one.part) if is_opened else one.part.subject), glance.columns(environ)
     manner = Manner(subject, WORD, blocks=one.blocks, fail_on=one.fail_on, color=painted, columns=columns)
     if one.outcome is None:
         return terminal_hook.not_reviewed(one.why, manner)
@@ -136,7 +136,7 @@ def by_itself(part: Part) -> str:
 
 def fields(ended: Sequence[Ended]) -> dict[str, Any]:
     """The push as one JSON document: for each part its refs, its ends, and the review as ``review --format json`` has it."""
-    return {"schema_version": 1, "parts": [_part(one) for one in ended]}
+    return {"schema_version": 1, "parts": [storable(_part(one)) for one in ended]}
 
 
 def _part(one: Ended) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -28,18 +29,27 @@ WHOLE = ("this push",)
 
 def run(arguments: HookArguments, named: Push, push: Push | None) -> int:
     """Review a push, tell it, and return the exit code. Without a ``push`` it is what is checked out, to the remote as it is
-    ``named``. Raises ReviewbotError where the operator's configuration cannot be read."""
-    order = order_of(arguments)
-    seconds = pushing_hook.seconds_of(order)
+    ``named``. Where the operator's configuration cannot be read, nothing is reviewed."""
+    try:
+        order = order_of(arguments)
+        seconds = pushing_hook.seconds_of(order)
+    except ReviewbotError as error:
+        unread = Ended(Unreadable(WHOLE, str(error)), why=str(error))
+        say(telling.text(unread, arguments, environ=os.environ).rstrip("\n"))
+        return _told(arguments, [unread])
     work = _Work(arguments, order)
     try:
         with alarm(seconds + max(LEAST_GRACE, seconds * GRACE_SHARE)):
             work.do(outgoing.by_hand(order, named) if push is None else push)
     except TimeUp:
         work.stop(seconds)
+    return _told(arguments, work.ended)
+
+
+def _told(arguments: HookArguments, ended: list[Ended]) -> int:
     if arguments.format == "json":
-        deliver(dumps(telling.fields(work.ended)))
-    return telling.code(work.ended, strict=arguments.strict)
+        deliver(dumps(telling.fields(ended)))
+    return telling.code(ended, strict=arguments.strict)
 
 
 @dataclass(slots=True)

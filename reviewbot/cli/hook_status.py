@@ -9,6 +9,7 @@ import click
 from reviewbot.cli.options import LISTINGS, REPO, TOLD, Common, gathered
 from reviewbot.cli.output import deliver
 from reviewbot.cli.tables import as_json
+from reviewbot.publish import plain
 from reviewbot.wiring import hooks
 from reviewbot.wiring.hooks import HookReport
 
@@ -34,8 +35,8 @@ def status(arguments: Common, format: str) -> int:  # noqa: A002 - the option's 
 
 def _text(report: HookReport) -> str:
     why = f": {report.setting} says so" if report.setting else ""
-    lines = [f"git looks for hooks in {report.folder}{why}"]
+    lines = [plain.line(f"git looks for hooks in {report.folder}{why}")]
     for hook in report.hooks:
         lines.append(f"{hook.name}: {hook.words}")
-        lines += (f"  {problem}" for problem in hook.problems)
-    return "\n".join((*lines, *report.notes))
+        lines += (f"  {plain.line(problem)}" for problem in hook.problems)
+    return "\n".join((*lines, *map(plain.line, report.notes)))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from reviewbot.cli.options import REPO, TOLD, Common, gathered
 from reviewbot.cli.output import deliver, say
 from reviewbot.cli.settings import top_of
 from reviewbot.config.describe import commented_file
-from reviewbot.errors import UsageError
+from reviewbot.errors import OutputError, UsageError
 
 NO_SECRET = "none"
 
@@ -107,11 +108,15 @@ def init(arguments: InitArguments) -> int:
     if arguments.stdout:
         deliver(commented_file())
         return 0
-    top = top_of(arguments.repo)
+    top = _work_tree(arguments.repo)
     place = ground(top, os.environ)
     asks = _is_terminal() and not (arguments.yes or arguments.dry_run)
     wishes = _asked(arguments, place) if asks else _said(arguments)
-    missing = standing(top, pieces(wishes, has_pre_commit=place.has_pre_commit), force=arguments.force)
+    if wishes.configuration and place.has_table and not (arguments.force or arguments.dry_run):
+        words = "pyproject.toml has [tool.reviewbot], which nobody reads beside a .reviewbot.yml; nothing was written"
+        raise OutputError(words, hint="write into that table, say --no-config, or take the file all the same with --force")
+    replaces = arguments.force or arguments.dry_run
+    missing = standing(top, pieces(wishes, has_pre_commit=place.has_pre_commit), force=replaces)
     if arguments.dry_run:
         deliver("\n".join([*map(_shown, missing), *(f"would {deed}" for deed in _deeds(wishes))]) or "nothing would be written")
         return 0
@@ -121,8 +126,20 @@ def init(arguments: InitArguments) -> int:
     with written(top, missing):
         told = _install(top, os.environ) if wishes.hooks == "native" else ()
     if not arguments.quiet:
-        say("\n".join([*(f"Wrote {top / piece.path}" for piece in missing), *told, steps(wishes, missing, place=place)]))
+        say(
+            "\n".join(
+                [*(f"Wrote {top / piece.path}" for piece in missing), *told, steps(wishes, missing, place=place, git=_git(top))]
+            )
+        )
     return 0
+
+
+def _work_tree(directory: Path) -> Path:
+    """Where files are written. Raises UsageError where only git's own lie."""
+    top = top_of(directory)
+    if (top / "HEAD").is_file() and (top / "objects").is_dir():
+        raise UsageError(f"{top} is a bare repository", hint="go to a folder with a work tree")
+    return top
 
 
 def _said(arguments: InitArguments) -> Wishes:
@@ -151,6 +168,11 @@ def _install(top: Path, environ: Mapping[str, str]) -> tuple[str, ...]:
         if refused.snippet:
             say(refused.snippet)
         raise
+
+
+def _git(top: Path) -> str:
+    """How git is called for paths that begin at the top."""
+    return "git" if Path.cwd().resolve() == top.resolve() else f"git -C {shlex.quote(str(top))}"
 
 
 def _shown(piece: Piece) -> str:

@@ -39,6 +39,7 @@ def ground(top: Path, environ: Mapping[str, str]) -> Ground:
     """Look around. Nothing is run."""
     return Ground(
         has_configuration=(top / CONFIGURATION).exists(),
+        has_table="[tool.reviewbot" in _text(top / "pyproject.toml"),
         has_pre_commit=(top / PRE_COMMIT).exists(),
         has_entry="reviewbot" in _text(top / PRE_COMMIT),
         is_repository=(top / ".git").exists(),
@@ -52,7 +53,8 @@ def asked(said: Said, place: Ground, *, origin: Callable[[], Action | None], for
     wishes = replace(said.wishes(), configuration=_configuration(said, place, force=force), hooks=_hooks(said, place))
     chosen = said.workflows if said.workflows is not None else _workflows(place)
     if not chosen:
-        return replace(wishes, workflows=())
+        known = origin() if wishes.hooks == "pre-commit" and said.uses is None else said.uses
+        return replace(wishes, workflows=(), uses=known)
     uses = said.uses or _uses(origin())
     handing = set(chosen) != {"autofix"}
     secrets = said.secrets if said.secrets is not None or not handing else _secrets(place)
@@ -80,6 +82,9 @@ def _configuration(said: Said, place: Ground, *, force: bool) -> bool:
         return said.configuration
     if place.has_configuration and not force:
         click.echo(f"{CONFIGURATION} is there already and stays as it is.", err=True)
+        return False
+    if place.has_table and not force:
+        click.echo("pyproject.toml has [tool.reviewbot] and stays as it is.", err=True)
         return False
     return click.confirm(f"Write {CONFIGURATION}, every default a commented line?", default=True, err=True)
 

@@ -58,10 +58,11 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """What is known of the place. ``has_pre_commit``: there is a pre-commit configuration; ``has_entry``: it names reviewbot.
-    ``keys`` are the providers whose keys are in the environment."""
+    """What is known of the place. ``has_table``: ``pyproject.toml`` configures reviewbot; ``has_pre_commit``: there is a
+    pre-commit configuration; ``has_entry``: it names reviewbot. ``keys`` are the providers whose keys are in the environment."""
 
     has_configuration: bool = False
+    has_table: bool = False
     has_pre_commit: bool = False
     has_entry: bool = False
     is_repository: bool = False
@@ -100,8 +101,8 @@ def snippet(uses: Action | None) -> str:
     return FROM_REPOSITORY.format(url=uses.url, commit=uses.commit) if uses else INSTALLED
 
 
-def steps(wishes: Wishes, written: tuple[Piece, ...], *, place: Ground) -> str:
-    """What comes next, a line each; what must be done by hand first."""
+def steps(wishes: Wishes, written: tuple[Piece, ...], *, place: Ground, git: str = "git") -> str:
+    """What comes next, a line each; what must be done by hand first. ``git`` is how git is called at the top."""
     said = [*_by_hand(wishes, place), "Next:"]
     rows: list[tuple[str, str]] = []
     if wishes.configuration:
@@ -114,7 +115,7 @@ def steps(wishes: Wishes, written: tuple[Piece, ...], *, place: Ground) -> str:
     if wishes.workflows:
         rows += _at_github(wishes)
     if written:
-        rows.append((f"git add {' '.join(_added(written))}", "it counts once it is committed"))
+        rows.append((f"{git} add {' '.join(_added(written))}", "it counts once it is committed"))
     rows += [
         ("reviewbot review", "review what is uncommitted, or the last commit"),
         ("reviewbot doctor", "what is still missing"),
@@ -132,6 +133,10 @@ def _by_hand(wishes: Wishes, place: Ground) -> list[str]:
     said = []
     if wishes.hooks == "pre-commit" and place.has_pre_commit and not place.has_entry:
         said.append(f"{PRE_COMMIT} is yours and stays as it is. Put this under its 'repos:':\n\n{snippet(wishes.uses)}")
+    if "autofix" in wishes.workflows and "review" not in wishes.workflows:
+        said.append(
+            "autofix.yml commits what a review made: review.yml must say 'autofix: suggest' among the inputs of its step.\n"
+        )
     if wishes.workflows and wishes.uses is None:
         said.append(
             f"GitHub refuses these workflows until you put the address and the commit of a reviewbot that it can fetch in place\n"

@@ -6,6 +6,7 @@ back is one block of lines: everything else, comments too, stays as it is, byte 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 
 from reviewbot.config.dismissed import MOST_BYTES, found, screened, tree
@@ -16,6 +17,8 @@ from reviewbot.errors import ConfigError
 
 _KEY = "dismissed:"
 _NONE = "dismissed: []"
+_KEY_ROW = re.compile(r"dismissed:(?: *\[ *\])?(?P<rest> +#.*| *\r?)")
+"""The row of the key, which may end with a comment of somebody's."""
 _HEAD = """\
 # What reviewbot does not raise again, and why. `reviewbot dismiss F1 --reason "..."` adds a finding of the last review,
 # `reviewbot dismiss --undo F1` takes it back, `reviewbot dismiss --list` shows all. On a pull request and for other commits
@@ -53,10 +56,10 @@ def _with(text: str, one: Dismissal, source: str) -> str:
     """The text with one block more, at its place."""
     blocks = list(_blocks(text, source))
     rows = text.split("\n")
-    key = next((number for number, row in enumerate(rows) if row.rstrip() in (_KEY, _NONE)), None)
+    key = next((number for number, row in enumerate(rows) if _KEY_ROW.fullmatch(row)), None)
     if key is None:
         return ""
-    rows[key] = _KEY
+    rows[key] = _key_row(_KEY, rows[key])
     at = next((start for start, _, path, name in blocks if (path, name) > (one.path, one.fingerprint)), None)
     if at is None:
         at = blocks[-1][1] if blocks else key + 1
@@ -72,8 +75,14 @@ def _without(text: str, name: str, source: str) -> str:
         if other == name:
             del rows[start:end]
     if all(other == name for *_, other in blocks):
-        rows = [_NONE if row.rstrip() == _KEY else row for row in rows]
+        rows = [_key_row(_NONE, row) for row in rows]
     return "\n".join(rows)
+
+
+def _key_row(key: str, row: str) -> str:
+    """The row of the key with another begin; any other row as it is."""
+    found = _KEY_ROW.fullmatch(row)
+    return f"{key}{found['rest']}" if found else row
 
 
 def _blocks(text: str, source: str) -> Iterator[tuple[int, int, str, str]]:

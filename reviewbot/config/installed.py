@@ -12,5 +12,5 @@ def names(group: str) -> tuple[str, ...]:
 
     try:
         return tuple(sorted({point.name for point in metadata.entry_points(group=group)}))
-    except (OSError, ValueError) as exc:
+    except (OSError, ValueError, TypeError) as exc:  # a line that is no entry point is a TypeError
         raise ConfigError(f"what an installed package says of itself cannot be read: {exc}", hint="install it again") from exc

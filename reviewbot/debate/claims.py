@@ -9,6 +9,7 @@ from reviewbot.debate.numbers import NEIGHBOURHOOD
 from reviewbot.domain.debate import Claim
 from reviewbot.domain.evidence import EvidenceStatus, Ledger
 from reviewbot.ports import Passage
+from reviewbot.screen.storable import storable
 
 LONG_QUOTE = 400
 """Characters of a line that stand for the whole of it: a reply has no room for a minified file."""
@@ -16,11 +17,13 @@ LONG_QUOTE = 400
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What is needed to judge claims: the passages that were shown, by path, the changed paths, and the ledger."""
+    """What is needed to judge claims: the passages that were shown, by path, the changed paths, and the ledger. ``names`` are
+    the changed paths by what an answer can say of them: JSON has no word for a name that is not UTF-8."""
 
     passages: Mapping[str, tuple[Passage, ...]]
     paths: frozenset[str]
     ledger: Ledger
+    names: Mapping[str, str]
 
     @classmethod
     def of(cls, passages: Iterable[Passage], paths: Iterable[str], ledger: Ledger) -> Gate:
@@ -28,10 +31,13 @@ class Gate:
         shown: dict[str, list[Passage]] = {}
         for passage in passages:
             shown.setdefault(passage.path, []).append(passage)
-        return cls({path: tuple(found) for path, found in shown.items()}, frozenset(paths), ledger)
+        known = frozenset(paths)
+        return cls({path: tuple(found) for path, found in shown.items()}, known, ledger, {storable(path): path for path in known})
 
     def admit(self, claim: Claim) -> Claim | str:
         """The claim, anchored where its quote stands, or the reason why it is dropped."""
+        if claim.path not in self.paths:
+            claim = replace(claim, path=self.names.get(claim.path, claim.path))
         if claim.path not in self.paths:
             return f"{claim.path} is not in the change"
         known = tuple(item for item in claim.evidence if self.ledger.item(item))

@@ -33,8 +33,9 @@ class Dismissal:
 @dataclass(frozen=True, slots=True)
 class Dismissals:
     """What is dismissed where a change is reviewed. ``held`` counts; ``opposed`` is what the change itself brings: its author's
-    word. ``notes`` say what could not be read."""
+    word. ``notes`` say what could not be read. ``is_final``: that is all that counts, also where it is nothing."""
 
     held: tuple[Dismissal, ...] = ()
     opposed: tuple[Dismissal, ...] = ()
     notes: tuple[str, ...] = ()
+    is_final: bool = False

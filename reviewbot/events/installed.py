@@ -116,7 +116,7 @@ def uninstall(found: FoundHook, wish: Wish) -> Plan:
     """Take ours away, and put back what was there before."""
     what = standing(found)
     if what is Standing.ABSENT:
-        return Plan(found, said="not installed")
+        return Plan(found, said="; ".join(("not installed", *_orphaned(found))))
     if what not in RUNS:
         return Plan(found, said=f"left as it is: {found.path} is not reviewbot's")
     if found.folder.ground is Ground.SHARED and not wish.shared:
@@ -155,6 +155,8 @@ _WORDS = {
 
 
 def _problems(found: FoundHook, what: Standing, *, is_there: bool, on_path: bool) -> list[str]:
+    if what is Standing.ABSENT:
+        return _orphaned(found)
     ours = script_of(found) if what in RUNS else None
     if ours is None or found.hook is None:
         return []
@@ -171,6 +173,12 @@ def _problems(found: FoundHook, what: Standing, *, is_there: bool, on_path: bool
     if ours.version != hook_text.VERSION:
         said.append("it is of another version of reviewbot: run `reviewbot hook install` again")
     return said
+
+
+def _orphaned(found: FoundHook) -> list[str]:
+    """A hook that was kept, and that nobody runs since ours was removed by hand."""
+    kept = f"{found.name}{BEFORE}"
+    return [f"{kept} is there, and nothing runs it: rename it to {found.name} to have it back"] if found.before else []
 
 
 def _of_others(found: FoundHook, hook: HookFile) -> Standing:
@@ -202,6 +210,11 @@ def _put(found: FoundHook, what: Standing, text: bytes, *, force: bool) -> Plan:
 
 
 def _taken_away(found: FoundHook, file: str) -> Plan:
+    writes = hook_text.manager(found.hook.content) if found.hook else None
+    if found.before and writes and hook_text.manager(found.before.content) == writes:
+        # It stands in its place again already, and pre-commit's refuses to be called by itself.
+        steps = (Step(Act.REMOVE, found.name + BEFORE), Step(Act.REMOVE, file))
+        return Plan(found, steps, f"removed from {found.folder.shown}; {found.path} is {writes.name}'s")
     if found.before:
         return Plan(found, (Step(Act.MOVE, found.name + BEFORE, file),), f"removed; {found.path} is again what it was before")
     return Plan(found, (Step(Act.REMOVE, file),), f"removed from {found.folder.shown}")

@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 
 from reviewbot.screen import hidden, secrets
+from reviewbot.screen.storable import storable as storable
 
 _ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\^_])|\x9b[0-?]*[ -/]*[@-~]")
 _COLOUR = r"\x1b\[[0-9;]*m"
 _LINE_COMMAND = re.compile(rf"(?m)^((?:{_COLOUR}|[^\S\n])*):(?=:)")
 _OLD_COMMAND = re.compile(r"##(?=\[)")
-_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _UNDECODABLE = re.compile("[\udc80-\udcff]")
 
 
@@ -18,7 +18,7 @@ def text(words: str) -> str:
     """No colour sequences, hidden characters and undecodable bytes visible, known secrets redacted. Lines and tabs stay."""
     stripped = _ANSI.sub("", words).replace("\r\n", "\n").rstrip("\r")
     redacted = secrets.redact(stripped)[0]
-    visible = hidden.visible(_UNDECODABLE.sub(_escaped, redacted))
+    visible = hidden.visible(_UNDECODABLE.sub(lambda byte: storable(byte.group()), redacted))
     return visible if visible == redacted else secrets.redact(visible)[0]
 
 
@@ -42,15 +42,3 @@ def shortened(words: str, limit: int) -> str:
     if len(words) <= limit:
         return words
     return f"{words[:limit].rstrip()} … ({len(words) - limit:,} characters left out)"
-
-
-def storable(words: str) -> str:
-    """``words`` without what JSON readers refuse: undecodable bytes and NUL as ``\\xNN``, half pairs as ``\\uNNNN``."""
-    return _UNSTORABLE.sub(_escaped, words)
-
-
-def _escaped(match: re.Match[str]) -> str:
-    code = ord(match.group())
-    if 0xDC80 <= code <= 0xDCFF:  # how surrogateescape holds the byte
-        return f"\\x{code - 0xDC00:02x}"
-    return f"\\x{code:02x}" if code < 0x80 else f"\\u{code:04x}"

@@ -13,7 +13,7 @@ from reviewbot.adapters.git import GitRepo
 from reviewbot.adapters.installed import Extension
 from reviewbot.adapters.sandbox.survey import Rung, Spot, rungs, spots
 from reviewbot.config import Configuration
-from reviewbot.errors import GitError, RepositoryError, RevisionError
+from reviewbot.errors import ConfigError, GitError, RepositoryError, RevisionError
 from reviewbot.events.target import whole
 from reviewbot.wiring import hosting, languages, outside
 from reviewbot.wiring.rooms import open_repository
@@ -52,10 +52,13 @@ def diagnose(directory: Path, environment: Mapping[str, str], configuration: Con
         yield from languages.lines(paths, _finder(ground, good), has_own=has_own)
     if interpreters.project:
         yield "tests", "ok", f"run with the project's own {interpreters.project}", ""
-    else:
+    elif any(path.endswith(".py") for path in paths):
         step = "make a .venv with the project's dependencies and pytest in it"
         yield "tests", "warn", "no environment of the project's own: tests run with reviewbot's Python", step
-    yield from _extensions(outside.extensions())
+    try:
+        yield from _extensions(outside.extensions())
+    except ConfigError as exc:
+        yield "extension", "warn", exc.message, exc.hint
 
 
 def _extensions(found: Iterable[Extension]) -> Iterator[Line]:

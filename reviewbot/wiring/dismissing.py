@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import stat
 import tempfile
-from collections.abc import Collection
-from contextlib import ExitStack, suppress
+from collections.abc import Collection, Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -108,6 +109,18 @@ class Shelf:
 
 def _words(one: Dismissal) -> tuple[str, str | None, str, str]:
     return one.path, one.rule, one.title, one.line
+
+
+@contextmanager
+def alone(order: Order) -> Iterator[Shelf]:
+    """``shelf`` for who writes it: of several at once each sees what the one before has written. Raises as ``shelf`` does."""
+    handle = os.open(shelf(order).path.parents[1], os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with suppress(OSError):  # a file system without locks: it is written all the same
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield shelf(order)
+    finally:
+        os.close(handle)
 
 
 def shelf(order: Order) -> Shelf:

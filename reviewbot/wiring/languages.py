@@ -32,7 +32,13 @@ LANGUAGES = (
         "ESLint, tsc and the test script do not run",
     ),
     Language("shell", (".sh", ".bash"), (), (("shellcheck", "sudo apt-get install shellcheck"),), "only their syntax is checked"),
-    Language("SQL", (".sql",), (), (("sqlfluff", "pip install sqlfluff"),), "they are not linted"),
+    Language(
+        "SQL",
+        (".sql",),
+        (),
+        (("sqlfluff", "pip install sqlfluff, and write a .sqlfluff: without one it does not run"),),
+        "they are not linted",
+    ),
     Language(
         "workflow",
         (".yml", ".yaml"),

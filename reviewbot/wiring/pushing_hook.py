@@ -69,10 +69,11 @@ def heeding(order: Order) -> tuple[Order, tuple[str, ...]]:
     """The order with what is dismissed in the work tree, and what is to be said of that. Whoever pushes is at the keyboard and
     decides what is told there: what was dismissed a minute ago need not be committed, nor be on the remote."""
     try:
-        held = dismissing.shelf(order).held
+        shelf = dismissing.shelf(order)
     except UsageError as error:
         return order, (f"what {FILE} of the work tree dismisses is not known: {error}",)
-    return replace(order, dismissals=Dismissals(held)), ()
+    # Where the last one was taken back, nothing is dismissed: the file of the base commit has no say then.
+    return (order if shelf.data is None else replace(order, dismissals=Dismissals(shelf.held, is_final=True))), ()
 
 
 def prospect(order: Order, part: Range) -> Prospect:

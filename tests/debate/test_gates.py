@@ -91,3 +91,10 @@ def test_a_raiser_answers_once_in_the_second_round_and_nobody_hears_their_own_wo
     asks = hearing.asks([case], SEATS, number=number, seconds=1.0)
     assert [ask.seat.name for ask in asks if isinstance(ask.question, Rebuttal)] == (["critic"] if asked else [])
     assert not any(f"the {ask.seat.name} says" in repr(ask.question) for ask in asks)
+
+
+def test_a_file_whose_name_is_no_utf_8_is_meant_by_the_name_that_can_be_written() -> None:
+    gate = Gate.of((a_passage("caf\udce9.py", "x = 1"),), {"caf\udce9.py"}, Ledger())
+    admitted = gate.admit(a_claim("caf\\xe9.py", 1, "x = 1"))
+    assert isinstance(admitted, Claim)
+    assert admitted.path == "caf\udce9.py"

@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from reviewbot.cli import main
+from reviewbot.config.dismissed import read
 from reviewbot.domain.dismissal import FILE
 from tests.repo import Repo
 
@@ -195,3 +197,15 @@ def test_the_hook_before_a_commit_heeds_the_same_file_at_once(desk: Desk) -> Non
     assert [desk.run(*hook).returncode for _ in range(2)] == [0, 0]
     desk.dismiss("--undo", "F1")
     assert desk.run(*hook).returncode == 1, "what was remembered of the commit is not played again"
+
+
+def test_several_dismissals_at_once_are_all_written_down(git_repo: Repo) -> None:
+    names = ("a", "b", "c", "d")
+    for name in names:
+        git_repo.write(f"{name}.py", f"def {name}(x):\n    breakpoint()\n    return x\n")
+    git_repo.git("add", ".")
+    desk = Desk(git_repo)
+    assert [path for path, _, _ in told(desk.review("--staged"))] == [f"{name}.py" for name in names]
+    with ThreadPoolExecutor(len(names)) as pool:
+        list(pool.map(lambda number: desk.dismiss(f"F{number}", "--reason", "meant so"), range(1, len(names) + 1)))
+    assert {one.path for one in read(desk.file().read_bytes(), FILE)} == {f"{name}.py" for name in names}

@@ -135,6 +135,15 @@ def test_comments_and_what_people_wrote_in_their_own_way_stay() -> None:
     )
 
 
+@pytest.mark.parametrize("key", ["dismissed:  # by path", "dismissed: []  # none yet"])
+def test_a_comment_beside_the_key_costs_no_comment(key: str) -> None:
+    by_hand = f"# ours\nversion: 1\n{key}\n".encode()
+    more = added(by_hand, [ONE], FILE)
+    assert read(more, FILE) == (ONE,)
+    assert more.decode().startswith(f"# ours\nversion: 1\n{key.replace(' []', '')}\n")
+    assert taken(more, [ONE.fingerprint], FILE).decode() == by_hand.decode().replace("dismissed:  #", "dismissed: []  #")
+
+
 def test_branches_merge_where_they_write_in_different_places_and_else_a_person_is_asked(git_repo: Repo) -> None:
     def branch(name: str, more: Dismissal) -> None:
         git_repo.git("checkout", "-q", "-b", name, "main")

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 from reviewbot.adapters import installed
+from reviewbot.adapters.installed import Extension
 from reviewbot.adapters.panel.vendors import known_vendor, open_provider
 from reviewbot.adapters.tools import outside as outside_tool
 from reviewbot.config import Source, load
 from reviewbot.errors import ConfigError
 from reviewbot.ports import Account
-from reviewbot.wiring import outside
+from reviewbot.wiring import diagnosis, outside
 from tests.extension.conftest import Workplace, seated
 from tests.extension.gateway import Gateway
 from tests.extension.stock import lay
@@ -89,6 +90,22 @@ def test_a_broken_package_is_one_error_that_names_it(laid: Callable[..., Path], 
     assert caught.value.hint == installed.UPDATE
 
 
+@pytest.mark.parametrize("broken", ["entry_points.txt", "METADATA"])
+def test_a_package_that_says_nothing_legible_of_itself_is_one_error(laid: Callable[..., Path], broken: str) -> None:
+    folder = laid("odd-package", "X = 1", {"parser": {"odd": "X"}})
+    (folder / "odd_package-1.0.dist-info" / broken).write_bytes(
+        b"[console_scripts]\nnothing\n" if broken != "METADATA" else b"\xff"
+    )
+    for look in (outside.extensions, lambda: outside.parser("odd")):
+        with pytest.raises(ConfigError, match="what an installed package says of itself cannot be read"):
+            look()
+
+
+def test_a_package_without_a_name_is_listed_by_its_module(laid: Callable[..., Path]) -> None:
+    (laid("odd-package", "X = 1", {"parser": {"odd": "X"}}) / "odd_package-1.0.dist-info" / "METADATA").unlink()
+    assert "odd_package:X" in [one.origin for one in outside.extensions()]
+
+
 @pytest.mark.parametrize("kind", USE)
 def test_a_name_that_two_packages_add_is_nobodys(laid: Callable[..., Path], kind: str) -> None:
     laid("first-package", "raise SystemExit", {kind: {"same": "X"}})
@@ -97,6 +114,13 @@ def test_a_name_that_two_packages_add_is_nobodys(laid: Callable[..., Path], kind
         USE[kind]("same")
     assert caught.value.message == f"the {kind} 'same' is added by first-package 1.0 and second-package 2.1"
     assert caught.value.hint == "remove all of these packages but one"
+
+
+def test_doctor_warns_of_a_name_that_two_packages_add() -> None:
+    both = [Extension("tool", "same", package, "1.0", "m:X") for package in ("first", "second")]
+    *_, (_, state, text, step) = diagnosis._extensions(both)
+    assert (state, text) == ("warn", "the tool same is added by first 1.0 and second 1.0")
+    assert step == "remove all of them but one"
 
 
 def test_names_of_reviewbots_own_cannot_be_taken(laid: Callable[..., Path]) -> None:

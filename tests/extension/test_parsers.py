@@ -77,6 +77,8 @@ WRONG = {
     "return [Remark(b'a.py', 1, 'm')]": "not JSON serializable",
     "return [Remark('a.py', '1', 'm')]": "made something else than it says",
     "return [Remark('a.py', -1, 'm')]": "made something else than it says",
+    "return [Remark('a.py', 1, 'm' * 20_000) for _ in range(1_000)]": f"it made is larger than {parse_apart.MOST_BYTES} bytes",
+    "os.write(3, b'x' * 10**8); return ()": "it ended with 1 and made nothing",
     "return [Remark('a.py', 10**40, 'm')]": "cannot be carried over",
     "return [Remark('a.py', 1, 'm', grade=9)]": "made something else than it says",
     "return [Remark('a.py', 1, 'm', rule=1)]": "made something else than it says",
@@ -106,6 +108,17 @@ def test_it_has_no_environment_and_what_it_prints_is_dropped(
     body = "print('{}'); return [Remark('a.py', 1, repr(sorted(set(os.environ) - {'LC_CTYPE'})) + os.getcwd())]"
     assert parser(body).read(REPORT)[0].message == "[]/"
     assert os.environ["ANTHROPIC_API_KEY"]
+
+
+def test_what_a_program_prints_that_it_calls_is_dropped_too(parser: Callable[..., RemarkParser]) -> None:
+    assert parser("os.system('echo hello'); os.write(1, b'x' * 10**8); return [Remark('a.py', 1, 'm')]").read(REPORT)
+
+
+def test_what_it_leaves_running_keeps_nobody_waiting(
+    parser: Callable[..., RemarkParser], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(parse_apart, "SECONDS", 5.0)
+    assert parser("os.system('sleep 10 &'); return [Remark('a.py', 1, 'm')]").read(REPORT)
 
 
 def test_what_it_makes_is_bounded(parser: Callable[..., RemarkParser]) -> None:

@@ -124,6 +124,10 @@ WRONG = {
     "somebody who does not sit": (ending(Counsel(""), (ask(a_seat("stranger")),)), "somebody who does not sit"),
     "another model on a seat": (ending(Counsel(""), (ask(replace(TRIO[0], model="x:y")),)), "somebody who does not sit"),
     "another kind of question": (ending(Counsel(""), (Ask(TRIO[0], FirstPass(DOSSIER)),)), "may ask Consultation and Synthesis"),
+    "a time that is none": (ending(Counsel(""), (ask(timeout_seconds=None),)), "TypeError"),
+    "a time below nothing": (ending(Counsel(""), (ask(timeout_seconds=-1.0),)), "timeout_seconds is more than 0"),
+    "words that are none": (ending(Counsel(""), (Ask(TRIO[0], Consultation(DOSSIER, None)),)), "a text is expected"),  # type: ignore[arg-type]
+    "a dossier that is none": (ending(Counsel(""), (Ask(TRIO[0], Consultation(None, "why?")),)), "about a Dossier"),  # type: ignore[arg-type]
     "an experiment": (ending(Counsel(""), (Experiment("x", None),)), "may ask Consultation and Synthesis"),  # type: ignore[arg-type]
 }
 

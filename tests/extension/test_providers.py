@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from reviewbot.adapters.panel.outside import OutsideProvider
-from reviewbot.ports import Account, Completion, Fault, ModelCall, ProviderError, Stop
+from reviewbot.ports import Account, Completion, Fault, ModelCall, ProviderError, Stop, Tokens, ToolCall
 
 KEY = "a-key-of-no-known-form"
 CALL = ModelCall("m", "", "", "", {}, "x")
@@ -71,5 +71,23 @@ def test_its_own_faults_and_a_cancel_are_what_they_are() -> None:
 def test_an_answer_that_is_none_is_a_fault() -> None:
     with pytest.raises(ProviderError, match="odd answered with dict, no Completion"):
         asyncio.run(around(dict).complete(CALL, lambda: None))
-    made = Completion(Stop.END, "yes")
+    made = Completion(Stop.END, "yes", Tokens(1), (ToolCall("a", "b", "{}"),))
     assert asyncio.run(around(lambda: made).complete(CALL, lambda: None)) is made
+
+
+ODD: dict[str, Any] = {
+    "stop": Completion("end", "yes"),  # type: ignore[arg-type]
+    "text": Completion(Stop.END, None),  # type: ignore[arg-type]
+    "tokens": Completion(Stop.END, "yes", Tokens("5")),  # type: ignore[arg-type]
+    "tokens below nothing": Completion(Stop.END, "yes", Tokens(output=-1)),
+    "tool_calls": Completion(Stop.TOOLS, tool_calls=(ToolCall(7, "search", "{}"),)),  # type: ignore[arg-type]
+    "tool_calls of JSON": Completion(Stop.TOOLS, tool_calls=({"id": "a"},)),  # type: ignore[arg-type]
+    "request_id": Completion(Stop.END, "yes", request_id=7),  # type: ignore[arg-type]
+}
+
+
+@pytest.mark.parametrize("how", ODD)
+def test_a_field_that_a_server_filled_with_something_else_is_a_fault(how: str) -> None:
+    with pytest.raises(ProviderError, match=f"odd answered with a Completion whose {how.split()[0]} is none") as caught:
+        asyncio.run(around(lambda: ODD[how]).complete(CALL, lambda: None))
+    assert caught.value.fault is Fault.UNREADABLE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -71,9 +71,26 @@ for _ in range(2_000):
     _inner["a"] = {}
     _inner = _inner["a"]
 
+
+class Lost(Mapping[str, Any]):
+    """A result that is read when it is looked at, and gone by then."""
+
+    def __getitem__(self, key: str) -> Any:
+        raise OSError(key)
+
+    def __iter__(self) -> Iterator[str]:
+        raise OSError("gone")
+
+    def __len__(self) -> int:
+        return 1
+
+
 FAILS = {
     "it raises": (raising(KeyError("x")), "the tool failed (KeyError: 'x')"),
     "it leaves": (raising(SystemExit(0)), "the tool failed (SystemExit: 0)"),
+    "it fails while it is read": (Lost, "the tool failed (OSError: gone)"),
+    "it fails while a part is read": (lambda: {"a": Lost()}, "the tool failed (OSError: gone)"),
+    "it refuses in a way that is none": (raising(Declined("no", "x")), "the tool failed (ValueError"),  # type: ignore[arg-type]
     "it tells a key": (raising(ValueError(KEY)), "the tool failed (ValueError: «secret:aws-access-key»)"),
     "no object": (lambda: ["a"], "it is no object"),
     "nothing": (lambda: None, "it is no object"),
@@ -96,10 +113,10 @@ def test_what_it_does_wrong_is_told_to_the_model_and_nothing_ends(how: str) -> N
     assert words in document["error"]["message"]
 
 
-@pytest.mark.parametrize("error", [Declined(Why.MISSING, "no such owner", ["ada"]), Declined(Why.MISSING, "no such owner", {1})])
-def test_it_may_refuse_as_ours_do(error: Declined) -> None:
-    document, is_error = told(raising(error))
-    expected = ["ada"] if error.expected == ["ada"] else None
+@pytest.mark.parametrize("named", [["ada"], {1}, ["x" * page.MOST_BYTES]])
+def test_it_may_refuse_as_ours_do(named: Any) -> None:
+    document, is_error = told(raising(Declined(Why.MISSING, "no such owner", named)))
+    expected = ["ada"] if named == ["ada"] else None
     assert (document, is_error) == ({"error": {"kind": "not_found", "message": "no such owner", "expected": expected}}, True)
 
 

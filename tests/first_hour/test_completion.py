@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot import cli
-from reviewbot.cli import completion
+from reviewbot.cli import completion, suggest
 from tests.cli.test_startup import HEAVY
 from tests.first_hour.terminal import Terminal
 from tests.repo import Repo
@@ -168,3 +168,23 @@ def test_findings_of_the_last_review_are_offered_with_their_titles(git_repo: Rep
     assert found
     assert all(line.startswith("plain,F") and "\ta.py: " in line for line in found)
     assert offered("sessions show ", git_repo.path, newcomer) == []
+
+
+def test_what_is_told_beside_a_word_is_one_legible_line() -> None:
+    (item,) = suggest.fitting([("F1", "a\x1b[2Jb\nc" + "d" * 200)], "F")
+    assert item.help is not None
+    assert item.help.startswith("a⟨U+001B⟩[2Jb c")
+    assert len(item.help) == suggest.MOST_HELP
+
+
+def test_the_repository_is_the_one_that_is_named_whatever_the_environment_says(git_repo: Repo, newcomer: Path) -> None:
+    git_repo.write("a.py", "")
+    git_repo.commit()
+    done = asked("review ma", git_repo.path, newcomer, GIT_DIR="/nonexistent")
+    assert "plain,main" in done.stdout
+
+
+def test_looking_for_debates_makes_no_ledger(git_repo: Repo, newcomer: Path) -> None:
+    before = {path for path in newcomer.rglob("*") if path.is_file()}
+    assert offered("sessions show ", git_repo.path, newcomer) == []
+    assert {path for path in newcomer.rglob("*") if path.is_file()} == before

@@ -134,6 +134,32 @@ def test_who_has_no_name_is_told_how_to_get_one(git_repo: Repo) -> None:
     assert looked(git_repo)["identity"][0][0] == "ok"
 
 
+def test_a_token_of_github_is_no_key_of_a_model(git_repo: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GITHUB_TOKEN", "canary")
+    assert told(git_repo)["keys"][0]["state"] == "open"
+
+
+def test_pythons_tests_are_missed_only_where_there_is_python(git_repo: Repo) -> None:
+    git_repo.write("a.go", "package a\n")
+    git_repo.commit()
+    assert "tests" not in told(git_repo)
+    git_repo.write("a.py", "")
+    git_repo.commit()
+    assert told(git_repo)["tests"][0]["next_step"].startswith("make a .venv")
+
+
+def test_a_package_that_cannot_be_read_is_a_line_and_no_end(
+    git_repo: Repo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    info = tmp_path / "packages" / "odd-1.0.dist-info"
+    info.mkdir(parents=True)
+    (info / "METADATA").write_text("Name: odd\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text("[console_scripts]\nnothing\n")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(info.parent), str(Path(cli.__file__).parents[2])]))
+    (line,) = told(git_repo)["extension"]
+    assert (line["state"], line["next_step"]) == ("warn", "install it again")
+
+
 def test_outside_of_a_repository_only_what_concerns_the_user_is_told(tmp_path: Path) -> None:
     found = {line.name for line in diagnosis_place.look(tmp_path, {"HOME": str(tmp_path), "SHELL": "/bin/zsh"})}
     assert found == {"config", "completion"}

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from reviewbot import cli
 from reviewbot.cli import init as command
 from reviewbot.cli import init_plan, init_workflows
+from reviewbot.cli.init_ask import Said, asked
 from reviewbot.cli.init_origin import named, of_clone
 from reviewbot.cli.init_write import standing, written
 from reviewbot.errors import OutputError, UsageError
@@ -89,6 +90,13 @@ def test_a_review_makes_fixes_where_there_is_a_workflow_that_commits_them(git_re
     assert "gh variable set REVIEWBOT_AUTOFIX --body true" in capfd.readouterr().err
 
 
+def test_a_workflow_that_commits_alone_says_what_the_review_needs(git_repo: Repo, capfd) -> None:
+    assert run(git_repo, "--workflow", "autofix", "--action-ref", REFERENCE) == 0
+    assert "review.yml must say 'autofix: suggest'" in capfd.readouterr().err
+    assert run(git_repo, "--workflow", "autofix", "--workflow", "review", "--action-ref", REFERENCE) == 0
+    assert "must say" not in capfd.readouterr().err
+
+
 def test_where_nobody_knows_the_action_the_placeholder_stays_and_is_said(git_repo: Repo, capfd, monkeypatch) -> None:
     told_by_pypi(monkeypatch)
     assert run(git_repo, "--yes", "--workflow", "review") == 0
@@ -157,6 +165,40 @@ def test_one_file_in_the_way_means_that_none_is_written(git_repo: Repo, capfd) -
     assert run(git_repo, "--config", "--workflow", "review", "--workflow", "audit") == 2
     assert "review.yml is there already; nothing was written; replace it with --force" in capfd.readouterr().err
     assert files(git_repo) == {".github/workflows/review.yml"}
+
+
+def test_a_dry_run_shows_what_would_take_the_place_of_a_file_that_is_there(git_repo: Repo, capfd) -> None:
+    git_repo.write(".reviewbot.yml", "version: 1\n")
+    assert run(git_repo, "--config", "--dry-run") == 0
+    assert "==> .reviewbot.yml <==" in capfd.readouterr().out
+    assert (git_repo.path / ".reviewbot.yml").read_text() == "version: 1\n"
+
+
+def test_a_table_in_pyproject_is_not_put_out_of_force_unasked(git_repo: Repo, capfd) -> None:
+    git_repo.write("pyproject.toml", '[tool.reviewbot.review]\nfail_on = "high"\n')
+    assert run(git_repo, "--yes") == 2
+    assert "pyproject.toml has [tool.reviewbot]" in capfd.readouterr().err
+    assert files(git_repo) == {"pyproject.toml"}
+    assert run(git_repo, "--yes", "--no-config") == 0
+    assert run(git_repo, "--yes", "--force") == 0
+    assert files(git_repo) == {"pyproject.toml", ".reviewbot.yml"}
+
+
+def test_the_step_that_adds_the_files_works_from_any_folder(git_repo: Repo, capfd, monkeypatch) -> None:
+    folder = git_repo.path / "a folder"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    assert run(git_repo, "--config") == 0
+    (line,) = [line for line in capfd.readouterr().err.splitlines() if " add .reviewbot.yml" in line]
+    subprocess.run(["sh", "-c", line.partition("  it counts")[0]], check=True, env=git_repo.environment)
+    assert git_repo.git("diff", "--cached", "--name-only").split() == [".reviewbot.yml"]
+
+
+def test_nothing_is_written_among_gits_own_files(tmp_path: Path, git_repo: Repo, capfd) -> None:
+    git_repo.git("clone", "-q", "--bare", ".", str(tmp_path / "bare"))
+    assert cli.main(["init", "--yes", "-C", str(tmp_path / "bare")]) == 2
+    assert "is a bare repository; go to a folder with a work tree" in capfd.readouterr().err
+    assert not (tmp_path / "bare" / ".reviewbot.yml").exists()
 
 
 def test_a_folder_that_is_a_link_is_not_followed(git_repo: Repo, tmp_path: Path, capfd) -> None:
@@ -267,6 +309,12 @@ def test_at_a_terminal_it_asks_shows_and_writes_what_was_agreed(git_repo: Repo) 
     assert "openai_api_key" in text
     assert "gemini" not in text
     assert "canary" not in terminal.said + text
+
+
+def test_a_pre_commit_configuration_names_the_reviewbot_that_runs_here_also_where_it_is_asked_for() -> None:
+    known = init_workflows.action(REFERENCE)
+    said = Said(configuration=False, hooks="pre-commit", workflows=())
+    assert asked(said, init_plan.Ground(is_repository=True), origin=lambda: known, force=False).uses == known
 
 
 def test_a_no_at_the_end_writes_nothing(git_repo: Repo) -> None:

@@ -169,8 +169,12 @@ def test_pre_commit_over_ours_and_ours_over_pre_commits_run_each_once(lab: Frame
     assert ran.code == 0, ran.err
     assert ran.err.count("hook id: reviewbot") == 1
     assert lab.reviewbot("hook", "uninstall").code == 0
-    lab.stage("third.py", BROKEN)
-    assert lab.commit().code == 1
+    lab.stage("third.py", CLEAN)
+    ran = lab.commit()
+    assert ran.code == 0, ran.err
+    lab.stage("fourth.py", "def f(x):\n    breakpoint()\n    return x\n")
+    ran = lab.commit()
+    assert (ran.code, ran.err.count("hook id: reviewbot")) == (1, 1)
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from tests.hooks.lab import BROKEN, CLEAN
 from tests.hooks.pushing import Pushes
 
 ZERO = "0" * 40
+DEBUGGED = "def f(x):\n    breakpoint()\n    return x\n"
 
 
 @pytest.fixture
@@ -213,3 +214,65 @@ def test_tests_are_run_as_in_a_review(pushes: Pushes):
     stopped = pushes.git("push", "origin", "main", check=False)
     assert stopped.code == 1, stopped.err
     assert "test_double" in stopped.err
+
+
+def test_the_last_dismissal_that_is_taken_back_spares_nothing_at_a_push(pushes: Pushes):
+    pushes.change("second.py", BROKEN)
+    pushes.hook("pre-push", "--fail-on", "low")
+    assert pushes.git("push", "origin", "main", check=False).code == 1
+    assert pushes.reviewbot("dismiss", "F1", "--reason", "meant so").code == 0
+    pushes.git("rm", "-q", "--cached", "second.py")
+    pushes.git("add", ".reviewbot")
+    pushes.git("commit", "-q", "--amend", "-m", "Dismiss it")
+    pushes.git("push", "-q", "origin", "main")
+    pushes.change("second.py", BROKEN)
+    assert pushes.git("push", "--dry-run", "origin", "main").code == 0
+    assert pushes.reviewbot("dismiss", "--undo", "F1").code == 0
+    stopped = pushes.git("push", "origin", "main", check=False)
+    assert stopped.code == 1
+    assert "medium  second.py:1 " in stopped.err
+
+
+def test_a_push_that_a_hook_of_pre_commit_makes_is_reviewed_as_git_tells_it(pushes: Pushes):
+    pushes.git("checkout", "-q", "-b", "topic")
+    pushes.change("second.py", BROKEN)
+    pushes.git("checkout", "-q", "main")
+    pushes.hook("pre-push")
+    ran = pushes.git("push", "origin", "topic", env={"PRE_COMMIT": "1"})
+    assert "reviewing topic (1 commit" in ran.err
+    assert "medium  second.py:1 " in ran.err
+
+
+def test_a_finding_in_a_file_whose_name_is_no_utf_8_costs_no_other_and_stops_the_push(pushes: Pushes):
+    pushes.repo.write("second.py", DEBUGGED)
+    (pushes.path / os.fsdecode(b"caf\xe9.py")).write_text(DEBUGGED)
+    pushes.repo.commit("Two files")
+    pushes.hook("pre-push", "--fail-on", "low")
+    stopped = pushes.git("push", "origin", "main", check=False)
+    assert stopped.code == 1
+    assert "second.py:2 " in stopped.err
+    assert "caf\\xe9.py:2 " in stopped.err
+
+
+def test_a_branch_whose_name_steers_a_terminal_or_is_no_utf_8_is_told_harmlessly(pushes: Pushes):
+    name = os.fsdecode("top\u202e\x9bic".encode() + b"\xe9")
+    pushes.git("checkout", "-q", "-b", name)
+    pushes.change("second.py", BROKEN)
+    pushes.hook("pre-push")
+    ran = pushes.git("push", "--dry-run", "origin", name)
+    said = "\n".join(line for line in ran.err.splitlines() if "reviewbot: " in line)
+    assert "1 finding in top" in said
+    assert not {"\u202e", "\x9b", "\udce9"} & set(said)
+    line = f"refs/heads/{name} {pushes.id('HEAD')} refs/heads/{name} {ZERO}\n"
+    ran = pushes.reviewbot("hook", "run", "pre-push", "--format", "json", "origin", "x", stdin=os.fsencode(line))
+    assert ran.document["parts"][0]["refs"] == ["top\u202e\x9bic\\xe9"]
+
+
+def test_a_configuration_of_the_operator_that_cannot_be_read_stops_a_push_only_where_that_is_strict(pushes: Pushes):
+    pushes.change("second.py", BROKEN)
+    wrong = {"REVIEWBOT__HOOK__SECONDS": "soon"}
+    pushes.hook("pre-push")
+    ran = pushes.git("push", "--dry-run", "origin", "main", env=wrong)
+    assert "NOT REVIEWED this push: hook.seconds is 'soon'" in ran.err
+    pushes.hook("pre-push", "--strict")
+    assert pushes.git("push", "--dry-run", "origin", "main", env=wrong, check=False).code == 1

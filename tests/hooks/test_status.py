@@ -94,6 +94,28 @@ def test_a_hook_that_is_called_by_pre_commits_own_is_installed(git_repo: Repo) -
     assert (folder / "pre-commit").read_text() == foreign.PRE_COMMIT
 
 
+def test_pre_commits_hook_is_not_made_its_own_legacy_when_ours_between_them_goes(git_repo: Repo) -> None:
+    """It refuses to be called by itself: no commit would be possible."""
+    folder = folder_of(git_repo)
+    put(folder / "pre-commit", foreign.PRE_COMMIT)
+    put(folder / "pre-commit.legacy", hook_text.script("pre-commit", sys.executable).decode())
+    put(folder / "pre-commit.before-reviewbot", foreign.PRE_COMMIT.replace("python3", "python3.10"))
+    hooks.uninstall(git_repo.path, around(git_repo))
+    assert {path.name for path in folder.iterdir() if path.suffix != ".sample"} == {"pre-commit"}
+    assert (folder / "pre-commit").read_text() == foreign.PRE_COMMIT
+
+
+def test_where_ours_was_removed_by_hand_it_is_told_that_nothing_runs_what_it_ran_first(git_repo: Repo) -> None:
+    hook = put(folder_of(git_repo) / "pre-commit")
+    hooks.install(git_repo.path, around(git_repo), Wish(("pre-commit",)))
+    hook.unlink()
+    words = "pre-commit.before-reviewbot is there, and nothing runs it: rename it to pre-commit to have it back"
+    told = first(git_repo)
+    assert (told.standing, told.problems) == (Standing.ABSENT, (words,))
+    assert hooks.uninstall(git_repo.path, around(git_repo), Wish(("pre-commit",))) == (f"pre-commit: not installed; {words}",)
+    assert not hook.exists(), "somebody may have meant that"
+
+
 def test_a_link_is_told_as_one(git_repo: Repo) -> None:
     put(git_repo.path / "hook", hook_text.script("pre-commit", sys.executable).decode())
     (folder_of(git_repo) / "pre-commit").symlink_to("../../hook")

@@ -298,3 +298,12 @@ def test_what_others_say_about_a_change_changes_nothing_of_what_fixed_rules_say(
         assert answer(seat, FirstPass(quiet)) == answer(seat, FirstPass(loud))
         packet = packet_of(item, EVAL, "a.py")
         assert answer(seat, CrossExamination(packet, quiet)) == answer(seat, CrossExamination(packet, loud))
+
+
+def test_a_name_that_is_no_utf_8_is_said_so_that_every_answer_can_be_read() -> None:
+    item = quadratic(path="caf\udce9.py")
+    dossier = a_dossier(a_passage("caf\udce9.py", LOOP), ledger=Ledger(items=(item,)))
+    chair = next(one for one in SEATS if one.name == "optimizer")
+    said = asyncio.run(StaticPanel().ask(Ask(chair, FirstPass(dossier))))
+    (claim,) = reply.claims(said.text, chair)
+    assert claim.path == "caf\\xe9.py"

@@ -32,6 +32,8 @@ MOST_DEEP = 8
 """Levels of a result, and of a schema."""
 MOST_SIZE = 8 * page.MOST_BYTES
 """Bytes of a result before it is screened, which takes time."""
+MOST_EXPECTED = page.MOST_BYTES // 2
+"""Bytes of what a refusal names beside its message: both must fit on a page."""
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,39}")
 _KINDS = frozenset({"string", "integer", "number", "boolean", "array", "null"})
 
@@ -47,11 +49,31 @@ class OutsideTool:
     def answer(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
         """What it gives. Raises Declined, GitError."""
         try:
-            made = self._in_time(arguments)
+            return self._in_time(arguments)
         except Broken as exc:
             raise Declined(Why.FAILED, f"the tool failed ({exc})") from exc
         except TimeoutError as exc:
             raise Declined(Why.TIMEOUT, f"the tool took longer than {SECONDS:g} s") from exc
+
+    def _in_time(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What the tool returned. Raises Broken, TimeoutError, Declined, GitError. One that never returns is left behind in its
+        thread, which keeps nobody from going home."""
+        answered: Future[Mapping[str, Any]] = Future()
+
+        def work() -> None:
+            try:
+                with installed.guarded(Declined, GitError):
+                    answered.set_result(self._told(arguments))
+            except (Broken, Declined, GitError) as exc:
+                answered.set_exception(exc)
+
+        Thread(target=work, name=f"tool {self._one.name}", daemon=True).start()
+        return answered.result(SECONDS)
+
+    def _told(self, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+        """What it gives, as plain values. Reading them calls code of the tool, too: a mapping may be anybody's class."""
+        try:
+            made = self._tool.answer(arguments)
         except Declined as declined:
             raise _plainly(declined) from declined
         if not isinstance(made, Mapping):
@@ -60,21 +82,6 @@ class OutsideTool:
         if page.size(told) > MOST_SIZE:
             raise Declined(Why.FAILED, "the result is larger than a page: ask for less")
         return told
-
-    def _in_time(self, arguments: Mapping[str, Any]) -> Any:
-        """What the tool returned. Raises Broken, TimeoutError, Declined, GitError. One that never returns is left behind in its
-        thread, which keeps nobody from going home."""
-        answered: Future[Any] = Future()
-
-        def work() -> None:
-            try:
-                with installed.guarded(Declined, GitError):
-                    answered.set_result(self._tool.answer(arguments))
-            except (Broken, Declined, GitError) as exc:
-                answered.set_exception(exc)
-
-        Thread(target=work, name=f"tool {self._one.name}", daemon=True).start()
-        return answered.result(SECONDS)
 
 
 def named(name: str) -> Extension:
@@ -147,6 +154,8 @@ def _plainly(declined: Declined) -> Declined:
     """A refusal whose parts can be told."""
     try:
         expected = _plain(declined.expected)
+        if page.size(expected) > MOST_EXPECTED:
+            expected = None
     except Declined:
         expected = None
     return Declined(Why(declined.why), str(declined.message), expected)

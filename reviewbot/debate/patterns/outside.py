@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from reviewbot.debate.cites import Shown
@@ -17,7 +18,7 @@ from reviewbot.debate.patterns.consult import Consulting, ConsultOptions, Inquir
 from reviewbot.debate.rounds import Answers, Round
 from reviewbot.domain.answer import Counsel, Opinion
 from reviewbot.domain.debate import Seat, Table
-from reviewbot.ports import Ask, Consultation, Reply, ReplyStatus, Synthesis
+from reviewbot.ports import Ask, Consultation, Dossier, Reply, ReplyStatus, Synthesis
 
 Pattern = Callable[[Inquiry, Table, ConsultOptions], Consulting]
 """A conversation about a question: a generator that yields rounds of Asks, is sent their Replies, and returns Counsel."""
@@ -83,14 +84,15 @@ class _Hall:
 
     def asks(self, wanted: Any) -> Round:
         """A round as it is put. Raises Failed."""
-        listed = tuple(wanted) if isinstance(wanted, tuple | list) else ()
+        listed: tuple[Any, ...] = self.take(lambda: tuple(wanted)) if isinstance(wanted, tuple | list) else ()
         if not 0 < len(listed) <= MOST_ASKS:
             raise Failed(f"a round is a tuple of 1 to {MOST_ASKS} asks")
         for ask in listed:
             if not isinstance(ask, Ask) or not isinstance(ask.question, Consultation | Synthesis):
                 raise Failed("it may ask Consultation and Synthesis, and nothing else")
-            if ask.seat not in self.everyone:
+            if not isinstance(ask.seat, Seat) or ask.seat not in self.everyone:
                 raise Failed("it asks somebody who does not sit")
+            self.take(partial(_sound, ask))
         return tuple(replace(ask, timeout_seconds=min(ask.timeout_seconds, self.options.seconds)) for ask in listed)
 
     def note(self, asks: Round, sent: Answers) -> None:
@@ -112,6 +114,20 @@ def _spoken(hall: _Hall, begin: Callable[[], Consulting]) -> Any:
         sent = yield asks
         hall.note(asks, sent)
     raise Failed(f"it did not end after {MOST_ROUNDS} rounds")
+
+
+def _sound(ask: Ask) -> None:
+    """Raises TypeError for an ask whose parts are something else than they say."""
+    question = ask.question
+    if not isinstance(question, Consultation | Synthesis) or not isinstance(question.dossier, Dossier):
+        raise TypeError("a question is about a Dossier")
+    given = question.answers if isinstance(question, Synthesis) else ()
+    for text in (question.words, ask.subject, ask.complaint, *(one.answer for one in given), *(one.letter for one in given)):
+        _cut(text)
+    for text in (text for one in given for text in (*one.citations, *one.caveats)):
+        _cut(text)
+    if not all(isinstance(number, int) for number in (ask.round, ask.attempt)) or not ask.timeout_seconds > 0:
+        raise TypeError("round and attempt are numbers, timeout_seconds is more than 0")
 
 
 def _stepping(speaking: Consulting, sent: Answers | None) -> Callable[[], Any]:
