@@ -83,7 +83,7 @@ SEATS: tuple[Decorator[Any], ...] = (
         "--panel",
         metavar="NAME",
         shell_complete=suggest.panels,
-        help="Who reviews: static, models, or a configured panel; by default models where a key is set.",
+        help="Who reviews: static, models, or a configured panel; by default models where a key is set, static before a commit.",
     ),
     click.option(
         "--model",

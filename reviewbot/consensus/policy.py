@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from reviewbot.consensus import identity
 from reviewbot.domain.change import Coverage, CoverageStatus
-from reviewbot.domain.debate import Case, Proof, SettledBy, Stance, Transcript, Triage
+from reviewbot.domain.debate import STATIC_FAMILY, Case, Proof, SeatStatus, SettledBy, Stance, Transcript, Triage
 from reviewbot.domain.evidence import Category, Evidence, EvidenceKind, EvidenceStatus, Ledger, Precision, Severity
 from reviewbot.domain.review import CodeLine, Conclusion, Confidence, Finding, FindingStatus, Review, Verdict
 from reviewbot.ports import Passage
@@ -71,6 +71,11 @@ def conclusion(coverage: Iterable[Coverage], ledger: Ledger, transcript: Transcr
         if case.settled_by is SettledBy.BUDGET and case.triage is Triage.DEBATED
     ]
     reasons += [transcript.capped] if transcript.capped else []
+    reasons += [
+        f"{one.seat.name} of the static panel was lost: {one.reason}"
+        for one in transcript.attendance
+        if one.status is SeatStatus.LOST and one.seat.family == STATIC_FAMILY
+    ]
     return (Conclusion.PARTIAL if reasons else Conclusion.COMPLETE), tuple(reasons)
 
 

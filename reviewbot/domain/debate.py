@@ -44,6 +44,10 @@ class Triage(StrEnum):
     RECORDED = "recorded"
 
 
+STATIC_FAMILY = "static"
+"""Of seats that argue by fixed rules: no model answers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seat:
     """A chair at the table. ``family`` is the model family that answers: votes of one family count less.

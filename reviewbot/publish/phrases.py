@@ -9,12 +9,11 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from reviewbot.domain.change import Coverage, CoverageStatus
-from reviewbot.domain.debate import Attendance, Check, CheckOutcome, Proof, Seat, SeatStatus, SettledBy, Stance
+from reviewbot.domain.debate import STATIC_FAMILY, Attendance, Check, CheckOutcome, Proof, Seat, SeatStatus, SettledBy, Stance
 from reviewbot.domain.evidence import Evidence
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Lifecycle, Review, Suggestion, Verdict
 from reviewbot.publish import plain
 
-STATIC_FAMILY = "static"
 _SCREENED = re.compile("«secret:|⟨U\\+")
 
 

@@ -9,7 +9,19 @@ import pytest
 from reviewbot.consensus import identity
 from reviewbot.consensus.policy import PolicyOptions, Shown, conclusion, findings, verdict
 from reviewbot.domain.change import Coverage, CoverageStatus
-from reviewbot.domain.debate import Argument, Case, Position, Proof, SettledBy, Stance, Transcript, Triage
+from reviewbot.domain.debate import (
+    Argument,
+    Attendance,
+    Case,
+    Position,
+    Proof,
+    Seat,
+    SeatStatus,
+    SettledBy,
+    Stance,
+    Transcript,
+    Triage,
+)
 from reviewbot.domain.evidence import Category, CheckRun, EvidenceKind, EvidenceStatus, Ledger, Precision, Severity
 from reviewbot.domain.review import Conclusion, Confidence, FindingStatus, Verdict
 from reviewbot.testing import a_claim, a_passage, evidence_item
@@ -73,6 +85,15 @@ def test_a_proof_blocks_only_what_is_grave_and_likely_and_accepted(changes: dict
     assert verdict(Conclusion.COMPLETE, told, RAN, coverage=SEEN) is Verdict.REQUEST_CHANGES
     milder = findings(Transcript(cases=(replace(proven, **changes),)), SHOWN, PolicyOptions())  # type: ignore[arg-type]
     assert verdict(Conclusion.COMPLETE, milder, RAN, coverage=SEEN) is not Verdict.REQUEST_CHANGES
+
+
+def test_a_static_seat_that_was_lost_makes_the_review_partial_and_a_models_seat_does_not() -> None:
+    seat = Seat("critic", "critic", "static", "static")
+    lost = Attendance(seat, SeatStatus.LOST, "its answer cannot be read")
+    whole, reasons = conclusion((), RAN, Transcript(attendance=(lost,)))
+    assert (whole, reasons) == (Conclusion.PARTIAL, ("critic of the static panel was lost: its answer cannot be read",))
+    other = replace(lost, seat=replace(seat, model="openai:m", family="openai"))
+    assert conclusion((), RAN, Transcript(attendance=(other,)))[0] is Conclusion.COMPLETE
 
 
 def test_a_case_that_ran_out_of_time_makes_the_review_partial() -> None:
