@@ -100,7 +100,15 @@ def text(one: Ended, arguments: HookArguments, *, environ: Mapping[str, str]) ->
         return terminal_hook.not_reviewed(one.why, manner)
     review = one.outcome.review
     told = terminal_hook.render(review, manner) if one.is_whole or review.posted() else ""
+    told += "".join(f"{line}\n" for line in _not_run(review))
     return told if one.is_whole else told + terminal_hook.not_reviewed(_unfinished(one.part, review), manner)
+
+
+def _not_run(review: Review) -> Iterator[str]:
+    """A line that names the checks without which the review had to do, and why."""
+    gaps = [f"{check.name} ({check.reason or 'ended early'})" for check in review.checks if check.is_gap]
+    if gaps:
+        yield _laid("reviewbot: not run, or not to the end:", plain.line(", ".join(gaps)))
 
 
 def _called(part: Part) -> str:

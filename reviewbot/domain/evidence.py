@@ -125,6 +125,10 @@ ANALYSERS, API = "analysers", "api"
 """The names of the checks that only read the change: they always have something to read."""
 
 
+NO_TESTS, NOTHING_FOR_IT, NOT_WANTED = "no test file was found", "nothing in the change is for it", "it was not wanted"
+"""Why a check that is there has nothing to do."""
+
+
 @dataclass(frozen=True, slots=True)
 class CheckRun:
     """One check as it was run, or ``ran`` false with a ``reason``. ``required`` by configuration."""
@@ -138,6 +142,11 @@ class CheckRun:
     """It ran and said that something is wrong, at head."""
     cut_short: bool = False
     """It was begun and says less of the head than it should, whoever is to blame: nothing may be approved on its word."""
+
+    @property
+    def is_gap(self) -> bool:
+        """It had something to do, and did not do it, or not to its end."""
+        return self.cut_short or not (self.ran or self.reason in (NO_TESTS, NOTHING_FOR_IT, NOT_WANTED))
 
 
 @dataclass(frozen=True, slots=True)

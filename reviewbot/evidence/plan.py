@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from reviewbot.domain.evidence import CheckRun
+from reviewbot.domain.evidence import NO_TESTS, NOT_WANTED, NOTHING_FOR_IT, CheckRun
 from reviewbot.evidence import benchmarks, coverage, lint, migrations, presets, public, suite, suites, tools
 from reviewbot.evidence.coverage import Measurement
 from reviewbot.evidence.suites import Suite
@@ -30,7 +30,7 @@ def plan(view: View, options: CheckOptions) -> Plan:
 def why_not(view: View, options: CheckOptions) -> str:
     """Why nothing of the change may run, empty where it may."""
     if not options.execute:
-        return "it was not wanted"
+        return NOT_WANTED
     if not view.has_trees:
         return "there is no repository to run it in"
     return "there is no sandbox" if view.sandbox == "none" else ""
@@ -57,7 +57,7 @@ def _skipped(view: View, options: CheckOptions, reason: str) -> Iterator[CheckRu
         if reason:
             yield CheckRun("pytest", ran=False, reason=reason, required="pytest" in required)
         elif not suite.wanted(view, options):
-            yield CheckRun("pytest", ran=False, reason="no test file was found", required="pytest" in required)
+            yield CheckRun("pytest", ran=False, reason=NO_TESTS, required="pytest" in required)
     applying = {check.name for check in presets.chosen(view, options) if _applies(check, view)}
     for name in sorted(applying) if reason else ():
         yield CheckRun(name, ran=False, reason=reason, required=name in required)
@@ -67,7 +67,7 @@ def _skipped(view: View, options: CheckOptions, reason: str) -> Iterator[CheckRu
         else:
             idle = name not in options.presets or (name != "pytest" and not view.python())
         if idle:
-            yield CheckRun(name, ran=False, reason="nothing in the change is for it", required=False)
+            yield CheckRun(name, ran=False, reason=NOTHING_FOR_IT, required=False)
 
 
 def _applies(check: Tool | Suite | Measurement, view: View) -> bool:

@@ -98,7 +98,8 @@ def review(order: Order, known: Prospect, *, spent: float, observer: Observer | 
     }
     narrowed = _narrowed(order, known.range)
     outcome = wiring.review(replace(narrowed, flags={**order.flags, **limits}), observer)
-    if outcome.review.conclusion is Conclusion.COMPLETE and order.state is not None:
+    is_settled = outcome.review.conclusion is Conclusion.COMPLETE and not any(check.is_gap for check in outcome.review.checks)
+    if is_settled and order.state is not None:
         _keep(outcome.review, order.state, known)
     return outcome
 

@@ -47,6 +47,16 @@ def test_a_push_is_reviewed_and_goes_on_and_its_finding_can_be_explained(pushes:
     assert not list((pushes.folder / "tmp").iterdir()), "nothing is left behind"
 
 
+def test_checks_that_could_not_run_are_named_and_such_a_review_is_made_again(pushes: Pushes):
+    pushes.change("second.py", CLEAN)
+    pushes.hook("pre-push", "--sandbox", "none")
+    for _ in range(2):
+        said = pushes.git("push", "--dry-run", "origin", "main").err
+        assert "reviewing main" in said
+        assert "reviewbot: not run, or not to the end:" in said
+        assert "pytest (" in said
+
+
 def test_the_second_push_of_the_same_is_told_what_the_first_one_was(pushes: Pushes):
     pushes.change("second.py", BROKEN)
     pushes.hook("pre-push")
