@@ -58,13 +58,14 @@ def test_the_index_names_every_page() -> None:
 MOST_LINES = 130
 LONG = {
     "README.md": 300,
+    "docs/benchmarks.md": 260,
     "docs/commands.md": 2_000,
     "docs/configuration.md": 150,
     "docs/extending.md": 330,
     "docs/github.md": 165,
     "docs/hooks.md": 140,
 }
-"""Pages that may be longer: the way in, those that are looked up and not read, and one that shows a whole package."""
+"""Pages that may be longer: the way in, those that are looked up and not read, one that shows a whole package, and tables that a program writes."""
 
 
 @pytest.mark.parametrize("page", pages(), ids=name_of)
