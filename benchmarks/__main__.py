@@ -46,7 +46,7 @@ SCRIPTS = {
 def main() -> int:
     """Run what is wanted, print the table, and write it where that was asked for. 1 where a script did not come to its end."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Print every figure of reviewbot as ratios.")
-    parser.add_argument("--quick", action="store_true", help="few rounds and smaller changes: two minutes instead of ten")
+    parser.add_argument("--quick", action="store_true", help="few rounds and smaller changes: less time than the whole")
     parser.add_argument("--only", nargs="+", choices=SCRIPTS, metavar="NAME", help=f"some of {', '.join(SCRIPTS)}")
     parser.add_argument("--write", action="store_true", help="write the table into docs/benchmarks.md")
     options = parser.parse_args()
