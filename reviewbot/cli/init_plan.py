@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from reviewbot.cli import init_workflows as workflows
 from reviewbot.cli.init_workflows import Action
 from reviewbot.config.describe import commented_file
+from reviewbot.events.hook_text import FRAMEWORK
 
 CONFIGURATION = ".reviewbot.yml"
 PRE_COMMIT = ".pre-commit-config.yaml"
@@ -18,29 +19,6 @@ FROM_REPOSITORY = """\
     hooks:
       - id: reviewbot
       - id: reviewbot-push
-"""
-#: Where nobody knows what pre-commit could clone: the reviewbot that is installed.
-INSTALLED = """\
-  - repo: local
-    hooks:
-      - id: reviewbot
-        name: reviewbot
-        entry: reviewbot hook run pre-commit
-        language: system
-        pass_filenames: false
-        always_run: true
-        require_serial: true
-        verbose: true
-        stages: [pre-commit]
-      - id: reviewbot-push
-        name: reviewbot (push)
-        entry: reviewbot hook run pre-push
-        language: system
-        pass_filenames: false
-        always_run: true
-        require_serial: true
-        verbose: true
-        stages: [pre-push]
 """
 
 
@@ -98,7 +76,7 @@ def pieces(wishes: Wishes, *, has_pre_commit: bool) -> tuple[Piece, ...]:
 
 def snippet(uses: Action | None) -> str:
     """An entry of ``repos`` of a pre-commit configuration."""
-    return FROM_REPOSITORY.format(url=uses.url, commit=uses.commit) if uses else INSTALLED
+    return FROM_REPOSITORY.format(url=uses.url, commit=uses.commit) if uses else FRAMEWORK
 
 
 def steps(wishes: Wishes, written: tuple[Piece, ...], *, place: Ground, git: str = "git") -> str:
