@@ -1,4 +1,4 @@
-"""What every test may ask for."""
+"""What every test may ask for, and what every run does: see ``rings``, ``cpu`` and ``forkserver``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,29 @@ from pathlib import Path
 
 import pytest
 
+from tests import rings
+from tests.cpu import Budget
+from tests.forkserver import ForkServer, forking
 from tests.repo import Repo
 from tests.sandboxes import need_bubblewrap
+
+rings.use_hypothesis_profile()
+FORK_SERVER = ForkServer()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    is_controller = bool(config.getoption("numprocesses", None)) and not hasattr(config, "workerinput")
+    config.pluginmanager.register(Budget(measures=not is_controller), "cpu-budget")
+
+
+def pytest_report_header() -> str:
+    return rings.heading()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    rings.select(config, items)
+    rings.group_serial(items)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -20,6 +41,19 @@ def interruptible() -> Iterator[None]:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forked_commands() -> Iterator[None]:
+    """Commands are forked, unless the test or the ring asks for new interpreters."""
+    with forking(FORK_SERVER):
+        yield
+    FORK_SERVER.close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    FORK_SERVER.is_on = rings.FORKS and item.get_closest_marker("cold") is None
 
 
 @pytest.fixture

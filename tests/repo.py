@@ -9,6 +9,12 @@ from pathlib import Path
 AUTHOR = "Ada Lovelace"
 EMAIL = "ada@example.org"
 DATE = "2026-01-02T03:04:05+00:00"
+SETTINGS = tuple(
+    word
+    for setting in ("protocol.file.allow=always", "commit.gpgsign=false", "maintenance.auto=false", "gc.auto=0")
+    for word in ("-c", setting)
+)
+"""No second process after a commit that looks whether there is something to pack: it takes as long as the commit."""
 
 
 class Repo:
@@ -40,7 +46,7 @@ class Repo:
 
     def run(self, *args: str | bytes, stdin: bytes = b"", check: bool = True) -> bytes:
         """One git command; its output as bytes."""
-        command = ["git", "-c", "protocol.file.allow=always", "-c", "commit.gpgsign=false", *args]
+        command = ["git", *SETTINGS, *args]
         done = subprocess.run(command, cwd=self.path, env=self.environment, input=stdin, capture_output=True, check=False)
         if check and done.returncode:
             raise AssertionError(f"git {args!r} failed: {done.stderr.decode(errors='replace')}")

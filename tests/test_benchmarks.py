@@ -159,7 +159,7 @@ def test_a_table_stands_in_the_place_of_the_one_before(tmp_path: Path, monkeypat
         page.write(told)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_one_command_prints_every_ratio():
     command = [sys.executable, "-m", "benchmarks", "--quick", "--only", "diff", "command"]
     done = subprocess.run(command, cwd=TOP, capture_output=True, text=True, timeout=MOST_SECONDS, check=False)
@@ -171,7 +171,7 @@ def test_one_command_prints_every_ratio():
     assert "unidiff reads the patch" not in table
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_the_debate_is_measured():
     said = run(
         "debate.py", "--seconds=0.05", "--runs=1", "--imports=1", "--small=100", "--large=900", "--slow=1000", "--round-seconds=6"
@@ -185,31 +185,31 @@ def test_the_debate_is_measured():
     assert re.search(r"prompt of the next ask / median before .* pass$", said, re.MULTILINE)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_the_command_is_measured():
     said = run("command.py", "--lines=600", "--rounds=1")
     assert re.search(r"^  planted secrets that it names +100 % +>= 100 +pass$", said, re.MULTILINE)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_the_diff_parser_is_measured():
     assert re.search(r"^  times as fast as unidiff +\S+ × ", run("diff.py", "--lines=600"), re.MULTILINE)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_checks_are_measured():
     said = run("proof.py", "--rounds=1")
     assert re.search(r"^  reviewbot, nothing kept / by hand +\S+ ×$", said, re.MULTILINE)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_a_fix_is_measured():
     said = run("fixes.py", "--rounds=1", "--seconds=0")
     assert "not what was meant" not in said
     assert re.search(r"^  fix, less models / its tests by hand as often +\S+ ×$", said, re.MULTILINE)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_the_hook_is_measured():
     said = run("hook.py", "--rounds=1", "--files=20")
     assert "not what was meant" not in said
@@ -217,7 +217,7 @@ def test_the_hook_is_measured():
     assert re.search(r"^  a file, cold: large / small +\S+ × +<= 1.1 +(?:pass|FAIL)$", said, re.MULTILINE)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_a_review_on_github_is_measured():
     said = run("pull_requests.py", "--rounds=1", "--delay=0", "--only=S")
     assert "not what was meant" not in said

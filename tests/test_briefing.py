@@ -17,6 +17,7 @@ from reviewbot.debate.papers import Papers
 from reviewbot.errors import GitError
 from reviewbot.ports import Dossier, Hit, Passage, Rule
 from reviewbot.testing import a_dossier, a_passage
+from tests.rings import examples
 
 COMMON = replace(a_dossier(), rules=(Rule("AGENTS.md", "Be kind."),), title="Pay", focus="money", criteria=(("tests", 2),))
 TREE: dict[str, str] = {
@@ -168,7 +169,7 @@ def test_the_parser_that_is_given_finds_the_functions() -> None:
     assert "shop/bank.py" in asked
 
 
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=examples(40), derandomize=True)
 @given(st.lists(st.tuples(st.sampled_from(["a.py", "b/c.py", "b/d.sql"]), st.integers(1, 30)), max_size=6), st.integers(40, 300))
 def test_every_changed_line_is_in_one_dossier_of_either_size(sizes: list[tuple[str, int]], tokens: int) -> None:
     passages = tuple(

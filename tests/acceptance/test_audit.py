@@ -67,6 +67,7 @@ def first_note(document: Any) -> str:
     return note
 
 
+@pytest.mark.ci
 def test_what_an_old_commit_brought_is_found(shop: Repo) -> None:
     document = audited(shop)
     assert ("shop/basket.py", "B006", "new") in told(document)
@@ -150,6 +151,7 @@ def test_one_commit_s_tree_can_be_audited_and_a_range_cannot(shop: Repo) -> None
     audited(shop, "--staged", "--format", "text", code=2)
 
 
+@pytest.mark.ci
 def test_the_whole_suite_runs_once_and_what_fails_counts(shop: Repo) -> None:
     need_bubblewrap()
     shop.write("tests/test_numbers.py", "from shop.numbers import double\n\n\ndef test_twice():\n    assert double(2) == 5\n")
@@ -165,6 +167,7 @@ def test_the_whole_suite_runs_once_and_what_fails_counts(shop: Repo) -> None:
     assert not [note for note in document["notes"] if "at base" in note]
 
 
+@pytest.mark.ci
 def test_sarif_has_every_finding_and_a_person_is_told_the_worst(shop: Repo) -> None:
     shop.write("shop/many.py", "".join(f"def f{n}(seen=[]):\n    seen.append({n})\n    return seen\n\n\n" for n in range(70)))
     shop.commit("Many")

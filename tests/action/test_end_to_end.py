@@ -21,6 +21,8 @@ from tests.forge.hub import Fault, Hub, Pull
 from tests.models.stage import disputed, module, panelist
 from tests.sandboxes import need_bubblewrap
 
+pytestmark = pytest.mark.ci
+
 PLAIN = "def f{0}(x):\n    return x\n"
 FAULTY = "def f{0}(x, y=[]):\n    y.append(x)\n    return y\n"
 MENDED = "def f{0}(x):\n    return [x]\n"

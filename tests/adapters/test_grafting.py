@@ -15,6 +15,7 @@ from reviewbot.domain.repair import Edit
 from reviewbot.errors import GitError, PatchError
 from reviewbot.ports import Trees
 from tests.repo import Repo
+from tests.rings import examples
 
 
 @pytest.fixture
@@ -180,7 +181,8 @@ def test_what_is_no_patch_is_an_error(git_repo: Repo, opened: GitRepo, patch: by
         opened.apply(tree, patch)
 
 
-@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.ci
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_bytes_either_apply_or_are_one_error(git_repo: Repo, opened: GitRepo, data: st.DataObject):
     tree = head_tree(git_repo) if (git_repo.path / "run").exists() else filled(git_repo)
@@ -274,9 +276,8 @@ def is_possible(files: dict[str, bytes]) -> bool:
     return not odd and not folders & set(files)
 
 
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much]
-)
+@pytest.mark.ci
+@settings(max_examples=examples(30), suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much])
 @given(old=TREES.filter(is_possible), new=TREES.filter(is_possible))
 def test_what_differs_between_two_trees_makes_one_of_the_other(opened: GitRepo, old: dict[str, bytes], new: dict[str, bytes]):
     empty = opened._place.empty_tree

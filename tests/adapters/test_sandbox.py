@@ -94,6 +94,8 @@ def test_what_was_collected_before_the_time_was_up_is_kept(room: sandbox.Closabl
     assert outcome.file("report") == b"first\n"
 
 
+@pytest.mark.serial
+@pytest.mark.ci
 def test_memory_of_all_processes_together_is_bounded(room: sandbox.ClosableSandbox) -> None:
     program = (
         "import os, time\nfor _ in range(3): os.fork()\nkept = bytearray(os.urandom(1) * (250 * 1024 * 1024)); time.sleep(20)"

@@ -258,6 +258,7 @@ GO_MODULE = {
 }
 
 
+@pytest.mark.ci
 @need_go
 @pytest.mark.parametrize("level", ["bubblewrap", "unconfined"])
 def test_go_tests_run_without_a_network_from_the_module_cache(tree: Path, tmp_path: Path, level: str) -> None:

@@ -17,6 +17,7 @@ from reviewbot.adapters.git.command import Git
 from reviewbot.errors import GitError
 from reviewbot.ports import Hit
 from tests.repo import Repo
+from tests.rings import examples
 
 
 @pytest.fixture
@@ -169,7 +170,7 @@ WORDS = st.lists(st.text(alphabet="ab_-.é$[^\\|", max_size=3), min_size=1, max_
 
 
 @given(first=LINES, second=LINES, words=WORDS, whole=st.booleans())
-@settings(max_examples=25, derandomize=True, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25), derandomize=True, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_git_finds_what_a_scan_finds(
     git_repo: Repo, opened: GitRepo, first: str, second: str, words: tuple[str, ...], whole: bool
 ) -> None:

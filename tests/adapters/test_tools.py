@@ -21,6 +21,7 @@ from reviewbot.adapters.tools.trees import Trees
 from reviewbot.domain.change import Revisions
 from reviewbot.ports import Exchange, Hit, ToolCall, ToolResult, TreeEntry
 from tests.repo import Repo
+from tests.rings import examples
 
 KEY = "A" + "KIA" + "Q" * 16
 PEM_BODY = [f"QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm{n:02}" for n in range(10)]
@@ -352,7 +353,7 @@ def test_what_was_said_before_stays_the_same_for_some_steps() -> None:
 
 
 @given(st.lists(st.integers(0, 2000), max_size=8), st.integers(1, 3000))
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=examples(60), derandomize=True)
 def test_a_history_keeps_its_shape_and_shrinks_as_far_as_it_can(sizes: list[int], most: int) -> None:
     history = [an_exchange(number, size, opaque="{}" if size % 2 else "") for number, size in enumerate(sizes)]
     short = condensed(history, most)

@@ -22,6 +22,7 @@ from reviewbot.wiring.scene import Scene
 from reviewbot.wiring.tools import workshop
 from tests.panel.house import PACKET
 from tests.repo import Repo
+from tests.rings import examples
 from tests.wiring.configured import configured
 
 KEY = "A" + "KIA" + "Q" * 16
@@ -435,7 +436,7 @@ CALLS = st.dictionaries(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from((*code.ACTIONS, "")), CALLS), max_size=6), st.booleans())
 def test_whatever_is_called_is_answered_and_only_what_may_be_is_written(
     site: Site, calls: list[tuple[str, dict[str, object]]], may_add: bool

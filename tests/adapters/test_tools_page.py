@@ -21,6 +21,7 @@ from reviewbot.adapters.tools.trees import Trees
 from reviewbot.domain.change import Revisions
 from reviewbot.errors import GitError
 from reviewbot.ports import Ended, Hit, Job, Outcome, ToolCall, ToolSpec, TreeEntry
+from tests.rings import examples
 
 KEY = "A" + "KIA" + "Q" * 16
 BODY = ["QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm"] * 4
@@ -80,7 +81,7 @@ def checked(tools: Tools, name: str, arguments: str) -> dict[str, Any]:
 
 
 @given(st.sampled_from(["read_file", "search", "list_directory", "execute_command", "nothing"]), anything)
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=examples(150), derandomize=True)
 def test_any_arguments_give_an_object_and_never_an_exception(tools: Tools, name: str, arguments: Any) -> None:
     checked(tools, name, json.dumps(arguments))
 
@@ -101,14 +102,14 @@ def test_any_arguments_give_an_object_and_never_an_exception(tools: Tools, name:
         },
     ),
 )
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=examples(300), derandomize=True)
 def test_arguments_with_the_right_names_give_an_object_too(tools: Tools, name: str, arguments: dict[str, Any]) -> None:
     known = next(spec for spec in tools.specs if spec.name == name).parameters["properties"]
     checked(tools, name, json.dumps({key: value for key, value in arguments.items() if key in known}))
 
 
 @given(st.text() | st.sampled_from(["", "{", "null", "[1]", '{"a": NaN}', '{"path": 1e999}', "9" * 5000]))
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=examples(60), derandomize=True)
 def test_what_is_no_json_gives_an_object(tools: Tools, text: str) -> None:
     checked(tools, "search", text)
 
@@ -117,13 +118,13 @@ def test_what_is_no_json_gives_an_object(tools: Tools, text: str) -> None:
     st.sampled_from(["SELECT ?", "EXPLAIN SELECT 1", "DELETE FROM a", "SELECT 1; SELECT 2", "((("]) | st.text(max_size=20),
     anything,
 )
-@settings(max_examples=12, derandomize=True, deadline=None)
+@settings(max_examples=examples(12), derandomize=True)
 def test_any_query_gives_an_object(tools: Tools, query: str, parameters: Any) -> None:
     checked(tools, "query_database", json.dumps({"database": "shop", "query": query, "parameters": parameters}))
 
 
 @given(anything)
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=examples(150), derandomize=True)
 def test_screening_keeps_the_shape_and_leaves_nothing_hidden(value: Any) -> None:
     screened = page.screened(value)
     assert shape(screened) == shape(value)

@@ -116,6 +116,7 @@ def refusal_of(url: str, query: str, *parameters: Any) -> Declined:
     return declined.value
 
 
+@pytest.mark.ci
 def test_the_plan_of_a_changed_query_is_told_the_same_twice(url: str) -> None:
     plan = ask(url, "EXPLAIN SELECT * FROM item WHERE id = $1", 3)
     assert plan["columns"] == ["QUERY PLAN"]
@@ -259,6 +260,7 @@ def test_a_role_that_reaches_other_servers_is_not_lent(cluster: servers.Cluster,
         cluster.run("DROP EXTENSION dblink")
 
 
+@pytest.mark.ci
 def test_a_query_and_a_lock_have_an_end(cluster: servers.Cluster, url: str) -> None:
     declined = refusal(url, "SELECT pg_sleep(60)", seconds=0.3)
     assert (declined.why, declined.message) == (Why.TIMEOUT, "the query took longer than 0.3 s, or waited so long for a lock")
@@ -270,6 +272,7 @@ def test_a_query_and_a_lock_have_an_end(cluster: servers.Cluster, url: str) -> N
     assert sessions(cluster) == 0
 
 
+@pytest.mark.ci
 def test_a_result_is_cut_by_rows_and_by_what_fits_on_a_page(url: str) -> None:
     assert ask(url, "SELECT n FROM generate_series(1, 3) n", rows=3)["truncated"] is False
     assert ask(url, "SELECT generate_series(1, 1000000000)", rows=3)["rows"] == [[1], [2], [3]]
@@ -279,12 +282,14 @@ def test_a_result_is_cut_by_rows_and_by_what_fits_on_a_page(url: str) -> None:
     assert "characters are left out⟩" in ask(url, "SELECT repeat('\"', 1000000), repeat('y', 9000)")["rows"][0][0]
 
 
-@pytest.mark.slow
+@pytest.mark.serial
+@pytest.mark.ci
 def test_a_result_that_would_fill_memory_is_an_error(url: str) -> None:
     declined = refusal(url, "SELECT repeat('x', 300000000)", seconds=30.0)
     assert (declined.why, declined.message) == (Why.FAILED, "the connection was lost, or the result is too large to be held")
 
 
+@pytest.mark.ci
 def test_several_may_ask_at_a_time_and_no_session_stays(cluster: servers.Cluster, url: str) -> None:
     found: list[Any] = []
     threads = [threading.Thread(target=lambda n=n: found.append(ask(url, "SELECT $1::int * 2", n)["rows"])) for n in range(4)]
@@ -312,6 +317,7 @@ def test_no_error_tells_the_address(cluster: servers.Cluster, wrong: str) -> Non
     assert (declined.why, declined.message) == (Why.FAILED, "the database cannot be reached, or does not let us in")
 
 
+@pytest.mark.ci
 def test_no_error_tells_whether_a_guess_at_the_address_is_right(url: str) -> None:
     for query in ("SELECT '{}'::int", 'SELECT "{}"', "SELECT current_setting('{}')"):
         right, wrong = (refusal(url, query.format(guess)).message for guess in (PASSWORD, "another-guess"))

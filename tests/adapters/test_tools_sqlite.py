@@ -109,7 +109,7 @@ def test_a_query_has_an_end(place: Path) -> None:
     assert (declined.why, declined.message) == (Why.TIMEOUT, "the query took too long (its limit is 0.3 s)")
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_a_function_that_looks_at_no_clock_is_ended_too(place: Path) -> None:
     deaf = "SELECT instr(zeroblob(60000000) || 'x', zeroblob(30000000) || 'xy')"
     assert past_the_door(place, deaf, seconds=0.2).message == "the query took longer than 0.2 s"
@@ -135,6 +135,7 @@ def test_what_is_secret_in_a_row_is_not_told(place: Path) -> None:
     assert ask(place, "SELECT 'x' || char(8238)")["rows"] == [["x⟨U+202E⟩"]]
 
 
+@pytest.mark.ci
 def test_no_half_of_a_key_remains_where_a_value_is_cut(place: Path) -> None:
     for before in range(LONGEST_VALUE - 25, LONGEST_VALUE + 5, 5):
         value = ask(place, "SELECT replace(hex(zeroblob(?)), '00', 'x ') || ? || ' ' || hex(zeroblob(9000))", before // 2, KEY)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from reviewbot.adapters.tools.declined import Declined, Why
 from reviewbot.adapters.tools.statement import POSTGRESQL, SQLITE, Dialect, first_word, read_only
+from tests.rings import examples
 
 BOTH = pytest.mark.parametrize("dialect", [POSTGRESQL, SQLITE], ids=["postgresql", "sqlite"])
 
@@ -99,7 +100,7 @@ def test_the_two_databases_see_comments_and_quotes_where_they_do() -> None:
 
 
 @given(st.text(alphabet="SELECT ;'\"`-/*()$aE\\\n\r[]U&1", max_size=40) | st.text(max_size=30))
-@settings(max_examples=400, derandomize=True, deadline=None)
+@settings(max_examples=examples(400), derandomize=True)
 def test_any_text_is_one_statement_or_the_one_error(text: str) -> None:
     for dialect in (POSTGRESQL, SQLITE):
         try:
@@ -114,7 +115,7 @@ PIECES = ["SELECT 1", "DELETE FROM t", ";", "--", "\n", "/*", "*/", "'", "''", '
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=9).map("".join))
-@settings(max_examples=600, derandomize=True, deadline=None)
+@settings(max_examples=examples(600), derandomize=True)
 def test_sqlite_itself_sees_one_statement_that_reads_where_we_do(text: str) -> None:
     connection = sqlite3.connect(":memory:", isolation_level=None)
     try:

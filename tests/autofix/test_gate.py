@@ -17,6 +17,7 @@ from reviewbot.autofix.gate import BATCH, RULES, SMALL, GateOptions, Limits
 from reviewbot.domain.repair import Edit, Refusal
 from reviewbot.errors import GitError, PatchError
 from reviewbot.ports import RawDiff
+from tests.rings import examples
 
 ONE, TWO = "1" * 40, "2" * 40
 NONE = "0" * 40
@@ -168,7 +169,7 @@ def is_allowed(entry: Listed, *, may_add: bool) -> bool:
     return letter == "A" and may_add and (old_mode, new_mode) == ("000000", "100644") and plain
 
 
-@settings(max_examples=800)
+@settings(max_examples=examples(800))
 @given(entries=LISTINGS, may_add=st.booleans())
 def test_whatever_git_lists_only_what_is_allowed_passes(entries: list[Listed], may_add: bool):
     parts = [
@@ -184,13 +185,13 @@ def test_whatever_git_lists_only_what_is_allowed_passes(entries: list[Listed], m
         assert [entry for entry in entries if not is_allowed(entry, may_add=may_add)] == []
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(raw=st.binary(max_size=120), numstat=st.binary(max_size=60), patch=st.binary(max_size=60), may_add=st.booleans())
 def test_bytes_that_are_no_list_never_pass(raw: bytes, numstat: bytes, patch: bytes, may_add: bool):
     assert gate.judge(RawDiff(raw, numstat, patch), blob, replace(OPTIONS, may_add=may_add), names_at=tuple)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(data=st.data())
 def test_a_list_with_any_byte_changed_passes_only_where_it_says_the_same(data: st.DataObject):
     one = listed("src/b.py")
@@ -213,7 +214,7 @@ CONTENTS = st.one_of(
 TESTED = "tests/test_a.py tests/a_test.go tests/a.test.ts src/a.rs tests/ATest.java tests/a_spec.rb tests/a.bats a.json a.yml a.toml a.xml a.cs a.c a.php"
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(old=CONTENTS, new=CONTENTS, path=st.sampled_from(TESTED.split()), comes=st.booleans())
 def test_whatever_stands_in_files_is_judged_and_never_raises(old: bytes, new: bytes, path: str, comes: bool):
     blobs = {ONE: old, TWO: new}
@@ -224,7 +225,7 @@ def test_whatever_stands_in_files_is_judged_and_never_raises(old: bytes, new: by
     assert not [refusal for refusal in refusals if any(not character.isprintable() for character in refusal.reason)]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(content=CONTENTS, path=st.sampled_from(TESTED.split()))
 def test_a_file_that_stays_as_it_is_breaks_no_rule_but_that_it_is_no_text(content: bytes, path: str):
     refusals = gate.judge(listed(path), lambda _: content, GateOptions(frozenset({path})), names_at=tuple)

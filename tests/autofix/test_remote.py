@@ -12,7 +12,7 @@ from tests.autofix import harmless, hostile
 from tests.autofix.ground import Ground, watched
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_a_bare_remote_and_its_clone_are_unchanged_after_the_whole_corpus(tmp_path: Path):
     ground = Ground.laid(tmp_path)
     remote, clone = tmp_path / "remote.git", tmp_path / "clone"

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from reviewbot.autofix import tests
 from reviewbot.autofix.content import Texts
+from tests.rings import examples
 
 
 def said(old: str | None, new: str, path: str = "tests/test_a.py") -> list[str]:
@@ -374,7 +375,7 @@ def test_tests_of_other_languages_that_say_as_much_are_fine(path: str, old: str,
     assert said(base, base.replace(old, new, 1), path) == []
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(data=st.data(), path=st.sampled_from(sorted(OTHERS)))
 def test_any_text_is_compared_and_equal_texts_never_differ(data: st.DataObject, path: str):
     words = st.sampled_from(

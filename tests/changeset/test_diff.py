@@ -21,6 +21,7 @@ from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import PatchError
 from reviewbot.ports import RawDiff
 from tests.repo import Repo
+from tests.rings import examples
 
 FROM_PATCH = Revisions("patch", "patch", "patch", None, None)
 
@@ -116,8 +117,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Repo, Git
     git.close()
 
 
-@pytest.mark.slow
-@settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
+@pytest.mark.ci
+@settings(max_examples=examples(50), suppress_health_check=list(HealthCheck))
 @given(old=TREES, new=TREES, move=st.booleans())
 def test_agrees_with_git_on_random_trees(
     shared: tuple[Repo, GitRepo], old: dict[str, tuple[bytes, bool]], new: dict[str, tuple[bytes, bool]], move: bool
@@ -358,7 +359,7 @@ def test_a_malformed_patch_names_the_line(text: bytes, complaint: str) -> None:
     assert complaint in str(raised.value)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.lists(NASTY_LINES | st.binary(max_size=12), max_size=12))
 def test_any_text_is_a_change_or_one_named_error(lines: list[bytes]) -> None:
     with contextlib.suppress(PatchError):
@@ -381,7 +382,7 @@ def test_agrees_with_unidiff_on_ordinary_changes(git_repo: Repo, tmp_path: Path)
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_600_000_lines_are_read_in_a_few_seconds(git_repo: Repo, tmp_path: Path) -> None:
     git_repo.write("big.py", b"".join(b"value_%d = compute(%d)\n" % (n, n) for n in range(600_000)))
     git_repo.commit()
@@ -390,7 +391,7 @@ def test_600_000_lines_are_read_in_a_few_seconds(git_repo: Repo, tmp_path: Path)
     assert sum(1 for _ in change.files[0].added_lines()) == 600_000
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_10_000_files_are_listed(git_repo: Repo, tmp_path: Path) -> None:
     for n in range(10_000):
         git_repo.write(f"d{n % 100}/f{n}.py", f"x = {n}\n")

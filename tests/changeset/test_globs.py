@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from reviewbot.changeset.globs import Globs
 from tests.repo import Repo
+from tests.rings import examples
 
 NAMES = st.lists(st.text("ab.", min_size=1, max_size=3), min_size=1, max_size=4).filter(
     lambda names: not {".", ".."} & set(names)
@@ -38,7 +39,7 @@ def ignored_by_git(repo: Repo, patterns: list[str], paths: list[str]) -> set[str
     return {path.decode() for path in answer.split(b"\0") if path}
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(patterns=PATTERNS, names=st.lists(NAMES, min_size=1, max_size=8))
 def test_agrees_with_git(repo: Repo, patterns: list[str], names: list[list[str]]) -> None:
     paths = sorted({"/".join(parts) for parts in names})

@@ -15,6 +15,7 @@ from reviewbot.changeset.cut import line_tokens
 from reviewbot.changeset.portion import divide, listed, oversized, passage_tokens, portion_tokens
 from reviewbot.ports import Passage, Removed
 from reviewbot.testing import a_passage
+from tests.rings import examples
 
 
 def everything(passages: tuple[Passage, ...] | list[Passage]) -> Counter[tuple[str, str, int, str]]:
@@ -56,7 +57,7 @@ def some_passages(draw: st.DrawFn) -> list[Passage]:
 
 
 @given(some_passages(), st.sampled_from([1, 60, 90, 150, 400, 5000]))
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=examples(150), derandomize=True)
 def test_nothing_is_lost_or_doubled_and_the_size_is_kept(passages: list[Passage], tokens: int) -> None:
     portions = divide(passages, tokens)
     assert everything(flat(portions)) == everything(passages)
@@ -70,7 +71,7 @@ def test_nothing_is_lost_or_doubled_and_the_size_is_kept(passages: list[Passage]
 
 
 @given(some_passages(), st.sampled_from([60, 90, 150, 400]))
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=examples(100), derandomize=True)
 def test_lines_keep_their_numbers_and_their_order(passages: list[Passage], tokens: int) -> None:
     known = {(p.path, p.start + index): text for p in passages for index, text in enumerate(p.lines)}
     order = {p.path: index for index, p in reversed(list(enumerate(passages)))}
@@ -86,7 +87,7 @@ def test_lines_keep_their_numbers_and_their_order(passages: list[Passage], token
 
 
 @given(st.text(max_size=300), st.integers(1, 5))
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=examples(150), derandomize=True)
 def test_a_line_is_never_cheaper_than_the_pack_says(line: str, times: int) -> None:
     text = "\n".join([line.replace("\n", " ")] * times)
     assert sum(map(line_tokens, text.split("\n"))) >= pack.tokens(text.encode("utf-8", "replace"))

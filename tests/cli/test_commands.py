@@ -206,6 +206,7 @@ def test_a_state_directory_that_cannot_be_made_is_told(tmp_path: Path):
     assert not (tmp_path / "new").exists()
 
 
+@pytest.mark.ci
 def test_the_demo_repository_breaks_its_own_test_and_cleans_up(capfd):
     seen: list[Path] = []
 

@@ -28,6 +28,7 @@ from reviewbot.cli.live_board import REMEMBERED, Board
 from reviewbot.cli.live_view import drawn
 from reviewbot.ports import Progress
 from tests.publish.samples import HOSTILE_WORDS
+from tests.rings import examples
 
 GIVE_UP_SECONDS = 30
 KEY = "ghp_" + "a1B2" * 9
@@ -152,7 +153,7 @@ def test_prompts_are_shown_to_whom_asked_for_them() -> None:
     assert lines.getvalue() == "reviewbot: debate: critic reads P1\n  │ What is wrong?\n  │ Tell.\n"
 
 
-@settings(derandomize=True, max_examples=50, deadline=None)
+@settings(derandomize=True, max_examples=examples(50))
 @given(st.text(st.characters(codec=None, exclude_categories=())), st.floats() | st.integers())
 @example("x", float("nan"))
 @example("x", float("-inf"))

@@ -61,6 +61,7 @@ def test_every_way_to_name_a_committed_change_finds_the_same(changed: Repo, word
     assert ("a.py", 1) in lines(document(changed.path, *words))
 
 
+@pytest.mark.ci
 def test_uncommitted_and_staged_work_are_reviewed_against_head(changed: Repo) -> None:
     changed.write("a.py", CLEAN)
     changed.commit("mended")
@@ -172,6 +173,7 @@ def test_configuration_that_the_change_itself_brings_has_no_effect_on_its_review
     assert ("c.py", 1) in lines(document(changed.path))
 
 
+@pytest.mark.ci
 def test_a_reader_who_goes_away_is_no_traceback(changed: Repo) -> None:
     command = f"{' '.join(COMMAND)} --format json | head -c 10"
     done = subprocess.run(("sh", "-c", command), cwd=changed.path, env=environment_of(changed), capture_output=True, check=False)
@@ -194,13 +196,14 @@ def test_a_full_disk_is_one_line(changed: Repo) -> None:
     assert b"space" in done.stderr
 
 
+@pytest.mark.ci
 def test_closed_streams_are_no_traceback(changed: Repo) -> None:
     command = f"{' '.join(COMMAND)} >&- 2>&- <&-; echo $? >code"
     subprocess.run(("sh", "-c", command), cwd=changed.path, env=environment_of(changed), check=False)
     assert int((changed.path / "code").read_text()) in (0, 2)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.parametrize(("sent", "ended"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_an_interrupted_review_leaves_no_process_and_no_folder_behind(
     git_repo: Repo, tmp_path: Path, sent: signal.Signals, ended: int

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from reviewbot.config.dotenv import IMPLICIT, parse
 from reviewbot.config.node import MAX_BYTES
 from reviewbot.errors import ConfigError
+from tests.rings import examples
 
 
 @pytest.mark.parametrize(
@@ -73,7 +74,7 @@ values = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\x
 
 
 @given(st.dictionaries(names, values, max_size=5))
-@settings(max_examples=150, derandomize=True)
+@settings(max_examples=examples(150), derandomize=True)
 def test_any_value_can_be_written_between_double_quotes(held: dict[str, str]):
     def quoted(value: str) -> str:
         for plain, escape in (("\\", "\\\\"), ('"', '\\"'), ("\n", "\\n"), ("\r", "\\r")):
@@ -85,7 +86,7 @@ def test_any_value_can_be_written_between_double_quotes(held: dict[str, str]):
 
 
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: text.encode("utf-8", "surrogatepass")))
-@settings(max_examples=200, derandomize=True)
+@settings(max_examples=examples(200), derandomize=True)
 def test_any_bytes_are_variables_or_one_named_error(data: bytes):
     held: Mapping[str, str] = {}
     with contextlib.suppress(ConfigError):

@@ -10,8 +10,9 @@ from reviewbot.changeset.globs import Globs
 from reviewbot.config import Configuration, Folder, Source, load
 from reviewbot.config.nested import MOST_FILES, below, read, wanted, within
 from reviewbot.errors import ConfigError
+from tests.rings import examples
 
-SOME = settings(max_examples=300, deadline=None, derandomize=True)
+SOME = settings(max_examples=examples(300), derandomize=True)
 
 
 def source(text: str, folder: str = "api") -> Source:

@@ -14,6 +14,7 @@ from reviewbot.config.models import ModelSpec, choice
 from reviewbot.config.offers import key_variable, offer
 from reviewbot.config.seats import TRIO, Seating, providers_named, seating
 from reviewbot.errors import ConfigError
+from tests.rings import examples
 
 VENDORS = (
     ("anthropic", ("ANTHROPIC_API_KEY",), True, "claude"),
@@ -323,7 +324,7 @@ keys = st.lists(st.sampled_from([A, O, G, "OPENROUTER_API_KEY"]), unique=True, m
 
 
 @given(keys, st.integers(1, 7))
-@settings(max_examples=40, derandomize=True)
+@settings(max_examples=examples(40), derandomize=True)
 def test_seats_are_spread_as_evenly_as_they_can_be(present: list[str], count: int):
     text = "panel: {" + ", ".join(f"s{number}: {{lens: x}}" for number in range(count)) + "}"
     found = seated(text, *present)
@@ -335,7 +336,7 @@ def test_seats_are_spread_as_evenly_as_they_can_be(present: list[str], count: in
 
 
 @given(st.text(max_size=30))
-@settings(max_examples=200, derandomize=True)
+@settings(max_examples=examples(200), derandomize=True)
 def test_any_text_behind_model_is_a_choice_or_one_named_error(text: str):
     try:
         found = choice(text)

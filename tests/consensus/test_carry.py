@@ -18,6 +18,7 @@ from reviewbot.domain.evidence import CheckRun, Ledger, Precision, Severity
 from reviewbot.domain.history import Fate, History
 from reviewbot.domain.review import Conclusion, Finding, FindingStatus, Footprint, Lifecycle, Review, Verdict
 from reviewbot.testing import a_claim, a_passage, evidence_item
+from tests.rings import examples
 
 CODE = (
     "import os",
@@ -391,7 +392,7 @@ TEXTS = tuple(f"    call_{number}({number} * x)" for number in range(6))
 LINES = st.lists(st.sampled_from([*TEXTS, "", "# remark"]), min_size=1, max_size=10).map(tuple)
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=examples(200))
 @given(st.lists(st.tuples(LINES, st.sets(st.integers(1, 10), max_size=4), st.booleans()), min_size=1, max_size=6), st.data())
 def test_no_number_is_given_twice_and_nothing_is_both_fixed_and_carried(
     rounds: list[tuple[tuple[str, ...], set[int], bool]], data: st.DataObject

@@ -19,6 +19,7 @@ from reviewbot.domain.review import Conclusion, Footprint, Lifecycle, RangeMode,
 from reviewbot.ports import RawDiff
 from tests.publish import pulls, samples
 from tests.publish.pulls import a_finding, a_review
+from tests.rings import examples
 
 NOW = Revisions("range", "b" * 40, "c" * 40, "3" * 40, "4" * 40)
 
@@ -116,7 +117,7 @@ def test_where_not_all_was_looked_at_our_commits_are_no_part_of_what_was() -> No
 LINES = st.lists(st.sampled_from(["a", "b", "c", "d"]), max_size=14)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(LINES, LINES)
 def test_a_line_that_git_calls_the_same_is_found_where_git_has_it(old: list[str], new: list[str]) -> None:
     patch = a_diff(old, new)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from reviewbot.consensus import seen
 from reviewbot.domain.change import FileChange, FileKind, FileStatus, Hunk
+from tests.rings import examples
 
 ROWS = st.lists(
     st.tuples(st.sampled_from([b" ", b"+", b"-"]), st.sampled_from([b"", b"a = 1", b"b = 2", b"    c()", b"\xff"])).map(b"".join),
@@ -38,7 +39,7 @@ def added(*rows: bytes) -> FileChange:
     return file(Hunk("H1", 0, 0, 1, len(rows), b"", rows), old_path=None, status=FileStatus.ADDED, old_mode=0, old_id=None)
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=examples(200))
 @given(st.lists(ROWS, min_size=1, max_size=3), st.integers(1, 500), st.integers(0, 90))
 def test_marks_are_the_same_wherever_the_lines_stand(hunks: list[tuple[bytes, ...]], at: int, apart: int) -> None:
     here = file(*(hunk(*rows, at=1 + 20 * number) for number, rows in enumerate(hunks)))
@@ -48,7 +49,7 @@ def test_marks_are_the_same_wherever_the_lines_stand(hunks: list[tuple[bytes, ..
     assert seen.unseen([there], seen.marks([here])) == ()
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(derandomize=True, max_examples=examples(300))
 @given(ROWS, st.data())
 def test_any_row_that_differs_is_not_seen(rows: tuple[bytes, ...], data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(rows) - 1))
@@ -60,7 +61,7 @@ def test_any_row_that_differs_is_not_seen(rows: tuple[bytes, ...], data: st.Data
     assert any(other in part.rows for part in left.hunks), "the row itself is looked at"
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=examples(200))
 @given(st.lists(ROWS, min_size=1, max_size=3))
 def test_the_parts_of_a_change_are_the_change(hunks: list[tuple[bytes, ...]]) -> None:
     whole = file(*(hunk(*rows, at=1 + 40 * number, number=number) for number, rows in enumerate(hunks)))

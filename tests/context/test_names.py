@@ -10,6 +10,7 @@ from reviewbot.context import names
 from reviewbot.context.names import Names, called, declared, wanted
 from reviewbot.ports import Passage, Removed
 from reviewbot.testing import a_passage
+from tests.rings import examples
 
 
 @pytest.mark.parametrize(
@@ -128,7 +129,7 @@ def test_of_an_enormous_change_the_first_lines_speak() -> None:
 
 
 @given(st.text(max_size=200))
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=examples(100), derandomize=True)
 def test_any_line_is_read(line: str) -> None:
     found = wanted([a_passage("a.py", line)])
     assert all(names.SHORTEST <= len(word) <= names.LONGEST for word in found.words)

@@ -18,6 +18,7 @@ from reviewbot.context.related import related
 from reviewbot.ports import Hit, Passage, Related
 from reviewbot.testing import a_passage
 from tests.repo import Repo
+from tests.rings import examples
 
 
 def grammar(path: str, content: bytes) -> tuple[Block, ...] | None:
@@ -215,7 +216,7 @@ LINES = st.sampled_from(
     ),
     budget=st.integers(0, 400),
 )
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=examples(60), derandomize=True)
 def test_whatever_is_there_nothing_is_shown_twice_and_the_budget_holds(
     parser: Parser, files: dict[str, list[str]], budget: int
 ) -> None:

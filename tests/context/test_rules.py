@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from reviewbot.context import rules
 from reviewbot.context.rules import Chosen, chosen, fitted, folder_of, read, scoped
 from reviewbot.ports import Rule, TreeEntry
+from tests.rings import examples
 
-SOME = settings(max_examples=200, deadline=None, derandomize=True)
+SOME = settings(max_examples=examples(200), derandomize=True)
 
 
 def entry(path: str, mode: int = 0o100644, object_id: str = "") -> TreeEntry:

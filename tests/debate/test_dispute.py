@@ -23,6 +23,7 @@ from reviewbot.testing import a_dossier, a_passage, a_seat, evidence_item, posit
 from tests.debate.conversation import Answer, Talk, talked
 from tests.debate.prompts import AGAINST, DOSSIER, LATE, PACKET
 from tests.debate.prompts.reading import put
+from tests.rings import examples
 
 CODE = "def total(rows, seen=[]):\n    for row in rows:\n        seen.append(row)\n    return len(seen)"
 NO_LEDGER = Ledger()
@@ -270,7 +271,7 @@ def test_what_was_executed_lies_before_everyone():
     probability=st.floats(0.0, 1.0),
     family=st.booleans(),
 )
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=examples(150), derandomize=True)
 def test_whatever_is_said_the_rule_holds(answers: tuple[str, str, str], proven: bool, probability: float, family: bool):
     finding = replace(PROVEN if proven else FINDING, probability=probability)
     made = held(*answers, finding=finding, seats=FAMILY if family else TRIO).end

@@ -16,8 +16,9 @@ from reviewbot.domain.debate import CheckOutcome
 from reviewbot.domain.repair import Edit, Refusal, RepairOutcome
 from reviewbot.ports import Proposal, Splice, Task, Trial, Trialled
 from tests.debate.workshop import CHECK, CODE, FILES, GREEN, Panel, a_task, after, an_offer, by_id, content, held, one
+from tests.rings import examples
 
-SOME = settings(max_examples=150, derandomize=True, deadline=None)
+SOME = settings(max_examples=examples(150), derandomize=True)
 MOST = 40
 LONG = b"".join(b"line %03d\n" % number for number in range(MOST))
 WIDTH = len(b"line 000\n")

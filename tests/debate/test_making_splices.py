@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from reviewbot.debate.making.splices import Misfit, apart, clash, moved, spliced, unchanged_ends
 from reviewbot.ports import Splice
+from tests.rings import examples
 
-SOME = settings(max_examples=200, derandomize=True, deadline=None)
+SOME = settings(max_examples=examples(200), derandomize=True)
 CONTENT = b"0123456789"
 
 

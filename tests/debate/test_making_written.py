@@ -24,8 +24,9 @@ from reviewbot.ports import Task
 from reviewbot.screen import shown
 from tests.debate.conversation import local_seat
 from tests.debate.workshop import CHECK, CODE, FILES, PROPOSER, a_task, judged, point, swap, verdict, wrote
+from tests.rings import examples
 
-SOME = settings(max_examples=200, derandomize=True, deadline=None)
+SOME = settings(max_examples=examples(200), derandomize=True)
 KEY = "ghp_" + "a1B2" * 9
 """Of the form of a key, and none."""
 HEAD = {

@@ -42,6 +42,7 @@ from reviewbot.testing import (
     rebuttal_reply,
 )
 from tests.debate.conversation import Answer, Talk, judgement_reply, talked
+from tests.rings import examples
 
 CODE = "def total(rows, seen=[]):\n    for row in rows:\n        seen.append(row)\n    return len(seen)"
 PASSAGES = (a_passage("a.py", CODE),)
@@ -183,7 +184,7 @@ def test_an_invalid_judgement_is_asked_for_once_more() -> None:
     assert note.startswith("judge gave no valid answer to 2 of 3 questions: not valid JSON")
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=examples(60), derandomize=True)
 @given(st.floats(0.3501, 0.6499), st.sampled_from([UPHELD, REJECTED]), st.sampled_from(list(Severity)))
 def test_no_judgement_raises_a_severity_or_reaches_a_floor(probability: float, answer: str, severity: Severity) -> None:
     talk, _ = judged(a_case(probability, severity=severity), first=answer, second=answer)

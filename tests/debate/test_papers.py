@@ -12,6 +12,7 @@ from reviewbot.domain.debate import Unread
 from reviewbot.ports import Passage
 from reviewbot.testing import a_claim, a_dossier, a_passage, a_seat
 from tests.debate.conversation import local_seat, portions, rest
+from tests.rings import examples
 
 STRONG, SLOW = a_seat("critic"), local_seat("slow")
 
@@ -75,7 +76,7 @@ def cut(passage: Passage, at: int) -> tuple[Passage, Passage]:
     )
 
 
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=examples(60), derandomize=True)
 @given(st.lists(st.integers(1, 8), min_size=1, max_size=5), st.integers(1, 4))
 def test_every_line_is_counted_once_for_each_who_was_shown_it(shown: list[int], needed: int) -> None:
     passage = a_passage("a.py", "\n".join("abcdefgh"))

@@ -20,9 +20,10 @@ from reviewbot.domain.evidence import Category, Severity
 from reviewbot.ports import Draft
 from reviewbot.testing import a_seat
 from tests.debate.conversation import argued
+from tests.rings import examples
 
 SEAT = a_seat("critic")
-EXAMPLES = settings(max_examples=120, derandomize=True, deadline=None)
+EXAMPLES = settings(max_examples=examples(120), derandomize=True)
 
 TEXTS = st.text(alphabet='ab \n"é', max_size=8)
 LABELS = st.sampled_from([severity.label for severity in Severity])
@@ -215,7 +216,7 @@ def test_nothing_outside_the_schema_is_read(form: Form, data: st.DataObject, wra
 
 @KINDS
 @given(st.text(max_size=40) | st.binary(max_size=40).map(lambda data: data.decode("latin-1")))
-@settings(max_examples=40, derandomize=True, deadline=None)
+@settings(max_examples=examples(40), derandomize=True)
 def test_no_text_breaks_a_reader(form: Form, text: str) -> None:
     with pytest.raises(InvalidReply):
         form.read(text)

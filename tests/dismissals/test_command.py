@@ -17,6 +17,8 @@ from reviewbot.config.dismissed import read
 from reviewbot.domain.dismissal import FILE
 from tests.repo import Repo
 
+pytestmark = pytest.mark.ci
+
 PLAIN = 'def double(n):\n    """Twice."""\n    return 2 * n\n'
 FAULTY = 'def double(n, seen=[]):\n    """Twice."""\n    seen.append(n)\n    return 2 * n\n'
 TOP = Path(__file__).parents[2]
@@ -137,6 +139,7 @@ def test_the_list_says_what_is_about_nothing_any_more(desk: Desk) -> None:
     assert "its file is gone" in desk.dismiss("--list").stdout
 
 
+@pytest.mark.smoke
 def test_what_cannot_be_dismissed_is_said_with_the_next_step_and_nothing_is_written(
     desk: Desk, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -199,6 +202,7 @@ def test_the_hook_before_a_commit_heeds_the_same_file_at_once(desk: Desk) -> Non
     assert desk.run(*hook).returncode == 1, "what was remembered of the commit is not played again"
 
 
+@pytest.mark.smoke
 def test_several_dismissals_at_once_are_all_written_down(git_repo: Repo) -> None:
     names = ("a", "b", "c", "d")
     for name in names:

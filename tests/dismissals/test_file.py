@@ -19,6 +19,7 @@ from reviewbot.domain.dismissal import FILE, Dismissal
 from reviewbot.domain.evidence import Category, Severity
 from reviewbot.errors import ConfigError
 from tests.repo import Repo
+from tests.rings import examples
 
 ONE = Dismissal(
     "sha256:" + "1" * 64,
@@ -68,7 +69,7 @@ def test_what_is_added_and_taken_back_leaves_every_byte_as_it_was(some: list[Dis
     assert taken(added(before, [one], FILE), [one.fingerprint], FILE) == before
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.binary(max_size=200) | st.text(max_size=200).map(lambda text: WRITTEN + text.encode("utf-8", "surrogatepass")))
 @example(b"dismissed:\n - &a {}\n - *a\n")
 @example(b"[[[[[[[[[[[[")

@@ -24,7 +24,7 @@ def stage(tmp_path: Path) -> Iterator[Stage]:
     made.close()
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_a_fix_leaves_what_was_dismissed_also_where_it_is_asked_for_by_name(stage: Stage) -> None:
     told = {one["rule"]: one["id"] for one in json.loads(stage.run("review", "--format", "json").out)["findings"]}
     assert set(told) == {"F401", "F541"}

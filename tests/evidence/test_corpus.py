@@ -12,7 +12,7 @@ from reviewbot.domain.debate import Check, CheckKind, CheckOutcome, Proof
 from tests.evidence.corpus import LANGUAGES, Bug, bugs
 from tests.evidence.lab import laid_out
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.slow]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
 PROGRAMS = {"go": "go", "javascript": "node", "bash": "shellcheck"}
 
 
@@ -35,6 +35,7 @@ def test_there_are_at_least_forty() -> None:
     assert min(counted.values()) >= 6
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("bug", bugs(*LANGUAGES), ids=named)
 def test_a_right_check_proves_a_claim_and_a_wrong_one_contradicts_it(bug: Bug, tmp_path: Path) -> None:
     need(bug)
@@ -47,6 +48,7 @@ def test_a_right_check_proves_a_claim_and_a_wrong_one_contradicts_it(bug: Bug, t
     assert PROOFS[wrong.check.outcome] is Proof.CONTRADICTED
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("bug", bugs("refactoring"), ids=named)
 def test_a_refactoring_that_does_not_preserve_behaviour_is_refuted_and_one_that_does_is_not(bug: Bug, tmp_path: Path) -> None:
     lab = laid_out(tmp_path, bug.base, bug.head)
@@ -60,6 +62,7 @@ def test_a_refactoring_that_does_not_preserve_behaviour_is_refuted_and_one_that_
         assert "head: " in shown.excerpt
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("bug", bugs("slowdown"), ids=named)
 def test_a_slow_down_is_proven_by_its_ratio(bug: Bug, tmp_path: Path) -> None:
     lab = laid_out(tmp_path, bug.base, bug.head)

@@ -185,6 +185,7 @@ def test_all_of_them_take_one_run_of_each_tool(everything: tuple[Scene, Offered]
     assert found.notes == ()
 
 
+@pytest.mark.ci
 def test_asked_again_of_what_was_mended_nobody_offers_anything(everything: tuple[Scene, Offered], tmp_path: Path) -> None:
     made, found = everything
     head = {FILES[name]: mended(made, FILES[name], found, name) for name in found.proposals}

@@ -24,6 +24,7 @@ from reviewbot.evidence.parsers import shellcheck as shellcheck_report
 from reviewbot.evidence.parsers import sqlfluff as sqlfluff_report
 from reviewbot.evidence.parsers.remark import Remark, Unreadable
 from reviewbot.ports import Splice
+from tests.rings import examples
 
 Reader = Callable[[bytes], Iterator[Offer]]
 
@@ -190,7 +191,7 @@ _JSON = st.recursive(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(
     st.sampled_from(sorted(READERS.values(), key=str)), st.binary(max_size=40) | _JSON.map(lambda one: json.dumps(one).encode())
 )
@@ -203,7 +204,7 @@ def test_any_report_is_read_or_is_the_one_named_error(read: Reader, data: bytes)
 
 
 @pytest.mark.parametrize("name", REAL)
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(data=st.data())
 def test_a_real_report_with_a_value_of_another_kind_is_read_or_is_the_one_named_error(name: str, data: st.DataObject) -> None:
     whole = json.loads((REPORTS / name).read_bytes())

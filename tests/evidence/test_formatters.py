@@ -119,6 +119,7 @@ def test_nothing_is_run_where_nothing_may_be(tmp_path: Path) -> None:
     assert made.jobs == []
 
 
+@pytest.mark.ci
 def test_a_hundred_files_are_one_run_and_another_of_those_that_change(tmp_path: Path) -> None:
     head = {f"part{number}.py": NEAT for number in range(100)}
     made = scene(tmp_path, head)

@@ -282,7 +282,7 @@ def test_any_bytes_are_read_or_refused(data: bytes):
     assert all("\0" not in trial.text + trial.message for trial in trials)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_the_go_that_is_here_is_understood(tmp_path: Path):
     go = shutil.which("go")
     if go is None:

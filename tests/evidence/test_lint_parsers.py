@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.evidence.parsers import (
@@ -125,14 +125,12 @@ def nearly(draw: st.DrawFn, document: Any) -> bytes:
 
 
 @pytest.mark.parametrize("reader", EVERY_READER, ids=lambda reader: f"{reader.__module__.rpartition('.')[2]}.{reader.__name__}")
-@settings(deadline=None)
 @given(data=st.binary(max_size=300) | anything.map(dumped) | st.lists(anything, max_size=3).map(dumped))
 def test_any_bytes_are_read_or_refused(reader: Reader, data: bytes) -> None:
     read_or_refused(reader, data)
 
 
 @pytest.mark.parametrize("name", DOCUMENTS)
-@settings(deadline=None)
 @given(choice=st.data())
 def test_a_report_that_is_wrong_in_one_place_is_read_or_refused(name: str, choice: st.DataObject) -> None:
     data = choice.draw(nearly(json.loads(report(name))))
@@ -140,7 +138,6 @@ def test_a_report_that_is_wrong_in_one_place_is_read_or_refused(name: str, choic
 
 
 @pytest.mark.parametrize("name", READERS)
-@settings(deadline=None)
 @given(choice=st.data())
 def test_a_report_with_some_bytes_changed_is_read_or_refused(name: str, choice: st.DataObject) -> None:
     whole = report(name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.evidence.parsers import gnu, mypy, pattern, plain, tsc
@@ -25,7 +25,6 @@ words = st.lists(
 
 
 @pytest.mark.parametrize("read", [gnu.read, mypy.read, tsc.read], ids=["gnu", "mypy", "tsc"])
-@settings(deadline=None)
 @given(text=words)
 def test_text_of_nearly_the_right_form_is_read_or_refused(read, text: str) -> None:
     read_or_refused(read, text.encode())
@@ -233,7 +232,6 @@ PIECES = st.lists(
 ).map("".join)
 
 
-@settings(deadline=None)
 @given(
     expression=PIECES | st.builds("(?P<path>{})(?P<line>{})".format, PIECES, PIECES),
     data=st.binary(max_size=40) | words.map(str.encode),

@@ -60,6 +60,7 @@ def test_a_script_that_bash_cannot_read_any_more_is_grave(tmp_path: Path) -> Non
 TYPED = {"mypy.ini": "[mypy]\nstrict = true\n", "shop/__init__.py": "", "shop/price.py": "def price(cents: int) -> str:\n    return str(cents)\n", "shop/page.py": "from shop.price import price\n\nTITLE: str = price(3)\n"}  # fmt: skip
 
 
+@pytest.mark.ci
 def test_mypy_runs_where_the_project_configures_it(tmp_path: Path) -> None:
     need("mypy")
     head = {"shop/price.py": TYPED["shop/price.py"].replace("str(cents)", "cents")}
@@ -69,6 +70,7 @@ def test_mypy_runs_where_the_project_configures_it(tmp_path: Path) -> None:
     assert not with_presets(tmp_path / "b", plain, head, "mypy").ledger.checks[:-2]
 
 
+@pytest.mark.ci
 def test_a_configuration_in_the_change_has_no_effect_on_its_own_review(tmp_path: Path) -> None:
     need("mypy")
     head = {"shop/price.py": TYPED["shop/price.py"].replace("str(cents)", "cents"), "mypy.ini": "[mypy]\nignore_errors = true\n"}
@@ -178,6 +180,7 @@ def test_a_runner_that_is_not_there_is_no_failing_test(tmp_path: Path) -> None:
     assert (run.ran, run.cut_short) == (False, True)
 
 
+@pytest.mark.ci
 def test_a_change_that_takes_the_configuration_away_is_checked_by_it_all_the_same(tmp_path: Path) -> None:
     need("mypy")
     head = {name: text for name, text in TYPED.items() if name != "mypy.ini"}
@@ -221,6 +224,7 @@ def test_lines_that_no_test_runs_are_told_in_any_language(tmp_path: Path) -> Non
     assert lab.ledger.tests.executed == {("shop/cart.js", 2)}
 
 
+@pytest.mark.ci
 def test_two_runs_give_the_same_evidence(tmp_path: Path) -> None:
     need("shellcheck")
     base = {
@@ -254,6 +258,7 @@ def test_zizmor_tells_what_a_change_makes_dangerous_in_a_workflow(tmp_path: Path
     assert all(item.result.category is Category.SECURITY for item in lab.new() if item.result.rule == "template-injection")
 
 
+@pytest.mark.ci
 def test_sqlfluff_runs_where_the_project_configures_it(tmp_path: Path) -> None:
     need("sqlfluff")
     base = {".sqlfluff": "[sqlfluff]\ndialect = postgres\n", "db/a.sql": "SELECT 1;\n"}
@@ -273,6 +278,7 @@ def postgresql() -> None:
         pytest.skip("PostgreSQL is not installed")
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("postgresql")
 def test_a_migration_that_fails_on_a_database_with_rows_is_found_by_applying_it(tmp_path: Path) -> None:
     head = {"db/migrations/002_name.sql": "-- names\nALTER TABLE users ADD COLUMN name text NOT NULL;\n"}
@@ -282,6 +288,7 @@ def test_a_migration_that_fails_on_a_database_with_rows_is_found_by_applying_it(
     assert "contains null values" in item.result.message
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("postgresql")
 def test_an_edited_migration_and_a_lost_index_are_told(tmp_path: Path) -> None:
     edited = MIGRATIONS["db/migrations/001_users.sql"].replace("email text", "email varchar(80)")
@@ -296,6 +303,7 @@ def test_an_edited_migration_and_a_lost_index_are_told(tmp_path: Path) -> None:
     assert "users_email" in slow.new()[0].result.excerpt
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("postgresql")
 def test_a_migration_without_trouble_is_run_and_silent(tmp_path: Path) -> None:
     head = {"db/migrations/002_name.sql": "ALTER TABLE users ADD COLUMN name text;\n"}

@@ -100,6 +100,7 @@ def test_a_draft_is_laid_into_the_file_of_the_head(tmp_path: Path, text: bytes, 
     assert overlay(view, draft) == ((("f", wanted),) if wanted is not None else ())
 
 
+@pytest.mark.ci
 def test_a_check_is_run_with_the_fix_too(lab: Lab) -> None:
     mended = lab.prove(TEST, **PLACE, fix=MENDED)
     assert (mended.check.outcome, mended.fixed) == ("fails_at_head", True)
@@ -107,6 +108,7 @@ def test_a_check_is_run_with_the_fix_too(lab: Lab) -> None:
     assert (wrong.check.outcome, wrong.fixed) == ("fails_at_head", False)
 
 
+@pytest.mark.ci
 def test_a_claim_about_code_that_failed_before_is_proven_by_its_fix(tmp_path: Path, bubblewrap: None) -> None:
     del bubblewrap
     lab = laid_out(tmp_path, HEAD, {**HEAD, "shop/pages.py": HEAD["shop/pages.py"].replace("return items", "return  items")})
@@ -174,6 +176,7 @@ def test_a_fix_that_only_moves_what_a_rule_reports_mends_nothing(tmp_path: Path,
         assert lab.prove(check, path="a.py", lines=(4, 4), fix=fix).fixed is mends
 
 
+@pytest.mark.ci
 def test_a_changed_constant_that_runs_at_import_can_be_proven_wrong(tmp_path: Path, bubblewrap: None) -> None:
     del bubblewrap
     lab = laid_out(tmp_path, {"rates.py": "RATE = 2\n"}, {"rates.py": "RATE = 3\n"})
@@ -181,6 +184,7 @@ def test_a_changed_constant_that_runs_at_import_can_be_proven_wrong(tmp_path: Pa
     assert lab.prove(check, path="rates.py", lines=(1, 1)).check.outcome == "fails_at_head"
 
 
+@pytest.mark.ci
 def test_a_type_checker_s_word_is_a_check(tmp_path: Path, bubblewrap: None) -> None:
     del bubblewrap
     if not (shutil.which("mypy") or Path(sys.executable).with_name("mypy").exists()):
@@ -204,6 +208,7 @@ def spec_enough(items: int, size: int) -> None:
 """
 
 
+@pytest.mark.ci
 def test_a_specification_is_refuted_by_a_counter_example_that_was_replayed(lab: Lab) -> None:
     check = Check((), source=SPEC, kind=CheckKind.CONTRACT)
     shown = lab.prove(check, **PLACE, fix=MENDED)
@@ -211,6 +216,7 @@ def test_a_specification_is_refuted_by_a_counter_example_that_was_replayed(lab: 
     assert "spec_enough(" in shown.excerpt
 
 
+@pytest.mark.ci
 def test_a_specification_that_holds_is_reported_as_such_within_its_bound(tmp_path: Path, bubblewrap: None) -> None:
     del bubblewrap
     lab = laid_out(tmp_path, HEAD, BASE)
@@ -222,6 +228,7 @@ def test_a_specification_that_holds_is_reported_as_such_within_its_bound(tmp_pat
 SLEEPY = "import time\n\n\ndef parse() -> None:\n    time.sleep(0.01)\n"
 
 
+@pytest.mark.ci
 def test_a_configured_benchmark_proves_a_slow_down_at_both_ends(tmp_path: Path, bubblewrap: None) -> None:
     del bubblewrap
     if not shutil.which("hyperfine"):

@@ -19,7 +19,7 @@ TESTS = (
     "from calc import add, halve\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_add_nothing():\n    assert add(1, 0) == 1\n\n\n"
     "def test_halve():\n    assert halve(4) == 2\n\n\ndef test_halve_none():\n    assert halve(None) == 0\n"
 )
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
 BASE = {"calc.py": CALC, "tests/test_calc.py": TESTS}
 
 
@@ -36,6 +36,7 @@ def run(folder: Path, base: dict[str, str], head: dict[str, str]) -> Lab:
     return lab
 
 
+@pytest.mark.smoke
 def test_a_wrong_operator_is_found_by_the_lines_that_the_failing_test_ran(tmp_path: Path) -> None:
     lab = run(tmp_path, BASE, changed("a + b", "a - b"))
     (item,) = lab.new("test")
@@ -193,6 +194,7 @@ def test_a_renamed_file_keeps_its_tests(tmp_path: Path) -> None:
     assert {item.result.path for item in lab.new("test")} == {"sums.py"}
 
 
+@pytest.mark.smoke
 def test_no_test_file_is_said(tmp_path: Path) -> None:
     lab = run(tmp_path, {"a.py": "x = 1\n"}, {"a.py": "x = 2\n"})
     assert [(check.name, check.ran, check.reason) for check in lab.ledger.checks if check.name == "pytest"] == [

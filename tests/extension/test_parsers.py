@@ -127,7 +127,7 @@ def test_what_it_makes_is_bounded(parser: Callable[..., RemarkParser]) -> None:
     assert len(found[1].message) == parse_apart.LONGEST
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(report=st.binary() | st.text(st.sampled_from('file=msg" \\\n3é')).map(str.encode))
 def test_the_examples_parser_reads_anything_or_says_that_it_cannot(
     report: bytes, example: Path, monkeypatch: pytest.MonkeyPatch

@@ -21,6 +21,7 @@ from reviewbot.adapters.tools.trees import Trees
 from reviewbot.domain.change import Revisions
 from reviewbot.errors import ConfigError, GitError
 from reviewbot.ports import ToolCall, ToolSpec
+from tests.rings import examples
 
 KEY = "AKIA" + "Q5TZ7WXN3J2KDVB4"
 ONE = Extension("tool", "odd", "odd-package", "1.0", "odd:offered")
@@ -200,7 +201,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(value=st.dictionaries(NAMES, VALUES, max_size=3) | VALUES)
 def test_whatever_it_returns_the_model_is_told_json(value: Any) -> None:
     told(lambda: value)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from tests.fakes import Models
 from tests.fakes.dialects import post
 from tests.fakes.meter import common_prefix
+from tests.rings import examples
 
 LONG = "def f(x):\n    return x\n" * 400
 
@@ -20,7 +21,7 @@ def test_without_a_breakpoint_one_vendor_caches_nothing():
 
 
 @given(st.binary(max_size=40), st.binary(max_size=40), st.binary(max_size=40))
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60))
 def test_a_common_prefix_is_the_longest(start: bytes, one: bytes, other: bytes):
     found = common_prefix(start + one, start + other)
     assert (start + one)[:found] == (start + other)[:found]

@@ -16,6 +16,7 @@ from reviewbot.domain.debate import Seat
 from tests.fakes import Models, claim, reviewer
 from tests.fakes.dialects import ask_ollama
 from tests.fakes.instance import smallest
+from tests.rings import examples
 
 PARTS = ("the change\n", "the question")
 
@@ -85,6 +86,6 @@ def schemas(draw: Callable[[Any], Any], depth: int = 2) -> dict[str, Any]:
 
 
 @given(schemas())
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=examples(80))
 def test_the_smallest_instance_of_a_schema_is_one(shape: dict[str, Any]):
     jsonschema.validate(smallest(shape), shape)

@@ -57,6 +57,7 @@ def offered(words: str, folder: Path, home: Path) -> list[str]:
     return [line.partition(",")[2].partition("\t")[0] for line in done.stdout.splitlines() if line.startswith("plain,")]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("shell", INTERACTIVE)
 def test_a_tab_completes_in_a_real_shell(shell: str, tmp_path: Path, newcomer: Path) -> None:
     need(shell)
@@ -152,6 +153,7 @@ def test_revisions_are_offered_and_none_that_a_shell_would_run(git_repo: Repo, n
     assert offered("review main...to", git_repo.path, newcomer) == ["main...topic/one"]
 
 
+@pytest.mark.ci
 def test_outside_of_a_repository_nothing_is_offered_and_nothing_said(tmp_path: Path, newcomer: Path) -> None:
     for words in ("review ", "explain ", "sessions show "):
         done = asked(words, tmp_path, newcomer)
@@ -159,6 +161,7 @@ def test_outside_of_a_repository_nothing_is_offered_and_nothing_said(tmp_path: P
         assert "reviewbot: " not in done.stderr
 
 
+@pytest.mark.ci
 def test_findings_of_the_last_review_are_offered_with_their_titles(git_repo: Repo, newcomer: Path) -> None:
     git_repo.write("a.py", "def double(n, seen=[]):\n    return 2 * n\n")
     git_repo.commit()

@@ -45,6 +45,7 @@ def told_by_pypi(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(command, "origin", lambda: None)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("secrets", [(), ("--secret", "none"), ("--secret", "openrouter", "--secret", "anthropic")])
 def test_every_workflow_is_written_filled_in_and_passes_every_linter(git_repo: Repo, capfd, secrets: tuple[str, ...]) -> None:
     assert run(git_repo, "--yes", *EVERY, "--action-ref", REFERENCE, *secrets) == 0
@@ -375,7 +376,7 @@ def test_a_clone_is_named_by_its_origin_once_that_has_its_commit(git_repo: Repo,
     assert of_clone(tmp_path / "nowhere") == ("", "")
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_the_wheel_brings_the_workflows(tmp_path: Path) -> None:
     build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path]
     subprocess.run(build, cwd=TOP, check=True, capture_output=True, timeout=120)

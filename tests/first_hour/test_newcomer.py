@@ -226,7 +226,7 @@ STEPS = (
 )
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.usefixtures("bubblewrap")
 def test_a_newcomer_comes_from_a_clone_to_a_reviewed_push(desk: Desk) -> None:
     for step in STEPS:

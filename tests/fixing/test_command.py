@@ -14,7 +14,7 @@ import pytest
 from tests.fixing.seeded import snapshot
 from tests.models.stage import COMMAND, Stage
 
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
 BEFORE = "def add(a, b):\n    return a + b\n"
 AFTER = 'import os\n\n\ndef add(a, b):\n    note = f"sum"\n    print(note)\n    return a + b\n'
 MENDED = 'def add(a, b):\n    note = "sum"\n    print(note)\n    return a + b\n'
@@ -73,6 +73,7 @@ def test_without_a_terminal_and_without_a_word_nothing_is_written(stage: Stage):
     assert snapshot(stage.repo.path) == before
 
 
+@pytest.mark.smoke
 def test_yes_writes_what_is_proven_and_undo_takes_it_back(stage: Stage):
     before = snapshot(stage.repo.path)
     ran = stage.run("fix", "--yes")
@@ -143,6 +144,7 @@ def test_what_changed_since_the_review_is_not_written_over(stage: Stage):
     assert snapshot(stage.repo.path) == before
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("words", "told"),
     [
@@ -159,6 +161,7 @@ def test_wrong_words_are_one_error(stage: Stage, words: tuple[str, ...], told: s
     assert text(stage) == AFTER
 
 
+@pytest.mark.smoke
 def test_without_a_sandbox_nothing_counts_as_proven(stage: Stage):
     ran = stage.run("fix", "--yes", "--sandbox", "none", "--format", "json")
     assert {one["outcome"] for one in ran.document["repairs"]} <= {"suggested", "skipped"}

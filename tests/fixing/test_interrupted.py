@@ -11,7 +11,7 @@ import pytest
 from tests.fakes import Answer, Models, Seen
 from tests.fixing.seeded import MENDS, SEEDED, Seeded
 
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ import pytest
 
 from tests.models.stage import Stage
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.slow]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
 RULES = "I,UP006"
 TEST = """
 from jinja2 import Environment

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
+from _pytest.mark import ParameterSet
 
 from reviewbot.domain.debate import CheckOutcome
 from tests.evidence.corpus import Bug
@@ -14,15 +16,22 @@ from tests.evidence.lab import laid_out
 from tests.evidence.test_corpus import need
 from tests.fakes import Models
 from tests.fixing.seeded import MENDS, SEEDED, SUITES, Seeded
+from tests.rings import PARTS
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.slow]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
+
+
+def rotated(bugs: Sequence[Bug]) -> list[ParameterSet]:
+    """A trial in Go compiles the standard library again for each job, for about 100 s of CPU: CI runs one of nine."""
+    parts = {True: 9, False: PARTS}
+    return [pytest.param(bug, id=bug.name, marks=pytest.mark.matrix(parts=parts[bug.name.startswith("go/")])) for bug in bugs]
 
 
 def test_there_are_enough() -> None:
     assert len(SEEDED) == len(MENDS) >= 25
 
 
-@pytest.mark.parametrize("bug", SEEDED, ids=lambda bug: bug.name)
+@pytest.mark.parametrize("bug", rotated(SEEDED))
 def test_a_wrong_mend_is_refused_and_a_right_one_is_committed(bug: Bug, tmp_path: Path) -> None:
     need(bug)
     stage = Seeded(tmp_path / "fix", bug)
@@ -58,7 +67,7 @@ def is_mended(stage: Seeded, folder: Path) -> None:
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-@pytest.mark.parametrize("bug", SEEDED[::4], ids=lambda bug: bug.name)
+@pytest.mark.parametrize("bug", rotated(SEEDED[::4]))
 def test_where_all_that_is_written_is_wrong_nothing_is_touched(bug: Bug, tmp_path: Path) -> None:
     need(bug)
     stage = Seeded(tmp_path, bug)

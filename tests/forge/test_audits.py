@@ -9,6 +9,8 @@ import pytest
 from tests.forge.acting import Actor, Ran
 from tests.forge.hub import Hub, Repository
 
+pytestmark = pytest.mark.ci
+
 AUDITOR = {"contents": "read", "issues": "write", "metadata": "read"}
 FAULTY = "def f(x, y=[]):\n    y.append(x)\n    return y\n"
 MARKER = "<!-- reviewbot:audit v1 -->"

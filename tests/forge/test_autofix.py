@@ -31,6 +31,8 @@ from tests.forge.mending import (
     summary,
 )
 
+pytestmark = pytest.mark.ci
+
 COMMIT = "graphql:createCommitOnBranch"
 
 
@@ -49,6 +51,7 @@ def actor(hub: Hub, tmp_path: Path) -> Actor:
     return an_actor(hub, tmp_path)
 
 
+@pytest.mark.smoke
 def test_each_proven_fix_is_a_commit_that_names_its_finding_and_its_check(
     hub: Hub, actor: Actor, pull: Pull, repository: Repository
 ) -> None:

@@ -36,6 +36,8 @@ from tests.forge.mending import (
     summary,
 )
 
+pytestmark = pytest.mark.ci
+
 COMMIT = "graphql:createCommitOnBranch"
 DONE, REFUSED = ["eyes", "rocket"], ["eyes", "confused"]
 
@@ -78,6 +80,7 @@ def unmoved(hub: Hub, repository: Repository) -> None:
     assert COMMIT not in hub.writes()
 
 
+@pytest.mark.smoke
 def test_what_was_proven_is_committed_and_every_outcome_is_told(
     hub: Hub, reviewer: Actor, actor: Actor, pull: Pull, repository: Repository
 ) -> None:
@@ -404,6 +407,7 @@ def test_an_undo_can_be_done_again_by_a_command(
 # Elsewhere
 
 
+@pytest.mark.smoke
 def test_an_issue_is_told_where_its_fix_comes_from(hub: Hub, actor: Actor, repository: Repository) -> None:
     issue = repository.issue("It breaks", "A traceback")
 

@@ -29,6 +29,8 @@ from tests.forge.mending import (
     summary,
 )
 
+pytestmark = pytest.mark.ci
+
 ENDS = pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
 
 
@@ -88,6 +90,7 @@ MENDED = {
 }
 
 
+@pytest.mark.matrix
 @ENDS
 @pytest.mark.parametrize("writes", range(9))
 def test_a_review_that_was_cut_off_while_it_wrote_fixes_is_finished(
@@ -142,6 +145,7 @@ def test_a_push_of_somebody_ends_what_was_cut_off(hub: Hub, actor: Actor, pull: 
     assert memory(pull).unfinished == ""
 
 
+@pytest.mark.matrix
 @ENDS
 @pytest.mark.parametrize("writes", range(3, 8))
 def test_a_pull_request_of_ours_is_opened_once(
@@ -161,6 +165,7 @@ def test_a_pull_request_of_ours_is_opened_once(
     assert memory(pull).unfinished == ""
 
 
+@pytest.mark.matrix
 @ENDS
 @pytest.mark.parametrize("writes", range(9))
 def test_a_command_that_was_cut_off_is_finished_when_its_run_is_run_again(
@@ -178,6 +183,7 @@ def test_a_command_that_was_cut_off_is_finished_when_its_run_is_run_again(
     assert "- `F1` fixed by" in answer(pull) or ran.outputs["skip_reason"] == "duplicate_delivery"
 
 
+@pytest.mark.matrix
 @ENDS
 @pytest.mark.parametrize("writes", range(6))
 def test_an_undo_that_was_cut_off_takes_one_commit_back(

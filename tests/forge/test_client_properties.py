@@ -28,6 +28,7 @@ from reviewbot.domain.forge import (
 )
 from reviewbot.errors import ForgeError, UnsureError
 from tests.forge.scripted import SECRET, Time
+from tests.rings import examples
 
 WORDS = ("data", "errors", "type", "message", "path", "viewer", "repository", "pullRequest", "nodes", "pageInfo", "id", "login")
 JSON = st.recursive(
@@ -202,7 +203,7 @@ def test_pages_that_never_end_are_left_and_that_is_said():
     assert "comments beyond 100 further pages" in standing.standing(session(said(document)), "octo/hello", 1).unread
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(way=st.sampled_from(places(WHOLE)), value=JSON)
 def test_an_answer_with_anything_in_the_place_of_anything_is_read_or_is_one_error(way: tuple[Any, ...], value: Any):
     try:
@@ -215,13 +216,13 @@ def test_an_answer_with_anything_in_the_place_of_anything_is_read_or_is_one_erro
         text.encode("utf-8")
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(body=JSON, headers=HEADERS, status=st.sampled_from((200, 200, 200, 403, 422, 500)))
 def test_any_json_is_read_or_is_one_error(body: Any, headers: dict[str, str], status: int):
     every_reader_answers_or_fails(Answer(status, headers, json.dumps(body).encode()))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(
     body=st.binary(max_size=60) | st.just(b"[" * 100_000) | st.just(b"1" * 5000), status=st.integers(100, 599), headers=HEADERS
 )
@@ -251,7 +252,7 @@ def every_reader_answers_or_fails(answer: Answer) -> None:
     assert permission.permission(session(answer), "octo/hello", "x") in Permission if answer.status != 401 else True
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(status=st.integers(500, 599), body=st.binary(max_size=30))
 def test_a_write_that_fails_on_github_s_side_is_always_unsure_and_sent_once(status: int, body: bytes):
     echo = Echo(Answer(status, {}, body))
@@ -268,7 +269,7 @@ NAMES = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0
 PATHS = st.lists(NAMES, min_size=1, max_size=3).map("/".join)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(
     name=PATHS, old=PATHS, status=st.sampled_from(("added", "removed", "modified", "renamed", "copied")), has_patch=st.booleans()
 )

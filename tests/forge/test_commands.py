@@ -11,6 +11,8 @@ from tests.forge.acting import REVIEWER, Actor, Ran, zipped
 from tests.forge.hub import Fault, Hub, Pull, Repository
 from tests.forge.hub.state import Run
 
+pytestmark = pytest.mark.ci
+
 STATUS = "<!-- reviewbot:status v1 -->"
 FAULTY = "def f(x, y=[]):\n    y.append(x)\n    return y\n"
 
@@ -80,6 +82,7 @@ def test_what_is_not_understood_or_not_there_is_refused_with_a_reason(hub: Hub, 
         assert told in text, words
 
 
+@pytest.mark.smoke
 def test_who_may_not_write_is_not_obeyed_and_reads_nothing(hub: Hub, actor: Actor, pull: Pull) -> None:
     hub.user("passerby")
     ran, reactions, text = say(hub, actor, pull, "/debate full", "passerby")
@@ -88,6 +91,7 @@ def test_who_may_not_write_is_not_obeyed_and_reads_nothing(hub: Hub, actor: Acto
     assert ran.calls == 1
 
 
+@pytest.mark.smoke
 def test_bots_are_never_obeyed(hub: Hub, actor: Actor, pull: Pull, repository: Repository) -> None:
     hub.user("helper[bot]", type="Bot")
     repository.allow("helper[bot]", "admin")
@@ -95,6 +99,7 @@ def test_bots_are_never_obeyed(hub: Hub, actor: Actor, pull: Pull, repository: R
     assert (ran.outputs["skip_reason"], ran.calls) == ("not_a_user", 0)
 
 
+@pytest.mark.smoke
 def test_an_edited_comment_and_other_words_cost_nothing(hub: Hub, actor: Actor, pull: Pull) -> None:
     ran, _, _ = say(hub, actor, pull, "I would not /debate this")
     assert (ran.outputs["skip_reason"], ran.calls) == ("not_a_command", 0)
@@ -128,6 +133,7 @@ def test_paused_stopped_and_resumed(hub: Hub, actor: Actor, pull: Pull) -> None:
     assert review(hub, actor, pull, "synchronize").outputs["conclusion"] == "complete"
 
 
+@pytest.mark.smoke
 def test_a_dismissed_finding_stays_dismissed(hub: Hub, actor: Actor, pull: Pull) -> None:
     review(hub, actor, pull)
     _, reactions, text = say(hub, actor, pull, "/debate dismiss F1 on purpose, @octocat knows")
@@ -158,6 +164,7 @@ def test_a_command_before_any_review_is_remembered_too(hub: Hub, actor: Actor, p
     assert len([comment for comment in pull.comments if comment.body.startswith("<!-- reviewbot:summary")]) == 1
 
 
+@pytest.mark.smoke
 def test_a_command_runs_nothing_of_the_change(hub: Hub, actor: Actor, pull: Pull, tmp_path: Path) -> None:
     pull.push({"test_a.py": f"open({str(tmp_path / 'ran')!r}, 'w')\n\ndef test(): pass\n"})
     say(hub, actor, pull, "/debate full")
@@ -165,6 +172,7 @@ def test_a_command_runs_nothing_of_the_change(hub: Hub, actor: Actor, pull: Pull
     assert "sandbox: none" in pull.comments[1].body
 
 
+@pytest.mark.smoke
 def test_no_more_than_so_many_commands_an_hour(hub: Hub, actor: Actor, pull: Pull) -> None:
     actor.environment["REVIEWBOT__GITHUB__COMMANDS_PER_HOUR"] = "2"
     say(hub, actor, pull, "/debate status")

@@ -30,6 +30,7 @@ from reviewbot.errors import (
 from tests.forge.hub import Fault, Hub, Pull, Repository, faults
 from tests.forge.scripted import EPOCH, SECRET, SILENCE, UNICORN, Heard, Say, Time, listening, opened, say
 from tests.forge.test_client_properties import HEADERS, JSON, session
+from tests.rings import examples
 
 HEAD, NEW = "a" * 40, "c" * 40
 COMMIT = MakeCommit("topic", HEAD, "Mend", "Reviewbot-Finding: f1", (Edit("src/b.py", b"x = 2\n"), Edit("old.py", None)))
@@ -622,7 +623,7 @@ KEYS = st.sampled_from(
 NESTED = st.recursive(JSON, lambda inner: st.dictionaries(KEYS, inner, max_size=5) | st.lists(inner, max_size=3), max_leaves=10)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(body=NESTED, headers=HEADERS, status=st.sampled_from((200, 200, 200, 201, 403, 422, 500)))
 def test_any_answer_is_read_or_is_one_error(body: Any, headers: dict[str, str], status: int):
     answer = Answer(status, headers, json.dumps(body).encode())
@@ -639,7 +640,7 @@ def test_any_answer_is_read_or_is_one_error(body: Any, headers: dict[str, str], 
 PATHS = st.text(st.characters(exclude_categories=("Cs",)), max_size=12) | st.text(st.sampled_from("./\\ab\0.git"), max_size=10)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(paths=st.lists(PATHS, min_size=1, max_size=4), content=st.binary(max_size=8) | st.none())
 def test_whatever_is_asked_to_be_written_is_sent_as_it_is_or_not_at_all(paths: list[str], content: bytes | None):
     sent: list[Any] = []

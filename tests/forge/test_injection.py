@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from reviewbot.domain.history import PullMemory
 from reviewbot.publish import markers, state
 from reviewbot.publish.sanitise import LINK_HOSTS
@@ -18,6 +20,8 @@ from tests.fakes.reviewer import spoken_schema
 from tests.forge.acting import Actor, Ran
 from tests.forge.hub import Hub, Pull, Repository
 from tests.publish import github
+
+pytestmark = pytest.mark.ci
 
 CANARY = "zqcanary"
 US = "github-actions[bot]"

@@ -11,6 +11,8 @@ import pytest
 from tests.forge.acting import REVIEWER, Actor, kill
 from tests.forge.hub import Fault, Hub, Pull, Repository
 
+pytestmark = pytest.mark.matrix
+
 FAULTY = "def f{0}(x, y=[]):\n    y.append(x)\n    return y\n"
 MENDED = "def f{0}(x):\n    return [x]\n"
 

@@ -16,6 +16,8 @@ from tests.forge.acting import REVIEWER, Actor, Ran
 from tests.forge.hub import Fault, Hub, Pull, Repository, faults
 from tests.forge.hub.state import CheckRun
 
+pytestmark = pytest.mark.ci
+
 WHO = ("-c", "user.name=octocat", "-c", "user.email=octocat@users.example.org")
 FAULTY = "def f{0}(x, y=[]):\n    y.append(x)\n    return y\n"
 PLAIN = "def f{0}(x):\n    return x\n"
@@ -122,6 +124,7 @@ def test_worse_findings_have_the_lines_and_the_others_the_summary(actor: Actor, 
     assert all(f"m{n}.py:1" in summary(pull) for n in range(6))
 
 
+@pytest.mark.smoke
 def test_no_comment_at_all_leaves_everything_to_the_summary(actor: Actor, repository: Repository) -> None:
     pull = proposed(repository, {f"m{n}.py": FAULTY.format(n) for n in range(6)})
     ran = reviewed(actor, pull, max_comments="0")
@@ -295,6 +298,7 @@ def test_a_private_repository_is_read_with_the_jobs_token(hub: Hub, tmp_path: Pa
     assert (refused.exit_code, refused.outputs["conclusion"]) == (3, "not_reviewed")
 
 
+@pytest.mark.smoke
 def test_an_empty_change_is_reviewed_and_says_nothing(actor: Actor, repository: Repository) -> None:
     repository.actions_may_approve = True
     pull = proposed(repository, {"m0.py": FAULTY.format(0)})

@@ -12,6 +12,8 @@ from tests.forge.acting import REVIEWER, Actor, Ran
 from tests.forge.hub import Fault, Hub, Pull, Repository, faults
 from tests.forge.hub.rules import begun_review
 
+pytestmark = pytest.mark.ci
+
 US = "github-actions[bot]"
 FAULTY = "def f{0}(x, y=[]):\n    y.append(x)\n    return y\n"
 PLAIN = "def f{0}(x):\n    return x\n"
@@ -186,6 +188,7 @@ def test_what_happened_while_the_review_was_made_is_seen_before_it_is_posted(
     assert pull.repository.all_check_runs == []
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("what", ["force-pushed", "locked", "deleted"])
 def test_what_happens_in_the_very_moment_of_posting_ends_the_run(hub: Hub, actor: Actor, pull: Pull, what: str) -> None:
     """G8, G15, G16."""

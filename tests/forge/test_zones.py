@@ -11,6 +11,8 @@ import pytest
 from tests.forge.acting import REVIEWER, Actor, Ran
 from tests.forge.hub import Hub, Pull, Repository
 
+pytestmark = pytest.mark.ci
+
 READER = {"contents": "read", "pull_requests": "read", "metadata": "read", "actions": "read"}
 BASE = {
     "shop.py": "def price(n):\n    return n * 3\n",
@@ -81,6 +83,7 @@ def stages(hub: Hub, home: Repository, pull: Pull, tmp_path: Path) -> Stages:
     return Stages(hub, home, pull, tmp_path)
 
 
+@pytest.mark.smoke
 def test_a_fork_is_reviewed_in_two_stages(stages: Stages, pull: Pull, hub: Hub) -> None:
     collected = stages.collect()
     assert collected.exit_code == 0, collected.stderr
@@ -186,6 +189,7 @@ def test_places_that_a_review_invents_are_not_posted(stages: Stages, pull: Pull)
     assert "shop.py" in pull.comments[0].body
 
 
+@pytest.mark.smoke
 def test_a_fork_beside_secrets_is_told_to_use_two_stages(hub: Hub, home: Repository, pull: Pull, tmp_path: Path) -> None:
     actor = Actor(hub, tmp_path, hub.token(permissions=REVIEWER), environment={"OPENAI_API_KEY": "sk-none"})
     ran = actor.run("pull_request", hub.event("pull_request", action="opened", pull=pull))

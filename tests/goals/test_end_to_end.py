@@ -25,7 +25,7 @@ from tests.models.stage import Ran, Stage, one_vendor
 
 pytestmark = [
     pytest.mark.usefixtures("bubblewrap"),
-    pytest.mark.slow,
+    pytest.mark.ci,
 ]
 SEATS = ("critic", "reviewer", "proposer", "optimizer", "tester")
 

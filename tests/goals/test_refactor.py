@@ -101,6 +101,7 @@ def test_a_file_outside_of_the_path_may_not_be_changed(house: House):
     assert "shop/other.py" in told(repair)
 
 
+@pytest.mark.ci
 def test_a_private_module_may_take_what_a_public_one_offers(house: House):
     moved = [
         ("shop/_tax.py", "", PRICES.split("\n\n\ndef _unused")[0].replace(BODY.rstrip("\n"), SIMPLER.rstrip("\n")) + "\n"),

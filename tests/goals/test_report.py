@@ -15,7 +15,7 @@ from reviewbot.pipeline.goals import Wanted
 from reviewbot.ports import Diagnosis, Drafting
 from tests.goals.house import Cast, House, hypothesis, only, outcomes, told
 
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
 
 PAGES = "def page_count(items, size):\n    return items // size\n"
 SHOP = {
@@ -159,18 +159,21 @@ def test_judges_who_refuse_keep_the_fix_from_being_used(house: House):
     assert "it hides the cause" in told(repair)
 
 
+@pytest.mark.smoke
 def test_where_nobody_gives_a_valid_answer_nothing_was_done(house: House):
     made = house.pursue(WANTED, Cast())
     assert (made.conclusion, made.repairs) == ("not_reviewed", ())
     assert any("gave a valid answer about the report" in note for note in made.notes)
 
 
+@pytest.mark.smoke
 def test_no_hypothesis_is_an_answer(house: House):
     made = house.pursue(WANTED, Cast(hypotheses={"tester": []}))
     assert (made.conclusion, made.repairs) == ("complete", ())
     assert "nobody formed a hypothesis about the report" in made.notes
 
 
+@pytest.mark.smoke
 def test_without_a_sandbox_nothing_is_asked(house: House):
     panel = cast()
     made = house.pursue(WANTED, panel, level="none")
@@ -179,6 +182,7 @@ def test_without_a_sandbox_nothing_is_asked(house: House):
     assert not panel.asked
 
 
+@pytest.mark.smoke
 def test_a_report_needs_language_models(house: House):
     panel = Cast()
     panel.table = StaticPanel.table
@@ -186,6 +190,7 @@ def test_a_report_needs_language_models(house: House):
         house.pursue(WANTED, panel)
 
 
+@pytest.mark.smoke
 def test_an_empty_report_is_said(house: House):
     with pytest.raises(UsageError, match="the report is empty"):
         house.pursue(Wanted(Goal.REPORT, " \n"), cast())
@@ -206,6 +211,7 @@ def test_a_whole_tree_can_be_named_instead_of_a_change(house: House):
     assert repair.outcome == "fixed", told(repair)
 
 
+@pytest.mark.smoke
 def test_a_bug_in_go_is_mended_with_a_test_in_its_package(tmp_path: Path):
     if not shutil.which("go"):
         pytest.skip("go is not installed")

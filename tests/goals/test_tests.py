@@ -11,7 +11,7 @@ from reviewbot.pipeline.goals import Wanted
 from reviewbot.ports import Drafting
 from tests.goals.house import Cast, House, only, outcomes, told
 
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
 
 BASE = "def shipping(cents):\n    return 500\n"
 HEAD = """\
@@ -135,6 +135,7 @@ def test_where_every_line_is_tested_nothing_is_asked(house: House):
     assert not panel.asked
 
 
+@pytest.mark.smoke
 def test_without_python_it_says_so(tmp_path: Path):
     house = House.built(tmp_path, {"a.go": "package a\n"}, {"a.go": "package a\n\nvar A = 1\n"})
     made = house.pursue(WANTED, cast(RIGHT))
@@ -142,6 +143,7 @@ def test_without_python_it_says_so(tmp_path: Path):
     assert any("tests are proposed for Python alone" in note for note in made.notes)
 
 
+@pytest.mark.smoke
 def test_more_functions_than_may_be_written_for_are_told(tmp_path: Path):
     head = "".join(f"def f{n}(x):\n    return x + {n}\n\n\n" for n in range(3))
     house = House.built(tmp_path, BEFORE, {**BEFORE, "shop/more.py": head})

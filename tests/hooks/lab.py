@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tests.repo import Repo
+from tests.repo import SETTINGS, Repo
 
 BIN = Path(sys.executable).parent
 """Where ``reviewbot`` and ``ruff`` stand beside the interpreter of the tests."""
@@ -143,8 +143,7 @@ class Lab:
         self, *words: str, cwd: Path | None = None, env: dict[str, str] | None = None, stdin: bytes = b"", check: bool = True
     ) -> Ran:
         """One git command, hooks and all."""
-        safe = ("-c", "protocol.file.allow=always", "-c", "commit.gpgsign=false")
-        return self.run("git", *safe, *words, cwd=cwd, env=env, stdin=stdin, check=check)
+        return self.run("git", *SETTINGS, *words, cwd=cwd, env=env, stdin=stdin, check=check)
 
     def reviewbot(
         self, *words: str | Path, cwd: Path | None = None, env: dict[str, str] | None = None, stdin: bytes = b""

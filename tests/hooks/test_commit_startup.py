@@ -86,6 +86,7 @@ def loaded(lab: Lab) -> set[str]:
     return set(json.loads(told.read_text()))
 
 
+@pytest.mark.ci
 def test_each_level_loads_what_it_needs(lab: Lab):
     lab.stage("a.py", CLEAN)
     quiet = loaded(lab)

@@ -46,6 +46,7 @@ def test_of_a_file_that_is_staged_in_part_only_that_part_is_reviewed(lab: Lab):
     assert (lab.path / "c.py").read_text() == BROKEN
 
 
+@pytest.mark.ci
 def test_commit_with_all_or_with_names_reviews_the_index_that_git_makes_for_it(lab: Lab):
     lab.repo.write("first.py", BROKEN)
     lab.git("commit", "-am", "all")
@@ -89,6 +90,7 @@ def test_amending_reviews_what_is_new_in_the_index(lab: Lab):
     assert only(lab).err == ""
 
 
+@pytest.mark.ci
 def test_a_merge_a_rebase_and_a_cherry_pick_find_their_way(lab: Lab):
     lab.git("checkout", "-qb", "other")
     lab.repo.write("theirs.py", BROKEN)
@@ -132,6 +134,7 @@ def test_a_linked_work_tree_is_reviewed_by_its_own_index(lab: Lab):
     assert {name for name in differing(before, snapshot(linked)) if not name.startswith(".git")} == set()
 
 
+@pytest.mark.ci
 def test_a_submodule_is_a_repository_of_its_own(lab: Lab):
     library = Repo(lab.folder, name="library")
     library.write("lib.py", CLEAN)
@@ -150,6 +153,7 @@ def test_a_submodule_is_a_repository_of_its_own(lab: Lab):
     assert only(lab).code == 0
 
 
+@pytest.mark.ci
 def test_names_may_be_anything_and_git_may_be_called_from_anywhere(lab: Lab):
     for name in ("with space/a.py", "sub/ünïcode.py", 'quo"te.py', "new\nline.py", "tab\t.py", "-dash.py"):
         lab.repo.write(name, CLEAN)
@@ -164,6 +168,7 @@ def test_names_may_be_anything_and_git_may_be_called_from_anywhere(lab: Lab):
     assert "  medium  sub/ünïcode.py:1\n" in said
 
 
+@pytest.mark.ci
 def test_modes_deletions_links_and_binaries_are_passed_by(lab: Lab):
     lab.stage("tool.py", CLEAN)
     lab.git("commit", "-qm", "tool")
@@ -180,6 +185,7 @@ def test_modes_deletions_links_and_binaries_are_passed_by(lab: Lab):
         assert ran.err.startswith("reviewbot: nothing found in this commit"), ran.err
 
 
+@pytest.mark.ci
 def test_filters_and_line_ends_are_those_of_the_index_and_no_filter_runs(lab: Lab):
     witness = lab.folder / "witness"
     lab.repo.write(".gitattributes", "*.py filter=spy diff=spy\n*.txt text eol=crlf\n")
@@ -236,7 +242,8 @@ def test_a_repository_that_lies_elsewhere_is_not_mistaken_for_this_one(lab: Lab,
     assert unwrapped(made.err).startswith(f"NOT REVIEWED this commit: git calls this hook for {lab.git_dir}")
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
+@pytest.mark.ci
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_whoever_stops_it_finds_everything_as_it_was(tmp_path: Path, number: int):
     """Stopped at many moments: each must leave the repository as it was, and the next run must say what it would have said."""

@@ -8,7 +8,7 @@ import pytest
 
 from tests.hooks.lab import Lab
 
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
 STAGED = 'def add(a, b):\n    note = f"sum"\n    print(note)\n    return a + b\n'
 MENDED = STAGED.replace('f"', '"')
 
@@ -18,6 +18,7 @@ def lab(tmp_path: Path) -> Lab:
     return Lab(tmp_path)
 
 
+@pytest.mark.smoke
 def test_fixes_are_written_to_the_files_and_not_to_the_index(lab: Lab) -> None:
     path = lab.stage("sums.py", STAGED)
     index = (lab.git_dir / "index").read_bytes()

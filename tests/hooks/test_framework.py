@@ -50,7 +50,7 @@ def test_every_hook_is_a_command_that_exists_and_is_told_no_files() -> None:
         assert done.returncode == 0
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_a_commit_is_blocked_and_passes_when_it_is_mended(lab: Framed) -> None:
     lab.use(FAILING)
     before = lab.git("rev-parse", "HEAD").out
@@ -66,7 +66,7 @@ def test_a_commit_is_blocked_and_passes_when_it_is_mended(lab: Framed) -> None:
     assert lab.git("rev-parse", "HEAD").out != before
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_findings_are_a_warning_where_nothing_else_is_said(lab: Framed) -> None:
     lab.use()
     lab.stage("first.py", BROKEN)
@@ -75,7 +75,7 @@ def test_findings_are_a_warning_where_nothing_else_is_said(lab: Framed) -> None:
     assert "first.py:1 " in ran.err
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_a_hook_is_passed_over_as_pre_commit_and_git_do_it(lab: Framed) -> None:
     lab.use(FAILING)
     lab.stage("first.py", BROKEN)
@@ -87,7 +87,7 @@ def test_a_hook_is_passed_over_as_pre_commit_and_git_do_it(lab: Framed) -> None:
     assert (ran.code, "reviewbot" in ran.err) == (0, False)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_what_is_staged_counts_and_what_is_not_comes_back(lab: Framed) -> None:
     lab.use(FAILING)
     path = lab.stage("first.py", CLEAN + "\n\nNAME = 1\n")
@@ -103,7 +103,7 @@ def test_what_is_staged_counts_and_what_is_not_comes_back(lab: Framed) -> None:
     assert lab.git("show", ":first.py").out == BROKEN
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_a_commit_that_only_deletes_is_looked_at(lab: Framed) -> None:
     lab.use(FAILING)
     lab.git("rm", "-q", "first.py")
@@ -112,7 +112,7 @@ def test_a_commit_that_only_deletes_is_looked_at(lab: Framed) -> None:
     assert "no files to check" not in ran.err
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_a_push_is_reviewed_on_its_way_to_a_bare_remote(lab: Framed, tmp_path: Path) -> None:
     lab.use(*({"id": "reviewbot-push", "args": ["--fail-on", "low"]},))
     lab.git("init", "-q", "--bare", str(tmp_path / "remote.git"))
@@ -129,7 +129,7 @@ def test_a_push_is_reviewed_on_its_way_to_a_bare_remote(lab: Framed, tmp_path: P
     assert "topic" in lab.git("ls-remote", "origin").out
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_fixes_are_written_as_a_formatter_writes(lab: Framed) -> None:
     lab.use({"id": "reviewbot-fix"})
     apart = MENDABLE + "\n\n" + CLEAN + "\n\n"
@@ -142,7 +142,7 @@ def test_fixes_are_written_as_a_formatter_writes(lab: Framed) -> None:
     assert path.read_text() == apart.replace('f"', '"') + "UNSTAGED = 1\n"
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_fixes_that_meet_unstaged_work_are_rolled_back_and_the_work_is_not(lab: Framed) -> None:
     """pre-commit takes the work tree from the index again: that is why a fix must not be in the index."""
     lab.use({"id": "reviewbot-fix"})
@@ -155,7 +155,7 @@ def test_fixes_that_meet_unstaged_work_are_rolled_back_and_the_work_is_not(lab: 
     assert path.read_text() == MENDABLE.replace('f"sum"', 'f"total"')
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_pre_commit_over_ours_and_ours_over_pre_commits_run_each_once(lab: Framed) -> None:
     lab.use(FAILING)
     ours = {"PATH": f"{Path(sys.executable).parent}:{lab.environment['PATH']}"}
@@ -177,7 +177,7 @@ def test_pre_commit_over_ours_and_ours_over_pre_commits_run_each_once(lab: Frame
     assert (ran.code, ran.err.count("hook id: reviewbot")) == (1, 1)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_it_can_be_tried_without_any_configuration(lab: Framed) -> None:
     lab.stage("first.py", BROKEN)
     ran = lab.pre_commit("try-repo", lab.origin.path, "reviewbot", "--verbose")

@@ -14,6 +14,8 @@ import pytest
 from tests.hooks.lab import BROKEN, CLEAN
 from tests.hooks.pushing import Pushes
 
+pytestmark = pytest.mark.ci
+
 ZERO = "0" * 40
 DEBUGGED = "def f(x):\n    breakpoint()\n    return x\n"
 
@@ -72,6 +74,7 @@ def test_the_second_push_of_the_same_is_told_what_the_first_one_was(pushes: Push
     assert "second.py" in pushes.reviewbot("explain", "F1").out, "and is the last review again"
 
 
+@pytest.mark.smoke
 def test_with_fail_on_a_finding_stops_the_push_until_it_is_mended_or_skipped(pushes: Pushes):
     old = pushes.id("HEAD")
     pushes.change("second.py", BROKEN)
@@ -123,6 +126,7 @@ def test_several_refs_of_a_push_are_each_told(pushes: Pushes):
     assert "second.py" in pushes.reviewbot("explain", "F1").out, "of the review that found something"
 
 
+@pytest.mark.smoke
 def test_a_push_of_nothing_or_of_a_deletion_is_one_line(pushes: Pushes):
     pushes.git("push", "-q", "origin", "main:gone")
     pushes.hook("pre-push")
@@ -130,6 +134,7 @@ def test_a_push_of_nothing_or_of_a_deletion_is_one_line(pushes: Pushes):
     assert pushes.git("push", "origin", ":gone").err.startswith("reviewbot: nothing to review in gone: it is deleted\n")
 
 
+@pytest.mark.smoke
 def test_what_cannot_be_reviewed_is_said_and_stops_only_where_it_is_to(pushes: Pushes):
     lost = pushes.change("second.py", CLEAN)
     pushes.change("third.py", CLEAN)
@@ -159,6 +164,7 @@ def test_outside_of_a_work_tree_a_push_is_not_stopped(pushes: Pushes):
     assert ran.err.startswith("NOT REVIEWED this push:")
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("stdin", [b"refs/heads/main\n", b"a b c d\n", b"\xff\x00"])
 def test_words_that_git_would_not_say_are_one_line_of_an_error(pushes: Pushes, stdin: bytes):
     ran = pushes.reviewbot("hook", "run", "pre-push", "origin", "x", stdin=stdin)

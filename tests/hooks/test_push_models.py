@@ -16,6 +16,8 @@ from tests.hooks.lab import unwrapped
 from tests.hooks.pushing import Pushes
 from tests.models.stage import CALLS, GUARD, disputed, module, one_vendor, panelist
 
+pytestmark = pytest.mark.ci
+
 TEXT = module(4)
 RUN = ("hook", "run", "pre-push", "--no-exec", "origin", "x")
 
@@ -107,6 +109,7 @@ def test_where_no_name_is_known_the_push_goes_on(shop: Shop, models: Models):
     assert "models.invalid" in shop.attempts.read_text()
 
 
+@pytest.mark.smoke
 def test_where_the_money_is_spent_the_push_goes_on(shop: Shop, models: Models):
     settings = one_vendor(models, prices=[{"model": "gpu:fake-1", "input": 30.0, "output": 90.0}], limits={"cost_usd": 0.0})
     settings["providers"]["gpu"]["local"] = False
@@ -140,6 +143,7 @@ def test_strict_fails_where_models_do_not_answer_and_the_time_of_a_flag_counts(s
     assert "NOT REVIEWED main: " in ran.err
 
 
+@pytest.mark.smoke
 def test_without_a_key_a_panel_that_was_asked_for_is_a_notice(shop: Shop):
     ran = shop.reviewbot(*RUN, "--panel", "models", stdin=shop.line)
     assert ran.code == 0
@@ -173,7 +177,8 @@ def test_an_interrupt_leaves_nothing_behind_and_what_was_paid_is_kept(shop: Shop
     assert not known & {call.raw for call in models.calls[before:]}
 
 
-@pytest.mark.slow
+@pytest.mark.smoke
+@pytest.mark.ci
 def test_what_does_not_end_by_itself_is_stopped_and_the_push_goes_on(shop: Shop):
     real = shop.run("sh", "-c", "command -v git").out.strip()
     shop.repo.home.joinpath("bin").mkdir()

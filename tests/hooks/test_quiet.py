@@ -27,6 +27,7 @@ from reviewbot.wiring.order import Silent, SystemClock
 from reviewbot.wiring.rooms import open_sandbox
 from reviewbot.wiring.scene import opened
 from tests.hooks.lab import BROKEN, CLEAN, Lab
+from tests.rings import part
 
 RUN = ("hook", "run", "pre-commit")
 KEY = "AKIA" + "Q3EGRZJ7XM2LPWTN"
@@ -144,7 +145,7 @@ def evidence(lab: Lab) -> Ledger:
         return pipeline.gathered(scene.revisions, world, options=staged_options(scene.configuration))
 
 
-@pytest.mark.parametrize("seeds", [range(8), pytest.param(range(8, 120), marks=pytest.mark.slow)], ids=["few", "many"])
+@pytest.mark.parametrize("seeds", [range(8), pytest.param(part(range(8, 120)), marks=pytest.mark.ci)], ids=["few", "many"])
 def test_what_is_quiet_has_nothing_new_in_a_review(lab: Lab, monkeypatch: pytest.MonkeyPatch, seeds: range):
     monkeypatch.chdir(lab.path)
     counted = {(said, new): 0 for said in (True, False) for new in (True, False)}

@@ -171,6 +171,7 @@ def test_a_program_on_path_whose_interpreter_is_gone_stops_nobody(place: Place, 
         assert ran.stderr.splitlines()[-1].startswith(b"NOT REVIEWED: ")
 
 
+@pytest.mark.ci
 def test_nothing_of_the_work_tree_is_imported_whatever_the_shell_says_to_python(place: Place) -> None:
     for planted in ("reviewbot/__init__.py", "reviewbot/cli.py", "errno.py", "click.py"):
         file = place.folder / planted

@@ -16,6 +16,8 @@ import pytest
 
 from tests.repo import Repo
 
+pytestmark = pytest.mark.serial
+
 CANARY = "canary-7f3a9e51c2"
 HOME_CANARY = "homecanary-90d1b7"
 FORMATS = ("text", "json", "markdown", "sarif", "html", "rdjson")
@@ -181,7 +183,7 @@ def leaks(output: bytes) -> list[str]:
     return found + (["control characters"] if re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202e]", text) else [])
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.usefixtures("bubblewrap")
 def test_a_hostile_commit_is_reviewed_without_executing_or_leaking_anything(
     hostile: Repo, tmp_path: Path, listener: tuple[int, list[bytes]]
@@ -195,7 +197,7 @@ def test_a_hostile_commit_is_reviewed_without_executing_or_leaking_anything(
     assert "src/app.py:3" in done.stdout.decode()
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.usefixtures("bubblewrap")
 def test_no_format_of_its_review_leaks_anything(hostile: Repo, tmp_path: Path, listener: tuple[int, list[bytes]]) -> None:
     reports = tmp_path / "reports"
@@ -210,7 +212,7 @@ def test_no_format_of_its_review_leaks_anything(hostile: Repo, tmp_path: Path, l
         assert b"eval" in report, kind
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.usefixtures("bubblewrap")
 @pytest.mark.parametrize("words", [("--worktree",), ("--staged",), ("--sandbox", "none")])
 def test_uncommitted_work_under_a_hostile_configuration_runs_nothing(
@@ -226,6 +228,7 @@ def test_uncommitted_work_under_a_hostile_configuration_runs_nothing(
     assert (hostile.path / ".git" / "index").read_bytes() == before
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("bubblewrap")
 def test_the_hunt_finds_the_canary_where_there_is_no_wall(hostile: Repo, listener: tuple[int, list[bytes]]) -> None:
     """The traps are live: without the sandbox, which only the user may ask for, the same change gets through."""

@@ -16,6 +16,8 @@ from tests.containers import OF_IMAGE
 from tests.evidence.lab import Lab, study
 from tests.sandboxes import container_host, open_room, python, shell
 
+pytestmark = pytest.mark.serial
+
 WALLED = ("bubblewrap", "container")
 CANARY = "canary-7f3a9c-do-not-leak"
 HUNT = """
@@ -170,6 +172,7 @@ def test_what_a_job_borrows_shows_nothing_beside_it(tmp_path: Path, home: Path, 
     assert listener.visits == []
 
 
+@pytest.mark.ci
 def test_what_a_preparation_made_shows_nothing_beside_it(tmp_path: Path, home: Path, listener: Listener) -> None:
     tree, kept = tmp_path / "tree", tmp_path / "state" / "layer"
     tree.mkdir()
@@ -320,6 +323,7 @@ FAKES = {
 }
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("bubblewrap")
 @pytest.mark.parametrize("trick", FAKES)
 def test_a_test_that_tampers_with_its_report_proves_nothing(tmp_path: Path, trick: str) -> None:
@@ -335,6 +339,7 @@ def test_a_test_that_tampers_with_its_report_proves_nothing(tmp_path: Path, tric
     assert lab.new("test") == []
 
 
+@pytest.mark.ci
 @pytest.mark.usefixtures("bubblewrap")
 def test_what_a_test_prints_cannot_command_a_terminal_or_a_workflow(tmp_path: Path) -> None:
     loud = "from calc import add\n\n\ndef test_add():\n    print('\\033[2J::set-output name=x::y')\n    assert add(1, 2) == 3, '\\033]0;title\\007\\u202eevil'\n"

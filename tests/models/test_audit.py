@@ -12,6 +12,8 @@ from tests.fakes import Models
 from tests.fakes.reviewer import reviewer
 from tests.models.stage import Ran, Stage, disputed, module, one_vendor
 
+pytestmark = pytest.mark.ci
+
 FUNCTIONS = 400
 FILES = ("shop/alpha.py", "shop/beta.py", "shop/gamma.py", "shop/login.py")
 
@@ -53,6 +55,7 @@ def test_files_that_do_not_fit_come_in_a_later_audit_and_all_of_them_come(whole:
     assert set(FILES) <= seen
 
 
+@pytest.mark.smoke
 def test_an_audit_that_read_what_it_was_to_read_is_complete_and_approves_nothing(whole: Stage) -> None:
     document = audited(whole)
     assert document["conclusion"] == "complete"

@@ -51,6 +51,7 @@ def check_capped(ran: Any, models: Models) -> None:
     assert made["usage"]["cost_usd"] == pytest.approx(billed(models.calls))
 
 
+@pytest.mark.ci
 def test_the_cost_that_is_told_is_what_the_server_counted(stage: Stage, models: Models) -> None:
     models.script = panelist(stage.claims)
     stage.configure(priced(models))
@@ -85,6 +86,7 @@ def test_a_first_call_that_might_pass_the_cap_is_not_made(stage: Stage, models: 
     assert any("limits.cost_usd" in note for note in ran.document["notes"])
 
 
+@pytest.mark.ci
 def test_a_cap_on_the_command_line_counts_and_cannot_be_resumed_past(stage: Stage, models: Models) -> None:
     models.script = panelist(stage.claims)
     stage.configure(priced(models))

@@ -115,6 +115,7 @@ def test_the_second_run_asks_nobody_and_says_the_same(panel: Stage, models: Mode
     assert (second.document["usage"]["replayed_calls"], second.document["usage"]["paid_usd"]) == (CALLS, 0.0)
 
 
+@pytest.mark.ci
 def test_another_question_and_a_fresh_run_are_asked(panel: Stage, models: Models) -> None:
     asked(panel)
     asked(panel, question="And of number 1?")
@@ -122,6 +123,7 @@ def test_another_question_and_a_fresh_run_are_asked(panel: Stage, models: Models
     assert len(models.calls) == 3 * CALLS
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("number", [1, 3, 4])
 @pytest.mark.parametrize("sign", [signal.SIGKILL, signal.SIGINT], ids=["killed", "interrupted"])
 def test_what_was_paid_before_the_process_ended_is_not_paid_again(
@@ -156,6 +158,7 @@ def test_what_was_paid_before_the_process_ended_is_not_paid_again(
     assert asked(panel).document["usage"]["replayed_calls"] == CALLS
 
 
+@pytest.mark.ci
 def test_it_is_listed_among_the_debates_and_does_not_stand_in_for_the_last_review(panel: Stage, models: Models) -> None:
     models.script = panelist(panel.claims)
     panel.review()

@@ -106,7 +106,8 @@ def check_killed(stage: Stage, models: Models, number: int, undisturbed: Undistu
     assert again.document["usage"]["replayed_calls"] == CALLS - repeated.total()
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
+@pytest.mark.ci
 @pytest.mark.parametrize("number", range(1, CALLS + 1))
 def test_whenever_a_process_is_killed_no_answer_is_paid_for_twice(
     number: int, stage: Stage, models: Models, undisturbed: Undisturbed

@@ -92,7 +92,7 @@ def check_covered(document: dict[str, Any], calls: Iterable[Seen]) -> Counter[st
     return Counter(status.values())
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_every_line_of_a_large_change_is_read_once_by_every_seat(much: Stage, models: Models) -> None:
     claims = [one for file in (1, 9) for one in disputed_in(file)]
     models.script = panelist(claims)

@@ -100,7 +100,7 @@ def check_whole(ran: Ran, models: Models) -> None:
     assert usage["by_panelist"]["critic"]["local_tokens"] == 0
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_a_strong_panelist_deals_out_portions_and_a_local_one_reads_them(home: Stage, models: Models) -> None:
     ran = home.review()
     check_whole(ran, models)
@@ -124,7 +124,7 @@ def test_a_strong_panelist_deals_out_portions_and_a_local_one_reads_them(home: S
     assert known["predictions"], "predicted and real seconds are kept"
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_when_the_machine_slows_fourfold_the_next_ask_shrinks_and_is_answered_in_time(home: Stage, models: Models) -> None:
     slowing = models.script = Slowing(models, panelist([]), 2)
     ran = home.review()

@@ -13,6 +13,8 @@ from tests.fakes import Models
 from tests.models.stage import CALLS, Stage, essence, one_vendor, panelist
 from tests.models.test_killed import TO_TAKE_IN, killed_at
 
+pytestmark = pytest.mark.ci
+
 Held = tuple[Stage, dict[str, Any], Models]
 
 
@@ -116,6 +118,7 @@ def test_a_replay_has_the_answers_of_a_fallback(stage: Stage, models: Models) ->
         assert again[part] == made[part], part
 
 
+@pytest.mark.smoke
 def test_a_replay_of_an_interrupted_debate_asks_nobody(stage: Stage, models: Models) -> None:
     stage.configure(one_vendor(models))
     killed_at(stage, models, 9, TO_TAKE_IN)
@@ -127,6 +130,7 @@ def test_a_replay_of_an_interrupted_debate_asks_nobody(stage: Stage, models: Mod
     assert ran.code in (2, 3)
 
 
+@pytest.mark.smoke
 def test_a_finding_of_the_last_review_is_explained(held: Held) -> None:
     stage, made, _ = held
     (deadlock,) = (finding for finding in made["findings"] if finding["settled_by"] == "moderator")
@@ -140,6 +144,7 @@ def test_a_finding_of_the_last_review_is_explained(held: Held) -> None:
     assert "F1, F2, F3, F4" in unknown.err
 
 
+@pytest.mark.smoke
 def test_an_export_holds_every_call_as_a_chat(held: Held, tmp_path: Path) -> None:
     stage, _, _ = held
     ran = stage.run("sessions", "export", "-d", str(tmp_path / "export"))

@@ -11,6 +11,8 @@ import pytest
 from tests.fakes import Models, Seen
 from tests.models.stage import CALLS, Stage, essence, function, one_vendor, panelist
 
+pytestmark = pytest.mark.ci
+
 
 def asked(calls: list[Seen]) -> Counter[bytes]:
     """Which requests came how often, by their bytes."""
@@ -25,6 +27,7 @@ def debate(stage: Stage, models: Models) -> Stage:
     return stage
 
 
+@pytest.mark.smoke
 def test_the_second_run_of_a_review_asks_nobody_and_says_the_same(debate: Stage, models: Models) -> None:
     first, second = debate.review(), debate.review()
     assert (first.code, second.code) == (0, 0)
@@ -108,6 +111,7 @@ def test_two_runs_at_a_time_make_every_call_once_and_the_same_review(
     assert {session["state"] for session in known} == {"converged"}
 
 
+@pytest.mark.smoke
 def test_documentation_and_lock_files_alone_ask_nobody(debate: Stage, models: Models) -> None:
     for files in (("uv.lock",), ("README.md", "package-lock.json"), ("photo.png",)):
         for name in files:

@@ -12,6 +12,8 @@ import pytest
 from tests.fakes import Models, Seen
 from tests.models.stage import CALLS, KEYS, ROLES, Stage, every_vendor, panelist
 
+pytestmark = pytest.mark.ci
+
 AWS = {"AWS_ACCESS_KEY_ID": "AK-of-a-test", "AWS_SECRET_ACCESS_KEY": "secret-of-a-test", "AWS_REGION": "us-east-1"}
 
 
@@ -76,6 +78,7 @@ def test_all_seats_and_rounds_share_the_prefix_and_most_bytes(vendor: str, tmp_p
     assert stage.attempts == []
 
 
+@pytest.mark.smoke
 def test_every_portion_has_one_prefix_of_its_own(tmp_path: Path, models: Models) -> None:
     stage = Stage(tmp_path, functions=300)
     stage.keys.update(KEYS)

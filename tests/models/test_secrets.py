@@ -13,6 +13,8 @@ from tests.fakes import Decoy, Models, Seen, faults
 from tests.fakes.scripts import perform
 from tests.models.stage import KEYS, Ran, Stage, every_vendor, one_vendor, panelist
 
+pytestmark = pytest.mark.ci
+
 AWS = {"AWS_ACCESS_KEY_ID": "AK-of-a-test-0004", "AWS_SECRET_ACCESS_KEY": "secret-of-a-test-0005", "AWS_REGION": "us-east-1"}
 OWN = {
     "anthropic": KEYS["ANTHROPIC_API_KEY"],
@@ -82,6 +84,7 @@ def keyed(stage: Stage) -> Stage:
     return stage
 
 
+@pytest.mark.ci
 def test_every_key_goes_to_its_own_vendor_only(keyed: Stage, models: Models) -> None:
     models.script = panelist(keyed.claims)
     keyed.configure(panel(models))
@@ -118,6 +121,7 @@ def test_a_redirect_takes_no_key_anywhere(status: int, keyed: Stage, models: Mod
     check_nowhere(keyed, SECRETS, ran)
 
 
+@pytest.mark.ci
 def test_a_server_that_says_the_key_back_is_not_quoted(keyed: Stage, models: Models) -> None:
     good = panelist(keyed.claims)
 

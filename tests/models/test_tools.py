@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.fakes import Models, Seen, Wish, reviewer, uses
 from tests.models.stage import ROLES, Stage, module, one_vendor, panelist, role_of
 
@@ -91,6 +93,7 @@ def test_what_is_looked_up_is_capped_and_redacted(stage: Stage, models: Models) 
     )
 
 
+@pytest.mark.ci
 def test_what_was_looked_up_is_logged_and_replayed_for_nothing(stage: Stage, models: Models) -> None:
     _, made = looked_up(stage, models, [search("limit")], [read("shop/work.py", start=1, end=9)])
     first = [call for call in models.calls if "What is wrong with this change?" in call.suffix]

@@ -113,7 +113,7 @@ def test_whose_keys_are_here_sit_without_any_configuration_of_seats(keyed: Stage
     assert {call.protocol for call in models.calls} == set(MODELS)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.parametrize(("vendor", "turn"), [(vendor, turn) for vendor, most in TURNS.items() for turn in range(1, most + 1)])
 def test_a_vendor_that_dies_at_any_turn_leaves_a_review_that_says_so(
     vendor: str, turn: int, keyed: Stage, models: Models
@@ -202,6 +202,7 @@ def test_a_fallback_answers_in_the_place_of_a_dead_vendor_and_the_review_says_so
 
 
 # Fails while the key of a debate differs from process to process (the repr of its options holds the address of a function).
+@pytest.mark.ci
 def test_bedrock_and_ollama_sit_beside_a_compatible_server(stage: Stage, models: Models) -> None:
     stage.keys.update(AWS_ACCESS_KEY_ID="AK-of-a-test", AWS_SECRET_ACCESS_KEY="secret-of-a-test", AWS_REGION="us-east-1")
     models.script = script(stage)

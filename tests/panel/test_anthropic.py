@@ -20,6 +20,7 @@ from tests.fakes import Answer, Models, Tokens, Wish, faults, queue, rejects, us
 from tests.fakes.faults import Canned
 from tests.fakes.http import Reply
 from tests.panel.asking import CALL, account, answered, failed, with_provider
+from tests.rings import examples
 
 READ = ToolSpec("read", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]})
 
@@ -238,7 +239,7 @@ def wished(arguments: str) -> list[dict[str, Any]]:
     ]
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60))
 @given(st.sets(st.integers(0, 7), min_size=1))
 def test_a_message_that_misses_an_event_is_whole_or_nothing(missing: set[int]):
     """What may miss: the beginning (only counters) and blocks as a whole."""
@@ -268,7 +269,7 @@ NOISE = st.recursive(
 KINDS = ["message_start", "content_block_start", "content_block_delta", "content_block_stop", "message_delta", "message_stop"]
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=examples(200))
 @given(
     st.lists(
         st.tuples(

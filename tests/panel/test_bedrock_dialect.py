@@ -19,6 +19,7 @@ from tests.fakes.faults import Canned
 from tests.fakes.http import Reply
 from tests.panel.aws import GOOD, LLAMA, account, claude, complains, forget_aws
 from tests.panel.probing import READ, SCHEMA, a_call, ask, used
+from tests.rings import examples
 
 
 @pytest.fixture(scope="module")
@@ -145,14 +146,14 @@ def test_after_tools_the_last_question_still_names_them():
     assert seen.exchanges[0].calls == (Wish("read", {"path": "a.py"}, "t1"),)
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=examples(200), derandomize=True)
 @given(st.text(max_size=40), st.sampled_from([400, 403, 404, 408, 424, 429, 500, 503, 0]), st.text(max_size=40))
 def test_any_error_has_a_fault(code, status, words):
     assert isinstance(fault_of(code, status, words), Fault)
     leave_out(words, request(claude(), frozenset()))
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=examples(200), derandomize=True)
 @given(without=st.sets(st.sampled_from(list(Feature))), tools=st.booleans(), exchanged=st.booleans())
 def test_whatever_is_left_out_boto3_accepts_the_rest(converse, without, tools, exchanged):
     body = request(claude(tools=(READ,) if tools else (), exchanges=(used("t1"),) if exchanged else ()), without)
@@ -162,7 +163,7 @@ def test_whatever_is_left_out_boto3_accepts_the_rest(converse, without, tools, e
     assert Feature.CACHE not in without or "cachePoint" not in str(body)
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=examples(100), derandomize=True)
 @given(st.text(max_size=50), st.sampled_from(["end_turn", "tool_use", "max_tokens", ""]), st.booleans())
 def test_an_answer_is_an_end_only_by_its_stop_reason(text, reason, forced):
     answer = {"output": {"message": {"role": "assistant", "content": [{"text": text}]}}, "stopReason": reason}

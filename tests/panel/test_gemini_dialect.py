@@ -13,6 +13,7 @@ from reviewbot.adapters.panel.gemini_dialect import completion, fault_of, schema
 from reviewbot.debate.reply import CLAIMS_SCHEMA, POSITION_SCHEMA, REBUTTAL_SCHEMA
 from reviewbot.ports import Completion, Fault, ProviderError
 from tests.panel.probing import SCHEMA
+from tests.rings import examples
 
 
 @pytest.mark.parametrize("wait", ["7s", "7.0s", "7.000000000s"])
@@ -89,14 +90,14 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=examples(300), derandomize=True)
 @given(JSON)
 def test_any_document_is_a_completion_or_a_fault(document):
     with suppress(ProviderError):
         assert isinstance(completion(document, 0), Completion)
 
 
-@settings(max_examples=300, derandomize=True, deadline=None)
+@settings(max_examples=examples(300), derandomize=True)
 @given(st.sampled_from([400, 403, 404, 429, 500, 503]), JSON)
 def test_any_error_body_has_a_fault(status, body):
     assert isinstance(fault_of(status, body, after=None).fault, Fault)

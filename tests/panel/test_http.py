@@ -20,6 +20,7 @@ from tests.fakes import Decoy, Models, faults
 from tests.fakes.faults import Canned
 from tests.fakes.http import Reply
 from tests.panel.asking import KEY, account
+from tests.rings import examples
 
 
 @pytest.fixture
@@ -195,7 +196,7 @@ def test_origins_are_equal_where_browsers_say_so():
     assert str(check_origin("http://[::1]:8000")) == "http://[::1]:8000"
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=examples(200))
 @given(st.text(alphabet="htps:/@?#[].0179afxlochst ", max_size=24))
 def test_no_text_but_an_allowed_address_is_let_through(text: str):
     try:
@@ -295,7 +296,7 @@ def test_a_name_that_nobody_knows_is_quoted_as_the_system_says_it():
     assert "not known" in str(http.transport_failure(httpx2.ConnectError("Name or service not known"), account("http://x")))
 
 
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(derandomize=True, max_examples=examples(100))
 @given(st.text(), st.text())
 def test_words_from_outside_become_one_bounded_line_without_the_key(before: str, after: str):
     line = http.one_line(before + KEY + after, account("http://127.0.0.1:1"))

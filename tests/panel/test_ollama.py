@@ -18,6 +18,7 @@ from tests.fakes import Answer, Decoy, Models, Speed, Tokens, Wish, faults, queu
 from tests.fakes.faults import Canned
 from tests.fakes.http import Reply
 from tests.panel.probing import KEY, READ, SCHEMA, a_call, ask, cancelled, failure, never_taken, run, told, used
+from tests.rings import examples
 
 GOOD = '{"verdict": "good", "rule": null, "check": null}'
 
@@ -74,7 +75,7 @@ def test_what_is_no_address_is_an_error_with_advice(host):
     assert "secret-word" not in "".join(told(caught.value))
 
 
-@settings(max_examples=200, derandomize=True, deadline=None)
+@settings(max_examples=examples(200), derandomize=True)
 @given(st.text(max_size=30))
 def test_any_text_is_an_address_or_an_error_and_an_address_is_stable(text):
     try:

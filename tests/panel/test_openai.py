@@ -23,6 +23,7 @@ from tests.fakes import Answer, Models, Seen, Tokens, Wish, faults, queue, rejec
 from tests.fakes.faults import Canned
 from tests.fakes.http import Reply
 from tests.panel.asking import CALL, account, answered, failed, with_provider
+from tests.rings import examples
 
 READ = ToolSpec("read", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}, "required": ["path"]})
 HERE = Account("vendor")
@@ -293,7 +294,7 @@ def test_a_complaint_takes_away_what_it_names():
     assert humbler(Manners(), 400, "max_tokens is too large: 500") is None
 
 
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(derandomize=True, max_examples=examples(100))
 @given(
     st.lists(
         st.tuples(
@@ -375,7 +376,7 @@ ANY = st.recursive(
 )  # fmt: skip
 
 
-@settings(derandomize=True, max_examples=300, deadline=None)
+@settings(derandomize=True, max_examples=examples(300))
 @given(st.dictionaries(st.sampled_from(["choices", "error", "usage", "status", "output", "id"]), ANY, max_size=5))
 def test_no_document_can_break_the_readers(document: dict[str, Any]):
     for reader in (openai_words.completion, openai_responses.completion):

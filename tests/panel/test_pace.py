@@ -16,6 +16,7 @@ from reviewbot.adapters.panel.pace import (
     LocalPace,
 )
 from reviewbot.ports import Profile, Timings
+from tests.rings import examples
 
 
 class Machine:
@@ -84,7 +85,7 @@ def test_a_slower_answer_counts_at_once_and_a_faster_one_slowly() -> None:
 
 
 @given(st.floats(5, 5_000), st.floats(1, 500), st.floats(0, 30), st.floats(10, 600), st.integers(0, 500), st.booleans())
-@settings(max_examples=200, derandomize=True)
+@settings(max_examples=examples(200), derandomize=True)
 def test_a_prompt_that_fits_is_answered_in_time_though_the_host_turns_four_times_slower(
     read: float, write: float, load: float, seconds: float, output: int, loaded: bool
 ) -> None:
@@ -154,7 +155,7 @@ def test_loading_is_learnt_when_it_happened_and_when_it_took_longer() -> None:
 
 
 @given(st.floats(5, 500), st.floats(1, 50), st.floats(0, 20), st.integers(100, 20_000), st.integers(10, 500), st.booleans())
-@settings(max_examples=200, derandomize=True)
+@settings(max_examples=examples(200), derandomize=True)
 def test_a_time_out_teaches_that_it_is_at_most_as_fast_as_would_have_needed_that_long(
     read: float, write: float, load: float, prompt: int, output: int, loaded: bool
 ) -> None:

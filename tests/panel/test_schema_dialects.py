@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from reviewbot.adapters.panel.schema_dialects import plain, strict
 from reviewbot.debate import reply
+from tests.rings import examples
 
 SCHEMAS = [name for name in vars(reply) if name.endswith("_SCHEMA")]
 SIZES = {"maxLength", "minLength", "maxItems", "minItems", "minimum", "maximum", "uniqueItems", "pattern", "format"}
@@ -92,7 +93,7 @@ VALUES = st.recursive(
 )
 
 
-@settings(derandomize=True, max_examples=200, deadline=None)
+@settings(derandomize=True, max_examples=examples(200))
 @given(ANY, VALUES)
 def test_what_the_schema_allows_both_dialects_allow(schema: dict[str, Any], value: Any):
     if jsonschema.Draft202012Validator(schema).is_valid(value):

@@ -48,7 +48,7 @@ def test_what_is_no_picture_of_ours_has_no_facts(picture: bytes):
         png.facts(picture)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 @pytest.mark.skipif(browser.found() is None, reason="no Chromium is installed")
 def test_a_picture_is_made_from_nothing(tmp_path: Path):
     command = [sys.executable, "-m", "tests.pictures", "--only", "hook", "--out", str(tmp_path)]

@@ -50,6 +50,7 @@ def test_arguments_are_made_for_many_annotations(folders: Folders) -> None:
     assert found.arguments == tuple(ANNOTATED.values())
 
 
+@pytest.mark.ci
 def test_examples_are_made_for_many_annotations(folders: Folders) -> None:
     pytest.importorskip("hypothesis")
     parameters = ", ".join(f"a{place}: {annotation}" for place, annotation in enumerate(ANNOTATED))

@@ -170,6 +170,7 @@ def test_a_refactoring_that_preserves_behaviour_has_no_counterexample(folders: F
     assert not found.cut
 
 
+@pytest.mark.matrix
 @pytest.mark.parametrize("name", BREAKING)
 def test_a_refactoring_that_does_not_has_one_that_can_be_replayed(folders: Folders, name: str) -> None:
     base, head, at_base, at_head = BREAKING[name]
@@ -185,6 +186,7 @@ def test_a_refactoring_that_does_not_has_one_that_can_be_replayed(folders: Folde
     assert folders.replay(tree=str(folders.top / "head"), **spec) == found.head
 
 
+@pytest.mark.ci
 def test_a_proof_takes_two_replays_on_each_side_that_agree(folders: Folders) -> None:
     found = folders.compare("def f(a: int): return a", "def f(a: int): return abs(a)")
     assert isinstance(found, Counterexample)
@@ -225,6 +227,7 @@ def test_what_depends_on_the_calls_before_is_no_counterexample(folders: Folders)
     assert found.code == "nondeterministic"
 
 
+@pytest.mark.ci
 def test_what_depends_on_other_calls_before_is_no_counterexample(folders: Folders) -> None:
     remembering = "seen: list[int] = []\ndef f(a: int) -> int:\n    seen.append(a)\n    return {}(seen)\n"
     found = folders.compare(remembering.format("max"), remembering.format("min"))
@@ -237,7 +240,7 @@ def test_each_side_keeps_its_own_module_state(folders: Folders) -> None:
     assert isinstance(folders.compare(counting, counting), Searched)
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_a_call_that_hangs_is_a_counterexample_where_the_other_side_ends(folders: Folders) -> None:
     found = folders.compare("def f(a: int): return a", "def f(a: int):\n    while a == 2: pass\n    return a")
     assert isinstance(found, Counterexample)
@@ -245,7 +248,7 @@ def test_a_call_that_hangs_is_a_counterexample_where_the_other_side_ends(folders
     assert found.head.ending is Ending.HANGS
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_a_function_that_never_ends_does_not_hold_the_search_up(folders: Folders) -> None:
     hanging = "def f(a: int):\n    while True: pass"
     found = folders.compare(hanging, hanging)
@@ -254,11 +257,13 @@ def test_a_function_that_never_ends_does_not_hold_the_search_up(folders: Folders
     assert "does not end" in found.bound
 
 
+@pytest.mark.ci
 def test_two_searches_come_to_the_same(folders: Folders) -> None:
     pair = ("def f(s: str, n: int): return s[:n]", "def f(s: str, n: int): return s[:n] if n != 3 else s[:n - 1]")
     assert folders.compare(*pair) == folders.compare(*pair)
 
 
+@pytest.mark.ci
 def test_methods_of_all_kinds_are_called_as_they_are(folders: Folders) -> None:
     text = """
     class Cart:
@@ -321,6 +326,7 @@ def f(a: int):
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("deed", ["raise SystemExit", "import os; os._exit(1)", "return 5", "return '\\x00\\ud800' * 9"])
 def test_a_value_is_told_without_its_own_words(folders: Folders, deed: str) -> None:
     same = folders.compare(EVIL.format(deed, ""), EVIL.format(deed, ""))
@@ -349,11 +355,13 @@ VALUES = """
 """
 
 
+@pytest.mark.ci
 def test_a_value_of_any_kind_is_the_same_in_two_processes(folders: Folders) -> None:
     code = f"def f(a: int): return [{','.join(VALUES.strip().splitlines())}]"
     assert isinstance(folders.compare(code, code, examples=12), Searched)
 
 
+@pytest.mark.ci
 def test_an_iterator_that_never_ends_is_read_up_to_a_bound(folders: Folders) -> None:
     code = "import itertools\ndef f(a: int): return itertools.count(a{})"
     assert isinstance(folders.compare(code.format(""), code.format(""), examples=12), Searched)

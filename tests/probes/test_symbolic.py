@@ -15,6 +15,8 @@ from reviewbot.ports import Ended, Job
 from tests.probes.folders import Folders
 from tests.sandboxes import open_room
 
+pytestmark = pytest.mark.ci
+
 pytest.importorskip("crosshair")
 
 FOLLOW = {"examples": 10, "paths": 200, "seconds": 30}
@@ -85,7 +87,7 @@ def test_paths_that_are_only_some_are_not_called_all(folders: Folders, code: str
     assert not found.exhausted
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_two_symbolic_searches_come_to_the_same(folders: Folders) -> None:
     pair = ("def f(xs: list[int]): return sorted(set(xs))", "def f(xs: list[int]): return sorted(dict.fromkeys(xs))")
     first = folders.compare(*pair, **FOLLOW)

@@ -13,6 +13,8 @@ from reviewbot.evidence.parsers.migration import Deed, Definition, History, Migr
 from reviewbot.ports import Ended, Outcome
 from tests.probes_sql.rooms import LOOK, REPORT, examine, migrate, run
 
+pytestmark = pytest.mark.ci
+
 USERS = "CREATE TABLE users (id int PRIMARY KEY, email text, age int);\nCREATE INDEX users_email ON users (email);\n"
 BUSY = """\
 ALTER TABLE users ADD COLUMN plain int DEFAULT 3;
@@ -140,6 +142,7 @@ def test_what_cannot_run_in_a_transaction_is_run_without_one(room: sandbox.Closa
     assert report.facts == ()
 
 
+@pytest.mark.smoke
 def test_a_migration_that_fails_is_told_with_its_place_and_code(room: sandbox.ClosableSandbox) -> None:
     wrong = "ALTER TABLE users ADD name text;\n\nCREATE VIEW adults AS\n  SELECT id,\n    yeers\n  FROM users;\n"
     outcome, report = migrate(room, BASE, BASE | {"m/2.sql": wrong})
@@ -286,6 +289,7 @@ def test_nothing_stays_behind_when_the_probe_is_told_to_end(room: sandbox.Closab
     assert outcome.stdout == b"143 ([], []) 1\n", outcome
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(
     ("written", "taken"),
     [

@@ -15,6 +15,7 @@ from reviewbot.domain.review import Finding, Review, Suggestion
 from reviewbot.ports import RawDiff
 from reviewbot.publish import anchors
 from tests.publish import samples
+from tests.rings import examples
 
 KEY = "AKIA" + "Z7QK3J5XW2NDVB4T"
 HEAD = f"""import os
@@ -160,7 +161,7 @@ def test_a_name_that_is_not_utf_8_is_found_as_documents_show_it() -> None:
     assert anchors.held(review, odd, {"caf\udce9.py": HEAD}).findings == (finding,)
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=examples(150))
 @given(
     st.integers(0, 12),
     st.integers(0, 12),

@@ -19,6 +19,7 @@ from reviewbot.testing import a_seat, evidence_item
 from tests.publish.github import dangers
 from tests.publish.samples import HOSTILE_WORDS, OFF_BY_ONE
 from tests.publish.test_sanitise import ANYTHING
+from tests.rings import examples
 
 SEATS = tuple(a_seat(name) for name in ("critic", "reviewer", "optimizer"))
 SPENT = Bill(Usage(calls=4, input_tokens=900, output_tokens=80, cost_usd=0.02, paid_usd=0.02), {"critic": Usage(calls=1)})
@@ -58,7 +59,7 @@ SETTLEMENT = Settlement(
     notes=("critic answers in place of security, who does not sit here",),
 )
 WILD = ANYTHING | st.just(HOSTILE_WORDS) | st.text(max_size=20).map(lambda words: words + HOSTILE_WORDS)
-SOME = settings(max_examples=80, deadline=None, derandomize=True)
+SOME = settings(max_examples=examples(80), derandomize=True)
 
 
 def alive(markdown: str) -> list[str]:

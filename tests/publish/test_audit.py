@@ -17,6 +17,7 @@ from reviewbot.publish.sanitise import LINK_HOSTS
 from tests.publish import github, samples
 from tests.publish.test_sanitise import ANYTHING
 from tests.publish.test_state import HISTORY
+from tests.rings import examples
 
 MARKS = st.integers().map(str)
 MEMORY = st.builds(
@@ -40,7 +41,7 @@ def many(count: int) -> Review:
     return a_review(findings=tuple(found))
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(50))
 @given(MEMORY)
 def test_what_is_remembered_comes_back(memory: AuditMemory) -> None:
     body = audit.encode(memory) + "\n## Audit\n"
@@ -117,7 +118,7 @@ def test_what_was_not_seen_is_said_at_the_top_and_nothing_found_is_no_pass() -> 
     assert "Approved" not in body
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(ANYTHING)
 @example(samples.HOSTILE_WORDS)
 def test_hostile_words_stay_words(text: str) -> None:

@@ -21,6 +21,7 @@ from reviewbot.errors import UsageError
 from reviewbot.publish import load, plain
 from reviewbot.publish.document import document, dumps, evidence_document
 from tests.publish import samples
+from tests.rings import examples
 
 
 def schema(name: str) -> dict[str, Any]:
@@ -81,7 +82,7 @@ FINDINGS = st.builds(
 )
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(st.lists(FINDINGS, max_size=3), st.lists(WORDS, max_size=2))
 def test_any_words_survive_the_round_trip(findings: list[Any], notes: list[str]) -> None:
     written = document(replace(samples.FULL, findings=tuple(findings), notes=tuple(notes)))

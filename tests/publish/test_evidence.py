@@ -31,6 +31,7 @@ from reviewbot.publish.document import dumps, evidence_document, verification_do
 from reviewbot.publish.load import load_evidence, load_verification
 from reviewbot.publish.load_evidence import SANDBOXES
 from tests.publish import samples
+from tests.rings import examples
 
 #: Every text but those that no JSON reader and no database would take: NUL and half surrogate pairs.
 WORDS = st.text(st.characters(exclude_characters="\0", exclude_categories=("Cs",)), max_size=12)
@@ -92,13 +93,13 @@ VERIFICATIONS = st.builds(
 )
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60))
 @given(LEDGERS)
 def test_a_ledger_is_read_back_as_it_was_written(ledger: Ledger):
     assert load_evidence(dumps(evidence_document(ledger, samples.REVISIONS))) == ledger
 
 
-@settings(derandomize=True, max_examples=40, deadline=None)
+@settings(derandomize=True, max_examples=examples(40))
 @given(VERIFICATIONS)
 def test_the_outcome_of_an_experiment_is_read_back_as_it_was_written(shown: Verification):
     assert load_verification(dumps(verification_document(shown))) == shown

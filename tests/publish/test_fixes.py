@@ -19,6 +19,7 @@ from reviewbot.publish.plan import plan
 from reviewbot.publish.wanted import wanted
 from tests.publish import pulls
 from tests.publish.pulls import EMPTY, a_finding, a_matter, a_review
+from tests.rings import examples
 
 SHA = "1234567890" * 4
 CHECK = Check(("pytest", "tests/test_cart.py::test_total[1]"), "", "", CheckOutcome.PASSES_WITH_FIX)
@@ -87,7 +88,7 @@ def test_a_message_calls_nobody_closes_nothing_and_stops_no_check(words: str) ->
     assert len(made.headline) <= 72
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(st.text(max_size=200), st.text(max_size=300))
 def test_whatever_a_model_writes_the_trailers_are_ours(title: str, explanation: str) -> None:
     made = fixes.message(replace(REPAIR, title=title, explanation=explanation))

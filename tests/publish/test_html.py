@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from reviewbot.publish import html
 from tests.publish import samples
 from tests.publish.test_sanitise import ANYTHING
+from tests.rings import examples
 
 TAGS = frozenset(
     {"html", "head", "meta", "title", "style", "body", "main", "header", "footer", "article", "h1", "h2", "h3", "h4", "p", "a"}
@@ -69,7 +70,7 @@ def test_a_page_asks_for_nothing_and_runs_nothing(name: str) -> None:
     assert "@import" not in text
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40))
 @given(ANYTHING)
 def test_no_words_become_markup(text: str) -> None:
     finding = replace(samples.OFF_BY_ONE, id="F1", path=text, title=text, body=text, rule=text, raised_by=(text,), dissent=text)

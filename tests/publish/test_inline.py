@@ -15,6 +15,7 @@ from reviewbot.publish.protected import is_protected
 from reviewbot.publish.sanitise import LINK_HOSTS
 from tests.publish import github, pulls, samples
 from tests.publish.test_sanitise import ANYTHING
+from tests.rings import examples
 
 VERIFIED = Check(("pytest",), "def test_it(): ...", "test_it", CheckOutcome.PASSES_WITH_FIX)
 FIXED = pulls.a_finding(
@@ -181,7 +182,7 @@ def test_code_is_not_protected(path: str) -> None:
     assert not is_protected(path)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(ANYTHING)
 def test_no_field_is_a_way_into_a_comment(text: str) -> None:
     finding = replace(

@@ -12,6 +12,7 @@ from reviewbot.publish import markdown
 from reviewbot.publish.sanitise import LINK_HOSTS
 from tests.publish import github, samples
 from tests.publish.test_sanitise import ANYTHING
+from tests.rings import examples
 
 
 @pytest.mark.parametrize("name", samples.REVIEWS)
@@ -28,7 +29,7 @@ def test_a_comment_is_harmless_and_fits(name: str) -> None:
     assert len(written.encode()) <= markdown.BUDGET_BYTES
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(ANYTHING)
 def test_no_field_is_a_way_in(text: str) -> None:
     finding = replace(

@@ -39,6 +39,7 @@ from reviewbot.publish.wanted import Matter
 from reviewbot.testing import MemoryForge, a_standing
 from tests.publish import pulls
 from tests.publish.pulls import EMPTY, HEAD, OLD, a_finding, a_matter, a_posted, a_review, a_thread, known, said, want
+from tests.rings import examples
 
 NAMES = Labels(changes="review: changes", comments="review: comments", clean="review: clean")
 FINDINGS = [a_finding(number) for number in range(1, 9)]
@@ -500,7 +501,7 @@ def strangers(standing: Standing) -> object:
     )
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250))
 @given(matters(), standings())
 def test_posting_twice_is_posting_once(matter: Matter, standing: Standing) -> None:
     forge = after(matter, standing)
@@ -508,7 +509,7 @@ def test_posting_twice_is_posting_once(matter: Matter, standing: Standing) -> No
     assert strangers(forge.now) == strangers(standing)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250))
 @given(matters(), standings(), st.data())
 def test_killed_anywhere_and_run_again_it_ends_the_same(matter: Matter, standing: Standing, data: st.DataObject) -> None:
     whole = after(matter, standing)
@@ -521,7 +522,7 @@ def test_killed_anywhere_and_run_again_it_ends_the_same(matter: Matter, standing
     assert portrait(broken.now) == portrait(whole.now)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(250))
 @given(matters(), standings())
 def test_every_finding_is_told_and_none_twice(matter: Matter, standing: Standing) -> None:
     forge = after(matter, standing)
@@ -540,7 +541,7 @@ def test_every_finding_is_told_and_none_twice(matter: Matter, standing: Standing
             assert f"### {finding.id}:" in summary.body or finding.fingerprint in lined
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(matters(), standings())
 def test_never_more_comments_at_once_than_were_asked_for(matter: Matter, standing: Standing) -> None:
     for action in planned(matter, standing):
@@ -549,7 +550,7 @@ def test_never_more_comments_at_once_than_were_asked_for(matter: Matter, standin
             assert len({comment.fingerprint for comment in action.comments}) == len(action.comments)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(matters(), standings())
 def test_the_summary_is_the_last_thing_that_is_written(matter: Matter, standing: Standing) -> None:
     actions = planned(matter, standing)

@@ -30,6 +30,7 @@ from reviewbot.publish.wanted import Matter, PublishOptions, wanted
 from reviewbot.testing import MemoryForge
 from tests.publish import github, pulls, samples
 from tests.publish.test_sanitise import ANYTHING
+from tests.rings import examples
 
 NO = NotPermittedError("no")
 LINE = InvalidError("no", reasons=("line must be part of the diff",))
@@ -126,14 +127,14 @@ def test_no_sample_has_anything_alive_in_what_is_posted(name: str) -> None:
         assert len(body.encode()) <= 60_000
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(ANYTHING)
 def test_nothing_that_is_posted_is_alive(text: str) -> None:
     for body in posted(hostile(text)):
         assert problems(body) == []
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(30))
 @given(ANYTHING)
 def test_nothing_that_is_posted_after_a_refusal_is_alive(text: str) -> None:
     for body in posted(hostile(text), (PostReview, LINE, False), (ResolveThread, NO, False)):
@@ -148,7 +149,7 @@ def test_hostile_words_are_posted_in_every_kind_of_body() -> None:
     assert sum(markers.finding_of(body) is not None for body in said) == 1
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(ANYTHING)
 def test_a_line_for_the_log_is_one_command(text: str) -> None:
     matter = hostile(text)

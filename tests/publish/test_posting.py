@@ -41,6 +41,7 @@ from reviewbot.testing import MemoryForge, a_standing
 from tests.publish import pulls
 from tests.publish.pulls import EMPTY, HEAD, a_finding, a_matter, a_review, a_thread, known
 from tests.publish.test_plan import matters, portrait, standings
+from tests.rings import examples
 
 FINDINGS = [a_finding(number) for number in range(1, 4)]
 MATTER = a_matter(a_review(*FINDINGS))
@@ -319,7 +320,7 @@ TROUBLES = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(matters(), standings(), TROUBLES)
 def test_whatever_goes_wrong_runs_to_come_tell_everything_and_nothing_twice(
     matter: Matter, standing: Standing, troubles: list[Trouble]
@@ -346,7 +347,7 @@ def test_whatever_goes_wrong_runs_to_come_tell_everything_and_nothing_twice(
                 assert f"### {finding.id}:" in summary.body or finding.fingerprint in lined
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @given(matters(), standings(), st.data())
 def test_lost_answers_change_nothing_of_the_end(matter: Matter, standing: Standing, data: st.DataObject) -> None:
     kinds_ = st.sampled_from((PostReview, PostCheck, PostComment, EditComment, ResolveThread))

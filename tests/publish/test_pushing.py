@@ -23,6 +23,7 @@ from reviewbot.errors import (
 from reviewbot.events import mended
 from reviewbot.pushing import Halt, Pushed, Series, Step
 from reviewbot.testing import MemoryForge, a_standing
+from tests.rings import examples
 
 HEAD = "a" * 40
 FILES = {"a.py": b"a = 1\n", "b.py": b"b = 1\n", "old.py": b"gone\n"}
@@ -225,7 +226,7 @@ class Bound(MemoryForge):
 KINDS: tuple[type[Action], ...] = (MakeBranch, MakeCommit, OpenPull)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(st.tuples(st.sampled_from(KINDS), st.just(LOST), st.booleans()), max_size=6))
 def test_however_many_answers_are_lost_there_is_one_pull_request_with_each_commit_once(troubles: list[Trouble]) -> None:
     forge = Bound(a_standing(HEAD), troubles=troubles, files=FILES)
@@ -243,7 +244,7 @@ def test_however_many_answers_are_lost_there_is_one_pull_request_with_each_commi
     assert chain == [("F2",), ("F1",)]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(st.lists(st.booleans(), max_size=5))
 def test_however_many_answers_are_lost_the_branch_has_each_commit_once(lost: list[bool]) -> None:
     forge = a_forge(*((MakeCommit, LOST, done) for done in lost))

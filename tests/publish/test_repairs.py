@@ -27,6 +27,7 @@ from tests.publish.test_html import check
 from tests.publish.test_sanitise import ANYTHING
 from tests.publish.test_terminal import SGR
 from tests.publish.test_transcript import RECORD, SCHEMA
+from tests.rings import examples
 
 TOKEN = "ghp_" + "aB3dE6gH9j" * 4
 PEM = "\n".join(["-----BEGIN PRIVATE " + "KEY-----", *["QUJD" * 12] * 3, "-----END PRIVATE " + "KEY-----"])
@@ -92,7 +93,7 @@ REPAIRS = st.builds(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(st.lists(REPAIRS, max_size=3))
 def test_any_bytes_of_a_patch_survive(repairs: list[Repair]) -> None:
     read = reread(*repairs)
@@ -108,7 +109,7 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.data())
 def test_whatever_stands_there_is_read_or_is_the_one_error(data: st.DataObject) -> None:
     written = document(samples.FULL)
@@ -287,7 +288,7 @@ def test_the_numbers_of_a_hunk_say_which_lines_are_of_a_file() -> None:
     assert list(repaired.rows(replace(FIXED, patch=b""))) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(st.binary(max_size=80) | ANYTHING.map(lambda text: text.encode("utf-8", "surrogatepass")))
 def test_any_bytes_can_be_read(data: bytes) -> None:
     rows = list(repaired.rows(replace(FIXED, patch=data)))
@@ -295,7 +296,7 @@ def test_any_bytes_can_be_read(data: bytes) -> None:
     assert {row.mark for row in rows} <= set(Mark)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(ANYTHING)
 def test_no_words_of_a_repair_come_to_life(text: str) -> None:
     hostile = Repair(

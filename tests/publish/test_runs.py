@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from reviewbot.publish import runs
 from reviewbot.publish.fixes import Run
 from reviewbot.publish.runs import Span
+from tests.rings import examples
 
 HEAD = b"".join(b"line %d\n" % n for n in range(1, 11))
 
@@ -83,7 +84,7 @@ def test_what_no_button_would_do_exactly_has_none(head: bytes, after: bytes) -> 
 LINES = st.lists(st.sampled_from([b"a\n", b"b\n", b"c\n", b"\n", b"  d\n"]), min_size=1, max_size=12)
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(LINES, st.data())
 def test_pressing_the_button_does_what_was_tried(head: list[bytes], data: st.DataObject) -> None:
     """Two fixes in a row; the second one's button is pressed on the head, and the first one is then laid over it."""

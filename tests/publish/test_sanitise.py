@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from reviewbot.publish import plain, sanitise
 from tests.publish import github, samples
+from tests.rings import examples
 
 TRICKS = (
     "@everyone",
@@ -98,7 +99,7 @@ HOSTILE = st.lists(st.sampled_from(TRICKS) | st.text("ab `*_[]()<>@#/:!&;\\\n-+.
 ANYTHING = HOSTILE | ANY_TEXT
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(ANYTHING)
 @example("".join(TRICKS))
 @example("x`code`@user")
@@ -111,7 +112,7 @@ def test_no_markdown_stays_alive(text: str) -> None:
     assert github.dangers(sanitise.markdown(text), sanitise.LINK_HOSTS) == []
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400))
 @given(ANYTHING)
 @example("".join(TRICKS))
 def test_no_inline_text_stays_alive(text: str) -> None:
@@ -120,7 +121,7 @@ def test_no_inline_text_stays_alive(text: str) -> None:
     assert github.dangers(line, sanitise.LINK_HOSTS) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(ANYTHING)
 @example("@everyone` `")
 @example("` `@everyone")
@@ -130,7 +131,7 @@ def test_saying_it_twice_changes_nothing(text: str) -> None:
     assert sanitise.markdown(once) == once
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(ANYTHING)
 def test_a_line_is_one_paragraph_of_words_code_and_links(text: str) -> None:
     kinds = {token.type for token in github.parse(sanitise.inline(text))}
@@ -146,7 +147,7 @@ def test_a_line_is_one_paragraph_of_words_code_and_links(text: str) -> None:
     }
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(ANYTHING, ANYTHING)
 def test_a_code_block_holds_everything_it_was_given(text: str, language: str) -> None:
     block = sanitise.code_block(text, language)
@@ -155,7 +156,7 @@ def test_a_code_block_holds_everything_it_was_given(text: str, language: str) ->
     assert github.dangers(block, frozenset()) == []
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(ANYTHING)
 def test_a_code_span_is_code_and_nothing_else(text: str) -> None:
     span = sanitise.code_span(text)
@@ -163,7 +164,7 @@ def test_a_code_span_is_code_and_nothing_else(text: str) -> None:
     assert [token.type for token in tokens] == (["code_inline"] if span else [])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(ANYTHING)
 def test_a_terminal_gets_no_control_character_and_no_command(text: str) -> None:
     shown = plain.terminal(text)

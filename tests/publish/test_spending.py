@@ -14,6 +14,7 @@ from reviewbot.domain.money import Usage
 from reviewbot.publish import spending
 from reviewbot.publish.formats import Rendering, render
 from tests.publish import samples
+from tests.rings import examples
 
 VIEW = Rendering(width=140)
 HUMAN = ("text", "markdown", "html")
@@ -112,7 +113,7 @@ def test_a_seat_without_a_call_is_not_billed_and_another_role_is_named() -> None
     assert spending.Share("guard", "security", "", Usage()).title == "guard (security)"
 
 
-@settings(derandomize=True, max_examples=80, deadline=None)
+@settings(derandomize=True, max_examples=examples(80))
 @given(
     st.builds(
         Usage,

@@ -20,6 +20,7 @@ from reviewbot.domain.review import Conclusion, Verdict
 from reviewbot.publish import own, state
 from reviewbot.testing import a_standing
 from tests.publish import pulls
+from tests.rings import examples
 
 WORDS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\x00"), max_size=20)
 NUMBERS = st.integers(0, 2**40)
@@ -97,7 +98,7 @@ def unpacked(line: str) -> dict[str, object]:
     return found
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150))
 @given(MEMORY)
 def test_what_is_remembered_comes_back(memory: PullMemory) -> None:
     line = state.encode(memory)
@@ -105,7 +106,7 @@ def test_what_is_remembered_comes_back(memory: PullMemory) -> None:
     assert state.encode(memory) == line
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300))
 @given(
     st.text(max_size=200)
     | st.binary(max_size=200).map(packed)
@@ -116,7 +117,7 @@ def test_any_line_is_a_memory_or_a_reason(line: str) -> None:
     assert (kept.memory is None) == bool(kept.reason)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200))
 @given(
     st.sampled_from(sorted(unpacked(state.encode(PullMemory())))),
     st.none() | st.booleans() | st.integers(-3, 3) | WORDS | st.lists(WORDS, max_size=2),

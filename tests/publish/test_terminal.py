@@ -12,6 +12,7 @@ from rich.cells import cell_len
 from reviewbot.publish import terminal
 from tests.publish import samples
 from tests.publish.test_sanitise import ANYTHING
+from tests.rings import examples
 
 SGR = re.compile(r"\x1b\[[0-9;]*m")
 
@@ -29,7 +30,7 @@ def test_no_line_is_wider_than_the_terminal_or_does_anything(name: str, *, color
         assert "##[" not in line
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(ANYTHING)
 def test_no_words_become_style_or_command(text: str) -> None:
     finding = replace(samples.OFF_BY_ONE, title=f"[red]{text}", body=text, path=text, raised_by=(text,))

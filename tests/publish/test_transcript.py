@@ -18,6 +18,7 @@ from reviewbot.publish.transcript import DebateCall, DebateRecord, DebateSeat, l
 from tests.publish.samples import HOSTILE_WORDS
 from tests.publish.test_html import check
 from tests.publish.test_sanitise import ANYTHING
+from tests.rings import examples
 
 SCHEMA = json.loads(files("reviewbot").joinpath("schema/session.schema.json").read_text())
 TOOLS = json.dumps(
@@ -131,7 +132,7 @@ def test_the_page_shows_calls_with_their_cost_and_leads_to_what_was_said_before(
         assert words in page.words
 
 
-@settings(derandomize=True, max_examples=40, deadline=None)
+@settings(derandomize=True, max_examples=examples(40))
 @given(ANYTHING)
 def test_no_words_become_markup_sequences_or_commands(words: str) -> None:
     record = hostile(words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from reviewbot.screen import strict_xml
@@ -36,7 +36,6 @@ UNITS = st.lists(st.sampled_from([0x3C, 0x61, 0x3E, 0x2F, 0xD800, 0xDC00, 0xFFFE
 WIDE = UNITS.map(lambda units: b"\xff\xfe<\0a\0>\0" + b"".join(unit.to_bytes(2, "little") for unit in units) + b"<\0/\0a\0>\0")
 
 
-@settings(deadline=None)
 @given(st.binary(max_size=200) | st.lists(PIECES, max_size=12).map(b"".join) | WIDE)
 def test_any_bytes_are_read_or_refused(data: bytes) -> None:
     try:

@@ -20,6 +20,7 @@ from reviewbot.adapters.store.tables import calls as calls_table
 from reviewbot.adapters.store.tables import projects
 from reviewbot.domain.money import Usage
 from reviewbot.ports import CallState, Recorded
+from tests.rings import examples
 from tests.store.samples import answered, failed, plan, wanted
 
 
@@ -313,6 +314,6 @@ class Ledger(RuleBasedStateMachine):
 
 
 Ledger.TestCase.settings = settings(
-    max_examples=10, stateful_step_count=15, deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+    max_examples=examples(10), stateful_step_count=15, derandomize=True, suppress_health_check=list(HealthCheck)
 )
 test_any_order_of_steps_keeps_the_promises = Ledger.TestCase

@@ -14,6 +14,7 @@ from reviewbot.adapters.store.export import Example, split_of
 from reviewbot.adapters.store.opening import Store
 from reviewbot.domain.debate import Proof
 from reviewbot.ports import Recorded, SessionState
+from tests.rings import examples
 from tests.store.samples import FINDING, answered, failed, plan, review, wanted
 
 TOKEN = "ghp_" + "aB3dE6gH9j" * 4
@@ -143,6 +144,7 @@ def test_secrets_are_redacted_everywhere(store: Store):
     assert not any(TOKEN in line for line in written)
 
 
+@pytest.mark.ci
 def test_one_repository_is_in_one_file(store: Store):
     projects = [f"owner/{number}" for number in range(40)]
     for number, project in enumerate(projects):
@@ -157,7 +159,7 @@ def test_one_repository_is_in_one_file(store: Store):
     assert [line["messages"][2]["content"] for line in lines(store, "chat", "owner/7")] == ["7"]
 
 
-@settings(derandomize=True, max_examples=50, deadline=None)
+@settings(derandomize=True, max_examples=examples(50))
 @given(st.text(st.characters(codec=None, exclude_categories=())))
 def test_every_name_has_a_split_for_ever(name: str):
     assert split_of(name) in ("train", "validation")

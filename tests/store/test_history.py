@@ -39,6 +39,7 @@ def test_a_session_is_found_by_the_beginning_of_its_name(store: Store):
             store.history.session(odd)
 
 
+@pytest.mark.ci
 def test_a_session_shows_every_call_whole(store: Store):
     with store.begin(plan("A")) as opened:
         for number in (1, 2):

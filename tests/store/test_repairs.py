@@ -17,6 +17,7 @@ from reviewbot.domain.debate import Check, CheckOutcome
 from reviewbot.domain.repair import CodeVersion, Edit, Goal, Proven, Repair, RepairOutcome, Tried
 from reviewbot.domain.review import Review
 from reviewbot.ports import SessionState
+from tests.rings import examples
 from tests.store.samples import FINDING, answered, plan, review, wanted
 
 CHECK = Check(("pytest", "-q"), "def test(): ...", "test_f", CheckOutcome.PASSES_WITH_FIX, ("E2",), output="1 passed")
@@ -122,7 +123,8 @@ MADE = st.builds(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.ci
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(MADE, max_size=3))
 def test_any_bytes_and_words_come_back(store: Store, made: list[Repair]):
     with store.begin(plan("A", fresh=True)) as opened:

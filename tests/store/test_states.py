@@ -23,6 +23,7 @@ from reviewbot.adapters.store.states import (
     task_after,
 )
 from reviewbot.ports import SessionState
+from tests.rings import examples
 
 
 @pytest.mark.parametrize(("steps", "kind"), [(SESSION_STEPS, SessionState), (AGENT_STEPS, AgentState), (TASK_STEPS, TaskState)])
@@ -58,7 +59,7 @@ def test_a_session_without_a_living_process_was_interrupted_unless_it_ended(stat
     assert shown(state, owner_lives=False) is (state if state in ENDED else SessionState.INTERRUPTED)
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60))
 @given(st.lists(st.sampled_from([SessionState.PENDING, SessionState.IN_DEBATE, *sorted(ENDED)]), max_size=8))
 def test_a_task_follows_any_sessions_legally(went: list[SessionState]):
     """Sessions about one change run at the same time: whatever order they go in, no step is illegal."""

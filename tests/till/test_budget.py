@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.adapters.till.budget import Budget, Capped, Reservation
+from tests.rings import examples
 from tests.till.virtual_time import run
 
 
@@ -214,7 +215,7 @@ async def _spend(money: Budget, calls: Sequence[tuple[float, int, float, int, bo
 
 
 @given(CALLS)
-@settings(max_examples=150, derandomize=True, deadline=None)
+@settings(max_examples=examples(150), derandomize=True)
 def test_the_caps_are_never_overrun_and_nobody_waits_for_ever(calls: list[tuple[float, int, float, int, bool]]) -> None:
     async def main() -> None:
         money = budget(1.0, tokens=1_000)
@@ -229,7 +230,7 @@ def test_the_caps_are_never_overrun_and_nobody_waits_for_ever(calls: list[tuple[
 
 
 @given(CALLS, st.randoms(use_true_random=False))
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=examples(100), derandomize=True)
 def test_who_is_refused_does_not_depend_on_who_is_quick(calls: list[tuple[float, int, float, int, bool]], random: object) -> None:
     """As long as calls are billed: what a release gives back, others may have needed before."""
     billed = [(usd, tokens, share, delay, False) for usd, tokens, share, delay, _ in calls]

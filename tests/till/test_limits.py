@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from reviewbot.adapters.till.limits import MOST_IN_FLIGHT, WINDOW_SECONDS, Gate, Limits, in_flight
 from reviewbot.ports import Fault, ProviderError
+from tests.rings import examples
 from tests.till.virtual_time import LoopClock, run
 
 LITTLE = 0.01
@@ -224,7 +225,7 @@ def test_a_sleep_that_fails_ends_the_wait() -> None:
     st.lists(st.tuples(st.floats(0, 90), st.floats(0, 20), st.one_of(st.none(), st.floats(0, 100))), min_size=1, max_size=12),
     st.sampled_from([Limits(concurrency=2), Limits(rpm=3), Limits(tpm=500), Limits(2, 3, 500), Limits()]),
 )
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=examples(60), derandomize=True)
 def test_a_wait_that_is_cancelled_leaves_nothing_behind(
     cars: Sequence[tuple[float, float, float | None]], limits: Limits
 ) -> None:
@@ -253,7 +254,7 @@ def test_a_wait_that_is_cancelled_leaves_nothing_behind(
 
 
 @given(st.lists(st.tuples(st.floats(0, 200), st.floats(0, 30), st.integers(1, 400)), min_size=1, max_size=15))
-@settings(max_examples=60, derandomize=True, deadline=None)
+@settings(max_examples=examples(60), derandomize=True)
 def test_no_minute_ever_holds_more_than_is_allowed_and_nobody_overtakes(cars: Sequence[tuple[float, float, int]]) -> None:
     limits = Limits(concurrency=3, rpm=4, tpm=1_000)
     cars = sorted(cars)

@@ -26,6 +26,7 @@ from reviewbot.adapters.till.prices import (
 )
 from reviewbot.ports import Tokens
 from reviewbot.testing import FakeClock
+from tests.rings import examples
 
 CLAUDE = Price("anthropic:claude", 2.0, 0.2, 2.5, 10.0)
 TIERED = Price("acme:long", 1.0, 0.1, 1.25, 5.0, above_tokens=1_000, above=Price("acme:long", 3.0, 0.3, 3.75, 15.0))
@@ -86,7 +87,7 @@ def test_a_long_prompt_costs_more_for_every_token_of_the_call() -> None:
 @example(900, 100, 0.0, 0.0, 1.0, TIERED)
 @example(500, 100, 0.0, 1.0, 1.0, CLAUDE)
 @example(500, 100, 1.0, 0.0, 1.0, Price("acme:odd", 1.0, 3.0, 1.0, 5.0))
-@settings(max_examples=200, derandomize=True)
+@settings(max_examples=examples(200), derandomize=True)
 def test_no_call_costs_more_than_its_worst_case(
     estimate: int, most: int, cached: float, written: float, share: float, price: Price
 ) -> None:
@@ -219,7 +220,7 @@ def test_a_machine_by_the_hour_costs_while_it_is_busy() -> None:
 
 
 @given(st.lists(st.tuples(st.floats(0, 100), st.floats(0, 50)), min_size=1, max_size=10))
-@settings(max_examples=100, derandomize=True)
+@settings(max_examples=examples(100), derandomize=True)
 def test_shares_add_up_to_the_busy_time_and_none_is_more_than_its_call(calls: list[tuple[float, float]]) -> None:
     clock = FakeClock(0.0)
     meter = Meter(3_600.0, clock)

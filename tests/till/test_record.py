@@ -22,6 +22,7 @@ from reviewbot.ports import (
     ToolResult,
     ToolSpec,
 )
+from tests.rings import examples
 
 CALL = ModelCall(model="m", system="system", prefix="prefix", suffix="suffix", schema={"b": 1, "a": [1, 2]}, schema_name="claims")
 STEP = Exchange((ToolCall("1", "read_file", "{}"),), (ToolResult("1", "text"),), "opaque")
@@ -77,7 +78,7 @@ def test_the_key_is_the_same_on_every_machine_and_day() -> None:
     assert key() == "13bd3389af260b63772c89a6b002628a071c0dc6593a23772b688c74d1cb6399"
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=examples(100), derandomize=True)
 @given(st.lists(st.text(max_size=4), max_size=4), st.lists(st.text(max_size=4), max_size=4))
 def test_two_lists_of_texts_have_one_digest_only_where_they_are_equal(one: list[str], other: list[str]) -> None:
     assert (record.digest(*one) == record.digest(*other)) == (one == other)
@@ -100,7 +101,7 @@ COMPLETIONS = st.builds(
 )
 
 
-@settings(max_examples=100, derandomize=True, deadline=None)
+@settings(max_examples=examples(100), derandomize=True)
 @given(COMPLETIONS)
 def test_a_completion_is_read_as_it_was_written(made: Completion) -> None:
     text = record.completion(made)

@@ -14,6 +14,7 @@ from reviewbot.adapters.till.breaker import FAULTS_TO_OPEN, PAUSE_SECONDS, Break
 from reviewbot.adapters.till.retry import Retries, RetryPolicy, pause_before_next
 from reviewbot.ports import Completion, Fault, ProviderError, Stop
 from reviewbot.testing import FakeClock
+from tests.rings import examples
 from tests.till.virtual_time import LoopClock, run
 
 ANSWER = Completion(Stop.END, "yes")
@@ -77,7 +78,7 @@ def test_the_third_fault_is_the_last() -> None:
 
 
 @given(st.integers(1, 30), st.floats(0, 1))
-@settings(max_examples=50, derandomize=True)
+@settings(max_examples=examples(50), derandomize=True)
 def test_pauses_grow_up_to_eight_seconds_and_are_jittered_from_nothing(attempt: int, chance: float) -> None:
     policy = RetryPolicy(attempts=31)
     pause = pause_before_next(ProviderError(Fault.SERVER, ""), attempt, policy=policy, chance=chance)

@@ -67,7 +67,8 @@ def left_by(stage: Stage, before: State) -> Recovered | None:
     return mended
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
+@pytest.mark.ci
 @pytest.mark.parametrize(("kind", "commit"), PLANS, ids=NAMES)
 def test_killed_at_any_step_of_a_write(stage: Stage, kind: TargetKind, commit: bool) -> None:
     plan, before = plan_of(stage, kind, commit), stage.state()
@@ -95,7 +96,8 @@ def test_killed_at_any_step_of_a_write(stage: Stage, kind: TargetKind, commit: b
     assert "written" in outcomes
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
+@pytest.mark.ci
 @pytest.mark.parametrize(("kind", "commit"), PLANS, ids=NAMES)
 def test_killed_at_any_step_of_an_undo(stage: Stage, kind: TargetKind, commit: bool) -> None:
     plan, first = plan_of(stage, kind, commit), contents(stage.repo.path)
@@ -118,7 +120,8 @@ def test_killed_at_any_step_of_an_undo(stage: Stage, kind: TargetKind, commit: b
     assert not (stage.repo.path / "new").exists()
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
+@pytest.mark.ci
 @pytest.mark.parametrize(("kind", "commit"), PLANS, ids=NAMES)
 def test_killed_at_any_step_of_a_recovery(stage: Stage, kind: TargetKind, commit: bool) -> None:
     plan, before = plan_of(stage, kind, commit), stage.state()
@@ -139,7 +142,8 @@ def test_killed_at_any_step_of_a_recovery(stage: Stage, kind: TargetKind, commit
         assert number > 3
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("kind", "commit", "sign"),
     [*((kind, commit, signal.SIGINT) for kind, commit in PLANS), (COMMIT, True, signal.SIGTERM)],
@@ -169,7 +173,7 @@ def test_interrupted_at_any_step(stage: Stage, kind: TargetKind, commit: bool, s
         before = stage.state()
 
 
-@pytest.mark.slow
+@pytest.mark.ci
 def test_killed_while_it_is_taken_back_after_an_interrupt(stage: Stage) -> None:
     """It is taken back then, and not completed, though the index and the branch were in their place."""
     steps: list[str] = []
@@ -192,7 +196,8 @@ def test_killed_while_it_is_taken_back_after_an_interrupt(stage: Stage) -> None:
     assert number > 10
 
 
-@pytest.mark.slow
+@pytest.mark.matrix
+@pytest.mark.ci
 @pytest.mark.parametrize(("kind", "commit"), PLANS, ids=NAMES)
 def test_killed_at_any_time(stage: Stage, kind: TargetKind, commit: bool) -> None:
     """Also between two steps, and while git is at work."""

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reviewbot.domain.target import TargetKind
 from reviewbot.errors import WriteError
 from tests.repo import Repo
+from tests.rings import examples
 from tests.writing.stage import Stage, State, contents
 
 WORKTREE, STAGED, COMMIT = TargetKind.WORKTREE, TargetKind.STAGED, TargetKind.COMMIT
@@ -175,8 +176,8 @@ NAMES = st.sampled_from(["a.py", "lib/b.py", "lib/deep/c.py", "d e.py", "ü\udcf
 CONTENT = st.one_of(st.none(), st.binary(max_size=30), st.sampled_from([b"", b"one\n", b"one\r\n", b"one\ntwo", b"\0\n"]))
 
 
-@pytest.mark.slow
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.ci
+@settings(max_examples=examples(25), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     steps=st.lists(st.dictionaries(NAMES, CONTENT, min_size=1, max_size=4), min_size=1, max_size=3),
     present=st.sets(st.sampled_from(["a.py", "lib/b.py", "lib/deep/c.py", "d e.py", "ü\udcff.py", "run.sh"])),

@@ -144,6 +144,7 @@ def test_a_backup_is_like_a_stash_and_says_what_became_of_what(stage: Stage) -> 
     stage.is_sound()
 
 
+@pytest.mark.ci
 def test_only_the_newest_twenty_backups_are_kept(stage: Stage) -> None:
     made = []
     for number in range(22):

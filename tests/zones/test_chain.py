@@ -76,6 +76,7 @@ def zones(finished: Zones, tmp_path: Path) -> Zones:
     return Zones(Path(shutil.copytree(finished.folder, tmp_path / "copy")), finished.home)
 
 
+@pytest.mark.ci
 def test_the_review_through_the_zones_is_the_review_in_one_process(finished: Zones, direct: dict[str, Any]) -> None:
     assert essence(finished.read("review.json")) == essence(direct)
     assert direct["verdict"] == "request_changes"
@@ -123,6 +124,7 @@ def test_without_a_runner_a_check_is_not_run_and_nothing_is_proven(zones: Zones)
     assert zones.read("review.json")["verdict"] == "comment"
 
 
+@pytest.mark.ci
 def test_what_was_run_is_not_run_again(repo: Repo, zones: Zones) -> None:
     before = zones.read("verifications.json")
     zones.debate("--await-runner")

@@ -35,6 +35,7 @@ from reviewbot.publish.load_evidence import load_evidence
 from reviewbot.publish.load_proof import load_experiments, load_verifications
 from reviewbot.publish.load_request import Request, load_request
 from tests.publish import samples
+from tests.rings import examples
 
 ABOUT = samples.REVISIONS
 OTHER = replace(ABOUT, head="0" * 40)
@@ -206,7 +207,7 @@ REQUESTS = st.builds(
 )
 
 
-@settings(derandomize=True, max_examples=100, deadline=None)
+@settings(derandomize=True, max_examples=examples(100))
 @given(REQUESTS)
 def test_any_request_is_read_as_it_was_written(asked: Request) -> None:
     written = json.loads(dumps(request_document(asked, ABOUT)))
@@ -226,7 +227,7 @@ def test_words_and_lists_that_are_too_long_are_cut_by_the_writer_and_refused_by_
         assert f"wrong at $.{'.'.join(place)}: at most" in said
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60))
 @given(st.lists(EXPERIMENTS, max_size=3, unique_by=proof_name), st.sampled_from(CheckOutcome), WORDS, st.none() | st.booleans())
 def test_any_experiment_keeps_its_name_on_the_way(
     wanted: list[Experiment], outcome: CheckOutcome, words: str, fixed: bool | None
@@ -391,7 +392,7 @@ def test_what_git_would_not_say_is_refused(diff: dict[str, bytes], place: str) -
     assert place in complaint("changeset", changed(**diff))
 
 
-@settings(derandomize=True, max_examples=150, deadline=None)
+@settings(derandomize=True, max_examples=examples(150))
 @given(st.binary(max_size=60), st.integers(0, len(RAW)), st.integers(0, 20))
 def test_any_bytes_for_gits_words_are_read_or_refused(words: bytes, at: int, cut: int) -> None:
     complaint("changeset", changed(raw=RAW[:at] + words + RAW[at + cut :]))

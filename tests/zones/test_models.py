@@ -15,6 +15,8 @@ from tests.sandboxes import need_bubblewrap
 from tests.zones.commands import Zones, essence
 from tests.zones.test_powers import connected, started
 
+pytestmark = pytest.mark.ci
+
 SHOWS = """def test_one_number_below_the_limit_is_the_sum():
     try:
         from shop.work import work_1
@@ -67,6 +69,7 @@ def test_a_debate_of_models_says_the_same_through_the_zones(stage: Stage, models
     assert len(models.calls) == before, "who publishes asks nobody"
 
 
+@pytest.mark.smoke
 def test_a_debate_of_models_starts_no_process_and_speaks_to_models_only(stage: Stage, models: Models, zones: Zones) -> None:
     assert zones.collect(stage.repo, "HEAD", "--no-exec").code == 0
     ran = zones.debate("--await-runner", PATH="/nowhere")

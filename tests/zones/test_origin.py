@@ -12,6 +12,7 @@ from reviewbot.domain.evidence import CheckRun, EvidenceKind, EvidenceStatus, Le
 from reviewbot.evidence.origin import MOST_ITEMS, MOST_NOTES, REASON, SAID, of_author
 from reviewbot.testing import a_claim, evidence_item
 from tests.publish.test_evidence import LEDGERS
+from tests.rings import examples
 
 BROKEN = evidence_item(1, "a.py", 2, kind=EvidenceKind.TEST, precision=Precision.CERTAIN)
 LINTED = evidence_item(2, "a.py", 2, precision=Precision.CERTAIN)
@@ -30,7 +31,7 @@ def test_what_is_new_stays_as_a_reason_to_look() -> None:
     assert [replace(item.result, precision=Precision.CERTAIN) for item in told.items] == [BROKEN.result, LINTED.result]
 
 
-@settings(derandomize=True, max_examples=60, deadline=None)
+@settings(derandomize=True, max_examples=examples(60))
 @given(LEDGERS)
 def test_nothing_of_it_counts_as_executed_green_or_proven(ledger: Ledger) -> None:
     told = of_author(ledger, ("pytest",))
@@ -66,7 +67,7 @@ def test_the_authors_words_are_marked_and_few() -> None:
     assert "approved" not in told.notes
 
 
-@settings(derandomize=True, max_examples=30, deadline=None)
+@settings(derandomize=True, max_examples=examples(30))
 @given(st.sampled_from(EvidenceKind), st.sampled_from(Precision))
 def test_no_result_of_the_authors_gives_a_claim_a_floor(kind: EvidenceKind, precision: Precision) -> None:
     ledger = Ledger((evidence_item(1, "a.py", 2, kind=kind, precision=precision),), sandbox="bubblewrap")

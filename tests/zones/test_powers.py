@@ -13,6 +13,8 @@ from tests.repo import Repo
 from tests.sandboxes import need_bubblewrap
 from tests.zones.commands import Ran, Zones
 
+pytestmark = pytest.mark.ci
+
 CANARY = "sk-canary-" + "8f3a" * 6
 KEYS = dict.fromkeys(("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GITHUB_TOKEN", "REVIEWBOT_SECRET"), CANARY)
 HUNT = '''"""Looks for the keys of whoever runs it."""
@@ -67,6 +69,7 @@ def zones(hunted: Repo, tmp_path: Path) -> Zones:
     return made
 
 
+@pytest.mark.smoke
 def test_the_hunt_finds_what_is_there(hunted: Repo) -> None:
     words = (sys.executable, "-B", "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/test_hunt.py")
     environment = {"PATH": os.environ["PATH"], "PYTHONPATH": str(hunted.path)}
@@ -95,6 +98,7 @@ def test_an_experiment_sees_no_key_either(hunted: Repo, zones: Zones) -> None:
     assert shown["check"]["outcome"] == "unrelated", shown["excerpt"]  # it ran, and is about no line of the claim
 
 
+@pytest.mark.smoke
 def test_a_debate_starts_no_process_and_needs_no_repository(hunted: Repo, zones: Zones) -> None:
     papers = ("--changeset", zones.folder / "changeset.json", "--evidence", zones.folder / "evidence.json")
     for words in ((), ("--await-runner",), ("--verbose",)):

@@ -81,6 +81,7 @@ class Code:
             ("uploadpack.allowFilter", "true"),
             ("http.receivepack", "true"),
             ("gc.auto", "0"),
+            ("maintenance.auto", "false"),
             ("receive.denyDeletes", "false"),
         ):
             self.git("config", name, value)
