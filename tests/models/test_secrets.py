@@ -141,6 +141,7 @@ def test_a_server_that_says_the_key_back_is_not_quoted(keyed: Stage, models: Mod
     check_nowhere(keyed, SECRETS, ran, text)
 
 
+@pytest.mark.smoke
 def test_a_secret_in_the_change_reaches_no_server_and_no_report(stage: Stage, models: Models) -> None:
     stage.repo.write("shop/keys.py", f'KEY = "{PLANTED}"\nTOKEN = "{PLANTED_TOKEN}"\n\n\ndef use():\n    return KEY\n')
     stage.repo.write("shop/work.py", stage.text + f"\n# {PLANTED_TOKEN}\n")

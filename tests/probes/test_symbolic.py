@@ -56,6 +56,7 @@ def test_what_is_imported_during_a_call_is_the_side_s_own(folders: Folders) -> N
     assert found.by == "crosshair"
 
 
+@pytest.mark.smoke
 def test_all_paths_of_a_simple_function_are_followed(folders: Folders) -> None:
     code = "def f(a: int, b: int):\n    if a > b: return a - b\n    return b - a"
     found = folders.compare(code, code.replace("a > b", "b < a"), **FOLLOW)
