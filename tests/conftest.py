@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,18 @@ def pytest_configure(config: pytest.Config) -> None:
 
 def pytest_report_header() -> str:
     return rings.heading()
+
+
+def pytest_collection(session: pytest.Session) -> None:
+    """What is imported and collected stays: the garbage collector need not look through it, now or later."""
+    del session
+    gc.disable()
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    del session
+    gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(trylast=True)

@@ -23,6 +23,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import traceback
 import warnings
@@ -68,6 +69,7 @@ class ForkServer:
         self._lock = threading.Lock()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
+        self._home = tempfile.TemporaryDirectory(prefix="reviewbot-forks-")
 
     def fork(self, request: Mapping[str, Any], streams: tuple[int, int, int]) -> int:
         """The process id of a new child of this process with these standard streams."""
@@ -89,7 +91,7 @@ class ForkServer:
 
     def _start(self) -> socket.socket:
         self._socket, theirs = socket.socketpair()
-        environment = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
+        environment = {"PATH": os.environ["PATH"], "HOME": self._home.name, "LC_ALL": "C.UTF-8"}
         program = f"import sys; sys.path.insert(0, {TOP!r}); from tests.forkserver import serve; serve()"
         with theirs:
             command = [sys.executable, "-c", program, str(theirs.fileno())]
@@ -102,6 +104,7 @@ class ForkServer:
             self._socket.close()
             self._process.wait()
             self._socket = None
+        self._home.cleanup()
 
 
 @contextlib.contextmanager

@@ -80,6 +80,7 @@ WRITES = {
     "audit.yml": {"audit": {"issues"}, "sarif": {"security-events"}},
     "autofix.yml": {"gate": {"pull-requests"}, "fix": {"contents", "pull-requests", "checks"}},
     "ci.yml": {"test": set()},
+    "nightly.yml": {"test": set()},
 }
 #: Jobs that may hold the keys of models.
 WITH_KEYS = {
@@ -261,7 +262,7 @@ def test_no_workflow_runs_for_the_head_with_the_rights_of_the_base(name: str) ->
     assert "pull_request_target" not in workflow["on"]
     for job in workflow["jobs"].values():
         for step in job["steps"]:
-            if "actions/checkout@" in step.get("uses", "") and not name.endswith("ci.yml"):
+            if "actions/checkout@" in step.get("uses", "") and not name.endswith(("ci.yml", "nightly.yml")):
                 assert step["with"] == {
                     "ref": "${{ github.event.pull_request.base.sha || github.sha }}",
                     "path": "base",

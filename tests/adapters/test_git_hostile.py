@@ -15,6 +15,8 @@ from reviewbot.domain.target import Target, TargetKind
 from reviewbot.errors import RepositoryError
 from tests.repo import Repo
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 HOOKS = ("post-index-change", "pre-commit", "post-checkout", "fsmonitor-watchman", "reference-transaction", "post-rewrite")
 COMMANDS = (
     "core.fsmonitor",

@@ -21,6 +21,8 @@ from reviewbot.errors import SandboxError
 from reviewbot.ports import Ended, Job
 from tests.sandboxes import a_mark, open_room, python, shell, wait_until_gone
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 MIB = 1024 * 1024
 SMALL = sandbox.Limits(
     memory_bytes=900 * MIB,

@@ -25,6 +25,8 @@ from tests.repo import Repo
 from tests.rings import examples
 from tests.wiring.configured import configured
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 KEY = "A" + "KIA" + "Q" * 16
 APP = "def run():\n    return 2\n\n\ncalled = run()\n"
 NAMED = frozenset(

@@ -17,6 +17,8 @@ from reviewbot.adapters.tools.query import Question
 from reviewbot.adapters.tools.query_database import QueryDatabase
 from tests.store import cluster as servers
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 PASSWORD = "geheim-0815"
 
 

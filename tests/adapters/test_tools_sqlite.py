@@ -16,6 +16,8 @@ from reviewbot.adapters.tools.grounds import Database
 from reviewbot.adapters.tools.query import LONGEST_VALUE, Question
 from reviewbot.adapters.tools.query_database import QueryDatabase
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 KEY = "A" + "KIA" + "Q" * 16
 
 

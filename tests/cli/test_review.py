@@ -14,6 +14,8 @@ import pytest
 
 from tests.repo import Repo
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 COMMAND = (sys.executable, "-m", "reviewbot.cli", "review")
 CLEAN = 'def double(n):\n    """Twice."""\n    return 2 * n\n'
 BROKEN = 'def double(n, seen=[]):\n    """Twice."""\n    seen.append(n)\n    return 2 * n\n'

@@ -12,6 +12,8 @@ from reviewbot.domain.evidence import EvidenceStatus, Precision, Severity
 from reviewbot.evidence.view import CheckOptions
 from tests.evidence.lab import Lab, study
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 KEY = "AKIA" + "Z7QK3J5XW2NDVB4T"
 OVERRIDE = "\N{RIGHT-TO-LEFT OVERRIDE}"
 CLEAN = '"""A module."""\n\n\ndef work(items, mode=None):\n    """Do it."""\n    return list(items)\n'

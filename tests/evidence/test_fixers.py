@@ -22,7 +22,7 @@ from reviewbot.evidence.view import CheckOptions, Custom
 from reviewbot.ports import Ended, Outcome, Proposal
 from tests.evidence.asked import Scene, scene
 
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.matrix(parts=1)]
 
 RUFF = Path(sysconfig.get_path("scripts")) / "ruff"
 OPTIONS = CheckOptions(presets=("ruff", "shellcheck", "sqlfluff", "golangci-lint"))

@@ -12,7 +12,7 @@ from reviewbot.evidence.fixers.splices import applied, together
 from tests.evidence.asked import scene
 from tests.evidence.test_fixers import RUFF, mended, offered
 
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.matrix(parts=1)]
 
 MODERN = "target-version = 'py312'\nlint.select = ['UP', 'F', 'I', 'RET', 'COM', 'Q']\n"
 

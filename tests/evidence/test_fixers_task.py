@@ -164,6 +164,7 @@ def told(found: Review) -> Sequence[Finding]:
     return [one for one in found.findings if one.status is FindingStatus.ACCEPTED]
 
 
+@pytest.mark.ci
 @needs_sandbox
 def test_every_accepted_finding_of_the_planted_defects_is_shown_by_something(planted: Review) -> None:
     known = Ledger(planted.evidence)

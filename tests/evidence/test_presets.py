@@ -13,7 +13,7 @@ from reviewbot.domain.evidence import Category, CheckRun, EvidenceStatus, Precis
 from reviewbot.evidence.view import CheckOptions, Custom
 from tests.evidence.lab import Files, Lab, study
 
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.matrix(parts=1)]
 ENVIRONMENT = Path(sys.executable).parent
 
 
@@ -84,6 +84,7 @@ MODULE = {
 }
 
 
+@pytest.mark.ci
 def test_a_go_test_that_the_change_broke_is_proof_and_one_that_failed_before_is_not(tmp_path: Path) -> None:
     need("go")
     head = {"cart/cart.go": MODULE["cart/cart.go"].replace("sum := 0", "sum := 1")}
@@ -96,6 +97,7 @@ def test_a_go_test_that_the_change_broke_is_proof_and_one_that_failed_before_is_
     assert (lab.ledger.tests.passed, lab.ledger.tests.failed) == (0, 2)
 
 
+@pytest.mark.ci
 def test_a_package_that_cannot_be_built_any_more_is_a_broken_suite(tmp_path: Path) -> None:
     need("go")
     lab = with_presets(

@@ -19,6 +19,8 @@ from reviewbot.evidence.view import Benchmark, CheckOptions
 from reviewbot.ports import Draft
 from tests.evidence.lab import Lab, laid_out
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 BASE = {
     "shop/__init__.py": "",
     "shop/pages.py": "def pages(items: int, size: int) -> int:\n    return -(-items // size)\n",

@@ -18,6 +18,8 @@ from reviewbot.evidence.parsers.trial import TestOutcome, Trial
 from reviewbot.wiring import outside
 from tests.extension.stock import lay
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 REPORT = b'level=error file=a.py line=3 rule=H1 msg="it is \xc3\xa4, not a"\nfile=b.py msg=short\n'
 HEAD = """\
 import os, signal, sys, time

@@ -15,6 +15,8 @@ from reviewbot.errors import ForgeError, GoneError, InvalidError, NotPermittedEr
 from tests.forge.hub import Hub, Pull, Repository
 from tests.forge.scripted import opened
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 WRITER = {"contents": "write", "pull_requests": "write", "metadata": "read"}
 NUMBERS = "".join(f"line {n}\n" for n in range(1, 41))
 
@@ -258,6 +260,7 @@ def test_what_is_no_file_is_left_as_it_is(hub: Hub, repository: Repository, edit
     assert repository.code.sha("refs/heads/odd") == head
 
 
+@pytest.mark.ci
 def test_many_files_in_deep_folders_are_looked_at_by_few_questions(hub: Hub, repository: Repository, pull: Pull):
     edits = tuple(Edit(f"d{n % 7}/e{n % 3}/f{n}.py", b"%d\n" % n) for n in range(150))
     with client(hub) as made:
@@ -450,6 +453,7 @@ def test_a_file_that_moved_is_told_under_both_names(hub: Hub, repository: Reposi
             made.touched(sha, "f" * 40)
 
 
+@pytest.mark.ci
 def test_a_commit_of_many_files_is_read_page_by_page(hub: Hub, repository: Repository):
     sha = repository.commit("many", {f"f{n:03}.txt": f"{n}\n" for n in range(230)})
     with client(hub) as made:

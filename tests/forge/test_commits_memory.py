@@ -17,6 +17,8 @@ from reviewbot.testing import MemoryForge, a_standing
 from tests.forge.hub import Hub, Pull, faults
 from tests.forge.scripted import opened
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 WRITER = {"contents": "write", "pull_requests": "write", "metadata": "read"}
 
 

@@ -32,6 +32,8 @@ from tests.forge.scripted import EPOCH, SECRET, SILENCE, UNICORN, Heard, Say, Ti
 from tests.forge.test_client_properties import HEADERS, JSON, session
 from tests.rings import examples
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 HEAD, NEW = "a" * 40, "c" * 40
 COMMIT = MakeCommit("topic", HEAD, "Mend", "Reviewbot-Finding: f1", (Edit("src/b.py", b"x = 2\n"), Edit("old.py", None)))
 BRANCH = MakeBranch("mend", HEAD)

@@ -12,7 +12,7 @@ from reviewbot.pipeline.goals import Wanted
 from reviewbot.ports import Drafting
 from tests.goals.house import Cast, House, only, told
 
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
 
 PRICES = '''\
 def with_tax(cents: int, rate: int) -> int:

@@ -211,7 +211,6 @@ def test_a_whole_tree_can_be_named_instead_of_a_change(house: House):
     assert repair.outcome == "fixed", told(repair)
 
 
-@pytest.mark.smoke
 def test_a_bug_in_go_is_mended_with_a_test_in_its_package(tmp_path: Path):
     if not shutil.which("go"):
         pytest.skip("go is not installed")

@@ -15,6 +15,8 @@ from reviewbot.wiring.places import state_directory, user_file
 from tests.hooks.lab import BROKEN, CLEAN, Lab
 from tests.pictures import acting
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 RUN = ("hook", "run", "pre-commit")
 
 

@@ -13,6 +13,8 @@ import pytest
 from tests.hooks.lab import BROKEN, CLEAN, Lab, Watched, differing, snapshot, unwrapped
 from tests.repo import Repo
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 RUN = ("hook", "run", "pre-commit")
 
 

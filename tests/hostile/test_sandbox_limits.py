@@ -18,7 +18,7 @@ from reviewbot.adapters.sandbox import watch
 from reviewbot.ports import Ended
 from tests.sandboxes import a_mark, container_host, open_room, python, shell, wait_until_gone
 
-pytestmark = [pytest.mark.ci, pytest.mark.serial]
+pytestmark = [pytest.mark.ci, pytest.mark.serial, pytest.mark.matrix(parts=1)]
 MIB = 1024 * 1024
 TIGHT = sandbox.Limits(
     memory_bytes=500 * MIB,

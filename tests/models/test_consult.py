@@ -26,6 +26,8 @@ from tests.fakes import Answer, Models, Seen, faults
 from tests.fakes.reviewer import spoken_schema
 from tests.models.stage import KEYS, Ran, Stage, every_vendor, one_vendor, panelist, role_of
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 QUESTION = "Does the limit of number 0 count?"
 CALLS = 4
 PLACE = "shop/work.py:5"

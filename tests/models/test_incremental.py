@@ -15,6 +15,8 @@ from tests.fakes import Models, reviewer
 from tests.models.pulls import NUMBER, Pull
 from tests.models.stage import disputed, module, one_vendor
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 FUNCTIONS = 8
 FOUND = (1, 2, 3, 4, 5)
 FILE = "shop/work.py"

@@ -13,6 +13,8 @@ import pytest
 from tests.fakes import Models, Seen
 from tests.models.stage import ROLES, Stage, disputed, one_vendor, panelist, role_of
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 FILES, FUNCTIONS = 16, 62
 MOST_IN_FLIGHT = 12
 QUESTION = "What is wrong with this change?"

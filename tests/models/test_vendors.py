@@ -14,6 +14,8 @@ from tests.fakes.faults import Fault
 from tests.fakes.scripts import perform
 from tests.models.stage import FEW_CALLS, KEYS, ROLES, Stage, disputed, every_vendor, panelist
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 VENDORS = {"critic": "anthropic", "reviewer": "openai", "optimizer": "gemini"}
 SEATS = {vendor: seat for seat, vendor in VENDORS.items()}
 MODELS = {"anthropic": "claude-fake-1", "openai": "gpt-fake-1", "gemini": "gemini-fake-1"}

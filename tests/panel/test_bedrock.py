@@ -24,6 +24,8 @@ from tests.fakes.transport import Line
 from tests.panel.aws import CLAUDE, GOOD, LLAMA, SECRET, SIGNED, account, claude, complains, forget_aws, refused, with_token
 from tests.panel.probing import KEY, SCHEMA, a_call, ask, cancelled, failure, never_taken, run
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 
 @pytest.fixture(autouse=True)
 def _nobodys_aws(monkeypatch, tmp_path):

@@ -21,6 +21,8 @@ from tests.panel.aws import GOOD, LLAMA, account, claude, complains, forget_aws
 from tests.panel.probing import READ, SCHEMA, a_call, ask, used
 from tests.rings import examples
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 
 @pytest.fixture(scope="module")
 def converse():

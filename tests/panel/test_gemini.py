@@ -15,6 +15,8 @@ from tests.fakes.faults import Canned
 from tests.fakes.http import Reply
 from tests.panel.probing import KEY, READ, SCHEMA, a_call, ask, cancelled, failure, never_taken, run, told, used
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 GOOD = '{"verdict": "good", "rule": null, "check": null}'
 
 

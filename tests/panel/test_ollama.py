@@ -20,6 +20,8 @@ from tests.fakes.http import Reply
 from tests.panel.probing import KEY, READ, SCHEMA, a_call, ask, cancelled, failure, never_taken, run, told, used
 from tests.rings import examples
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 GOOD = '{"verdict": "good", "rule": null, "check": null}'
 
 

@@ -56,6 +56,7 @@ def test_begun_is_told_once(make: Make):
     assert told == [1]
 
 
+@pytest.mark.ci
 @pytest.mark.matrix
 @pytest.mark.parametrize("way", [faults.truncated, faults.truncated_unframed], ids=lambda way: way.__name__)
 def test_an_answer_that_is_cut_at_any_byte_is_no_answer(make: Make, models: Models, way: Callable[..., object]):

@@ -10,6 +10,8 @@ import pytest
 from reviewbot.evidence.parsers.formal import Counterexample, Searched, Unable
 from tests.probes.folders import Folders
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 ANNOTATED = {
     "list[dict[str, tuple[int, bool]]]": "[]",
     "tuple[int, bool]": "(0, False)",

@@ -12,6 +12,8 @@ from reviewbot.adapters.sandbox.plain import PROBES
 from reviewbot.evidence.parsers.formal import Called, Counterexample, Ending, Searched, Unable, differ
 from tests.probes.folders import Folders
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 ITEM = """
 from dataclasses import dataclass
 

@@ -7,6 +7,8 @@ import pytest
 from reviewbot.evidence.parsers.formal import Counterexample, Judged, Searched, Unable
 from tests.probes.folders import Folders
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 CODE = """
 import builtins, random
 ERRORS = [kind for kind in vars(builtins).values() if isinstance(kind, type) and issubclass(kind, ValueError | OSError | Warning)]

@@ -13,6 +13,8 @@ from reviewbot.adapters import sandbox
 from reviewbot.adapters.sandbox.plain import PROBES
 from tests.probes_sql.rooms import LOOK, check, run
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 SCHEMA = "CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL CHECK (balance >= 0));"
 STOPPED = """
 import signal, subprocess, time

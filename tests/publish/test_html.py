@@ -70,6 +70,7 @@ def test_a_page_asks_for_nothing_and_runs_nothing(name: str) -> None:
     assert "@import" not in text
 
 
+@pytest.mark.ci
 @settings(max_examples=examples(40))
 @given(ANYTHING)
 def test_no_words_become_markup(text: str) -> None:

@@ -296,6 +296,7 @@ def test_any_bytes_can_be_read(data: bytes) -> None:
     assert {row.mark for row in rows} <= set(Mark)
 
 
+@pytest.mark.ci
 @settings(max_examples=examples(60))
 @given(ANYTHING)
 def test_no_words_of_a_repair_come_to_life(text: str) -> None:

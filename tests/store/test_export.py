@@ -17,6 +17,8 @@ from reviewbot.ports import Recorded, SessionState
 from tests.rings import examples
 from tests.store.samples import FINDING, answered, failed, plan, review, wanted
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 TOKEN = "ghp_" + "aB3dE6gH9j" * 4
 CLAIM = {"path": "a.py", "start_line": 2, "line": 3, "quote": "return 1 / x", "title": "divides"}
 CRITIC = {"seat": "critic", "suffix": "as the critic"}

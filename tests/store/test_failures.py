@@ -17,6 +17,8 @@ from reviewbot.adapters.store.opening import open_store
 from reviewbot.errors import ConfigError
 from tests.store.samples import answered, plan, wanted
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 TOP = Path(__file__).parents[2]
 
 

@@ -11,6 +11,8 @@ from reviewbot.errors import UsageError
 from reviewbot.ports import SessionState
 from tests.store.samples import FINDING, answered, plan, review, wanted
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 
 def run(store: Store, name: str, *findings, **changes) -> None:
     with store.begin(plan(name, **changes)) as opened:

@@ -9,9 +9,13 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from reviewbot.adapters.store.opening import open_store
 from reviewbot.ports import SessionState
 from tests.store.samples import answered, plan, wanted
+
+pytestmark = pytest.mark.matrix(parts=1)
 
 TOP = Path(__file__).parents[2]
 #: To catch a process that hangs; nothing here takes more than a few seconds.
@@ -34,6 +38,7 @@ def kept(notes: Path) -> set[int]:
     return {int(line.split()[1]) for line in notes.read_text().splitlines() if line.startswith("kept")}
 
 
+@pytest.mark.ci
 def test_two_processes_make_each_of_twenty_calls_once(where: str, tmp_path: Path):
     """From the making of the tables on: neither finds a ledger."""
     notes = tmp_path / "notes"

@@ -20,6 +20,8 @@ from reviewbot.ports import SessionState
 from tests.rings import examples
 from tests.store.samples import FINDING, answered, plan, review, wanted
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 CHECK = Check(("pytest", "-q"), "def test(): ...", "test_f", CheckOutcome.PASSES_WITH_FIX, ("E2",), output="1 passed")
 FIXED = Repair(
     "F1",

@@ -11,6 +11,8 @@ from reviewbot.errors import WriteError
 from tests.repo import Repo
 from tests.writing.stage import Stage
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 WORKTREE, STAGED, COMMIT = TargetKind.WORKTREE, TargetKind.STAGED, TargetKind.COMMIT
 KINDS = [(WORKTREE, False), (STAGED, False), (COMMIT, False), (COMMIT, True)]
 

@@ -14,6 +14,8 @@ from reviewbot.domain.target import TargetKind
 from reviewbot.errors import WriteError
 from tests.writing.stage import Child, Stage, contents, status_of
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 WORKTREE, STAGED, COMMIT = TargetKind.WORKTREE, TargetKind.STAGED, TargetKind.COMMIT
 
 

@@ -14,6 +14,8 @@ from tests.repo import Repo
 from tests.rings import examples
 from tests.writing.stage import Stage, State, contents
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 WORKTREE, STAGED, COMMIT = TargetKind.WORKTREE, TargetKind.STAGED, TargetKind.COMMIT
 PLANS = [(WORKTREE, False), (STAGED, False), (COMMIT, False), (COMMIT, True)]
 

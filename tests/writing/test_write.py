@@ -15,6 +15,8 @@ from reviewbot.ports.writing import Written
 from tests.repo import AUTHOR, EMAIL, Repo
 from tests.writing.stage import Stage, contents, files, unnamed
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 WORKTREE, STAGED, COMMIT = TargetKind.WORKTREE, TargetKind.STAGED, TargetKind.COMMIT
 
 
