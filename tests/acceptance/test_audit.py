@@ -21,6 +21,8 @@ from reviewbot.wiring.auditing import Audit
 from tests.repo import Repo
 from tests.sandboxes import need_bubblewrap
 
+pytestmark = pytest.mark.ci
+
 COMMAND = (sys.executable, "-m", "reviewbot.cli", "review", "--all")
 SCHEMA = Path(reviewbot.__file__).parent / "schema" / "review.schema.json"
 EMPTY_TREE = "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
@@ -114,6 +116,7 @@ def test_the_text_begins_with_what_differs(shop: Repo) -> None:
     assert f"whole tree of {shop.git('rev-parse', 'HEAD')[:10]}" in audited(shop, "--format", "text")
 
 
+@pytest.mark.smoke
 def test_findings_decide_the_exit_code(shop: Repo) -> None:
     shop.write("shop/sums.py", EVALUATED)
     shop.commit("Sums")

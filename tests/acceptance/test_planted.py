@@ -12,6 +12,8 @@ from reviewbot import review
 from reviewbot.domain.review import Finding, Review
 from tests.repo import Repo
 
+pytestmark = pytest.mark.xdist_group("planted")
+
 KEY = "AKIA" + "Z7QK3J5XW2NDVB4T"
 RIGHT_TO_LEFT = "\N{RIGHT-TO-LEFT OVERRIDE}"
 

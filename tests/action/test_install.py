@@ -12,6 +12,8 @@ from reviewbot import __version__
 from tests.action.runner import Result, run_action
 from tests.action.world import TOP, World
 
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("action")]
+
 #: What ends the last step before reviewbot is called: this is about the steps before it.
 STOPPED = {"timeout_minutes": "none"}
 
@@ -47,6 +49,7 @@ def test_a_second_use_in_the_same_job_finds_the_work_done(tmp_path: Path, action
     assert (action_venv / "reviewbot-state").stat().st_mtime_ns == stamp
 
 
+@pytest.mark.smoke
 def test_a_machine_without_a_new_enough_python_is_told(tmp_path: Path) -> None:
     world = World(tmp_path)
     for name in ("python3", "python3.11", "python3.12", "python3.13", "python3.14"):
@@ -66,6 +69,7 @@ def test_an_input_that_makes_no_sense_is_named(tmp_path: Path, action_venv: Path
     assert [text for text in texts(result, "error") if text.startswith(told)]
 
 
+@pytest.mark.smoke
 def test_a_machine_of_another_system_is_told(tmp_path: Path) -> None:
     result = run_action({}, "push", {}, World(tmp_path, system="macOS"))
     assert texts(result, "error") == ["the action runs on Linux only. Set runs-on to ubuntu-24.04"]

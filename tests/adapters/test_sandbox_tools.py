@@ -16,6 +16,8 @@ from reviewbot.domain.evidence import Side
 from reviewbot.ports import Ended, Job, Outcome
 from tests.sandboxes import open_room, shell
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 SECRET = "canary-beside-the-tool"
 
 

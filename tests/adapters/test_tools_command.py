@@ -20,6 +20,8 @@ from reviewbot.domain.evidence import Side
 from reviewbot.ports import Ended, Hit, Job, Outcome, Sandbox, ToolCall, TreeEntry
 from tests.sandboxes import open_room
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 KEY = "A" + "KIA" + "Q" * 16
 SHOW = "#!/bin/sh\npwd | sed 's,.*/,,'\nfor word; do printf '%s\\n' \"<$word>\"; done\n"
 WORDS = [

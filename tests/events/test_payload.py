@@ -349,6 +349,7 @@ def test_what_is_missing_is_empty():
     assert payload.read("pull_request", {"number": 5}).number == 5
 
 
+@pytest.mark.ci
 @pytest.mark.matrix
 @pytest.mark.parametrize("name", SPOKEN)
 def test_every_field_may_be_missing_or_null(name: str):
@@ -359,6 +360,7 @@ def test_every_field_may_be_missing_or_null(name: str):
             assert isinstance(read(name, changed(told, path, None)), Event)
 
 
+@pytest.mark.ci
 @pytest.mark.matrix
 @pytest.mark.parametrize("name", SPOKEN)
 def test_a_field_that_is_read_is_never_read_as_another_type(name: str):

@@ -19,6 +19,8 @@ from tests.acceptance.test_planted import CLEAN, PLANTS, line_of, needs_sandbox
 from tests.evidence.lab import Lab, study
 from tests.repo import Repo
 
+pytestmark = pytest.mark.ci
+
 FINDING = Finding(
     *("F1", "print", "a.py", 3, 3, Severity.LOW, Category.MAINTAINABILITY, "title", "body", "scenario", "quote"),
     *(FindingStatus.ACCEPTED, Proof.UNTESTED, Confidence.SINGLE, 0.8, ("reviewer",), SettledBy.EVIDENCE, "stop"),

@@ -20,7 +20,7 @@ from reviewbot.evidence.view import CheckOptions, View
 from reviewbot.ports import Ended, Job, Outcome
 from tests.evidence.asked import Scene, scene
 
-pytestmark = pytest.mark.usefixtures("bubblewrap")
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
 
 MARK = b"\xef\xbb\xbf"
 NEAT = 'def f(a):\n    return {"a": a}\n'
@@ -42,6 +42,7 @@ def needs(program: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(not shutil.which(program, path="/usr/bin:/usr/local/bin"), reason=f"{program} is not installed")
 
 
+@pytest.mark.smoke
 def test_a_file_that_the_formatter_leaves_as_it_is_is_formatted(tmp_path: Path) -> None:
     made = scene(tmp_path, {"a.py": NEAT})
     assert after(made, "a.py", NEAT + UNTIDY) == (NEAT + TIDY).encode()

@@ -10,6 +10,8 @@ import pytest
 from tests.forge.acting import REVIEWER, Actor
 from tests.forge.hub import Fault, Hub, Pull, Repository
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 FAULTY = "def f{0}(x, y=[]):\n    y.append(x)\n    return y\n"
 MENDED = "def f{0}(x, y=None):\n    return [x]\n"
 PLAIN = "def f{0}(x):\n    return x\n"
@@ -42,6 +44,7 @@ def pushed(hub: Hub, pull: Pull, action: str = "synchronize") -> tuple[str, dict
     return "pull_request", hub.event("pull_request", action=action, pull=pull)
 
 
+@pytest.mark.ci
 def test_forty_files_with_twelve_findings_take_at_most_eight_calls(hub: Hub, actor: Actor, pull: Pull) -> None:
     ran = actor.run(*pushed(hub, pull, "opened"), max_comments="12")
     assert ran.exit_code == 0, ran.stderr
@@ -81,6 +84,7 @@ def test_a_push_that_fixes_three_closes_exactly_those(hub: Hub, actor: Actor, pu
     assert told == {f"F{n}": "carried" for n in range(1, 13) if n not in (3, 6, 8)}
 
 
+@pytest.mark.ci
 def test_where_threads_may_not_be_resolved_they_are_answered_once(hub: Hub, actor: Actor, pull: Pull) -> None:
     hub.resolving_needs_contents = True
     actor.run(*pushed(hub, pull, "opened"), max_comments="12")
@@ -94,6 +98,7 @@ def test_where_threads_may_not_be_resolved_they_are_answered_once(hub: Hub, acto
     assert [len(thread.comments) for thread in pull.threads].count(2) == 1
 
 
+@pytest.mark.ci
 def test_a_thread_that_a_person_answered_is_left_to_people(hub: Hub, actor: Actor, pull: Pull) -> None:
     actor.run(*pushed(hub, pull, "opened"), max_comments="12")
     pull.reply(pull.threads[2], "octocat", "I do not think so")
@@ -102,6 +107,7 @@ def test_a_thread_that_a_person_answered_is_left_to_people(hub: Hub, actor: Acto
     assert not pull.threads[2].is_resolved
 
 
+@pytest.mark.ci
 def test_a_rebase_that_changes_nothing_asks_nobody_and_runs_nothing(
     hub: Hub, actor: Actor, repository: Repository, pull: Pull
 ) -> None:
@@ -126,6 +132,7 @@ def test_an_answer_that_is_lost_after_the_review_stands_posts_no_second_one(hub:
     assert len(pull.comments) == 1
 
 
+@pytest.mark.ci
 def test_a_token_that_may_only_read_leaves_a_summary_and_annotations(hub: Hub, tmp_path: Path, pull: Pull) -> None:
     actor = Actor(hub, tmp_path, hub.token(permissions={"contents": "read", "pull_requests": "read", "metadata": "read"}))
     ran = actor.run(*pushed(hub, pull, "opened"))
@@ -165,6 +172,7 @@ def test_what_is_not_reviewed_costs_no_call_and_says_why(
     assert reason in ran.summary
 
 
+@pytest.mark.ci
 def test_failing_findings_fail_the_job_and_the_check(hub: Hub, actor: Actor, repository: Repository, pull: Pull) -> None:
     ran = actor.run(*pushed(hub, pull, "opened"), fail_on="medium")
     assert ran.exit_code == 1
@@ -193,6 +201,7 @@ def test_a_sarif_file_that_cannot_be_written_loses_no_review(hub: Hub, actor: Ac
     assert "SARIF file /proc/nowhere/reviewbot.sarif cannot be written" in ran.stdout
 
 
+@pytest.mark.ci
 def test_a_sarif_file_follows_no_link_of_the_checkout(hub: Hub, actor: Actor, pull: Pull) -> None:
     (actor.folder / "workspace").mkdir()
     (actor.folder / "precious").write_text("mine")

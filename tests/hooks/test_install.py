@@ -22,6 +22,8 @@ from tests.hooks import foreign
 from tests.hooks.lab import BROKEN, CLEAN, SECONDS, Lab
 from tests.repo import Repo
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 NAMES = ("pre-commit", "pre-push")
 PATH = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 MINE = "#!/bin/sh\necho mine\n"

@@ -12,6 +12,8 @@ from reviewbot.events.pushed import Push, read
 from reviewbot.wiring.outgoing import Nothing, Part, Range, Unreadable, outgoing
 from tests.hooks.pushing import Pushes
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 
 @pytest.fixture
 def pushes(tmp_path: Path) -> Pushes:

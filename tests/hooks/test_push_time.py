@@ -21,6 +21,8 @@ from reviewbot.wiring.pushing_hook import Prospect
 from tests.hooks.lab import BROKEN
 from tests.hooks.pushing import Pushes
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 
 @pytest.fixture
 def pushes(tmp_path: Path) -> Pushes:

@@ -15,7 +15,7 @@ from tests.fakes import Models, reviewer
 from tests.models.pulls import NUMBER, Pull
 from tests.models.stage import disputed, module, one_vendor
 
-pytestmark = pytest.mark.matrix(parts=1)
+pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 FUNCTIONS = 8
 FOUND = (1, 2, 3, 4, 5)
@@ -119,6 +119,7 @@ def test_a_result_that_goes_away_elsewhere_is_fixed_by_its_tool(static: Pull) ->
     assert [name for name, life in lives(static.review()).items() if life is Lifecycle.FIXED] == ["F3"]
 
 
+@pytest.mark.smoke
 def test_models_are_asked_only_about_what_no_review_saw(asked: Asked, pull: Pull) -> None:
     before = len(asked.models.calls)
     pull.push({FILE: fixed(1, 3, 5)})

@@ -137,6 +137,7 @@ def test_an_interrupted_debate_is_shown_as_such_until_it_is_resumed(
     assert after["usage"]["calls"] == CALLS
 
 
+@pytest.mark.ci
 def test_a_process_that_is_killed_again_and_again_gets_there(stage: Stage, models: Models, undisturbed: Undisturbed) -> None:
     stage.configure(one_vendor(models))
     made, asked = undisturbed

@@ -10,6 +10,8 @@ import pytest
 from tests.fakes import Models, Seen, Wish, reviewer, uses
 from tests.models.stage import ROLES, Stage, module, one_vendor, panelist, role_of
 
+pytestmark = pytest.mark.ci
+
 KEY = "AKIA" + "Q5TZ7WXN3J2KDVB4"
 
 
@@ -48,6 +50,7 @@ def looked_up(stage: Stage, models: Models, *steps: list[Wish]) -> tuple[list[st
     return results(last_first_pass(models, "critic")), ran.document
 
 
+@pytest.mark.smoke
 def test_a_panelist_reads_what_is_committed_and_not_the_work_tree(stage: Stage, models: Models) -> None:
     stage.repo.write("shop/stock.py", "LEVEL = 'committed'\n")
     stage.repo.write("shop/work.py", stage.text + "\nNEW = 1\n")

@@ -14,7 +14,7 @@ from tests.fakes.faults import Fault
 from tests.fakes.scripts import perform
 from tests.models.stage import FEW_CALLS, KEYS, ROLES, Stage, disputed, every_vendor, panelist
 
-pytestmark = pytest.mark.matrix(parts=1)
+pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 VENDORS = {"critic": "anthropic", "reviewer": "openai", "optimizer": "gemini"}
 SEATS = {vendor: seat for seat, vendor in VENDORS.items()}
@@ -92,6 +92,7 @@ def keyed(stage: Stage) -> Stage:
     return stage
 
 
+@pytest.mark.smoke
 def test_three_vendors_sit_in_one_review(keyed: Stage, models: Models) -> None:
     models.script = script(keyed)
     keyed.configure(three_vendors(models))

@@ -32,6 +32,8 @@ from tests.fakes import (
 )
 from tests.fakes.dialects import DIALECTS, Dialect, post
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 SHAPE = {
     "type": "object",
     "additionalProperties": False,

@@ -7,7 +7,7 @@ import pytest
 from reviewbot.evidence.parsers.formal import Counterexample, Judged, Searched, Unable
 from tests.probes.folders import Folders
 
-pytestmark = pytest.mark.matrix(parts=1)
+pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 CODE = """
 import builtins, random
@@ -34,6 +34,7 @@ def claim(folders: Folders, text: str) -> Counterexample | Searched | Unable:
     return found
 
 
+@pytest.mark.smoke
 def test_a_condition_that_fails_has_arguments_that_can_be_replayed(folders: Folders) -> None:
     text = "def spec_even(a: int):\n    assert half(a) * 2 == a"
     found = claim(folders, text)

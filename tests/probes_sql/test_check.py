@@ -13,7 +13,7 @@ from reviewbot.adapters import sandbox
 from reviewbot.adapters.sandbox.plain import PROBES
 from tests.probes_sql.rooms import LOOK, check, run
 
-pytestmark = pytest.mark.matrix(parts=1)
+pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 SCHEMA = "CREATE TABLE account (id int PRIMARY KEY, balance int NOT NULL CHECK (balance >= 0));"
 STOPPED = """
@@ -37,6 +37,7 @@ def test_assertions_that_hold_end_well(room: sandbox.ClosableSandbox) -> None:
     assert b"reached" in outcome.stdout
 
 
+@pytest.mark.smoke
 def test_an_assertion_that_does_not_hold_is_the_trouble_with_its_place_and_code(room: sandbox.ClosableSandbox) -> None:
     outcome = check(room, "SELECT 1;\n\nDO $$ BEGIN ASSERT 1 = 2, 'a sum is wrong'; END $$;\n")
     assert outcome.exit_code == 1

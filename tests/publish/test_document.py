@@ -23,6 +23,8 @@ from reviewbot.publish.document import document, dumps, evidence_document
 from tests.publish import samples
 from tests.rings import examples
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 
 def schema(name: str) -> dict[str, Any]:
     return json.loads(files("reviewbot").joinpath(f"schema/{name}.schema.json").read_text())

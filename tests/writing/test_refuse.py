@@ -14,6 +14,8 @@ from reviewbot.ports.writing import WritePlan
 from tests.repo import Repo
 from tests.writing.stage import Stage, unnamed
 
+pytestmark = pytest.mark.matrix(parts=1)
+
 WORKTREE, STAGED, COMMIT = TargetKind.WORKTREE, TargetKind.STAGED, TargetKind.COMMIT
 
 
