@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ast
+import gc
 import importlib
 import re
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,7 @@ import pytest
 TOP = Path(__file__).parents[1]
 PROGRAM = TOP / "reviewbot"
 MODULES = sorted(PROGRAM.rglob("*.py"))
+pytestmark = pytest.mark.xdist_group("architecture")
 
 LINES_OF_A_MODULE = 400
 LINES_OF_A_FUNCTION = 50
@@ -53,8 +56,14 @@ OF_A_MACHINE = re.compile(
 )
 
 
+@cache
 def tree(module: Path) -> ast.Module:
-    return ast.parse(module.read_text(encoding="utf-8"))
+    """Kept for the next test, and out of sight of the garbage collector, which would look through every tree again and again."""
+    gc.disable()
+    parsed = ast.parse(module.read_text(encoding="utf-8"))
+    gc.freeze()
+    gc.enable()
+    return parsed
 
 
 def name(module: Path) -> str:
@@ -89,9 +98,10 @@ def mutations(module: Path) -> Iterator[str]:
         if isinstance(target, ast.Name)
     }
     for function in functions(module):
-        local = {arg.arg for arg in ast.walk(function) if isinstance(arg, ast.arg)}
-        local |= {n.id for n in ast.walk(function) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-        for node in ast.walk(function):
+        nodes = list(ast.walk(function))
+        local = {node.arg for node in nodes if isinstance(node, ast.arg)}
+        local |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        for node in nodes:
             if isinstance(node, ast.Global):
                 yield f"{name(module)}:{node.lineno} global"
             touched = None

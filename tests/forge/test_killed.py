@@ -79,6 +79,7 @@ def test_a_first_review_is_finished_by_the_next_run(hub: Hub, actor: Actor, pull
     assert len(hub.writes()) == before
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("writes", range(5))
 def test_a_review_of_a_push_is_finished_by_the_next_run(hub: Hub, actor: Actor, pull: Pull, writes: int, done: bool) -> None:

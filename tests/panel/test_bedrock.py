@@ -180,6 +180,7 @@ def test_no_answer_takes_longer_than_its_time(script):
         assert failure(Bedrock, account(models), claude(timeout_seconds=0.6)).fault is Fault.TIMEOUT
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("way", [faults.truncated, faults.truncated_chunked, faults.truncated_unframed])
 def test_an_answer_cut_at_any_byte_is_never_taken(way):
     good = Answer(GOOD, usage=Tokens(30, 0, 12))

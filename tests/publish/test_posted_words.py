@@ -134,6 +134,7 @@ def test_nothing_that_is_posted_is_alive(text: str) -> None:
         assert problems(body) == []
 
 
+@pytest.mark.ci
 @settings(max_examples=examples(30))
 @given(ANYTHING)
 def test_nothing_that_is_posted_after_a_refusal_is_alive(text: str) -> None:

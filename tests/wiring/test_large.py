@@ -77,6 +77,7 @@ def test_who_comes_to_no_end_is_named_and_nothing_is_approved(large: Repo, monke
     assert children() == before
 
 
+@pytest.mark.ci
 def test_what_was_lost_is_tried_again_and_what_was_found_is_kept(large: Repo, monkeypatch: pytest.MonkeyPatch) -> None:
     session, asked = MemorySession(), list[float]()
     real = worker._Message.result

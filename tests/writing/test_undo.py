@@ -14,7 +14,7 @@ from tests.repo import Repo
 from tests.rings import examples
 from tests.writing.stage import Stage, State, contents
 
-pytestmark = pytest.mark.matrix(parts=1)
+pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 WORKTREE, STAGED, COMMIT = TargetKind.WORKTREE, TargetKind.STAGED, TargetKind.COMMIT
 PLANS = [(WORKTREE, False), (STAGED, False), (COMMIT, False), (COMMIT, True)]
@@ -32,6 +32,7 @@ def entries_of(repo: Repo) -> str:
     return repo.git("ls-files", "--stage", "-v") + repo.git("diff", "--name-status")
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize(("kind", "commit"), PLANS)
 def test_what_was_written_is_taken_back(stage: Stage, kind: TargetKind, commit: bool) -> None:
     before, entries = stage.state(), entries_of(stage.repo)
