@@ -116,7 +116,6 @@ def test_the_text_begins_with_what_differs(shop: Repo) -> None:
     assert f"whole tree of {shop.git('rev-parse', 'HEAD')[:10]}" in audited(shop, "--format", "text")
 
 
-@pytest.mark.smoke
 def test_findings_decide_the_exit_code(shop: Repo) -> None:
     shop.write("shop/sums.py", EVALUATED)
     shop.commit("Sums")

@@ -17,6 +17,8 @@ from reviewbot.errors import SandboxError
 from reviewbot.ports import Ended, Job
 from tests.sandboxes import a_mark, container_host, open_room, python, shell, wait_until_gone
 
+pytestmark = pytest.mark.ci
+
 #: An engine that records its words and runs the first process of a container beside itself, where it sees all that we see.
 RECORDED = """#!{python}
 import json, os, subprocess, sys

@@ -17,7 +17,7 @@ from reviewbot.adapters.tools.query import Question
 from reviewbot.adapters.tools.query_database import QueryDatabase
 from tests.store import cluster as servers
 
-pytestmark = pytest.mark.matrix(parts=1)
+pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 PASSWORD = "geheim-0815"
 
@@ -101,6 +101,7 @@ def test_rows_come_as_values_of_json(url: str) -> None:
     assert ask(url, "SELECT")["rows"] == [[]]
 
 
+@pytest.mark.smoke
 def test_parameters_are_values_and_never_sql(url: str) -> None:
     query = (
         "SELECT id FROM item WHERE name = $1 AND price > $2 AND ok = $3 AND ($4::text IS NULL OR id = $5) AND name NOT LIKE '%x%'"

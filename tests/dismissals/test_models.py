@@ -16,6 +16,8 @@ from tests.fakes import Models, reviewer
 from tests.models.pulls import Pull
 from tests.models.stage import disputed, module, one_vendor
 
+pytestmark = pytest.mark.ci
+
 FILE = "shop/work.py"
 
 

@@ -12,7 +12,7 @@ from reviewbot.domain.evidence import EvidenceStatus, Precision, Severity
 from reviewbot.evidence.view import CheckOptions
 from tests.evidence.lab import Lab, study
 
-pytestmark = pytest.mark.matrix(parts=1)
+pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 KEY = "AKIA" + "Z7QK3J5XW2NDVB4T"
 OVERRIDE = "\N{RIGHT-TO-LEFT OVERRIDE}"
@@ -46,6 +46,7 @@ def look(folder: Path, base: str, head: str, path: str = "work.py") -> Lab:
     return study(folder, {path: base}, {path: head}, options=CheckOptions(presets=("ruff",)))
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_defect_is_found_on_its_line_and_its_repair_is_none(tmp_path: Path, name: str) -> None:
     before, after, line, kind, rule = PLANTED[name]
@@ -65,6 +66,7 @@ def test_the_same_defect_elsewhere_in_the_file_stays_an_existing_one(tmp_path: P
     assert "B006" in [item.result.rule for item in lab.of(EvidenceStatus.EXISTING)]
 
 
+@pytest.mark.smoke
 def test_one_more_of_the_same_is_new_and_it_is_the_added_one(tmp_path: Path) -> None:
     one = "def f(a=[]):\n    return a\n"
     lab = look(tmp_path, one, "class A:\n    def f(a=[]):\n        return a\n\n\n" + one)
@@ -83,6 +85,7 @@ def test_a_renamed_file_brings_nothing_new(tmp_path: Path) -> None:
     assert [item for item in lab.new("lint") if item.result.rule == "B006"] == []
 
 
+@pytest.mark.smoke
 def test_a_silencing_comment_in_the_change_does_not_silence_but_makes_doubt(tmp_path: Path) -> None:
     lab = look(tmp_path, CLEAN, CLEAN.replace("mode=None):", "mode=[]):  # noqa: B006"))
     (item,) = lab.new("lint")

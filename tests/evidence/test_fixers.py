@@ -22,7 +22,7 @@ from reviewbot.evidence.view import CheckOptions, Custom
 from reviewbot.ports import Ended, Outcome, Proposal
 from tests.evidence.asked import Scene, scene
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.matrix(parts=1)]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 RUFF = Path(sysconfig.get_path("scripts")) / "ruff"
 OPTIONS = CheckOptions(presets=("ruff", "shellcheck", "sqlfluff", "golangci-lint"))
@@ -231,6 +231,7 @@ def test_several_places_of_one_finding_are_one_proposal_and_a_shared_import_come
     )
 
 
+@pytest.mark.smoke
 def test_several_fixes_on_one_line_are_all_of_a_finding_on_it(tmp_path: Path) -> None:
     made = scene(tmp_path, {"a.py": "x = '日'; import os; import sys; print(f'é', f'è')\n"})
     found = offered(made, [Wanted("F1", "a.py", 1, 1, "ruff", "F541"), Wanted("F2", "a.py", 1, 1, "ruff", "F401")])

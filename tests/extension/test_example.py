@@ -6,11 +6,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.extension.conftest import KEY, Workplace, seated
 from tests.extension.gateway import Gateway
 from tests.extension.stock import lay
 from tests.fakes import Answer, Seen, Wish, reviewer
 from tests.models.stage import role_of
+
+pytestmark = pytest.mark.ci
 
 LINTER = """\
 import sys
@@ -100,6 +104,7 @@ def test_a_report_that_a_parser_chokes_on_leaves_a_review_that_says_so(
     assert any(note.startswith(said) for note in ran.document["notes"])
 
 
+@pytest.mark.smoke
 def test_doctor_names_what_is_installed(place: Workplace, example: Path) -> None:
     place.packages = (example,)
     ran = place.run("doctor")

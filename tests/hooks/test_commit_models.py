@@ -5,8 +5,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.fakes import Models
 from tests.hooks.lab import BROKEN, Lab, differing
+
+pytestmark = pytest.mark.ci
 
 RUN = ("hook", "run", "pre-commit")
 

@@ -11,6 +11,8 @@ from tests.fakes import Models, Seen, Tokens
 from tests.fakes.scripts import perform
 from tests.models.stage import CALLS, Stage, one_vendor, panelist
 
+pytestmark = pytest.mark.ci
+
 PRICE = {"model": "gpu:fake-1", "input": 30.0, "cached_input": 3.0, "output": 90.0}
 """US dollars per million tokens."""
 
@@ -77,6 +79,7 @@ def test_a_cap_on_money_is_never_passed_and_the_review_says_why_it_is_partial(sh
     assert any("limits.cost_usd" in note for note in ran.document["notes"])
 
 
+@pytest.mark.smoke
 def test_a_first_call_that_might_pass_the_cap_is_not_made(stage: Stage, models: Models) -> None:
     stage.configure(priced(models, cost_usd=0.01))
     ran = stage.review()

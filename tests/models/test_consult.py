@@ -26,7 +26,7 @@ from tests.fakes import Answer, Models, Seen, faults
 from tests.fakes.reviewer import spoken_schema
 from tests.models.stage import KEYS, Ran, Stage, every_vendor, one_vendor, panelist, role_of
 
-pytestmark = pytest.mark.matrix(parts=1)
+pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 QUESTION = "Does the limit of number 0 count?"
 CALLS = 4
@@ -72,6 +72,7 @@ def essence(found: Mapping[str, Any]) -> dict[str, Any]:
     return kept | {"notes": [note for note in found["notes"] if "was resumed" not in note]}
 
 
+@pytest.mark.smoke
 def test_a_question_is_answered_with_citations_dissent_and_names(panel: Stage, models: Models) -> None:
     ran = asked(panel)
     assert ran.code == 0, ran.err

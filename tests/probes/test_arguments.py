@@ -10,7 +10,7 @@ import pytest
 from reviewbot.evidence.parsers.formal import Counterexample, Searched, Unable
 from tests.probes.folders import Folders
 
-pytestmark = pytest.mark.matrix(parts=1)
+pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 ANNOTATED = {
     "list[dict[str, tuple[int, bool]]]": "[]",
@@ -44,6 +44,7 @@ Amount = typing.NewType('Amount', int)
 """
 
 
+@pytest.mark.smoke
 def test_arguments_are_made_for_many_annotations(folders: Folders) -> None:
     parameters = ", ".join(f"a{place}: {annotation}" for place, annotation in enumerate(ANNOTATED))
     code = f"{TYPES}\ndef f({parameters}): return "

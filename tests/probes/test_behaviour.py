@@ -12,7 +12,7 @@ from reviewbot.adapters.sandbox.plain import PROBES
 from reviewbot.evidence.parsers.formal import Called, Counterexample, Ending, Searched, Unable, differ
 from tests.probes.folders import Folders
 
-pytestmark = pytest.mark.matrix(parts=1)
+pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 ITEM = """
 from dataclasses import dataclass
@@ -164,6 +164,7 @@ UNABLE = {
 }
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("name", PRESERVING)
 def test_a_refactoring_that_preserves_behaviour_has_no_counterexample(folders: Folders, name: str) -> None:
     base, head = PRESERVING[name]
@@ -172,6 +173,7 @@ def test_a_refactoring_that_preserves_behaviour_has_no_counterexample(folders: F
     assert not found.cut
 
 
+@pytest.mark.smoke
 @pytest.mark.matrix
 @pytest.mark.parametrize("name", BREAKING)
 def test_a_refactoring_that_does_not_has_one_that_can_be_replayed(folders: Folders, name: str) -> None:
@@ -410,6 +412,7 @@ def test_what_is_written_is_stopped_before_it_is_there(folders: Folders) -> None
     assert not list(folders.top.rglob("made"))
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("words", [[], ["none.json", "r"], ["text", "r"], ["[]", "r"], ['{"head": "."}', "r"], ["{}"]])
 def test_a_spec_that_is_none_is_told_in_one_line(tmp_path: Path, words: list[str]) -> None:
     if words and words[0] != "none.json":

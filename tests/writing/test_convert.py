@@ -11,7 +11,7 @@ from reviewbot.errors import WriteError
 from tests.repo import Repo
 from tests.writing.stage import Stage
 
-pytestmark = pytest.mark.matrix(parts=1)
+pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 WORKTREE, STAGED, COMMIT = TargetKind.WORKTREE, TargetKind.STAGED, TargetKind.COMMIT
 KINDS = [(WORKTREE, False), (STAGED, False), (COMMIT, False), (COMMIT, True)]
@@ -78,6 +78,7 @@ def test_lines_that_git_itself_keeps_with_crlf(tmp_path: Path, kind: TargetKind,
         assert stage.repo.git("status", "--short") == ""
 
 
+@pytest.mark.smoke
 def test_mixed_lines_cannot_be_told(tmp_path: Path) -> None:
     stage = of_windows(tmp_path, "core.autocrlf=true")
     stage.repo.write("a.py", "one\r\ntwo\n")

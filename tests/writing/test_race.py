@@ -14,7 +14,7 @@ from reviewbot.domain.target import TargetKind
 from reviewbot.errors import WriteError
 from tests.writing.stage import Child, Stage, contents, status_of
 
-pytestmark = pytest.mark.matrix(parts=1)
+pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
 
 WORKTREE, STAGED, COMMIT = TargetKind.WORKTREE, TargetKind.STAGED, TargetKind.COMMIT
 
@@ -86,6 +86,7 @@ def test_a_folder_that_becomes_a_link_after_all_was_written_is_noticed(stage: St
     assert stage.backups()[0] in raised.value.hint
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("step", ["surveyed", "journal", "backup", "laid a.py"])
 def test_a_file_that_is_saved_before_it_is_replaced_stays_as_it_was_saved(stage: Stage, step: str) -> None:
     plan = stage.plan(WORKTREE, {"a.py": "eins\n", "lib/b.py": "zwei\n", "new.py": "neu\n"})
@@ -188,6 +189,7 @@ def test_a_branch_that_moves_meanwhile_is_not_moved(stage: Stage) -> None:
     assert stage.backups() == []
 
 
+@pytest.mark.smoke
 def test_two_writers_do_not_work_at_once(stage: Stage) -> None:
     plan = stage.plan(WORKTREE, {"a.py": "eins\n"})
     told, tell = os.pipe()

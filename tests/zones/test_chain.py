@@ -21,7 +21,7 @@ from tests.sandboxes import need_bubblewrap
 from tests.zones.commands import Zones, essence
 from tests.zones.test_documents import OF_ZONES, schema
 
-pytestmark = pytest.mark.xdist_group("zones")
+pytestmark = [pytest.mark.xdist_group("zones"), pytest.mark.ci]
 
 WRONG_SUM = CLEAN["shop/price.py"].replace("result - discount", "result + discount")
 SHARED = CLEAN["shop/basket.py"].replace("basket=None):", "basket=[]):")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from jsonschema import Draft202012Validator
 
 from reviewbot.consensus import carry
@@ -18,6 +19,8 @@ from tests.fakes import Models, reviewer
 from tests.models.stage import Stage, disputed, one_vendor
 from tests.zones.commands import Zones
 from tests.zones.test_documents import schema
+
+pytestmark = pytest.mark.ci
 
 ASKED = Request(
     "Add work", background=(Told(Source.DESCRIPTION, "description by ada", "It adds WONDERFUL work."),), pull_request=7
