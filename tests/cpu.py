@@ -115,4 +115,6 @@ class Budget:
 
 
 def _may_take_long(item: pytest.Item) -> bool:
-    return RING is Ring.NIGHTLY or item.get_closest_marker("ci") is not None
+    """Outside of the default ring a property tries more examples."""
+    is_property = getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+    return RING is Ring.NIGHTLY or (is_property and RING is Ring.CI) or item.get_closest_marker("ci") is not None

@@ -23,7 +23,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 TOP = Path(__file__).parents[1]
 PACKAGES = ("debate", "consensus", "autofix")
@@ -42,8 +42,9 @@ COMPARISONS = {
 }
 OPERATORS = {"+": "-", "-": "+", "*": "+", "//": "*", "/": "*", "%": "+", "|": "&", "&": "|"}
 WORDS = {"True": "False", "False": "True", "and": "or", "or": "and", "any": "all", "all": "any", "min": "max", "max": "min"}
-SECONDS = 240.0
-"""For the tests of one mutant in one ring, before it counts as caught by hanging: no selection here takes as long."""
+SECONDS = 60.0
+"""Before a run of pytest counts as hanging: this, and so many times what its tests took when they were traced."""
+TIMES = {"default": 4, "nightly": 20}
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,15 @@ class Mutant:
     @property
     def name(self) -> str:
         return f"{self.path}:{self.line}:{self.start} {self.old!r} -> {self.new!r}"
+
+
+class Test(NamedTuple):
+    """``seconds`` are those of the trace, ``is_property`` means that other rings try more examples."""
+
+    name: str
+    seconds: float
+    is_default: bool
+    is_property: bool
 
 
 def targets() -> list[str]:
@@ -149,6 +159,7 @@ class Tracer:
 
         self._folder = folder
         self._seconds: dict[str, float] = {}
+        self._properties: list[str] = []
         self._options = {
             "include": [str(TOP / path) for path in targets()],
             "data_suffix": True,
@@ -161,6 +172,8 @@ class Tracer:
         from tests.conftest import FORK_SERVER
 
         self._coverage.switch_context(item.nodeid)
+        if getattr(getattr(item, "obj", None), "is_hypothesis_test", False):
+            self._properties.append(item.nodeid)
         FORK_SERVER.coverage = {**self._options, "context": item.nodeid}
 
     def pytest_runtest_logreport(self, report: Any) -> None:
@@ -169,7 +182,9 @@ class Tracer:
     def pytest_unconfigure(self) -> None:
         self._coverage.stop()
         self._coverage.save()
-        (self._folder / f"seconds.{os.getpid()}").write_text(json.dumps(self._seconds))
+        (self._folder / f"seconds.{os.getpid()}").write_text(
+            json.dumps({"seconds": self._seconds, "properties": self._properties})
+        )
 
 
 def pytest_configure(config: Any) -> None:
@@ -178,8 +193,8 @@ def pytest_configure(config: Any) -> None:
         config.pluginmanager.register(Tracer(Path(folder)))
 
 
-def pytest(*words: str, ring: str, **variables: str) -> list[str] | int:
-    """Run pytest in a process; its exit code."""
+def pytest(*words: str, ring: str, seconds: float | None = None, **variables: str) -> int:
+    """Run pytest in a process; its exit code, or -1 if it took longer."""
     environment = {**os.environ, "TEST_RING": ring, "TEST_FORKS": "1", **variables}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words]
@@ -187,7 +202,7 @@ def pytest(*words: str, ring: str, **variables: str) -> list[str] | int:
         command, cwd=TOP, env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        return process.wait(SECONDS if "-x" in words else None)
+        return process.wait(seconds)
     except subprocess.TimeoutExpired:
         return -1
     finally:
@@ -205,19 +220,22 @@ def collected(ring: str) -> set[str]:
 
 
 def trace(file: Path) -> None:
-    """Write which tests execute which lines: ``{"tests": [[id, seconds, in the default ring]], "lines": {path: {line: [test]}}}``."""
+    """Write which tests execute which lines: ``{"tests": [Test as a list], "lines": {path: {line: [number of a test]}}}``."""
     from coverage import CoverageData
 
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         pytest("-p", "tests.mutation", "-m", "ci or not ci", ring="default", TRACE_FOLDER=place)
         seconds: dict[str, float] = defaultdict(float)
+        properties: set[str] = set()
         for part in folder.glob("seconds.*"):
-            for name, duration in json.loads(part.read_text()).items():
+            told = json.loads(part.read_text())
+            properties |= {name.partition("@")[0] for name in told["properties"]}
+            for name, duration in told["seconds"].items():
                 seconds[name.partition("@")[0]] += duration
         default = collected("default")
-        tests = [(name, round(duration, 3), name in default) for name, duration in seconds.items()]
-        numbers = {name: number for number, (name, _, _) in enumerate(tests)}
+        tests = [Test(name, round(duration, 3), name in default, name in properties) for name, duration in seconds.items()]
+        numbers = {test.name: number for number, test in enumerate(tests)}
         lines: dict[str, dict[int, set[int]]] = {path: defaultdict(set) for path in targets()}
         for part in folder.glob("lines*"):
             data = CoverageData(str(part))
@@ -230,19 +248,20 @@ def trace(file: Path) -> None:
     file.write_text(json.dumps({"tests": tests, "lines": found}))
 
 
-def catches(tests: Sequence[tuple[str, float]], ring: str) -> str | None:
+def catches(tests: Sequence[Test], ring: str) -> str | None:
     """Which of these tests fails, cheapest first; ``None`` if none does."""
     if not tests:
         return None
     with tempfile.TemporaryDirectory() as place:
         names, log = Path(place, "names"), Path(place, "log")
-        names.write_text("\n".join(name for name, _ in sorted(tests, key=lambda test: test[1])))
-        code = pytest("-n", "0", "-x", "-q", f"@{names}", f"--junit-xml={log}", ring=ring)
+        names.write_text("\n".join(test.name for test in sorted(tests, key=lambda test: test.seconds)))
+        seconds = SECONDS + TIMES[ring] * sum(test.seconds for test in tests)
+        code = pytest("-n", "0", "-x", "-q", f"@{names}", f"--junit-xml={log}", ring=ring, seconds=seconds)
         if code == 0:
             return None
         text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
         before = text.partition("<failure")[0] if "<failure" in text else text.partition("<error")[0]
-        return {-1: "hangs", 1: before.rpartition('name="')[2].partition('"')[0]}.get(int(code), f"pytest ends with {code}")  # type: ignore[arg-type]
+        return {-1: "hangs", 1: before.rpartition('name="')[2].partition('"')[0]}.get(code, f"pytest ends with {code}")
 
 
 def _covering(mutant: Mutant, lines: dict[str, list[int]]) -> list[int]:
@@ -254,15 +273,15 @@ def _covering(mutant: Mutant, lines: dict[str, list[int]]) -> list[int]:
 def run(traced: Path, results: Path, count: int, seed: int, part: tuple[int, int]) -> None:
     """Try each mutant of this part that is not among the results yet."""
     known = json.loads(traced.read_text())
-    tests: list[tuple[str, float, bool]] = [tuple(one) for one in known["tests"]]
+    tests = [Test(*one) for one in known["tests"]]
     sample = random.Random(seed).sample([mutant for path in targets() for mutant in mutants(path)], count)
     done = {json.loads(line)["name"] for line in results.read_text().splitlines()} if results.exists() else set()
     for mutant in sample[part[0] - 1 :: part[1]]:
         if mutant.name in done:
             continue
         covering = [tests[number] for number in _covering(mutant, known["lines"].get(mutant.path, {}))]
-        default = [(name, seconds) for name, seconds, is_default in covering if is_default]
-        others = [(name, seconds) for name, seconds, _ in covering]
+        default = [test for test in covering if test.is_default]
+        others = [test for test in covering if not test.is_default or test.is_property]
         file = TOP / mutant.path
         before = file.read_bytes()
         file.write_bytes(before[: mutant.start] + mutant.new.encode() + before[mutant.end :])

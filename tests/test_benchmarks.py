@@ -19,6 +19,8 @@ from benchmarks.figures import Figure
 from reviewbot.adapters.till.prices import published
 from tests.fakes import Models, reviewer
 
+pytestmark = pytest.mark.matrix
+
 TOP = Path(__file__).parents[1]
 MOST_SECONDS = 240
 

@@ -15,6 +15,8 @@ from tests.docs.vendors import answering
 from tests.fakes import Models
 from tests.sandboxes import need_bubblewrap
 
+pytestmark = pytest.mark.matrix
+
 README = TOP / "README.md"
 """Followed in a clone: see test_walkthrough.py."""
 

@@ -14,7 +14,7 @@ import pytest
 from tests.fixing.seeded import snapshot
 from tests.models.stage import COMMAND, Stage
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 BEFORE = "def add(a, b):\n    return a + b\n"
 AFTER = 'import os\n\n\ndef add(a, b):\n    note = f"sum"\n    print(note)\n    return a + b\n'
 MENDED = 'def add(a, b):\n    note = "sum"\n    print(note)\n    return a + b\n'

@@ -31,7 +31,7 @@ from tests.forge.mending import (
     summary,
 )
 
-pytestmark = pytest.mark.ci
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 COMMIT = "graphql:createCommitOnBranch"
 

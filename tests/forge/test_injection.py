@@ -21,7 +21,7 @@ from tests.forge.acting import Actor, Ran
 from tests.forge.hub import Hub, Pull, Repository
 from tests.publish import github
 
-pytestmark = pytest.mark.ci
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 CANARY = "zqcanary"
 US = "github-actions[bot]"

@@ -12,7 +12,7 @@ from tests.forge.acting import REVIEWER, Actor, Ran
 from tests.forge.hub import Fault, Hub, Pull, Repository, faults
 from tests.forge.hub.rules import begun_review
 
-pytestmark = pytest.mark.ci
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 US = "github-actions[bot]"
 FAULTY = "def f{0}(x, y=[]):\n    y.append(x)\n    return y\n"

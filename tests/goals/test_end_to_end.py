@@ -23,10 +23,7 @@ from tests.goals.test_tests import BEFORE, HEAD, NO_ASSERTION
 from tests.goals.test_tests import RIGHT as A_TEST
 from tests.models.stage import Ran, Stage, one_vendor
 
-pytestmark = [
-    pytest.mark.usefixtures("bubblewrap"),
-    pytest.mark.ci,
-]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 SEATS = ("critic", "reviewer", "proposer", "optimizer", "tester")
 
 

@@ -12,7 +12,7 @@ from reviewbot.pipeline.goals import Wanted
 from reviewbot.ports import Diagnosis, Drafting
 from tests.goals.house import Cast, House, only, told
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 
 SLOW = '''\
 def distinct(items: list[int]) -> list[int]:

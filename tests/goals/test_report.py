@@ -15,7 +15,7 @@ from reviewbot.pipeline.goals import Wanted
 from reviewbot.ports import Diagnosis, Drafting
 from tests.goals.house import Cast, House, hypothesis, only, outcomes, told
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 
 PAGES = "def page_count(items, size):\n    return items // size\n"
 SHOP = {

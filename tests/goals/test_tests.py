@@ -11,7 +11,7 @@ from reviewbot.pipeline.goals import Wanted
 from reviewbot.ports import Drafting
 from tests.goals.house import Cast, House, only, outcomes, told
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 
 BASE = "def shipping(cents):\n    return 500\n"
 HEAD = """\

@@ -176,14 +176,14 @@ def test_what_a_job_borrows_shows_nothing_beside_it(tmp_path: Path, home: Path, 
 def test_what_a_preparation_made_shows_nothing_beside_it(tmp_path: Path, home: Path, listener: Listener) -> None:
     tree, kept = tmp_path / "tree", tmp_path / "state" / "layer"
     tree.mkdir()
-    for name in ("tree/vendor/code", "home/.local/lib/code", "secret", "tree/secret", "home/secret"):
+    for name in ("tree/vendor/code", "home/.local/lib/code", "a-secret", "tree/a-secret", "home/a-secret"):
         (kept / name).parent.mkdir(parents=True, exist_ok=True)
         (kept / name).write_text(CANARY if name.endswith("secret") else "prepared")
     (kept / "tree" / "link").symlink_to(home / ".ssh")
     (kept / "home" / "link").symlink_to(home / ".ssh" / "id_ed25519")
     layer = sandbox.Layer(kept, ("vendor", "link"), (".local", "link"))
     room = open_room("bubblewrap", tree, toplevel=tmp_path / "repository", host=sandbox.Host(layer=layer))
-    script = "cat vendor/code ~/.local/lib/code; cat link/id_ed25519 ~/link; cat ../secret secret ~/secret; find / -name secret 2>/dev/null; true"
+    script = "cat vendor/code ~/.local/lib/code; cat link/id_ed25519 ~/link; cat ../a-secret a-secret ~/a-secret; find / -name a-secret 2>/dev/null; true"
     outcome = shell(room, script)
     assert outcome.stdout == b"preparedprepared"
     assert CANARY.encode() not in python(room, hunt(tmp_path, listener)).stdout
