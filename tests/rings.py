@@ -4,7 +4,7 @@
 ring     chosen by                         tests                          hypothesis           commands
 ======== ================================= ============================== ==================== =========
 default  nothing                           without the marker ``ci``      at most 25 examples  forked
-ci       ``CI=true``                       all, of ``matrix`` a third     at most 200 examples forked
+ci       ``CI=true``                       all, of ``matrix`` a third     at most 100 examples forked
 nightly  ``TEST_RING=nightly``             all                            as written           executed
 ======== ================================= ============================== ==================== =========
 
@@ -45,7 +45,7 @@ FORKS = RING is not Ring.NIGHTLY or bool(os.environ.get("TEST_FORKS"))
 
 def examples(written: int) -> int:
     """How many examples of a property this ring tries, of those that the test asks for."""
-    return {Ring.DEFAULT: min(written, 25), Ring.CI: min(written, 200), Ring.NIGHTLY: written}[RING]
+    return {Ring.DEFAULT: min(written, 25), Ring.CI: min(written, 100), Ring.NIGHTLY: written}[RING]
 
 
 def use_hypothesis_profile() -> None:

@@ -21,7 +21,7 @@ from tests.forge.hub import Fault, Hub, Pull
 from tests.models.stage import disputed, module, panelist
 from tests.sandboxes import need_bubblewrap
 
-pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("action")]
+pytestmark = [pytest.mark.ci, pytest.mark.xdist_group("action"), pytest.mark.matrix]
 
 PLAIN = "def f{0}(x):\n    return x\n"
 FAULTY = "def f{0}(x, y=[]):\n    y.append(x)\n    return y\n"

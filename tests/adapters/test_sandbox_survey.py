@@ -21,7 +21,7 @@ from reviewbot.wiring import Order, hosting
 from tests.repo import Repo
 from tests.sandboxes import container_host
 
-ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent"}
+ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/dev/null/home"}
 
 
 def configured(**flags: object) -> Configuration:

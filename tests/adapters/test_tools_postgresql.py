@@ -17,7 +17,7 @@ from reviewbot.adapters.tools.query import Question
 from reviewbot.adapters.tools.query_database import QueryDatabase
 from tests.store import cluster as servers
 
-pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 PASSWORD = "geheim-0815"
 

@@ -29,6 +29,7 @@ ANYWAY = (r"pip install 'reviewbot\[models\]'.*",)
 """Commands of the table that are run here all the same: wheels lie ready."""
 
 
+@pytest.mark.matrix
 @pytest.mark.ci
 def test_the_readme_can_be_followed(tmp_path: Path) -> None:
     need_bubblewrap()

@@ -19,7 +19,7 @@ TESTS = (
     "from calc import add, halve\n\n\ndef test_add():\n    assert add(1, 2) == 3\n\n\ndef test_add_nothing():\n    assert add(1, 0) == 1\n\n\n"
     "def test_halve():\n    assert halve(4) == 2\n\n\ndef test_halve_none():\n    assert halve(None) == 0\n"
 )
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 BASE = {"calc.py": CALC, "tests/test_calc.py": TESTS}
 
 

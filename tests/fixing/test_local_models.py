@@ -11,7 +11,7 @@ import pytest
 from tests.fakes import Models, Seen, reviewer
 from tests.fixing.seeded import MENDS, SEEDED, Seeded
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 NAMES = {"proposer": "writer:1b", "reviewer": "reviewer:1b", "tester": "tester:1b"}
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.models.stage import Stage
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 RULES = "I,UP006"
 TEST = """
 from jinja2 import Environment

@@ -4,27 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
-from _pytest.mark import ParameterSet
 
 from reviewbot.domain.debate import CheckOutcome
 from tests.evidence.corpus import Bug
 from tests.evidence.lab import laid_out
-from tests.evidence.test_corpus import need
+from tests.evidence.test_corpus import need, rotated
 from tests.fakes import Models
 from tests.fixing.seeded import MENDS, SEEDED, SUITES, Seeded
-from tests.rings import PARTS
 
 pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
-
-
-def rotated(bugs: Sequence[Bug]) -> list[ParameterSet]:
-    """A trial in Go compiles the standard library again for each job, for about 100 s of CPU: CI runs one of nine."""
-    parts = {True: 9, False: PARTS}
-    return [pytest.param(bug, id=bug.name, marks=pytest.mark.matrix(parts=parts[bug.name.startswith("go/")])) for bug in bugs]
 
 
 def test_there_are_enough() -> None:

@@ -12,7 +12,7 @@ import pytest
 from tests.fakes import Answer, Models, Seen, Wish
 from tests.fixing.seeded import MENDS, SEEDED, Seeded
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 BUG = next(bug for bug in SEEDED if bug.name.startswith("python"))
 
 

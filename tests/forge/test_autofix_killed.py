@@ -29,7 +29,7 @@ from tests.forge.mending import (
     summary,
 )
 
-pytestmark = pytest.mark.ci
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 ENDS = pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
 

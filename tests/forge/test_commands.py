@@ -11,7 +11,7 @@ from tests.forge.acting import REVIEWER, Actor, Ran, zipped
 from tests.forge.hub import Fault, Hub, Pull, Repository
 from tests.forge.hub.state import Run
 
-pytestmark = pytest.mark.ci
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 STATUS = "<!-- reviewbot:status v1 -->"
 FAULTY = "def f(x, y=[]):\n    y.append(x)\n    return y\n"

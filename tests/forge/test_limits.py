@@ -16,7 +16,7 @@ from tests.forge.acting import REVIEWER, Actor, Ran
 from tests.forge.hub import Fault, Hub, Pull, Repository, faults
 from tests.forge.hub.state import CheckRun
 
-pytestmark = pytest.mark.ci
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 WHO = ("-c", "user.name=octocat", "-c", "user.email=octocat@users.example.org")
 FAULTY = "def f{0}(x, y=[]):\n    y.append(x)\n    return y\n"

@@ -11,7 +11,7 @@ import pytest
 from tests.forge.acting import REVIEWER, Actor, Ran
 from tests.forge.hub import Hub, Pull, Repository
 
-pytestmark = pytest.mark.ci
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 READER = {"contents": "read", "pull_requests": "read", "metadata": "read", "actions": "read"}
 BASE = {

@@ -14,7 +14,7 @@ import pytest
 from tests.hooks.lab import BROKEN, CLEAN
 from tests.hooks.pushing import Pushes
 
-pytestmark = pytest.mark.ci
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 ZERO = "0" * 40
 DEBUGGED = "def f(x):\n    breakpoint()\n    return x\n"

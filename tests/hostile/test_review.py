@@ -16,7 +16,7 @@ import pytest
 
 from tests.repo import Repo
 
-pytestmark = pytest.mark.serial
+pytestmark = [pytest.mark.serial, pytest.mark.matrix]
 
 CANARY = "canary-7f3a9e51c2"
 HOME_CANARY = "homecanary-90d1b7"

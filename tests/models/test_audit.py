@@ -12,7 +12,7 @@ from tests.fakes import Models
 from tests.fakes.reviewer import reviewer
 from tests.models.stage import Ran, Stage, disputed, module, one_vendor
 
-pytestmark = pytest.mark.ci
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 FUNCTIONS = 400
 FILES = ("shop/alpha.py", "shop/beta.py", "shop/gamma.py", "shop/login.py")

@@ -11,7 +11,7 @@ from tests.models.stage import Stage, one_vendor
 from tests.models.test_overlooked import TEST
 from tests.models.test_proof import BASE, CLAIM, HEAD
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 CITED = {**CLAIM, "evidence_ids": ["E1"]}
 PRICES = "RATE = 3\n\n\ndef price(count):\n    return count * RATE\n"
 

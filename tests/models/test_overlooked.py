@@ -10,7 +10,7 @@ from tests.fakes import Models, claim, reviewer
 from tests.models.stage import Stage, one_vendor
 from tests.models.test_proof import BASE, CLAIM, HEAD
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 TEST = "from shop.pages import page_count\n\n\ndef test_full_pages():\n    assert page_count(20, 10) == 2\n"
 
 

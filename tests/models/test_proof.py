@@ -11,7 +11,7 @@ import pytest
 from tests.fakes import Models, claim, reviewer
 from tests.models.stage import Ran, Stage, one_vendor
 
-pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
+pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci, pytest.mark.matrix]
 BASE = 'def page_count(items, size):\n    """How many pages of a size hold so many items."""\n    return -(-items // size)\n'
 HEAD = BASE.replace("-(-items // size)", "items // size + 1")
 RIGHT = "from shop.pages import page_count\n\n\ndef test_full_pages():\n    assert page_count(20, 10) == 2\n"

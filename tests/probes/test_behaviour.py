@@ -12,7 +12,7 @@ from reviewbot.adapters.sandbox.plain import PROBES
 from reviewbot.evidence.parsers.formal import Called, Counterexample, Ending, Searched, Unable, differ
 from tests.probes.folders import Folders
 
-pytestmark = [pytest.mark.matrix(parts=1), pytest.mark.ci]
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 ITEM = """
 from dataclasses import dataclass

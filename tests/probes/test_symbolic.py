@@ -15,7 +15,7 @@ from reviewbot.ports import Ended, Job
 from tests.probes.folders import Folders
 from tests.sandboxes import open_room
 
-pytestmark = pytest.mark.ci
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 pytest.importorskip("crosshair")
 

@@ -13,7 +13,7 @@ from reviewbot.evidence.parsers.migration import Deed, Definition, History, Migr
 from reviewbot.ports import Ended, Outcome
 from tests.probes_sql.rooms import LOOK, REPORT, examine, migrate, run
 
-pytestmark = pytest.mark.ci
+pytestmark = [pytest.mark.ci, pytest.mark.matrix]
 
 USERS = "CREATE TABLE users (id int PRIMARY KEY, email text, age int);\nCREATE INDEX users_email ON users (email);\n"
 BUSY = """\

@@ -115,6 +115,7 @@ def planted(path: tuple[Any, ...], wrong: Any) -> dict[str, Any]:
     return written
 
 
+@pytest.mark.matrix
 @pytest.mark.ci
 @pytest.mark.parametrize("wrong", [None, [], {}, "nonsense", 1.5, True, -1, [None], {"unknown": 1}], ids=repr)
 def test_the_reader_takes_exactly_what_the_schema_allows(wrong: Any) -> None:

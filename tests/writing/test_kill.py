@@ -173,6 +173,7 @@ def test_interrupted_at_any_step(stage: Stage, kind: TargetKind, commit: bool, s
         before = stage.state()
 
 
+@pytest.mark.matrix
 @pytest.mark.ci
 def test_killed_while_it_is_taken_back_after_an_interrupt(stage: Stage) -> None:
     """It is taken back then, and not completed, though the index and the branch were in their place."""
