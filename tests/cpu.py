@@ -32,11 +32,6 @@ class Meter:
             self._group = group
             (group / "cgroup.procs").write_text(str(os.getpid()))
 
-    @property
-    def is_exact(self) -> bool:
-        """Whether sandboxes are counted."""
-        return self._group is not None
-
     def seconds(self) -> float:
         if self._group is not None:
             return int((self._group / "cpu.stat").read_text().split()[1]) / 1e6

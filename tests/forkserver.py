@@ -63,7 +63,6 @@ class ForkServer:
 
     def __init__(self) -> None:
         self.is_on = True
-        self.forks = 0
         self.coverage: dict[str, Any] | None = None
         """Options of ``coverage.Coverage`` that forks are measured with."""
         self._lock = threading.Lock()
@@ -86,7 +85,6 @@ class ForkServer:
                 _adopt_orphans(yes=False)
         if len(answer) < _LENGTH.size:
             raise RuntimeError("the fork server died")
-        self.forks += 1
         return int(_LENGTH.unpack(answer)[0])
 
     def _start(self) -> socket.socket:

@@ -229,9 +229,9 @@ def trace(file: Path) -> None:
         seconds: dict[str, float] = defaultdict(float)
         properties: set[str] = set()
         for part in folder.glob("seconds.*"):
-            told = json.loads(part.read_text())
-            properties |= {name.partition("@")[0] for name in told["properties"]}
-            for name, duration in told["seconds"].items():
+            measured = json.loads(part.read_text())
+            properties |= {name.partition("@")[0] for name in measured["properties"]}
+            for name, duration in measured["seconds"].items():
                 seconds[name.partition("@")[0]] += duration
         default = collected("default")
         tests = [Test(name, round(duration, 3), name in default, name in properties) for name, duration in seconds.items()]
