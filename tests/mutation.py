@@ -160,6 +160,7 @@ class Tracer:
         self._folder = folder
         self._seconds: dict[str, float] = {}
         self._properties: list[str] = []
+        self._failed: list[str] = []
         self._options = {
             "include": [str(TOP / path) for path in targets()],
             "data_suffix": True,
@@ -178,12 +179,14 @@ class Tracer:
 
     def pytest_runtest_logreport(self, report: Any) -> None:
         self._seconds[report.nodeid] = self._seconds.get(report.nodeid, 0.0) + report.duration
+        if report.failed:
+            self._failed.append(report.nodeid)
 
     def pytest_unconfigure(self) -> None:
         self._coverage.stop()
         self._coverage.save()
         (self._folder / f"seconds.{os.getpid()}").write_text(
-            json.dumps({"seconds": self._seconds, "properties": self._properties})
+            json.dumps({"seconds": self._seconds, "properties": self._properties, "failed": self._failed})
         )
 
 
@@ -197,7 +200,7 @@ def pytest(*words: str, ring: str, seconds: float | None = None, **variables: st
     """Run pytest in a process; its exit code, or -1 if it took longer."""
     environment = {**os.environ, "TEST_RING": ring, "TEST_FORKS": "1", **variables}
     environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *words]
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "no:cpu-budget", *words]
     process = subprocess.Popen(
         command, cwd=TOP, env=environment, start_new_session=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
@@ -226,15 +229,30 @@ def trace(file: Path) -> None:
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
         pytest("-p", "tests.mutation", "-m", "ci or not ci", ring="default", TRACE_FOLDER=place)
+        default, whole = collected("default"), collected("nightly")
+
+        def name_of(node: str) -> str:
+            """The id of a test, without the group that pytest-xdist adds to it."""
+            return node if node in whole else node.rpartition("@")[0]
+
         seconds: dict[str, float] = defaultdict(float)
         properties: set[str] = set()
+        failed: set[str] = set()
         for part in folder.glob("seconds.*"):
             measured = json.loads(part.read_text())
-            properties |= {name.partition("@")[0] for name in measured["properties"]}
-            for name, duration in measured["seconds"].items():
-                seconds[name.partition("@")[0]] += duration
-        default = collected("default")
-        tests = [Test(name, round(duration, 3), name in default, name in properties) for name, duration in seconds.items()]
+            properties |= {name_of(node) for node in measured["properties"]}
+            failed |= {name_of(node) for node in measured["failed"]}
+            for node, duration in measured["seconds"].items():
+                seconds[name_of(node)] += duration
+        # A test that fails without a mutant shows nothing.
+        tests = [
+            Test(name, round(duration, 3), name in default, name in properties)
+            for name, duration in seconds.items()
+            if name in whole and name not in failed
+        ]
+        print(
+            f"{len(tests)} of {len(whole)} tests are traced; these fail and are left out: {', '.join(sorted(failed)) or 'none'}"
+        )
         numbers = {test.name: number for number, test in enumerate(tests)}
         lines: dict[str, dict[int, set[int]]] = {path: defaultdict(set) for path in targets()}
         for part in folder.glob("lines*"):
@@ -242,8 +260,9 @@ def trace(file: Path) -> None:
             data.read()
             for name in data.measured_files():
                 for line, contexts in data.contexts_by_lineno(name).items():
-                    executed = {numbers[context] for context in (c.partition("@")[0] for c in contexts) if context in numbers}
-                    lines[Path(name).relative_to(TOP).as_posix()][line] |= executed
+                    lines[Path(name).relative_to(TOP).as_posix()][line] |= {
+                        numbers[name] for name in map(name_of, contexts) if name in numbers
+                    }
     found = {path: {line: sorted(executed) for line, executed in of.items()} for path, of in lines.items()}
     file.write_text(json.dumps({"tests": tests, "lines": found}))
 
