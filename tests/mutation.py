@@ -1,18 +1,24 @@
 """Do the rings still catch bugs? Plant mutants, run the tests that execute the mutated line, and say who notices.
 
-    python -m tests.mutation trace TRACE               which tests execute which lines of the targets (about as long as CI's ring)
-    python -m tests.mutation run TRACE RESULTS         try 300 mutants; a second run goes on where the first one stopped
-    python -m tests.mutation report RESULTS            figures, and the mutants that only the whole suite notices
+    python -m tests.mutation trace TRACE              which tests execute which lines of the targets (about as long as CI's ring)
+    python -m tests.mutation run TRACE RESULTS        300 mutants, each against those tests of the default ring that are nearest to it
+    python -m tests.mutation rest TRACE RESULTS...    those that are left, together, against the default ring and then everything
+    python -m tests.mutation report RESULTS...        figures, and the mutants that only the whole suite notices
 
-``run`` changes files: call it in a clone made for it. ``--part 1/2`` and ``--part 2/2`` share the mutants between two clones;
-``report`` takes several files of results. The whole suite here is every test with as many examples as at night, its commands
-forked. Lines are traced in the process of the tests and in forked commands, not in true processes (hooks, the Action) or sandboxes.
+``run`` and ``rest`` change files: call them in a clone made for it. ``run --part 1/2`` and ``run --part 2/2`` share the mutants
+between two clones; a second ``run`` goes on where the first one stopped.
+
+``rest`` plants all mutants that are left at once, runs every test that executes one of them, and then each test that failed with
+each of these mutants alone, until no test fails that a single mutant explains. So a mutant that only fails together with another
+one counts as not caught. The whole suite here is every test with as many examples as at night, its commands forked. Lines are
+traced in the process of the tests and in forked commands, not in true processes (hooks, the Action) or sandboxes.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
+import contextlib
 import json
 import os
 import random
@@ -20,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -45,6 +51,8 @@ WORDS = {"True": "False", "False": "True", "and": "or", "or": "and", "any": "all
 SECONDS = 60.0
 """Before a run of pytest counts as hanging: this, and so many times what its tests took when they were traced."""
 TIMES = {"default": 4, "nightly": 20}
+NEAREST = 60
+"""So many tests each mutant meets alone."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +70,9 @@ class Mutant:
     @property
     def name(self) -> str:
         return f"{self.path}:{self.line}:{self.start} {self.old!r} -> {self.new!r}"
+
+    def overlaps(self, other: Mutant) -> bool:
+        return self.path == other.path and self.start < other.end and other.start < self.end
 
 
 class Test(NamedTuple):
@@ -190,10 +201,26 @@ class Tracer:
         )
 
 
+class Failures:
+    """A pytest plugin: write the id of each test that fails, and of each file that cannot be collected."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        if report.failed:
+            with self._file.open("a", encoding="utf-8") as names:
+                names.write(report.nodeid + "\n")
+
+    pytest_collectreport = pytest_runtest_logreport
+
+
 def pytest_configure(config: Any) -> None:
     """This module is a plugin of the runs that trace."""
     if (folder := os.environ.get("TRACE_FOLDER")) and (hasattr(config, "workerinput") or not config.getoption("numprocesses")):
         config.pluginmanager.register(Tracer(Path(folder)))
+    if (file := os.environ.get("FAILURES")) and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Failures(Path(file)))
 
 
 def pytest(*words: str, ring: str, seconds: float | None = None, **variables: str) -> int:
@@ -222,13 +249,13 @@ def collected(ring: str) -> set[str]:
     return {line for line in done.stdout.splitlines() if "::" in line}
 
 
-def trace(file: Path) -> None:
-    """Write which tests execute which lines: ``{"tests": [Test as a list], "lines": {path: {line: [number of a test]}}}``."""
+def trace(file: Path, paths: Sequence[str]) -> None:
+    """Write which tests in these paths, if there are any, execute which lines: ``{"tests": [Test as a list], "lines": {path: {line: [number of a test]}}}``."""
     from coverage import CoverageData
 
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place)
-        pytest("-p", "tests.mutation", "-m", "ci or not ci", ring="default", TRACE_FOLDER=place)
+        pytest("-p", "tests.mutation", "-m", "ci or not ci", *paths, ring="default", TRACE_FOLDER=place)
         default, whole = collected("default"), collected("nightly")
 
         def name_of(node: str) -> str:
@@ -267,76 +294,140 @@ def trace(file: Path) -> None:
     file.write_text(json.dumps({"tests": tests, "lines": found}))
 
 
-def catches(tests: Sequence[Test], ring: str) -> str | None:
-    """Which of these tests fails, cheapest first; ``None`` if none does."""
-    if not tests:
-        return None
+def failures(tests: Iterable[Test], ring: str, *, stop: bool = False, workers: int = 0) -> list[str]:
+    """The ids of those tests that fail, cheapest first and only the first one with ``stop``; ``["hangs"]`` if they do not end."""
+    known = {test.name: test for test in tests}
+    if not known:
+        return []
     with tempfile.TemporaryDirectory() as place:
-        names, log = Path(place, "names"), Path(place, "log")
-        names.write_text("\n".join(test.name for test in sorted(tests, key=lambda test: test.seconds)))
-        seconds = SECONDS + TIMES[ring] * sum(test.seconds for test in tests)
-        code = pytest("-n", "0", "-x", "-q", f"@{names}", f"--junit-xml={log}", ring=ring, seconds=seconds)
-        if code == 0:
-            return None
-        text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-        before = text.partition("<failure")[0] if "<failure" in text else text.partition("<error")[0]
-        return {-1: "hangs", 1: before.rpartition('name="')[2].partition('"')[0]}.get(code, f"pytest ends with {code}")
+        names, failed = Path(place, "names"), Path(place, "failed")
+        names.write_text("\n".join(sorted(known, key=lambda name: known[name].seconds)))
+        words = ["-p", "tests.mutation", "-n", str(workers), "-q", f"@{names}", *(["-x"] if stop else [])]
+        seconds = SECONDS + TIMES[ring] * sum(test.seconds for test in known.values())
+        code = pytest(*words, ring=ring, seconds=seconds, FAILURES=str(failed))
+        found = failed.read_text().splitlines() if failed.exists() else []
+    if code == 0:
+        return []
+    if code == -1:
+        return ["hangs"]
+    return [name if name in known else name.rpartition("@")[0] for name in found] or [f"pytest ends with {code}"]
 
 
-def _covering(mutant: Mutant, lines: dict[str, list[int]]) -> list[int]:
-    """The tests that execute the statement; for one that runs at import, those that execute anything of the file."""
-    numbers = {number for line in {mutant.line, mutant.statement} for number in lines.get(str(line), [])}
-    return sorted(numbers or {number for found in lines.values() for number in found})
+@contextlib.contextmanager
+def planted(some: Iterable[Mutant]) -> Iterator[None]:
+    """The files with these mutants, which do not overlap."""
+    before: dict[Path, bytes] = {}
+    try:
+        # From the end of a file to its beginning, so that the places of the others stay.
+        for mutant in sorted(some, key=lambda mutant: mutant.start, reverse=True):
+            file = TOP / mutant.path
+            text = file.read_bytes()
+            before.setdefault(file, text)
+            file.write_bytes(text[: mutant.start] + mutant.new.encode() + text[mutant.end :])
+        yield
+    finally:
+        for file, text in before.items():
+            file.write_bytes(text)
 
 
-def run(traced: Path, results: Path, count: int, seed: int, part: tuple[int, int]) -> None:
+class Trace:
+    """What ``trace`` has written."""
+
+    def __init__(self, file: Path) -> None:
+        known = json.loads(file.read_text())
+        self.tests = [Test(*one) for one in known["tests"]]
+        self._lines: dict[str, dict[str, list[int]]] = known["lines"]
+        self._executed = Counter(number for lines in self._lines.values() for some in lines.values() for number in some)
+
+    def covering(self, mutant: Mutant) -> list[Test]:
+        """The tests that execute the statement, or at import anything of its file; those that execute little else come first."""
+        lines = self._lines.get(mutant.path, {})
+        numbers = {number for line in {mutant.line, mutant.statement} for number in lines.get(str(line), [])}
+        numbers = numbers or {number for found in lines.values() for number in found}
+        return [self.tests[number] for number in sorted(numbers, key=lambda number: (self._executed[number], number))]
+
+
+def result(mutant: Mutant, ring: str | None, test: str | None) -> str:
+    return json.dumps({"mutant": asdict(mutant), "ring": ring, "test": test}) + "\n"
+
+
+def results(files: Iterable[Path]) -> dict[Mutant, tuple[str | None, str | None]]:
+    """The ring that catches a mutant and the test that fails; a later line replaces an earlier one."""
+    rows = [json.loads(line) for file in files if file.exists() for line in file.read_text().splitlines()]
+    return {Mutant(**row["mutant"]): (row["ring"], row["test"]) for row in rows}
+
+
+def run(traced: Path, file: Path, count: int, seed: int, part: tuple[int, int]) -> None:
     """Try each mutant of this part that is not among the results yet."""
-    known = json.loads(traced.read_text())
-    tests = [Test(*one) for one in known["tests"]]
+    trace = Trace(traced)
     sample = random.Random(seed).sample([mutant for path in targets() for mutant in mutants(path)], count)
-    done = {json.loads(line)["name"] for line in results.read_text().splitlines()} if results.exists() else set()
+    done = results([file])
     for mutant in sample[part[0] - 1 :: part[1]]:
-        if mutant.name in done:
+        if mutant in done:
             continue
-        covering = [tests[number] for number in _covering(mutant, known["lines"].get(mutant.path, {}))]
-        default = [test for test in covering if test.is_default]
-        others = [test for test in covering if not test.is_default or test.is_property]
-        file = TOP / mutant.path
-        before = file.read_bytes()
-        file.write_bytes(before[: mutant.start] + mutant.new.encode() + before[mutant.end :])
-        try:
-            caught = catches(default, "default")
-            whole = caught or catches(others, "nightly")
-        finally:
-            file.write_bytes(before)
-        row = {
-            "name": mutant.name,
-            "tests": len(default),
-            "all": len(covering),
-            "default": caught,
-            "whole": whole,
-            **asdict(mutant),
-        }
-        with results.open("a", encoding="utf-8") as file_of_results:
-            file_of_results.write(json.dumps(row) + "\n")
-        print(f"{mutant.name}: {caught or (f'only the whole suite: {whole}' if whole else 'nobody')}", flush=True)
+        nearest = [test for test in trace.covering(mutant) if test.is_default][:NEAREST]
+        with planted([mutant]):
+            caught = failures(nearest, "default", stop=True)
+        with file.open("a", encoding="utf-8") as rows:
+            rows.write(result(mutant, "default" if caught else None, caught[0] if caught else None))
+        print(f"{mutant.name}: {caught[0] if caught else 'left'}", flush=True)
+
+
+def rest(traced: Path, files: Sequence[Path]) -> None:
+    """Add to the first file which of the mutants that are left the default ring catches, and which only the whole suite."""
+    trace = Trace(traced)
+    for ring in ("default", "nightly"):
+        left = [mutant for mutant, (caught, _) in results(files).items() if not caught]
+        while left:
+            # Two mutants of the same place cannot be planted at once.
+            together = [one for n, one in enumerate(left) if not any(one.overlaps(other) for other in left[:n])]
+            for mutant, test in attributed(together, trace, ring):
+                with files[0].open("a", encoding="utf-8") as rows:
+                    rows.write(result(mutant, ring, test))
+                print(f"{mutant.name}: {ring}: {test}", flush=True)
+            left = [mutant for mutant in left if mutant not in together]
+
+
+def attributed(some: Sequence[Mutant], trace: Trace, ring: str) -> Iterator[tuple[Mutant, str]]:
+    """The mutants that this ring catches, each with a test that fails with it alone."""
+    covering = {mutant: {test for test in trace.covering(mutant) if ring == "nightly" or test.is_default} for mutant in some}
+    if ring == "nightly":
+        for mutant, tests in covering.items():
+            covering[mutant] = {test for test in tests if not test.is_default or test.is_property}
+    suspects = set().union(*covering.values())
+    while suspects and covering:
+        print(f"{ring}: {len(covering)} mutants, {len(suspects)} tests", flush=True)
+        with planted(covering):
+            found = set(failures(suspects, ring, workers=3))
+        suspects = {test for test in suspects if test.name in found}
+        guilty = {}
+        for mutant, tests in covering.items():
+            with planted([mutant]):
+                alone = failures(tests & suspects, ring, stop=True)
+            if alone:
+                guilty[mutant] = alone[0]
+        yield from guilty.items()
+        if not guilty:
+            print(f"with no single mutant: {', '.join(sorted(found)) or 'nothing'}", flush=True)
+            return
+        covering = {mutant: tests for mutant, tests in covering.items() if mutant not in guilty}
 
 
 def report(files: Sequence[Path]) -> str:
     """The figures, and the mutants behind them."""
-    rows = [json.loads(line) for file in files for line in file.read_text().splitlines()]
-    only_whole = [row for row in rows if not row["default"] and row["whole"]]
-    nobody = [row for row in rows if not row["whole"]]
-    default = len(rows) - len(only_whole) - len(nobody)
-    packages = Counter(row["path"].split("/")[1] for row in rows)
-    share = len(only_whole) / len(rows)
-    lines = [f"{len(rows)} mutants (" + ", ".join(f"{name} {number}" for name, number in sorted(packages.items())) + ")"]
-    lines.append(
-        f"caught by the default ring {default}, only by the whole suite {len(only_whole)} ({share:.1%}), by nothing {len(nobody)}"
-    )
-    for title, some in (("Only the whole suite catches", only_whole), ("Nothing catches", nobody)):
+    found = results(files)
+    rings = Counter(ring for ring, _ in found.values())
+    packages = Counter(mutant.path.split("/")[1] for mutant in found)
+    only_whole = f"{rings['nightly']} ({rings['nightly'] / len(found):.1%})"
+    lines = [
+        f"{len(found)} mutants (" + ", ".join(f"{name} {number}" for name, number in sorted(packages.items())) + ")",
+        f"caught by the default ring {rings['default']}, only by the whole suite {only_whole}, by nothing {rings[None]}",
+    ]
+    for title, wanted in (("Only the whole suite catches", "nightly"), ("Nothing catches", None)):
         lines += ["", f"{title}:"]
-        lines += [f"  {row['name']}" + (f"  ({row['whole']})" if row["whole"] else f"  ({row['all']} tests)") for row in some]
+        lines += [
+            f"  {mutant.name}" + (f"  ({test})" if test else "") for mutant, (ring, test) in found.items() if ring == wanted
+        ]
     return "\n".join(lines)
 
 
@@ -345,22 +436,27 @@ def main() -> None:
         prog="python -m tests.mutation", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     commands = parser.add_subparsers(dest="command", required=True)
-    for name in ("trace", "run"):
+    for name in ("trace", "run", "rest"):
         commands.add_parser(name).add_argument("trace", type=Path)
+    commands.choices["trace"].add_argument("tests", nargs="*", help="other tests than all")
     running = commands.choices["run"]
     running.add_argument("results", type=Path)
     running.add_argument("--count", type=int, default=300)
     running.add_argument("--seed", type=int, default=1)
     running.add_argument("--part", default="1/1", help="K/N: every Nth mutant from the Kth")
+    commands.choices["rest"].add_argument("results", type=Path, nargs="+")
     commands.add_parser("report").add_argument("results", type=Path, nargs="+")
     words = parser.parse_args()
-    if words.command == "report":
-        print(report(words.results))
-    elif words.command == "trace":
-        trace(words.trace)
-    else:
-        number, _, of = words.part.partition("/")
-        run(words.trace, words.results, words.count, words.seed, (int(number), int(of)))
+    match words.command:
+        case "trace":
+            trace(words.trace, words.tests)
+        case "run":
+            number, _, of = words.part.partition("/")
+            run(words.trace, words.results, words.count, words.seed, (int(number), int(of)))
+        case "rest":
+            rest(words.trace, words.results)
+        case "report":
+            print(report(words.results))
 
 
 if __name__ == "__main__":
