@@ -208,7 +208,7 @@ class Failures:
         self._file = file
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.failed:
+        if report.failed and report.nodeid:
             with self._file.open("a", encoding="utf-8") as names:
                 names.write(report.nodeid + "\n")
 
