@@ -340,11 +340,18 @@ class Trace:
         self._executed = Counter(number for lines in self._lines.values() for some in lines.values() for number in some)
 
     def covering(self, mutant: Mutant) -> list[Test]:
-        """The tests that execute the statement, or at import anything of its file; those that execute little else come first."""
+        """The tests that execute the statement; those that execute little else come first.
+
+        A statement that runs at import has those that execute anything of its file, or of its folder.
+        """
         lines = self._lines.get(mutant.path, {})
         numbers = {number for line in {mutant.line, mutant.statement} for number in lines.get(str(line), [])}
-        numbers = numbers or {number for found in lines.values() for number in found}
+        numbers = numbers or self._in_folder(mutant.path) or self._in_folder(mutant.path.rpartition("/")[0])
         return [self.tests[number] for number in sorted(numbers, key=lambda number: (self._executed[number], number))]
+
+    def _in_folder(self, folder: str) -> set[int]:
+        found = (lines for path, lines in self._lines.items() if path == folder or path.startswith(f"{folder}/"))
+        return {number for lines in found for some in lines.values() for number in some}
 
 
 def result(mutant: Mutant, ring: str | None, test: str | None) -> str:
