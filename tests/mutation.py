@@ -8,9 +8,9 @@
 ``run`` and ``rest`` change files: call them in a clone made for it. ``run --part 1/2`` and ``run --part 2/2`` share the mutants
 between two clones; a second ``run`` goes on where the first one stopped.
 
-``rest`` plants all mutants that are left at once, runs every test that executes one of them, and then each test that failed with
-each of these mutants alone, until no test fails that a single mutant explains. So a mutant that only fails together with another
-one counts as not caught. The whole suite here is every test with as many examples as at night, its commands forked. Lines are
+``rest`` plants all mutants that are left at once, runs every test that executes one of them, and searches for the mutant with which
+alone a failed test still fails; without that one it starts again, until nothing fails that a single mutant explains. What fails
+only with several mutants together counts as not caught. The whole suite here is every test with as many examples as at night, its commands forked. Lines are
 traced in the process of the tests and in forked commands, not in true processes (hooks, the Action) or sandboxes.
 """
 
@@ -397,27 +397,41 @@ def rest(traced: Path, files: Sequence[Path]) -> None:
 
 def attributed(some: Sequence[Mutant], trace: Trace, ring: str) -> Iterator[tuple[Mutant, str]]:
     """The mutants that this ring catches, each with a test that fails with it alone."""
-    covering = {mutant: {test for test in trace.covering(mutant) if ring == "nightly" or test.is_default} for mutant in some}
-    if ring == "nightly":
-        for mutant, tests in covering.items():
-            covering[mutant] = {test for test in tests if not test.is_default or test.is_property}
-    suspects = set().union(*covering.values())
+    covering = {mutant: set(trace.covering(mutant)) for mutant in some}
+    if ring == "default":
+        chosen = {test for test in trace.tests if test.is_default}
+    else:
+        chosen = {test for test in trace.tests if not test.is_default or test.is_property}
+    suspects = chosen & set().union(*covering.values())
     while suspects and covering:
         print(f"{ring}: {len(covering)} mutants, {len(suspects)} tests", flush=True)
         with planted(covering):
-            found = set(failures(suspects, ring, workers=3))
+            found = failures(suspects, ring, workers=3)
         suspects = {test for test in suspects if test.name in found}
-        guilty = {}
-        for mutant, tests in covering.items():
-            with planted([mutant]):
-                alone = failures(tests & suspects, ring, stop=True)
-            if alone:
-                guilty[mutant] = alone[0]
-        yield from guilty.items()
-        if not guilty:
-            print(f"with no single mutant: {', '.join(sorted(found)) or 'nothing'}", flush=True)
-            return
-        covering = {mutant: tests for mutant, tests in covering.items() if mutant not in guilty}
+        while suspects:
+            test = min(suspects, key=lambda test: test.seconds)
+            guilty = culprit(test, [mutant for mutant, tests in covering.items() if test in tests], ring)
+            if guilty:
+                del covering[guilty]
+                yield guilty, test.name
+                break
+            print(f"no mutant alone: {test.name}", flush=True)
+            suspects.remove(test)
+
+
+def culprit(test: Test, some: Sequence[Mutant], ring: str) -> Mutant | None:
+    """One of these mutants with which alone the test fails; ``None`` where it takes several, or none."""
+
+    def fails(planting: Sequence[Mutant]) -> bool:
+        with planted(planting):
+            return bool(failures([test], ring))
+
+    if fails([]):
+        return None
+    while len(some) > 1:
+        middle = len(some) // 2
+        some = next((half for half in (some[:middle], some[middle:]) if fails(half)), [])
+    return some[0] if some and fails(some) else None
 
 
 def report(files: Sequence[Path]) -> str:
