@@ -359,9 +359,14 @@ def result(mutant: Mutant, ring: str | None, test: str | None) -> str:
 
 
 def results(files: Iterable[Path]) -> dict[Mutant, tuple[str | None, str | None]]:
-    """The ring that catches a mutant and the test that fails; a later line replaces an earlier one."""
+    """The ring that catches a mutant, the first one if there are several, and the test that fails."""
     rows = [json.loads(line) for file in files if file.exists() for line in file.read_text().splitlines()]
-    return {Mutant(**row["mutant"]): (row["ring"], row["test"]) for row in rows}
+    found: dict[Mutant, tuple[str | None, str | None]] = {}
+    for row in rows:
+        mutant = Mutant(**row["mutant"])
+        if not found.get(mutant, (None, None))[0]:
+            found[mutant] = (row["ring"], row["test"])
+    return found
 
 
 def run(traced: Path, file: Path, count: int, seed: int, part: tuple[int, int]) -> None:
