@@ -13,7 +13,6 @@ from reviewbot.debate.examine import PROOFS
 from reviewbot.domain.debate import Check, CheckKind, CheckOutcome, Proof
 from tests.evidence.corpus import LANGUAGES, Bug, bugs
 from tests.evidence.lab import laid_out
-from tests.rings import PARTS
 
 pytestmark = [pytest.mark.usefixtures("bubblewrap"), pytest.mark.ci]
 PROGRAMS = {"go": "go", "javascript": "node", "bash": "shellcheck"}
@@ -33,9 +32,10 @@ def need(bug: Bug) -> None:
 
 
 def rotated(bugs: Sequence[Bug]) -> list[ParameterSet]:
-    """Go compiles the standard library again in each sandbox, for 30 s of CPU each time: CI runs one bug of nine in that language."""
-    parts = {True: 9, False: PARTS}
-    return [pytest.param(bug, id=bug.name, marks=pytest.mark.matrix(parts=parts[bug.name.startswith("go/")])) for bug in bugs]
+    """Go compiles the standard library again in each sandbox, for 30 s of CPU each time: CI runs one bug of nine in that language,
+    and no two of them run at once."""
+    go = [pytest.mark.matrix(parts=9), pytest.mark.xdist_group("go")]
+    return [pytest.param(bug, id=bug.name, marks=go if bug.name.startswith("go/") else pytest.mark.matrix) for bug in bugs]
 
 
 def test_there_are_at_least_forty() -> None:

@@ -11,7 +11,7 @@ import yaml
 
 from tests.evidence.corpus import FOLDER, Bug, bugs
 from tests.fakes import Models, Seen, claim, reviewer
-from tests.models.stage import Ran, Stage, one_vendor
+from tests.models.stage import HANGS, Ran, Stage, one_vendor
 
 SEATS = ("critic", "reviewer", "proposer")
 Mend = Sequence[Sequence[str]]
@@ -57,7 +57,8 @@ class Seeded(Stage):
     def fix(self, models: Models, *words: str, written: Iterable[Mend], **script: Any) -> Ran:
         """``reviewbot fix`` of the last commit; what is ``written`` is dealt out call by call, the last again and again."""
         self.seat(models, written=written, **script)
-        return self.run("fix", "HEAD", "--format", "json", *words)
+        # Each try compiles the project again, in some languages for half a minute.
+        return self.run("fix", "HEAD", "--format", "json", *words, seconds=3 * HANGS)
 
     def seat(self, models: Models, *, written: Iterable[Mend], seats: Sequence[str] = SEATS, **script: Any) -> None:
         """Who sits, and what they say."""
