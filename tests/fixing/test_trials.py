@@ -53,6 +53,7 @@ def test_where_all_are_closed_nothing_is_begun_not_even_in_one_that_comes_later(
     assert [outcome.ended for outcome in bench.run((Job("one", ("true",), 1.0, executes=True),))] == [Ended.REFUSED]
 
 
+@pytest.mark.ci
 def test_a_candidate_that_asks_for_what_is_not_installed_breaks_the_tests_that_passed(tmp_path: Path, bubblewrap: None) -> None:
     del bubblewrap
     test = {"tests/test_a.py": "from a import x\n\n\ndef test_x():\n    assert x == 1\n", "a.py": "x = 1\n"}

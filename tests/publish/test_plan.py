@@ -389,7 +389,7 @@ def test_a_command_that_was_answered_is_worth_a_write_and_money_is_not() -> None
     assert (own.memory(forge.now).cost_usd, own.memory(forge.now).runs) == (0.5, 2)
 
 
-@pytest.mark.parametrize("size", [0, 1, 40, 300])
+@pytest.mark.parametrize("size", [0, 1, 40, pytest.param(300, marks=pytest.mark.ci)])
 def test_a_summary_fits_with_its_state(size: int) -> None:
     findings = [a_finding(number, path="elsewhere.py", body="é" * 1_400) for number in range(size)]
     earlier = [known(a_finding(number), Fate.FIXED, reason="gone") for number in range(1_000, 1_000 + size)]
