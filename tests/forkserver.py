@@ -291,7 +291,7 @@ def _measured(options: dict[str, Any] | None) -> Iterator[None]:
     from coverage import Coverage
 
     coverage = Coverage(**options, config_file=False)
-    # The test counts what its command writes to the standard error.
+    # The warning would go to the standard error of the command, which tests compare.
     coverage.set_option("run:disable_warnings", ["no-data-collected"])
     coverage.start()
     try:

@@ -1,6 +1,6 @@
 """Do the rings still catch bugs? Plant mutants, run the tests that execute the mutated line, and say who notices.
 
-    python -m tests.mutation trace TRACE              which tests execute which lines of the targets (about as long as CI's ring)
+    python -m tests.mutation trace TRACE              which tests execute which lines of the targets (40 minutes on 2 cores)
     python -m tests.mutation run TRACE RESULTS        300 mutants, each against those tests of the default ring that are nearest to it
     python -m tests.mutation rest TRACE RESULTS...    those that are left, together, against the default ring and then everything
     python -m tests.mutation report RESULTS...        figures, and the mutants that only the whole suite notices
@@ -10,8 +10,10 @@ between two clones; a second ``run`` goes on where the first one stopped.
 
 ``rest`` plants all mutants that are left at once, runs every test that executes one of them, and searches for the mutant with which
 alone a failed test still fails; without that one it starts again, until nothing fails that a single mutant explains. What fails
-only with several mutants together counts as not caught. The whole suite here is every test with as many examples as at night, its commands forked. Lines are
-traced in the process of the tests and in forked commands, not in true processes (hooks, the Action) or sandboxes.
+only with several mutants together counts as not caught.
+
+The whole suite here is every test with as many examples as at night, its commands forked. Lines are traced in the process of the
+tests and in forked commands, not in true processes (hooks, the Action) or sandboxes.
 """
 
 from __future__ import annotations
@@ -216,7 +218,7 @@ class Failures:
 
 
 def pytest_configure(config: Any) -> None:
-    """This module is a plugin of the runs that trace."""
+    """This module is a plugin of the runs of pytest that it starts."""
     if (folder := os.environ.get("TRACE_FOLDER")) and (hasattr(config, "workerinput") or not config.getoption("numprocesses")):
         config.pluginmanager.register(Tracer(Path(folder)))
     if (file := os.environ.get("FAILURES")) and not hasattr(config, "workerinput"):
@@ -250,7 +252,10 @@ def collected(ring: str) -> set[str]:
 
 
 def trace(file: Path, paths: Sequence[str]) -> None:
-    """Write which tests in these paths, if there are any, execute which lines: ``{"tests": [Test as a list], "lines": {path: {line: [number of a test]}}}``."""
+    """Write which tests execute which lines: ``{"tests": [Test as a list], "lines": {path: {line: [number of a test]}}}``.
+
+    ``paths`` are those of the tests; none means all.
+    """
     from coverage import CoverageData
 
     with tempfile.TemporaryDirectory() as place:
@@ -412,6 +417,8 @@ def attributed(some: Sequence[Mutant], trace: Trace, ring: str) -> Iterator[tupl
         print(f"{ring}: {len(covering)} mutants, {len(suspects)} tests", flush=True)
         with planted(covering):
             found = failures(suspects, ring, workers=3)
+        if found and not {test.name for test in suspects} & set(found):
+            raise RuntimeError(f"{len(covering)} mutants together tell nothing of any one of them: {', '.join(found)}")
         suspects = {test for test in suspects if test.name in found}
         while suspects:
             test = min(suspects, key=lambda test: test.seconds)
@@ -464,7 +471,7 @@ def main() -> None:
     commands = parser.add_subparsers(dest="command", required=True)
     for name in ("trace", "run", "rest"):
         commands.add_parser(name).add_argument("trace", type=Path)
-    commands.choices["trace"].add_argument("tests", nargs="*", help="other tests than all")
+    commands.choices["trace"].add_argument("tests", nargs="*", help="paths of tests to trace (default: all)")
     running = commands.choices["run"]
     running.add_argument("results", type=Path)
     running.add_argument("--count", type=int, default=300)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -31,6 +34,46 @@ def test_mutants_are_planted_together_and_taken_out_again(tmp_path: Path, monkey
         assert (tmp_path / "b.py").read_text() == "x = y\n"
     assert (tmp_path / "a.py").read_text() == "if a < b:\n    return a == c\n"
     assert (tmp_path / "b.py").read_text() == "x = not y\n"
+
+
+def test_the_mutant_with_which_alone_a_test_fails_is_found(monkeypatch: pytest.MonkeyPatch):
+    some = [one for one in mutation.mutants(FILE) if one.new == "None"]
+    test = mutation.Test("test_x", 1.0, is_default=True, is_property=False)
+    there: list[mutation.Mutant] = []
+    guilty: set[mutation.Mutant] = set()
+
+    @contextlib.contextmanager
+    def planted(planting: Sequence[mutation.Mutant]) -> Iterator[None]:
+        there[:] = planting
+        yield
+
+    monkeypatch.setattr(mutation, "planted", planted)
+    monkeypatch.setattr(mutation, "failures", lambda *_: ["test_x"] if guilty and guilty <= set(there) else [])
+    assert len(some) > 5
+    for mutant in some:
+        guilty = {mutant}
+        assert mutation.culprit(test, some, "default") == mutant
+    guilty = {some[0], some[-1]}
+    assert mutation.culprit(test, some, "default") is None, "it takes two"
+    monkeypatch.setattr(mutation, "failures", lambda *_: ["test_x"])
+    assert mutation.culprit(test, some, "default") is None, "it fails without a mutant"
+
+
+def test_a_failure_that_names_no_test_is_not_taken_for_silence(monkeypatch: pytest.MonkeyPatch):
+    test = mutation.Test("test_x", 1.0, is_default=True, is_property=False)
+    (mutant, *_) = mutation.mutants(FILE)
+    monkeypatch.setattr(mutation, "planted", lambda _: contextlib.nullcontext())
+    monkeypatch.setattr(mutation, "failures", lambda *_, **__: ["hangs"])
+    trace = SimpleNamespace(tests=[test], covering=lambda _: [test])
+    with pytest.raises(RuntimeError, match="hangs"):
+        list(mutation.attributed([mutant], trace, "default"))  # type: ignore[arg-type]
+
+
+def test_a_catch_is_not_taken_back_by_another_file_of_results(tmp_path: Path):
+    (mutant, *_) = mutation.mutants(FILE)
+    (tmp_path / "1").write_text(mutation.result(mutant, "default", "test_x"))
+    (tmp_path / "2").write_text(mutation.result(mutant, None, None) + mutation.result(mutant, "nightly", "test_y"))
+    assert mutation.results([tmp_path / "1", tmp_path / "2"]) == {mutant: ("default", "test_x")}
 
 
 def test_two_mutants_of_one_place_overlap():
