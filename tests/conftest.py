@@ -40,10 +40,13 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     gc.enable()
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    rings.group_serial(item)
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     rings.select(config, items)
-    rings.group_serial(items)
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -14,9 +14,10 @@ A test that is named on the command line by its id (``path::name``), or a run wi
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -92,7 +93,7 @@ def select(config: pytest.Config, items: list[pytest.Item]) -> None:
 def _is_in_ring(item: pytest.Item, seen: Counter[str]) -> bool:
     matrix = item.get_closest_marker("matrix")
     is_smoke = item.get_closest_marker("smoke") is not None
-    name = item.nodeid.partition("[")[0]
+    name = re.split(r"[\[@]", item.nodeid)[0]  # without parameters and without what pytest-xdist adds for a group
     number = seen[name]
     seen[name] += 1
     is_among_first = not (matrix and number)
@@ -105,11 +106,10 @@ def _is_in_ring(item: pytest.Item, seen: Counter[str]) -> bool:
     return (number + crc32(name.encode())) % parts == part_of_commit(parts)
 
 
-def group_serial(items: Iterable[pytest.Item]) -> None:
-    """Tests with the marker ``serial`` go to one worker, one after another."""
-    for item in items:
-        if item.get_closest_marker("serial"):
-            item.add_marker(pytest.mark.xdist_group("serial"))
+def group_serial(item: pytest.Item) -> None:
+    """A test with the marker ``serial`` goes to the worker of all such tests; pytest-xdist reads groups before it is selected."""
+    if item.get_closest_marker("serial"):
+        item.add_marker(pytest.mark.xdist_group("serial"))
 
 
 def heading() -> str:

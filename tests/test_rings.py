@@ -81,6 +81,29 @@ def test_the_nightly_ring_has_everything(tmp_path: Path):
     assert passed(run(tmp_path, TEST_RING="nightly", CI="true")) == {*ALWAYS, *CASES, *ALL_IN_CI, "test_long"}
 
 
+GROUPED = """
+import time
+import pytest
+
+@pytest.mark.serial
+@pytest.mark.parametrize("n", range(6))
+def test_serial(n): time.sleep(0.1)
+
+@pytest.mark.xdist_group("some")
+@pytest.mark.parametrize("n", range(6))
+def test_group(n): time.sleep(0.1)
+
+@pytest.mark.parametrize("n", range(12))
+def test_free(n): time.sleep(0.1)
+"""
+
+
+def test_a_group_and_all_serial_tests_run_on_one_worker(tmp_path: Path):
+    output = run(tmp_path, "-n", "2", "--dist", "loadgroup", suite=GROUPED)
+    workers = {name: set(re.findall(rf"\[(gw\d)\].* PASSED .*{name}\[", output)) for name in ("serial", "group", "free")}
+    assert {name: len(found) for name, found in workers.items()} == {"serial": 1, "group": 1, "free": 2}
+
+
 def test_a_test_that_is_named_runs_in_every_ring(tmp_path: Path):
     assert passed(run(tmp_path, "test_it.py::test_long", "test_it.py::test_cases[5]")) == {"test_long", "test_cases[5]"}
 

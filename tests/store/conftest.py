@@ -11,11 +11,9 @@ from reviewbot.adapters.store.opening import Store, open_store
 from tests.store import cluster as servers
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_itemcollected(item: pytest.Item) -> None:
     """One server serves all of them, on one worker."""
-    for item in items:
-        if item.path.is_relative_to(Path(__file__).parent):
-            item.add_marker(pytest.mark.xdist_group("store"))
+    item.add_marker(pytest.mark.xdist_group("store"))
 
 
 @pytest.fixture(scope="session")
