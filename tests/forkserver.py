@@ -251,7 +251,7 @@ def _preload_more(imports: int) -> bool:
 
 def _become(request: dict[str, Any], streams: list[int], installed: list[str], report_imports: int, pid_in: int) -> NoReturn:
     """Do what ``exec`` and the start of an interpreter would have done, then run the command."""
-    code = 70
+    code = 1  # as of an interpreter that is interrupted before it is ready
     try:
         if request["session"]:
             os.setsid()

@@ -69,6 +69,7 @@ def test_a_call_of_a_killed_process_is_taken_over_at_once(where: str, tmp_path: 
         assert (again.id, again.resumed) == ("A", True)
 
 
+@pytest.mark.ci
 def test_whenever_a_process_is_killed_nothing_that_was_kept_is_made_again(where: str, tmp_path: Path):
     notes = tmp_path / "notes"
     notes.touch()
