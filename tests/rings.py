@@ -4,7 +4,7 @@
 ring     chosen by                         tests                          hypothesis           commands
 ======== ================================= ============================== ==================== =========
 default  nothing                           without the marker ``ci``      at most 25 examples  forked
-ci       ``CI=true``                       all, of ``matrix`` a third     at most 100 examples forked
+ci       ``CI=true``                       all, of ``matrix`` a quarter   at most 100 examples forked
 nightly  ``TEST_RING=nightly``             all                            as written           executed
 ======== ================================= ============================== ==================== =========
 
@@ -28,7 +28,7 @@ import pytest
 from hypothesis import settings
 
 Case = TypeVar("Case")
-PARTS = 3
+PARTS = 4
 """CI runs one of so many parts of a matrix, unless the marker names another number; the commit says which."""
 
 
@@ -58,7 +58,7 @@ def use_hypothesis_profile() -> None:
 
 
 def part(cases: Sequence[Case]) -> Sequence[Case]:
-    """Of cases that one test goes through in a loop: the first, a third, or all."""
+    """Of cases that one test goes through in a loop: the first, a quarter, or all."""
     return {Ring.DEFAULT: cases[:1], Ring.CI: cases[part_of_commit(PARTS) :: PARTS], Ring.NIGHTLY: cases}[RING]
 
 

@@ -62,16 +62,16 @@ def test_the_default_ring_leaves_out_what_is_marked_for_ci_and_has_one_case_of_e
 
 
 @pytest.mark.parametrize("variable", ["true", "1"])
-def test_ci_has_all_tests_and_a_third_of_each_matrix(tmp_path: Path, variable: str):
+def test_ci_has_all_tests_and_a_quarter_of_each_matrix(tmp_path: Path, variable: str):
     output = run(tmp_path, CI=variable)
-    third = passed(output) - ALWAYS - ALL_IN_CI - {"test_long"}
-    assert third in [set(CASES[part::3]) for part in range(3)]
+    quarter = passed(output) - ALWAYS - ALL_IN_CI - {"test_long"}
+    assert quarter in [set(CASES[part::4]) for part in range(4)]
     assert "ring: ci, part" in output
 
 
 def test_the_parts_of_a_matrix_are_disjoint_and_make_the_whole(tmp_path: Path):
     parts = []
-    for commit in (300, 301, 302):
+    for commit in (300, 301, 302, 303):
         (tmp_path / "conftest.py").write_text(f"from tests import rings\nrings.commit = lambda: {commit}\n")
         parts.append(passed(run(tmp_path, CI="true")) & set(CASES))
     assert sorted(case for part in parts for case in part) == CASES

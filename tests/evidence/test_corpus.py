@@ -11,6 +11,7 @@ from _pytest.mark import ParameterSet
 
 from reviewbot.debate.examine import PROOFS
 from reviewbot.domain.debate import Check, CheckKind, CheckOutcome, Proof
+from tests import rings
 from tests.evidence.corpus import LANGUAGES, Bug, bugs
 from tests.evidence.lab import laid_out
 
@@ -31,11 +32,12 @@ def need(bug: Bug) -> None:
         pytest.skip("PostgreSQL is not installed")
 
 
-def rotated(bugs: Sequence[Bug]) -> list[ParameterSet]:
-    """Go compiles the standard library again in each sandbox, for 30 s of CPU each time: CI runs one bug of nine in that language,
-    and no two of them run at once."""
-    go = [pytest.mark.matrix(parts=9), pytest.mark.xdist_group("go")]
-    return [pytest.param(bug, id=bug.name, marks=go if bug.name.startswith("go/") else pytest.mark.matrix) for bug in bugs]
+def rotated(bugs: Sequence[Bug], *, parts: int = rings.PARTS) -> list[ParameterSet]:
+    """The bugs as cases, of which CI runs one of ``parts``; of those in Go, which cost three times as much CPU, one of three times
+    as many, and no two of them at once."""
+    go = [pytest.mark.matrix(parts=3 * parts), pytest.mark.xdist_group("go")]
+    others = pytest.mark.matrix(parts=parts)
+    return [pytest.param(bug, id=bug.name, marks=go if bug.name.startswith("go/") else others) for bug in bugs]
 
 
 def test_there_are_at_least_forty() -> None:

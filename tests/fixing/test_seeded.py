@@ -22,7 +22,7 @@ def test_there_are_enough() -> None:
     assert len(SEEDED) == len(MENDS) >= 25
 
 
-@pytest.mark.parametrize("bug", rotated(SEEDED))
+@pytest.mark.parametrize("bug", rotated(SEEDED, parts=8))
 def test_a_wrong_mend_is_refused_and_a_right_one_is_committed(bug: Bug, tmp_path: Path) -> None:
     need(bug)
     stage = Seeded(tmp_path / "fix", bug)
