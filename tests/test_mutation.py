@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -59,14 +59,14 @@ def test_the_mutant_with_which_alone_a_test_fails_is_found(monkeypatch: pytest.M
     assert mutation.culprit(test, some, "default") is None, "it fails without a mutant"
 
 
-def test_a_failure_that_names_no_test_is_not_taken_for_silence(monkeypatch: pytest.MonkeyPatch):
-    test = mutation.Test("test_x", 1.0, is_default=True, is_property=False)
+def test_a_failure_that_names_no_test_is_not_taken_for_silence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (mutant, *_) = mutation.mutants(FILE)
+    lines = {mutant.path: {str(mutant.line): [0]}}
+    (tmp_path / "trace").write_text(json.dumps({"tests": [["test_x", 1.0, True, False]], "lines": lines}))
     monkeypatch.setattr(mutation, "planted", lambda _: contextlib.nullcontext())
     monkeypatch.setattr(mutation, "failures", lambda *_, **__: ["hangs"])
-    trace = SimpleNamespace(tests=[test], covering=lambda _: [test])
     with pytest.raises(RuntimeError, match="hangs"):
-        list(mutation.attributed([mutant], trace, "default"))  # type: ignore[arg-type]
+        list(mutation.attributed([mutant], mutation.Trace(tmp_path / "trace"), "default"))
 
 
 def test_a_catch_is_not_taken_back_by_another_file_of_results(tmp_path: Path):

@@ -83,6 +83,7 @@ def test_the_nightly_ring_has_everything(tmp_path: Path):
     assert passed(run(tmp_path, TEST_RING="nightly", CI="true")) == {*ALWAYS, *CASES, *ALL_IN_CI, "test_long"}
 
 
+# The tests sleep so that both workers have a share of them, unless a group keeps them on one.
 GROUPED = """
 import time
 import pytest
