@@ -104,7 +104,8 @@ def test_free(n): time.sleep(0.1)
 def test_a_group_and_all_serial_tests_run_on_one_worker(tmp_path: Path):
     output = run(tmp_path, "-n", "2", "--dist", "loadgroup", suite=GROUPED)
     workers = {name: set(re.findall(rf"\[(gw\d)\].* PASSED .*{name}\[", output)) for name in ("serial", "group", "free")}
-    assert {name: len(found) for name, found in workers.items()} == {"serial": 1, "group": 1, "free": 2}
+    assert (len(workers["serial"]), len(workers["group"])) == (1, 1)
+    assert workers["serial"] | workers["group"] | workers["free"] == {"gw0", "gw1"}, "both workers had something to do"
 
 
 def test_a_test_that_is_named_runs_in_every_ring(tmp_path: Path):
