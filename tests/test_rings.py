@@ -101,6 +101,7 @@ def test_free(n): time.sleep(0.1)
 """
 
 
+@pytest.mark.ci
 def test_a_group_and_all_serial_tests_run_on_one_worker(tmp_path: Path):
     output = run(tmp_path, "-n", "2", "--dist", "loadgroup", suite=GROUPED)
     workers = {name: set(re.findall(rf"\[(gw\d)\].* PASSED .*{name}\[", output)) for name in ("serial", "group", "free")}
