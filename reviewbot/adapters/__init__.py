@@ -1,1 +1,0 @@
-"""The world behind the ports, one module for each part of it. Only wiring imports from here."""

@@ -1,1 +1,0 @@
-"""What reviewbot talks about: frozen values that know themselves. Standard library only."""

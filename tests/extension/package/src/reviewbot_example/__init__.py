@@ -1,1 +1,0 @@
-"""A provider, a tool, a pattern and a parser for reviewbot."""

@@ -1,1 +1,0 @@
-"""The first hour of somebody who has never seen reviewbot."""

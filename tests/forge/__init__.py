@@ -1,1 +1,0 @@
-"""Tests against a fake GitHub, and the fake itself."""

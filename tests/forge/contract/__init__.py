@@ -1,1 +1,0 @@
-"""GitHub's own description of its API: a slice, and the program that cut it."""

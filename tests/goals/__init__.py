@@ -1,1 +1,0 @@
-"""Goals: a bug that was reported, speed, structure, tests."""

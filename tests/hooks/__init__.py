@@ -1,1 +1,0 @@
-"""Git hooks, with real git and real processes."""

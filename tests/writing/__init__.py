@@ -1,1 +1,0 @@
-"""The local writer, on real repositories and with real kills."""

@@ -1,1 +1,0 @@
-"""The three zones as processes, and the documents between them."""
