@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
+from msgspec import Meta, Struct
 
 from reviewbot.severity import Severity, Threshold
 
@@ -53,15 +53,15 @@ class CheckSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     parse: OutputFormat = "gnu"
     files: tuple[str, ...] = ("*",)
     report: str = ""
-    seconds: int = 0
+    seconds: Annotated[int, Meta(ge=0, le=86_400)] = 0
     off: bool = False
 
 
 class LimitSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The most that one review may cost in US dollars, and take in seconds."""
 
-    cost_usd: float = 1.0
-    seconds: int = 600
+    cost_usd: Annotated[float, Meta(ge=0, le=10_000)] = 1.0
+    seconds: Annotated[int, Meta(ge=1, le=86_400)] = 600
 
 
 class HookSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

@@ -1,0 +1,194 @@
+"""Which tests a change broke, and where."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+
+from msgspec.structs import replace
+
+from reviewbot.checks.evidence import CheckResult, CheckRun
+from reviewbot.checks.lines import lines_beside_removals, nearest
+from reviewbot.checks.project import Project
+from reviewbot.checks.report import TestOutcome
+from reviewbot.git.change import Change, Location
+from reviewbot.text.files import classify
+
+MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
+MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+MISSING_PACKAGE = re.compile(r"PackageNotFoundError|No package metadata was found for")
+MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
+
+
+def compare_tests(
+    base: CheckRun, head: CheckRun, change: Change, project: Project
+) -> tuple[list[CheckResult], CheckRun]:
+    """The results of a suite, and its run at head: incomplete if a package is missing here."""
+    before = {test.id: test.outcome for test in base.report.tests}
+    passing = Counter(
+        (path, line)
+        for test in head.report.tests
+        if test.outcome == "passed"
+        for path, lines in test.lines.items()
+        for line in lines
+    )
+    missing: list[str] = []
+    groups: defaultdict[tuple[str, str, Location | None, str], list[TestOutcome]]
+    groups = defaultdict(list)
+    for test in head.report.tests:
+        if test.outcome not in ("failed", "error"):
+            continue
+        earlier = outcome_before(test.id, before, change.old_paths)
+        if is_missing_here(test, earlier, change, project):
+            missing.append(test.message)
+        elif earlier == "passed":
+            place = locate(test, change, passing)
+            groups["broken_test", "new", place, _without_values(test)].append(test)
+        elif earlier is None and base.outcome == "ended":
+            groups["failing_test", "new", test.location, test.id].append(test)
+        else:
+            groups["failing_test", "existing", test.location, test.id].append(test)
+    results = [
+        _result(head.check, tests, kind, state, place)
+        for (kind, state, place, _), tests in groups.items()
+    ]
+    results += _fixed(head, base, change)
+    if missing and head.outcome == "ended":
+        head = replace(head, outcome="incomplete", reason=missing[0])
+    return results, head
+
+
+def outcome_before(
+    id: str, outcomes: Mapping[str, str], old_paths: Mapping[str, str]
+) -> str | None:
+    """The outcome at base of a test that does not pass at head; None if it is new.
+
+    A file that cannot be imported stands for all of its tests, a conftest.py for its folder.
+    """
+    path, mark, name = id.partition("::")
+    old_path = old_paths.get(path, path)
+    if name:
+        return outcomes.get(old_path + mark + name, outcomes.get(old_path))
+    folder, _, file = old_path.rpartition("/")
+    prefix = f"{folder}/" if folder else ""
+    covered = {
+        outcomes[other]
+        for other in outcomes
+        if other.partition("::")[0] == old_path
+        or (file == "conftest.py" and other.startswith(prefix))
+    }
+    return "passed" if "passed" in covered else "failed" if covered else None
+
+
+def is_missing_here(
+    test: TestOutcome, earlier: str | None, change: Change, project: Project
+) -> bool:
+    """Whether a failure says more of this machine than of the change: a package is not installed.
+
+    It is the change's fault if the project has that module, or if the change writes a name that
+    nothing declares.
+    """
+    text = f"{test.message}\n{test.output}"
+    if MISSING_PACKAGE.search(test.message):
+        return True
+    if MISSING_FIXTURE.search(text):
+        return earlier is None and not _writes(change, MISSING_FIXTURE.search(text))
+    name = MISSING_NAME.search(test.message)
+    module = MISSING_MODULE.search(test.message)
+    if not name and not module:
+        return False
+    top = (name[2] if name else module[1] if module else "").partition(".")[0]
+    if top in {part.removesuffix(".py") for path in project.files for part in path.split("/")}:
+        return False
+    if top in sys.stdlib_module_names:
+        return name is None
+    return project.declares(top) or not _writes(change, name or module)
+
+
+def locate(
+    test: TestOutcome, change: Change, passing: Mapping[tuple[str, int], int]
+) -> Location | None:
+    """The changed line that most likely broke a test; else the test itself.
+
+    That is the deepest one that its failure passed through, or the executed one that the fewest
+    passing tests executed (spectrum-based fault localisation, https://doi.org/10.1145/1101908.1101949),
+    or the nearest to either.
+    """
+    added: dict[str, frozenset[int]] = {}
+    gaps: dict[str, frozenset[int]] = {}
+    for file in change.files:
+        if file.is_regular("head") and classify(file.path) == "source":
+            added[file.path] = file.added_lines
+            gaps[file.path] = lines_beside_removals(file)
+    deepest_first = [(frame.path, frame.line) for frame in reversed(test.frames)]
+    executed = sorted(
+        ((path, line) for path, lines in test.lines.items() for line in lines),
+        key=lambda place: (passing.get(place, 0), place),
+    )
+    candidates = [
+        *(place for place in deepest_first if place[1] in added.get(place[0], ())),
+        *(place for place in executed if place[1] in added.get(place[0], ())),
+        *(place for place in deepest_first if place[1] in gaps.get(place[0], ())),
+    ]
+    near = [
+        (abs(close - line), (path, close))
+        for path, line in (*deepest_first, *executed)
+        if (close := nearest(added.get(path, frozenset()) | gaps.get(path, frozenset()), line))
+    ]
+    candidates += [place for _, place in sorted(near)[:1]]
+    if candidates:
+        path, line = candidates[0]
+        return Location(path, line, line)
+    return test.location
+
+
+def _result(
+    check: str, tests: list[TestOutcome], kind: str, state: str, place: Location | None
+) -> CheckResult:
+    first = tests[0]
+    name = first.id.rpartition("::")[2] or first.id
+    others = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
+    verb = "fail" if others else "fails"
+    return CheckResult(
+        check=check,
+        kind="broken_test" if kind == "broken_test" else "failing_test",
+        state="new" if state == "new" else "existing",
+        name=first.id,
+        message=f"{name}{others} {verb}: {first.message or 'no message'}",
+        severity="high",
+        location=place,
+        category="correctness" if kind == "broken_test" else "tests",
+        tests=tuple(test.id for test in tests),
+        output=first.output,
+    )
+
+
+def _fixed(head: CheckRun, base: CheckRun, change: Change) -> Iterator[CheckResult]:
+    failed = {test.id for test in base.report.tests if test.outcome in ("failed", "error")}
+    for test in head.report.tests:
+        path, mark, name = test.id.partition("::")
+        if test.outcome == "passed" and change.old_paths.get(path, path) + mark + name in failed:
+            yield replace(
+                _result(head.check, [test], "failing_test", "existing", test.location),
+                state="fixed",
+                message=f"{name or path} passes",
+            )
+
+
+def _without_values(test: TestOutcome) -> str:
+    """Tests that fail alike in one place are one result, whatever values they compare."""
+    return re.sub(r"[^A-Za-z].*", "", test.message)
+
+
+def _writes(change: Change, match: re.Match[str] | None) -> bool:
+    """Whether the change adds a line with the name that is missing."""
+    words = [part for group in match.groups() for part in group.split(".")] if match else []
+    return any(
+        re.search(rf"\b{re.escape(words[0])}\b", line.text)
+        for file in change.files
+        for hunk in file.hunks
+        for line in hunk.lines
+        if line.base is None and words
+    )

@@ -1,0 +1,134 @@
+"""Compares the public names of Python modules before and after, from their text alone.
+
+Reads {path: old text} from /reviewbot/base.json and the new texts from the folder in which it
+starts. Prints a JSON list of {path, line, kind, name, message}. `line` is 0 for what is gone.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import griffe
+
+BASE = Path(__file__).with_name("base.json")
+BREAKING = {
+    "OBJECT_REMOVED": "{name} is removed",
+    "PARAMETER_REMOVED": "{name}: a parameter is removed",
+    "PARAMETER_ADDED_REQUIRED": "{name}: a parameter is added that callers must pass",
+    "PARAMETER_CHANGED_REQUIRED": "{name}: a parameter must now be passed",
+    "PARAMETER_CHANGED_KIND": "{name}: a parameter is passed in another way",
+    "PARAMETER_MOVED": "{name}: parameters change places",
+    "OBJECT_CHANGED_KIND": "{name} becomes something else",
+    "CLASS_REMOVED_BASE": "{name}: a base class is removed",
+}
+
+
+def main() -> None:
+    base: dict[str, str] = json.loads(BASE.read_text("utf-8"))
+    found: list[dict[str, Any]] = []
+    for path, old in base.items():
+        try:
+            found += compare(path, old)
+        except (
+            SyntaxError,
+            ValueError,
+            RecursionError,
+            KeyError,
+            AttributeError,
+            griffe.GriffeError,
+        ):
+            continue  # a syntax error is reported by others
+    json.dump(found, sys.stdout)
+
+
+def compare(path: str, old_text: str) -> Iterator[dict[str, Any]]:
+    module = path.removesuffix(".py").replace("/", ".")
+    old = visit(module, old_text)
+    if not Path(path).exists():
+        if any(not is_private(name) for name, member in old.members.items() if not member.is_alias):
+            kind, message = "MODULE_REMOVED", f"module {module} is removed"
+            yield {"path": path, "line": 0, "kind": kind, "name": module, "message": message}
+        return
+    new_text = Path(path).read_text("utf-8")
+    new = visit(module, new_text)
+    exports = {str(getattr(name, "name", name)) for name in old.exports or ()}
+    for breakage in griffe.find_breaking_changes(old, new):
+        name = breakage.obj.path[len(module) + 1 :]
+        top = name.partition(".")[0]
+        if breakage.kind.name not in BREAKING or is_private(name):
+            continue
+        if breakage.obj.is_attribute and top not in exports:
+            continue  # a variable is public only if the module says so
+        if is_harmless(breakage, new, new_text, name):
+            continue
+        there = find(new, name)
+        yield {
+            "path": path,
+            "line": definition(new_text, there) if there else 0,
+            "kind": breakage.kind.name,
+            "name": name,
+            "message": BREAKING[breakage.kind.name].format(name=name) + detail(breakage),
+        }
+
+
+def visit(module: str, text: str) -> Any:
+    return griffe.visit(module, Path("module.py"), text)
+
+
+def is_private(name: str) -> bool:
+    return any(part.startswith("_") and part != "__init__" for part in name.split("."))
+
+
+def is_harmless(breakage: Any, new: Any, new_text: str, name: str) -> bool:
+    kind = breakage.kind.name
+    if kind == "OBJECT_REMOVED":
+        # A module that answers for names itself has them in a table or a branch.
+        words = {n.value for n in ast.walk(ast.parse(new_text)) if isinstance(n, ast.Constant)}
+        return "__getattr__" in new.members and name in words
+    if kind == "CLASS_REMOVED_BASE":
+        return all(str(base) == "object" for base in gone_bases(breakage))
+    function = find(new, name)
+    kinds = {str(getattr(p.kind, "value", p.kind)) for p in getattr(function, "parameters", ())}
+    # A parameter that is still accepted by its name is not removed.
+    return kind == "PARAMETER_REMOVED" and "variadic keyword" in kinds
+
+
+def gone_bases(breakage: Any) -> list[Any]:
+    new = {str(base) for base in breakage.new_value or ()}
+    return [base for base in breakage.old_value or () if str(base) not in new]
+
+
+def detail(breakage: Any) -> str:
+    if not breakage.kind.name.startswith("PARAMETER"):
+        return ""
+    value = breakage.old_value if breakage.old_value is not None else breakage.new_value
+    parameter = getattr(value, "name", None) or getattr(breakage.new_value, "name", None)
+    return f" ({parameter})" if parameter else ""
+
+
+def find(module: Any, name: str) -> Any:
+    """The object, unless it is an alias that leads nowhere."""
+    try:
+        found = module[name]
+    except KeyError:
+        return None
+    return None if found.is_alias else found
+
+
+def definition(text: str, found: Any) -> int:
+    """The line of `def` or `class` below the decorators."""
+    lines = text.split("\n")
+    start: int = found.lineno or 0
+    for number in range(start, min(found.endlineno or start, len(lines)) + 1):
+        if lines[number - 1].lstrip().startswith(("def ", "async def ", "class ")):
+            return number
+    return start
+
+
+if __name__ == "__main__":
+    main()

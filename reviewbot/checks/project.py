@@ -1,0 +1,115 @@
+"""What a project says about itself: which tools it configures, which packages it declares."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatch
+
+from msgspec import Struct
+
+from reviewbot.git.change import Change, Side
+from reviewbot.git.repository import Repository
+
+# Files that configure tools, at the top or, for those that a tool looks for there, in any folder.
+CONFIGS = (
+    *("pyproject.toml", "setup.cfg", "tox.ini", "mypy.ini", ".mypy.ini", "pyrightconfig.json"),
+    *("ruff.toml", ".ruff.toml"),
+)
+# Files that declare dependencies.
+MANIFESTS = (
+    *("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "environment.yml", "tox.ini"),
+    *("requirements*.txt", "requirements/*.txt", "*requirements.txt"),
+)
+WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+# Modules whose package has another name.
+PACKAGES = {
+    **{"attr": "attrs", "bs4": "beautifulsoup4", "cv2": "opencv_python", "dateutil": "dateutil"},
+    **{"dotenv": "python_dotenv", "git": "gitpython", "github": "pygithub", "jwt": "pyjwt"},
+    **{"OpenSSL": "pyopenssl", "PIL": "pillow", "sklearn": "scikit_learn", "yaml": "pyyaml"},
+}
+
+
+class Project(Struct, frozen=True, kw_only=True):
+    """The files of both sides, and what some of them say.
+
+    Attributes:
+        configs: texts of CONFIGS at base, by path. What the change adds to them does not apply.
+        manifests: texts of MANIFESTS at head, by path.
+        base_texts, head_texts: texts of changed files on each side, by their paths there. Binary
+            files and those that git does not show are left out.
+    """
+
+    base_files: frozenset[str] = frozenset()
+    head_files: frozenset[str] = frozenset()
+    configs: Mapping[str, str] = {}
+    manifests: Mapping[str, str] = {}
+    base_texts: Mapping[str, str] = {}
+    head_texts: Mapping[str, str] = {}
+
+    def texts(self, side: Side) -> Mapping[str, str]:
+        return self.base_texts if side == "base" else self.head_texts
+
+    @property
+    def files(self) -> frozenset[str]:
+        return self.base_files | self.head_files
+
+    def config_of(self, configured_by: Iterable[str]) -> str | None:
+        """The file at the top that configures a tool, see `Check.configured_by`."""
+        for wanted in configured_by:
+            name, _, start = wanted.partition(" ")
+            text = self.configs.get(name)
+            if text is not None and any(line.startswith(start) for line in text.splitlines()):
+                return name
+        return None
+
+    def declares(self, module: str) -> bool:
+        """Whether a manifest names the package of a top-level module."""
+        words = {
+            re.sub(r"[-.]+", "_", word.lower())
+            for text in self.manifests.values()
+            for word in WORD.findall(text)
+        }
+        return PACKAGES.get(module, module).lower() in words
+
+
+async def load_project(change: Change, repository: Repository) -> Project:
+    """Read what checks need to know."""
+    base_files, base_texts = await _read_side(change, "base", CONFIGS, repository)
+    head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
+    return Project(
+        base_files=base_files,
+        head_files=head_files,
+        configs=_only(base_texts, CONFIGS),
+        manifests=_only(head_texts, MANIFESTS),
+        base_texts=base_texts,
+        head_texts=head_texts,
+    )
+
+
+async def _read_side(
+    change: Change, side: Side, names: Sequence[str], repository: Repository
+) -> tuple[frozenset[str], dict[str, str]]:
+    """All files of a side, and the texts of those that changed or have one of the names."""
+    files = await repository.list_files(change.tree(side))
+    wanted = {path for path in files if matches_any([path], names)}
+    wanted |= {
+        file.path if side == "head" else file.old_path
+        for file in change.files
+        if file.is_regular(side) and not file.is_binary
+    }
+    contents = await repository.read_files(change.tree(side), sorted(wanted))
+    return files, {path: data.decode("utf-8", "replace") for path, data in contents.items()}
+
+
+def matches_any(paths: Iterable[str], globs: Sequence[str]) -> bool:
+    """Whether a glob matches one of the paths, or its last part."""
+    return any(
+        fnmatch(path, glob) or fnmatch(path.rpartition("/")[2], glob)
+        for path in paths
+        for glob in globs
+    )
+
+
+def _only(texts: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    return {path: text for path, text in texts.items() if matches_any([path], names)}

@@ -1,0 +1,44 @@
+"""Read `path:line:column: error: message [rule]`, as compilers and linters print it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from reviewbot.checks.readers.output import LEVELS, path_of, reason_of, text_of
+from reviewbot.checks.report import Diagnostic, Report
+from reviewbot.git.change import Location
+from reviewbot.sandbox.job import Completed
+
+# The GNU coding standards, "Formatting Error Messages"; the level and the rule are customs.
+LINE = re.compile(
+    r"^(?P<path>[^\s:][^:\n]{0,1000}):(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?"
+    r"(?:-\d+(?::\d+)?)?:\s?(?:(?P<level>\w+):\s)?(?P<message>.{1,2000}?)"
+    r"(?:\s\[(?P<rule>[\w./:-]{1,100})\])?\r?$",
+    re.MULTILINE,
+)
+CODE = re.compile(r"^(?P<rule>[A-Z]{1,10}\d{2,6})\b:?\s+(?P<message>.+)$")
+
+
+def read(completed: Completed) -> Report:
+    """Raises ValueError if the command failed and printed no such line."""
+    diagnostics = tuple(_diagnostics(text_of(completed)))
+    if completed.exit_code and not diagnostics:
+        raise ValueError(reason_of(completed) or f"exit code {completed.exit_code}")
+    return Report(diagnostics=diagnostics)
+
+
+def _diagnostics(text: str) -> Iterator[Diagnostic]:
+    for match in LINE.finditer(text):
+        level, message, rule = match["level"] or "", match["message"], match["rule"] or ""
+        if level == "note":  # explains the line before it
+            continue
+        if not rule and (code := CODE.match(message)):
+            rule, message = code["rule"], code["message"]
+        line = int(match["line"])
+        yield Diagnostic(
+            rule=rule or level or "message",
+            message=message if level.lower() in LEVELS or not level else f"{level}: {message}",
+            severity=LEVELS.get(level.lower(), "low"),
+            location=Location(path_of(match["path"]), line, line),
+        )

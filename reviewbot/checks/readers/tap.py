@@ -1,0 +1,72 @@
+"""Read TAP, the Test Anything Protocol, 12 to 14, as node, bats, prove and tape print it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Literal
+
+from reviewbot.checks.readers.output import reason_of, text_of
+from reviewbot.checks.report import Report, TestOutcome
+from reviewbot.sandbox.job import Completed
+
+TEST = re.compile(
+    r"^(?P<indent> *)(?P<not>not )?ok\b(?: +\d+)?(?: +-)?(?: +(?P<name>[^#\n]*?))?"
+    r"(?: +# *(?P<directive>SKIP|TODO)\b.*)?(?: +#.*)?$",
+    re.IGNORECASE,
+)
+SUBTEST = re.compile(r"^(?P<indent> *)# Subtest: (?P<name>.*)$")
+PLAN = re.compile(r"^1\.\.(\d+)\b(?! *#)")
+BAIL_OUT = re.compile(r"^ *Bail out! *(.*)$", re.IGNORECASE)
+MESSAGE = re.compile(r"^ +(?:error|message): *(.*)$")
+
+
+def read(completed: Completed) -> Report:
+    """Raises ValueError if there is neither a test nor a plan."""
+    lines = text_of(completed).splitlines()
+    tests = tuple(_tests(lines))
+    plans = [int(match[1]) for line in lines if (match := PLAN.match(line))]
+    if not tests and not plans:
+        raise ValueError(reason_of(completed) or "printed no TAP")
+    problem = next((f"bailed out: {m[1]}" for line in lines if (m := BAIL_OUT.match(line))), "")
+    count = sum(1 for line in lines if (match := TEST.match(line)) and not match["indent"])
+    if plans and count < plans[0] and not problem:
+        problem = f"planned {plans[0]} tests, ran {count}"
+    return Report(tests=tests, problem=problem)
+
+
+def _tests(lines: list[str]) -> Iterator[TestOutcome]:
+    """The tests without children. Names of their parents come before their own."""
+    parents: list[tuple[int, str]] = []
+    has_children: set[tuple[str, ...]] = set()
+    for number, line in enumerate(lines):
+        if subtest := SUBTEST.match(line):
+            depth = len(subtest["indent"])
+            parents = [parent for parent in parents if parent[0] < depth]
+            parents.append((depth, subtest["name"].strip()))
+        elif match := TEST.match(line):
+            depth, name = len(match["indent"]), (match["name"] or "").strip()
+            if line.rstrip().endswith(
+                "{"
+            ):  # its subtests follow, before version 14 between brackets
+                parents = [parent for parent in parents if parent[0] < depth]
+                parents.append((depth, name.rstrip("{ ")))
+                continue
+            path = tuple(parent for indent, parent in parents if indent < depth)
+            parents = [parent for parent in parents if parent[0] < depth]
+            if path:
+                has_children.add(path)
+            if (*path, name) not in has_children:
+                yield _test(match, "::".join((*path, name or f"test {number}")), lines, number)
+
+
+def _test(match: re.Match[str], id: str, lines: list[str], number: int) -> TestOutcome:
+    outcome: Literal["passed", "failed", "skipped"] = "failed" if match["not"] else "passed"
+    if match["directive"]:
+        outcome = "skipped"
+    message = ""
+    if outcome == "failed":
+        detail = lines[number + 1 : number + 20]
+        found = (m[1] for line in detail if (m := MESSAGE.match(line)))
+        message = next(found, "").strip("'\"|- ")
+    return TestOutcome(id=id, outcome=outcome, message=message)

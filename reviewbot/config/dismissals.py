@@ -1,0 +1,84 @@
+"""Findings that are not reported again: `.reviewbot/dismissed.yml`, and the same in the state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+
+from reviewbot.config.values import Key, read_values, require
+from reviewbot.config.yaml import read_yaml
+from reviewbot.errors import ConfigError
+
+MAX_BYTES = 512 * 1024
+HEADER = """\
+# Findings that reviewbot does not report again, and why. `reviewbot dismiss FINDING --reason TEXT`
+# adds one, `reviewbot dismiss FINDING --undo` removes it. Entries count once they are in the base.
+"""
+
+
+class Dismissal(Struct, frozen=True, kw_only=True):
+    """A finding that somebody dismissed.
+
+    Attributes:
+        key: what identifies the finding across commits.
+        title, path: for people who read the file.
+        by: who dismissed it, if known.
+        date: such as "2026-01-31".
+    """
+
+    key: Annotated[str, Meta(min_length=1)]
+    reason: Annotated[str, Meta(min_length=1)]
+    title: str = ""
+    path: str = ""
+    by: str = ""
+    date: str = ""
+
+
+def read_dismissals(content: bytes, name: str) -> tuple[Dismissal, ...]:
+    """The entries of a file, each key once. Raises ConfigError, with the line."""
+
+    def where(_: Key, line: int | None) -> str:
+        return f"{name}:{line}"
+
+    root = read_yaml(content, name, MAX_BYTES)
+    if root.value is None:
+        return ()
+    if not isinstance(root.value, tuple):
+        raise ConfigError(f"{where((), root.line)}: this is not a list of dismissals")
+    found: dict[str, Dismissal] = {}
+    for number, node in enumerate(root.value):
+        key = (f"[{number}]",)
+        fields = {path[-1]: value for path, value, _ in read_values(node, Dismissal, key, where)}
+        require(Dismissal, fields, key, where(key, node.line))
+        entry = msgspec.convert(fields, Dismissal)
+        found.setdefault(entry.key, entry)
+    return tuple(found.values())
+
+
+def write_dismissals(entries: Sequence[Dismissal]) -> str:
+    """The file, sorted by path, so that two branches rarely write in one place."""
+    lines = [HEADER]
+    for entry in sorted(entries, key=lambda entry: (entry.path, entry.key)):
+        fields = {name: value for name, value in msgspec.structs.asdict(entry).items() if value}
+        text = "".join(f"  {name}: {_quoted(value)}\n" for name, value in fields.items())
+        lines.append(f"- {text[2:]}")
+    return "".join(lines) if entries else f"{HEADER}[]\n"
+
+
+def add(entries: Sequence[Dismissal], new: Dismissal) -> tuple[Dismissal, ...]:
+    """The entries with one more, which takes the place of one with its key."""
+    return (*remove(entries, new.key), new)
+
+
+def remove(entries: Sequence[Dismissal], key: str) -> tuple[Dismissal, ...]:
+    return tuple(entry for entry in entries if entry.key != key)
+
+
+def _quoted(text: str) -> str:
+    """A scalar in double quotes (YAML 1.2 §7.3.1), which holds any text in one line."""
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"').encode("utf-8", "replace").decode()
+    signs = (sign if sign.isprintable() else f"\\U{ord(sign):08x}" for sign in escaped)
+    return f'"{"".join(signs)}"'

@@ -1,0 +1,168 @@
+"""Effective settings: flags > environment > repository file > user file > defaults."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+
+from reviewbot.config.settings import PanelistSettings, Settings
+from reviewbot.config.toml import read_toml
+from reviewbot.config.values import Key, dotted, read_values, require
+from reviewbot.config.yaml import Node, read_yaml
+from reviewbot.errors import ConfigError
+from reviewbot.text.plain import plain
+from reviewbot.text.secrets import redact
+
+LayerKind = Literal["user", "repository", "environment", "flags"]
+PRECEDENCE: tuple[LayerKind, ...] = ("user", "repository", "environment", "flags")
+
+# What the file of a repository may say about a section, or key: "lower" only values below those of
+# the user file and the defaults, "operator" nothing. All else it may set.
+WHO_MAY_SET: Mapping[str, Literal["lower", "operator"]] = {
+    "limits": "lower",
+    "sandbox": "operator",
+}
+PREFIX = "REVIEWBOT_"
+FLAGS = {
+    "limits.cost_usd": "--max-cost-usd",
+    "limits.seconds": "--timeout",
+    "sandbox.kind": "--sandbox",
+}
+
+
+class Layer(Struct, frozen=True):
+    """What one source says. `name` is the file as the user would write it."""
+
+    name: str
+    kind: LayerKind
+    values: Node
+
+    def where(self, key: Key, line: int | None) -> str:
+        if self.kind == "environment":
+            return PREFIX + "__".join(key).upper()
+        if self.kind == "flags":
+            return FLAGS.get(dotted(key), f"--{key[-1].replace('_', '-')}")
+        prefix = "user file " if self.kind == "user" else ""
+        return f"{prefix}{self.name}:{line}" if line else f"{prefix}{self.name}"
+
+
+class Loaded(Struct, frozen=True):
+    """Settings, and where each comes from.
+
+    Attributes:
+        origins: by dotted key: "default", ".reviewbot.yml:7", "--fail-on", ...
+        notices: a sentence for each value that was given and does not count.
+    """
+
+    settings: Settings
+    origins: Mapping[str, str]
+    notices: tuple[str, ...] = ()
+
+
+def read_layer(name: str, kind: LayerKind, content: bytes) -> Layer:
+    """A file: `[tool.reviewbot]` of one whose name ends in .toml, else YAML. Raises ConfigError."""
+    read = read_toml if name.endswith(".toml") else read_yaml
+    return Layer(name, kind, read(content, name))
+
+
+def environment_layer(variables: Mapping[str, str]) -> Layer:
+    """`REVIEWBOT_REVIEW__FAIL_ON` sets `review.fail_on`; an empty variable says nothing."""
+    values = {
+        tuple(name.removeprefix(PREFIX).lower().split("__")): text
+        for name, text in variables.items()
+        if name.startswith(PREFIX) and "__" in name and text
+    }
+    return Layer("environment", "environment", _node(_nested(values)))
+
+
+def flag_layer(values: Mapping[str, object]) -> Layer:
+    """Values by dotted key, for example {"review.fail_on": "high"}; None is a flag not given."""
+    given = {tuple(key.split(".")): value for key, value in values.items() if value is not None}
+    return Layer("flags", "flags", _node(_nested(given)))
+
+
+def load_settings(layers: Sequence[Layer]) -> Loaded:
+    """Put layers, in any order, on top of each other. Of several repository files the first counts.
+
+    Raises ConfigError.
+    """
+    values = dict(_leaves(msgspec.to_builtins(Settings())))
+    origins = dict.fromkeys(values, "default")
+    given: dict[Key, object] = {}
+    notices: list[str] = []
+    repository = ""
+    for layer in sorted(layers, key=lambda layer: PRECEDENCE.index(layer.kind)):
+        is_text = layer.kind == "environment"
+        found = list(read_values(layer.values, Settings, (), layer.where, is_text=is_text))
+        if layer.kind == "repository" and found:
+            if repository:
+                notices.append(f"{layer.name} does not count, because {repository} exists.")
+                continue
+            repository = layer.name
+        for key, value, line in found:
+            place = layer.where(key, line)
+            limit = WHO_MAY_SET.get(key[0]) if layer.kind == "repository" else None
+            if limit == "operator":
+                hint = "Set it in the user file, the environment or with a flag."
+                raise ConfigError(f"{place}: a repository may not set {dotted(key)}", hint=hint)
+            if limit == "lower" and _exceeds(value, values[key]):
+                stays = f"{values[key]} ({origins[key]}) stays"
+                notices.append(f"{place}: a repository may only lower {dotted(key)}; {stays}.")
+                continue
+            values[key] = given[key] = value
+            origins[key] = place
+    for panelist in dict.fromkeys(key[:-1] for key in given if key[0] in ("panel", "moderator")):
+        fields = {key[-1]: value for key, value in given.items() if key[:-1] == panelist}
+        require(PanelistSettings, fields, panelist, origins[(*panelist, next(iter(fields)))])
+    settings = msgspec.convert(_nested(given) or {}, Settings)
+    keys = [key for key, _ in _leaves(msgspec.to_builtins(settings))]
+    return Loaded(
+        settings, {dotted(key): origins.get(key, "default") for key in keys}, tuple(notices)
+    )
+
+
+def describe(loaded: Loaded) -> list[tuple[str, str, str]]:
+    """(key, value, origin) of every setting; secrets in values are redacted."""
+    rows = []
+    for key, value in _leaves(msgspec.to_builtins(loaded.settings)):
+        text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+        rows.append((dotted(key), plain(redact(text)[0]), loaded.origins[dotted(key)]))
+    return rows
+
+
+def _exceeds(value: object, most: object) -> bool:
+    return isinstance(value, int | float) and isinstance(most, int | float) and value > most
+
+
+def _leaves(value: object, key: Key = ()) -> Iterator[tuple[Key, object]]:
+    """The values below a mapping by key. Lists, and a mapping without entries, are values."""
+    if isinstance(value, dict) and value:
+        for name, inner in value.items():
+            yield from _leaves(inner, (*key, name))
+    else:
+        yield key, value
+
+
+def _nested(values: Mapping[Key, object]) -> object:
+    """The reverse of `_leaves`."""
+    if () in values:
+        return values[()]
+    names = dict.fromkeys(key[0] for key in values)
+    return {
+        name: _nested({key[1:]: value for key, value in values.items() if key[0] == name})
+        for name in names
+    }
+
+
+def _node(value: object) -> Node:
+    if isinstance(value, dict):
+        return Node({name: _node(inner) for name, inner in value.items()})
+    if isinstance(value, list | tuple):
+        return Node(tuple(map(_node, value)))
+    if value is None or isinstance(value, str | int | float):
+        return Node(value)
+    raise TypeError(f"{type(value).__name__} is no configuration value")

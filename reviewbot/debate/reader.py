@@ -1,0 +1,141 @@
+"""Read what models write: JSON that may be wrapped, half right, or wrong in small things."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
+
+import msgspec
+from msgspec import Struct
+
+Item = TypeVar("Item", bound=Struct)
+
+MAX_LENGTH = 400_000
+MAX_TEXT = 4_000
+MAX_SOURCE = 20_000
+THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
+FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL)
+FIRST_NUMBER = re.compile(r"\d{1,7}")
+# What models say instead of the words that they were asked to use.
+SYNONYMS: Mapping[str, Mapping[str, str]] = {
+    "severity": {
+        **{"blocker": "critical", "severe": "high", "major": "high", "error": "high"},
+        **{"moderate": "medium", "normal": "medium", "warning": "medium"},
+        **{"minor": "low", "info": "low", "trivial": "low", "nit": "low", "informational": "low"},
+    },
+    "category": {
+        **{"bug": "correctness", "logic": "correctness", "error": "correctness"},
+        **{"concurrency": "correctness", "reliability": "correctness", "data": "correctness"},
+        **{"perf": "performance", "resources": "performance", "cost": "performance"},
+        **{"style": "maintainability", "design": "maintainability", "api": "maintainability"},
+        **{"test": "tests", "testing": "tests", "docs": "documentation", "doc": "documentation"},
+        **{"vulnerability": "security"},
+    },
+    "stance": {
+        **{"yes": "real", "true": "real", "confirmed": "real", "valid": "real"},
+        **{"no": "not_real", "false": "not_real", "refuted": "not_real", "invalid": "not_real"},
+        **{"unknown": "unsure", "uncertain": "unsure", "undecided": "unsure"},
+    },
+}
+
+
+def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], list[str]]:
+    """The usable items of the list `field`, and the texts of the others.
+
+    Raises ValueError if there is no such list.
+    """
+    items: list[Item] = []
+    malformed: list[str] = []
+    for raw in find_list(text, field):
+        try:
+            value = msgspec.json.decode(raw, type=dict[str, Any])
+            items.append(msgspec.convert(_normalised(value), type_, strict=False))
+        except (msgspec.MsgspecError, RecursionError):
+            malformed.append(bytes(raw).decode()[:MAX_TEXT])
+    return items, malformed
+
+
+def find_list(text: str, field: str) -> list[msgspec.Raw]:
+    """The list in the first JSON document of a text that has it. Raises ValueError."""
+    if len(text) > MAX_LENGTH:
+        raise ValueError(f"the answer is longer than {MAX_LENGTH} characters")
+    for candidate in _candidates(text):
+        try:
+            document = msgspec.json.decode(candidate, type=dict[str, msgspec.Raw])
+            if field in document:
+                return msgspec.json.decode(document[field], type=list[msgspec.Raw])
+        except (msgspec.DecodeError, RecursionError):
+            pass
+        try:
+            return msgspec.json.decode(candidate, type=list[msgspec.Raw])
+        except (msgspec.DecodeError, RecursionError):
+            continue
+    raise ValueError(f'the answer is not JSON with a list "{field}"')
+
+
+def _candidates(text: str) -> Iterator[str]:
+    """The document itself, or what stands in a fence, or between the outermost brackets."""
+    text = THOUGHTS.sub("", text).strip()
+    yield text
+    yield from FENCE.findall(text)
+    for start, end in ("{}", "[]"):
+        first, last = text.find(start), text.rfind(end)
+        if 0 <= first < last:
+            yield text[first : last + 1]
+
+
+def _normalised(value: dict[str, Any]) -> dict[str, Any]:
+    return {key: REPAIRS.get(key, _text)(value[key], key) for key in value}
+
+
+def _text(value: Any, key: str) -> Any:
+    limit = MAX_SOURCE if key == "source" else MAX_TEXT
+    return value[:limit] if isinstance(value, str) else value
+
+
+def _word(value: Any, key: str) -> Any:
+    if not isinstance(value, str):
+        return value
+    word = value.strip().lower().replace("-", "_").replace(" ", "_")
+    return SYNONYMS[key].get(word, word)
+
+
+def _line(value: Any, _: str) -> Any:
+    """The first number of "12", "12-14", "L12" or [12, 14]."""
+    number = FIRST_NUMBER.search(str(value))
+    return int(number[0]) if number else value
+
+
+def _citations(value: Any, _: str) -> Any:
+    return (
+        [citation_of(item) for item in value] if isinstance(value, list) else [citation_of(value)]
+    )
+
+
+def citation_of(value: Any) -> str:
+    """`path:line` or the id of a result, also if it came as an object, or with more words."""
+    if isinstance(value, dict):
+        value = f"{value.get('path', '')}:{_line(value.get('line', ''), '')}"
+    words = str(value).strip().strip("`").split()
+    return re.sub(r"(:\d+)[-\u2013:].*$", r"\1", words[0].rstrip(",.;")) if words else ""
+
+
+def _reproduction(value: Any, _: str) -> Any:
+    """A test as an object; an empty one is none, and a bare text is Python."""
+    if isinstance(value, str):
+        value = {"language": "python", "source": value}
+    if not isinstance(value, dict) or not str(value.get("source") or "").strip():
+        return None
+    source = FENCE.sub(r"\1", str(value["source"]))[:MAX_SOURCE]
+    return {"language": str(value.get("language") or "python").lower(), "source": source}
+
+
+REPAIRS: Mapping[str, Callable[[Any, str], Any]] = {
+    "severity": _word,
+    "category": _word,
+    "stance": _word,
+    "line": _line,
+    "citations": _citations,
+    "reproduction": _reproduction,
+}

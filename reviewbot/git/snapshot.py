@@ -1,0 +1,153 @@
+"""The index and the work tree as trees of the private repository.
+
+Nothing of the user's repository changes. Filters (`filter.*.clean`, git-lfs) do not run, because
+the private repository does not know them.
+"""
+
+from __future__ import annotations
+
+import os
+import pwd
+import shutil
+import stat
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+
+from reviewbot.errors import GitError, UsageError
+from reviewbot.git.place import Place
+from reviewbot.git.process import ENVIRONMENT, Git, decode_name
+
+MAX_UNTRACKED_BYTES = 1 << 20
+MAX_UNTRACKED_FILES = 2_000
+MAX_NOTES = 20
+PATHS_HINT = "paths are written as for git log, relative to the current folder: see gitglossary(7)"
+# What of the user's configuration decides which files a work tree has, and what git would commit
+# of them. None of it starts a program.
+CONVERSIONS = {
+    "core.autocrlf",
+    "core.eol",
+    "core.excludesfile",
+    "core.filemode",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+}
+
+
+async def snapshot_index(place: Place, index_file: Path | None) -> str:
+    """The tree of the index. Raises GitError if it has conflicts."""
+    git = await _work_tree_git(place, index_file)
+    return await _write_tree(git)
+
+
+async def snapshot_work_tree(place: Place, index_file: Path | None) -> tuple[str, tuple[str, ...]]:
+    """The tree of the work tree, untracked files included unless git ignores them, and notes."""
+    git = await _work_tree_git(place, index_file)
+    changed = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
+    untracked = await git("ls-files", "-z", "--others", "--exclude-standard")
+    kept, notes = _choose(place, untracked.split(b"\0")[:-1])
+    if names := changed + b"".join(name + b"\0" for name in kept):
+        await git("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=names)
+    return await _write_tree(git), notes
+
+
+async def match_paths(place: Place, base: str, head: str, paths: Sequence[str]) -> frozenset[str]:
+    """Names of the files that differ and match one of the pathspecs. Raises UsageError."""
+    git = Git(place.directory, environment=_environment(place)) if place.root else place.git
+    command = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head, "--", *paths)
+    try:
+        names = await git(*command)
+    except GitError as error:
+        raise UsageError(f"the paths cannot be used: {error}", hint=PATHS_HINT) from error
+    return frozenset(map(decode_name, names.split(b"\0")[:-1]))
+
+
+async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
+    """git in the work tree, with a copy of the index.
+
+    The copy is as old as the index: by its age git knows which files may have changed unseen in the
+    same second (https://git-scm.com/docs/racy-git).
+    """
+    if place.root is None:
+        raise GitError(
+            f"{place.git_directory} has no work tree here, so there is no uncommitted work",
+            hint="name a commit, A..B or A...B",
+        )
+    index = place.root / index_file if index_file else place.git_directory / "index"
+    (place.private / "index").unlink(missing_ok=True)
+    with suppress(FileNotFoundError):  # nothing was added yet
+        shutil.copy2(index, place.private / "index")
+    for shared in place.git_directory.glob("sharedindex.*"):
+        shutil.copy2(shared, place.private / shared.name)
+    home = _home()
+    settings = await _conversions(place, home)
+    options = (word for name, value in settings.items() for word in ("-c", f"{name}={value}"))
+    git = Git(place.root, environment=_environment(place) | home, options=tuple(options))
+    if unmerged := (await git("ls-files", "-z", "--unmerged")).split(b"\0")[0]:
+        path = decode_name(unmerged.partition(b"\t")[2])
+        raise GitError(
+            f"the index has unresolved conflicts, for example in {path}",
+            hint="resolve them and run git add, then try again",
+        )
+    return git
+
+
+async def _write_tree(git: Git) -> str:
+    return (await git("write-tree", "--missing-ok")).decode("ascii").strip()
+
+
+def _environment(place: Place) -> dict[str, str]:
+    return ENVIRONMENT | {
+        "GIT_DIR": str(place.private),
+        "GIT_WORK_TREE": str(place.root),
+        "GIT_INDEX_FILE": str(place.private / "index"),
+    }
+
+
+def _home() -> dict[str, str]:
+    """Where the user's own rules for ignored files are. They keep private files out of a review."""
+    with suppress(KeyError):
+        return {"HOME": pwd.getpwuid(os.getuid()).pw_dir}
+    return {}
+
+
+async def _conversions(place: Place, home: Mapping[str, str]) -> dict[str, str]:
+    hidden = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
+    environment = {name: value for name, value in ENVIRONMENT.items() if name not in hidden}
+    environment |= {**home, "GIT_DIR": str(place.git_directory)}
+    listed = await Git(place.git_directory, environment=environment)("config", "--null", "--list")
+    pairs = (os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0"))
+    return {
+        name: value if is_set else "true" for name, is_set, value in pairs if name in CONVERSIONS
+    }
+
+
+def _choose(place: Place, names: Sequence[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
+    """Untracked files that are reviewed, and notes about the others."""
+    kept, notes = [], []
+    for name in names:
+        if reason := _unfit(Path(place.root or "", os.fsdecode(name))):
+            notes.append(f"The untracked file {decode_name(name)} was left out: it {reason}.")
+        else:
+            kept.append(name)
+    if (more := len(notes) - MAX_NOTES) > 0:
+        notes[MAX_NOTES:] = [f"{more} more untracked files were left out."]
+    if (more := len(kept) - MAX_UNTRACKED_FILES) > 0:
+        notes.append(f"{more} of {len(kept)} untracked files were left out: they are too many.")
+    return kept[:MAX_UNTRACKED_FILES], tuple(notes)
+
+
+def _unfit(path: Path) -> str:
+    """Why an untracked file cannot be reviewed; "" if it can."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return "cannot be read"
+    if stat.S_ISDIR(status.st_mode):
+        return "is a repository of its own"
+    if stat.S_ISLNK(status.st_mode):
+        return ""
+    if not stat.S_ISREG(status.st_mode) or not os.access(path, os.R_OK):
+        return "cannot be read"
+    return "is larger than 1 MiB" if status.st_size > MAX_UNTRACKED_BYTES else ""

@@ -1,0 +1,135 @@
+"""Write a git tree as files, wherever its author tries to put them.
+
+`git archive` and `git checkout-index` would obey attributes of the tree and run filters.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import BinaryIO
+
+from msgspec import Struct
+
+from reviewbot.errors import GitError
+from reviewbot.git.process import MISSING_HINT
+
+# Deeper trees cannot be removed again: shutil.rmtree calls itself for each level.
+MAX_DEPTH = 100
+# Linux follows no more symbolic links than this for one path.
+MAX_LINKS = 40
+MAX_LINK_BYTES = 4_096
+CHUNK = 1_000_000
+NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+
+
+class Entry(Struct, frozen=True):
+    """A file of a tree: "100644" and "100755" are regular, "120000" is a symbolic link."""
+
+    mode: str
+    blob: str
+    path: str
+
+
+async def write_files(folder: Path, entries: Sequence[Entry], blobs: BinaryIO) -> None:
+    """Write entries into a new folder, links last.
+
+    Links that leave the folder are left out.
+
+    Args:
+        blobs: what `git cat-file --batch` printed for the entries.
+    """
+    folder.mkdir(parents=True)
+    links: dict[str, str] = {}
+    made: set[str] = set()
+    for number, (entry, size) in enumerate(read_blobs(entries, blobs)):
+        if number % 100 == 0:
+            await asyncio.sleep(0)  # writing holds up neither a deadline nor other tasks
+        target = _prepare(folder, entry.path, made)
+        if entry.mode == "120000":
+            links[entry.path] = os.fsdecode(blobs.read(min(size, MAX_LINK_BYTES)))
+            continue
+        try:
+            permissions = 0o755 if entry.mode == "100755" else 0o644
+            with os.fdopen(os.open(target, NEW_FILE, permissions), "wb") as file:
+                while size and (chunk := blobs.read(min(size, CHUNK))):
+                    file.write(chunk)
+                    size -= len(chunk)
+        except OSError as error:
+            raise _unwritable(entry.path, error) from error
+    for path, link in links.items():
+        if stays_inside(path, links):
+            try:
+                (folder / path).symlink_to(link)
+            except OSError as error:
+                raise _unwritable(path, error) from error
+
+
+def read_blobs(entries: Sequence[Entry], blobs: BinaryIO) -> Iterator[tuple[Entry, int]]:
+    """Stand at the content of each entry in turn, and say how many bytes it has.
+
+    Raises GitError if the repository lacks one.
+    """
+    for entry in entries:
+        *_, size = blobs.readline().split()  # ID, "blob" and size, or ID and "missing"
+        if not size.isdigit():
+            message = f"{entry.path!r} cannot be read: the repository lacks blob {entry.blob}"
+            raise GitError(message, hint=MISSING_HINT)
+        end = blobs.tell() + int(size)
+        yield entry, int(size)
+        blobs.seek(end + 1)
+
+
+def stays_inside(path: str, links: Mapping[str, str]) -> bool:
+    """Whether a symbolic link, and each link on its way, leads nowhere outside of the tree.
+
+    Args:
+        links: the target of each link of the tree, by path.
+    """
+    here = path.split("/")[:-1]
+    todo = links[path].split("/")[::-1]
+    followed = 1
+    if links[path].startswith("/") or "\0" in links[path]:
+        return False
+    while todo:
+        part = todo.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            if not here:
+                return False
+            here.pop()
+            continue
+        here.append(part)
+        if (target := links.get("/".join(here))) is not None:
+            followed += 1
+            if followed > MAX_LINKS or target.startswith("/"):
+                return False
+            here.pop()
+            todo.extend(target.split("/")[::-1])
+    return True
+
+
+def _prepare(folder: Path, path: str, made: set[str]) -> str:
+    """Make the folders above a path. A tree made by hand may name any path."""
+    parts = path.split("/")
+    parent = path.rpartition("/")[0]
+    if any(part in ("", ".", "..") or part.lower() == ".git" for part in parts):
+        raise GitError(f"the tree has an entry outside of itself: {path!r}")
+    if len(parts) > MAX_DEPTH:
+        raise GitError(f"the tree has more than {MAX_DEPTH} levels: {path!r}")
+    if parent not in made:
+        try:
+            (folder / parent).mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise _unwritable(path, error) from error
+        made.add(parent)
+    return f"{folder}/{path}"
+
+
+def _unwritable(path: str, error: OSError) -> GitError:
+    hint = "free some space, or set TMPDIR" if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
+    return GitError(f"{path!r} cannot be written: {error.strerror}", hint=hint)

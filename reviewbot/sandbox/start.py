@@ -1,0 +1,154 @@
+"""What every sandbox does with a job: its files, its words, its end."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sysconfig
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+from tempfile import TemporaryDirectory
+
+from msgspec.structs import replace
+
+from reviewbot.errors import SandboxError
+from reviewbot.process import LimitExceeded, run_process
+from reviewbot.sandbox.job import COMMAND_NOT_FOUND, KILLED, Completed, Job, Limits
+
+# Programs look up their own user and localhost.
+ETC = {
+    "passwd": "user:x:1000:1000::/tmp:/bin/sh\nroot:x:0:0::/root:/bin/sh\n",
+    "group": "user:x:1000:\nroot:x:0:\n",
+    "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
+}
+OWN_PACKAGES = sysconfig.get_path("purelib")
+# Says on the way that the sandbox is ready; the rest is the command's own output.
+STARTED = b"reviewbot: started\n"
+COPY_TREE = 'cp -R /tree/. /overlay/. . && printf "reviewbot: started\\n" >&2 && '
+
+
+@contextmanager
+def job_files(job: Job, parent: Path) -> Iterator[Path]:
+    """A folder with `overlay` for the extra files, `tools`, `etc`, and an empty file `report`.
+
+    Other users may read them and write the report, if they may enter this folder. Raises
+    SandboxError if the name of a file leads out of its folder.
+    """
+    with TemporaryDirectory(prefix="job-", dir=parent) as name:
+        scratch = Path(name)
+        parts = {"overlay": job.extra_files, "tools": job.tool_files, "etc": ETC}
+        for part, texts in parts.items():
+            (scratch / part).mkdir()
+            for path, text in texts.items():
+                if path.startswith("/") or ".." in PurePosixPath(path).parts:
+                    raise SandboxError(f"a job has a file outside of its tree: {path!r}")
+                (scratch / part / path).parent.mkdir(parents=True, exist_ok=True)
+                (scratch / part / path).write_bytes(text.encode(errors="replace"))
+            let_others_read(scratch / part)
+        (scratch / "report").touch()
+        (scratch / "report").chmod(0o666)
+        yield scratch
+
+
+def let_others_read(folder: Path) -> None:
+    """Give other users access to a folder that was written under a strict umask."""
+    if folder.stat().st_mode & 0o005 == 0o005:
+        return
+    for place, _, names in os.walk(folder):
+        Path(place).chmod(0o755)
+        for path in (Path(place, name) for name in names):
+            if not path.is_symlink():
+                path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
+
+
+def read_report(path: Path, limit: int) -> bytes | None:
+    """What a job wrote into its report, at most `limit` bytes; None if it is no regular file."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(limit) or None if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
+
+
+def command_of(job: Job, *, python: str, own_python: str, own_ruff: str) -> list[str]:
+    """The command, with the path of its program."""
+    programs = {"{python}": python, "{own_python}": own_python, "{own_ruff}": own_ruff}
+    program, *arguments = job.command
+    return [programs.get(program, program), *arguments]
+
+
+def variables_of(
+    job: Job, path: Sequence[str], home: str, project: str, others: Mapping[str, str]
+) -> dict[str, str]:
+    """All variables of a job; it inherits none."""
+    return {
+        "PATH": ":".join(path),
+        "HOME": home,
+        "LANG": "C.UTF-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        **others,
+        **{
+            name: text.replace("{project}", project).replace("{own_packages}", OWN_PACKAGES)
+            for name, text in job.environment.items()
+        },
+    }
+
+
+async def run_command(
+    command: Sequence[str],
+    *,
+    environment: Mapping[str, str],
+    seconds: float,
+    limits: Limits,
+    folder: Path | None = None,
+    watch: Callable[[int], None] | None = None,
+) -> Completed:
+    """Run a command within the limits of time and output, and say how it ended."""
+    started = time.monotonic()
+    seconds = min(seconds, limits.seconds)
+    try:
+        ended = await run_process(
+            command,
+            environment=environment,
+            seconds=seconds,
+            max_output=limits.output,
+            max_flood=16 * limits.output,
+            folder=folder,
+            watch=watch,
+        )
+    except (TimeoutError, LimitExceeded) as error:
+        reason = str(error) or f"took longer than {seconds:.0f} s"
+        duration = round(time.monotonic() - started, 2)
+        return Completed(outcome="stopped", reason=reason, seconds=duration)
+    except FileNotFoundError:
+        reason = "not installed"
+        return Completed(outcome="not_run", reason=reason, exit_code=COMMAND_NOT_FOUND)
+    except OSError as error:  # for example, the command names too many files
+        return Completed(outcome="not_run", reason=f"it did not start: {error.strerror}")
+    return Completed(
+        outcome="ended",
+        exit_code=ended.exit_code,
+        stdout=ended.stdout,
+        stderr=ended.stderr,
+        is_cut=ended.is_cut,
+        seconds=round(time.monotonic() - started, 2),
+    )
+
+
+def after_start(completed: Completed) -> Completed:
+    """What a command behind a wall became, given how the wall and the command ended."""
+    if completed.outcome != "ended":
+        return completed
+    if not completed.stderr.startswith(STARTED):
+        reason = completed.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        return Completed(outcome="not_run", reason=f"the sandbox did not start: {reason}")
+    if completed.exit_code == COMMAND_NOT_FOUND:
+        reason = "not installed"
+        return Completed(outcome="not_run", reason=reason, exit_code=COMMAND_NOT_FOUND)
+    if completed.exit_code in KILLED:
+        reason = "was killed: perhaps memory ran out"
+        return replace(completed, outcome="stopped", reason=reason, exit_code=None)
+    return replace(completed, stderr=completed.stderr.removeprefix(STARTED))

@@ -1,0 +1,152 @@
+"""What a file is by its path. Tables, to be read and argued with."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import translate
+from typing import Literal
+
+FileClass = Literal[
+    "source", "test", "fixture", "documentation", "data", "lock", "generated", "vendored"
+]
+
+# Language: what starts a comment, and extensions or (without a dot) whole names in lower case.
+LANGUAGES = {
+    "python": ("#", ".py .pyi .pyw .pyx .pxd"),
+    "javascript": ("// /*", ".js .jsx .mjs .cjs"),
+    "typescript": ("// /*", ".ts .tsx .mts .cts"),
+    "vue": ("// /* <!--", ".vue"),
+    "svelte": ("// /* <!--", ".svelte"),
+    "go": ("// /*", ".go"),
+    "rust": ("// /*", ".rs"),
+    "java": ("// /*", ".java"),
+    "kotlin": ("// /*", ".kt .kts"),
+    "scala": ("// /*", ".scala .sc"),
+    "groovy": ("// /*", ".groovy .gradle jenkinsfile"),
+    "c": ("// /*", ".c .h"),
+    "cpp": ("// /*", ".cc .cpp .cxx .hh .hpp .hxx"),
+    "objective-c": ("// /*", ".m .mm"),
+    "csharp": ("// /*", ".cs"),
+    "swift": ("// /*", ".swift"),
+    "dart": ("// /*", ".dart"),
+    "ruby": ("#", ".rb .rake .gemspec gemfile rakefile podfile fastfile vagrantfile"),
+    "php": ("// # /*", ".php .phtml"),
+    "perl": ("#", ".pl .pm .t"),
+    "lua": ("--", ".lua"),
+    "r": ("#", ".r"),
+    "elixir": ("#", ".ex .exs"),
+    "shell": ("#", ".sh .bash .zsh .ksh .bats .envrc .bashrc .bash_profile .profile .zshrc"),
+    "powershell": ("#", ".ps1 .psm1 .psd1"),
+    "sql": ("-- /*", ".sql"),
+    "terraform": ("# // /*", ".tf .hcl"),
+    "dockerfile": ("#", ".dockerfile dockerfile containerfile"),
+    "makefile": ("#", ".mk makefile gnumakefile justfile"),
+    "cmake": ("#", ".cmake cmakelists.txt"),
+    "html": ("<!--", ".html .htm"),
+    "css": ("/*", ".css"),
+    "scss": ("// /*", ".scss .sass .less"),
+    "markdown": ("<!--", ".md .mdx .markdown"),
+    "yaml": ("#", ".yml .yaml"),
+    "toml": ("#", ".toml"),
+    "ini": ("# ;", ".ini .cfg .conf .properties"),
+    "json": ("", ".json .jsonc .json5"),
+    "xml": ("<!--", ".xml .xsl .xsd .svg"),
+}
+LANGUAGE_OF = {name: key for key, (_, names) in LANGUAGES.items() for name in names.split()}
+
+
+def _names(globs: str) -> re.Pattern[str]:
+    """Globs for a name in lower case."""
+    return re.compile("|".join(map(translate, globs.split())))
+
+
+VENDORED_FOLDER = _names("""
+    vendor _vendor third_party third-party node_modules bower_components jspm_packages pods
+    site-packages .venv .yarn
+""")
+TEST_FOLDER = _names("test tests spec specs __tests__ e2e")
+FIXTURE_FOLDER = _names("testdata test-data test_data __snapshots__ __fixtures__")
+# Fixtures only below a folder of tests: elsewhere they are part of the program.
+FIXTURE_FOLDER_OF_TESTS = _names(
+    "data fixture fixtures snapshots golden goldens cassettes resources samples"
+)
+LOCK = _names("""
+    package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
+    poetry.lock uv.lock pipfile.lock pdm.lock pixi.lock conda-lock.yml pylock.toml pylock.*.toml
+    cargo.lock go.sum go.work.sum composer.lock gemfile.lock gems.locked mix.lock rebar.lock
+    pubspec.lock podfile.lock package.resolved cartfile.resolved packages.lock.json paket.lock
+    project.assets.json gradle.lockfile buildscript-gradle.lockfile flake.lock
+    .terraform.lock.hcl chart.lock module.bazel.lock cabal.project.freeze stack.yaml.lock
+    conan.lock buf.lock manifest.toml renv.lock cpanfile.snapshot
+""")
+GENERATED = _names("""
+    *_pb2.py *_pb2.pyi *_pb2_grpc.py *.pb.go *.pb.gw.go *.pb.cc *.pb.h *_pb.js *_pb.d.ts
+    *_grpc_pb.js *.g.dart *.freezed.dart *.designer.cs *.generated.* *.min.js *.min.mjs *.min.css
+    *-min.js *.js.map *.mjs.map *.css.map *.bundle.js
+""")
+FIXTURE = _names("*.snap *.golden *.approved.txt *.received.txt")
+DATA = _names("""
+    requirements*.txt constraints*.txt robots.txt *.json *.jsonc *.json5 *.jsonl *.ndjson *.yml
+    *.yaml *.toml *.ini *.cfg *.conf *.properties *.xml *.xsd *.svg *.csv *.tsv *.parquet *.po
+    *.pot *.mo *.xlf *.arb *.strings *.srt *.plist *.lock *.log *.diff *.patch *.pem *.crt
+    *.png *.jpg *.jpeg *.gif *.webp *.avif *.bmp *.ico *.icns *.tif *.tiff *.psd *.pdf *.mp3
+    *.mp4 *.wav *.ogg *.webm *.mov *.ttf *.otf *.woff *.woff2 *.eot *.zip *.gz *.tgz *.bz2 *.xz
+    *.zst *.7z *.tar *.jar *.whl *.so *.dll *.dylib *.exe *.a *.o *.class *.pyc *.wasm *.bin
+    *.dat *.db *.sqlite *.sqlite3 *.pkl *.npy *.npz *.onnx *.pt *.doc *.docx *.xls *.xlsx *.ppt
+    *.pptx *.odt *.ods codeowners py.typed version go.mod
+""")
+DOCUMENTATION = _names("""
+    *.md *.mdx *.markdown *.rst *.adoc *.asciidoc *.txt *.org *.tex *.bib license* licence*
+    copying* notice* authors* contributors* changelog changes history readme
+""")
+TEST = _names("test_* conftest.py *_test.* *.test.* *.spec.* *_spec.* *.cy.*")
+# `FooTest.java` is a test, `latest.java` is not: case counts.
+TEST_CLASS = re.compile(r".*[a-z0-9](?:Test|Tests|Spec|IT)\.(?:java|kt|scala|groovy|cs|swift|php)")
+# These say what runs on a build server, so somebody has to look at them.
+WORKFLOW = re.compile(
+    r"\.github/(?:workflows|actions)/.*\.ya?ml|(?:.*/)?action\.ya?ml|\.gitlab-ci\.yml"
+    r"|\.circleci/config\.yml|azure-pipelines\.ya?ml",
+    re.DOTALL,
+)
+
+
+def classify(path: str) -> FileClass:
+    """A path that no table knows is `source`, so that nobody takes it for reviewed.
+
+    Documentation, data, lock files and what is generated or vendored need no reviewer; fixtures
+    may hold faults on purpose.
+    """
+    *folders, name = path.lower().split("/")
+    tests = next((at for at, folder in enumerate(folders) if TEST_FOLDER.match(folder)), None)
+    language = language_of(path)
+    if any(map(VENDORED_FOLDER.match, folders)):
+        return "vendored"
+    if LOCK.match(name):
+        return "lock"
+    if GENERATED.match(name):
+        return "generated"
+    if any(map(FIXTURE_FOLDER.match, folders)) or FIXTURE.match(name):
+        return "fixture"
+    if tests is not None and any(map(FIXTURE_FOLDER_OF_TESTS.match, folders[tests:])):
+        return "fixture"
+    if WORKFLOW.fullmatch(path.lower()):
+        return "source"
+    if DATA.match(name) or (name.startswith(".") and language is None):
+        return "data"
+    if DOCUMENTATION.match(name) and language in (None, "markdown"):
+        return "documentation"
+    if tests is not None or TEST.match(name) or TEST_CLASS.fullmatch(path.rpartition("/")[2]):
+        return "test"
+    return "source"
+
+
+def language_of(path: str) -> str | None:
+    """The language of a file, for example "python" or "shell", by its name or extension."""
+    name = path.rpartition("/")[2].lower()
+    stem, dot, extension = name.rpartition(".")
+    return LANGUAGE_OF.get(name) or LANGUAGE_OF.get(dot + extension) or LANGUAGE_OF.get(stem)
+
+
+def comment_marks(language: str | None) -> tuple[str, ...]:
+    """What starts a comment, for example ("//", "/*"); nothing for a language without comments."""
+    return tuple(LANGUAGES[language][0].split()) if language in LANGUAGES else ()

@@ -1,0 +1,110 @@
+"""Characters that a reader does not see, or that change the order of what is seen.
+
+See https://trojansource.codes and Unicode's default ignorable characters (UAX #44). Emoji
+sequences, joiners beside letters of scripts that need them, and a leading byte order mark are
+normal.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Literal
+
+from msgspec import Struct
+
+HiddenKind = Literal["bidi", "zero_width", "tag", "filler", "control"]
+
+
+class Hidden(Struct, frozen=True):
+    """A hidden character at `text[offset]`; `name` is that of Unicode."""
+
+    kind: HiddenKind
+    codepoint: int
+    name: str
+    offset: int
+
+
+CHARACTERS: dict[HiddenKind, str] = {
+    "bidi": "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069",
+    "zero_width": "\u00ad\u034f\u180b-\u180f\u200b-\u200d\u2060-\u2065\u206a-\u206f\ufe00-\ufe0f"
+    "\ufeff\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0100-\U000e01ef",
+    "tag": "\U000e0000-\U000e00ff\U000e01f0-\U000e0fff",
+    "filler": "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0",
+    "control": "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff",
+}
+KINDS = [(kind, re.compile(f"[{characters}]")) for kind, characters in CHARACTERS.items()]
+RUN = re.compile(rf"(?:[{''.join(CHARACTERS.values())}]|\r(?!\n|\Z))+")
+
+BYTE_ORDER_MARK, JOINER = "\ufeff", "\u200d"
+EMOJI = re.compile(
+    "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff"
+    "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
+)
+# Right-to-left, Indic and South-East Asian scripts, without the hidden characters among them.
+LETTER = re.compile(
+    "[\u0590-\u061b\u061d-\u109f\u1780-\u17b3\u17b6-\u180a\u1810-\u18af\ufb1d-\ufefc]"
+)
+MARK_OF_SCRIPT = re.compile("[\u034f\u061c\u180b-\u180f\u200c-\u200f]")
+# England, Scotland, Wales: the flags that Unicode writes as a black flag with tags.
+FLAGS = tuple(
+    "".join(chr(0xE0000 + ord(letter)) for letter in f"{region}\x7f")
+    for region in ("gbeng", "gbsct", "gbwls")
+)
+CONTROLS = {0x08: "BACKSPACE", 0x0C: "FORM FEED", 0x0D: "CARRIAGE RETURN", 0x1B: "ESCAPE"}
+
+
+def find_hidden(text: str) -> Iterator[Hidden]:
+    """Every hidden character, in order. Tabs, `\\n` and `\\r\\n` are not hidden."""
+    # Most text is printable ASCII, which this tells many times faster than the pattern.
+    if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
+        return
+    for match in RUN.finditer(text):
+        run = match.group()
+        if run in FLAGS and text[match.start() - 1 : match.start()] == "\N{WAVING BLACK FLAG}":
+            continue
+        for offset, character in enumerate(run, match.start()):
+            # No script and no emoji needs more than two in a row; more can carry hidden text.
+            if len(run) > 2 or not _is_normal(text, offset):
+                codepoint = ord(character)
+                yield Hidden(_kind(character), codepoint, _name(codepoint), offset)
+
+
+def visible(text: str) -> str:
+    """The text with each hidden character written as ⟨U+202E⟩. It keeps its lines."""
+    parts: list[str] = []
+    position = 0
+    for hidden in find_hidden(text):
+        parts += (text[position : hidden.offset], f"⟨U+{hidden.codepoint:04X}⟩")
+        position = hidden.offset + 1
+    return "".join((*parts, text[position:])) if parts else text
+
+
+def _is_normal(text: str, offset: int) -> bool:
+    before, character, after = (
+        text[offset - 1 : offset],
+        text[offset],
+        text[offset + 1 : offset + 2],
+    )
+    if character == BYTE_ORDER_MARK:
+        return offset == 0
+    if MARK_OF_SCRIPT.match(character) and (LETTER.match(before) or LETTER.match(after)):
+        return True
+    if character in "\ufe0e\ufe0f":  # show it as text, as an emoji
+        is_keycap = before in set("0123456789#*") and after == "\u20e3"
+        return is_keycap or EMOJI.match(before) is not None
+    if character == JOINER and EMOJI.match(after):
+        before = text[offset - 2 : offset - 1] if before in ("\ufe0e", "\ufe0f") else before
+        return EMOJI.match(before) is not None
+    return False
+
+
+def _kind(character: str) -> HiddenKind:
+    return next((kind for kind, pattern in KINDS if pattern.match(character)), "control")
+
+
+def _name(codepoint: int) -> str:
+    if 0xD800 <= codepoint <= 0xDFFF:
+        return "UNDECODABLE BYTE"
+    return unicodedata.name(chr(codepoint), CONTROLS.get(codepoint, "UNNAMED CHARACTER"))

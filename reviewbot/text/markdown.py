@@ -1,0 +1,84 @@
+"""Untrusted text in GitHub's Markdown.
+
+The text is not read as Markdown, apart from code in backticks: all else is escaped, and what
+GitHub makes live on its own (@name, #1, https://, a /command) is shown as code, where it is dead.
+"""
+
+from __future__ import annotations
+
+import re
+
+from reviewbot.text.hidden import visible
+from reviewbot.text.plain import ANSI, without_commands
+
+CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+LIVE = re.compile(r"@\w|#\d|://|www\.|mailto:|xmpp:|gh-\d", re.IGNORECASE)
+SLASH_COMMAND = re.compile(r"^(?=/[A-Za-z])", re.MULTILINE)
+# An underscore inside of a word is no emphasis. A pipe is an entity, so that `|` only stands in
+# code, where a table needs `\|` and nothing else may have it.
+SPECIAL = re.compile(r"[\\`*\[\]<~$|]|&(?=[#\w])|(?<![^\W_])_+|_+(?![^\W_])")
+BLOCK_START = re.compile(r">|::|[-+]+(?=\s|$)|=+(?=\s|$)|#{1,6}(?=\s|$)|(\d{1,9})[.)](?=\s|$)")
+LANGUAGE = re.compile(r"[A-Za-z0-9+#-]{0,20}")
+
+
+def inline(text: str) -> str:
+    """One line of prose. In a cell of a table, use `inline(text).replace("|", r"\\|")`."""
+    text = " ".join(visible(ANSI.sub("", text)).split())
+    line = ""
+    position = 0
+    for match in CODE_SPAN.finditer(text):
+        line = _joined(_prose(line, text[position : match.start()]), code(match[2]) or " ")
+        position = match.end()
+    return without_commands(_prose(line, text[position:])).strip()
+
+
+def code(text: str) -> str:
+    """A code span, or nothing for nothing."""
+    content = without_commands(" ".join(visible(ANSI.sub("", text)).split("\n")).strip())
+    if not content:
+        return ""
+    fence = "`" * (_longest_run(content) + 1)
+    padding = " " if content[0] == "`" or content[-1] == "`" else ""
+    return f"{fence}{padding}{content}{padding}{fence}"
+
+
+def block(text: str, language: str = "") -> str:
+    """A block of code. A line that a bot could take for its /command moves by one column."""
+    content = visible(ANSI.sub("", text).replace("\r\n", "\n")).strip("\n")
+    content = SLASH_COMMAND.sub(" ", without_commands(content))
+    fence = "`" * max(3, _longest_run(content) + 1)
+    return f"{fence}{language if LANGUAGE.fullmatch(language) else ''}\n{content}\n{fence}"
+
+
+def _prose(line: str, text: str) -> str:
+    """The line with text that is not code."""
+    for word in re.split(r"(\s+|\]\()", text):
+        is_command = not line and SLASH_COMMAND.match(word) is not None
+        if not is_command and not LIVE.search(word):
+            escaped = SPECIAL.sub(_escape, word)
+            line = _joined(line, escaped if line else BLOCK_START.sub(_escape_block, escaped, 1))
+            continue
+        start = len(word) - len(word.lstrip("([{\"'<"))
+        end = len(word.rstrip(")]}>\"'.,;:!?"))
+        line += SPECIAL.sub(_escape, word[:start])
+        line = _joined(line, code(word[start:end])) + SPECIAL.sub(_escape, word[end:])
+    return line
+
+
+def _joined(line: str, more: str) -> str:
+    """Two runs of backticks beside each other would be one."""
+    return f"{line} {more}" if line.endswith("`") and more.startswith("`") else line + more
+
+
+def _escape(match: re.Match[str]) -> str:
+    return "".join("&#124;" if sign == "|" else f"\\{sign}" for sign in match.group())
+
+
+def _escape_block(match: re.Match[str]) -> str:
+    if match.start():
+        return match.group()
+    return f"{match[1]}\\{match[0][-1]}" if match[1] else f"\\{match[0]}"
+
+
+def _longest_run(text: str) -> int:
+    return max(map(len, re.findall("`+", text)), default=0)

@@ -1,0 +1,164 @@
+"""Known formats of secrets: found, and redacted. Best effort; nothing is guessed by entropy.
+
+Literal anchors are looked for first, so text without secrets costs a few substring searches.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from msgspec import Struct
+
+
+class Secret(Struct, frozen=True):
+    """A secret in a text: `text[start:end]`, and the name of its format."""
+
+    name: str
+    start: int
+    end: int
+
+
+class Format(NamedTuple):
+    """One of the `anchors` (split at spaces) is part of every match of `pattern`.
+
+    The secret is the group `secret` of the pattern, or all of it. A pattern must take linear time
+    on hostile text: what it repeats is bounded, possessive, or cannot be followed by a failure.
+    There is a border only where a character beside it could belong to the token: `x_ghp_…` is one.
+    """
+
+    name: str
+    anchors: str
+    pattern: str
+
+
+PEM_BEGIN = r"-----BEGIN (?:[A-Z0-9]{1,12} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+URL_PART = r"""[^\s/:@"'`<>«»]"""
+
+# Most forms are those of https://github.com/gitleaks/gitleaks/blob/master/config/gitleaks.toml
+FORMATS = (
+    Format("aws-access-key", "AKIA ASIA", r"(?<![A-Z0-9])A[KS]IA[0-9A-Z]{16}(?![A-Z0-9])"),
+    Format(
+        "aws-secret-key",
+        "aws AWS Aws secret_access_key SECRET_ACCESS_KEY SecretAccessKey secretAccessKey",
+        r"(?:(?i:aws)(?=[\w.-]{0,40}(?i:secret|key))|(?i:secret_?access_?key))[\w.-]{0,40}+[\"']?"
+        r"\s{0,4}(?::=|=>|[=:])\s{0,4}[\"']?(?P<secret>[0-9A-Za-z/+]{40})(?![0-9A-Za-z/+=])",
+    ),
+    Format("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", r"gh[pousr]_[A-Za-z0-9]{36,}"),
+    Format("github-token", "github_pat_", r"github_pat_[A-Za-z0-9]{22}_[A-Za-z0-9]{59,}"),
+    Format("gitlab-token", "glpat-", r"glpat-[A-Za-z0-9_-]{20,}"),
+    Format("anthropic-key", "sk-ant-", r"sk-ant-[A-Za-z0-9_-]{20,}"),
+    Format("openrouter-key", "sk-or-", r"sk-or-v1-[0-9a-f]{64}"),
+    Format(
+        "openai-key",
+        "sk-proj- sk-svcacct- sk-admin-",
+        r"sk-(?:proj|svcacct|admin)-[A-Za-z0-9_-]{20,}",
+    ),
+    Format("openai-key", "T3BlbkFJ", r"sk-[A-Za-z0-9]{20}T3BlbkFJ[A-Za-z0-9]{20}"),
+    Format("groq-key", "gsk_", r"gsk_[A-Za-z0-9]{52,}"),
+    Format("google-api-key", "AIza", r"AIza[0-9A-Za-z_-]{35}"),
+    Format("google-oauth-secret", "GOCSPX-", r"GOCSPX-[A-Za-z0-9_-]{28}"),
+    Format(
+        "stripe-key",
+        "sk_live_ rk_live_ sk_test_ rk_test_",
+        r"[sr]k_(?:live|test)_[0-9A-Za-z]{16,}",
+    ),
+    Format("stripe-webhook-secret", "whsec_", r"whsec_[0-9A-Za-z+/]{32,}"),
+    Format(
+        "slack-token",
+        "xoxa- xoxb- xoxe- xoxp- xoxr- xoxs-",
+        r"xox[abeprs]-[0-9A-Za-z-]{10,}",
+    ),
+    Format(
+        "slack-webhook",
+        "hooks.slack.com",
+        r"hooks\.slack\.com/services/(?P<secret>T\w{8,12}/B\w{8,12}/\w{20,32})",
+    ),
+    Format("shopify-token", "shpat_ shpca_ shppa_ shpss_", r"shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}"),
+    Format("npm-token", "npm_", r"npm_[A-Za-z0-9]{36,}"),
+    Format("pypi-token", "pypi-AgE", r"pypi-AgE[A-Za-z0-9_-]{50,}"),
+    Format("huggingface-token", "hf_", r"hf_[A-Za-z0-9]{34,}"),
+    Format("sendgrid-key", "SG.", r"SG\.[A-Za-z0-9_-]{22}\.[A-Za-z0-9_-]{43}"),
+    Format("twilio-key", "SK", r"(?<![A-Z])SK[0-9a-f]{32}(?![0-9a-f])"),
+    Format("digitalocean-token", "dop_v1_ doo_v1_ dor_v1_", r"do[por]_v1_[0-9a-f]{64}"),
+    Format("azure-storage-key", "AccountKey=", r"AccountKey=(?P<secret>[A-Za-z0-9+/]{86}==)"),
+    Format(
+        "jwt",
+        "eyJ",
+        # The first `eyJ` of a run has the most characters before the dot, so no other is tried.
+        r"(?<![A-Za-z0-9_-])(?>[A-Za-z0-9_-]*?(?=eyJ))(?P<secret>eyJ[A-Za-z0-9_-]{10,}+"
+        r"\.eyJ[A-Za-z0-9_-]{10,}+\.[A-Za-z0-9_-]{16,}+)",
+    ),
+    Format(
+        "private-key",
+        "PRIVATE",
+        PEM_BEGIN + r"(?P<secret>(?:[^-]|-(?!----)){0,20000}+)"
+        r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----",
+    ),
+    # Without its end, for example in a diff; the lines may be parts of a string.
+    Format(
+        "private-key",
+        "PRIVATE",
+        PEM_BEGIN + r"(?P<secret>(?:[\s\"'+\\nr]{1,40}[A-Za-z0-9+/=]{40,2000}){1,500})",
+    ),
+    Format(
+        "url-password",
+        "://",
+        rf"://(?P<user>{URL_PART}{{0,100}}):(?!(?P=user)@)"
+        r"""(?P<secret>(?:[^\s/:@"'`<>«»{}$*%]|%[0-9A-Fa-f]{2}){3,200})@[\w.\[-]""",
+    ),
+)
+KNOWN = tuple((form.name, form.anchors.split(), re.compile(form.pattern)) for form in FORMATS)
+
+# What documentation writes in place of a secret.
+PLACEHOLDER = re.compile(
+    r"example|your[_-]|placeholder|dummy|changeme|redacted|([x0*.])\1{7}", re.IGNORECASE
+)
+PLACEHOLDER_PASSWORD = re.compile(
+    r"passw(?:or)?d|passw0rd|pass|pwd|secret|token|hunter2|x+|\.+", re.IGNORECASE
+)
+BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]{24}")
+
+
+def find_secrets(text: str) -> Iterator[Secret]:
+    """The secrets of a text with any number of lines, in order; two that overlap are one."""
+    found: list[Secret] = []
+    for secret in sorted(_matches(text), key=lambda secret: (secret.start, -secret.end)):
+        if found and secret.start < found[-1].end:
+            first = found.pop()
+            secret = Secret(first.name, first.start, max(first.end, secret.end))
+        found.append(secret)
+    yield from found
+
+
+def redact(text: str) -> tuple[str, int]:
+    """The text with placeholders such as `«secret:jwt»`, and their number. It keeps its lines."""
+    count = 0
+    while secrets := list(find_secrets(text)):  # a token may hide the border of the one beside it
+        parts: list[str] = []
+        position = 0
+        for secret in secrets:
+            line_feeds = "\n" * text.count("\n", secret.start, secret.end)
+            parts += (text[position : secret.start], f"«secret:{secret.name}»", line_feeds)
+            position = secret.end
+        text = "".join((*parts, text[position:]))
+        count += len(secrets)
+    return text, count
+
+
+def _matches(text: str) -> Iterator[Secret]:
+    for name, anchors, pattern in KNOWN:
+        if any(anchor in text for anchor in anchors):
+            group = "secret" if "secret" in pattern.groupindex else 0
+            for match in pattern.finditer(text):
+                if not _is_placeholder(name, match[group]):
+                    yield Secret(name, *match.span(group))
+
+
+def _is_placeholder(name: str, value: str) -> bool:
+    if name == "private-key":
+        return BASE64_RUN.search(value) is None
+    if name == "url-password" and PLACEHOLDER_PASSWORD.fullmatch(value):
+        return True
+    return PLACEHOLDER.search(value) is not None

@@ -1,0 +1,73 @@
+"""Who looked at each changed file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reviewbot.checks.evidence import Evidence
+from reviewbot.git.change import Change, ChangedFile
+from reviewbot.text.files import classify, language_of
+from reviewbot.verdict.document import Coverage, CoverageState
+
+# What to install so that a check reads files of a language.
+LINTERS = {
+    **{
+        "javascript": "npm install --save-dev eslint",
+        "typescript": "npm install --save-dev eslint",
+    },
+    **{"go": "install go", "rust": "install cargo", "shell": "install shellcheck"},
+}
+
+
+def coverage_of(change: Change, evidence: Evidence, readers: Sequence[str]) -> tuple[Coverage, ...]:
+    """Args: readers: panelists who answered the first pass. They see only what has lines."""
+    return tuple(_coverage(file, evidence, tuple(readers)) for file in change.files)
+
+
+def _coverage(file: ChangedFile, evidence: Evidence, readers: tuple[str, ...]) -> Coverage:
+    by = evidence.checks_of(file.path) + (readers if file.hunks else ())
+    scanned = evidence.scans_of(file.path)
+    state: CoverageState
+    if by:
+        state = "reviewed"
+    elif not _needs_review(file):
+        state = "not_applicable"
+    else:
+        state = "scanned" if scanned else "not_reviewed"
+    tests = [run.report for run in evidence.runs if run.kind == "test" and run.side == "head"]
+    return Coverage(
+        path=file.path,
+        state=state,
+        by=by,
+        scanned_by=scanned,
+        statements=max((len(r.statements.get(file.path, ())) for r in tests), default=0),
+        executed=max((len(r.executed.get(file.path, ())) for r in tests), default=0),
+        next_step=_next_step(file) if state in ("scanned", "not_reviewed") else "",
+    )
+
+
+def _needs_review(file: ChangedFile) -> bool:
+    """Whether somebody should read the file: it is code, and something of it changed."""
+    if file.status == "deleted" or (file.status == "renamed" and not file.hunks):
+        return False
+    if file.mode == "160000":  # a submodule: its code changes with the commit that it names
+        return True
+    is_code = classify(file.path) in ("source", "test", "generated", "vendored")
+    return is_code and not file.is_binary and bool(file.hunks) and bool(language_of(file.path))
+
+
+def _next_step(file: ChangedFile) -> str:
+    if file.mode == "160000":
+        return "review the submodule in its own repository"
+    language = language_of(file.path) or ""
+    suffix = file.path.rpartition("/")[2].rpartition(".")[2]
+    hint = LINTERS.get(language, "add a check for it under checks: in .reviewbot.yml")
+    return f"no check reads .{suffix} files here: {hint}, or configure a model"
+
+
+def gaps_of(coverage: Sequence[Coverage]) -> Iterator[str]:
+    for entry in coverage:
+        if entry.state == "scanned":
+            yield f"{entry.path} was only scanned for secrets and hidden text; {entry.next_step}"
+        elif entry.state == "not_reviewed":
+            yield f"{entry.path} was not reviewed; {entry.next_step}"

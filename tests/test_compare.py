@@ -1,0 +1,334 @@
+"""What is new: diagnostics and tests of base and head, matched by content."""
+
+from __future__ import annotations
+
+import difflib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewbot.checks.check import Check
+from reviewbot.checks.compare import compare
+from reviewbot.checks.evidence import CheckResult, CheckRun, Evidence, RunOutcome
+from reviewbot.checks.lines import base_line_of, lines_beside_removals
+from reviewbot.checks.project import Project
+from reviewbot.checks.readers import gnu
+from reviewbot.checks.report import Diagnostic, Report, TestOutcome
+from reviewbot.git.change import Change, ChangedFile, Hunk, Line, Location, Side
+from reviewbot.severity import Severity
+
+
+def hunks_of(before: list[str], after: list[str], context: int = 3) -> tuple[Hunk, ...]:
+    """Hunks as git makes them."""
+    hunks = []
+    matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+    for group in matcher.get_grouped_opcodes(context):
+        lines = []
+        for tag, i1, i2, j1, j2 in group:
+            if tag == "equal":
+                lines += [Line(before[i], i + 1, j1 + i - i1 + 1) for i in range(i1, i2)]
+            else:
+                lines += [Line(before[i], i + 1, None) for i in range(i1, i2)]
+                lines += [Line(after[j], None, j + 1) for j in range(j1, j2)]
+        hunks.append(Hunk("", tuple(lines)))
+    return tuple(hunks)
+
+
+def changed(
+    before: str, after: str, path: str = "a.py", old_path: str = "", context: int = 3
+) -> ChangedFile:
+    return ChangedFile(
+        path=path,
+        old_path=old_path or path,
+        status="modified",
+        old_mode="100644",
+        mode="100644",
+        hunks=hunks_of(before.split("\n"), after.split("\n"), context),
+    )
+
+
+def change_of(*files: ChangedFile) -> Change:
+    return Change(base_tree="1", head_tree="2", files=files)
+
+
+def diagnostic(
+    line: int, rule: str = "R1", message: str = "m", path: str = "a.py", severity: Severity = "low"
+) -> Diagnostic:
+    place = Location(path, line, line)
+    return Diagnostic(rule=rule, message=message, severity=severity, location=place)
+
+
+LINT = Check(name="lint", kind="lint", globs=("*",), command=("lint",), read=gnu.read)
+COMPILER = Check(
+    name="lint", kind="lint", globs=("*",), command=("cc",), read=gnu.read, distant_rules=("*",)
+)
+
+
+def lint(
+    change: Change,
+    base: list[Diagnostic],
+    head: list[Diagnostic],
+    check: Check = LINT,
+    outcome: RunOutcome = "ended",
+) -> list[tuple[str, int]]:
+    def run(side: Side, found: list[Diagnostic]) -> CheckRun:
+        return CheckRun(
+            check="lint",
+            side=side,
+            outcome=outcome if side == "base" else "ended",
+            files=tuple(file.path for file in change.files),
+            report=Report(diagnostics=tuple(found)),
+        )
+
+    evidence = compare(change, (run("base", base), run("head", head)), {"lint": check})
+    return [(r.state, r.location.line if r.location else 0) for r in evidence.results]
+
+
+MOVED = changed("x\nbad\ny\nz", "new\nnew\nx\nbad\ny\nz")
+REPLACED = changed("a\nbad()\nb", "a\nbad(1)\nb")
+
+
+@pytest.mark.parametrize(
+    ("file", "base", "head", "expected"),
+    [
+        (MOVED, [diagnostic(2)], [diagnostic(4)], [("existing", 4)]),
+        (MOVED, [], [diagnostic(1)], [("new", 1)]),
+        (REPLACED, [diagnostic(2)], [diagnostic(2)], [("existing", 2)]),
+        (REPLACED, [], [diagnostic(2)], [("new", 2)]),
+        # Of an unchanged line, a linter that looks at one line at a time says nothing new.
+        (REPLACED, [], [diagnostic(3)], [("existing", 3)]),
+        (REPLACED, [diagnostic(2)], [], [("fixed", 2)]),
+        # The same message of the same rule counts once for each that was there before.
+        (MOVED, [diagnostic(2)], [diagnostic(1), diagnostic(4)], [("new", 1), ("existing", 4)]),
+        (MOVED, [diagnostic(2, "R2")], [diagnostic(1)], [("new", 1), ("fixed", 2)]),
+    ],
+)
+def test_lines_that_move(
+    file: ChangedFile,
+    base: list[Diagnostic],
+    head: list[Diagnostic],
+    expected: list[tuple[str, int]],
+) -> None:
+    assert lint(change_of(file), base, head) == expected
+
+
+def test_a_compiler_reports_what_a_change_elsewhere_causes() -> None:
+    assert lint(change_of(REPLACED), [], [diagnostic(3)], COMPILER) == [("new", 3)]
+    in_other_file = [diagnostic(9, path="other.py")]
+    assert lint(change_of(REPLACED), [], in_other_file, COMPILER) == [("new", 9)]
+
+
+def test_a_line_that_moves_between_files_takes_its_problem_along() -> None:
+    source = changed("a\nbad = l\nb", "a\nb", path="old.py")
+    target = changed("c\nd", "c\n    bad = l\nd", path="new.py")
+    found = lint(
+        change_of(source, target), [diagnostic(2, path="old.py")], [diagnostic(2, path="new.py")]
+    )
+    assert found == [("existing", 2)]
+
+
+def test_a_renamed_file_keeps_its_problems() -> None:
+    file = changed("bad\nx", "bad\ny", path="new.py", old_path="old.py")
+    found = lint(change_of(file), [diagnostic(1, path="old.py")], [diagnostic(1, path="new.py")])
+    assert found == [("existing", 1)]
+
+
+@pytest.mark.parametrize("outcome", ["incomplete", "not_run"])
+def test_nothing_is_new_where_base_did_not_end(outcome: RunOutcome) -> None:
+    assert lint(change_of(REPLACED), [], [diagnostic(2)], outcome=outcome) == [("existing", 2)]
+
+
+def test_a_lone_carriage_return_cannot_move_problems_out_of_sight() -> None:
+    file = changed("x = 1", "x = 1  # hi" + "\r" * 100 + "\nprint(undefined)")
+    assert lint(change_of(file), [], [diagnostic(102)]) == [("new", 102)]
+
+
+def test_an_added_noqa_blocks_the_block_but_hides_nothing() -> None:
+    change = change_of(changed("x = 1", "x = 1\nf()  # noqa: F821"))
+    found = (diagnostic(2, severity="high"),)
+    runs = (
+        CheckRun(check="lint", side="base", outcome="ended"),
+        CheckRun(check="lint", side="head", outcome="ended", report=Report(diagnostics=found)),
+    )
+    (result,) = compare(change, runs, {"lint": LINT}).results
+    assert (result.state, result.severity) == ("new", "medium")
+
+
+texts = st.lists(st.sampled_from("abcd"), max_size=12)
+
+
+@settings(max_examples=50)
+@given(texts, texts, st.integers(0, 3))
+def test_unchanged_lines_are_found_on_the_other_side(
+    before: list[str], after: list[str], context: int
+) -> None:
+    file = changed("\n".join(before), "\n".join(after), context=context)
+    before, after = "\n".join(before).split("\n"), "\n".join(after).split("\n")
+    found = [base_line_of(file, number) for number in range(1, len(after) + 1)]
+    assert {number for number, line in enumerate(found, 1) if line is None} == file.added_lines
+    unchanged = [line for line in found if line is not None]
+    assert [before[line - 1] for line in unchanged] == [
+        text for text, line in zip(after, found, strict=True) if line is not None
+    ]
+    assert unchanged == sorted(set(unchanged))
+
+
+def test_the_gap_that_a_removal_leaves() -> None:
+    assert lines_beside_removals(changed("a\nb\nc", "a\nc")) == {2}
+    assert lines_beside_removals(changed("a\nb", "a")) == {1}
+    assert lines_beside_removals(changed("a\nb", "a\nB")) == set()
+
+
+def outcome(
+    id: str, result: str = "failed", message: str = "assert 1", line: int = 1
+) -> TestOutcome:
+    path = id.partition("::")[0]
+    kind = {"passed": "passed", "failed": "failed", "error": "error"}[result]
+    return TestOutcome(
+        id=id,
+        outcome=kind,  # type: ignore[arg-type]  # a word of the table
+        message=message if result != "passed" else "",
+        location=Location(path, line, line),
+    )
+
+
+def suite(
+    change: Change,
+    base: list[TestOutcome],
+    head: list[TestOutcome],
+    project: Project | None = None,
+    base_outcome: RunOutcome = "ended",
+) -> Evidence:
+    runs = (
+        CheckRun(
+            check="pytest",
+            kind="test",
+            side="base",
+            outcome=base_outcome,
+            report=Report(tests=tuple(base)),
+        ),
+        CheckRun(
+            check="pytest",
+            kind="test",
+            side="head",
+            outcome="ended",
+            report=Report(tests=tuple(head)),
+        ),
+    )
+    return compare(change, runs, {}, project)
+
+
+def states(evidence: Evidence) -> list[tuple[str, str]]:
+    return [(result.kind, result.state) for result in evidence.results]
+
+
+TEST = "test_a.py::test_a"
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "base_outcome", "expected"),
+    [
+        (["passed"], ["failed"], "ended", [("broken_test", "new")]),
+        (["failed"], ["failed"], "ended", [("failing_test", "existing")]),
+        (["failed"], ["passed"], "ended", [("failing_test", "fixed")]),
+        ([], ["failed"], "ended", [("failing_test", "new")]),
+        ([], ["failed"], "incomplete", [("failing_test", "existing")]),
+        (["passed"], ["failed"], "incomplete", [("broken_test", "new")]),
+        (["passed"], ["passed"], "ended", []),
+    ],
+)
+def test_tests_of_both_sides(
+    base: list[str], head: list[str], base_outcome: RunOutcome, expected: list[tuple[str, str]]
+) -> None:
+    evidence = suite(
+        change_of(REPLACED),
+        [outcome(TEST, word) for word in base],
+        [outcome(TEST, word) for word in head],
+        base_outcome=base_outcome,
+    )
+    assert states(evidence) == expected
+
+
+def test_a_conftest_that_cannot_be_loaded_breaks_the_tests_of_its_folder() -> None:
+    base = [outcome("tests/test_a.py::test_a", "passed")]
+    evidence = suite(change_of(REPLACED), base, [outcome("tests/conftest.py", "error")])
+    assert states(evidence) == [("broken_test", "new")]
+
+
+IMPORTS = change_of(changed("import os", "import oss"))
+NUMPY = change_of(changed("x = 1", "import numpy"))
+MISSING = "ModuleNotFoundError: No module named '{}'"
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "project", "is_found"),
+    [
+        (IMPORTS, MISSING.format("oss"), Project(), True),
+        (NUMPY, MISSING.format("numpy"), Project(manifests={"setup.py": "numpy>=2"}), False),
+        (NUMPY, MISSING.format("numpy"), Project(), True),
+        (REPLACED, MISSING.format("freezegun"), Project(), False),
+        (REPLACED, MISSING.format("cart.total"), Project(base_files=frozenset({"cart.py"})), True),
+        (REPLACED, "ImportError: cannot import name 'total' from 'cart' (/x/cart.py)",
+         Project(head_files=frozenset({"src/cart.py"})), True),
+        (REPLACED, "PackageNotFoundError: No package metadata was found for x", Project(), False),
+        (change_of(changed("", "from json import lodas")),
+         "ImportError: cannot import name 'lodas' from 'json' (/usr/lib)", Project(), True),
+    ],
+)  # fmt: skip
+def test_a_module_that_is_missing(
+    change: Change | ChangedFile, message: str, project: Project, is_found: bool
+) -> None:
+    if isinstance(change, ChangedFile):
+        change = change_of(change)
+    evidence = suite(change, [outcome(TEST, "passed")], [outcome(TEST, "error", message)], project)
+    head = next(run for run in evidence.runs if run.side == "head")
+    assert [result.state for result in evidence.results] == ["new"] * is_found
+    assert (head.outcome, head.reason) == (("ended", "") if is_found else ("incomplete", message))
+
+
+def located(frames: list[tuple[str, int]], lines: dict[str, tuple[int, ...]]) -> CheckResult:
+    file = changed("a\nb\nc\nd\ne\nf\ng\nh", "a\nB\nc\nd\ne\nF\ng\nh")
+    test = TestOutcome(
+        id=TEST,
+        outcome="failed",
+        message="assert",
+        location=Location("test_a.py", 3, 3),
+        frames=tuple(Location(path, line, line) for path, line in frames),
+        lines=lines,
+    )
+    other = TestOutcome(id="test_a.py::other", outcome="passed", lines={"a.py": (2,)})
+    (result,) = suite(change_of(file), [outcome(TEST, "passed")], [test, other]).results
+    return result
+
+
+@pytest.mark.parametrize(
+    ("frames", "lines", "place"),
+    [
+        ([("test_a.py", 3), ("a.py", 6)], {"a.py": (2, 6)}, "a.py:6"),
+        # A passing test ran line 2 as well: line 6 is the suspect.
+        ([("test_a.py", 3)], {"a.py": (2, 6)}, "a.py:6"),
+        ([("test_a.py", 3), ("a.py", 8)], {}, "a.py:6"),
+        ([("test_a.py", 3)], {}, "test_a.py:3"),
+    ],
+)
+def test_the_line_that_broke_a_test(
+    frames: list[tuple[str, int]], lines: dict[str, tuple[int, ...]], place: str
+) -> None:
+    assert str(located(frames, lines).location) == place
+
+
+def test_tests_that_fail_alike_for_one_line_are_one_result() -> None:
+    head = [
+        TestOutcome(
+            id=f"test_a.py::test_{name}",
+            outcome="failed",
+            message=f"AssertionError: assert {name}",
+            frames=(Location("a.py", 2, 2),),
+        )
+        for name in ("one", "two")
+    ]
+    base = [outcome(test.id, "passed") for test in head]
+    (result,) = suite(change_of(REPLACED), base, head).results
+    assert result.message == "test_one and 1 more fail: AssertionError: assert one"
+    assert result.tests == ("test_a.py::test_one", "test_a.py::test_two")

@@ -1,0 +1,166 @@
+"""Which tools of a machine jobs may use."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import venv
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from reviewbot.sandbox.bubblewrap import Bubblewrap
+from reviewbot.sandbox.environment import Environment, find_environment
+from reviewbot.sandbox.job import Completed, Job
+
+
+def write(folder: Path, files: dict[str, str]) -> None:
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+        (folder / name).chmod(0o755)
+
+
+def run(environment: Environment, tree: Path, *command: str, **options: Any) -> Completed:
+    job = Job(tree="", command=command, executes=True, **options)
+    return asyncio.run(Bubblewrap(environment).run(job, tree))
+
+
+def targets(environment: Environment) -> list[str]:
+    return [mount.target for mount in environment.mounts]
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """A work tree, beside the home of its user and a folder for laid out trees."""
+    for name in ("project", "home", "trees/tree"):
+        (tmp_path / name).mkdir(parents=True)
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def tree(root: Path) -> Path:
+    return root.parent / "trees/tree"
+
+
+def make_venv(folder: Path) -> Path:
+    venv.create(folder, with_pip=False)
+    return next(folder.glob("lib/python3*/site-packages"))
+
+
+def test_an_editable_installation_means_the_copy_under_review(root: Path, tree: Path) -> None:
+    packages = make_venv(root / ".venv")
+    (packages / "__editable__.shop-1.pth").write_text(f"{root}/src\n")
+    write(root, {"src/shop.py": "VERSION = 'of the work tree'\n"})
+    write(tree, {"src/shop.py": "VERSION = 'under review'\n"})
+    environment = find_environment(root, {})
+    assert environment.python == f"{root}/.venv/bin/python"
+    completed = run(environment, tree, "{python}", "-c", "import shop; print(shop.VERSION)")
+    assert completed.stdout == b"under review\n"
+    assert completed.project == str(root)
+
+
+def test_an_environment_that_the_change_commits_is_not_lent(root: Path, tree: Path) -> None:
+    make_venv(root / ".venv")
+    committed = find_environment(root, {}, [".venv/pyvenv.cfg"])
+    assert committed.python == sys.executable
+    write(tree, {".venv/bin/python": "#!/bin/sh\necho of the tree\n"})
+    completed = run(find_environment(root, {}), tree, "{python}")
+    assert completed.stdout == b"of the tree\n"
+
+
+def test_a_forged_environment_shows_no_other_folder(root: Path) -> None:
+    write(root.parent, {"home/.ssh/bin/id": "secret", "home/bin/python3": "#!/bin/sh\n"})
+    write(root, {".venv/lib/python3.11/site-packages/x": ""})
+    write(root, {".venv/pyvenv.cfg": f"home = {root.parent}/home/.ssh/bin\n"})
+    (root / ".venv/bin").mkdir()
+    (root / ".venv/bin/python").symlink_to(root.parent / "home/bin/python3")
+    environment = find_environment(root, {"HOME": f"{root.parent}/home"})
+    assert environment.python == sys.executable
+    assert not any("home" in target for target in targets(environment))
+
+
+def test_an_active_environment_is_used(root: Path, tree: Path) -> None:
+    make_venv(root.parent / "elsewhere")
+    write(root.parent, {"elsewhere/lib/python3.11/site-packages/pytest/__init__.py": ""})
+    variables = {"VIRTUAL_ENV": f"{root.parent}/elsewhere"}
+    completed = run(
+        find_environment(root, variables), tree, "{python}", "-c", "import sys; print(sys.prefix)"
+    )
+    assert completed.stdout.decode().strip() == f"{root.parent}/elsewhere"
+
+
+def test_a_python_of_the_path_is_no_shim_and_not_of_the_tree(root: Path) -> None:
+    versions = root.parent / "pyenv/versions/3.11.0"
+    write(root, {"bin/python3": "#!/bin/sh\n", ".python-version": "../../x\n3.11.0\n"})
+    write(root.parent, {"pyenv/shims/python3": "#!/bin/sh\n"})
+    write(versions, {"bin/python3": "", "lib/python3.11/os.py": ""})
+    write(versions, {"lib/python3.11/site-packages/pytest/__init__.py": ""})
+    path = f"{root}/bin:{root.parent}/pyenv/shims"
+    environment = find_environment(root, {"PATH": path})
+    assert environment.python == f"{versions}/bin/python3"
+    assert targets(environment) == [str(versions)]
+
+
+def test_packages_of_the_work_tree_are_lent_read_only(root: Path, tree: Path) -> None:
+    write(root, {"node_modules/a/x.js": "top", "packages/p/node_modules/b/x.js": "part"})
+    write(root, {"node_modules/.vite/old": "", "node_modules/.bin/tool": "#!/bin/sh\necho ran\n"})
+    write(tree, {"packages/p/package.json": "{}"})
+    script = (
+        "cat node_modules/a/x.js packages/p/node_modules/b/x.js; ls node_modules/.vite; tool;"
+        " touch node_modules/.vite/new packages/p/new node_modules/a/new"
+    )
+    completed = run(find_environment(root, {}), tree, "sh", "-c", script)
+    assert completed.stdout == b"toppartran\n"
+    assert completed.stderr.count(b"Read-only") == 1
+
+
+def test_caches_are_lent_without_what_knows_passwords(root: Path, tree: Path) -> None:
+    home = root.parent / "home"
+    secrets = (
+        ".npmrc",
+        ".cargo/credentials.toml",
+        ".git-credentials",
+        "go/pkg/mod/cache/vcs/x/config",
+    )
+    write(home, {name: "secret" for name in (*secrets, "sdk/node/etc/npmrc")})
+    write(home, {"go/pkg/mod/m/x.go": "module", ".cargo/registry/c": "crate", ".rustup/s": ""})
+    write(home, {"sdk/go/bin/go": "#!/bin/sh\necho go\n", "sdk/go/src/x": ""})
+    write(home, {".cargo/bin/cargo": "#!/bin/sh\necho cargo\n"})
+    write(home, {"sdk/node/bin/node": "#!/bin/sh\necho node\n", "sdk/node/include/node/x": ""})
+    path = f"{home}/sdk/go/bin:{home}/.cargo/bin:{home}/sdk/node/bin"
+    environment = find_environment(root, {"HOME": str(home), "PATH": path})
+    script = (
+        "go; cargo; node; cat $GOMODCACHE/m/x.go $CARGO_HOME/registry/c; touch $CARGO_HOME/lock;"
+        f" grep -r secret {home} {root}"
+    )
+    completed = run(environment, tree, "sh", "-c", script)
+    assert completed.stdout == b"go\ncargo\nnode\nmodulecrate"
+    assert completed.stderr == b""
+
+
+def test_a_home_is_never_lent(root: Path) -> None:
+    home = root.parent / "home"
+    write(home, {"bin/go": "", "src/x": "", "bin/python3": "", "lib/python3.11/os.py": ""})
+    write(home, {".local/bin/java": "", ".local/release": ""})
+    variables = {
+        "HOME": str(home),
+        "PATH": f"{home}/bin:{home}/.local/bin",
+        "GOMODCACHE": str(home),
+    }
+    lent = targets(find_environment(root, variables))
+    assert not {str(home), f"{home}/.local"} & set(lent)
+
+
+@pytest.mark.parametrize("place", ["/", "/usr", "/tmp"])
+def test_a_work_tree_in_the_way_of_the_system_is_laid_out_elsewhere(place: str) -> None:
+    assert find_environment(Path(place), {}).project == "/project"
+
+
+def test_the_tools_change_with_a_package(root: Path) -> None:
+    packages = make_venv(root / ".venv")
+    before = find_environment(root, {}).tools
+    assert find_environment(root, {}).tools == before
+    (packages / "pytest-9.0.dist-info").mkdir()
+    assert find_environment(root, {}).tools != before

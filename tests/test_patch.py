@@ -1,0 +1,219 @@
+"""Patches that come without a repository."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import subprocess
+from pathlib import Path
+
+import pytest
+from conftest import Project
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from reviewbot.errors import UsageError
+from reviewbot.git.change import Change
+from reviewbot.git.patch import load_patch
+from reviewbot.git.repository import Repository
+from reviewbot.git.target import Target
+
+
+def load(patch: bytes) -> Change:
+    return asyncio.run(load_patch(patch))
+
+
+def git(project: Project, *arguments: str) -> bytes:
+    command = ("git", "-C", str(project.folder), *arguments)
+    return subprocess.run(command, check=True, capture_output=True).stdout
+
+
+@pytest.fixture
+def many_kinds(project: Project) -> Project:
+    """A change with every kind of file."""
+    names = ("x b/y.py", 'quote".py', "tab\t.py", "line\nfeed.py", "ümläut.py", "-- dash", "b/a.py")
+    before = {name: "one\ntwo\n" for name in names} | {
+        "moved.py": "a = 1\n" * 20,
+        "gone.py": "g = 1\n",
+        "empty": "",
+        "binary": b"\0\1",
+        "run.sh": "true\n",
+        "becomes_link": "x\n",
+    }
+    project.commit("First", before)
+    after = {name: "one\nthree\n++ b/evil.py\n-- x\n" for name in names} | {
+        "moved.py": None,
+        "moved/here.py": "a = 1\n" * 19 + "a = 2\n",
+        "gone.py": None,
+        "new.py": "no line feed at the end",
+        "binary": b"\0\2",
+        "becomes_link": None,
+        "new_empty": "",
+    }
+    (project.folder / "run.sh").chmod(0o755)
+    project.commit("Second", after)
+    (project.folder / "becomes_link").symlink_to("run.sh")
+    project.git("add", "--all")
+    project.git("commit", "--quiet", "--amend", "--no-edit")
+    return project
+
+
+@pytest.mark.parametrize("options", [("--full-index",), ("--full-index", "--binary")])
+def test_a_patch_says_what_the_repository_says(
+    many_kinds: Project, options: tuple[str, ...]
+) -> None:
+    patch = git(many_kinds, "diff", "-M", *options, "HEAD~1", "HEAD")
+    target = Target(kind="revision", revision="HEAD")
+    expected = asyncio.run(Repository(many_kinds.folder).load_change(target)).files
+    change = load(patch)
+    assert (change.base_tree, change.head_tree, change.notes) == ("", "", ())
+    for file, same in zip(change.files, expected, strict=True):
+        assert [hunk.lines for hunk in file.hunks] == [hunk.lines for hunk in same.hunks]
+        assert (file.path, file.old_path, file.status) == (same.path, same.old_path, same.status)
+        assert (file.old_mode, file.mode, file.is_binary) == (
+            same.old_mode,
+            same.mode,
+            same.is_binary,
+        )
+        if same.blob != same.old_blob:
+            assert (file.old_blob, file.blob) == (same.old_blob, same.blob)
+
+
+def test_a_patch_is_read_the_same_inside_of_a_repository(
+    many_kinds: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (many_kinds.folder / "x b/.git").mkdir()
+    monkeypatch.chdir(many_kinds.folder / "x b")
+    patch = git(many_kinds, "diff", "HEAD~1", "HEAD", "--", "b/a.py", ":/b/a.py")
+    assert [file.path for file in load(patch).files] == ["b/a.py"]
+
+
+def test_mails_of_format_patch(project: Project) -> None:
+    project.commit("First", {"a.py": "one\n"})
+    message = "Sag mehr, über alles\n\n- a list\n+ in the message\n --- and dashes\n"
+    project.commit("Say more\n\nBecause.", {"a.py": "one\ntwo\n"})
+    project.commit(message, {"a.py": "one\ntwo\nthree\n", "b.py": "b\n"})
+    change = load(git(project, "format-patch", "--stdout", "-1"))
+    assert change.title == "Sag mehr, über alles"
+    assert change.description == "- a list\n+ in the message\n --- and dashes"
+    series = load(git(project, "format-patch", "--stdout", "-2"))
+    assert series.title == "Sag mehr, über alles"
+    assert series.description.startswith("Say more\n\nBecause.\n\nSag mehr")
+    assert [file.path for file in series.files] == ["a.py", "b.py"]
+    assert series.notes == (
+        "The patch changes a.py several times: line numbers are those of each step.",
+    )
+    assert [file.path for file in load(git(project, "log", "-p", "-2")).files] == ["b.py", "a.py"][
+        ::-1
+    ]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "hunk", "path", "status"),
+    [
+        ("x.c", "x.c", "@@ -1 +1 @@\n-a\n+b\n", "x.c", "modified"),
+        ("old/x.c\t2026-01-01", "new/x.c\t2026-01-02", "@@ -1 +1 @@\n-a\n+b\n", "x.c", "modified"),
+        ("/dev/null", "b/x.c", "@@ -0,0 +1 @@\n+b\n", "x.c", "added"),
+        ("a/x.c", "/dev/null", "@@ -1 +0,0 @@\n-b\n", "x.c", "deleted"),
+        ("a/x.c", "b/x.c", "@@ -1,3 +1,3 @@\n a\n\n-b\n+c\n", "x.c", "modified"),
+    ],
+)
+def test_patches_of_diff_u(old: str, new: str, hunk: str, path: str, status: str) -> None:
+    (file,) = load(f"diff -ru old new\n--- {old}\n+++ {new}\n{hunk}Only in old: z\n".encode()).files
+    assert (file.path, file.status) == (path, status)
+
+
+def test_two_files_of_diff_u_follow_each_other() -> None:
+    patch = "".join(f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n" for name in "xy")
+    assert [(file.path, file.added_lines) for file in load(patch.encode()).files] == [
+        ("x", {1}),
+        ("y", {1}),
+    ]
+
+
+def test_a_patch_that_is_too_large() -> None:
+    with pytest.raises(UsageError, match="larger than 20 MB"):
+        load(bytes(20_000_001))
+
+
+def test_a_patch_with_windows_line_ends() -> None:
+    patch = "diff --git a/x b/x\nindex 11..22 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+    (file,) = load(patch.replace("\n", "\r\n").encode()).files
+    assert (file.path, file.added_lines) == ("x", {1})
+    mixed = patch.replace("-a\n+b\n", "-a\r\n+b\r\n").encode()
+    assert [line.text for line in load(mixed).files[0].hunks[0].lines] == ["a\r", "b\r"]
+
+
+PLAIN = "--- a/x\n+++ b/x\n"
+
+
+@pytest.mark.parametrize(
+    ("patch", "complaint"),
+    [
+        ("", "changes no file"),
+        ("just words\n", "changes no file"),
+        (PLAIN + "@@ -1 +1 @@\n-a\n", "ends in the middle of a hunk"),
+        (PLAIN + "@@ -1,2 +1 @@\n-a\n+b\n", "ends in the middle of a hunk"),
+        (PLAIN + "@@ -1 +1 @@\n-a\n+b\n+surplus\n", "line 6 of the patch follows a hunk"),
+        (PLAIN + "@@ -1,2 +1 @@\n-a\n+b\n+c\n-d\n", "line 6 of the patch does not fit"),
+        (PLAIN + "@@ -1 +1 @@\n*a\n", "line 4 of the patch does not fit"),
+        (PLAIN + "@@ -x +1 @@\n+a\n", "line 3 of the patch"),
+        ("@@ -1 +1 @@\n-a\n+b\n", "line 1 of the patch is a hunk without the name"),
+        ("diff --cc x\nindex 1,2..3\n--- a/x\n+++ b/x\n@@@ -1,1 -1,1 +1,1 @@@\n", "combined"),
+        ("diff --git a/x b/x\n--- a/x\n+++ b/evil\n@@ -1 +1 @@\n-a\n+b\n", "calls one file"),
+        (
+            "diff --git a/x b/x\nnew file mode 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
+            "cannot be read",
+        ),
+        ("diff --git a/x b/x\nrename to y\n", "cannot be read"),
+        ("--- a/../../etc/x\n+++ b/../../etc/x\n@@ -1 +1 @@\n-a\n+b\n", "outside of the tree"),
+        ("--- a//etc/x\n+++ b//etc/x\n@@ -1 +1 @@\n-a\n+b\n", "outside of the tree"),
+        ("--- a/.git/config\n+++ b/.git/config\n@@ -1 +1 @@\n-a\n+b\n", "outside of the tree"),
+        (
+            '--- "a/\\056\\056/x"\n+++ "b/\\056\\056/x"\n@@ -1 +1 @@\n-a\n+b\n',
+            "outside of the tree",
+        ),
+        (
+            "diff --git a/x b/y\nsimilarity index 100%\nrename from ../x\nrename to y\n",
+            "outside of the tree",
+        ),
+        ("\ufeffd\0i\0f\0f\0".encode("utf-16").decode("latin-1"), "UTF-16"),
+    ],
+)
+def test_a_patch_that_cannot_be_trusted_is_refused(patch: str, complaint: str) -> None:
+    encoded = patch.encode("latin-1" if "UTF-16" in complaint else "utf-8")
+    with pytest.raises(UsageError, match=complaint):
+        load(encoded)
+
+
+LINES = st.sampled_from(
+    """\
+diff --git a/x b/x|--- a/x|+++ b/x|@@ -1 +1 @@|@@ -0,0 +1,2 @@|-a|+b| c||-- |--
+rename from x|rename to y|new file mode 100644|Binary files a/x and b/x differ|index 1..2
+\\ No newline at end of file|From 1111111111111111111111111111111111111111 Mon Sep 17 00:00:00 2001
+Subject: =?utf-8?q?x?=|Content-Type: multipart/mixed; boundary=x|---""".replace("\n", "|").split(
+        "|"
+    )
+)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(LINES | st.text(max_size=8), max_size=12))
+@example(["--- a/x", "+++ b/x", "@@ -1 +1 @@", "-a", "+b"])
+def test_any_text_is_a_change_or_a_usage_error(lines: list[str]) -> None:
+    with contextlib.suppress(UsageError):
+        assert load("\n".join([*lines, ""]).encode(errors="replace")).files
+
+
+def test_a_binary_line_of_any_length_costs_no_time() -> None:
+    name = "ä" * 10_000
+    section = f"diff --git a/{name} b/{name}\nindex 1..2 100644\n"
+    section += f"Binary files a/{name} and b/{name} differ\n"
+    (file,) = load((section * 20).encode()).files
+    assert file.is_binary
+
+
+def test_a_patch_needs_no_folder_to_stand_in(tmp_path: Path) -> None:
+    patch = b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n"
+    assert [file.path for file in load(patch).files] == ["x"]
+    assert list(tmp_path.iterdir()) == []

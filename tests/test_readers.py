@@ -1,0 +1,135 @@
+"""Reports of real tools, recorded, and what is wrong with those of broken ones."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewbot.checks.languages.python import read_mypy, read_pyright
+from reviewbot.checks.readers import READERS
+from reviewbot.config.settings import OutputFormat
+from reviewbot.sandbox.job import Completed
+
+REPORTS = Path(__file__).parent / "data" / "reports"
+
+
+def recorded(name: str) -> Completed:
+    return Completed(outcome="ended", exit_code=1, stdout=(REPORTS / name).read_bytes())
+
+
+def printed(text: str, exit_code: int = 0) -> Completed:
+    return Completed(outcome="ended", exit_code=exit_code, stdout=text.encode())
+
+
+@pytest.mark.parametrize(
+    ("format_", "name", "count", "first"),
+    [
+        ("gnu", "gcc.txt", 4, ("warning", "a.c:3", "low")),
+        ("gnu", "go_vet.txt", 2, ("message", "main.go:8", "low")),
+        ("gnu", "ruff.txt", 6, ("F401", "lint.py:1", "low")),
+        ("gnu", "shellcheck.txt", 5, ("SC2164", "deploy.sh:2", "low")),
+        ("rdjson", "ruff.json", 6, ("F401", "/src/lint.py:1", "low")),
+        ("sarif", "hadolint.sarif", 9, ("DL3006", "Dockerfile:1", "low")),
+        ("sarif", "ruff.sarif", 6, ("F401", "/src/lint.py:1", "medium")),
+        ("sarif", "sqlfluff.sarif", 4, ("PRS", "query.sql:3", "medium")),
+        ("sarif", "zizmor.sarif", 3, ("zizmor/artipacked", ".github/workflows/ci.yml:7", "low")),
+    ],
+)
+def test_linters(format_: OutputFormat, name: str, count: int, first: tuple[str, str, str]) -> None:
+    found = READERS[format_].read(recorded(f"{format_}/{name}")).diagnostics
+    assert len(found) == count
+    assert (found[0].rule, str(found[0].location), found[0].severity) == first
+
+
+def test_type_checkers() -> None:
+    mypy = read_mypy(recorded("mypy/mypy.jsonl")).diagnostics
+    assert (len(mypy), mypy[0].rule, str(mypy[0].location)) == (6, "return-value", "shop.py:7")
+    pyright = read_pyright(recorded("pyright/pyright.json")).diagnostics
+    assert len(pyright) == 11
+    assert (pyright[0].rule, str(pyright[0].location)) == ("reportReturnType", "/src/shop.py:7")
+
+
+@pytest.mark.parametrize(
+    ("format_", "name", "passed", "failed", "skipped"),
+    [
+        ("junit", "bats.xml", 3, 3, 2),
+        ("junit", "go_junit_report.xml", 6, 11, 1),
+        ("junit", "jest.xml", 3, 5, 1),
+        ("junit", "node.xml", 5, 6, 2),
+        ("junit", "pytest.xml", 4, 7, 2),
+        ("junit", "surefire.xml", 1, 2, 1),
+        ("junit", "vitest.xml", 1, 3, 2),
+        ("tap", "ava.tap", 2, 2, 2),
+        ("tap", "bats.tap", 5, 3, 1),
+        ("tap", "mocha.tap", 1, 3, 1),
+        ("tap", "node.tap", 5, 4, 3),
+        ("tap", "perl.tap", 2, 3, 2),
+        ("tap", "tape.tap", 1, 3, 1),
+        ("tap", "vitest_flat.tap", 1, 3, 2),
+        ("tap", "vitest_nested.tap", 1, 3, 2),
+    ],
+)
+def test_test_runners(
+    format_: OutputFormat, name: str, passed: int, failed: int, skipped: int
+) -> None:
+    tests = READERS[format_].read(recorded(f"{format_}/{name}")).tests
+    found = Counter("failed" if t.outcome == "error" else t.outcome for t in tests)
+    assert (found["passed"], found["failed"], found["skipped"]) == (passed, failed, skipped)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("perl_bails_out.tap", "bailed out: no database"),
+        ("perl_dies.tap", "planned 3 tests, ran 1"),
+        ("node.tap", ""),
+    ],
+)
+def test_a_run_that_ended_early_says_so(name: str, problem: str) -> None:
+    assert READERS["tap"].read(recorded(f"tap/{name}")).problem == problem
+
+
+def test_subtests_have_the_names_of_their_parents() -> None:
+    tests = READERS["tap"].read(recorded("tap/node.tap")).tests
+    assert "nested::inner passes" in {test.id for test in tests}
+
+
+def test_a_failed_test_has_its_message() -> None:
+    failed = [t for t in READERS["tap"].read(recorded("tap/tape.tap")).tests if t.message]
+    assert failed == []
+    text = "TAP version 13\nnot ok 1 - adds\n  ---\n  message: '1 != 2'\n  ...\n1..1\n"
+    assert READERS["tap"].read(printed(text)).tests[0].message == "1 != 2"
+
+
+@pytest.mark.parametrize(
+    ("format_", "text", "message"),
+    [
+        ("gnu", "cc: no such program", "no such program"),
+        ("sarif", "", "truncated"),
+        ("sarif", "{}", "missing required field"),
+        ("sarif", '{"runs": [{"invocations": [{"executionSuccessful": false}]}]}', "failed"),
+        ("rdjson", "Traceback", "Traceback"),
+        ("junit", "error: no tests", "error: no tests"),
+        ("junit", "<testsuite><testcase ", "not a JUnit report"),
+        ("junit", '<!DOCTYPE a [<!ENTITY b "c">]><testsuite/>', "document type"),
+        ("tap", "command not found", "command not found"),
+    ],
+)
+def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        READERS[format_].read(printed(text, exit_code=1))
+
+
+@pytest.mark.parametrize("format_", ["gnu", "tap"])
+@settings(max_examples=50, deadline=None)
+@given(text=st.text(alphabet=":#0123456789 aokntE-.{}[]\n\r\x00\u2028", max_size=200))
+def test_any_text_is_read_or_refused(format_: OutputFormat, text: str) -> None:
+    try:
+        report = READERS[format_].read(printed(text))
+    except ValueError:
+        return
+    assert all(found.location is None or found.location.line >= 0 for found in report.diagnostics)

@@ -1,0 +1,108 @@
+"""Checks that read added lines for known patterns, and syntax errors."""
+
+from __future__ import annotations
+
+import pytest
+from test_compare import change_of, changed
+
+from reviewbot.checks.compare import compare
+from reviewbot.checks.project import Project
+from reviewbot.checks.scans import run_scans
+from reviewbot.checks.syntax import check_syntax, grammar_of
+
+TOKEN = "ghp_" + "a1B2" * 9
+KEY = (
+    "-----BEGIN RSA PRIVATE KEY-----\n" + "MIIEpAIBAAKCAQEA" * 4 + "\n-----END RSA PRIVATE KEY-----"
+)
+
+
+def scan(before: str, after: str, path: str = "a.py") -> list[tuple[str, str, str]]:
+    """(rule, place, severity) of each result."""
+    change = change_of(changed(before, after, path=path))
+    return [
+        (found.rule, str(found.location), found.severity)
+        for run in run_scans(change)
+        for found in run.report.diagnostics
+    ]
+
+
+@pytest.mark.parametrize(
+    ("after", "path", "expected"),
+    [
+        (f"x = 1\ntoken = '{TOKEN}'", "a.py", [("secret-github-token", "a.py:2", "critical")]),
+        (f"x\n{KEY}", "a.pem", [("secret-private-key", "a.pem:2", "critical")]),
+        ("x = 1 # \u202e hidden", "a.py", [("hidden-bidi", "a.py:1", "high")]),
+        ("x = 1 # \U000e0041\U000e0042", "a.py", [("hidden-tag", "a.py:1", "high")]),
+        ("a\u200bb", "README.md", [("hidden-zero-width", "README.md:1", "high")]),
+        ("x = 1 # a\rimport os", "a.py", [("hidden-line-end", "a.py:1", "high")]),
+        ("let x // a\u2028evil()", "a.js", [("hidden-line-end", "a.js:1", "high")]),
+        ("# coding: utf-7\nx", "a.py", [("hidden-line-end", "a.py:1", "high")]),
+        ("<<<<<<< H\na\n=======\nb\n>>>>>>> b", "a.c", [("conflict-marker", "a.c:1", "critical")]),
+        ("Title\n=======", "a.rst", []),
+        ("x = 1\r", "a.py", []),
+        ("\x0cclass A: pass", "a.py", []),
+        ("emoji 👩‍💻 and naïve", "a.md", []),
+    ],
+)  # fmt: skip
+def test_what_is_found(after: str, path: str, expected: list[tuple[str, str, str]]) -> None:
+    assert scan("", after, path) == expected
+
+
+def test_only_what_the_change_adds_is_reported() -> None:
+    assert scan(f"a = '{TOKEN}'\nb = 1", f"a = '{TOKEN}'\nb = 2") == []
+
+
+def test_an_encoding_is_declared_in_the_first_two_lines_only() -> None:
+    assert scan("a\nb\nc", "a\nb\n# coding: utf-7\nc") == []
+
+
+def test_a_secret_is_not_part_of_what_is_reported() -> None:
+    for run in run_scans(change_of(changed("", f"x = '{TOKEN}'", path=f"{TOKEN}.py"))):
+        for found in run.report.diagnostics:
+            assert TOKEN not in found.message
+
+
+@pytest.mark.parametrize("path", ["a\u202eb.py", "u\u0308.py"])
+def test_names_of_files(path: str) -> None:
+    assert scan("", "x = 1", path) == [("hidden-file-name", f"{path}:0", "high")]
+
+
+def syntax(path: str, before: str, after: str) -> list[tuple[str, str, str]]:
+    change = change_of(changed(before, after, path=path))
+    project = Project(base_texts={path: before}, head_texts={path: after})
+    evidence = compare(change, check_syntax(change, project))
+    return [(r.state, str(r.location), r.severity) for r in evidence.results]
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "expected"),
+    [
+        ("a.js", "f();", "f(;", [("new", "a.js:1", "critical")]),
+        ("a.js", "let a = 1\n", "let a = 1\nfoo()\n", []),
+        ("a.tsx", "const a = <p>x</p>", "const a = <p>x</p>;\nconst b: number = 1", []),
+        ("a.go", "package a\n", "package a\nfunc f() {\n", [("new", "a.go:2", "critical")]),
+        ("A.java", "class A {}", "class A { int x = 1 }", [("new", "A.java:1", "critical")]),
+        ("a.json", '{"a": 1}', '{"a": 1', [("new", "a.json:1", "high")]),
+        ("a.sh", "true", "if true; then\n", [("new", "a.sh:1", "high")]),
+        ("a.sh", "true", "cat <<E\n\nE\ntrue", []),
+        ("tests/data/a.js", "f();", "f(;", []),
+        ("a.txt", "f(", "f((", []),
+    ],
+)
+def test_syntax_errors(path: str, before: str, after: str, expected: list[object]) -> None:
+    assert syntax(path, before, after) == expected
+
+
+def test_a_syntax_error_that_was_there_before_is_not_new() -> None:
+    assert [state for state, *_ in syntax("a.js", "f(;\na", "f(;\nb")] == ["existing"]
+
+
+def test_long_lines_are_not_parsed() -> None:
+    text = "f(" * 20_000
+    change = change_of(changed("", text, path="a.js"))
+    base, head = check_syntax(change, Project(base_texts={"a.js": ""}, head_texts={"a.js": text}))
+    assert (base.files, head.files) == (("a.js",), ())
+
+
+def test_python_is_left_to_ruff() -> None:
+    assert grammar_of("a.py") is None
