@@ -44,7 +44,7 @@ def compare_tests(
         if is_missing_here(test, earlier, change, project):
             missing.append(test.message)
         elif earlier == "passed":
-            place = locate(test, change, passing)
+            place = locate(test, change, passing, head.report.executed)
             groups["broken_test", "new", place, _without_values(test)].append(test)
         elif earlier is None and base.outcome == "ended":
             groups["failing_test", "new", test.location, test.id].append(test)
@@ -108,13 +108,20 @@ def is_missing_here(
 
 
 def locate(
-    test: TestOutcome, change: Change, passing: Mapping[tuple[str, int], int]
+    test: TestOutcome,
+    change: Change,
+    passing: Mapping[tuple[str, int], int],
+    executed: Mapping[str, tuple[int, ...]],
 ) -> Location | None:
     """The changed line that most likely broke a test; else the test itself.
 
     That is the deepest one that its failure passed through, or the executed one that the fewest
-    passing tests executed (spectrum-based fault localisation, https://doi.org/10.1145/1101908.1101949),
-    or the nearest to either.
+    passing tests executed (spectrum-based fault localisation,
+    https://doi.org/10.1145/1101908.1101949), or the nearest to either.
+
+    Args:
+        passing: how many passing tests executed a line.
+        executed: changed lines that ran at all.
     """
     added: dict[str, frozenset[int]] = {}
     gaps: dict[str, frozenset[int]] = {}
@@ -123,21 +130,28 @@ def locate(
             added[file.path] = file.added_lines
             gaps[file.path] = lines_beside_removals(file)
     deepest_first = [(frame.path, frame.line) for frame in reversed(test.frames)]
-    executed = sorted(
+    own = sorted(
         ((path, line) for path, lines in test.lines.items() for line in lines),
         key=lambda place: (passing.get(place, 0), place),
     )
     candidates = [
         *(place for place in deepest_first if place[1] in added.get(place[0], ())),
-        *(place for place in executed if place[1] in added.get(place[0], ())),
+        *(place for place in own if place[1] in added.get(place[0], ())),
         *(place for place in deepest_first if place[1] in gaps.get(place[0], ())),
     ]
     near = [
         (abs(close - line), (path, close))
-        for path, line in (*deepest_first, *executed)
+        for path, line in (*deepest_first, *own)
         if (close := nearest(added.get(path, frozenset()) | gaps.get(path, frozenset()), line))
     ]
     candidates += [place for _, place in sorted(near)[:1]]
+    # Statements such as a constant run when their module is imported, which no test is seen to do.
+    candidates += [
+        (path, line)
+        for path, lines in executed.items()
+        for line in lines
+        if line in added.get(path, ()) and passing.get((path, line), 0) == 0
+    ]
     if candidates:
         path, line = candidates[0]
         return Location(path, line, line)
@@ -157,7 +171,7 @@ def _result(
         state="new" if state == "new" else "existing",
         name=first.id,
         message=f"{name}{others} {verb}: {first.message or 'no message'}",
-        severity="high",
+        severity="high" if kind == "broken_test" else "medium",
         location=place,
         category="correctness" if kind == "broken_test" else "tests",
         tests=tuple(test.id for test in tests),

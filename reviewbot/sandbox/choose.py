@@ -30,7 +30,7 @@ def open_sandbox(
         case "container":
             return Container(image, environment, limits)
         case "none":
-            return Plain(environment, "not run: --sandbox none", limits)
+            return Plain(environment, "no sandbox: --sandbox none", limits)
         case "auto":
             containers = [Container(image, environment, limits)] if image else []
             return FirstThatStarts([Bubblewrap(environment, limits), *containers], environment)

@@ -52,6 +52,8 @@ def _needs_review(file: ChangedFile) -> bool:
         return False
     if file.mode == "160000":  # a submodule: its code changes with the commit that it names
         return True
+    if file.mode == "120000":  # a link has a name and no code
+        return False
     is_code = classify(file.path) in ("source", "test", "generated", "vendored")
     return is_code and not file.is_binary and bool(file.hunks) and bool(language_of(file.path))
 

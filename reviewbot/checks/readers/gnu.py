@@ -21,10 +21,10 @@ CODE = re.compile(r"^(?P<rule>[A-Z]{1,10}\d{2,6})\b:?\s+(?P<message>.+)$")
 
 
 def read(completed: Completed) -> Report:
-    """Raises ValueError if the command failed and printed no such line."""
+    """Raises ValueError if the command failed and printed something else."""
     diagnostics = tuple(_diagnostics(text_of(completed)))
-    if completed.exit_code and not diagnostics:
-        raise ValueError(reason_of(completed) or f"exit code {completed.exit_code}")
+    if completed.exit_code and not diagnostics and reason_of(completed):
+        raise ValueError(reason_of(completed))
     return Report(diagnostics=diagnostics)
 
 

@@ -1,0 +1,38 @@
+"""JSON Schemas of the documents that reviewbot writes and reads, made from their types."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Literal, get_args
+
+import msgspec
+
+from reviewbot.checks.evidence import Evidence
+from reviewbot.config.settings import Settings
+from reviewbot.errors import UsageError
+from reviewbot.llm.providers.replay import Recording
+from reviewbot.verdict.document import Review
+
+SchemaName = Literal["review", "evidence", "config", "recording"]
+TYPES: dict[SchemaName, type[msgspec.Struct]] = {
+    "review": Review,
+    "evidence": Evidence,
+    "config": Settings,
+    "recording": Recording,
+}
+
+
+def schema_of(name: SchemaName) -> dict[str, Any]:
+    """JSON Schema 2020-12. Raises UsageError."""
+    if name not in TYPES:
+        names = ", ".join(get_args(SchemaName))
+        raise UsageError(f"there is no schema {name}", hint=f"Choose one of {names}.")
+    schema = msgspec.json.schema(TYPES[name])
+    for definition in schema["$defs"].values():
+        if "description" in definition:
+            definition["description"] = inspect.cleandoc(definition["description"])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"reviewbot {name}",
+        **schema,
+    }

@@ -1,0 +1,245 @@
+"""Sentences that more than one report prints. They are not neutralised yet: each report does that."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Literal
+
+from reviewbot.checks.evidence import CheckSummary
+from reviewbot.debate.case import Ruling, Stance
+from reviewbot.git.change import Location
+from reviewbot.proofs.proof import Outcome as TestResult
+from reviewbot.verdict.document import CoverageState, Finding, Review, Status
+
+Outcome = Literal["changes_requested", "incomplete", "findings", "nothing", "approved", "clean"]
+
+NO_PANEL = (
+    "No language model configured: only executed checks decide. "
+    "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel."
+)
+HEADLINES: dict[Outcome, str] = {
+    "changes_requested": "Changes requested",
+    "incomplete": "Incomplete",
+    "findings": "Reviewed",
+    "nothing": "Nothing to review",
+    "approved": "Approved",
+    "clean": "Reviewed",
+}
+STATUSES: dict[Status, str] = {
+    "proven": "Proven",
+    "agreed": "Agreed",
+    "question": "Question",
+    "recorded": "Not reported",
+}
+COVERAGE: dict[CoverageState, str] = {
+    "reviewed": "reviewed",
+    "scanned": "only scanned for secrets and hidden text",
+    "not_reviewed": "not reviewed",
+    "not_applicable": "not applicable (documentation, data or binary)",
+}
+STANCES: dict[Stance, str] = {
+    "real": "it is real",
+    "not_real": "it is not real",
+    "unsure": "not sure",
+}
+RULINGS: dict[Ruling, str] = {
+    "real": "The moderator finds it real.",
+    "not_real": "The moderator finds it not real.",
+    "undecided": "The moderator could not decide.",
+}
+TEST_RESULTS: dict[TestResult, str] = {
+    "passes": "passes",
+    "fails": "fails",
+    "errors": "stops with an error",
+    "unstable": "gives two different results",
+    "does_not_run": "does not run",
+}
+
+
+def outcome(review: Review) -> Outcome:
+    """What the headline says. "nothing": no changed file needs a review, and nobody did one."""
+    if review.verdict == "request_changes":
+        return "changes_requested"
+    if review.gaps or not review.complete:
+        return "incomplete"
+    if review.reported:
+        return "findings"
+    if not any(entry.state == "reviewed" for entry in review.coverage):
+        return "nothing"
+    return "approved" if review.verdict == "approve" else "clean"
+
+
+def headline(review: Review) -> str:
+    found = outcome(review)
+    if found == "nothing":
+        return HEADLINES[found]
+    is_cut = found == "changes_requested" and not (review.complete and not review.gaps)
+    return f"{HEADLINES[found]}: {_count(review.reported)}{' (incomplete)' if is_cut else ''}"
+
+
+def place(location: Location | None) -> str:
+    """`path:line`, or the path alone for a whole file."""
+    if location is None:
+        return "the whole change"
+    words = str(location) if location.line > 0 else location.path
+    return f"{words} (before the change)" if location.side == "base" else words
+
+
+def sentence(text: str) -> str:
+    """The text with a capital, unless it begins with code, and a full stop."""
+    text = text.strip()
+    if re.match(r"[a-z]+[ ,]", text):
+        text = text[0].upper() + text[1:]
+    return text if not text or text[-1] in ".!?:;…`" else f"{text}."
+
+
+def shortened(text: str, limit: int) -> str:
+    """At most `limit` characters, and no byte order mark, which is only hidden inside of a text."""
+    text = text.lstrip("\ufeff")
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def why(finding: Finding) -> str:
+    """What decided, after the name of the status: what was executed, and who supports it."""
+    reason = finding.reason.strip().removesuffix(".")
+    result = finding.result
+    if result:
+        rule = f" {result.name}" if result.kind == "diagnostic" else ""
+        reason += f" ({result.check}{rule})"
+    support = f" {finding.support} find it real." if finding.support else ""
+    return f"{reason[:1].lower()}{reason[1:]}.{support}"
+
+
+def objections(finding: Finding) -> Iterator[tuple[str, str]]:
+    """Who disagrees, and how: panelists by their last position, and the author of the change."""
+    last = {p.panelist: p for p in sorted(finding.positions, key=lambda p: p.round)}
+    for position in last.values():
+        if position.stance == "not_real":
+            yield position.panelist, f"disagrees: {position.reason}"
+    for intention in finding.intentions:
+        if intention.citation:
+            yield intention.panelist, f"finds it intended: {intention.citation}"
+    if finding.opposed_by_author:
+        yield "The change", f"ignores it inline: {finding.opposed_by_author}"
+
+
+def failed_tests(finding: Finding) -> tuple[str, ...]:
+    """Ids of tests that fail; none for what a linter or a panelist says."""
+    result = finding.result
+    if result is None or result.kind == "diagnostic":
+        return ()
+    return tuple(dict.fromkeys((result.name, *result.tests)))
+
+
+def proof_line(finding: Finding) -> str:
+    proof = finding.proof
+    if proof is None:
+        return ""
+    base, head = TEST_RESULTS[proof.base], TEST_RESULTS[proof.head]
+    return f"The test of {proof.by} {base} before the change and {head} with it."
+
+
+def debate(finding: Finding) -> Iterator[str]:
+    """What was said about a finding, in order, a paragraph each."""
+    for claim in finding.claims:
+        yield f"{claim.by} claims ({claim.severity}, {claim.category}): {sentence(claim.title)}"
+        yield f"It happens when: {sentence(claim.trigger)}"
+        yield f"Then: {sentence(claim.consequence)}"
+        yield f"It would be wrong if: {sentence(claim.refuted_if)}"
+    for position in sorted(finding.positions, key=lambda position: position.round):
+        cited = f" [{', '.join(position.citations)}]" if position.citations else ""
+        said = f"{STANCES[position.stance]}: {sentence(position.reason)}{cited}"
+        yield f"Round {position.round}, {position.panelist}: {said}"
+    for intention in finding.intentions:
+        finds = f"intended: {intention.citation}" if intention.citation else "not intended"
+        reason = f" {sentence(intention.reason)}" if intention.reason else ""
+        yield f"{intention.panelist} finds the difference {finds}.{reason}"
+    if finding.ruling:
+        yield RULINGS[finding.ruling]
+
+
+def coverage_line(review: Review) -> str:
+    """How many changed files were looked at, and how many lines the tests executed."""
+    states = Counter(entry.state for entry in review.coverage)
+    total = len(review.coverage)
+    files = f"{total} changed file{'' if total == 1 else 's'}"
+    parts = [f"{states[state]} {words}" for state, words in COVERAGE.items() if states[state]]
+    if not total:
+        return "No file changed."
+    if len(parts) == 1:
+        (state,) = states
+        be = "was" if total == 1 else "were"
+        be = ("is" if total == 1 else "are") if state == "not_applicable" else be
+        text = f"{files} {be} {COVERAGE[state]}"
+    else:
+        text = f"{files}: {', '.join(parts)}"
+    statements = sum(entry.statements for entry in review.coverage)
+    if statements:
+        executed = sum(entry.executed for entry in review.coverage)
+        text += f"; tests executed {executed} of {statements} changed lines"
+    return f"{text}."
+
+
+def passed_checks(review: Review) -> str:
+    """The checks that passed, on one line, with what there is to say about one."""
+    passed = [check for check in review.checks if check.state == "passed"]
+    if not passed:
+        return ""
+    return f"Checks passed: {', '.join(map(_passed, passed))}"
+
+
+def other_checks(review: Review) -> list[CheckSummary]:
+    """Checks that did not pass. One that a gap names in the same words is left to the gap."""
+    gaps = set(review.gaps)
+    return [
+        check
+        for check in review.checks
+        if check.state != "passed" and f"{check.check} {check.text}" not in gaps
+    ]
+
+
+def panel_line(review: Review) -> str:
+    """Who took part and what it cost: calls, tokens, seconds."""
+    if not review.panel:
+        return NO_PANEL
+    models = list(dict.fromkeys(member.model for member in review.panel))
+    members = [
+        member.name
+        + _note(
+            member.model if len(models) > 1 else "",
+            "" if member.answered else "no answer",
+        )
+        for member in review.panel
+    ]
+    one_model = f" ({models[0]})" if len(models) == 1 else ""
+    usage = review.usage
+    calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}"
+    if usage.recorded_calls:
+        calls += f" and {usage.recorded_calls} recorded"
+    cached = f" ({usage.cached_input_tokens:,} cached)" if usage.cached_input_tokens else ""
+    tokens = f"{usage.input_tokens + usage.output_tokens:,} tokens{cached}"
+    seconds = f"{review.seconds:.1f} s" if review.seconds < 10 else f"{review.seconds:.0f} s"
+    return f"Panel: {', '.join(members)}{one_model}. {calls}, {tokens}, {seconds}."
+
+
+def _note(*parts: str) -> str:
+    words = ", ".join(filter(None, parts))
+    return f" ({words})" if words else ""
+
+
+def _passed(check: CheckSummary) -> str:
+    text = check.text.removeprefix("nothing new").removeprefix(", ")
+    return f"{check.check}{_note(text)}"
+
+
+def _count(findings: Sequence[Finding]) -> str:
+    """Such as "2 findings, 1 question"."""
+    questions = sum(finding.status == "question" for finding in findings)
+    parts = list(_numbered((len(findings) - questions, "finding"), (questions, "question")))
+    return ", ".join(parts) or "no findings"
+
+
+def _numbered(*counts: tuple[int, str]) -> Iterable[str]:
+    return (f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count)

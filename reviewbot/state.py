@@ -1,0 +1,130 @@
+"""What reviewbot keeps of a repository: recorded results, past reviews, local dismissals."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from tempfile import mkstemp
+
+import msgspec
+
+from reviewbot.config.dismissals import Dismissal, read_dismissals, write_dismissals
+from reviewbot.errors import ReviewbotError, UsageError
+from reviewbot.git.repository import Repository
+from reviewbot.journal import Journal
+from reviewbot.verdict.document import Review
+
+MAX_REVIEWS = 200
+
+
+class State:
+    """A folder that only its owner reads."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self._reviews = folder / "reviews"
+        self._dismissals = folder / "dismissed.yml"
+
+    def journal(self) -> Journal:
+        self._make(self.folder)
+        return Journal(self.folder / "journal")
+
+    def save(self, review: Review) -> None:
+        """Keep a review beside the newest 199. Raises ReviewbotError."""
+        self._make(self.folder)
+        self._make(self._reviews)
+        name = f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.json"
+        write_file(self._reviews / name, msgspec.json.encode(review))
+        for id in self.ids()[MAX_REVIEWS:]:
+            (self._reviews / f"{id}.json").unlink(missing_ok=True)
+
+    def ids(self) -> list[str]:
+        """Ids of the reviews, the newest first."""
+        return sorted((path.stem for path in self._reviews.glob("*.json")), reverse=True)
+
+    def load(self, id: str) -> Review | None:
+        """None for a review that is gone, or of another version."""
+        with suppress(OSError, msgspec.MsgspecError):
+            text = (self._reviews / f"{id}.json").read_bytes()
+            return msgspec.json.decode(text, type=Review)
+        return None
+
+    def newest(self) -> Review:
+        """Raises UsageError if there is none."""
+        for id in self.ids():
+            if review := self.load(id):
+                return review
+        raise UsageError("there is no review yet", hint="reviewbot review")
+
+    def dismissals(self) -> tuple[Dismissal, ...]:
+        """What this person dismissed. Raises ConfigError."""
+        return load_dismissals(self._dismissals)
+
+    def save_dismissals(self, dismissals: Sequence[Dismissal]) -> None:
+        self._make(self.folder)
+        write_file(self._dismissals, write_dismissals(dismissals).encode())
+
+    def prune(self) -> None:
+        """Remove reviews and recorded results; dismissals stay."""
+        for folder in (self._reviews, self.folder / "journal"):
+            with suppress(FileNotFoundError):
+                shutil.rmtree(folder)
+
+    def _make(self, folder: Path) -> None:
+        try:
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"{folder} cannot be made: {error.strerror}"
+            raise ReviewbotError(message, hint="name another folder with --state") from error
+
+
+async def find_state(
+    repository: Repository | None, variables: Mapping[str, str], folder: Path | None = None
+) -> State:
+    """The state of a repository, of this user where there is none, or in a folder that was named.
+
+    Raises ReviewbotError.
+    """
+    if folder:
+        return State(folder.absolute())
+    if repository:
+        return State(await repository.state_directory())
+    return State(user_folder(variables, "XDG_STATE_HOME", ".local/state"))
+
+
+def user_folder(variables: Mapping[str, str], name: str, default: str) -> Path:
+    """A folder of the XDG Base Directory Specification. Relative ones count as not set."""
+    if (folder := variables.get(name, "")).startswith("/"):
+        return Path(folder, "reviewbot")
+    home = variables.get("HOME", "")
+    if not home.startswith("/"):
+        raise UsageError("HOME names no absolute path", hint=f"set HOME or {name}")
+    return Path(home, default, "reviewbot")
+
+
+def load_dismissals(path: Path) -> tuple[Dismissal, ...]:
+    """None if the file does not exist. Raises ConfigError."""
+    try:
+        return read_dismissals(path.read_bytes(), str(path))
+    except FileNotFoundError:
+        return ()
+
+
+def write_file(path: Path, content: bytes, mode: int = 0o600) -> None:
+    """Write a file as a whole or not at all. Raises ReviewbotError."""
+    try:
+        descriptor, unfinished = mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+            Path(unfinished).chmod(mode)
+            Path(unfinished).replace(path)
+        except OSError:
+            Path(unfinished).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise ReviewbotError(f"{path} cannot be written: {error.strerror}") from error
