@@ -14,6 +14,7 @@ import click
 
 from reviewbot import __version__
 from reviewbot.cli.options import common, passes
+from reviewbot.cli.output import say
 from reviewbot.errors import ReviewbotError
 
 # A command is a module of this package with a click command called `command`.
@@ -95,15 +96,6 @@ class Commands(click.Group):
 @common
 def reviewbot() -> None:
     """Review changes by a panel of language models over executed evidence."""
-
-
-def say(line: str) -> None:
-    """Print a line for people, without secrets and without what steers a terminal."""
-    from reviewbot.text.plain import plain
-    from reviewbot.text.secrets import redact
-
-    with suppress(BrokenPipeError):
-        click.echo(plain(redact(line)[0]), err=True)
 
 
 def _installed_commands() -> set[str]:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import os
-import shutil
-import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import TextIO, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -49,22 +47,6 @@ def state_option(command: Command) -> Command:
 def is_given(name: str) -> bool:
     """Whether "quiet" or "verbose" was given, before or after the name of the command."""
     return bool(click.get_current_context().meta.get(f"reviewbot.{name}"))
-
-
-def uses_color(stream: TextIO) -> bool:
-    """--color, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal that has colours."""
-    choice = click.get_current_context().meta.get("reviewbot.color") or "auto"
-    if choice != "auto":
-        return bool(choice == "always")
-    if os.environ.get("NO_COLOR"):
-        return False
-    if os.environ.get("FORCE_COLOR", "0") != "0":
-        return True
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
-
-
-def width() -> int:
-    return shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100
 
 
 def let_git_go_on(ctx: click.Context) -> None:

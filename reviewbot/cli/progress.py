@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 from reviewbot.cli.options import is_given
-from reviewbot.cli.commands import say
+from reviewbot.cli.output import say
 from reviewbot.events import Event
 from reviewbot.text.plain import plain
 
@@ -52,14 +53,8 @@ class Progress:
     async def _draw(self) -> None:
         while True:
             await asyncio.sleep(INTERVAL)
+            columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
             what = ", ".join(dict.fromkeys(self._running)) or "reading the change"
             line = f"{time.monotonic() - self._started:.0f} s  {what}"
-            print(CLEAR, plain(line)[: _columns() - 2], end="", file=sys.stderr, flush=True)
+            print(f"{CLEAR}{plain(line)[: columns - 1]}", end="", file=sys.stderr, flush=True)
 
-
-def _columns() -> int:
-    with suppress(OSError):
-        import os
-
-        return os.get_terminal_size(sys.stderr.fileno()).columns
-    return 80

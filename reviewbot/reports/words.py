@@ -1,4 +1,4 @@
-"""Sentences that more than one report prints. They are not neutralised yet: each report does that."""
+"""Sentences that more than one report prints. What is untrusted in them is not neutralised yet."""
 
 from __future__ import annotations
 

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import click
+
+import reviewbot.demo
+from reviewbot.cli.options import FOLDER, common, is_given
+from reviewbot.cli.output import deliver, say, uses_color, width
+from reviewbot.cli.progress import Progress
+from reviewbot.debate.panel import LENSES
+from reviewbot.demo.project import create_project
+from reviewbot.errors import UsageError
+from reviewbot.git.repository import Repository
+from reviewbot.git.target import Target
+from reviewbot.llm.providers.replay import Replay
+from reviewbot.pipeline import review
+from reviewbot.reports import FORMATS, render
+from reviewbot.reports.style import Style
+from reviewbot.services import Host
+from reviewbot.state import find_state
+from reviewbot.verdict.document import Review
+
+RECORDING = Path(reviewbot.demo.__path__[0]) / "recording.json"
+
+
+@click.command
+@click.option("--format", "format_", type=click.Choice(list(FORMATS)), default="text")
+@click.option("--keep", type=FOLDER, metavar="DIR", help="Create the project in DIR and keep it.")
+@click.option("--record", type=click.Path(path_type=Path, dir_okay=False), hidden=True)
+@common
+def command(format_: str, keep: Path | None, record: Path | None) -> None:
+    """Review a small project with planted defects.
+
+    git, linters, tests and reproductions run here. The answers of the language models are a
+    recording, so no key is needed.
+    """
+    replay = Replay.from_file(record or RECORDING, record=record is not None)
+    who = replay.recording.answered_by or "a language model"
+    when = f" on {replay.recording.answered_on}" if replay.recording.answered_on else ""
+    say("Reviewing a change of a small shop: git, linters, tests and reproductions run now.")
+    say(f"What the panelists answer is a recording: {who} answered{when}.\n")
+    with ExitStack() as stack:
+        folder = keep or Path(stack.enter_context(TemporaryDirectory(prefix="reviewbot-demo-")))
+        if folder.exists() and any(folder.iterdir()):
+            raise UsageError(f"{folder} is not empty", hint="name a folder that is not there yet")
+        folder.mkdir(parents=True, exist_ok=True)
+        result = asyncio.run(_review(folder.resolve(), replay))
+    style = Style(
+        color=uses_color(sys.stdout),
+        width=width(),
+        verbose=is_given("verbose"),
+        quiet=is_given("quiet"),
+    )
+    deliver(render(result, format_, style), None)
+    if replay.outdated:
+        say("\nThe recording is older than the prompts: other questions were answered.")
+    if keep:
+        say(f"\nThe project is in {keep}: reviewbot -C {keep} explain F1")
+
+
+async def _review(folder: Path, replay: Replay) -> Review:
+    await create_project(folder)
+    # The project has no environment of its own; another one that is active may lack pytest.
+    own = {"VIRTUAL_ENV": sys.prefix} if find_spec("pytest") else {}
+    variables = {**os.environ, **own}
+    progress = Progress()
+    with Repository(folder) as repository:
+        state = await find_state(repository, variables, None)
+        host = Host(
+            repository=repository,
+            journal=state.journal,
+            providers={"replay": replay},
+            panelists=dict.fromkeys(LENSES, f"replay:{replay.model}"),
+            variables=variables,
+            emit=progress.emit,
+        )
+        async with progress.shown():
+            result = await review(Target(kind="revision", revision="HEAD"), host)
+        state.save(result)
+    return result

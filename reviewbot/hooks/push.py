@@ -1,0 +1,102 @@
+"""What a push brings: for each of its refs the commits that the remote does not have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from reviewbot.errors import GitError, UsageError
+from reviewbot.git.place import EMPTY_TREES
+from reviewbot.git.process import ENVIRONMENT, Git
+
+ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+# These are about commits and hold no code.
+WITHOUT_CODE = ("refs/notes/", "refs/replace/")
+
+
+class PushedRef(Struct, frozen=True):
+    """A ref of the remote. `old` and `new` are revisions, "" where there is none."""
+
+    name: str
+    new: str
+    old: str
+
+
+class PushedRange(Struct, frozen=True):
+    """What to review for a ref; `revision` is A..B, or "" if the ref brings nothing new."""
+
+    name: str
+    revision: str
+
+
+def read_refs(stdin: str) -> list[PushedRef]:
+    """The lines that git gives to a pre-push hook, see githooks(5). Raises UsageError.
+
+    The first word is what the user typed, and may contain spaces.
+    """
+    refs = []
+    for line in stdin.splitlines():
+        words = line.rsplit(" ", 3)
+        if len(words) != 4 or not (ID.fullmatch(words[1]) and ID.fullmatch(words[3])):
+            raise UsageError("standard input is not what git tells a pre-push hook")
+        new, old = (word if word.strip("0") else "" for word in (words[1], words[3]))
+        refs.append(PushedRef(words[2], new, old))
+    return refs
+
+
+def refs_of_framework(variables: Mapping[str, str]) -> list[PushedRef]:
+    """The ref that pre-commit tells its hooks in variables, or else the current commit."""
+    new = variables.get("PRE_COMMIT_TO_REF") or variables.get("PRE_COMMIT_LOCAL_BRANCH") or "HEAD"
+    name = variables.get("PRE_COMMIT_REMOTE_BRANCH") or "HEAD"
+    return [PushedRef(name, new, variables.get("PRE_COMMIT_FROM_REF", ""))]
+
+
+async def find_ranges(
+    refs: list[PushedRef], remote: str, git_directory: Path
+) -> AsyncIterator[PushedRange]:
+    """The range of each ref. Raises GitError.
+
+    A range begins at the best commit that the new one has in common with all that is known of the
+    remote, and with refs before it. So neither a rebase nor a merge brings the work of others.
+    """
+    environment = ENVIRONMENT | {"GIT_DIR": str(git_directory)}
+    git = Git(git_directory, environment=environment)
+    remotes = ("for-each-ref", "--format=%(objectname)")
+    tips = await git(*remotes, f"refs/remotes/{remote}/") or await git(*remotes, "refs/remotes/")
+    known = tips.decode("ascii").split()
+    for ref in refs:
+        name = ref.name.removeprefix("refs/heads/").removeprefix("refs/")
+        if not ref.new or ref.name.startswith(WITHOUT_CODE):
+            yield PushedRange(name, "")
+            continue
+        new = await _commit(git, ref.new)
+        old = await _commit(git, ref.old) if ref.old else ""  # it may never have been fetched
+        if not new:  # a tag of something else than a commit
+            yield PushedRange(name, "")
+            continue
+        known += [old] if old else []
+        base = await _merge_base(git, new, known)
+        known.append(new)
+        yield PushedRange(name, "" if base == new else f"{base}..{new}")
+
+
+async def _commit(git: Git, revision: str) -> str:
+    try:
+        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+        return (await git(*words)).decode("ascii").strip()
+    except GitError:
+        return ""
+
+
+async def _merge_base(git: Git, new: str, known: list[str]) -> str:
+    """The empty tree if nothing is in common."""
+    try:
+        if known:
+            return (await git("merge-base", new, *known)).decode("ascii").split()[0]
+    except GitError:
+        if (await git("rev-parse", "--is-shallow-repository")).strip() == b"true":
+            raise
+    return EMPTY_TREES["sha1" if len(new) == 40 else "sha256"]

@@ -1,0 +1,135 @@
+"""The report for a pull request, in GitHub's Markdown.
+
+What stands in <summary> is ours: there, GitHub reads HTML and no escape of Markdown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from reviewbot.reports import words
+from reviewbot.reports.style import Style
+from reviewbot.text.files import language_of
+from reviewbot.text.markdown import block, code, inline
+from reviewbot.verdict.document import Finding, Review
+
+# GitHub refuses a comment over 65,536 characters. Bytes count here, which are never fewer.
+MAX_BYTES = 60_000
+MAX_SECTION = 10_000
+MAX_TITLE, MAX_PROSE, MAX_CODE = 200, 1_000, 4_000  # characters
+
+
+def render(review: Review, style: Style) -> str:
+    head = f"## {words.headline(review)}\n\n{_prose(words.coverage_line(review))}"
+    tail = "\n\n".join(_tail(review))
+    findings = _findings(review.reported, style, MAX_BYTES - _size(head) - _size(tail) - 10)
+    return "\n\n".join(part for part in (head, *findings, tail) if part)
+
+
+def _findings(reported: Sequence[Finding], style: Style, room: int) -> Iterator[str]:
+    """As many in full as there is room for beside one line for each of the others."""
+    full = [_finding(finding, style) for finding in reported]
+    lines = [_line(finding) for finding in reported]
+    left = room - sum(map(_size, lines)) - 500
+    count = 0
+    while count < len(full) and _size(full[count]) - _size(lines[count]) <= left:
+        left -= _size(full[count]) - _size(lines[count])
+        count += 1
+    yield from full[:count]
+    if rest := lines[count:]:
+        yield f"### {len(rest)} more\n\nThere is no room for all about these findings here."
+        yield _listed(rest, room - sum(map(_size, full[:count])) - 500)
+
+
+def _finding(finding: Finding, style: Style) -> str:
+    location = finding.location
+    language = language_of(location.path) if location else None
+    place = code(words.shortened(words.place(location), MAX_TITLE)) if location else ""
+    parts = [
+        f"### {_heading(finding)}",
+        place,
+        block(words.shortened(finding.excerpt, MAX_CODE), language or "")
+        if finding.excerpt.strip()
+        else "",
+        _prose(words.sentence(finding.consequence)),
+    ]
+    verdict = f"**{words.STATUSES[finding.status]}:** {_prose(words.why(finding))}"
+    objections = [f"- {_prose(f'{who} {said}')}" for who, said in words.objections(finding)]
+    parts += [verdict, "\n".join(objections), *_evidence(finding)]
+    if style.verbose and (paragraphs := list(words.debate(finding))):
+        parts.append(_folded("Debate", *(f"- {_prose(text)}" for text in paragraphs)))
+    return "\n\n".join(filter(None, parts))
+
+
+def _line(finding: Finding) -> str:
+    return f"- {_heading(finding)}, {code(words.shortened(words.place(finding.location), 200))}"
+
+
+def _heading(finding: Finding) -> str:
+    title = inline(words.shortened(finding.title, MAX_TITLE)) or "(no title)"
+    return f"{inline(finding.id)} ({finding.severity}): {title}"
+
+
+def _evidence(finding: Finding) -> Iterator[str]:
+    """What was executed, folded."""
+    tests = words.failed_tests(finding)
+    output = finding.result.output if finding.result else ""
+    if tests or output.strip():
+        failed = _listed([f"- {code(words.shortened(test, MAX_TITLE))}" for test in tests], 2_000)
+        title = "The test that fails" if len(tests) == 1 else "The tests that fail"
+        yield _folded(title if tests else "Output", failed, _output(output))
+    if proof := finding.proof:
+        source = words.shortened(proof.reproduction.source, MAX_CODE)
+        test = block(source, proof.reproduction.language)
+        title = "The test that was written for it"
+        yield _folded(title, _prose(words.proof_line(finding)), test, _output(proof.output))
+
+
+def _tail(review: Review) -> Iterator[str]:
+    if review.gaps or not review.complete:
+        gaps = [f"- {_prose(words.sentence(gap))}" for gap in review.gaps]
+        yield "### Not complete"
+        yield _listed(gaps, MAX_SECTION) or "It is not known what was left out."
+    if review.checks:
+        rows = [
+            f"| {_cell(check.check)} | {check.state.replace('_', ' ')} | {_cell(check.text)} |"
+            for check in review.checks
+        ]
+        yield "### Checks"
+        yield "| check | result | |\n|---|---|---|\n" + _listed(rows, MAX_SECTION)
+    if review.notes:
+        yield _listed([f"- {_prose(note)}" for note in review.notes], MAX_SECTION)
+    yield "---"
+    yield _prose(words.panel_line(review))
+
+
+def _listed(lines: Sequence[str], room: int) -> str:
+    """As many lines as there is room for, and how many more there are."""
+    kept = list(lines)
+    size = sum(_size(line) + 1 for line in kept)
+    while kept and size > room:
+        size -= _size(kept.pop()) + 1
+    more = len(lines) - len(kept)
+    return "\n".join((*kept, f"\nand {more} more") if more else kept)
+
+
+def _output(text: str) -> str:
+    """The end of an output."""
+    return block(text[-MAX_CODE:]) if text.strip() else ""
+
+
+def _folded(title: str, *parts: str) -> str:
+    inner = "\n\n".join(filter(None, parts))
+    return f"<details>\n<summary>{title}</summary>\n\n{inner}\n\n</details>"
+
+
+def _prose(text: str) -> str:
+    return inline(words.shortened(text, MAX_PROSE))
+
+
+def _cell(text: str) -> str:
+    return _prose(text).replace("|", r"\|")
+
+
+def _size(text: str) -> int:
+    return len(text.encode()) + 2

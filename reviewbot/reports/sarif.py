@@ -1,0 +1,142 @@
+"""The review as SARIF 2.1.0 (OASIS), as GitHub's code scanning reads it.
+
+https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import quote
+
+from reviewbot import __version__
+from reviewbot.git.change import Location
+from reviewbot.reports import words
+from reviewbot.reports.json import dumps
+from reviewbot.reports.style import Style
+from reviewbot.severity import RANK, Severity
+from reviewbot.text.plain import plain
+from reviewbot.verdict.document import Finding, Review
+
+SCHEMA = (
+    "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+)
+LEVELS: dict[Severity, str] = {
+    "critical": "error",
+    "high": "error",
+    "medium": "warning",
+    "low": "note",
+}
+# The middle of the CVSS band of the same name, by which GitHub sorts security alerts.
+SECURITY: dict[Severity, str] = {"critical": "9.5", "high": "8.0", "medium": "5.5", "low": "2.0"}
+MAX_ID, MAX_TEXT = 255, 1_000  # of GitHub: 255 characters of a rule's id, 1,024 of its text
+
+
+def render(review: Review, _: Style) -> str:
+    rules: dict[str, list[Finding]] = {}
+    for finding in review.reported:
+        rules.setdefault(_rule_of(finding)[0], []).append(finding)
+    names = list(rules)
+    default = review.coverage[0].path if review.coverage else "."
+    run = {
+        "tool": {
+            "driver": {
+                "name": "reviewbot",
+                "version": __version__,
+                "rules": [_rule(name, findings) for name, findings in rules.items()],
+            }
+        },
+        "automationDetails": {"id": "reviewbot/"},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [
+            {
+                "executionSuccessful": review.complete and not review.gaps,
+                "toolExecutionNotifications": [
+                    *({"level": "warning", "message": _message(gap)} for gap in review.gaps),
+                    *({"level": "note", "message": _message(note)} for note in review.notes),
+                ],
+            }
+        ],
+        "results": [_result(finding, names, default) for finding in review.reported],
+        "properties": {"verdict": review.verdict, "complete": review.complete},
+    }
+    return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+
+
+def _rule_of(finding: Finding) -> tuple[str, str]:
+    """Id and description. All tests of a suite share one rule, as do claims of a category."""
+    result = finding.result
+    if result is None:
+        return f"panel/{finding.category}", f"The panel reports a problem: {finding.category}."
+    if result.kind == "broken_test":
+        return f"{plain(result.check)}/broken-test", "A test that passed fails with the change."
+    if result.kind == "failing_test":
+        return f"{plain(result.check)}/failing-test", "A test that is new with the change fails."
+    name = f"{plain(result.check)}/{plain(result.name)}"
+    return name[:MAX_ID], f"{plain(result.check)} reports {plain(result.name)}."[:MAX_TEXT]
+
+
+def _rule(name: str, findings: list[Finding]) -> dict[str, Any]:
+    worst = max((finding.severity for finding in findings), key=RANK.__getitem__)
+    categories = list(dict.fromkeys(finding.category for finding in findings))
+    properties: dict[str, Any] = {"tags": categories}
+    if "security" in categories:
+        properties["security-severity"] = SECURITY[worst]
+    description = {"text": _rule_of(findings[0])[1]}
+    return {
+        "id": name,
+        "shortDescription": description,
+        "fullDescription": description,
+        "help": description,
+        "defaultConfiguration": {"level": LEVELS[worst]},
+        "properties": properties,
+    }
+
+
+def _result(finding: Finding, rules: list[str], default: str) -> dict[str, Any]:
+    rule = _rule_of(finding)[0]
+    # A kind other than "fail" allows no level, and GitHub shows only what has one.
+    level = LEVELS[finding.severity]
+    if finding.status == "question":
+        level = "warning" if level == "error" else "note"
+    status = f"{words.STATUSES[finding.status]}: {words.why(finding)}"
+    objections = [f"{who} {said}" for who, said in words.objections(finding)]
+    tests = [f"Test: {test}" for test in words.failed_tests(finding)[:5]]
+    title = finding.title.strip() or "(no title)"
+    return {
+        "ruleId": rule,
+        "ruleIndex": rules.index(rule),
+        "kind": "fail",
+        "level": level,
+        "message": _message(
+            title, words.sentence(finding.consequence), *tests, status, *objections
+        ),
+        "locations": [_location(finding.location, default, finding.excerpt)],
+        "partialFingerprints": {"reviewbot/v1": plain(finding.key)},
+        "properties": {
+            "id": plain(finding.id),
+            "severity": finding.severity,
+            "category": finding.category,
+            "status": finding.status,
+            "support": plain(finding.support),
+        },
+    }
+
+
+def _location(location: Location | None, default: str, excerpt: str) -> dict[str, Any]:
+    """GitHub wants a place for each result: without one, the first changed file."""
+    path = location.path if location else default
+    first = max(1, location.line) if location else 1
+    region: dict[str, Any] = {"startLine": first}
+    if location:
+        region["endLine"] = max(first, location.end_line)
+    if excerpt.strip():
+        region["snippet"] = {"text": "\n".join(map(plain, excerpt.split("\n")))}
+    uri = quote(path.encode("utf-8", "replace"), safe="/")
+    artifact = {"uri": uri, "uriBaseId": "%SRCROOT%"}
+    return {"physicalLocation": {"artifactLocation": artifact, "region": region}}
+
+
+def _message(*lines: str) -> dict[str, str]:
+    """`[words](target)` would be a link (SARIF 2.1.0, 3.11.6)."""
+    text = "\n".join(plain(line) for line in lines if line.strip())
+    return {"text": text.replace("](", "] (") or "(no text)"}
