@@ -75,7 +75,7 @@ async def _review(folder: Path, replay: Replay) -> Review:
         state = await find_state(repository, variables, None)
         host = Host(
             repository=repository,
-            journal=state.journal,
+            journal=state.journal(),
             providers={"replay": replay},
             panelists=dict.fromkeys(LENSES, f"replay:{replay.model}"),
             variables=variables,
