@@ -45,7 +45,8 @@ def command(format_: str, keep: Path | None, record: Path | None) -> None:
     who = replay.recording.answered_by or "a language model"
     when = f" on {replay.recording.answered_on}" if replay.recording.answered_on else ""
     say("Reviewing a change of a small shop: git, linters, tests and reproductions run now.")
-    say(f"What the panelists answer is a recording: {who} answered{when}.\n")
+    say(f"What the panelists answer is a recording: {who} answered{when}.")
+    say("")
     with ExitStack() as stack:
         folder = keep or Path(stack.enter_context(TemporaryDirectory(prefix="reviewbot-demo-")))
         if folder.exists() and any(folder.iterdir()):
@@ -60,9 +61,9 @@ def command(format_: str, keep: Path | None, record: Path | None) -> None:
     )
     deliver(render(result, format_, style), None)
     if replay.outdated:
-        say("\nThe recording is older than the prompts: other questions were answered.")
+        say("The recording is older than the prompts: other questions were answered.")
     if keep:
-        say(f"\nThe project is in {keep}: reviewbot -C {keep} explain F1")
+        say(f"The project is in {keep}: reviewbot -C {keep} explain F1")
 
 
 async def _review(folder: Path, replay: Replay) -> Review:

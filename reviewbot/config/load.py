@@ -44,7 +44,7 @@ class Layer(Struct, frozen=True):
     def where(self, key: Key, line: int | None) -> str:
         if self.kind == "environment":
             return PREFIX + "__".join(key).upper()
-        if self.kind == "flags":
+        if self.kind == "flags" and line is None:  # no file that --config names
             return FLAGS.get(dotted(key), f"--{key[-1].replace('_', '-')}")
         prefix = "user file " if self.kind == "user" else ""
         return f"{prefix}{self.name}:{line}" if line else f"{prefix}{self.name}"

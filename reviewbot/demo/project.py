@@ -13,9 +13,10 @@ SEAM = "@@"
 BASE_MESSAGE = "Start a shop with catalogue, cart and orders"
 HEAD_MESSAGE = """Offer vouchers at checkout
 
-A voucher takes a percentage off the subtotal. The price of an order is now worked out in one place,
-quote(), which the cart page can call as well. The catalogue can list what is in stock only, and a
-part of a line can be taken out of the cart.
+A voucher takes a percentage off the subtotal. The price of an order is
+now worked out in one place, quote(), which the cart page calls as well.
+The catalogue can leave out what is sold out, and customers can take a
+part of a line out of the cart.
 """
 # With these and equal files, the ids of the commits are always the same.
 IDENTITY = {

@@ -35,9 +35,9 @@ STATUSES: dict[Status, str] = {
 }
 COVERAGE: dict[CoverageState, str] = {
     "reviewed": "reviewed",
-    "scanned": "only scanned for secrets and hidden text",
+    "scanned": "only scanned",
     "not_reviewed": "not reviewed",
-    "not_applicable": "not applicable (documentation, data or binary)",
+    "not_applicable": "with nothing to review",
 }
 STANCES: dict[Stance, str] = {
     "real": "it is real",
@@ -163,18 +163,15 @@ def debate(finding: Finding) -> Iterator[str]:
 def coverage_line(review: Review) -> str:
     """How many changed files were looked at, and how many lines the tests executed."""
     states = Counter(entry.state for entry in review.coverage)
-    total = len(review.coverage)
-    files = f"{total} changed file{'' if total == 1 else 's'}"
-    parts = [f"{states[state]} {words}" for state, words in COVERAGE.items() if states[state]]
+    total = states.total()
     if not total:
-        return "No file changed."
+        return "No changed file."
+    parts = [f"{states[state]} {words}" for state, words in COVERAGE.items() if states[state]]
     if len(parts) == 1:
-        (state,) = states
-        be = "was" if total == 1 else "were"
-        be = ("is" if total == 1 else "are") if state == "not_applicable" else be
-        text = f"{files} {be} {COVERAGE[state]}"
+        words = COVERAGE[review.coverage[0].state]
+        text = f"{total} changed files, all {words}" if total > 1 else f"1 changed file, {words}"
     else:
-        text = f"{files}: {', '.join(parts)}"
+        text = f"{total} changed files: {', '.join(parts)}"
     statements = sum(entry.statements for entry in review.coverage)
     if statements:
         executed = sum(entry.executed for entry in review.coverage)
@@ -218,8 +215,7 @@ def panel_line(review: Review) -> str:
     calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}"
     if usage.recorded_calls:
         calls += f" and {usage.recorded_calls} recorded"
-    cached = f" ({usage.cached_input_tokens:,} cached)" if usage.cached_input_tokens else ""
-    tokens = f"{usage.input_tokens + usage.output_tokens:,} tokens{cached}"
+    tokens = f"{usage.input_tokens + usage.output_tokens:,} tokens"
     seconds = f"{review.seconds:.1f} s" if review.seconds < 10 else f"{review.seconds:.0f} s"
     return f"Panel: {', '.join(members)}{one_model}. {calls}, {tokens}, {seconds}."
 
