@@ -21,6 +21,7 @@ from reviewbot.checks.evidence import CheckResult, CheckSummary
 from reviewbot.debate.case import Claim, Intention, Position
 from reviewbot.debate.first_pass import DroppedClaim
 from reviewbot.debate.panel import Absence
+from reviewbot.errors import UsageError
 from reviewbot.git.change import Location
 from reviewbot.llm.client import Totals
 from reviewbot.proofs.proof import Proof, Reproduction
@@ -73,7 +74,7 @@ PROVEN = Finding(
         base="passes",
         head="fails",
         result="proven",
-        output="    def test_it():\n>       assert total([100], 0.5) == 50\nE       assert 150.0 == 50",
+        output=">       assert total([100], 0.5) == 50\nE       assert 150.0 == 50",
     ),
     positions=(),
 )
@@ -321,3 +322,514 @@ REVIEWS = {
         dropped=(DroppedClaim("critic", "malformed", '{"title": "?"}'),),
     ),
 }
+SARIF = jsonschema.Draft4Validator(json.loads((DATA / "sarif-schema-2.1.0.json").read_bytes()))
+DOCUMENT = jsonschema.Draft202012Validator(schema_of("review"))
+STYLES = [
+    Style(color=color, width=width, verbose=verbose, quiet=quiet)
+    for color, width, verbose, quiet in (
+        (False, 80, False, False),
+        (True, 100, True, False),
+        (False, 1, True, False),
+        (True, 80, False, True),
+    )
+]
+ALL = replace(
+    REVIEWS["mixed"],
+    complete=False,
+    **{
+        name: getattr(REVIEWS["incomplete"], name)
+        for name in ("gaps", "coverage", "checks", "absences", "dropped")
+    },
+    findings=(*REVIEWS["mixed"].findings, replace(BROKEN, id="F8", key="7123456789ab")),
+)
+
+
+def sarif(review: Review) -> dict[str, Any]:
+    log = json.loads(render(review, "sarif"))
+    SARIF.validate(log)
+    assert len(log["runs"]) == 1
+    run: dict[str, Any] = log["runs"][0]
+    return run
+
+
+# --- what the formats say
+
+
+@pytest.mark.parametrize(
+    ("name", "headline"),
+    [
+        ("clean", "Reviewed: no findings"),
+        ("docs only", "Nothing to review"),
+        ("approved", "Approved: no findings"),
+        ("broken test", "Changes requested: 1 finding"),
+        ("question", "Reviewed: 1 question"),
+        ("mixed", "Changes requested: 4 findings, 2 questions"),
+        ("incomplete", "Incomplete: 1 finding"),
+    ],
+)
+def test_the_verdict_comes_first(name: str, headline: str) -> None:
+    assert render(REVIEWS[name]).split("\n")[0] == headline
+    assert render(REVIEWS[name], "markdown").split("\n")[0] == f"## {headline}"
+
+
+@pytest.mark.parametrize("format_", ["text", "markdown"])
+@pytest.mark.parametrize(
+    "unseen",
+    [
+        replace(CLEAN, verdict="approve", coverage=()),
+        replace(CLEAN, verdict="approve", complete=False),
+        replace(CLEAN, verdict="approve", gaps=GAPS),
+        replace(CLEAN, verdict="request_changes", findings=(BROKEN,), gaps=GAPS),
+    ],
+)
+def test_what_nobody_looked_at_is_not_approved(format_: str, unseen: Review) -> None:
+    shown = render(unseen, format_)
+    assert re.match(
+        r"(## )?(Incomplete|Nothing to review|Changes requested.* \(incomplete\))", shown
+    )
+    assert "✓" not in shown
+    green = render(unseen, style=Style(color=True)).split("\n")[0]
+    assert "\x1b[32m" not in green
+
+
+def test_only_a_complete_review_without_findings_is_green() -> None:
+    colors = {
+        name: render(review, style=Style(color=True)).split("m")[0].removeprefix("\x1b[")
+        for name, review in REVIEWS.items()
+    }
+    assert colors == {
+        "clean": "32",
+        "docs only": "1",
+        "approved": "32",
+        "broken test": "31",
+        "question": "33",
+        "mixed": "31",
+        "incomplete": "90",
+    }
+
+
+def test_the_text_of_a_broken_test() -> None:
+    assert render(REVIEWS["broken test"]) == (
+        """\
+Changes requested: 1 finding
+
+F1  high  cart.py:4  assert 33.0 == 27.0
+    4 | return round(sum(prices) * (1 + discount), 2)
+    Test: tests/test_cart.py::test_total and 1 more
+    Proven: this test passed before the change and fails with it (pytest).
+
+Checks
+    pytest  212 passed, 2 failed
+
+Checks passed: secrets, ruff (4 before)
+2 changed files: 1 reviewed, 1 with nothing to review; tests executed 12 of 15
+changed lines.
+No language model configured: only executed checks decide. Set
+ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel."""
+    )
+
+
+def test_the_text_of_a_question() -> None:
+    assert render(REVIEWS["question"], style=Style(width=90)) == (
+        """\
+Reviewed: 1 question
+
+F1  high  shop/stock.py:31  Two workers can sell the last item twice
+    Two customers pay for one item.
+    31 | if stock[item] > 0:
+    32 |     charge(customer, item)
+    33 |     stock[item] -= 1
+    Question: panelists disagree about something serious. 2 of 3 panelists find it real.
+    optimizer disagrees: the queue has one worker, so that sales never run at the same
+    time
+    Next: fix it, or reviewbot dismiss F1 --reason TEXT
+
+Checks passed: secrets, ruff (4 before), pytest (214 passed)
+2 changed files: 1 reviewed, 1 with nothing to review; tests executed 12 of 15 changed
+lines.
+Panel: critic, reviewer, optimizer (anthropic:claude-sonnet-5). 14 calls, 44,300 tokens,
+38 s."""
+    )
+
+
+def test_the_text_of_an_incomplete_review() -> None:
+    shown = render(REVIEWS["incomplete"])
+    assert (
+        """
+Not complete
+    web/app.js was only scanned for secrets and hidden text;
+      no check reads .js files here: npm install --save-dev eslint, or configure a model
+    mypy was not run: bubblewrap is not installed
+    optimizer did not answer: the time of the review was over (limits.seconds)
+
+Checks
+    cargo-test  9 passed, 3 failed before as well
+
+"""
+        in shown
+    )
+    assert shown.count("mypy") == 1
+
+
+def test_quiet_text_has_only_findings_and_gaps() -> None:
+    quiet = Style(quiet=True)
+    assert render(CLEAN, style=quiet) == ""
+    shown = render(REVIEWS["incomplete"], style=quiet)
+    assert shown.startswith("F1  medium  cart.py:7")
+    assert shown.endswith("Not complete\n" + shown.split("Not complete\n")[1])
+    assert "Panel:" not in shown
+    assert all(gap.split("; ")[0] in shown for gap in GAPS)
+
+
+def test_verbose_text_has_the_debate() -> None:
+    brief, shown = (
+        render(ALL, style=Style(width=100, verbose=verbose)) for verbose in (False, True)
+    )
+    for words in (
+        "critic claims (high, correctness): The discount raises the price",
+        "When: total is called with a discount",
+        "Refuted if: discounts are negative",
+        "Round 1, reviewer: it is real: nothing holds a lock [shop/stock.py:31]",
+        "reviewer finds the difference intended [CHANGELOG.md:3: Totals keep all digits]",
+        "optimizer finds the difference not intended: no test was changed",
+        "The moderator could not decide.",
+        "critic's test passes before the change and fails with it.",
+        "            assert total([100], 0.5) == 50\n",
+        "        E       assert 150.0 == 50\n",
+        "A claim of critic was dropped (malformed):",
+        "Not reported: who raised it took it back.",
+    ):
+        assert words in shown
+        assert words not in brief
+    assert "1 recorded finding is not reported; -v shows more." in brief
+
+
+def test_only_the_last_position_of_a_panelist_is_dissent() -> None:
+    first = QUESTION.positions[1]
+    changed = Position(panelist="optimizer", round=2, stance="real", reason="I was wrong")
+    review = replace(PANEL, findings=(replace(QUESTION, positions=(changed, first)),))
+    for format_ in ("text", "markdown", "sarif"):
+        assert "disagrees" not in render(review, format_)
+
+
+def test_prose_is_wrapped_and_code_is_not() -> None:
+    code = "total = " + " + ".join(f"prices[{number}]" for number in range(12))
+    finding = replace(PROVEN, excerpt=code, consequence="many words " * 30)
+    lines = render(replace(PANEL, findings=(finding,)), style=Style(width=60)).split("\n")
+    assert f"    4 | {code}" in lines
+    prose = [line for line in lines if "many words" in line]
+    assert len(prose) > 5
+    assert max(map(len, prose)) <= 60
+
+
+@pytest.mark.parametrize("review", REVIEWS.values(), ids=REVIEWS)
+def test_colors_change_no_word(review: Review) -> None:
+    for style in STYLES:
+        with_color, without = (
+            render(review, style=replace(style, color=color)) for color in (True, False)
+        )
+        assert click.unstyle(with_color) == without
+
+
+def test_concise_lines() -> None:
+    assert render(CLEAN, "concise") == ""
+    assert render(REVIEWS["incomplete"], "concise").split("\n") == [
+        "cart.py:7: medium: Do not use mutable data structures for argument defaults [B006]",
+        *(f"not complete: {gap}" for gap in GAPS),
+    ]
+    without_place = replace(PANEL, findings=(INTENDED,))
+    assert render(without_place, "concise") == (
+        "-: medium: Prices are no longer rounded to cents [correctness]"
+    )
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_format_shows_each_finding_and_each_gap(format_: str) -> None:
+    shown = render(ALL, format_, Style(width=300))
+    shown = re.sub(r"\s+", " ", shown.replace("\\", ""))
+    for finding in ALL.reported:
+        assert finding.title in shown
+        assert finding.severity in shown
+        assert finding.location is None or finding.location.path in shown
+    for gap in ALL.gaps:
+        assert gap in shown
+    if format_ not in ("json", "sarif"):
+        assert "web/app.js" in shown
+        assert shown.count(AGREED.title) == 1  # the one that is recorded is not reported
+
+
+# --- documents for programs
+
+
+@pytest.mark.parametrize("review", REVIEWS.values(), ids=REVIEWS)
+def test_json_is_the_whole_document(review: Review) -> None:
+    shown = render(review, "json")
+    DOCUMENT.validate(json.loads(shown))
+    assert msgspec.json.decode(shown, type=Review) == review
+
+
+def test_json_keeps_hidden_characters_and_shows_none() -> None:
+    title = 'a\x1b[2J\x07\x7f\x9b\u202e\U000e0041 ümläut 🙂 \\ " \udc80'
+    shown = render(replace(CLEAN, title=title), "json")
+    assert not list(find_hidden(shown))
+    assert "ümläut 🙂" in shown
+    assert json.loads(shown)["title"] == title.replace("\udc80", "⟨U+DC80⟩")
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_schemas_are_of_2020_12(name: SchemaName) -> None:
+    schema = schema_of(name)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    assert schema["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+    assert schema["title"] == f"reviewbot {name}"
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "is_valid"),
+    [
+        ("config", {"review": {"fail_on": "high"}}, True),
+        ("config", {"review": {"fail_on": "bad"}}, False),
+        ("config", {"reviews": {}}, False),
+        ("recording", {"entries": [{"label": "critic/first_pass"}]}, True),
+        ("recording", {"entries": [{}]}, False),
+        ("evidence", {"runs": [{"check": "ruff", "side": "head", "outcome": "ended"}]}, True),
+        ("evidence", {"runs": [{"check": "ruff", "side": "top", "outcome": "ended"}]}, False),
+    ],
+)
+def test_schemas_tell_right_from_wrong(name: SchemaName, document: object, is_valid: bool) -> None:
+    assert jsonschema.Draft202012Validator(schema_of(name)).is_valid(document) == is_valid
+
+
+@pytest.mark.parametrize("review", REVIEWS.values(), ids=REVIEWS)
+def test_sarif_follows_the_schema(review: Review) -> None:
+    run = sarif(review)
+    assert len(run["results"]) == len(review.reported)
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    assert len(rules) == len(set(rules))
+    for finding, result in zip(review.reported, run["results"], strict=True):
+        assert rules[result["ruleIndex"]] == result["ruleId"]
+        assert result["partialFingerprints"] == {"reviewbot/v1": finding.key}
+        assert result["message"]["text"].startswith(finding.title)
+        assert len(result["locations"]) == 1
+
+
+def test_sarif_of_findings() -> None:
+    run = sarif(REVIEWS["mixed"])
+    assert [(result["ruleId"], result["level"]) for result in run["results"]] == [
+        ("secrets/secret-github-token", "error"),
+        ("panel/correctness", "error"),
+        ("panel/correctness", "warning"),
+        ("ruff/B006", "warning"),
+        ("panel/correctness", "note"),
+        ("panel/performance", "note"),
+    ]
+    assert {result["kind"] for result in run["results"]} == {"fail"}
+    secret, correctness, *_ = run["tool"]["driver"]["rules"]
+    assert secret["properties"] == {"tags": ["security"], "security-severity": "9.5"}
+    assert correctness["properties"] == {"tags": ["correctness"]}
+    assert correctness["defaultConfiguration"] == {"level": "error"}
+    assert run["results"][2]["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "shop/stock.py", "uriBaseId": "%SRCROOT%"},
+        "region": {
+            "startLine": 31,
+            "endLine": 33,
+            "snippet": {"text": QUESTION.excerpt},
+        },
+    }
+    # Without a place: the first changed file.
+    assert run["results"][4]["locations"][0]["physicalLocation"] == {
+        "artifactLocation": {"uri": "cart.py", "uriBaseId": "%SRCROOT%"},
+        "region": {"startLine": 1},
+    }
+
+
+def test_sarif_says_that_a_review_is_incomplete() -> None:
+    (complete,) = sarif(CLEAN)["invocations"]
+    assert complete["executionSuccessful"]
+    (invocation,) = sarif(REVIEWS["incomplete"])["invocations"]
+    assert not invocation["executionSuccessful"]
+    notifications = invocation["toolExecutionNotifications"]
+    assert [entry["message"]["text"] for entry in notifications] == list(GAPS)
+
+
+@pytest.mark.parametrize(
+    ("path", "uri"),
+    [
+        ("a b/ü.py", "a%20b/%C3%BC.py"),
+        ("100%.py", "100%25.py"),
+        ("a:b?#.py", "a%3Ab%3F%23.py"),
+        ("a\u202e\n.py", "a%E2%80%AE%0A.py"),
+        ("\ud800.py", "%3F.py"),
+    ],
+)
+def test_paths_are_percent_encoded(path: str, uri: str) -> None:
+    finding = replace(LINT, location=Location(path, 0, 0))
+    (result,) = sarif(replace(CLEAN, findings=(finding,)))["results"]
+    place = result["locations"][0]["physicalLocation"]
+    assert place["artifactLocation"]["uri"] == uri
+    assert place["region"]["startLine"] == place["region"]["endLine"] == 1
+
+
+# --- Markdown
+
+TOKENS = """
+    heading_open heading_close paragraph_open paragraph_close text text_special code_inline fence
+    strong_open strong_close bullet_list_open bullet_list_close list_item_open list_item_close
+    table_open table_close thead_open thead_close tbody_open tbody_close tr_open tr_close th_open
+    th_close td_open td_close hr inline softbreak html_block
+"""
+ALLOWED = TOKENS.split()
+GITHUB = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+HTML = re.compile(r"<details>\n<summary>[A-Za-z ]+</summary>\n|</details>\n?")
+
+
+def check_markdown(shown: str) -> None:
+    """Nothing in it is live, and no HTML is in it but our own."""
+    assert len(shown.encode()) <= MAX_BYTES
+    assert not list(find_hidden(shown))
+    assert not re.search(r"^\s*(::|/[A-Za-z])|##\[|##vso\[", shown, re.MULTILINE)
+    for token in GITHUB.parse(shown):
+        assert token.type in ALLOWED
+        assert token.type != "html_block" or HTML.fullmatch(token.content)
+        assert {inner.type for inner in token.children or ()} <= set(ALLOWED)
+    rendered = re.sub(r"<code.*?</code>", "<code>", GITHUB.render(shown), flags=re.DOTALL)
+    assert not re.search(r"@\w|#\d|://|www\.|gh-\d", rendered, re.IGNORECASE)
+
+
+def test_markdown_folds_the_proof() -> None:
+    shown = render(REVIEWS["mixed"], "markdown")
+    check_markdown(shown)
+    assert shown.count("<details>\n<summary>The test that was written for it</summary>\n\n") == 2
+    assert "```python\nfrom cart import total\n" in shown
+    assert "**Question:** panelists disagree about something serious." in shown
+    assert "- optimizer disagrees: the queue has one worker" in shown
+    assert "| pytest | passed | 214 passed |" in shown
+    assert "Debate" not in shown
+    assert "<summary>Debate</summary>" in render(ALL, "markdown", Style(verbose=True))
+
+
+@pytest.mark.parametrize("count", [60, 400])
+def test_markdown_fits_into_a_comment_and_says_what_it_left_out(count: int) -> None:
+    findings = tuple(
+        replace(PROVEN, id=f"F{number}", title=f"Defect {number}", consequence="wörds " * 300)
+        for number in range(1, count + 1)
+    )
+    gaps = tuple(f"file{number}.js was not reviewed" for number in range(count))
+    review = replace(PANEL, findings=findings, complete=False, gaps=gaps)
+    shown = render(review, "markdown")
+    check_markdown(shown)
+    assert len(shown.encode()) > MAX_BYTES * 0.75
+    assert shown.startswith(f"## Incomplete: {count} findings")
+    assert "### F1 (high): Defect 1\n" in shown
+    assert re.search(r"\n- F\d+ \(high\): Defect \d+, `cart.py:4`\n", shown)
+    full = shown.count("\n### F")
+    short = shown.count("\n- F")
+    assert f"### {count - full} more" in shown
+    assert full + short == count or f"\nand {count - full - short} more" in shown
+    assert shown.endswith(" 38 s.")
+
+
+# --- safety
+
+TRICKS = r"""
+@everyone @acme/team \@user &#64;user fixes~#1 closes~acme/shop#3 GH-12 /debate~fix /lgtm
+<script>alert(1)</script> <img~src=x> </details> </summary> <!--~x~--> [x](https://evil.example)
+![x](https://evil.example/p.png) https://evil.example www.evil.example <a@evil.example> [x]:~/u
+::error::x ::add-mask::x ##[error]x ##vso[task]x ``` ```` ~ ~~~ ` `` | \ * ** __ # ## > - + 1. ---
+=== a@b {0} %0A \u001b
+"""
+CHARACTERS = [
+    "\n",
+    "\n\n",
+    "\r\n",
+    "\r",
+    "\t",
+    "    ",
+    "\x1b[31m",
+    "\x1b]0;x\x07",
+    "\x9b2J",
+    "\x07",
+]
+CHARACTERS += ["\u202e", "\u2066", "\u200b", "\ufeff", "\ud800", "\udc80", "\u2028", "\x00", "\x7f"]
+HOSTILE = st.lists(
+    st.sampled_from([piece.replace("~", " ") for piece in TRICKS.split()])
+    | st.sampled_from(CHARACTERS)
+    | st.text("ab `*_[]()<>@#/:!&;\\\n-+.1~|\"'$", max_size=6),
+    max_size=10,
+).map("".join) | st.text(st.characters(exclude_categories=()), max_size=30)
+ENUMS = {
+    value
+    for definition in schema_of("review")["$defs"].values()
+    for field in definition["properties"].values()
+    for option in (field, *field.get("anyOf", ()))
+    for value in option.get("enum", ())
+}
+
+
+def filled(value: Any, texts: Iterator[str]) -> Any:
+    """The document with other texts in place of all that are free."""
+    match value:
+        case str():
+            return value if value in ENUMS else next(texts)
+        case dict():
+            return {key: filled(item, texts) for key, item in value.items()}
+        case list() | tuple():
+            return [filled(item, texts) for item in value]
+        case _:
+            return value
+
+
+def with_texts(*texts: str) -> Review:
+    endless = (text for _ in range(10_000) for text in texts)
+    return msgspec.convert(filled(msgspec.to_builtins(ALL), endless), Review)
+
+
+def check_terminal(shown: str) -> None:
+    assert not list(find_hidden(shown))
+    assert "\r" not in shown
+    assert not re.search(r"^\s*::|##\[|##vso\[", shown, re.MULTILINE)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(HOSTILE, min_size=1, max_size=7), st.sampled_from(STYLES))
+def test_no_text_is_live_in_any_format(texts: list[str], style: Style) -> None:
+    review = with_texts(*texts)
+    shown = {format_: render(review, format_, style) for format_ in FORMATS}
+    check_terminal(click.unstyle(shown["text"]))
+    check_terminal(shown["concise"])
+    assert len(shown["concise"].split("\n")) == len(review.reported) + len(review.gaps)
+    check_markdown(shown["markdown"])
+    document = json.loads(shown["json"])
+    DOCUMENT.validate(document)
+    assert len(document["findings"]) == len(review.findings)
+    log = json.loads(shown["sarif"])
+    SARIF.validate(log)
+    for result in log["runs"][0]["results"]:
+        check_terminal(result["message"]["text"])
+    assert not list(find_hidden(shown["json"] + shown["sarif"]))
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+@pytest.mark.parametrize("text", [TOKEN, f"x {TOKEN}\n", f"`{TOKEN}`", f"https://a:{TOKEN}@b.c/"])
+def test_no_format_shows_a_secret(format_: str, text: str) -> None:
+    shown = render(with_texts(text), format_, Style(verbose=True))
+    assert TOKEN not in shown
+    assert "secret:" in shown
+
+
+# --- formats of others
+
+
+def test_a_package_can_add_a_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shouting.py").write_text(
+        "def render(review, style):\n    return review.title.upper()\n"
+    )
+    metadata = tmp_path / "shouting-1.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: shouting\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text("[reviewbot.formats]\nshout = shouting:render\n")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    assert render(CLEAN, "shout") == "TIDY"
+    with pytest.raises(UsageError, match="there is no format loud") as raised:
+        render(CLEAN, "loud")
+    assert raised.value.hint == "Choose one of text, concise, json, markdown, sarif, shout."

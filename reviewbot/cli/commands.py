@@ -23,6 +23,7 @@ COMMANDS = {
     "explain": "Show everything about a finding.",
     "dismiss": "Do not report a finding again.",
     "hook": "Install, remove, show or run the git hooks.",
+    "demo": "Review a small project with planted defects.",
     "init": "Write a configuration file.",
     "doctor": "Show what works here and what is missing.",
     "config": "Show or check the configuration.",
@@ -40,10 +41,10 @@ FULL = (errno.ENOSPC, errno.EDQUOT)
 class Commands(click.Group):
     """Imports a command when it is called, and turns errors into messages and exit codes."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, _ctx: click.Context) -> list[str]:
         return [*COMMANDS, *sorted(_installed_commands() - COMMANDS.keys())]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         command: object = None
         if cmd_name in COMMANDS:
             command = importlib.import_module(f"reviewbot.cli.{cmd_name}").command
@@ -88,7 +89,7 @@ class Commands(click.Group):
         if code in (BUG, ReviewbotError.exit_code) and passes(ctx):
             say("NOT REVIEWED: see above; git goes on, because --strict was not given")
             code = 0
-        ctx.exit(code)
+        raise SystemExit(code)
 
 
 @click.command(cls=Commands)

@@ -60,6 +60,9 @@ def command(format_: str, keep: Path | None, record: Path | None) -> None:
         quiet=is_given("quiet"),
     )
     deliver(render(result, format_, style), None)
+    states = {check.check: check.state for check in result.checks}
+    if states.get("pytest") == "not_run" and not find_spec("pytest"):
+        say(f"To run the tests of the shop: {sys.executable} -m pip install pytest")
     if replay.outdated:
         say("The recording is older than the prompts: other questions were answered.")
     if keep:

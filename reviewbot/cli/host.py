@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Mapping
 from pathlib import Path
 
 from reviewbot.config.load import Layer, environment_layer, flag_layer, read_layer
-from reviewbot.errors import UsageError
+from reviewbot.errors import GitError, UsageError
 from reviewbot.events import Emit, ignore
 from reviewbot.git.repository import Repository
 from reviewbot.services import Host
-from reviewbot.state import State, user_folder
+from reviewbot.state import State, find_state, user_folder
+from reviewbot.verdict.document import Finding, Review
 
 # https://github.com/motdotla/dotenv#what-rules-does-the-parsing-engine-follow, without expansion
 ASSIGNMENT = re.compile(
@@ -73,3 +75,22 @@ def open_repository(variables: Mapping[str, str]) -> Repository:
     """The repository around the current folder, with the index that git tells its hooks."""
     index = variables.get("GIT_INDEX_FILE")
     return Repository(Path.cwd(), index_file=Path(index) if index else None)
+
+
+def open_state(folder: Path | None, variables: Mapping[str, str]) -> State:
+    """The state of the repository around the current folder, or else of this user."""
+    with open_repository(variables) as repository:
+        try:
+            return asyncio.run(find_state(repository, variables, folder))
+        except GitError:
+            return asyncio.run(find_state(None, variables, folder))
+
+
+def find_finding(review: Review, name: str) -> Finding:
+    """The finding with an id such as F1, or a key. Raises UsageError."""
+    for finding in review.findings:
+        if name.upper() == finding.id or name == finding.key:
+            return finding
+    ids = ", ".join(finding.id for finding in review.findings) or "none"
+    message = f"the newest review has no finding {name}"
+    raise UsageError(message, hint=f"It has {ids}. reviewbot sessions lists other reviews.")

@@ -22,8 +22,20 @@ def common(command: Command) -> Command:
     colors = click.Choice(("auto", "always", "never"))
     for decorate in (
         click.option("--color", type=colors, expose_value=False, callback=_remember),
-        click.option("-q", "--quiet", is_flag=True, expose_value=False, callback=_remember),
-        click.option("-v", "--verbose", is_flag=True, expose_value=False, callback=_remember),
+        click.option(
+            *("-q", "--quiet"),
+            is_flag=True,
+            expose_value=False,
+            callback=_remember,
+            help="Print less.",
+        ),
+        click.option(
+            *("-v", "--verbose"),
+            is_flag=True,
+            expose_value=False,
+            callback=_remember,
+            help="Print more.",
+        ),
         click.option(
             *("-C", "directory"),
             type=folder,

@@ -57,4 +57,3 @@ class Progress:
             what = ", ".join(dict.fromkeys(self._running)) or "reading the change"
             line = f"{time.monotonic() - self._started:.0f} s  {what}"
             print(f"{CLEAR}{plain(line)[: columns - 1]}", end="", file=sys.stderr, flush=True)
-

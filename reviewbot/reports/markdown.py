@@ -27,27 +27,27 @@ def render(review: Review, style: Style) -> str:
 
 
 def _findings(reported: Sequence[Finding], style: Style, room: int) -> Iterator[str]:
-    """As many in full as there is room for beside one line for each of the others."""
-    full = [_finding(finding, style) for finding in reported]
+    """As many in full as there is room for, and a line for each of the others."""
     lines = [_line(finding) for finding in reported]
-    left = room - sum(map(_size, lines)) - 500
-    count = 0
-    while count < len(full) and _size(full[count]) - _size(lines[count]) <= left:
-        left -= _size(full[count]) - _size(lines[count])
-        count += 1
-    yield from full[:count]
-    if rest := lines[count:]:
-        yield f"### {len(rest)} more\n\nThere is no room for all about these findings here."
-        yield _listed(rest, room - sum(map(_size, full[:count])) - 500)
+    room -= 500
+    used, size_of_lines = 0, sum(map(_size, lines))
+    for count, finding in enumerate(reported):
+        full = _finding(finding, style)
+        size_of_lines -= _size(lines[count])
+        if used + _size(full) + min(size_of_lines, room // 3) > room:
+            yield f"### {len(lines) - count} more\n\nThere is no room for all about these findings."
+            yield _listed(lines[count:], room - used)
+            return
+        used += _size(full)
+        yield full
 
 
 def _finding(finding: Finding, style: Style) -> str:
     location = finding.location
     language = language_of(location.path) if location else None
-    place = code(words.shortened(words.place(location), MAX_TITLE)) if location else ""
     parts = [
         f"### {_heading(finding)}",
-        place,
+        _place(finding),
         block(words.shortened(finding.excerpt, MAX_CODE), language or "")
         if finding.excerpt.strip()
         else "",
@@ -62,7 +62,12 @@ def _finding(finding: Finding, style: Style) -> str:
 
 
 def _line(finding: Finding) -> str:
-    return f"- {_heading(finding)}, {code(words.shortened(words.place(finding.location), 200))}"
+    return f"- {_heading(finding)}, {_place(finding)}"
+
+
+def _place(finding: Finding) -> str:
+    place = words.shortened(words.place(finding.location), MAX_TITLE)
+    return code(place) if finding.location else place
 
 
 def _heading(finding: Finding) -> str:
@@ -87,7 +92,7 @@ def _evidence(finding: Finding) -> Iterator[str]:
 
 def _tail(review: Review) -> Iterator[str]:
     if review.gaps or not review.complete:
-        gaps = [f"- {_prose(words.sentence(gap))}" for gap in review.gaps]
+        gaps = [f"- {_prose(gap)}" for gap in review.gaps]
         yield "### Not complete"
         yield _listed(gaps, MAX_SECTION) or "It is not known what was left out."
     if review.checks:

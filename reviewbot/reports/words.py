@@ -96,8 +96,7 @@ def sentence(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """At most `limit` characters, and no byte order mark, which is only hidden inside of a text."""
-    text = text.lstrip("\ufeff")
+    """At most `limit` characters."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
@@ -138,24 +137,24 @@ def proof_line(finding: Finding) -> str:
     if proof is None:
         return ""
     base, head = TEST_RESULTS[proof.base], TEST_RESULTS[proof.head]
-    return f"The test of {proof.by} {base} before the change and {head} with it."
+    return f"{proof.by}'s test {base} before the change and {head} with it."
 
 
 def debate(finding: Finding) -> Iterator[str]:
     """What was said about a finding, in order, a paragraph each."""
     for claim in finding.claims:
-        yield f"{claim.by} claims ({claim.severity}, {claim.category}): {sentence(claim.title)}"
-        yield f"It happens when: {sentence(claim.trigger)}"
-        yield f"Then: {sentence(claim.consequence)}"
-        yield f"It would be wrong if: {sentence(claim.refuted_if)}"
+        yield f"{claim.by} claims ({claim.severity}, {claim.category}): {claim.title}"
+        yield f"When: {claim.trigger}"
+        yield f"Then: {claim.consequence}"
+        yield f"Refuted if: {claim.refuted_if}"
     for position in sorted(finding.positions, key=lambda position: position.round):
         cited = f" [{', '.join(position.citations)}]" if position.citations else ""
-        said = f"{STANCES[position.stance]}: {sentence(position.reason)}{cited}"
+        said = f"{STANCES[position.stance]}: {position.reason}{cited}"
         yield f"Round {position.round}, {position.panelist}: {said}"
     for intention in finding.intentions:
-        finds = f"intended: {intention.citation}" if intention.citation else "not intended"
-        reason = f" {sentence(intention.reason)}" if intention.reason else ""
-        yield f"{intention.panelist} finds the difference {finds}.{reason}"
+        finds = f"intended [{intention.citation}]" if intention.citation else "not intended"
+        reason = f": {intention.reason}" if intention.reason else ""
+        yield f"{intention.panelist} finds the difference {finds}{reason}"
     if finding.ruling:
         yield RULINGS[finding.ruling]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from reviewbot.text.hidden import visible
-from reviewbot.text.plain import ANSI, without_commands
+from reviewbot.text.plain import unstyled, without_commands
 
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 LIVE = re.compile(r"@\w|#\d|://|www\.|mailto:|xmpp:|gh-\d", re.IGNORECASE)
@@ -23,7 +23,7 @@ LANGUAGE = re.compile(r"[A-Za-z0-9+#-]{0,20}")
 
 def inline(text: str) -> str:
     """One line of prose. In a cell of a table, use `inline(text).replace("|", r"\\|")`."""
-    text = " ".join(visible(ANSI.sub("", text)).split())
+    text = " ".join(visible(unstyled(text)).split())
     line = ""
     position = 0
     for match in CODE_SPAN.finditer(text):
@@ -34,7 +34,8 @@ def inline(text: str) -> str:
 
 def code(text: str) -> str:
     """A code span, or nothing for nothing."""
-    content = without_commands(" ".join(visible(ANSI.sub("", text)).split("\n")).strip())
+    shown = visible(unstyled(text).replace("\r\n", "\n"))
+    content = without_commands(" ".join(shown.split("\n")).strip())
     if not content:
         return ""
     fence = "`" * (_longest_run(content) + 1)
@@ -44,7 +45,7 @@ def code(text: str) -> str:
 
 def block(text: str, language: str = "") -> str:
     """A block of code. A line that a bot could take for its /command moves by one column."""
-    content = visible(ANSI.sub("", text).replace("\r\n", "\n")).strip("\n")
+    content = visible(unstyled(text).replace("\r\n", "\n")).strip("\r\n")
     content = SLASH_COMMAND.sub(" ", without_commands(content))
     fence = "`" * max(3, _longest_run(content) + 1)
     return f"{fence}{language if LANGUAGE.fullmatch(language) else ''}\n{content}\n{fence}"

@@ -2,9 +2,8 @@
 
 A run that is cut off keeps what it did. Each line of the report is a JSON object with a `type`:
 
-    test        id, file, line, outcome (passed, failed, error, skipped), message, output, frames,
-                lines: {path: [changed line that it executed]}
-    coverage    statements and executed: {path: [changed line]}
+    test        id, file, line, outcome (passed, failed, error, skipped), message, output, frames
+    coverage    statements and executed: {path: [changed line]}; tests: {id: executed}
     finish      the session came to its end
 
 Paths are relative to the folder in which it starts. Runs on Python 3.8 and later.
@@ -30,6 +29,9 @@ TREE = os.path.realpath(os.getcwd())
 MAX_MESSAGE, MAX_OUTPUT, MAX_FRAMES = 500, 4_000, 40
 FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
 USAGE_ERROR = 4
+# To tell which of more tests executed a line would take longer than the tests.
+MAX_TOLD_APART = 5_000
+OPENED: list[int] = []
 
 
 def main(arguments: list[str]) -> int:
@@ -60,8 +62,10 @@ def pytest_configure(config: Any) -> None:
 
 
 def write(kind: str, **fields: Any) -> None:
-    with open(REPORT, "a", encoding="utf-8") as report:
-        report.write(json.dumps(dict(fields, type=kind)).replace("\\u0000", "\\ufffd") + "\n")
+    line = json.dumps(dict(fields, type=kind)).replace("\\u0000", "\\ufffd") + "\n"
+    if not OPENED:
+        OPENED.append(os.open(REPORT, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
+    os.write(OPENED[0], line.encode("ascii"))
 
 
 class Measure:
@@ -86,20 +90,19 @@ class Measure:
         if self.coverage:
             self.coverage.switch_context(name)
 
-    def executed(self, name: str | None = None) -> dict[str, list[int]]:
-        """Changed lines by path; without a name those of all tests and imports."""
-        if not self.coverage:
-            return {}
+    def executed(self) -> dict[str, dict[str, list[int]]]:
+        """Changed lines by path and test; "" stands for imports."""
+        found: dict[str, dict[str, list[int]]] = {}
         data = self.coverage.get_data()
-        data.set_query_contexts(None if name is None else ["^" + re.escape(name) + "$"])
-        found = {}
-        for path, changed in self.lines.items():
-            lines = sorted(changed & set(data.lines(os.path.join(TREE, path)) or ()))
-            if lines:
-                found[path] = lines
+        for path, statements in self.statements().items():
+            contexts = data.contexts_by_lineno(os.path.join(TREE, path))
+            for line in sorted(set(statements) & set(contexts)):
+                for name in contexts[line]:
+                    found.setdefault(name, {}).setdefault(path, []).append(line)
         return found
 
     def statements(self) -> dict[str, list[int]]:
+        """Changed lines that can be executed, by path."""
         found = {}
         for path, changed in self.lines.items():
             try:
@@ -145,6 +148,8 @@ class Reporter:
         self.changed = set(changed)
         self.measure = Measure(changed)
         self.outcomes: dict[str, dict[str, Any] | None] = {}
+        self.ids: dict[str, str] = {}
+        self.is_told_apart = True
         self.trace: Any = None
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
@@ -155,6 +160,7 @@ class Reporter:
             if module not in rank:
                 rank[module] = 0 if module and self.is_affected(module) else 1
         items.sort(key=lambda item: rank[getattr(item, "module", None)])
+        self.is_told_apart = len(items) <= MAX_TOLD_APART
 
     def is_affected(self, module: Any) -> bool:
         """Whether a test module is changed, or has a name from a changed module."""
@@ -167,7 +173,8 @@ class Reporter:
         return bool(files & self.changed)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.measure.enter(nodeid)
+        if self.is_told_apart:
+            self.measure.enter(nodeid)
         self.outcomes[nodeid] = None
 
     @pytest.hookimpl(tryfirst=True)
@@ -178,10 +185,12 @@ class Reporter:
         if report.when == "call" or report.failed or (report.when == "setup" and report.skipped):
             self.outcomes[report.nodeid] = self.describe(report)
         if report.when == "teardown":
-            self.measure.enter("")
+            if self.is_told_apart:
+                self.measure.enter("")
             outcome = self.outcomes.pop(report.nodeid, None)
             if outcome:
-                write("test", lines=self.measure.executed(report.nodeid), **outcome)
+                self.ids[report.nodeid] = outcome["id"]
+                write("test", **outcome)
 
     def describe(self, report: Any) -> dict[str, Any]:
         path = relative(report.fspath)
@@ -215,14 +224,22 @@ class Reporter:
                 message=first_line(lines[-1] if lines else text.strip().rpartition("\n")[2]),
                 output=text[-MAX_OUTPUT:],
                 frames=[place for place in places if not place[0].startswith("..")][-MAX_FRAMES:],
-                lines={},
             )
 
     def pytest_sessionfinish(self) -> None:
         if self.measure.coverage:
             self.measure.coverage.stop()
-            statements = self.measure.statements()
-            write("coverage", statements=statements, executed=self.measure.executed())
+            by_test = self.measure.executed()
+            executed: dict[str, set[int]] = {}
+            for lines in by_test.values():
+                for path in lines:
+                    executed.setdefault(path, set()).update(lines[path])
+            write(
+                "coverage",
+                statements=self.measure.statements(),
+                executed={path: sorted(lines) for path, lines in executed.items()},
+                tests={self.ids[name]: by_test[name] for name in by_test if name in self.ids},
+            )
         write("finish")
 
 
@@ -244,7 +261,6 @@ def pytest_load_initial_conftests() -> Generator[None, Any, None]:
             message=first_line(text.strip().rpartition("\n")[2]),
             output=text[-MAX_OUTPUT:],
             frames=frames_of(cause.__traceback__),
-            lines={},
         )
 
 

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+import click
+from msgspec.structs import replace
+
+from reviewbot.cli.host import find_finding, open_state
+from reviewbot.cli.options import common, state_option
+from reviewbot.cli.output import deliver, uses_color, width
+from reviewbot.reports import render, words
+from reviewbot.reports.style import Style
+from reviewbot.text.plain import plain
+from reviewbot.text.secrets import redact
+
+
+@click.command
+@click.argument("finding", required=False)
+@state_option
+@common
+def command(finding: str | None, state: Path | None) -> None:
+    """Show everything about a finding of the newest review.
+
+    FINDING is an id such as F1, or a key. Without one, all findings are listed.
+    """
+    review = open_state(state, os.environ).newest()
+    if finding is None:
+        lines = [
+            f"{found.id}  {found.severity}  {words.place(found.location)}  {found.title}"
+            f"  ({words.STATUSES[found.status].lower()})"
+            for found in review.findings
+        ] or [f"The newest review ({review.target}) has no findings."]
+        deliver("\n".join(plain(redact(line)[0]) for line in lines), None)
+        return
+    found = find_finding(review, finding)
+    alone = replace(review, findings=(found,), gaps=(), complete=True, checks=(), dropped=())
+    is_recorded = found.status == "recorded"
+    style = Style(color=uses_color(sys.stdout), width=width(), verbose=True, quiet=not is_recorded)
+    effect = "requests changes" if found.blocks else "does not request changes"
+    about = f"Key {found.key}, rule {found.rule or 'none'}, category {found.category}; {effect}."
+    deliver(f"{render(alone, 'text', style)}\n\n{plain(about)}", None)
