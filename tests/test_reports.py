@@ -12,7 +12,7 @@ import click
 import jsonschema
 import msgspec
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from msgspec.structs import replace
@@ -497,6 +497,8 @@ def test_verbose_text_has_the_debate() -> None:
         "            assert total([100], 0.5) == 50\n",
         "        E       assert 150.0 == 50\n",
         "A claim of critic was dropped (malformed):",
+        "optimizer/first_pass: the time of the review was over\n",
+        "    Test: tests/test_cart.py::test_refund\n",
         "Not reported: who raised it took it back.",
     ):
         assert words in shown
@@ -514,12 +516,14 @@ def test_only_the_last_position_of_a_panelist_is_dissent() -> None:
 
 def test_prose_is_wrapped_and_code_is_not() -> None:
     code = "total = " + " + ".join(f"prices[{number}]" for number in range(12))
-    finding = replace(PROVEN, excerpt=code, consequence="many words " * 30)
+    finding = replace(PROVEN, excerpt=code, consequence="many words " * 300)
     lines = render(replace(PANEL, findings=(finding,)), style=Style(width=60)).split("\n")
     assert f"    4 | {code}" in lines
     prose = [line for line in lines if "many words" in line]
     assert len(prose) > 5
     assert max(map(len, prose)) <= 60
+    assert sum(map(len, prose)) < 700
+    assert prose[-1].endswith("…")
 
 
 @pytest.mark.parametrize("review", REVIEWS.values(), ids=REVIEWS)
@@ -643,6 +647,12 @@ def test_sarif_of_findings() -> None:
     }
 
 
+def test_sarif_has_no_links() -> None:
+    finding = replace(LINT, title="[words](https://evil.example)")
+    (result,) = sarif(replace(CLEAN, findings=(finding,)))["results"]
+    assert result["message"]["text"].startswith("[words] (https://evil.example)\n")
+
+
 def test_sarif_says_that_a_review_is_incomplete() -> None:
     (complete,) = sarif(CLEAN)["invocations"]
     assert complete["executionSuccessful"]
@@ -687,7 +697,7 @@ def check_markdown(shown: str) -> None:
     """Nothing in it is live, and no HTML is in it but our own."""
     assert len(shown.encode()) <= MAX_BYTES
     assert not list(find_hidden(shown))
-    assert not re.search(r"^\s*(::|/[A-Za-z])|##\[|##vso\[", shown, re.MULTILINE)
+    assert not re.search(r"^(\s*::|/[A-Za-z])|##\[|##vso\[", shown, re.MULTILINE)
     for token in GITHUB.parse(shown):
         assert token.type in ALLOWED
         assert token.type != "html_block" or HTML.fullmatch(token.content)
@@ -708,13 +718,19 @@ def test_markdown_folds_the_proof() -> None:
     assert "<summary>Debate</summary>" in render(ALL, "markdown", Style(verbose=True))
 
 
+def test_a_bar_does_not_end_a_cell() -> None:
+    check = replace(CHECKS[2], check="a|b", text="`x|y` z | 1")
+    shown = GITHUB.render(render(replace(CLEAN, checks=(check,)), "markdown"))
+    assert "<td>a|b</td>\n<td>passed</td>\n<td><code>x|y</code> z | 1</td>" in shown
+
+
 @pytest.mark.parametrize("count", [60, 400])
 def test_markdown_fits_into_a_comment_and_says_what_it_left_out(count: int) -> None:
     findings = tuple(
         replace(PROVEN, id=f"F{number}", title=f"Defect {number}", consequence="wörds " * 300)
         for number in range(1, count + 1)
     )
-    gaps = tuple(f"file{number}.js was not reviewed" for number in range(count))
+    gaps = tuple(f"file{number}.js was not reviewed" + ", why" * 40 for number in range(count))
     review = replace(PANEL, findings=findings, complete=False, gaps=gaps)
     shown = render(review, "markdown")
     check_markdown(shown)
@@ -792,6 +808,9 @@ def check_terminal(shown: str) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(HOSTILE, min_size=1, max_size=7), st.sampled_from(STYLES))
+@example(["::error::x ##[error]x", "\x1b[31m\u202e\r\n", "\ufeff\ud800"], STYLES[0])
+@example(["words ::error::x words; ::error::x " * 20], STYLES[1])
+@example(["[x](https://evil.example) <b>x</b> @user fixes #1", "/debate fix\n```\n/fix"], STYLES[2])
 def test_no_text_is_live_in_any_format(texts: list[str], style: Style) -> None:
     review = with_texts(*texts)
     shown = {format_: render(review, format_, style) for format_ in FORMATS}

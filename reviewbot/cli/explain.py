@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from pathlib import Path
 
 import click
@@ -9,9 +8,8 @@ from msgspec.structs import replace
 
 from reviewbot.cli.host import find_finding, open_state
 from reviewbot.cli.options import common, state_option
-from reviewbot.cli.output import deliver, uses_color, width
+from reviewbot.cli.output import deliver, style_for
 from reviewbot.reports import render, words
-from reviewbot.reports.style import Style
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 
@@ -36,8 +34,7 @@ def command(finding: str | None, state: Path | None) -> None:
         return
     found = find_finding(review, finding)
     alone = replace(review, findings=(found,), gaps=(), complete=True, checks=(), dropped=())
-    is_recorded = found.status == "recorded"
-    style = Style(color=uses_color(sys.stdout), width=width(), verbose=True, quiet=not is_recorded)
+    style = replace(style_for(), verbose=True, quiet=found.status != "recorded")
     effect = "requests changes" if found.blocks else "does not request changes"
     about = f"Key {found.key}, rule {found.rule or 'none'}, category {found.category}; {effect}."
     deliver(f"{render(alone, 'text', style)}\n\n{plain(about)}", None)

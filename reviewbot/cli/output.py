@@ -7,9 +7,14 @@ import shutil
 import sys
 from contextlib import suppress
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import click
+
+from reviewbot.cli.options import is_given
+
+if TYPE_CHECKING:
+    from reviewbot.reports.style import Style
 
 
 def say(line: str) -> None:
@@ -48,6 +53,18 @@ def uses_color(stream: TextIO) -> bool:
     if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
         return True
     return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def style_for(file: Path | None = None) -> Style:
+    """How to print a report, to standard output or into a file."""
+    from reviewbot.reports.style import Style
+
+    return Style(
+        color=file is None and uses_color(sys.stdout),
+        width=width(),
+        verbose=is_given("verbose"),
+        quiet=is_given("quiet"),
+    )
 
 
 def width() -> int:

@@ -1,18 +1,16 @@
 from __future__ import annotations
 
 import os
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
 from reviewbot.cli.host import open_state
-from reviewbot.cli.options import common, is_given, state_option
-from reviewbot.cli.output import deliver, say, uses_color, width
+from reviewbot.cli.options import common, state_option
+from reviewbot.cli.output import deliver, say, style_for
 from reviewbot.errors import UsageError
 from reviewbot.reports import FORMATS, render, words
-from reviewbot.reports.style import Style
 from reviewbot.text.plain import plain
 
 
@@ -57,8 +55,7 @@ def show(ctx: click.Context, id: str | None, format: str) -> None:
     review = ctx.obj.load(ids[0])
     if review is None:
         raise UsageError(f"{ids[0]} was written by another version of reviewbot")
-    style = Style(color=uses_color(sys.stdout), width=width(), verbose=is_given("verbose"))
-    deliver(render(review, format, style), None)
+    deliver(render(review, format, style_for()), None)
 
 
 @command.command

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from pathspec import GitIgnoreSpec
-
 from reviewbot.errors import ConfigError
 
 MAX_PATTERN = 256
@@ -16,6 +14,10 @@ def ignored(patterns: Sequence[str]) -> Callable[[str], bool]:
 
     Unlike git, `!docs/keep` re-includes a file below an ignored `docs/`.
     """
+    if not patterns:
+        return lambda _: False
+    from pathspec import GitIgnoreSpec  # its import takes as long as a whole review of a small file
+
     for pattern in patterns:
         if len(pattern) > MAX_PATTERN:
             raise ConfigError(f"A pattern of review.ignore is longer than {MAX_PATTERN} characters")

@@ -67,12 +67,14 @@ def _rule_of(finding: Finding) -> tuple[str, str]:
     result = finding.result
     if result is None:
         return f"panel/{finding.category}", f"The panel reports a problem: {finding.category}."
+    check, name = plain(result.check), plain(result.name)
     if result.kind == "broken_test":
-        return f"{plain(result.check)}/broken-test", "A test that passed fails with the change."
-    if result.kind == "failing_test":
-        return f"{plain(result.check)}/failing-test", "A test that is new with the change fails."
-    name = f"{plain(result.check)}/{plain(result.name)}"
-    return name[:MAX_ID], f"{plain(result.check)} reports {plain(result.name)}."[:MAX_TEXT]
+        name, text = "broken-test", f"A test of {check} that passed before fails with the change."
+    elif result.kind == "failing_test":
+        name, text = "failing-test", f"A test of {check} that is new with the change fails."
+    else:
+        text = f"{check} reports {name}."
+    return f"{check}/{name}"[:MAX_ID], text[:MAX_TEXT]
 
 
 def _rule(name: str, findings: list[Finding]) -> dict[str, Any]:

@@ -19,3 +19,6 @@ class Style(Struct, frozen=True, kw_only=True):
     width: int = 80
     verbose: bool = False
     quiet: bool = False
+
+
+DEFAULT = Style()

@@ -164,7 +164,7 @@ def coverage_line(review: Review) -> str:
     states = Counter(entry.state for entry in review.coverage)
     total = states.total()
     if not total:
-        return "No changed file."
+        return "No file changed."
     parts = [f"{states[state]} {words}" for state, words in COVERAGE.items() if states[state]]
     if len(parts) == 1:
         words = COVERAGE[review.coverage[0].state]

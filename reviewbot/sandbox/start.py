@@ -73,9 +73,12 @@ def read_report(path: Path, limit: int) -> bytes | None:
         return file.read(limit) or None if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
 
 
-def command_of(job: Job, *, python: str, own_python: str, own_ruff: str) -> list[str]:
-    """The command, with the path of its program."""
-    programs = {"{python}": python, "{own_python}": own_python, "{own_ruff}": own_ruff}
+def command_of(
+    job: Job, *, python: str, own_python: str, own_ruff: str, ruff: str = ""
+) -> list[str]:
+    """The command, with the path of its program. `ruff` is that of the project, if it has one."""
+    programs = {"{python}": python, "{own_python}": own_python}
+    programs |= {"{own_ruff}": own_ruff, "{ruff}": ruff or own_ruff}
     program, *arguments = job.command
     return [programs.get(program, program), *arguments]
 

@@ -1,0 +1,125 @@
+"""Speed of the program, as ratios of things that are measured in the same run.
+
+    ./dev bench
+
+Prints a table: what was measured, the figure, and the most it may be. Exits with 1 if one is above.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from typing import NamedTuple
+
+RUNS = 7
+BIN = Path(sys.executable).parent
+CART = "def total(prices):\n    return sum(prices)\n"
+TEST = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
+# Runs the program and says what this process alone used.
+OWN = """
+import os, resource, sys
+def say_and_exit(code, exit=os._exit):
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr, flush=True)
+    exit(code)
+os._exit = say_and_exit
+from reviewbot.cli import main
+main()
+"""
+NO_OP = """
+repos:
+  - repo: local
+    hooks:
+      - {id: nothing, name: nothing, language: system, entry: "true", pass_filenames: false}
+"""
+
+
+class Figure(NamedTuple):
+    what: str
+    value: float
+    unit: str
+    most: float
+
+
+def main() -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        figures = list(measure(Path(folder)))
+    for what, value, unit, most in figures:
+        verdict = "" if value <= most else "  TOO MUCH"
+        print(f"{what:58} {value:8.2f} {unit:3} at most {most:g}{verdict}")
+    return int(any(figure.value > figure.most for figure in figures))
+
+
+def measure(folder: Path) -> Iterator[Figure]:
+    python = best(lambda: run(folder, sys.executable, "-c", "pass"))
+    version = best(lambda: run(folder, BIN / "reviewbot", "--version"))
+    yield Figure("reviewbot --version, beyond bare Python", 1000 * (version - python), "ms", 40)
+
+    make_project(folder)
+    used = [own(folder, "review", "HEAD") for _ in range(RUNS)]
+    yield Figure("review HEAD without models, own CPU", median(u[0] for u in used), "s", 0.2)
+    yield Figure("review HEAD without models, memory", max(u[1] for u in used), "MB", 60)
+
+    (folder / ".pre-commit-config.yaml").write_text(NO_OP)
+    no_op = best(lambda: run(folder, BIN / "pre-commit", "run", "--all-files"))
+    for name, text in (("nothing to report", "x = 1\n"), ("a finding", "print(undefined)\n")):
+        times = []
+        for number in range(RUNS):
+            (folder / "new.py").write_text(f"{text}# {number}\n")  # no recorded result answers
+            git(folder, "add", "new.py")
+            started = time.perf_counter()
+            run(folder, BIN / "reviewbot", "hook", "run", "pre-commit")
+            times.append(time.perf_counter() - started)
+        what = f"commit hook with {name}, to a no-op pre-commit run"
+        yield Figure(what, min(times) / no_op, "x", 1.5)
+
+
+def make_project(folder: Path) -> None:
+    git(folder, "init", "--quiet")
+    for message, cart in (("Cart", CART), ("Tax", CART.replace("sum(prices)", "sum(prices) + 1"))):
+        (folder / "cart.py").write_text(cart)
+        (folder / "test_cart.py").write_text(TEST)
+        git(folder, "add", ".")
+        git(folder, "commit", "--quiet", f"--message={message}")
+
+
+def own(folder: Path, *arguments: str) -> tuple[float, float]:
+    """CPU seconds and MB of the process itself, without the programs that it starts."""
+    with tempfile.TemporaryDirectory() as state:
+        command = (sys.executable, "-c", OWN, *arguments, "--state", state)
+        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
+    cpu, memory = ended.stderr.splitlines()[-1].split()
+    return float(cpu), float(memory)
+
+
+def best(call: Callable[[], None]) -> float:
+    """The shortest time of several, in seconds: the others waited for something else."""
+    times = []
+    for _ in range(RUNS):
+        started = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def run(folder: Path, *command: str | Path) -> None:
+    subprocess.run(command, cwd=folder, capture_output=True, check=False, env=environment())
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=Bench", "-c", "user.email=bench@example.org")
+    subprocess.run(("git", *identity, *arguments), cwd=folder, check=True, capture_output=True)
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
