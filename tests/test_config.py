@@ -23,7 +23,8 @@ from reviewbot.config.load import (
     read_layer,
 )
 from reviewbot.config.toml import read_toml
-from reviewbot.config.yaml import MAX_BYTES, Node, read_yaml
+from reviewbot.config.values import Node
+from reviewbot.config.yaml import MAX_BYTES, read_yaml
 from reviewbot.errors import ConfigError
 
 DOCUMENTED = """\

@@ -9,7 +9,6 @@ import msgspec
 from msgspec import Meta, Struct
 
 from reviewbot.config.values import Key, read_values, require
-from reviewbot.config.yaml import read_yaml
 from reviewbot.errors import ConfigError
 
 MAX_BYTES = 512 * 1024
@@ -42,6 +41,8 @@ def read_dismissals(content: bytes, name: str) -> tuple[Dismissal, ...]:
 
     def where(_: Key, line: int | None) -> str:
         return f"{name}:{line}"
+
+    from reviewbot.config.yaml import read_yaml  # only where there is something to parse
 
     root = read_yaml(content, name, MAX_BYTES)
     if root.value is None:

@@ -10,9 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from reviewbot.config.settings import PanelistSettings, Settings
-from reviewbot.config.toml import read_toml
-from reviewbot.config.values import Key, dotted, read_values, require
-from reviewbot.config.yaml import Node, read_yaml
+from reviewbot.config.values import Key, Node, dotted, read_values, require
 from reviewbot.errors import ConfigError
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
@@ -65,8 +63,12 @@ class Loaded(Struct, frozen=True):
 
 def read_layer(name: str, kind: LayerKind, content: bytes) -> Layer:
     """A file: `[tool.reviewbot]` of one whose name ends in .toml, else YAML. Raises ConfigError."""
-    read = read_toml if name.endswith(".toml") else read_yaml
-    return Layer(name, kind, read(content, name))
+    # Parsers are imported where there is something to parse.
+    if name.endswith(".toml"):
+        return Layer(name, kind, read_toml(content, name))
+    from reviewbot.config.yaml import read_yaml
+
+    return Layer(name, kind, read_yaml(content, name))
 
 
 def environment_layer(variables: Mapping[str, str]) -> Layer:

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 
-from reviewbot.config.yaml import MAX_DEPTH, Node
+from reviewbot.config.values import MAX_DEPTH, Node
 from reviewbot.errors import ConfigError
 
 MAX_BYTES = 256 * 1024

@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Struct
 from msgspec.inspect import FloatType, IntType, Metadata, type_info
 
-from reviewbot.config.yaml import Node
 from reviewbot.errors import ConfigError
 from reviewbot.text.secrets import redact
 
@@ -20,8 +19,16 @@ Key = tuple[str, ...]
 # Where a key was set, as messages and `config show` say it.
 Where = Callable[[Key, int | None], str]
 
+MAX_DEPTH = 8
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 HARMLESS = re.compile(r"[\w. -]{1,24}")
+
+
+class Node(Struct, frozen=True):
+    """A value and the line where it, or its key, begins; None where there are no lines."""
+
+    value: str | int | float | bool | tuple[Node, ...] | dict[str, Node] | None
+    line: int | None = None
 
 
 def dotted(key: Key) -> str:

@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterator
 
 import yaml
-from msgspec import Struct
 
+from reviewbot.config.values import MAX_DEPTH, Node
 from reviewbot.errors import ConfigError
 
 MAX_BYTES = 64 * 1024
-MAX_DEPTH = 8
 LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 # YAML 1.2's core schema without hexadecimal, octal, infinite and undefined numbers: `off` and `no`
@@ -24,13 +23,6 @@ NUMBER = re.compile(
     r"[-+]?(?:[0-9]{1,18}\.[0-9]{0,32}|\.[0-9]{1,32}|[0-9]{1,18})(?:[eE][-+]?[0-9]{1,3})?"
 )
 WORDS = {"": None, "~": None, "null": None, "true": True, "false": False}
-
-
-class Node(Struct, frozen=True):
-    """A value and the line where it, or its key, begins; None where there are no lines."""
-
-    value: str | int | float | bool | tuple[Node, ...] | dict[str, Node] | None
-    line: int | None = None
 
 
 def read_yaml(content: bytes, name: str, max_bytes: int = MAX_BYTES) -> Node:
