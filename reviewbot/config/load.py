@@ -65,6 +65,8 @@ def read_layer(name: str, kind: LayerKind, content: bytes) -> Layer:
     """A file: `[tool.reviewbot]` of one whose name ends in .toml, else YAML. Raises ConfigError."""
     # Parsers are imported where there is something to parse.
     if name.endswith(".toml"):
+        from reviewbot.config.toml import read_toml
+
         return Layer(name, kind, read_toml(content, name))
     from reviewbot.config.yaml import read_yaml
 
