@@ -77,7 +77,12 @@ async def _items(variables: Mapping[str, str]) -> AsyncIterator[Item]:
         yield Item(machine, "✓", version)
     except GitError as error:
         yield Item(machine, "✗", str(error), error.hint or "")
-    yield await _ruff(machine)
+    command = (find_ruff_bin(), "--version")
+    ended = await run_process(command, environment=ENVIRONMENT, seconds=20, max_output=1_000)
+    if ended.exit_code:
+        yield Item(machine, "✗", "ruff does not run", "install reviewbot again")
+    else:
+        yield Item(machine, "✓", ended.stdout.decode().strip())
 
     loaded = Loaded(load_settings([]).settings, {})
     configuration = Item(project, "✓", "the configuration is valid")
@@ -124,15 +129,6 @@ async def _items(variables: Mapping[str, str]) -> AsyncIterator[Item]:
     else:
         step = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST"
         yield Item(panel, "!", "no panel is configured: only executed checks decide", step)
-
-
-async def _ruff(group: str) -> Item:
-    try:
-        command = (find_ruff_bin(), "--version")
-        ended = await run_process(command, environment=ENVIRONMENT, seconds=20, max_output=1_000)
-    except (OSError, TimeoutError):
-        return Item(group, "✗", "ruff does not run", "install reviewbot again")
-    return Item(group, "✓", ended.stdout.decode(errors="replace").strip())
 
 
 async def _tests(group: str, repository: Repository, sandbox: Sandbox) -> Item:

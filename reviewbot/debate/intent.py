@@ -32,10 +32,16 @@ async def ask_intent(
 ) -> tuple[tuple[Case, ...], tuple[Absence, ...]]:
     """Ask everybody but the authors of the tests; a panel of one is asked as moderator.
 
+    What a check reports needs no such question: it stands by itself.
+
     A test written for a claim shows that the result differs. Whether that is wrong, only the change
     can say: in its tests and its documentation.
     """
-    proven = [case for case in cases if case.proof and case.proof.result == "proven"]
+    proven = [
+        case
+        for case in cases
+        if case.result is None and case.proof and case.proof.result == "proven"
+    ]
     questions: list[Question] = []
     for name in (*panel.names, MODERATOR):
         asked = [case for case in proven if _is_asked(case, name, panel)]

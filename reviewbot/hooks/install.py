@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
@@ -20,9 +19,9 @@ from reviewbot.hooks.script import (
     MANAGERS,
     Hook,
     Manager,
-    Script,
+    is_changed,
+    is_own,
     manager_of,
-    read_script,
     write_script,
 )
 from reviewbot.state import write_file
@@ -48,13 +47,13 @@ class Found(Struct, frozen=True, kw_only=True):
 
     Attributes:
         path: where the script of reviewbot is, or is to be.
-        script: that of reviewbot, if it is there.
+        is_installed: the script is there.
         manager: whose hook it is, if that of a manager. It may run the script as its earlier one.
         is_foreign: a hook of somebody else is in its place.
     """
 
     path: Path
-    script: Script | None
+    is_installed: bool
     manager: Manager | None
     is_foreign: bool
 
@@ -101,7 +100,7 @@ async def install_hooks(directory: Path, variables: Mapping[str, str]) -> list[s
     plans = [(name, find_hook(folder, name)) for name in HOOKS]
     for name, found in plans:
         _refuse_changed(found)
-        if found.manager and found.script is None:
+        if found.manager and not found.is_installed:
             raise LeftToManager(found.manager, found.path)
         earlier = folder.path / f"{name}{EARLIER}"
         if found.is_foreign and os.path.lexists(earlier):
@@ -122,21 +121,19 @@ async def uninstall_hooks(directory: Path, variables: Mapping[str, str]) -> list
 async def describe_hooks(directory: Path, variables: Mapping[str, str]) -> list[tuple[bool, str]]:
     """For each hook whether it works, and a sentence."""
     folder = await find_folder(directory, variables)
-    return [_describe(name, find_hook(folder, name), variables) for name in HOOKS]
+    return [_describe(name, find_hook(folder, name)) for name in HOOKS]
 
 
 def find_hook(folder: HookFolder, name: Hook) -> Found:
     path = folder.path / name
+    manager = manager_of(_read(path))
     if folder.path.match(".husky/_"):  # husky writes this folder anew with each npm install
-        husky = next(manager for manager in MANAGERS if manager.name == "husky")
-        return Found(path=path, script=None, manager=husky, is_foreign=False)
-    content = _read(path)
-    script = read_script(content)
-    manager = None if script else manager_of(content)
-    if manager and (legacy := read_script(_read(folder.path / f"{name}{LEGACY}"))):
-        path, script = folder.path / f"{name}{LEGACY}", legacy
-    is_foreign = script is None and os.path.lexists(path)
-    return Found(path=path, script=script, manager=manager, is_foreign=is_foreign)
+        manager = next(manager for manager in MANAGERS if manager.name == "husky")
+    elif manager and is_own(_read(folder.path / f"{name}{LEGACY}")):
+        path = folder.path / f"{name}{LEGACY}"
+    is_installed = is_own(_read(path))
+    is_foreign = not is_installed and os.path.lexists(path)
+    return Found(path=path, is_installed=is_installed, manager=manager, is_foreign=is_foreign)
 
 
 def user_git(directory: Path, variables: Mapping[str, str]) -> Git:
@@ -159,7 +156,7 @@ async def _hooks_path(git: Git) -> str:
 
 
 def _refuse_changed(found: Found) -> None:
-    if found.script and found.script.is_changed:
+    if found.is_installed and is_changed(_read(found.path)):
         message = f"{found.path} was changed since reviewbot wrote it"
         name = found.path.name.removesuffix(LEGACY)
         hint = f"move your lines to {name}{EARLIER} beside it, remove it, then run it again"
@@ -167,21 +164,21 @@ def _refuse_changed(found: Found) -> None:
 
 
 def _install(name: Hook, found: Found, content: bytes) -> str:
-    if found.script and _read(found.path) == content and os.access(found.path, os.X_OK):
+    if _read(found.path) == content and os.access(found.path, os.X_OK):
         return f"{name} is installed already: {found.path}"
     found.path.parent.mkdir(parents=True, exist_ok=True)
     earlier = found.path.with_name(f"{name}{EARLIER}")
     if found.is_foreign:
         found.path.rename(earlier)
     write_file(found.path, content, 0o755)
-    if found.script:
+    if found.is_installed:
         return f"{name} is up to date again: {found.path}"
     first = f"; {earlier.name} runs first" if os.path.lexists(earlier) else ""
     return f"{name} is installed: {found.path}{first}"
 
 
 def _uninstall(name: Hook, found: Found) -> str:
-    if found.script is None:
+    if not found.is_installed:
         return f"{name} is not installed"
     found.path.unlink()
     earlier = found.path.with_name(f"{name}{EARLIER}")
@@ -191,21 +188,14 @@ def _uninstall(name: Hook, found: Found) -> str:
     return f"{name} is removed; {found.path} is what it was before"
 
 
-def _describe(name: Hook, found: Found, variables: Mapping[str, str]) -> tuple[bool, str]:
-    again = "run reviewbot hook install again"
-    if found.script is None:
-        if found.manager:
-            return False, f"{name} is not installed: {found.path} belongs to {found.manager.name}"
+def _describe(name: Hook, found: Found) -> tuple[bool, str]:
+    if not found.is_installed:
         other = f": {found.path} is another hook" if found.is_foreign else ""
+        if found.manager:
+            other = f": {found.path} belongs to {found.manager.name}"
         return False, f"{name} is not installed{other}"
-    python = found.script.python
     if not os.access(found.path, os.X_OK):
         return False, f"git does not run {name}: chmod +x {found.path}"
-    if not (python and os.access(python, os.X_OK)):
-        if not shutil.which("reviewbot", path=variables.get("PATH", os.defpath)):
-            return False, f"{name} finds no reviewbot: {again}"
-        if python:
-            return True, f"{name} runs reviewbot from PATH, because {python} is gone: {again}"
     by = f", run by {found.manager.name}" if found.manager else ""
     earlier = found.path.with_name(f"{name}{EARLIER}")
     first = f"; {earlier.name} runs first" if os.path.lexists(earlier) else ""

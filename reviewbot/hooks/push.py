@@ -96,7 +96,8 @@ async def _merge_base(git: Git, new: str, known: list[str]) -> str:
     try:
         if known:
             return (await git("merge-base", new, *known)).decode("ascii").split()[0]
-    except GitError:
+    except GitError as error:
         if (await git("rev-parse", "--is-shallow-repository")).strip() == b"true":
-            raise
+            message = "this clone is shallow, so it is unknown where the pushed commits begin"
+            raise GitError(message, hint="git fetch --unshallow") from error
     return EMPTY_TREES["sha1" if len(new) == 40 else "sha256"]

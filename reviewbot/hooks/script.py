@@ -19,7 +19,6 @@ VERSION = 2
 MARK = re.compile(
     rb"^# reviewbot-hook: (\d{1,6}) pre-(?:commit|push) ([0-9a-f]{16})$", re.MULTILINE
 )
-PYTHON = re.compile(r"^python=(.*)$", re.MULTILINE)
 
 # `python -E -P` finds no module by PYTHONPATH or in the work tree. 126 and 127 mean that a program
 # cannot be run. Only findings (1), --strict (3) and signals stop git.
@@ -85,13 +84,6 @@ fi
 review "$@"
 """,
 }
-
-
-class Script(Struct, frozen=True, kw_only=True):
-    """A hook that reviewbot wrote. `python` is "" if it calls the program on PATH."""
-
-    is_changed: bool
-    python: str
 
 
 class Manager(Struct, frozen=True):
@@ -175,13 +167,14 @@ def write_script(name: Hook, python: str) -> bytes:
     return _sealed((text + TAILS[name]).encode("utf-8", "surrogateescape"))
 
 
-def read_script(content: bytes) -> Script | None:
-    """What reviewbot of any version wrote; None for what others wrote."""
-    if not MARK.search(content):
-        return None
-    python = PYTHON.search(content.decode("utf-8", "surrogateescape"))
-    words = shlex.split(python[1]) if python and python[1].count("'") % 2 == 0 else []
-    return Script(is_changed=_sealed(content) != content, python=words[0] if words else "")
+def is_own(content: bytes) -> bool:
+    """Whether reviewbot, of any version, wrote the hook."""
+    return MARK.search(content) is not None
+
+
+def is_changed(content: bytes) -> bool:
+    """Whether somebody changed a hook since reviewbot wrote it."""
+    return _sealed(content) != content
 
 
 def manager_of(content: bytes) -> Manager | None:
