@@ -1,0 +1,224 @@
+"""The commands beside review: explain, dismiss, sessions, config, schema, doctor, init, …"""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+from conftest import Project
+from test_review import CART, TEST, WRONG
+
+from reviewbot.cli.commands import reviewbot
+from reviewbot.cli.init import template
+from reviewbot.config.load import WHO_MAY_SET, load_settings, read_layer
+from reviewbot.config.settings import Settings
+from reviewbot.state import MAX_REVIEWS, State
+from reviewbot.verdict.document import Review
+
+UNDEFINED = "def total():\n    return undefined\n"
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture
+def cart(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    project.commit("A cart", {"cart.py": "def total():\n    return 1\n"})
+    project.commit("Tidy", {"cart.py": UNDEFINED})
+    monkeypatch.chdir(project.folder)
+    return project
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(reviewbot, arguments, prog_name="reviewbot")
+
+
+def test_a_finding_is_explained_with_its_test_and_output(cart: Project) -> None:
+    cart.commit("A cart", {"cart.py": CART, "test_cart.py": TEST})
+    cart.commit("Tidy", {"cart.py": WRONG})
+    assert "F1  high" in run("review", "HEAD").stdout
+    assert re.match(r"F1  high  .*33\.0 == 27\.0  \(proven\)", run("explain").stdout)
+    shown = run("explain", "F1").stdout
+    for words in (
+        "test_cart.py::test_total",
+        "this test passed before the change",
+        "assert total([10, 20], 0.1) == 27.0",
+        "requests changes",
+    ):
+        assert words in shown
+    key = re.search(r"Key (\w+)", shown)
+    assert key
+    assert run("explain", key[1]).stdout == shown
+    result = run("explain", "F9")
+    assert result.exit_code == 2
+    assert "the newest review has no finding F9\nIt has F1." in result.stderr
+    cart.commit("Next", {"next.py": "a = 1\n"})
+    run("review", "HEAD")
+    assert run("explain").stdout == "The newest review (HEAD) has no findings.\n"
+
+
+def test_a_dismissal_acts_at_once_here_and_for_others_from_the_base_on(cart: Project) -> None:
+    assert run("review", "HEAD", "--fail-on", "high").exit_code == 1
+    assert "a dismissal needs a reason" in run("dismiss", "F1").stderr
+    said = run("dismiss", "F1", "--reason", "It is a surcharge.").stderr
+    assert said == (
+        "reviewbot: F1 is not reported again here\n"
+        "For others it counts once .reviewbot/dismissed.yml is committed in the base of a change.\n"
+    )
+    (entry,) = yaml.safe_load((cart.folder / ".reviewbot/dismissed.yml").read_text())
+    assert entry["reason"] == "It is a surcharge."
+    assert entry["title"] == "Undefined name `undefined`"
+    assert run("review", "HEAD", "--fail-on", "high").exit_code == 0
+    assert f"{entry['key']} is reported again" in run("dismiss", entry["key"], "--undo").stderr
+    assert yaml.safe_load((cart.folder / ".reviewbot/dismissed.yml").read_text()) == []
+    assert run("review", "HEAD", "--fail-on", "high").exit_code == 1
+    assert "F1 is not dismissed" in run("dismiss", "F1", "--undo").stderr
+
+
+def test_a_dismissal_is_not_written_through_a_link(
+    cart: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    run("review", "HEAD")
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    (cart.folder / ".reviewbot").symlink_to(elsewhere)
+    result = run("dismiss", "F1", "--reason", "no")
+    assert result.exit_code == 2
+    assert "is a link to elsewhere" in result.stderr
+    assert [*elsewhere.iterdir()] == []
+
+
+def test_past_reviews_are_listed_shown_and_removed(cart: Project) -> None:
+    assert run("sessions").stdout == ""
+    run("review", "HEAD")
+    cart.commit("Next", {"next.py": "a = 1\n"})
+    run("review", "HEAD")
+    newest, oldest = run("sessions").stdout.splitlines()
+    assert "Reviewed: no findings  HEAD Next" in newest
+    assert "Changes requested: 1 finding  HEAD Tidy" in oldest
+    assert run("sessions", "list").stdout == run("sessions").stdout
+    shown = json.loads(run("sessions", "show", oldest.split()[0], "--format", "json").stdout)
+    assert shown["title"] == "Tidy"
+    assert "no findings" in run("sessions", "show").stdout
+    assert run("sessions", "show", "1").exit_code == 2
+    assert "2 reviews and all recorded results are removed" in run("sessions", "prune").stderr
+    assert run("sessions").stdout == ""
+
+
+def test_the_newest_reviews_are_kept(tmp_path: Path, cart: Project) -> None:
+    review = cart.review()
+    state = State(tmp_path / "state")
+    for number in range(MAX_REVIEWS):
+        (tmp_path / "state/reviews").mkdir(parents=True, exist_ok=True)
+        (tmp_path / f"state/reviews/20000101-000000-{number:06}.json").write_bytes(b"torn")
+    state.save(review)
+    assert len(state.ids()) == MAX_REVIEWS
+    assert state.newest() == review
+    assert "20000101-000000-000000" not in state.ids()
+    assert msgspec.json.decode(msgspec.json.encode(review), type=Review) == review
+
+
+def test_settings_are_shown_with_their_origins(
+    cart: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cart.commit("Settings", {".reviewbot.yml": "review:\n  fail_on: high\n"})
+    monkeypatch.setenv("REVIEWBOT_HOOKS__PUSH", "critical")
+    shown = {line.split()[0]: line.split()[1:] for line in run("config").stdout.splitlines()}
+    assert shown["review.fail_on"] == ["high", ".reviewbot.yml:2"]
+    assert shown["hooks.push"] == ["critical", "REVIEWBOT_HOOKS__PUSH"]
+    assert shown["limits.seconds"] == ["600", "default"]
+    (cart.folder / ".reviewbot.yml").write_text("review:\n  fail: low\n")
+    result = run("config", "show")
+    assert "high" in result.stdout
+    assert ".reviewbot.yml in the work tree differs; what is committed counts" in result.stderr
+    result = run("config", "check")
+    assert result.exit_code == 2
+    assert "unknown key review.fail; did you mean review.fail_on?" in result.stderr
+    (cart.folder / "other.yml").write_text("review: {fail_on: low}\n")
+    assert run("config", "check", "other.yml").stdout == "other.yml: valid\n"
+
+
+def test_init_writes_a_file_that_explains_every_setting(cart: Project) -> None:
+    assert "git add .reviewbot.yml" in run("init").stderr
+    content = (cart.folder / ".reviewbot.yml").read_bytes()
+    assert run("config", "check").exit_code == 0
+    (cart.folder / ".reviewbot.yml").write_bytes(content + b"# mine\n")
+    result = run("init", "--hooks")
+    assert "is there already and stays as it is" in result.stderr
+    assert "pre-commit is installed" in result.stderr
+    assert (cart.folder / ".reviewbot.yml").read_bytes() == content + b"# mine\n"
+    (cart.folder / ".reviewbot.yml").unlink()
+    (cart.folder / "pyproject.toml").write_text("[tool.reviewbot.review]\nfail_on = 'low'\n")
+    assert "has [tool.reviewbot], so no .reviewbot.yml is written" in run("init").stderr
+
+
+def test_the_file_of_init_has_the_defaults_in_comments() -> None:
+    enabled = re.sub(r"(?m)^( *)#(?! )|^#(?=  )", r"\1", template())
+    loaded = load_settings([read_layer("template", "user", enabled.encode())])
+    defaults = Settings()
+    for field in msgspec.structs.fields(Settings):
+        value = getattr(loaded.settings, field.name)
+        if field.name in ("panel", "moderator", "checks"):
+            assert value, field.name
+        else:
+            assert value == getattr(defaults, field.name)
+    assert load_settings([read_layer("template", "repository", template().encode())]).notices == ()
+    assert {"limits", "sandbox"} == WHO_MAY_SET.keys()
+    every = {key.rpartition(".")[2].rpartition("]")[2] for key in loaded.origins}
+    for name in every - {"checks", "panel"}:
+        assert re.search(rf"\b{name}:", template()), name
+
+
+@pytest.mark.parametrize("name", ["review", "evidence", "config", "recording"])
+def test_schemas_are_printed(name: str) -> None:
+    schema = json.loads(run("schema", name).stdout)
+    assert schema["title"] == f"reviewbot {name}"
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_scripts_are_printed(shell: str) -> None:
+    script = run("completion", shell).stdout
+    assert "_REVIEWBOT_COMPLETE" in script
+    if program := shutil.which(shell):
+        subprocess.run((program, "-n"), input=script, text=True, check=True)
+
+
+def test_doctor_names_what_works_and_the_next_step(cart: Project) -> None:
+    result = run("doctor")
+    assert result.exit_code == 0
+    for line in (
+        "✓ git version",
+        "✓ ruff",
+        "✓ the sandbox starts",
+        "! pre-commit is not installed",
+        "! no panel is configured",
+    ):
+        assert f"  {line}" in result.stdout
+    assert re.search(r"✓ the project's Python 3\.\d+\.\d+ has pytest", result.stdout)
+    assert result.stdout.endswith("\nNext: reviewbot hook install\n")
+    assert all(len(line) <= 100 for line in result.stdout.splitlines())
+    cart.commit("Settings", {".reviewbot.yml": "nonsense: 1\n"})
+    result = run("doctor")
+    assert result.exit_code == 3
+    assert "✗ .reviewbot.yml:1: unknown key nonsense" in result.stdout
+
+
+def test_doctor_works_outside_of_a_repository(
+    tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert "! git rev-parse failed: not a git repository" in result.stdout
