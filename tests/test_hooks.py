@@ -234,7 +234,7 @@ def test_without_reviewbot_git_goes_on(name: str, tmp_path: Path) -> None:
     programs.mkdir()
     for program in ("sh", "cat", "grep", "git"):
         (programs / program).symlink_to(shutil.which(program) or "")
-    for script in (write_script(name, "/gone/python"), (SHELL_HOOKS / name).read_bytes()):  # type: ignore[arg-type]
+    for script in (write_script(name, "/gone/python"), (SHELL_HOOKS / name).read_bytes()):
         path = tmp_path / name
         path.write_bytes(script)
         path.chmod(0o755)
@@ -288,7 +288,8 @@ def test_a_commit_stops_for_what_is_critical_and_names_the_way_out(cart: Project
 
 
 def test_other_findings_are_warnings_unless_the_base_says_more(cart: Project) -> None:
-    stage(cart, {"new.py": UNDEFINED, ".reviewbot.yml": "hooks: {commit: high}\n"})
+    settings = "hooks: {commit: high}\nchecks: [{name: ruff, seconds: 9}]\n"
+    stage(cart, {"new.py": UNDEFINED, ".reviewbot.yml": settings})
     result = hook("run", "pre-commit")
     assert result.exit_code == 0
     assert "new.py:1: high: Undefined name `undefined` [F821]" in result.stderr
@@ -332,6 +333,7 @@ def test_nothing_of_a_commit_is_executed(cart: Project) -> None:
     shown = CliRunner().invoke(reviewbot, ("sessions", "show", "--format", "json"))
     states = {check["check"]: check["state"] for check in json.loads(shown.stdout)["checks"]}
     assert (states["ruff"], states["pytest"]) == ("passed", "not_run")
+    assert "public-api" not in states  # it is too slow for a commit
 
 
 @pytest.mark.usefixtures("cart")
