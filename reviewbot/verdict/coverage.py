@@ -21,10 +21,13 @@ LINTERS = {
 
 def coverage_of(change: Change, evidence: Evidence, readers: Sequence[str]) -> tuple[Coverage, ...]:
     """Args: readers: panelists who answered the first pass. They see only what has lines."""
-    return tuple(_coverage(file, evidence, tuple(readers)) for file in change.files)
+    is_patch = not change.head_tree
+    return tuple(_coverage(file, evidence, tuple(readers), is_patch) for file in change.files)
 
 
-def _coverage(file: ChangedFile, evidence: Evidence, readers: tuple[str, ...]) -> Coverage:
+def _coverage(
+    file: ChangedFile, evidence: Evidence, readers: tuple[str, ...], is_patch: bool
+) -> Coverage:
     by = evidence.checks_of(file.path) + (readers if file.hunks else ())
     scanned = evidence.scans_of(file.path)
     state: CoverageState
@@ -42,7 +45,7 @@ def _coverage(file: ChangedFile, evidence: Evidence, readers: tuple[str, ...]) -
         scanned_by=scanned,
         statements=max((len(r.statements.get(file.path, ())) for r in tests), default=0),
         executed=max((len(r.executed.get(file.path, ())) for r in tests), default=0),
-        next_step=_next_step(file) if state in ("scanned", "not_reviewed") else "",
+        next_step=_next_step(file, is_patch) if state in ("scanned", "not_reviewed") else "",
     )
 
 
@@ -58,7 +61,9 @@ def _needs_review(file: ChangedFile) -> bool:
     return is_code and not file.is_binary and bool(file.hunks) and bool(language_of(file.path))
 
 
-def _next_step(file: ChangedFile) -> str:
+def _next_step(file: ChangedFile, is_patch: bool) -> str:
+    if is_patch:
+        return "apply the patch in its repository and review it there"
     if file.mode == "160000":
         return "review the submodule in its own repository"
     language = language_of(file.path) or ""
