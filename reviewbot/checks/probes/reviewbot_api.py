@@ -90,6 +90,9 @@ def is_harmless(breakage: Any, new: Any, new_text: str, name: str) -> bool:
         return True  # a decorator or a base class may bring the method
     if kind == "OBJECT_REMOVED":
         # A module that answers for names itself has them in a table or a branch.
+        owner, _, member = name.rpartition(".")
+        if owner and inherits(new, find(new, owner), member):
+            return True
         words = {n.value for n in ast.walk(ast.parse(new_text)) if isinstance(n, ast.Constant)}
         return "__getattr__" in new.members and name in words
     if kind == "CLASS_REMOVED_BASE":
@@ -98,6 +101,15 @@ def is_harmless(breakage: Any, new: Any, new_text: str, name: str) -> bool:
     kinds = {str(getattr(p.kind, "value", p.kind)) for p in getattr(function, "parameters", ())}
     # A parameter that is still accepted by its name is not removed.
     return kind == "PARAMETER_REMOVED" and "variadic keyword" in kinds
+
+
+def inherits(module: Any, found: Any, member: str) -> bool:
+    """Whether a class of the module has a member from another class of the module."""
+    bases = [find(module, str(base).partition("[")[0]) for base in getattr(found, "bases", ())]
+    return any(
+        base is not None and (member in base.members or inherits(module, base, member))
+        for base in bases
+    )
 
 
 def gone_bases(breakage: Any) -> set[str]:
