@@ -1,0 +1,115 @@
+"""Options that every command has, before or after its name, and how commands print."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from reviewbot.reports.style import Style
+
+Command = TypeVar("Command", bound=Callable[..., object])
+
+FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+FOLDER = click.Path(path_type=Path, file_okay=False)
+PASSES = "reviewbot.passes"
+
+state_option = click.option(
+    "--state", type=FOLDER, metavar="DIR", help="Keep reviews and results in DIR."
+)
+
+
+def common(command: Command) -> Command:
+    """Add -C, -v, -q and --color to a command."""
+    option = partial(click.option, expose_value=False, callback=_remember)
+    command = option("--color", type=click.Choice(("auto", "always", "never")))(command)
+    command = option("-q", "--quiet", is_flag=True, help="Print less.")(command)
+    command = option("-v", "--verbose", is_flag=True, help="Print more.")(command)
+    return click.option(
+        *("-C", "directory"),
+        type=click.Path(exists=True, file_okay=False),
+        metavar="DIR",
+        is_eager=True,
+        expose_value=False,
+        callback=_change_directory,
+        help="Run as if started in DIR.",
+    )(command)
+
+
+def is_given(name: str) -> bool:
+    """Whether "quiet" or "verbose" was given, before or after the name of the command."""
+    return bool(click.get_current_context().meta.get(f"reviewbot.{name}"))
+
+
+def let_git_go_on(ctx: click.Context) -> None:
+    """From here on, what reviewbot cannot do stops neither commit nor push."""
+    ctx.meta[PASSES] = True
+
+
+def say(line: str) -> None:
+    """Print a line for people, without secrets and without what steers a terminal."""
+    from reviewbot.text.plain import plain
+    from reviewbot.text.secrets import redact
+
+    with suppress(OSError):  # nobody reads it, or the terminal has gone
+        click.echo(plain(redact(line)[0]), err=True)
+
+
+def deliver(document: str, file: Path | None = None) -> None:
+    """Print a document, or write it to a file as a whole. Raises ReviewbotError."""
+    from reviewbot.state import write_file
+
+    text = document if document.endswith("\n") or not document else f"{document}\n"
+    # A surrogate stands for a byte of a file name that is not UTF-8.
+    content = text.encode("utf-8", "backslashreplace")
+    if file is None:
+        print(content.decode(), end="", flush=True)
+    elif file.exists() and not file.is_file():  # a device or a pipe
+        file.write_bytes(content)
+    else:
+        umask = os.umask(0o022)
+        os.umask(umask)
+        mode = file.stat().st_mode & 0o777 if file.exists() else 0o666 & ~umask
+        write_file(file.resolve(), content, mode)
+
+
+def uses_color(stream: TextIO) -> bool:
+    """--color, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal that has colours."""
+    choice = click.get_current_context().meta.get("reviewbot.color") or "auto"
+    if choice != "auto":
+        return bool(choice == "always")
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def style_for(file: Path | None = None) -> Style:
+    """How to print a report, to standard output or into a file."""
+    from reviewbot.reports.style import Style
+
+    return Style(
+        color=file is None and uses_color(sys.stdout),
+        width=shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100,
+        verbose=is_given("verbose"),
+        quiet=is_given("quiet"),
+    )
+
+
+def _remember(ctx: click.Context, parameter: click.Parameter, value: object) -> None:
+    if value:
+        ctx.meta[f"reviewbot.{parameter.name}"] = value
+
+
+def _change_directory(_: click.Context, __: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        os.chdir(value)
