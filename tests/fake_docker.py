@@ -31,8 +31,6 @@ elif words[0] == "start":
     (state / "pid").write_text(str(inside.pid))
     code = inside.wait()
     sys.exit(128 - code if code < 0 else code)
-elif words[0] == "inspect":
-    print("true" if (state / "oom").exists() else "false")
 elif words[0] == "rm" and (state / "pid").exists():
     try:
         os.killpg(int((state / "pid").read_text()), 9)

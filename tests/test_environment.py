@@ -92,11 +92,11 @@ def test_an_active_environment_is_used(root: Path, tree: Path) -> None:
 
 def test_a_python_of_the_path_is_no_shim_and_not_of_the_tree(root: Path) -> None:
     versions = root.parent / "pyenv/versions/3.11.0"
-    write(root, {"bin/python3": "#!/bin/sh\n", ".python-version": "../../x\n3.11.0\n"})
+    write(root, {"bin/python3": "#!/bin/sh\n"})
     write(root.parent, {"pyenv/shims/python3": "#!/bin/sh\n"})
     write(versions, {"bin/python3": "", "lib/python3.11/os.py": ""})
     write(versions, {"lib/python3.11/site-packages/pytest/__init__.py": ""})
-    path = f"{root}/bin:{root.parent}/pyenv/shims"
+    path = f"{root}/bin:{root.parent}/pyenv/shims:{versions}/bin"
     environment = find_environment(root, {"PATH": path})
     assert environment.python == f"{versions}/bin/python3"
     assert targets(environment) == [str(versions)]

@@ -55,9 +55,31 @@ def compare_tests(
         for (kind, state, place, _), tests in groups.items()
     ]
     results += _fixed(head, base, change)
+    lost = tests_that_do_not_run(base, head, change)
+    if lost:
+        count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
+        missing.append(f"{count} that passed before did not run, for example {lost[0]}")
     if missing and head.outcome == "ended":
         head = replace(head, outcome="incomplete", reason=missing[0])
     return results, head
+
+
+def tests_that_do_not_run(base: CheckRun, head: CheckRun, change: Change) -> list[str]:
+    """Tests of files that the change does not touch, which passed at base and have no outcome.
+
+    Something silenced them that is no edit of theirs, such as a conftest.py. Parameters do not
+    count: they may come from what the change edits.
+    """
+    touched = {file.old_path for file in change.files}
+    # A file that cannot be collected stands for all of its tests.
+    alive = {test.id.partition("[")[0] for test in head.report.tests if test.outcome != "skipped"}
+    return [
+        test.id
+        for test in base.report.tests
+        if test.outcome == "passed"
+        if test.id.partition("::")[0] not in touched
+        if not alive & {test.id.partition("[")[0], test.id.partition("::")[0]}
+    ]
 
 
 def outcome_before(

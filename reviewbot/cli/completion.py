@@ -3,8 +3,7 @@ from __future__ import annotations
 import click
 from click.shell_completion import get_completion_class
 
-from reviewbot.cli.options import common
-from reviewbot.cli.output import deliver
+from reviewbot.cli.terminal import common, deliver
 
 # Files that a shell reads at its start, and what to write there.
 WHERE = {
@@ -23,6 +22,5 @@ def command(ctx: click.Context, shell: str) -> None:
     completion = get_completion_class(shell)
     assert completion, shell  # click has all of them
     file, line = WHERE[shell]
-    root = ctx.find_root().command
-    script = completion(root, {}, "reviewbot", "_REVIEWBOT_COMPLETE").source()
-    deliver(f"# For every new shell, write this into {file}: {line}\n{script}", None)
+    script = completion(ctx.find_root().command, {}, "reviewbot", "_REVIEWBOT_COMPLETE").source()
+    deliver(f"# For every new shell, write this into {file}: {line}\n{script}")

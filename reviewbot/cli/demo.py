@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from contextlib import ExitStack
@@ -11,9 +10,8 @@ from tempfile import TemporaryDirectory
 import click
 
 import reviewbot.demo
-from reviewbot.cli.options import FOLDER, common, is_given
-from reviewbot.cli.output import deliver, say, uses_color, width
-from reviewbot.cli.progress import Progress
+from reviewbot.cli.host import Progress, run
+from reviewbot.cli.terminal import FOLDER, common, deliver, say, style_for
 from reviewbot.debate.panel import LENSES
 from reviewbot.demo.project import create_project
 from reviewbot.errors import UsageError
@@ -22,7 +20,6 @@ from reviewbot.git.target import Target
 from reviewbot.llm.providers.replay import Replay
 from reviewbot.pipeline import review
 from reviewbot.reports import FORMATS, render
-from reviewbot.reports.style import Style
 from reviewbot.services import Host
 from reviewbot.state import find_state
 from reviewbot.verdict.document import Review
@@ -31,11 +28,11 @@ RECORDING = Path(reviewbot.demo.__path__[0]) / "recording.json"
 
 
 @click.command
-@click.option("--format", "format_", type=click.Choice(list(FORMATS)), default="text")
+@click.option("--format", type=click.Choice(list(FORMATS)), default="text")
 @click.option("--keep", type=FOLDER, metavar="DIR", help="Create the project in DIR and keep it.")
 @click.option("--record", type=click.Path(path_type=Path, dir_okay=False), hidden=True)
 @common
-def command(format_: str, keep: Path | None, record: Path | None) -> None:
+def command(format: str, keep: Path | None, record: Path | None) -> None:
     """Review a small project with planted defects.
 
     git, linters, tests and reproductions run here. The answers of the language models are a
@@ -52,14 +49,8 @@ def command(format_: str, keep: Path | None, record: Path | None) -> None:
         if folder.exists() and any(folder.iterdir()):
             raise UsageError(f"{folder} is not empty", hint="name a folder that is not there yet")
         folder.mkdir(parents=True, exist_ok=True)
-        result = asyncio.run(_review(folder.resolve(), replay))
-    style = Style(
-        color=uses_color(sys.stdout),
-        width=width(),
-        verbose=is_given("verbose"),
-        quiet=is_given("quiet"),
-    )
-    deliver(render(result, format_, style), None)
+        result = run(_review(folder.resolve(), replay))
+    deliver(render(result, format, style_for()))
     states = {check.check: check.state for check in result.checks}
     if states.get("pytest") == "not_run" and not find_spec("pytest"):
         say(f"To run the tests of the shop: {sys.executable} -m pip install pytest")
@@ -73,16 +64,15 @@ async def _review(folder: Path, replay: Replay) -> Review:
     await create_project(folder)
     # The project has no environment of its own; another one that is active may lack pytest.
     own = {"VIRTUAL_ENV": sys.prefix} if find_spec("pytest") else {}
-    variables = {**os.environ, **own}
     progress = Progress()
     with Repository(folder) as repository:
-        state = await find_state(repository, variables, None)
+        state = await find_state(repository, os.environ)
         host = Host(
             repository=repository,
             journal=state.journal(),
             providers={"replay": replay},
             panelists=dict.fromkeys(LENSES, f"replay:{replay.model}"),
-            variables=variables,
+            variables={**os.environ, **own},
             emit=progress.emit,
         )
         async with progress.shown():

@@ -1,16 +1,14 @@
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Mapping
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
 import click
 
-from reviewbot.cli.host import find_finding, open_repository, open_state
-from reviewbot.cli.options import common, state_option
-from reviewbot.cli.output import say
+from reviewbot.cli.host import find_finding, open_repository, open_state, run
+from reviewbot.cli.terminal import common, say, state_option
 from reviewbot.config.dismissals import Dismissal, add, remove, write_dismissals
 from reviewbot.errors import GitError, ReviewbotError, UsageError
 from reviewbot.hooks.install import user_git
@@ -29,12 +27,12 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
 
     FINDING is an id such as F1, or a key.
     """
-    if not undo and not (reason and reason.strip()):
-        raise UsageError(
-            "a dismissal needs a reason", hint=f"reviewbot dismiss {finding} --reason TEXT"
-        )
-    kept = open_state(state, os.environ)
-    file = _file(os.environ)
+    reason = (reason or "").strip()
+    if not undo and not reason:
+        hint = f"reviewbot dismiss {finding} --reason TEXT"
+        raise UsageError("a dismissal needs a reason", hint=hint)
+    kept = open_state(state)
+    file = run(_file())
     local, shared = kept.dismissals(), load_dismissals(file) if file else ()
     if undo:
         known = {entry.key for entry in (*local, *shared)}
@@ -46,47 +44,38 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
         found = find_finding(kept.newest(), finding)
         entry = Dismissal(
             key=found.key,
-            reason=(reason or "").strip(),
+            reason=reason,
             title=found.title,
             path=found.location.path if found.location else "",
-            by=asyncio.run(_user_name(os.environ)),
+            by=run(_user_name()),
             date=date.today().isoformat(),
         )
         local, shared = add(local, entry), add(shared, entry)
     if file:
-        _write(file, shared)
+        try:
+            file.parent.mkdir(exist_ok=True)
+        except OSError as error:
+            raise ReviewbotError(f"{file.parent} cannot be made: {error.strerror}") from error
+        write_file(file, write_dismissals(shared).encode(), 0o644)
     kept.save_dismissals(local)
     say(f"reviewbot: {finding} is {'reported again' if undo else 'not reported again here'}")
     if file:
         say(f"For others it counts once {DISMISSALS} is committed in the base of a change.")
 
 
-def _file(variables: Mapping[str, str]) -> Path | None:
+async def _file() -> Path | None:
     """The file in the work tree; None if there is none. Raises UsageError for one elsewhere."""
-    with open_repository(variables) as repository:
-        try:
-            root = asyncio.run(repository.root())
-        except GitError:
-            return None
-    if root is None:
-        return None
-    file = root / DISMISSALS
-    if file.resolve() != file:
+    root = None
+    with open_repository() as repository, suppress(GitError):
+        root = await repository.root()
+    file = root / DISMISSALS if root else None
+    if file and file.resolve() != file:
         raise UsageError(f"{file} is a link to elsewhere", hint="remove the link")
     return file
 
 
-def _write(file: Path, dismissals: tuple[Dismissal, ...]) -> None:
-    try:
-        file.parent.mkdir(exist_ok=True)
-    except OSError as error:
-        raise ReviewbotError(f"{file.parent} cannot be made: {error.strerror}") from error
-    write_file(file, write_dismissals(dismissals).encode(), 0o644)
-
-
-async def _user_name(variables: Mapping[str, str]) -> str:
-    try:
-        name = await user_git(Path.cwd(), variables)("config", "--get", "user.name")
-    except GitError:
-        return ""
-    return name.decode(errors="replace").strip()
+async def _user_name() -> str:
+    with suppress(GitError):
+        name = await user_git(Path.cwd(), os.environ)("config", "--get", "user.name")
+        return name.decode(errors="replace").strip()
+    return ""

@@ -1,11 +1,11 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import textwrap
 from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal
 
 import click
@@ -13,26 +13,22 @@ from msgspec import Struct
 from ruff import find_ruff_bin
 
 from reviewbot import __version__
-from reviewbot.cli.config import committed_files
-from reviewbot.cli.host import open_repository, read_layers
-from reviewbot.cli.options import common
-from reviewbot.cli.output import deliver, uses_color, width
-from reviewbot.config.load import Loaded, load_settings, read_layer
-from reviewbot.errors import GitError, ReviewbotError, SandboxError, UsageError
+from reviewbot.cli.config import load_committed
+from reviewbot.cli.host import open_repository, run
+from reviewbot.cli.terminal import common, deliver, style_for
+from reviewbot.config.settings import Settings
+from reviewbot.errors import GitError, ReviewbotError, SandboxError
 from reviewbot.git.process import ENVIRONMENT, Git
-from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.hooks.install import describe_hooks
-from reviewbot.journal import Journal
 from reviewbot.process import run_process
 from reviewbot.sandbox.choose import open_sandbox
 from reviewbot.sandbox.environment import find_environment
-from reviewbot.sandbox.executor import LocalExecutor
 from reviewbot.sandbox.job import Job, Sandbox
 from reviewbot.text.plain import plain
 
 Mark = Literal["✓", "!", "✗"]
-COLORS: Mapping[Mark, str] = {"✓": "green", "!": "yellow", "✗": "red"}
+COLORS: Mapping[Mark, str] = {"✗": "red", "!": "yellow", "✓": "green"}  # the worst first
+MACHINE, PROJECT, PANEL = "This machine", "This project", "Language models"
 # What runs in the sandbox to see whether the project's tests could.
 PROGRAM = """
 import sys
@@ -58,117 +54,96 @@ class Item(Struct, frozen=True):
 @common
 def command() -> None:
     """Show what works here, what is missing, and the next step. Exit with 3 if it is broken."""
-    items = asyncio.run(_collect(os.environ))
-    deliver("\n".join(_lines(items)), None)
+    items = run(_collect())
+    lines: list[str] = []
+    style = style_for()
+    for group in (MACHINE, PROJECT, PANEL):
+        lines.append(group)
+        for item in (item for item in items if item.group == group):
+            mark: str = item.mark
+            if style.color:
+                mark = click.style(mark, fg=COLORS[item.mark], bold=True)
+            width = max(40, style.width) - 4
+            wrapped = textwrap.wrap(plain(item.text), width, break_long_words=False)
+            lines.append(f"  {mark} " + "\n    ".join(wrapped))
+        lines.append("")
+    steps = [item.next_step for mark in COLORS for item in items if item.mark == mark]
+    step = next(filter(None, steps), "reviewbot review")
+    deliver("\n".join([*lines, f"Next: {plain(step)}"]))
     if any(item.mark == "✗" for item in items):
         raise SystemExit(ReviewbotError.exit_code)
 
 
-async def _collect(variables: Mapping[str, str]) -> list[Item]:
-    return [item async for item in _items(variables)]
+async def _collect() -> list[Item]:
+    return [item async for item in _items()]
 
 
-async def _items(variables: Mapping[str, str]) -> AsyncIterator[Item]:
-    machine, project, panel = "This machine", "This project", "Language models"
+async def _items() -> AsyncIterator[Item]:
     python = ".".join(map(str, sys.version_info[:3]))
-    yield Item(machine, "✓", f"reviewbot {__version__} on Python {python}")
+    yield Item(MACHINE, "✓", f"reviewbot {__version__} on Python {python}")
     try:
-        version = (await Git(Path("/"))("version")).decode().strip()
-        yield Item(machine, "✓", version)
+        yield Item(MACHINE, "✓", (await Git(Path("/"))("version")).decode().strip())
     except GitError as error:
-        yield Item(machine, "✗", str(error), error.hint or "")
+        yield Item(MACHINE, "✗", str(error), error.hint or "")
     command = (find_ruff_bin(), "--version")
     ended = await run_process(command, environment=ENVIRONMENT, seconds=20, max_output=1_000)
     if ended.exit_code:
-        yield Item(machine, "✗", "ruff does not run", "install reviewbot again")
+        yield Item(MACHINE, "✗", "ruff does not run", "install reviewbot again")
     else:
-        yield Item(machine, "✓", ended.stdout.decode().strip())
+        yield Item(MACHINE, "✓", ended.stdout.decode().strip())
 
-    loaded = Loaded(load_settings([]).settings, {})
-    configuration = Item(project, "✓", "the configuration is valid")
+    settings = Settings()
     try:
-        committed = await committed_files(variables)
-        layers = [read_layer(name, "repository", text) for name, text in committed.items()]
-        loaded = load_settings([*read_layers(variables, {}), *layers])
-        if not committed:
-            step = "reviewbot init"
-            configuration = Item(
-                project, "✓", "no configuration is committed: defaults count", step
-            )
+        loaded, committed = await load_committed()
+        settings = loaded.settings
+        if committed:
+            yield Item(PROJECT, "✓", "the configuration is valid")
+        else:
+            text = "no configuration is committed: defaults count"
+            yield Item(PROJECT, "✓", text, "reviewbot init")
     except ReviewbotError as error:
-        configuration = Item(project, "✗", str(error), error.hint or "reviewbot config check")
-
-    settings = loaded.settings
-    with open_repository(variables) as repository:
+        yield Item(PROJECT, "✗", str(error), error.hint or "reviewbot config check")
+    root = None
+    with open_repository() as repository:
         try:
             root = await repository.root()
         except GitError as error:
-            root = None
-            yield Item(project, "!", str(error), "go to a git repository, or name one with -C")
-        environment = find_environment(root, variables)
-        sandbox = open_sandbox(settings.sandbox.kind, settings.sandbox.image, environment)
-        try:
-            await sandbox.check()
-            reason = sandbox.reason
-        except SandboxError as error:
-            reason = f"{error}: {error.hint}" if error.hint else str(error)
-        if reason:
-            text = f"no sandbox starts, so tests of a change do not run: {reason}"
-            yield Item(machine, "!", text, reason.rpartition(": ")[2])
-        else:
-            yield Item(machine, "✓", "the sandbox starts, so tests of a change run in it")
-        yield configuration
-        if root:
-            if not reason:
-                yield await _tests(project, repository, sandbox)
-            for is_well, text in await describe_hooks(root, variables):
-                mark: Mark = "✓" if is_well else "!"
-                yield Item(project, mark, text, "" if is_well else "reviewbot hook install")
-    if settings.panel:
-        yield Item(panel, "✓", f"configured panelists: {', '.join(settings.panel)}")
-    else:
-        step = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST"
-        yield Item(panel, "!", "no panel is configured: only executed checks decide", step)
+            yield Item(PROJECT, "!", str(error), error.hint or "")
 
-
-async def _tests(group: str, repository: Repository, sandbox: Sandbox) -> Item:
-    """Run the project's interpreter in the sandbox, on the last commit."""
+    environment = find_environment(root, os.environ)
+    sandbox = open_sandbox(settings.sandbox.kind, settings.sandbox.image, environment)
     try:
-        head = await repository.load_change(Target(kind="revision", revision="HEAD"))
-    except UsageError:
-        return Item(group, "!", "there is no commit yet", "git commit")
-    job = Job(
-        tree=head.head_tree,
-        command=("{python}", "-c", PROGRAM),
-        executes=True,
-        paths=(),
-        seconds=30,
+        await sandbox.check()
+        reason = sandbox.reason
+    except SandboxError as error:
+        reason = f"{error}: {error.hint}" if error.hint else str(error)
+    if reason:
+        text = f"no sandbox starts, so tests of a change do not run: {reason}"
+        yield Item(MACHINE, "!", text, reason.rpartition(": ")[2])
+    else:
+        yield Item(MACHINE, "✓", "the sandbox starts, so tests of a change run in it")
+    if root and not reason:
+        yield await _python(sandbox)
+    if root:
+        for is_well, text in await describe_hooks(root, os.environ):
+            step = "" if is_well else "reviewbot hook install"
+            yield Item(PROJECT, "✓" if is_well else "!", text, step)
+    why = (
+        "the configured panel has no provider here" if settings.panel else "no panel is configured"
     )
-    with LocalExecutor(repository, sandbox, Journal()) as executor:
-        completed = await executor.execute(job)
+    yield Item(PANEL, "!", f"{why}: only executed checks decide")
+
+
+async def _python(sandbox: Sandbox) -> Item:
+    """Run the project's interpreter in the sandbox."""
+    job = Job(tree="", command=("{python}", "-c", PROGRAM), executes=True, seconds=30)
+    with TemporaryDirectory() as folder:
+        completed = await sandbox.run(job, Path(folder))
     if completed.exit_code != 0:
         lines = completed.stderr.decode(errors="replace").strip().splitlines() or [completed.reason]
-        return Item(group, "!", f"the project's Python does not run in the sandbox: {lines[-1]}")
+        return Item(PROJECT, "!", f"the project's Python does not run in the sandbox: {lines[-1]}")
     python, _, pytest = completed.stdout.decode(errors="replace").strip().partition(" ")
     if not pytest:
         step = "install pytest into the project's environment"
-        return Item(group, "!", f"the project's Python {python} has no pytest", step)
-    return Item(group, "✓", f"the project's Python {python} has pytest {pytest}")
-
-
-def _lines(items: list[Item]) -> list[str]:
-    lines: list[str] = []
-    columns = max(40, width())
-    for group in dict.fromkeys(item.group for item in items):
-        lines += ["", group] if lines else [group]
-        for item in items:
-            if item.group != group:
-                continue
-            mark: str = item.mark
-            if uses_color(sys.stdout):
-                mark = click.style(item.mark, fg=COLORS[item.mark], bold=True)
-            wrapped = textwrap.wrap(plain(item.text), columns - 4, break_long_words=False)
-            lines += [f"  {mark} {wrapped[0]}", *(f"    {line}" for line in wrapped[1:])]
-    steps = [item.next_step for mark in "✗!✓" for item in items if item.mark == mark]
-    step = next(filter(None, steps), "reviewbot review")
-    return [*lines, "", f"Next: {plain(step)}"]
+        return Item(PROJECT, "!", f"the project's Python {python} has no pytest", step)
+    return Item(PROJECT, "✓", f"the project's Python {python} has pytest {pytest}")

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 from msgspec.structs import replace
 
 from reviewbot.cli.host import find_finding, open_state
-from reviewbot.cli.options import common, state_option
-from reviewbot.cli.output import deliver, style_for
+from reviewbot.cli.terminal import common, deliver, state_option, style_for
 from reviewbot.reports import render, words
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
@@ -23,18 +21,18 @@ def command(finding: str | None, state: Path | None) -> None:
 
     FINDING is an id such as F1, or a key. Without one, all findings are listed.
     """
-    review = open_state(state, os.environ).newest()
+    review = open_state(state).newest()
     if finding is None:
         lines = [
             f"{found.id}  {found.severity}  {words.place(found.location)}  {found.title}"
             f"  ({words.STATUSES[found.status].lower()})"
             for found in review.findings
         ] or [f"The newest review ({review.target}) has no findings."]
-        deliver("\n".join(plain(redact(line)[0]) for line in lines), None)
+        deliver("\n".join(plain(redact(line)[0]) for line in lines))
         return
     found = find_finding(review, finding)
     alone = replace(review, findings=(found,), gaps=(), complete=True, checks=(), dropped=())
     style = replace(style_for(), verbose=True, quiet=found.status != "recorded")
     effect = "requests changes" if found.blocks else "does not request changes"
     about = f"Key {found.key}, rule {found.rule or 'none'}, category {found.category}; {effect}."
-    deliver(f"{render(alone, 'text', style)}\n\n{plain(about)}", None)
+    deliver(f"{render(alone, 'text', style)}\n\n{plain(about)}")

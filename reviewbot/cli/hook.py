@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from pathlib import Path
@@ -8,10 +7,8 @@ from typing import get_args
 
 import click
 
-from reviewbot.cli.host import make_host, open_repository
-from reviewbot.cli.options import common, is_given, let_git_go_on, state_option
-from reviewbot.cli.output import say
-from reviewbot.cli.progress import Progress
+from reviewbot.cli.host import Progress, make_host, open_repository, run
+from reviewbot.cli.terminal import common, is_given, let_git_go_on, say, state_option
 from reviewbot.errors import ReviewbotError
 from reviewbot.hooks.install import LeftToManager, describe_hooks, install_hooks, uninstall_hooks
 from reviewbot.hooks.push import PushedRef, read_refs, refs_of_framework
@@ -31,7 +28,7 @@ def command() -> None:
 def install() -> None:
     """Write pre-commit and pre-push hooks. A hook that is there already runs first."""
     try:
-        _print(asyncio.run(install_hooks(Path.cwd(), os.environ)))
+        _print(run(install_hooks(Path.cwd(), os.environ)))
     except LeftToManager as error:
         click.echo(error.lines, nl=False)
         raise
@@ -41,24 +38,24 @@ def install() -> None:
 @common
 def uninstall() -> None:
     """Remove the hooks, and give back those that were there before."""
-    _print(asyncio.run(uninstall_hooks(Path.cwd(), os.environ)))
+    _print(run(uninstall_hooks(Path.cwd(), os.environ)))
 
 
 @command.command
 @common
 def status() -> None:
     """Show which hooks run here."""
-    _print([line for _, line in asyncio.run(describe_hooks(Path.cwd(), os.environ))])
+    _print([line for _, line in run(describe_hooks(Path.cwd(), os.environ))])
 
 
-@command.command
+@command.command("run")
 @click.argument("name", type=click.Choice(get_args(Hook)), metavar="HOOK")
 @click.argument("arguments", nargs=-1)
 @click.option("--strict", is_flag=True, help="Stop git if something cannot be reviewed.")
 @state_option
 @common
 @click.pass_context
-def run(
+def run_(
     ctx: click.Context, name: Hook, arguments: tuple[str, ...], strict: bool, state: Path | None
 ) -> None:
     """Review what is about to be committed or pushed, as git calls it.
@@ -67,27 +64,30 @@ def run(
     """
     if not strict:
         let_git_go_on(ctx)
-    ctx.exit(asyncio.run(_run(name, arguments, strict, state)))
+    try:
+        code = run(_review(name, arguments, state))
+    except ReviewbotError as error:
+        code = not_reviewed(error, say)
+    ctx.exit(code if strict or code == 1 else 0)
 
 
-async def _run(name: Hook, arguments: tuple[str, ...], strict: bool, folder: Path | None) -> int:
+async def _review(name: Hook, arguments: tuple[str, ...], folder: Path | None) -> int:
+    """1 for a finding that stops git, 3 if something was not reviewed, else 0."""
+
     def tell(line: str) -> None:
         if not is_given("quiet") or not line.startswith("reviewbot: "):
             say(line)
 
     progress = Progress()
-    with open_repository(os.environ) as repository:
-        try:
-            state = await find_state(repository, os.environ, folder)
-            host = make_host(repository, state, os.environ, emit=progress.emit)
-            refs = _pushed(arguments) if name == "pre-push" else []
-        except ReviewbotError as error:
-            return not_reviewed(error, tell, strict=strict)
+    with open_repository() as repository:
+        state = await find_state(repository, os.environ, folder)
+        host = make_host(repository, state, os.environ, emit=progress.emit)
+        refs = _pushed(arguments) if name == "pre-push" else []
         async with progress.shown():
             if name == "pre-commit":
-                return await review_commit(host, repository, state, tell, strict=strict)
+                return await review_commit(host, repository, state, tell)
             remote = next(iter(arguments), os.environ.get("PRE_COMMIT_REMOTE_NAME", "origin"))
-            return await review_push(host, repository, state, refs, remote, tell, strict=strict)
+            return await review_push(host, repository, state, refs, remote, tell)
 
 
 def _pushed(arguments: tuple[str, ...]) -> list[PushedRef]:

@@ -1,24 +1,44 @@
-"""What the command line brings to a review: settings of the user, recorded results, variables."""
+"""What the command line brings to a review: settings of the user, recorded results, progress."""
 
 from __future__ import annotations
 
 import asyncio
+import os
 import re
-from collections.abc import Mapping
+import sys
+import time
+from collections.abc import AsyncIterator, Coroutine, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
+from reviewbot.cli.terminal import is_given, say
 from reviewbot.config.load import Layer, environment_layer, flag_layer, read_layer
 from reviewbot.errors import GitError, UsageError
-from reviewbot.events import Emit, ignore
+from reviewbot.events import Emit, Event, ignore
 from reviewbot.git.repository import Repository
 from reviewbot.services import Host
 from reviewbot.state import State, find_state, user_folder
+from reviewbot.text.plain import plain
 from reviewbot.verdict.document import Finding, Review
+
+T = TypeVar("T")
 
 # https://github.com/motdotla/dotenv#what-rules-does-the-parsing-engine-follow, without expansion
 ASSIGNMENT = re.compile(
     r"""(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|'([^']*)'|(.*?))\s*(?:(?<=[\s"'])\#.*)?"""
 )
+INTERVAL = 0.2
+CLEAR = "\r\x1b[K"
+
+
+def run(coroutine: Coroutine[Any, Any, T]) -> T:
+    """asyncio.run, without the thread that Python before 3.12 starts for every process."""
+    if sys.version_info < (3, 12) and hasattr(os, "pidfd_open"):
+        with suppress(OSError):  # the kernel is older than 5.3
+            os.close(os.pidfd_open(os.getpid()))
+            asyncio.get_event_loop_policy().set_child_watcher(asyncio.PidfdChildWatcher())
+    return asyncio.run(coroutine)
 
 
 def make_host(
@@ -28,23 +48,23 @@ def make_host(
     *,
     flags: Mapping[str, object] | None = None,
     config: Path | None = None,
-    may_execute: bool = True,
     emit: Emit = ignore,
 ) -> Host:
     """Raises ReviewbotError."""
     return Host(
         repository=repository,
         journal=state.journal(),
-        layers=read_layers(variables, flags or {}, config),
+        layers=read_layers(variables, flags, config),
         variables=variables,
         dismissals=state.dismissals(),
-        may_execute=may_execute,
         emit=emit,
     )
 
 
 def read_layers(
-    variables: Mapping[str, str], flags: Mapping[str, object], config: Path | None = None
+    variables: Mapping[str, str],
+    flags: Mapping[str, object] | None = None,
+    config: Path | None = None,
 ) -> list[Layer]:
     """Settings of the user file, the environment, a file that --config names, and flags."""
     layers = [environment_layer(variables)]
@@ -54,7 +74,7 @@ def read_layers(
             layers.append(read_layer(str(path), "user", path.read_bytes()))
     if config:  # stands above the repository's own
         layers.append(read_layer(str(config), "flags", config.read_bytes()))
-    return [*layers, flag_layer(flags)]
+    return [*layers, flag_layer(flags or {})]
 
 
 def read_env_file(path: Path) -> dict[str, str]:
@@ -67,23 +87,23 @@ def read_env_file(path: Path) -> dict[str, str]:
         match = ASSIGNMENT.fullmatch(text)
         if match is None:
             raise UsageError(f"{path}:{number}: this is no line NAME=VALUE")
-        variables[match[1]] = next((value for value in match.groups()[1:] if value is not None), "")
+        variables[match[1]] = match[2] or match[3] or match[4] or ""
     return variables
 
 
-def open_repository(variables: Mapping[str, str]) -> Repository:
+def open_repository() -> Repository:
     """The repository around the current folder, with the index that git tells its hooks."""
-    index = variables.get("GIT_INDEX_FILE")
+    index = os.environ.get("GIT_INDEX_FILE")
     return Repository(Path.cwd(), index_file=Path(index) if index else None)
 
 
-def open_state(folder: Path | None, variables: Mapping[str, str]) -> State:
+def open_state(folder: Path | None) -> State:
     """The state of the repository around the current folder, or else of this user."""
-    with open_repository(variables) as repository:
+    with open_repository() as repository:
         try:
-            return asyncio.run(find_state(repository, variables, folder))
+            return run(find_state(repository, os.environ, folder))
         except GitError:
-            return asyncio.run(find_state(None, variables, folder))
+            return run(find_state(None, os.environ, folder))
 
 
 def find_finding(review: Review, name: str) -> Finding:
@@ -94,3 +114,45 @@ def find_finding(review: Review, name: str) -> Finding:
     ids = ", ".join(finding.id for finding in review.findings) or "none"
     message = f"the newest review has no finding {name}"
     raise UsageError(message, hint=f"It has {ids}. reviewbot sessions lists other reviews.")
+
+
+class Progress:
+    """Receives events: one live line on a terminal, a plain line for each with -v elsewhere."""
+
+    def __init__(self) -> None:
+        self._is_live = sys.stderr.isatty() and not is_given("quiet")
+        self._is_verbose = is_given("verbose") and not self._is_live
+        self._running: list[str] = []
+        self._started = time.monotonic()
+
+    def emit(self, event: Event) -> None:
+        name = event.name.strip("{}").removeprefix("own_").replace("/", ": ")
+        if event.seconds is None:
+            self._running.append(name)
+            return
+        with suppress(ValueError):  # what is recorded does not begin
+            self._running.remove(name)
+        if self._is_verbose:
+            how = "recorded" if event.was_recorded else f"{event.seconds:.1f} s"
+            say(f"reviewbot: {name} ({how})")
+
+    @asynccontextmanager
+    async def shown(self) -> AsyncIterator[None]:
+        """Keep the line up to date until the end, then remove it."""
+        drawing = asyncio.create_task(self._draw())
+        try:
+            yield
+        finally:
+            drawing.cancel()
+            if self._is_live:
+                with suppress(OSError):
+                    print(end=CLEAR, file=sys.stderr, flush=True)
+
+    async def _draw(self) -> None:
+        with suppress(OSError):  # the terminal has gone
+            while self._is_live:
+                await asyncio.sleep(INTERVAL)
+                columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
+                what = ", ".join(dict.fromkeys(self._running)) or "reading the change"
+                line = plain(f"{time.monotonic() - self._started:.0f} s  {what}")[: columns - 1]
+                print(CLEAR, line, sep="", end="", file=sys.stderr, flush=True)

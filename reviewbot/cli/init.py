@@ -1,13 +1,11 @@
 from __future__ import annotations
 
-import asyncio
 import inspect
 import json
 import os
 import re
 import textwrap
 import types
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Union, get_args, get_origin
 
@@ -16,9 +14,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import FieldInfo
 
-from reviewbot.cli.host import open_repository
-from reviewbot.cli.options import common
-from reviewbot.cli.output import say
+from reviewbot.cli.host import open_repository, run
+from reviewbot.cli.terminal import common, say
 from reviewbot.config.load import WHO_MAY_SET
 from reviewbot.config.settings import Settings
 from reviewbot.config.toml import read_toml
@@ -33,13 +30,14 @@ HEADER = """\
 # What is committed at the base of a change counts. Every key shows its default, or an example;
 # remove the # before it to set it.
 """
-NAMES = {"panel": "critic"}
-EXAMPLES = {"model": '"anthropic:claude-sonnet-5"', "name": "lint"}
 RIGHTS = {
     "lower": "A repository may only lower what the user file says.",
     "operator": "Only the user file, the environment and flags may set this.",
     None: "",
 }
+EXAMPLES = {"model": '"anthropic:claude-sonnet-5"', "name": "lint"}
+# What stands before the first key, and before the others, of a section that holds several.
+INDENTS = {"panel": ("  critic:\n#    ", "    "), "checks": ("  - ", "    ")}
 
 
 @click.command
@@ -47,8 +45,8 @@ RIGHTS = {
 @common
 def command(hooks: bool) -> None:
     """Write a .reviewbot.yml in which every setting is explained. No file is overwritten."""
-    with open_repository(os.environ) as repository:
-        root = asyncio.run(repository.root())
+    with open_repository() as repository:
+        root = run(repository.root())
     if root is None:
         raise UsageError("this repository is bare", hint="go to a clone with a work tree")
     yaml, toml = (root / name for name in CONFIG_FILES)
@@ -61,7 +59,7 @@ def command(hooks: bool) -> None:
         say(f"reviewbot: {yaml} is written")
         say(f"It counts once it is committed: git add {yaml.name}")
     if hooks:
-        for line in asyncio.run(install_hooks(Path.cwd(), os.environ)):
+        for line in run(install_hooks(Path.cwd(), os.environ)):
             say(f"reviewbot: {line}")
     else:
         say("To review before each commit and push: reviewbot hook install")
@@ -70,65 +68,39 @@ def command(hooks: bool) -> None:
 def template() -> str:
     """A file with every setting commented out, made from the types of settings."""
     lines = [HEADER]
-    for field in msgspec.structs.fields(Settings):
-        lines += [*_section(field), ""]
+    for section in msgspec.structs.fields(Settings):
+        kinds = (section.type, *get_args(section.type))
+        (struct,) = (kind for kind in kinds if isinstance(kind, type) and issubclass(kind, Struct))
+        text, _, attributes = inspect.cleandoc(struct.__doc__ or "").partition("\nAttributes:\n")
+        documented = dict(re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", attributes, re.MULTILINE))
+        lines += _comment(f"{text} {RIGHTS[WHO_MAY_SET.get(section.name)]}", "")
+        # A mapping of settings may be empty: only the # of a key must go.
+        lines.append(f"{'' if section.type is struct else '#'}{section.name}:")
+        indent, other = INDENTS.get(section.name, ("  ", "  "))
+        for key in msgspec.structs.fields(struct):
+            lines += _comment(f"{documented.get(key.name, '')} {_values(key.type)}", other)
+            lines.append(f"#{indent}{key.name}: {_default(key)}")
+            indent = other
+        lines.append("")
     return "\n".join(lines)
 
 
-def _section(field: FieldInfo) -> Iterator[str]:
-    kind = field.type
-    options = get_args(kind)
-    struct = next(one for one in (kind, *options) if isinstance(one, type) and _is_struct(one))
-    summary, keys = _documentation(struct)
-    right = WHO_MAY_SET.get(field.name)
-    yield from _prose(f"{summary} {RIGHTS[right]}", "")
-    if kind is struct:
-        is_off = right == "operator"
-        yield f"#{field.name}:" if is_off else f"{field.name}:"
-        for inner in msgspec.structs.fields(struct):
-            words = f"{keys.get(inner.name, '')} {_allowed(inner.type)}"
-            yield from _prose(words.strip(), "  ")
-            yield f"#  {_pair(inner)}" if is_off else f"  #{_pair(inner)}"
-        return
-    for name, words in keys.items():
-        yield from _prose(f"`{name}`: {words}", "")
-    yield f"#{field.name}:"
-    indent = "#  "
-    if get_origin(kind) is dict:
-        yield f"{indent}{NAMES[field.name]}:"
-        indent += "  "
-    is_list = get_origin(kind) is tuple
-    for number, inner in enumerate(msgspec.structs.fields(struct)):
-        dash = ("  " if number else "- ") if is_list else ""
-        yield f"{indent}{dash}{_pair(inner)}"
-
-
-def _pair(field: FieldInfo) -> str:
-    if field.name in EXAMPLES and field.required:
-        return f"{field.name}: {EXAMPLES[field.name]}"
-    value = msgspec.to_builtins(field.default)
-    text = value if isinstance(value, str) and value else json.dumps(value)
-    return f"{field.name}: {text}"
-
-
-def _allowed(kind: object) -> str:
+def _values(kind: object) -> str:
+    """The values that a key may have, where there is something to say about them."""
     if get_origin(kind) in (Union, types.UnionType, tuple, dict):
         return ""
     words = allowed(kind)
     return "" if words == "a text" else f"({words})"
 
 
-def _documentation(struct: type) -> tuple[str, dict[str, str]]:
-    """What the docstring of settings says about all of them, and about each."""
-    text, _, attributes = inspect.cleandoc(struct.__doc__ or "").partition("\nAttributes:\n")
-    entries = re.findall(r"^    (\w+): (.+(?:\n {8}.+)*)", attributes, re.MULTILINE)
-    return " ".join(text.split()), {name: " ".join(words.split()) for name, words in entries}
+def _default(key: FieldInfo) -> str:
+    if key.required:
+        return EXAMPLES[key.name]
+    value = msgspec.to_builtins(key.default)
+    return value if isinstance(value, str) and value else json.dumps(value)
 
 
-def _prose(text: str, indent: str) -> list[str]:
+def _comment(text: str, indent: str) -> list[str]:
     prefix = f"{indent}# "
+    text = " ".join(text.split())
     return textwrap.wrap(text, 100, initial_indent=prefix, subsequent_indent=prefix)
-
-
-def _is_struct(kind: type) -> bool:
-    return issubclass(kind, Struct)

@@ -5,8 +5,7 @@ from typing import get_args
 
 import click
 
-from reviewbot.cli.options import common
-from reviewbot.cli.output import deliver
+from reviewbot.cli.terminal import common, deliver
 from reviewbot.reports.schema import SchemaName, schema_of
 
 
@@ -15,4 +14,4 @@ from reviewbot.reports.schema import SchemaName, schema_of
 @common
 def command(name: SchemaName) -> None:
     """Print the JSON Schema of a document that reviewbot writes or reads."""
-    deliver(json.dumps(schema_of(name), indent=2), None)
+    deliver(json.dumps(schema_of(name), indent=2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -62,33 +63,29 @@ async def find_ranges(
     A range begins at the best commit that the new one has in common with all that is known of the
     remote, and with refs before it. So neither a rebase nor a merge brings the work of others.
     """
-    environment = ENVIRONMENT | {"GIT_DIR": str(git_directory)}
-    git = Git(git_directory, environment=environment)
+    git = Git(git_directory, environment=ENVIRONMENT | {"GIT_DIR": str(git_directory)})
     remotes = ("for-each-ref", "--format=%(objectname)")
     tips = await git(*remotes, f"refs/remotes/{remote}/") or await git(*remotes, "refs/remotes/")
     known = tips.decode("ascii").split()
     for ref in refs:
         name = ref.name.removeprefix("refs/heads/").removeprefix("refs/")
-        if not ref.new or ref.name.startswith(WITHOUT_CODE):
+        revision = "" if ref.name.startswith(WITHOUT_CODE) else ref.new
+        if new := await _commit(git, revision):  # "" also for a tag of something else
+            if old := await _commit(git, ref.old):  # it may never have been fetched
+                known.append(old)
+            base = await _merge_base(git, new, known)
+            known.append(new)
+            yield PushedRange(name, "" if base == new else f"{base}..{new}")
+        else:
             yield PushedRange(name, "")
-            continue
-        new = await _commit(git, ref.new)
-        old = await _commit(git, ref.old) if ref.old else ""  # it may never have been fetched
-        if not new:  # a tag of something else than a commit
-            yield PushedRange(name, "")
-            continue
-        known += [old] if old else []
-        base = await _merge_base(git, new, known)
-        known.append(new)
-        yield PushedRange(name, "" if base == new else f"{base}..{new}")
 
 
 async def _commit(git: Git, revision: str) -> str:
-    try:
-        words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-        return (await git(*words)).decode("ascii").strip()
-    except GitError:
-        return ""
+    """The id of the commit that a revision names; "" if it names none."""
+    words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
+    with suppress(GitError):
+        return (await git(*words)).decode("ascii").strip() if revision else ""
+    return ""
 
 
 async def _merge_base(git: Git, new: str, known: list[str]) -> str:

@@ -1,4 +1,6 @@
-"""The hooks at work. What cannot be reviewed is said, and stops nothing unless that is wanted."""
+"""The hooks at work. Their exit code is 1 for findings that stop git, 3 if something was not
+reviewed, else 0; whether 3 stops git is up to the caller.
+"""
 
 from __future__ import annotations
 
@@ -30,74 +32,60 @@ PUSH_SECONDS = 60
 MAX_GAPS = 5
 
 
-async def review_commit(
-    host: Host, repository: Repository, state: State, say: Say, *, strict: bool
-) -> int:
-    """Review the index without running anything of it; return the exit code of the hook."""
-    try:
-        change = await repository.load_change(Target(kind="staged"))
-        if change.base_tree == change.head_tree:
-            say("reviewbot: nothing is staged; reviewbot review HEAD reviews the last commit")
-            return 0
-        settings = (await read_base(change, host))[0].settings
-        off = [CheckSettings(name=name, off=True) for name in SLOW_CHECKS]
-        checks = msgspec.to_builtins((*settings.checks, *off))
-        layers = (*host.layers, flag_layer({"checks": checks}))
-        host = replace(host, layers=layers, may_execute=False, providers={})
-        result = await review(change, host)
-    except ReviewbotError as error:
-        return not_reviewed(error, say, strict=strict)
+async def review_commit(host: Host, repository: Repository, state: State, say: Say) -> int:
+    """Review the index without running anything of it. Raises ReviewbotError."""
+    change = await repository.load_change(Target(kind="staged"))
+    if change.base_tree == change.head_tree:
+        say("reviewbot: nothing is staged; reviewbot review HEAD reviews the last commit")
+        return 0
+    settings = (await read_base(change, host))[0].settings
+    off = [CheckSettings(name=name, off=True) for name in SLOW_CHECKS]
+    checks = msgspec.to_builtins((*settings.checks, *off))
+    layers = (*host.layers, flag_layer({"checks": checks}))
+    host = replace(host, layers=layers, may_execute=False, providers={})
+    result = await review(change, host)
     state.save(result)
     return _report(result, "pre-commit", settings.hooks.commit, say)
 
 
 async def review_push(
-    host: Host,
-    repository: Repository,
-    state: State,
-    refs: list[PushedRef],
-    remote: str,
-    say: Say,
-    *,
-    strict: bool,
+    host: Host, repository: Repository, state: State, refs: list[PushedRef], remote: str, say: Say
 ) -> int:
-    """Review what each ref brings; return the exit code of the hook."""
+    """Review what each ref brings."""
     ends_at = time.monotonic() + PUSH_SECONDS
     codes = {0}
     try:
         async for pushed in find_ranges(refs, remote, await repository.git_directory()):
-            if pushed.revision:
-                say(f"reviewbot: reviewing {pushed.name} ({_shortened(pushed.revision)})")
-                target = Target(kind="revision", revision=pushed.revision)
-                try:
-                    codes.add(await _review_range(target, host, repository, state, say, ends_at))
-                except ReviewbotError as error:
-                    codes.add(not_reviewed(error, say, strict=True))
-            else:
-                say(f"reviewbot: {pushed.name} brings nothing new")
+            name, revision = pushed.name, pushed.revision
+            if not revision:
+                say(f"reviewbot: {name} brings nothing new")
+                continue
+            base, _, head = revision.partition("..")
+            say(f"reviewbot: reviewing {name} ({base[:10]}..{head[:10]})")
+            try:
+                codes.add(await _review_range(revision, host, repository, state, say, ends_at))
+            except ReviewbotError as error:
+                codes.add(not_reviewed(error, say))
     except GitError as error:
-        codes.add(not_reviewed(error, say, strict=True))
-    if 1 in codes:
-        return 1
-    return max(codes) if strict else 0
+        codes.add(not_reviewed(error, say))
+    return 1 if 1 in codes else max(codes)
 
 
-def not_reviewed(error: ReviewbotError, say: Say, *, strict: bool) -> int:
+def not_reviewed(error: ReviewbotError, say: Say) -> int:
     """Say why; return the exit code."""
     say(f"NOT REVIEWED: {error}{f'; {error.hint}' if error.hint else ''}")
-    return ReviewbotError.exit_code if strict else 0
+    return ReviewbotError.exit_code
 
 
 async def _review_range(
-    target: Target, host: Host, repository: Repository, state: State, say: Say, ends_at: float
+    revision: str, host: Host, repository: Repository, state: State, say: Say, ends_at: float
 ) -> int:
-    """1 for findings that stop the push, 3 if something was not reviewed, else 0."""
-    change = await repository.load_change(target)
+    change = await repository.load_change(Target(kind="revision", revision=revision))
     settings = (await read_base(change, host))[0].settings
     seconds = min(settings.limits.seconds, int(ends_at - time.monotonic()))
     if seconds < 1:
         message = f"the {PUSH_SECONDS} s of this push are over"
-        raise ReviewbotError(message, hint=f"reviewbot review {target.revision}")
+        raise ReviewbotError(message, hint=f"reviewbot review {revision}")
     layers = (*host.layers, flag_layer({"limits.seconds": seconds}))
     result = await review(change, replace(host, layers=layers))
     state.save(result)
@@ -127,8 +115,3 @@ def _report(result: Review, hook: Hook, threshold: Threshold, say: Say) -> int:
         files = len(result.coverage)
         say(f"reviewbot: nothing found in {files} changed file{'' if files == 1 else 's'}")
     return 0
-
-
-def _shortened(revision: str) -> str:
-    base, _, head = revision.partition("..")
-    return f"{base[:10]}..{head[:10]}"

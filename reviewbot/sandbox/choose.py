@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -13,6 +12,7 @@ from reviewbot.sandbox.container import Container
 from reviewbot.sandbox.environment import Environment
 from reviewbot.sandbox.job import Completed, Job, Limits, Sandbox
 from reviewbot.sandbox.plain import Plain
+from reviewbot.sandbox.start import CheckedSandbox
 
 
 def open_sandbox(
@@ -36,40 +36,32 @@ def open_sandbox(
             return FirstThatStarts([Bubblewrap(environment, limits), *containers], environment)
 
 
-class FirstThatStarts:
+class FirstThatStarts(CheckedSandbox):
     """The first sandbox of several that starts here, or else none, for the reason of each."""
 
     def __init__(self, sandboxes: Sequence[Sandbox], environment: Environment) -> None:
+        super().__init__(environment)
         self._sandboxes = sandboxes
-        self._environment = environment
-        self._chosen: Sandbox | None = None
-        self._lock = asyncio.Lock()
-
-    @property
-    def reason(self) -> str:
-        return self._chosen.reason if self._chosen else ""
+        self._chosen: Sandbox = Plain(environment, "")
 
     async def tools(self) -> str:
         if len(self._sandboxes) == 1:  # the tools of this machine, whether it starts or not
             return self._environment.tools
-        return await (await self._choose()).tools()
-
-    async def check(self) -> None:
-        await (await self._choose()).check()
+        await self.check()
+        return await self._chosen.tools()
 
     async def run(self, job: Job, folder: Path) -> Completed:
-        return await (await self._choose()).run(job, folder)
+        await self.check()
+        return await self._chosen.run(job, folder)
 
-    async def _choose(self) -> Sandbox:
+    async def _test(self) -> None:
         reasons = []
-        async with self._lock:
-            for sandbox in () if self._chosen else self._sandboxes:
-                try:
-                    await sandbox.check()
-                    self._chosen = sandbox
-                    break
-                except SandboxError as error:
-                    reasons.append(f"{error}: {error.hint}" if error.hint else str(error))
-            if self._chosen is None:
-                self._chosen = Plain(self._environment, "; ".join(reasons))
-            return self._chosen
+        for sandbox in self._sandboxes:
+            try:
+                await sandbox.check()
+                self._chosen = sandbox
+                return
+            except SandboxError as error:
+                reasons.append(f"{error}: {error.hint}" if error.hint else str(error))
+        self.reason = "; ".join(reasons)
+        self._chosen = Plain(self._environment, self.reason)

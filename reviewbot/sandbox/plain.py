@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 import shutil
-import sys
 from pathlib import Path
 
 from msgspec.structs import replace
-from ruff import find_ruff_bin
 
 from reviewbot.sandbox.environment import SYSTEM_PATH, Environment
 from reviewbot.sandbox.job import Completed, Job, Limits
-from reviewbot.sandbox.start import command_of, job_files, run_command, variables_of
+from reviewbot.sandbox.start import OWN_PROGRAMS, command_of, job_files, run_command, variables_of
 
 
 class Plain:
@@ -36,12 +34,11 @@ class Plain:
     async def run(self, job: Job, folder: Path) -> Completed:
         if job.executes or job.report:
             return Completed(outcome="not_run", reason=self.reason)
-        with job_files(job, folder.parent) as scratch:
+        with job_files(job, folder) as scratch:
             project = scratch.resolve() / "project"
             shutil.copytree(folder, project, symlinks=True)
             shutil.copytree(scratch / "overlay", project, dirs_exist_ok=True)
-            own = sys.executable
-            words = command_of(job, python=own, own_python=own, own_ruff=find_ruff_bin())
+            words = command_of(job, OWN_PROGRAMS)
             completed = await run_command(
                 [re.sub("^/reviewbot/", f"{scratch}/tools/", word) for word in words],
                 environment=variables_of(job, SYSTEM_PATH, str(scratch), str(project), {}),

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import stat
+import sys
 import sysconfig
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 from msgspec.structs import replace
+from ruff import find_ruff_bin
 
 from reviewbot.errors import SandboxError
 from reviewbot.process import LimitExceeded, run_process
+from reviewbot.sandbox.environment import Environment
 from reviewbot.sandbox.job import COMMAND_NOT_FOUND, KILLED, Completed, Job, Limits
 
 # Programs look up their own user and localhost.
@@ -24,19 +30,56 @@ ETC = {
     "hosts": "127.0.0.1 localhost sandbox\n::1 localhost\n",
 }
 OWN_PACKAGES = sysconfig.get_path("purelib")
+OWN_PROGRAMS = {
+    "{python}": sys.executable,
+    "{own_python}": sys.executable,
+    "{own_ruff}": find_ruff_bin(),
+    "{ruff}": find_ruff_bin(),
+}
 # Says on the way that the sandbox is ready; the rest is the command's own output.
 STARTED = b"reviewbot: started\n"
 COPY_TREE = 'cp -R /tree/. /overlay/. . && printf "reviewbot: started\\n" >&2 && '
 
 
+class CheckedSandbox(ABC):
+    """A sandbox that is tested before its first job. The answer is kept."""
+
+    reason = ""
+
+    def __init__(self, environment: Environment, limits: Limits | None = None) -> None:
+        self._environment = environment
+        self._limits = limits or Limits()
+        self._answer: SandboxError | Literal["untested", "works"] = "untested"
+        self._lock = asyncio.Lock()
+
+    async def tools(self) -> str:
+        return self._environment.tools
+
+    async def check(self) -> None:
+        async with self._lock:
+            if self._answer == "untested":
+                try:
+                    await self._test()
+                    self._answer = "works"
+                except SandboxError as error:
+                    self._answer = error
+        if isinstance(self._answer, SandboxError):
+            raise self._answer
+
+    @abstractmethod
+    async def _test(self) -> None:
+        """Raises SandboxError if it cannot start here."""
+
+
 @contextmanager
-def job_files(job: Job, parent: Path) -> Iterator[Path]:
+def job_files(job: Job, tree: Path) -> Iterator[Path]:
     """A folder with `overlay` for the extra files, `tools`, `etc`, and an empty file `report`.
 
-    Other users may read them and write the report, if they may enter this folder. Raises
-    SandboxError if the name of a file leads out of its folder.
+    Other users may read them and the laid out tree, and write the report, if they may enter the
+    folder of the tree. Raises SandboxError if the name of a file leads out of its folder.
     """
-    with TemporaryDirectory(prefix="job-", dir=parent) as name:
+    _let_others_read(tree)
+    with TemporaryDirectory(prefix="job-", dir=tree.parent) as name:
         scratch = Path(name)
         parts = {"overlay": job.extra_files, "tools": job.tool_files, "etc": ETC}
         for part, texts in parts.items():
@@ -46,21 +89,10 @@ def job_files(job: Job, parent: Path) -> Iterator[Path]:
                     raise SandboxError(f"a job has a file outside of its tree: {path!r}")
                 (scratch / part / path).parent.mkdir(parents=True, exist_ok=True)
                 (scratch / part / path).write_bytes(text.encode(errors="replace"))
-            let_others_read(scratch / part)
+            _let_others_read(scratch / part)
         (scratch / "report").touch()
         (scratch / "report").chmod(0o666)
         yield scratch
-
-
-def let_others_read(folder: Path) -> None:
-    """Give other users access to a folder that was written under a strict umask."""
-    if folder.stat().st_mode & 0o005 == 0o005:
-        return
-    for place, _, names in os.walk(folder):
-        Path(place).chmod(0o755)
-        for path in (Path(place, name) for name in names):
-            if not path.is_symlink():
-                path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)
 
 
 def read_report(path: Path, limit: int) -> bytes | None:
@@ -73,12 +105,8 @@ def read_report(path: Path, limit: int) -> bytes | None:
         return file.read(limit) or None if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
 
 
-def command_of(
-    job: Job, *, python: str, own_python: str, own_ruff: str, ruff: str = ""
-) -> list[str]:
-    """The command, with the path of its program. `ruff` is that of the project, if it has one."""
-    programs = {"{python}": python, "{own_python}": own_python}
-    programs |= {"{own_ruff}": own_ruff, "{ruff}": ruff or own_ruff}
+def command_of(job: Job, programs: Mapping[str, str]) -> list[str]:
+    """The command, with the path of its program if that has a name of ours."""
     program, *arguments = job.command
     return [programs.get(program, program), *arguments]
 
@@ -124,21 +152,18 @@ async def run_command(
         )
     except (TimeoutError, LimitExceeded) as error:
         reason = str(error) or f"took longer than {seconds:.0f} s"
-        duration = round(time.monotonic() - started, 2)
-        return Completed(outcome="stopped", reason=reason, seconds=duration)
-    except FileNotFoundError:
-        reason = "not installed"
-        return Completed(outcome="not_run", reason=reason, exit_code=COMMAND_NOT_FOUND)
+        completed = Completed(outcome="stopped", reason=reason)
     except OSError as error:  # for example, the command names too many files
-        return Completed(outcome="not_run", reason=f"it did not start: {error.strerror}")
-    return Completed(
-        outcome="ended",
-        exit_code=ended.exit_code,
-        stdout=ended.stdout,
-        stderr=ended.stderr,
-        is_cut=ended.is_cut,
-        seconds=round(time.monotonic() - started, 2),
-    )
+        completed = Completed(outcome="not_run", reason=f"it did not start: {error.strerror}")
+    else:
+        completed = Completed(
+            outcome="ended",
+            exit_code=ended.exit_code,
+            stdout=ended.stdout,
+            stderr=ended.stderr,
+            is_cut=ended.is_cut,
+        )
+    return replace(completed, seconds=round(time.monotonic() - started, 2))
 
 
 def after_start(completed: Completed) -> Completed:
@@ -149,9 +174,19 @@ def after_start(completed: Completed) -> Completed:
         reason = completed.stderr.decode(errors="replace").strip().rpartition("\n")[2]
         return Completed(outcome="not_run", reason=f"the sandbox did not start: {reason}")
     if completed.exit_code == COMMAND_NOT_FOUND:
-        reason = "not installed"
-        return Completed(outcome="not_run", reason=reason, exit_code=COMMAND_NOT_FOUND)
+        return Completed(outcome="not_run", reason="not installed", exit_code=COMMAND_NOT_FOUND)
     if completed.exit_code in KILLED:
         reason = "was killed: perhaps memory ran out"
         return replace(completed, outcome="stopped", reason=reason, exit_code=None)
     return replace(completed, stderr=completed.stderr.removeprefix(STARTED))
+
+
+def _let_others_read(folder: Path) -> None:
+    """Give other users access to a folder that was written under a strict umask."""
+    if folder.stat().st_mode & 0o005 == 0o005:
+        return
+    for place, _, names in os.walk(folder):
+        Path(place).chmod(0o755)
+        for path in (Path(place, name) for name in names):
+            if not path.is_symlink():
+                path.chmod(0o755 if path.stat().st_mode & 0o100 else 0o644)

@@ -48,30 +48,25 @@ class Watch:
                 raise LimitExceeded(f"started more than {limits.processes} processes")
         if not pids:
             return
-        files = self._files(pids[0])
+        files = sum(_used(f"/proc/{pids[0]}/root{at}", size) for at, size in self._folders.items())
         # Shared pages count as often as they are shared there, and once here; the latter is slow.
-        if resident + files > limits.memory and sum(map(_share, pids)) + files > limits.memory:
-            raise LimitExceeded(memory_reason(limits))
+        is_over = resident + files > limits.memory
+        is_over = is_over and sum(map(_share, pids)) + files > limits.memory
         available = _available()
-        if available < RESERVE and available < self._available - limits.memory:
-            raise LimitExceeded(memory_reason(limits))
+        if is_over or (available < RESERVE and available < self._available - limits.memory):
+            raise LimitExceeded(f"used more than {limits.memory >> 20} MB of memory")
         if self._report.stat().st_size > limits.report:
             raise LimitExceeded(f"wrote a report of more than {limits.report // 1_000_000} MB")
 
-    def _files(self, pid: int) -> int:
-        """Bytes of all files in memory that a process sees."""
-        total = 0
-        for folder, size in self._folders.items():
-            with suppress(OSError):
-                found = os.statvfs(f"/proc/{pid}/root{folder}")
-                # Until the sandbox is set up, this is a folder of the machine.
-                if found.f_blocks * found.f_frsize <= size + PAGE:
-                    total += (found.f_blocks - found.f_bfree) * found.f_frsize
-        return total
 
-
-def memory_reason(limits: Limits) -> str:
-    return f"used more than {limits.memory >> 20} MB of memory"
+def _used(folder: str, size: int) -> int:
+    """Bytes of all files in a folder in memory that has at most `size` bytes."""
+    with suppress(OSError):
+        found = os.statvfs(folder)
+        # Until the sandbox is set up, this is a folder of the machine.
+        if found.f_blocks * found.f_frsize <= size + PAGE:
+            return (found.f_blocks - found.f_bfree) * found.f_frsize
+    return 0
 
 
 def _descendants(pid: int) -> Iterator[int]:

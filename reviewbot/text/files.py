@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from fnmatch import translate
 from typing import Literal
 
 FileClass = Literal[
@@ -50,64 +49,79 @@ LANGUAGES = {
     "toml": ("#", ".toml"),
     "ini": ("# ;", ".ini .cfg .conf .properties"),
     "json": ("", ".json .jsonc .json5"),
-    "xml": ("<!--", ".xml .xsl .xsd .svg"),
+    "xml": ("<!--", ".xml .xsd .svg"),
 }
 LANGUAGE_OF = {name: key for key, (_, names) in LANGUAGES.items() for name in names.split()}
+CLASS_OF_LANGUAGE: dict[str | None, FileClass] = {
+    **dict.fromkeys(("json", "yaml", "toml", "ini", "xml"), "data"),
+    "markdown": "documentation",
+}
 
 
-def _names(globs: str) -> re.Pattern[str]:
-    """Globs for a name in lower case."""
-    return re.compile("|".join(map(translate, globs.split())))
+def _globs(globs: str) -> re.Pattern[str]:
+    """As in a .gitignore, in lower case: names, and folders with a slash at the end."""
+    patterns = (re.escape(glob).replace(r"\*", "[^/]*") for glob in globs.split())
+    ends = (pattern if pattern.endswith("/") else rf"{pattern}\Z" for pattern in patterns)
+    return re.compile(f"(?:^|/)(?:{'|'.join(ends)})")
 
 
-VENDORED_FOLDER = _names("""
-    vendor _vendor third_party third-party node_modules bower_components jspm_packages pods
-    site-packages .venv .yarn
-""")
-TEST_FOLDER = _names("test tests spec specs __tests__ e2e")
-FIXTURE_FOLDER = _names("testdata test-data test_data __snapshots__ __fixtures__")
+# The first that matches counts.
+CLASSES: dict[FileClass, re.Pattern[str]] = {
+    "vendored": _globs("""
+        vendor/ _vendor/ third_party/ third-party/ node_modules/ bower_components/ jspm_packages/
+        pods/ site-packages/ .venv/ .yarn/
+    """),
+    "lock": _globs("""
+        package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
+        poetry.lock uv.lock pipfile.lock pdm.lock pixi.lock conda-lock.yml pylock.toml
+        pylock.*.toml cargo.lock go.sum go.work.sum composer.lock gemfile.lock gems.locked mix.lock
+        rebar.lock pubspec.lock podfile.lock package.resolved cartfile.resolved packages.lock.json
+        paket.lock project.assets.json gradle.lockfile buildscript-gradle.lockfile flake.lock
+        .terraform.lock.hcl chart.lock module.bazel.lock cabal.project.freeze stack.yaml.lock
+        conan.lock buf.lock manifest.toml renv.lock cpanfile.snapshot
+    """),
+    "generated": _globs("""
+        *_pb2.py *_pb2.pyi *_pb2_grpc.py *.pb.go *.pb.gw.go *.pb.cc *.pb.h *_pb.js *_pb.d.ts
+        *_grpc_pb.js *.g.dart *.freezed.dart *.designer.cs *.generated.* *.min.js *.min.mjs
+        *.min.css *-min.js *.js.map *.mjs.map *.css.map *.bundle.js
+    """),
+    "fixture": _globs("""
+        testdata/ test-data/ test_data/ __snapshots__/ __fixtures__/
+        *.snap *.golden *.approved.txt *.received.txt
+    """),
+}
 # Fixtures only below a folder of tests: elsewhere they are part of the program.
-FIXTURE_FOLDER_OF_TESTS = _names(
-    "data fixture fixtures snapshots golden goldens cassettes resources samples"
-)
-LOCK = _names("""
-    package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
-    poetry.lock uv.lock pipfile.lock pdm.lock pixi.lock conda-lock.yml pylock.toml pylock.*.toml
-    cargo.lock go.sum go.work.sum composer.lock gemfile.lock gems.locked mix.lock rebar.lock
-    pubspec.lock podfile.lock package.resolved cartfile.resolved packages.lock.json paket.lock
-    project.assets.json gradle.lockfile buildscript-gradle.lockfile flake.lock
-    .terraform.lock.hcl chart.lock module.bazel.lock cabal.project.freeze stack.yaml.lock
-    conan.lock buf.lock manifest.toml renv.lock cpanfile.snapshot
-""")
-GENERATED = _names("""
-    *_pb2.py *_pb2.pyi *_pb2_grpc.py *.pb.go *.pb.gw.go *.pb.cc *.pb.h *_pb.js *_pb.d.ts
-    *_grpc_pb.js *.g.dart *.freezed.dart *.designer.cs *.generated.* *.min.js *.min.mjs *.min.css
-    *-min.js *.js.map *.mjs.map *.css.map *.bundle.js
-""")
-FIXTURE = _names("*.snap *.golden *.approved.txt *.received.txt")
-DATA = _names("""
-    requirements*.txt constraints*.txt robots.txt *.json *.jsonc *.json5 *.jsonl *.ndjson *.yml
-    *.yaml *.toml *.ini *.cfg *.conf *.properties *.xml *.xsd *.svg *.csv *.tsv *.parquet *.po
-    *.pot *.mo *.xlf *.arb *.strings *.srt *.plist *.lock *.log *.diff *.patch *.pem *.crt
-    *.png *.jpg *.jpeg *.gif *.webp *.avif *.bmp *.ico *.icns *.tif *.tiff *.psd *.pdf *.mp3
-    *.mp4 *.wav *.ogg *.webm *.mov *.ttf *.otf *.woff *.woff2 *.eot *.zip *.gz *.tgz *.bz2 *.xz
-    *.zst *.7z *.tar *.jar *.whl *.so *.dll *.dylib *.exe *.a *.o *.class *.pyc *.wasm *.bin
-    *.dat *.db *.sqlite *.sqlite3 *.pkl *.npy *.npz *.onnx *.pt *.doc *.docx *.xls *.xlsx *.ppt
-    *.pptx *.odt *.ods codeowners py.typed version go.mod
-""")
-DOCUMENTATION = _names("""
-    *.md *.mdx *.markdown *.rst *.adoc *.asciidoc *.txt *.org *.tex *.bib license* licence*
-    copying* notice* authors* contributors* changelog changes history readme
-""")
-TEST = _names("test_* conftest.py *_test.* *.test.* *.spec.* *_spec.* *.cy.*")
-# `FooTest.java` is a test, `latest.java` is not: case counts.
-TEST_CLASS = re.compile(r".*[a-z0-9](?:Test|Tests|Spec|IT)\.(?:java|kt|scala|groovy|cs|swift|php)")
-# These say what runs on a build server, so somebody has to look at them.
-WORKFLOW = re.compile(
-    r"\.github/(?:workflows|actions)/.*\.ya?ml|(?:.*/)?action\.ya?ml|\.gitlab-ci\.yml"
-    r"|\.circleci/config\.yml|azure-pipelines\.ya?ml",
+FIXTURE_OF_TESTS = re.compile(
+    r"(?:^|/)(?:tests?|specs?|__tests__|e2e)/(?:.*/)?"
+    r"(?:data|fixtures?|snapshots|goldens?|cassettes|resources|samples)/",
     re.DOTALL,
 )
+# These say what runs on a build server, so somebody has to look at them.
+WORKFLOW = _globs("""
+    .github/workflows/*.yml .github/workflows/*.yaml action.yml action.yaml .gitlab-ci.yml
+    .circleci/config.yml azure-pipelines.yml azure-pipelines.yaml
+""")
+WITHOUT_LANGUAGE: dict[FileClass, re.Pattern[str]] = {
+    "data": _globs("""
+        .* requirements*.txt constraints*.txt robots.txt codeowners py.typed version go.mod *.jsonl
+        *.ndjson *.csv *.tsv *.parquet *.po *.pot *.mo *.xlf *.arb *.strings *.srt *.plist *.lock
+        *.log *.diff *.patch *.pem *.crt *.png *.jpg *.jpeg *.gif *.webp *.avif *.bmp *.ico *.icns
+        *.tif *.tiff *.psd *.pdf *.mp3 *.mp4 *.wav *.ogg *.webm *.mov *.ttf *.otf *.woff *.woff2
+        *.eot *.zip *.gz *.tgz *.bz2 *.xz *.zst *.7z *.tar *.jar *.whl *.so *.dll *.dylib *.exe *.a
+        *.o *.class *.pyc *.wasm *.bin *.dat *.db *.sqlite *.sqlite3 *.pkl *.npy *.npz *.onnx *.pt
+        *.doc *.docx *.xls *.xlsx *.ppt *.pptx *.odt *.ods
+    """),
+    "documentation": _globs("""
+        *.rst *.adoc *.asciidoc *.txt *.org *.tex *.bib license* licence* copying* notice* authors*
+        contributors* changelog changes history readme
+    """),
+}
+TEST = _globs("""
+    test/ tests/ spec/ specs/ __tests__/ e2e/
+    test_* conftest.py *_test.* *.test.* *.spec.* *_spec.* *.cy.*
+""")
+# `FooTest.java` is a test, `latest.java` is not: case counts.
+TEST_CLASS = re.compile(r"[a-z0-9](?:Test|Tests|Spec|IT)\.(?:java|kt|scala|groovy|cs|swift|php)\Z")
 
 
 def classify(path: str) -> FileClass:
@@ -116,28 +130,21 @@ def classify(path: str) -> FileClass:
     Documentation, data, lock files and what is generated or vendored need no reviewer; fixtures
     may hold faults on purpose.
     """
-    *folders, name = path.lower().split("/")
-    tests = next((at for at, folder in enumerate(folders) if TEST_FOLDER.match(folder)), None)
+    name = path.lower()
     language = language_of(path)
-    if any(map(VENDORED_FOLDER.match, folders)):
-        return "vendored"
-    if LOCK.match(name):
-        return "lock"
-    if GENERATED.match(name):
-        return "generated"
-    if any(map(FIXTURE_FOLDER.match, folders)) or FIXTURE.match(name):
+    for kind, pattern in CLASSES.items():
+        if pattern.search(name):
+            return kind
+    if FIXTURE_OF_TESTS.search(name):
         return "fixture"
-    if tests is not None and any(map(FIXTURE_FOLDER_OF_TESTS.match, folders[tests:])):
-        return "fixture"
-    if WORKFLOW.fullmatch(path.lower()):
+    if WORKFLOW.search(name):
         return "source"
-    if DATA.match(name) or (name.startswith(".") and language is None):
-        return "data"
-    if DOCUMENTATION.match(name) and language in (None, "markdown"):
-        return "documentation"
-    if tests is not None or TEST.match(name) or TEST_CLASS.fullmatch(path.rpartition("/")[2]):
-        return "test"
-    return "source"
+    if language in CLASS_OF_LANGUAGE:
+        return CLASS_OF_LANGUAGE[language]
+    for kind, pattern in WITHOUT_LANGUAGE.items():
+        if language is None and pattern.search(name):
+            return kind
+    return "test" if TEST.search(name) or TEST_CLASS.search(path) else "source"
 
 
 def language_of(path: str) -> str | None:
