@@ -10,12 +10,15 @@ import ast
 import json
 import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import griffe
 
 BASE = Path(__file__).with_name("base.json")
+# A syntax error is reported by others.
+UNREADABLE = (SyntaxError, ValueError, RecursionError, LookupError, AttributeError, OSError)
 BREAKING = {
     "OBJECT_REMOVED": "{name} is removed",
     "PARAMETER_REMOVED": "{name}: a parameter is removed",
@@ -31,26 +34,28 @@ BREAKING = {
 def main() -> None:
     base: dict[str, str] = json.loads(BASE.read_text("utf-8"))
     found: list[dict[str, Any]] = []
-    for path, old in base.items():
-        try:
-            found += compare(path, old)
-        except (
-            SyntaxError,
-            ValueError,
-            RecursionError,
-            KeyError,
-            AttributeError,
-            griffe.GriffeError,
-        ):
-            continue  # a syntax error is reported by others
+    places: dict[str, str] = {}
+    for path in Path().rglob("*.py"):  # only changed files are here
+        with suppress(*UNREADABLE):
+            places |= dict.fromkeys(
+                definitions(visit("module", path.read_text("utf-8"))), str(path)
+            )
+    for name, old in base.items():
+        with suppress(*UNREADABLE):
+            found += compare(name, old, places)
     json.dump(found, sys.stdout)
 
 
-def compare(path: str, old_text: str) -> Iterator[dict[str, Any]]:
+def definitions(module: Any) -> list[str]:
+    return [name for name, member in module.members.items() if not member.is_alias]
+
+
+def compare(path: str, old_text: str, places: dict[str, str]) -> Iterator[dict[str, Any]]:
+    """What breaks in a module. `places` says where the changed files define a name."""
     module = path.removesuffix(".py").replace("/", ".")
     old = visit(module, old_text)
     if not Path(path).exists():
-        if any(not is_private(name) for name, member in old.members.items() if not member.is_alias):
+        if not all(map(is_private, definitions(old))):
             kind, message = "MODULE_REMOVED", f"module {module} is removed"
             yield {"path": path, "line": 0, "kind": kind, "name": module, "message": message}
         return
@@ -67,12 +72,16 @@ def compare(path: str, old_text: str) -> Iterator[dict[str, Any]]:
         if is_harmless(breakage, new, new_text, name):
             continue
         there = find(new, name)
+        kind = breakage.kind.name
+        message = BREAKING[kind].format(name=name) + detail(breakage)
+        if kind == "OBJECT_REMOVED" and name in places:
+            kind, message = "OBJECT_MOVED", f"{name} moves to {places[name]}"
         yield {
             "path": path,
             "line": definition(new_text, there) if there else 0,
-            "kind": breakage.kind.name,
+            "kind": kind,
             "name": name,
-            "message": BREAKING[breakage.kind.name].format(name=name) + detail(breakage),
+            "message": message,
         }
 
 
