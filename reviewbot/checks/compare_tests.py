@@ -45,7 +45,9 @@ def compare_tests(
             missing.append(test.message)
         elif earlier == "passed":
             place = locate(test, change, passing, head.report.executed)
-            groups["broken_test", "new", place, _without_values(test)].append(test)
+            # What one changed line breaks is one result, however the tests fail.
+            alike = "" if place != test.location else _without_values(test)
+            groups["broken_test", "new", place, alike].append(test)
         elif earlier is None and base.outcome == "ended":
             groups["failing_test", "new", test.location, test.id].append(test)
         else:

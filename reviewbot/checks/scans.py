@@ -78,11 +78,11 @@ def scan_line_ends(file: ChangedFile) -> Iterator[Diagnostic]:
     """Code on what git and a reviewer see as one line of a comment."""
     for start, text in _added_blocks(file):
         before = min(start - 1, 2)  # the first two lines may declare an encoding
-        for found in find_line_ends(file.path, "\n" * before + text):
-            number = start + found.line - 1 - before
+        for line, message in find_line_ends(file.path, "\n" * before + text):
+            number = start + line - 1 - before
             yield _diagnostic(
                 "hidden-line-end",
-                found.message,
+                message,
                 Location(file.path, number, number),
                 "high",
                 "The language begins a new line there; git and most editors do not.",
