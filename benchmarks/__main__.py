@@ -109,7 +109,7 @@ def best(call: Callable[[], None]) -> float:
 
 
 def run(folder: Path, *command: str | Path) -> None:
-    subprocess.run(command, cwd=folder, capture_output=True, check=False, env=environment())
+    subprocess.run(command, cwd=folder, capture_output=True, check=True, env=environment())
 
 
 def git(folder: Path, *arguments: str) -> None:

@@ -85,10 +85,7 @@ class State:
 async def find_state(
     repository: Repository | None, variables: Mapping[str, str], folder: Path | None = None
 ) -> State:
-    """The state of a repository, of this user where there is none, or in a folder that was named.
-
-    Raises ReviewbotError.
-    """
+    """The state in a folder that was named, of a repository, or else of this user."""
     if folder:
         return State(folder.absolute())
     if repository:
@@ -116,15 +113,15 @@ def load_dismissals(path: Path) -> tuple[Dismissal, ...]:
 
 def write_file(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Write a file as a whole or not at all. Raises ReviewbotError."""
+    unfinished = None
     try:
-        descriptor, unfinished = mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(content)
-            Path(unfinished).chmod(mode)
-            Path(unfinished).replace(path)
-        except OSError:
-            Path(unfinished).unlink(missing_ok=True)
-            raise
+        descriptor, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
+        unfinished = Path(name)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        unfinished.chmod(mode)
+        unfinished.replace(path)
     except OSError as error:
+        if unfinished:
+            unfinished.unlink(missing_ok=True)
         raise ReviewbotError(f"{path} cannot be written: {error.strerror}") from error

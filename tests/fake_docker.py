@@ -27,9 +27,18 @@ elif words[0] == "start":
         end = "/" if pathlib.Path(source).is_dir() else ""
         command = [word.replace(target + end, source + end) for word in command]
     (state / "project").mkdir()
-    inside = subprocess.Popen(["env", *command], cwd=state / "project", start_new_session=True)
+    inside = subprocess.Popen(
+        ["env", *command],
+        cwd=state / "project",
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
     (state / "pid").write_text(str(inside.pid))
-    code = inside.wait()
+    output, errors = inside.communicate()
+    sys.stdout.buffer.write(output)
+    sys.stderr.buffer.write(errors)
+    code = inside.returncode
     sys.exit(128 - code if code < 0 else code)
 elif words[0] == "rm" and (state / "pid").exists():
     try:

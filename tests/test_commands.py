@@ -221,4 +221,4 @@ def test_doctor_works_outside_of_a_repository(
     monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
     result = run("doctor")
     assert result.exit_code == 0
-    assert "! git rev-parse failed: not a git repository" in result.stdout
+    assert "! this is no git repository" in result.stdout

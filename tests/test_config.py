@@ -11,8 +11,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.config.ignored_files import ignored
-from reviewbot.config.ignores import find_ignores
+from reviewbot.config.ignores import find_ignores, ignored
 from reviewbot.config.load import (
     LayerKind,
     Loaded,
@@ -23,7 +22,6 @@ from reviewbot.config.load import (
     read_layer,
 )
 from reviewbot.config.toml import read_toml
-from reviewbot.config.values import Node
 from reviewbot.config.yaml import MAX_BYTES, read_yaml
 from reviewbot.errors import ConfigError
 
@@ -147,7 +145,7 @@ def test_a_file_that_says_nothing_changes_nothing(text: str) -> None:
         ("[tool.reviewbot.limits]\n\nseconds = 'x'\n", "pyproject.toml:3: limits.seconds must be"),
         ("[tool.reviewbot]\nreview.fial_on = 1\n", "pyproject.toml:2: unknown key review.fial_on"),
         ("[ tool . 'reviewbot' ]\nlimits = {seconds = 'x'}\n", "pyproject.toml:2: limits.seconds"),
-        ("[tool.reviewbot]\nreview = 1979-05-27\n", "pyproject.toml:2: this is a date or a time"),
+        ("[tool.reviewbot]\nreview = 1979-05-27\n", "pyproject.toml:2: review must be a mapping"),
         ("[tool.reviewbot]\na = 1\na = 1\n", "pyproject.toml is not TOML"),
         ("[tool.reviewbot]\na = " + "[" * 30_000, "pyproject.toml nests too deeply"),
         ("[tool.reviewbot]\n" + "a." * 30_000 + "a = 1\n", "has a key of more than 16 parts"),
@@ -183,7 +181,7 @@ def test_a_pyproject_without_our_section_is_no_error(text: str) -> None:
 
 def test_flags_environment_repository_user_and_defaults_in_this_order() -> None:
     layers = [
-        flag_layer({"review.fail_on": "low", "limits.cost_usd": 9, "limits.seconds": None}),
+        flag_layer({"review.fail_on": "low", "limits.seconds": 9, "limits.cost_usd": None}),
         environment_layer({"REVIEWBOT_REVIEW__FAIL_ON": "medium", "REVIEWBOT_HOOKS__PUSH": "none"}),
         read_layer(".reviewbot.yml", "repository", b"review: {fail_on: high, min_severity: high}"),
         read_layer("~/.config/reviewbot/config.yml", "user", b"hooks:\n  push: low\n  commit: low"),
@@ -191,8 +189,8 @@ def test_flags_environment_repository_user_and_defaults_in_this_order() -> None:
     for loaded in (load_settings(layers), load_settings(layers[::-1])):
         assert (loaded.settings.review.fail_on, loaded.settings.hooks.push) == ("low", "none")
         assert loaded.origins["review.fail_on"] == "--fail-on"
-        assert loaded.origins["limits.cost_usd"] == "--max-cost-usd"
-        assert loaded.origins["limits.seconds"] == "default"
+        assert loaded.origins["limits.seconds"] == "--timeout"
+        assert loaded.origins["limits.cost_usd"] == "default"
         assert loaded.origins["hooks.push"] == "REVIEWBOT_HOOKS__PUSH"
         assert loaded.origins["review.min_severity"] == ".reviewbot.yml:1"
         assert loaded.origins["hooks.commit"] == "user file ~/.config/reviewbot/config.yml:3"
@@ -272,14 +270,6 @@ def test_the_description_has_every_key_with_its_origin_and_no_secret() -> None:
     assert set(rows) == set(load(text).origins)
 
 
-def values(node: Node) -> object:
-    if isinstance(node.value, dict):
-        return {name: values(inner) for name, inner in node.value.items()}
-    if isinstance(node.value, tuple):
-        return list(map(values, node.value))
-    return node.value
-
-
 TEXTS = st.text(
     st.characters(exclude_categories=["Cs"], exclude_characters="\x85\u2028\u2029"),
     min_size=1,
@@ -301,7 +291,7 @@ def test_json_is_read_as_it_was_written(value: object) -> None:
         yaml.safe_load(text)
     except yaml.YAMLError:
         return  # not every JSON text is YAML: control characters, long keys
-    assert values(read_yaml(text.encode(), "x")) == value
+    assert read_yaml(text.encode(), "x").value == value
 
 
 @settings(max_examples=50)
@@ -336,7 +326,7 @@ def test_any_bytes_are_values_or_one_error(content: bytes) -> None:
 def test_an_ignore_applies_to_its_line_or_the_next(path: str, text: str, line: int) -> None:
     (found,) = find_ignores(path, text)
     assert (found.rules, found.reason) == (("race", "B006"), "tested by hand")
-    assert (found.line, found.problem) == (line, "")
+    assert found.line == line
 
 
 def test_ignores_above_each_other_apply_to_the_same_line() -> None:
@@ -349,21 +339,18 @@ def test_ignores_above_each_other_apply_to_the_same_line() -> None:
 
 
 @pytest.mark.parametrize(
-    ("comment", "problem"),
+    "comment",
     [
-        ("# reviewbot: ignore", "name the rules in brackets: reviewbot: ignore[rule] reason"),
-        ("# reviewbot: ignore because", "name the rules in brackets: reviewbot: ignore[rule] reas"),
-        ("# reviewbot: ignore[] because", "name the rules in brackets: reviewbot: ignore[rule] re"),
-        ("# reviewbot: ignore[a because", "name the rules in brackets: reviewbot: ignore[rule] re"),
-        ("# reviewbot: ignore[a]", "give a reason: reviewbot: ignore[a] reason"),
+        "# reviewbot: ignore",
+        "# reviewbot: ignore because",
+        "# reviewbot: ignore[] because",
+        "# reviewbot: ignore[a because",
+        "# reviewbot: ignore[a]",
     ],
 )
 @pytest.mark.parametrize("path", ["a.py", "a.sh"])
-def test_an_ignore_without_rules_or_reason_has_a_problem(
-    path: str, comment: str, problem: str
-) -> None:
-    (found,) = find_ignores(path, f"x  {comment}\n")
-    assert found.problem.startswith(problem)
+def test_an_ignore_without_rules_or_reason_ignores_nothing(path: str, comment: str) -> None:
+    assert find_ignores(path, f"x  {comment}\n") == ()
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,6 @@ import os
 import signal
 import sys
 from contextlib import suppress
-from pathlib import Path
 
 import click
 
@@ -16,7 +15,8 @@ from reviewbot import __version__
 from reviewbot.cli.terminal import PASSES, common, say
 from reviewbot.errors import ReviewbotError
 
-# A command is a module of this package with a click command called `command`.
+# A command is a module of this package with a click command called `command`. Other packages offer
+# click commands as entry points of the group `reviewbot.commands`.
 COMMANDS = {
     "review": "Review a change.",
     "explain": "Show everything about a finding.",
@@ -30,8 +30,6 @@ COMMANDS = {
     "schema": "Print the JSON Schema of a document.",
     "completion": "Print the completion script of a shell.",
 }
-# The group of entry points in which other packages offer click commands.
-ENTRY_POINTS = "reviewbot.commands"
 BUG = 70
 BROKEN_PIPE = 128 + signal.SIGPIPE  # as a shell reports any program whose reader has gone
 FULL = (errno.ENOSPC, errno.EDQUOT)
@@ -41,18 +39,18 @@ class Commands(click.Group):
     """Imports a command when it is called, and turns errors into messages and exit codes."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        return [*COMMANDS, *sorted(_installed_commands() - COMMANDS.keys())]
+        from importlib.metadata import entry_points
+
+        return [*COMMANDS, *sorted(entry_points(group="reviewbot.commands").names)]
 
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
-        command: object = None
         if cmd_name in COMMANDS:
-            command = importlib.import_module(f"reviewbot.cli.{cmd_name}").command
-        elif cmd_name in _installed_commands():
-            from importlib.metadata import entry_points
+            command: click.Command = importlib.import_module(f"reviewbot.cli.{cmd_name}").command
+            return command
+        from importlib.metadata import entry_points  # slow to import, and rarely needed
 
-            (entry, *_) = entry_points(group=ENTRY_POINTS, name=cmd_name)
-            command = entry.load()
-        return command if isinstance(command, click.Command) else None
+        found = entry_points(group="reviewbot.commands", name=cmd_name)
+        return next((entry.load() for entry in found), None)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [(name, COMMANDS.get(name, "")) for name in self.list_commands(ctx)]
@@ -62,32 +60,19 @@ class Commands(click.Group):
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except ReviewbotError as error:
-            say(f"reviewbot: {error}")
-            if error.hint:
-                say(error.hint)
-            code = error.exit_code
+        except (click.ClickException, click.exceptions.Exit, click.Abort):
+            raise
         except KeyboardInterrupt:
             say("reviewbot: interrupted")
             code = 128 + signal.SIGINT
-        except (click.ClickException, click.exceptions.Exit, click.Abort):
-            raise
         except BrokenPipeError:
             # What is still buffered would fail once more when Python ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             code = BROKEN_PIPE
         except Exception as error:
-            if isinstance(error, OSError) and error.errno in FULL:
-                name = f" ({error.filename})" if error.filename else ""
-                say(f"reviewbot: {error.strerror}{name}")
-                say("Free some space, or set TMPDIR to a folder that has some.")
-                code = ReviewbotError.exit_code
-            else:
-                say(_report_bug(error))
-                code = BUG
-        if code in (BUG, ReviewbotError.exit_code) and ctx.meta.get(PASSES):
-            say("NOT REVIEWED: see above; git goes on, because --strict was not given")
-            code = 0
+            passes = bool(ctx.meta.get(PASSES))
+            code = _explain(error, "NOT REVIEWED" if passes else "reviewbot")
+            code = 0 if passes else code
         raise SystemExit(code)
 
 
@@ -98,30 +83,36 @@ def reviewbot() -> None:
     """Review changes by a panel of language models over executed evidence."""
 
 
-def _installed_commands() -> set[str]:
-    from importlib.metadata import entry_points
+def _explain(error: Exception, prefix: str) -> int:
+    """Say what is wrong and what to do; return the exit code."""
+    if isinstance(error, OSError) and error.errno in FULL:
+        name = f" ({error.filename})" if error.filename else ""
+        hint = "Free some space, or set TMPDIR to a folder that has some."
+        error = ReviewbotError(f"{error.strerror}{name}", hint=hint)
+    if isinstance(error, ReviewbotError):
+        say(f"{prefix}: {error}")
+        if error.hint:
+            say(error.hint)
+        return error.exit_code
+    report = _write_report(error)
+    attach = f"; please attach {report} to an issue" if report else ""
+    say(f"{prefix}: this is a bug in reviewbot: {type(error).__name__}{attach}")
+    return BUG
 
-    return {entry.name for entry in entry_points(group=ENTRY_POINTS)}
 
-
-def _report_bug(error: Exception) -> str:
-    """Write a report without secrets and environment; return the line that says where it is."""
-    import platform
+def _write_report(error: Exception) -> str:
+    """Write a report without secrets and environment into a file, and return its name."""
     import tempfile
     import traceback
 
     from reviewbot.text.secrets import redact
 
     trace = "".join(traceback.format_exception(error))
-    about = f"reviewbot {__version__}, Python {platform.python_version()}, {platform.platform()}"
+    about = f"reviewbot {__version__}, Python {sys.version}, {sys.platform}"
     report = redact(f"{about}\narguments: {sys.argv[1:]!r}\n\n{trace}")[0]
-    line = f"reviewbot: this is a bug in reviewbot: {type(error).__name__}"
-    state = os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
-    for folder in (Path(state, "reviewbot/bugs"), Path(tempfile.gettempdir())):
-        with suppress(OSError):
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            descriptor, name = tempfile.mkstemp(prefix="reviewbot-bug-", suffix=".txt", dir=folder)
-            with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
-                file.write(report)
-            return f"{line}; please attach {name} to an issue"
-    return line
+    with suppress(OSError):
+        descriptor, name = tempfile.mkstemp(prefix="reviewbot-bug-", suffix=".txt")
+        with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(report)
+        return name
+    return ""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from reviewbot.cli.host import open_repository, read_layers, run
+from reviewbot.cli.host import find_root, open_repository, read_layers, run
 from reviewbot.cli.terminal import FILE, common, deliver, say
 from reviewbot.config.load import Loaded, describe, load_settings, read_layer
 from reviewbot.errors import GitError, UsageError
@@ -33,8 +33,9 @@ def show() -> None:
     keys, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     values = min(values, 40)
     deliver("\n".join(f"{key:<{keys}}  {value:<{values}}  {origin}" for key, value, origin in rows))
-    _say_notices(loaded)
-    for path in run(_files()):
+    for notice in loaded.notices:
+        say(f"reviewbot: {notice}")
+    for path in _files():
         if committed.get(path.name) != path.read_bytes():
             say(f"reviewbot: {path.name} in the work tree differs; what is committed counts")
 
@@ -44,9 +45,10 @@ def show() -> None:
 @common
 def check(file: Path | None) -> None:
     """Check a configuration file, by default that of the work tree."""
-    files = [file] if file else run(_files())
+    files = [file] if file else _files()
     layers = [read_layer(str(path), "repository", path.read_bytes()) for path in files]
-    _say_notices(load_settings([*read_layers(os.environ), *layers]))
+    for notice in load_settings([*read_layers(os.environ), *layers]).notices:
+        say(f"reviewbot: {notice}")
     names = ", ".join(map(str, files)) or "there is no file, so the defaults"
     deliver(f"{names}: valid")
 
@@ -64,14 +66,7 @@ async def load_committed() -> tuple[Loaded, Mapping[str, bytes]]:
     return load_settings([*read_layers(os.environ), *layers]), files
 
 
-async def _files() -> list[Path]:
+def _files() -> list[Path]:
     """Configuration files of the work tree, the one that counts first."""
-    with open_repository() as repository, suppress(GitError):
-        if root := await repository.root():
-            return [root / name for name in CONFIG_FILES if (root / name).is_file()]
-    return []
-
-
-def _say_notices(loaded: Loaded) -> None:
-    for notice in loaded.notices:
-        say(f"reviewbot: {notice}")
+    root = run(find_root())
+    return [root / name for name in CONFIG_FILES if (root / name).is_file()] if root else []

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -10,7 +9,7 @@ from tempfile import TemporaryDirectory
 import click
 
 import reviewbot.demo
-from reviewbot.cli.host import Progress, run
+from reviewbot.cli.host import run, show_progress
 from reviewbot.cli.terminal import FOLDER, common, deliver, say, style_for
 from reviewbot.debate.panel import LENSES
 from reviewbot.demo.project import create_project
@@ -44,8 +43,8 @@ def command(format: str, keep: Path | None, record: Path | None) -> None:
     say("Reviewing a change of a small shop: git, linters, tests and reproductions run now.")
     say(f"What the panelists answer is a recording: {who} answered{when}.")
     say("")
-    with ExitStack() as stack:
-        folder = keep or Path(stack.enter_context(TemporaryDirectory(prefix="reviewbot-demo-")))
+    with TemporaryDirectory(prefix="reviewbot-demo-") as temporary:
+        folder = keep or Path(temporary)
         if folder.exists() and any(folder.iterdir()):
             raise UsageError(f"{folder} is not empty", hint="name a folder that is not there yet")
         folder.mkdir(parents=True, exist_ok=True)
@@ -64,18 +63,17 @@ async def _review(folder: Path, replay: Replay) -> Review:
     await create_project(folder)
     # The project has no environment of its own; another one that is active may lack pytest.
     own = {"VIRTUAL_ENV": sys.prefix} if find_spec("pytest") else {}
-    progress = Progress()
-    with Repository(folder) as repository:
-        state = await find_state(repository, os.environ)
-        host = Host(
-            repository=repository,
-            journal=state.journal(),
-            providers={"replay": replay},
-            panelists=dict.fromkeys(LENSES, f"replay:{replay.model}"),
-            variables={**os.environ, **own},
-            emit=progress.emit,
-        )
-        async with progress.shown():
+    async with show_progress() as emit:
+        with Repository(folder) as repository:
+            state = await find_state(repository, os.environ)
+            host = Host(
+                repository=repository,
+                journal=state.journal(),
+                providers={"replay": replay},
+                panelists=dict.fromkeys(LENSES, f"replay:{replay.model}"),
+                variables={**os.environ, **own},
+                emit=emit,
+            )
             result = await review(Target(kind="revision", revision="HEAD"), host)
-        state.save(result)
+    state.save(result)
     return result

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from reviewbot.cli.host import find_finding, open_repository, open_state, run
+from reviewbot.cli.host import find_finding, find_root, open_state, run
 from reviewbot.cli.terminal import common, say, state_option
 from reviewbot.config.dismissals import Dismissal, add, remove, write_dismissals
 from reviewbot.errors import GitError, ReviewbotError, UsageError
@@ -32,7 +32,10 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
         hint = f"reviewbot dismiss {finding} --reason TEXT"
         raise UsageError("a dismissal needs a reason", hint=hint)
     kept = open_state(state)
-    file = run(_file())
+    root = run(find_root())
+    file = root / DISMISSALS if root else None
+    if file and file.resolve() != file:
+        raise UsageError(f"{file} is a link to elsewhere", hint="remove the link")
     local, shared = kept.dismissals(), load_dismissals(file) if file else ()
     if undo:
         known = {entry.key for entry in (*local, *shared)}
@@ -42,12 +45,15 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
         local, shared = remove(local, key), remove(shared, key)
     else:
         found = find_finding(kept.newest(), finding)
+        name = b""
+        with suppress(GitError):  # there is none
+            name = run(user_git(Path.cwd(), os.environ)("config", "--get", "user.name"))
         entry = Dismissal(
             key=found.key,
             reason=reason,
             title=found.title,
             path=found.location.path if found.location else "",
-            by=run(_user_name()),
+            by=name.decode(errors="replace").strip(),
             date=date.today().isoformat(),
         )
         local, shared = add(local, entry), add(shared, entry)
@@ -61,21 +67,3 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
     say(f"reviewbot: {finding} is {'reported again' if undo else 'not reported again here'}")
     if file:
         say(f"For others it counts once {DISMISSALS} is committed in the base of a change.")
-
-
-async def _file() -> Path | None:
-    """The file in the work tree; None if there is none. Raises UsageError for one elsewhere."""
-    root = None
-    with open_repository() as repository, suppress(GitError):
-        root = await repository.root()
-    file = root / DISMISSALS if root else None
-    if file and file.resolve() != file:
-        raise UsageError(f"{file} is a link to elsewhere", hint="remove the link")
-    return file
-
-
-async def _user_name() -> str:
-    with suppress(GitError):
-        name = await user_git(Path.cwd(), os.environ)("config", "--get", "user.name")
-        return name.decode(errors="replace").strip()
-    return ""

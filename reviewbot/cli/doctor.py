@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -18,7 +18,7 @@ from reviewbot.cli.host import open_repository, run
 from reviewbot.cli.terminal import common, deliver, style_for
 from reviewbot.config.settings import Settings
 from reviewbot.errors import GitError, ReviewbotError, SandboxError
-from reviewbot.git.process import ENVIRONMENT, Git
+from reviewbot.git.process import ENVIRONMENT
 from reviewbot.hooks.install import describe_hooks
 from reviewbot.process import run_process
 from reviewbot.sandbox.choose import open_sandbox
@@ -30,15 +30,7 @@ Mark = Literal["✓", "!", "✗"]
 COLORS: Mapping[Mark, str] = {"✗": "red", "!": "yellow", "✓": "green"}  # the worst first
 MACHINE, PROJECT, PANEL = "This machine", "This project", "Language models"
 # What runs in the sandbox to see whether the project's tests could.
-PROGRAM = """
-import sys
-try:
-    import pytest
-    version = pytest.__version__
-except ImportError:
-    version = ""
-print(sys.version.split()[0], version)
-"""
+PROGRAM = "import platform, pytest; print(platform.python_version(), pytest.__version__)"
 
 
 class Item(Struct, frozen=True):
@@ -75,40 +67,34 @@ def command() -> None:
 
 
 async def _collect() -> list[Item]:
-    return [item async for item in _items()]
-
-
-async def _items() -> AsyncIterator[Item]:
     python = ".".join(map(str, sys.version_info[:3]))
-    yield Item(MACHINE, "✓", f"reviewbot {__version__} on Python {python}")
-    try:
-        yield Item(MACHINE, "✓", (await Git(Path("/"))("version")).decode().strip())
-    except GitError as error:
-        yield Item(MACHINE, "✗", str(error), error.hint or "")
-    command = (find_ruff_bin(), "--version")
-    ended = await run_process(command, environment=ENVIRONMENT, seconds=20, max_output=1_000)
-    if ended.exit_code:
-        yield Item(MACHINE, "✗", "ruff does not run", "install reviewbot again")
-    else:
-        yield Item(MACHINE, "✓", ended.stdout.decode().strip())
+    items = [Item(MACHINE, "✓", f"reviewbot {__version__} on Python {python}")]
+    for command in (("git", "version"), (find_ruff_bin(), "--version")):
+        try:
+            ended = await run_process(
+                command, environment=ENVIRONMENT, seconds=20, max_output=1_000
+            )
+            items.append(Item(MACHINE, "✓", ended.stdout.decode().strip()))
+        except OSError as error:
+            text = f"{command[0]} does not run: {error.strerror}"
+            items.append(Item(MACHINE, "✗", text, "install it"))
 
     settings = Settings()
     try:
         loaded, committed = await load_committed()
         settings = loaded.settings
-        if committed:
-            yield Item(PROJECT, "✓", "the configuration is valid")
-        else:
+        text = "the configuration is valid"
+        if not committed:
             text = "no configuration is committed: defaults count"
-            yield Item(PROJECT, "✓", text, "reviewbot init")
+        items.append(Item(PROJECT, "✓", text, "" if committed else "reviewbot init"))
     except ReviewbotError as error:
-        yield Item(PROJECT, "✗", str(error), error.hint or "reviewbot config check")
+        items.append(Item(PROJECT, "✗", str(error), error.hint or "reviewbot config check"))
     root = None
     with open_repository() as repository:
         try:
             root = await repository.root()
         except GitError as error:
-            yield Item(PROJECT, "!", str(error), error.hint or "")
+            items.append(Item(PROJECT, "!", str(error), error.hint or ""))
 
     environment = find_environment(root, os.environ)
     sandbox = open_sandbox(settings.sandbox.kind, settings.sandbox.image, environment)
@@ -119,19 +105,18 @@ async def _items() -> AsyncIterator[Item]:
         reason = f"{error}: {error.hint}" if error.hint else str(error)
     if reason:
         text = f"no sandbox starts, so tests of a change do not run: {reason}"
-        yield Item(MACHINE, "!", text, reason.rpartition(": ")[2])
+        items.append(Item(MACHINE, "!", text, reason.rpartition(": ")[2]))
     else:
-        yield Item(MACHINE, "✓", "the sandbox starts, so tests of a change run in it")
+        items.append(Item(MACHINE, "✓", "the sandbox starts, so tests of a change run in it"))
     if root and not reason:
-        yield await _python(sandbox)
-    if root:
-        for is_well, text in await describe_hooks(root, os.environ):
-            step = "" if is_well else "reviewbot hook install"
-            yield Item(PROJECT, "✓" if is_well else "!", text, step)
+        items.append(await _python(sandbox))
+    for is_well, text in await describe_hooks(root, os.environ) if root else ():
+        step = "" if is_well else "reviewbot hook install"
+        items.append(Item(PROJECT, "✓" if is_well else "!", text, step))
     why = (
         "the configured panel has no provider here" if settings.panel else "no panel is configured"
     )
-    yield Item(PANEL, "!", f"{why}: only executed checks decide")
+    return [*items, Item(PANEL, "!", f"{why}: only executed checks decide")]
 
 
 async def _python(sandbox: Sandbox) -> Item:
@@ -141,9 +126,7 @@ async def _python(sandbox: Sandbox) -> Item:
         completed = await sandbox.run(job, Path(folder))
     if completed.exit_code != 0:
         lines = completed.stderr.decode(errors="replace").strip().splitlines() or [completed.reason]
-        return Item(PROJECT, "!", f"the project's Python does not run in the sandbox: {lines[-1]}")
-    python, _, pytest = completed.stdout.decode(errors="replace").strip().partition(" ")
-    if not pytest:
-        step = "install pytest into the project's environment"
-        return Item(PROJECT, "!", f"the project's Python {python} has no pytest", step)
+        step = "install pytest into the project's environment" if "pytest" in lines[-1] else ""
+        return Item(PROJECT, "!", f"the project's Python runs no tests: {lines[-1]}", step)
+    python, pytest = completed.stdout.decode(errors="replace").split()
     return Item(PROJECT, "✓", f"the project's Python {python} has pytest {pytest}")

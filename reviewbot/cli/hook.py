@@ -7,11 +7,11 @@ from typing import get_args
 
 import click
 
-from reviewbot.cli.host import Progress, make_host, open_repository, run
+from reviewbot.cli.host import make_host, open_repository, run, show_progress
 from reviewbot.cli.terminal import common, is_given, let_git_go_on, say, state_option
 from reviewbot.errors import ReviewbotError
 from reviewbot.hooks.install import LeftToManager, describe_hooks, install_hooks, uninstall_hooks
-from reviewbot.hooks.push import PushedRef, read_refs, refs_of_framework
+from reviewbot.hooks.push import read_refs, refs_of_framework
 from reviewbot.hooks.run import not_reviewed, review_commit, review_push
 from reviewbot.hooks.script import Hook
 from reviewbot.state import find_state
@@ -78,23 +78,18 @@ async def _review(name: Hook, arguments: tuple[str, ...], folder: Path | None) -
         if not is_given("quiet") or not line.startswith("reviewbot: "):
             say(line)
 
-    progress = Progress()
-    with open_repository() as repository:
-        state = await find_state(repository, os.environ, folder)
-        host = make_host(repository, state, os.environ, emit=progress.emit)
-        refs = _pushed(arguments) if name == "pre-push" else []
-        async with progress.shown():
+    async with show_progress() as emit:
+        with open_repository() as repository:
+            state = await find_state(repository, os.environ, folder)
+            host = make_host(repository, state, os.environ, emit)
             if name == "pre-commit":
                 return await review_commit(host, repository, state, tell)
             remote = next(iter(arguments), os.environ.get("PRE_COMMIT_REMOTE_NAME", "origin"))
+            if sys.stdin.isatty() or (os.environ.get("PRE_COMMIT") == "1" and not arguments):
+                refs = refs_of_framework(os.environ)
+            else:
+                refs = read_refs(sys.stdin.read())
             return await review_push(host, repository, state, refs, remote, tell)
-
-
-def _pushed(arguments: tuple[str, ...]) -> list[PushedRef]:
-    """What is pushed, as git says it, or pre-commit; else the current commit."""
-    if sys.stdin.isatty() or (os.environ.get("PRE_COMMIT") == "1" and not arguments):
-        return refs_of_framework(os.environ)
-    return read_refs(sys.stdin.read())
 
 
 def _print(lines: list[str]) -> None:

@@ -45,10 +45,9 @@ def make_host(
     repository: Repository | None,
     state: State,
     variables: Mapping[str, str],
-    *,
+    emit: Emit = ignore,
     flags: Mapping[str, object] | None = None,
     config: Path | None = None,
-    emit: Emit = ignore,
 ) -> Host:
     """Raises ReviewbotError."""
     return Host(
@@ -97,6 +96,13 @@ def open_repository() -> Repository:
     return Repository(Path.cwd(), index_file=Path(index) if index else None)
 
 
+async def find_root() -> Path | None:
+    """The top of the work tree around the current folder; None outside of one."""
+    with open_repository() as repository, suppress(GitError):
+        return await repository.root()
+    return None
+
+
 def open_state(folder: Path | None) -> State:
     """The state of the repository around the current folder, or else of this user."""
     with open_repository() as repository:
@@ -116,43 +122,39 @@ def find_finding(review: Review, name: str) -> Finding:
     raise UsageError(message, hint=f"It has {ids}. reviewbot sessions lists other reviews.")
 
 
-class Progress:
-    """Receives events: one live line on a terminal, a plain line for each with -v elsewhere."""
+@asynccontextmanager
+async def show_progress() -> AsyncIterator[Emit]:
+    """Show events until the end: one live line on a terminal, with -v a line for each elsewhere."""
+    is_live = sys.stderr.isatty() and not is_given("quiet")
+    is_verbose = is_given("verbose") and not is_live
+    running: list[str] = []
+    started = time.monotonic()
 
-    def __init__(self) -> None:
-        self._is_live = sys.stderr.isatty() and not is_given("quiet")
-        self._is_verbose = is_given("verbose") and not self._is_live
-        self._running: list[str] = []
-        self._started = time.monotonic()
-
-    def emit(self, event: Event) -> None:
+    def emit(event: Event) -> None:
         name = event.name.strip("{}").removeprefix("own_").replace("/", ": ")
         if event.seconds is None:
-            self._running.append(name)
+            running.append(name)
             return
-        with suppress(ValueError):  # what is recorded does not begin
-            self._running.remove(name)
-        if self._is_verbose:
+        if name in running:  # what is recorded does not begin
+            running.remove(name)
+        if is_verbose:
             how = "recorded" if event.was_recorded else f"{event.seconds:.1f} s"
             say(f"reviewbot: {name} ({how})")
 
-    @asynccontextmanager
-    async def shown(self) -> AsyncIterator[None]:
-        """Keep the line up to date until the end, then remove it."""
-        drawing = asyncio.create_task(self._draw())
-        try:
-            yield
-        finally:
-            drawing.cancel()
-            if self._is_live:
-                with suppress(OSError):
-                    print(end=CLEAR, file=sys.stderr, flush=True)
-
-    async def _draw(self) -> None:
+    async def draw() -> None:
         with suppress(OSError):  # the terminal has gone
-            while self._is_live:
+            while is_live:
                 await asyncio.sleep(INTERVAL)
                 columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-                what = ", ".join(dict.fromkeys(self._running)) or "reading the change"
-                line = plain(f"{time.monotonic() - self._started:.0f} s  {what}")[: columns - 1]
+                what = ", ".join(dict.fromkeys(running)) or "reading the change"
+                line = plain(f"{time.monotonic() - started:.0f} s  {what}")[: columns - 1]
                 print(CLEAR, line, sep="", end="", file=sys.stderr, flush=True)
+
+    drawing = asyncio.create_task(draw())
+    try:
+        yield emit
+    finally:
+        drawing.cancel()
+        if is_live:
+            with suppress(OSError):
+                print(end=CLEAR, file=sys.stderr, flush=True)

@@ -5,22 +5,21 @@ import json
 import os
 import re
 import textwrap
-import types
 from pathlib import Path
-from typing import Union, get_args, get_origin
+from typing import get_args
 
 import click
 import msgspec
 from msgspec import Struct
 from msgspec.structs import FieldInfo
 
-from reviewbot.cli.host import open_repository, run
+from reviewbot.cli.host import find_root, run
 from reviewbot.cli.terminal import common, say
 from reviewbot.config.load import WHO_MAY_SET
 from reviewbot.config.settings import Settings
 from reviewbot.config.toml import read_toml
 from reviewbot.config.values import allowed
-from reviewbot.errors import UsageError
+from reviewbot.errors import GitError
 from reviewbot.hooks.install import install_hooks
 from reviewbot.services import CONFIG_FILES
 from reviewbot.state import write_file
@@ -45,10 +44,9 @@ INDENTS = {"panel": ("  critic:\n#    ", "    "), "checks": ("  - ", "    ")}
 @common
 def command(hooks: bool) -> None:
     """Write a .reviewbot.yml in which every setting is explained. No file is overwritten."""
-    with open_repository() as repository:
-        root = run(repository.root())
+    root = run(find_root())
     if root is None:
-        raise UsageError("this repository is bare", hint="go to a clone with a work tree")
+        raise GitError("this is no work tree of git", hint="run it in a git repository, or use -C")
     yaml, toml = (root / name for name in CONFIG_FILES)
     if os.path.lexists(yaml):
         say(f"reviewbot: {yaml} is there already and stays as it is")
@@ -78,19 +76,12 @@ def template() -> str:
         lines.append(f"{'' if section.type is struct else '#'}{section.name}:")
         indent, other = INDENTS.get(section.name, ("  ", "  "))
         for key in msgspec.structs.fields(struct):
-            lines += _comment(f"{documented.get(key.name, '')} {_values(key.type)}", other)
+            values = f"({allowed(key.type)})".replace("(a text)", "")
+            lines += _comment(f"{documented.get(key.name, '')} {values}", other)
             lines.append(f"#{indent}{key.name}: {_default(key)}")
             indent = other
         lines.append("")
     return "\n".join(lines)
-
-
-def _values(kind: object) -> str:
-    """The values that a key may have, where there is something to say about them."""
-    if get_origin(kind) in (Union, types.UnionType, tuple, dict):
-        return ""
-    words = allowed(kind)
-    return "" if words == "a text" else f"({words})"
 
 
 def _default(key: FieldInfo) -> str:

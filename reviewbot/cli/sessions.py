@@ -46,14 +46,10 @@ def list_(state: State) -> None:
 @common
 @click.pass_obj
 def show(state: State, id: str, format: str) -> None:
-    """Show a review again, by default the newest. The beginning of ID is enough."""
-    ids = [known for known in state.ids() if known.startswith(id)]
-    if not ids or (id and len(ids) > 1):
-        message = f"{len(ids) or 'no'} reviews have an id that begins with {id}"
-        raise UsageError(message if id else "there is no review yet", hint="reviewbot sessions")
-    review = state.load(ids[0])
+    """Show a review again, by default the newest."""
+    review = state.load(id) if id else state.newest()
     if review is None:
-        raise UsageError(f"{ids[0]} was written by another version of reviewbot")
+        raise UsageError(f"there is no review {id} that can be read", hint="reviewbot sessions")
     deliver(render(review, format, style_for()))
 
 

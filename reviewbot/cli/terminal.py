@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -81,7 +81,7 @@ def deliver(document: str, file: Path | None = None) -> None:
         write_file(file.resolve(), content, mode)
 
 
-def uses_color(stream: TextIO) -> bool:
+def uses_color() -> bool:
     """--color, then NO_COLOR, then FORCE_COLOR, then whether it is a terminal that has colours."""
     choice = click.get_current_context().meta.get("reviewbot.color") or "auto"
     if choice != "auto":
@@ -90,7 +90,7 @@ def uses_color(stream: TextIO) -> bool:
         return False
     if os.environ.get("FORCE_COLOR", "0") not in ("", "0"):
         return True
-    return stream.isatty() and os.environ.get("TERM") != "dumb"
+    return sys.stdout.isatty() and os.environ.get("TERM") != "dumb"
 
 
 def style_for(file: Path | None = None) -> Style:
@@ -98,7 +98,7 @@ def style_for(file: Path | None = None) -> Style:
     from reviewbot.reports.style import Style
 
     return Style(
-        color=file is None and uses_color(sys.stdout),
+        color=file is None and uses_color(),
         width=shutil.get_terminal_size((100, 24)).columns if sys.stdout.isatty() else 100,
         verbose=is_given("verbose"),
         quiet=is_given("quiet"),

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from reviewbot.config.values import Key, read_values, require
+from reviewbot.config.values import validate
 from reviewbot.errors import ConfigError
 
 MAX_BYTES = 512 * 1024
@@ -38,23 +38,15 @@ class Dismissal(Struct, frozen=True, kw_only=True):
 
 def read_dismissals(content: bytes, name: str) -> tuple[Dismissal, ...]:
     """The entries of a file, each key once. Raises ConfigError, with the line."""
-
-    def where(_: Key, line: int | None) -> str:
-        return f"{name}:{line}"
-
     from reviewbot.config.yaml import read_yaml  # only where there is something to parse
 
-    root = read_yaml(content, name, MAX_BYTES)
-    if root.value is None:
-        return ()
-    if not isinstance(root.value, tuple):
-        raise ConfigError(f"{where((), root.line)}: this is not a list of dismissals")
+    document = read_yaml(content, name, MAX_BYTES)
+    if not isinstance(document.value or [], list):
+        raise ConfigError(f"{name}:{document.line(())}: this is not a list of dismissals")
+    kind = tuple[Dismissal, ...]
+    entries = validate(document.value or [], kind, (), lambda key: f"{name}:{document.line(key)}")
     found: dict[str, Dismissal] = {}
-    for number, node in enumerate(root.value):
-        key = (f"[{number}]",)
-        fields = {path[-1]: value for path, value, _ in read_values(node, Dismissal, key, where)}
-        require(Dismissal, fields, key, where(key, node.line))
-        entry = msgspec.convert(fields, Dismissal)
+    for entry in msgspec.convert(entries, kind):
         found.setdefault(entry.key, entry)
     return tuple(found.values())
 

@@ -4,32 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 from msgspec import Struct
 
-from reviewbot.config.settings import PanelistSettings, Settings
-from reviewbot.config.values import Key, Node, dotted, read_values, require
+from reviewbot.config.settings import Settings
+from reviewbot.config.values import Document, Key, dotted, validate
 from reviewbot.errors import ConfigError
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 
-LayerKind = Literal["user", "repository", "environment", "flags"]
-PRECEDENCE: tuple[LayerKind, ...] = ("user", "repository", "environment", "flags")
+LayerKind = Literal["user", "repository", "environment", "flags"]  # the last counts most
 
 # What the file of a repository may say about a section, or key: "lower" only values below those of
 # the user file and the defaults, "operator" nothing. All else it may set.
-WHO_MAY_SET: Mapping[str, Literal["lower", "operator"]] = {
-    "limits": "lower",
-    "sandbox": "operator",
-}
+WHO_MAY_SET: Mapping[str, Literal["lower", "operator"]] = {"limits": "lower", "sandbox": "operator"}
 PREFIX = "REVIEWBOT_"
-FLAGS = {
-    "limits.cost_usd": "--max-cost-usd",
-    "limits.seconds": "--timeout",
-    "sandbox.kind": "--sandbox",
-}
+FLAGS = {"limits.seconds": "--timeout", "sandbox.kind": "--sandbox"}
 
 
 class Layer(Struct, frozen=True):
@@ -37,11 +29,12 @@ class Layer(Struct, frozen=True):
 
     name: str
     kind: LayerKind
-    values: Node
+    document: Document
 
-    def where(self, key: Key, line: int | None) -> str:
+    def where(self, key: Key) -> str:
         if self.kind == "environment":
             return PREFIX + "__".join(key).upper()
+        line = self.document.line(key)
         if self.kind == "flags" and line is None:  # no file that --config names
             return FLAGS.get(dotted(key), f"--{key[-1].replace('_', '-')}")
         prefix = "user file " if self.kind == "user" else ""
@@ -80,13 +73,13 @@ def environment_layer(variables: Mapping[str, str]) -> Layer:
         for name, text in variables.items()
         if name.startswith(PREFIX) and "__" in name and text
     }
-    return Layer("environment", "environment", _node(_nested(values)))
+    return Layer("environment", "environment", Document(_nested(values)))
 
 
 def flag_layer(values: Mapping[str, object]) -> Layer:
     """Values by dotted key, for example {"review.fail_on": "high"}; None is a flag not given."""
     given = {tuple(key.split(".")): value for key, value in values.items() if value is not None}
-    return Layer("flags", "flags", _node(_nested(given)))
+    return Layer("flags", "flags", Document(_nested(given)))
 
 
 def load_settings(layers: Sequence[Layer]) -> Loaded:
@@ -95,20 +88,21 @@ def load_settings(layers: Sequence[Layer]) -> Loaded:
     Raises ConfigError.
     """
     values = dict(_leaves(msgspec.to_builtins(Settings())))
+    values = {key: value for key, value in values.items() if value not in (None, {})}
     origins = dict.fromkeys(values, "default")
-    given: dict[Key, object] = {}
     notices: list[str] = []
     repository = ""
-    for layer in sorted(layers, key=lambda layer: PRECEDENCE.index(layer.kind)):
-        is_text = layer.kind == "environment"
-        found = list(read_values(layer.values, Settings, (), layer.where, is_text=is_text))
+    for layer in sorted(layers, key=lambda layer: get_args(LayerKind).index(layer.kind)):
+        said, is_text = layer.document.value, layer.kind == "environment"
+        said = validate(said, Settings, (), layer.where, is_text=is_text, is_part=True)
+        found = [(key, value) for key, value in _leaves(said) if value != {}]
         if layer.kind == "repository" and found:
             if repository:
                 notices.append(f"{layer.name} does not count, because {repository} exists.")
                 continue
             repository = layer.name
-        for key, value, line in found:
-            place = layer.where(key, line)
+        for key, value in found:
+            place = layer.where(key)
             limit = WHO_MAY_SET.get(key[0]) if layer.kind == "repository" else None
             if limit == "operator":
                 hint = "Set it in the user file, the environment or with a flag."
@@ -117,16 +111,16 @@ def load_settings(layers: Sequence[Layer]) -> Loaded:
                 stays = f"{values[key]} ({origins[key]}) stays"
                 notices.append(f"{place}: a repository may only lower {dotted(key)}; {stays}.")
                 continue
-            values[key] = given[key] = value
+            values[key] = value
             origins[key] = place
-    for panelist in dict.fromkeys(key[:-1] for key in given if key[0] in ("panel", "moderator")):
-        fields = {key[-1]: value for key, value in given.items() if key[:-1] == panelist}
-        require(PanelistSettings, fields, panelist, origins[(*panelist, next(iter(fields)))])
-    settings = msgspec.convert(_nested(given) or {}, Settings)
+
+    def where(key: Key) -> str:
+        return next(place for inner, place in origins.items() if inner[: len(key)] == key)
+
+    settings = msgspec.convert(validate(_nested(values), Settings, (), where), Settings)
     keys = [key for key, _ in _leaves(msgspec.to_builtins(settings))]
-    return Loaded(
-        settings, {dotted(key): origins.get(key, "default") for key in keys}, tuple(notices)
-    )
+    origin_of = {dotted(key): origins.get(key, "default") for key in keys}
+    return Loaded(settings, origin_of, tuple(notices))
 
 
 def describe(loaded: Loaded) -> list[tuple[str, str, str]]:
@@ -160,13 +154,3 @@ def _nested(values: Mapping[Key, object]) -> object:
         name: _nested({key[1:]: value for key, value in values.items() if key[0] == name})
         for name in names
     }
-
-
-def _node(value: object) -> Node:
-    if isinstance(value, dict):
-        return Node({name: _node(inner) for name, inner in value.items()})
-    if isinstance(value, list | tuple):
-        return Node(tuple(map(_node, value)))
-    if value is None or isinstance(value, str | int | float):
-        return Node(value)
-    raise TypeError(f"{type(value).__name__} is no configuration value")

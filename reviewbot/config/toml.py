@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
 
-from reviewbot.config.values import MAX_DEPTH, Node
+from reviewbot.config.values import Document, Key
 from reviewbot.errors import ConfigError
 
 MAX_BYTES = 256 * 1024
@@ -20,10 +19,10 @@ HEADER = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
 ASSIGNMENT = re.compile(r"\s*([\w.\"'-]+)\s*=")
 
 
-def read_toml(content: bytes, name: str) -> Node:
+def read_toml(content: bytes, name: str) -> Document:
     """What the file says below `tool.reviewbot`. Raises ConfigError."""
     if b"reviewbot" not in content:
-        return Node(None)
+        return Document(None)
     if len(content) > MAX_BYTES:
         hint = "Move [tool.reviewbot] to .reviewbot.yml."
         raise ConfigError(f"{name} has {len(content):,} bytes", hint=hint)
@@ -38,33 +37,20 @@ def read_toml(content: bytes, name: str) -> Node:
         raise ConfigError(f"{name} nests too deeply") from error
     except ValueError as error:  # TOMLDecodeError, and integers of more than 4,300 digits
         raise ConfigError(f"{name} is not TOML: {error}") from error
-    settings = tool.get("reviewbot") if isinstance(tool, dict) else None
-    return _node(settings, ("tool", "reviewbot"), name, _lines(text))
+    return Document(tool.get("reviewbot") if isinstance(tool, dict) else None, _lines(text))
 
 
-def _lines(text: str) -> Mapping[str, int]:
-    lines: dict[str, int] = {}
+def _lines(text: str) -> dict[Key, int]:
+    lines: dict[Key, int] = {}
     table = ""
     for number, line in enumerate(text.split("\n"), 1):
         if header := HEADER.match(line):
-            table = re.sub(r"[\"'\s]", "", header[1])
-            lines.setdefault(table, number)
+            table = key = header[1]
         elif assignment := ASSIGNMENT.match(line):
-            key = re.sub("[\"']", "", assignment[1])
-            lines.setdefault(f"{table}.{key}", number)
+            key = f"{table}.{assignment[1]}"
+        else:
+            continue
+        names = tuple(re.sub(r"[\"'\s]", "", key).split("."))
+        if names[:2] == ("tool", "reviewbot"):
+            lines.setdefault(names[2:], number)
     return lines
-
-
-def _node(value: object, path: tuple[str, ...], name: str, lines: Mapping[str, int]) -> Node:
-    ends = range(len(path), 0, -1)
-    line = next((lines[key] for end in ends if (key := ".".join(path[:end])) in lines), None)
-    if len(path) > MAX_DEPTH + 2:
-        raise ConfigError(f"{name}:{line}: this nests deeper than {MAX_DEPTH} levels")
-    if isinstance(value, dict):
-        entries = {key: _node(inner, (*path, key), name, lines) for key, inner in value.items()}
-        return Node(entries, line)
-    if isinstance(value, list):
-        return Node(tuple(_node(item, (*path, ""), name, lines) for item in value), line)
-    if value is None or isinstance(value, str | int | float):
-        return Node(value, line)
-    raise ConfigError(f"{name}:{line}: this is a date or a time", hint="Quote it.")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import difflib
 import re
-import types
-from collections.abc import Callable, Iterator, Mapping
-from typing import Literal, TypeGuard, Union, get_args, get_origin
+from collections.abc import Callable, Mapping
+from typing import Literal, TypeGuard, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -17,84 +16,71 @@ from reviewbot.text.secrets import redact
 
 Key = tuple[str, ...]
 # Where a key was set, as messages and `config show` say it.
-Where = Callable[[Key, int | None], str]
+Where = Callable[[Key], str]
 
-MAX_DEPTH = 8
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
 HARMLESS = re.compile(r"[\w. -]{1,24}")
 
 
-class Node(Struct, frozen=True):
-    """A value and the line where it, or its key, begins; None where there are no lines."""
+class Document(Struct, frozen=True):
+    """A value as JSON has them, and the lines where keys, and the items "[0]" of lists, begin."""
 
-    value: str | int | float | bool | tuple[Node, ...] | dict[str, Node] | None
-    line: int | None = None
+    value: object
+    lines: Mapping[Key, int] = {}
+
+    def line(self, key: Key) -> int | None:
+        """The line of the key, or else of the nearest one around it."""
+        around = (key[:end] for end in range(len(key), -1, -1))
+        return next((self.lines[key] for key in around if key in self.lines), None)
 
 
 def dotted(key: Key) -> str:
     return ".".join(key).replace(".[", "[")
 
 
-def read_values(
-    node: Node, kind: object, key: Key, where: Where, *, is_text: bool = False
-) -> Iterator[tuple[Key, object, int | None]]:
-    """The keys that are set below `key`, with plain values of the right type, and their lines.
+def validate(
+    value: object,
+    kind: object,
+    key: Key,
+    where: Where,
+    *,
+    is_text: bool = False,
+    is_part: bool = False,
+) -> object:
+    """The value, and all in it, as plain values of the right type.
 
-    Lists are values. With `is_text`, values are texts to be read as their type.
-    Raises ConfigError for an unknown key and for a wrong value.
+    With `is_text`, values are texts to be read as their type; with `is_part`, keys that are
+    required may be missing, but not in a list. Raises ConfigError.
     """
-    if get_origin(kind) in (Union, types.UnionType):
-        kind = next(option for option in get_args(kind) if option is not type(None))
-    if not _is_struct(kind) and get_origin(kind) is not dict:
-        yield key, _value(node, kind, key, where, is_text), node.line
-        return
-    if node.value is None:
-        return
-    if not isinstance(node.value, dict):
-        raise _wrong(node, key, where, "a mapping")
-    for name, inner in node.value.items():
-        place = (*key, name)
-        if _is_struct(kind):
-            fields = {field.name: field.type for field in msgspec.structs.fields(kind)}
-            if name not in fields:
-                raise _unknown(place, kind, where(place, inner.line))
-            inner_kind = fields[name]
-        else:
-            if not NAME.fullmatch(name):
-                what = f"a name in {dotted(key)} has letters, digits, '-' and '_', at most 64"
-                raise ConfigError(f"{where(place, inner.line)}: {what}")
-            inner_kind = get_args(kind)[1]
-        yield from read_values(inner, inner_kind, place, where, is_text=is_text)
-
-
-def require(kind: type[Struct], values: Mapping[str, object], key: Key, where: str) -> None:
-    """Raises ConfigError if a field without a default has no value."""
-    for field in msgspec.structs.fields(kind):
-        if field.required and field.name not in values:
-            raise ConfigError(f"{where}: {dotted((*key, field.name))} is missing")
-
-
-def _value(node: Node, kind: object, key: Key, where: Where, is_text: bool) -> object:
+    options = get_args(kind)
+    if type(None) in options:
+        kind = options[0]
     if get_origin(kind) is tuple:
-        item_kind = get_args(kind)[0]
-        value = node.value
         if is_text and isinstance(value, str):
-            value = tuple(Node(part.strip()) for part in value.split(",") if part.strip())
-        if not isinstance(value, tuple):
-            raise _wrong(node, key, where, "a list")
-        places = [(*key, f"[{number}]") for number in range(len(value))]
-        items = zip(value, places, strict=True)
-        return [_value(item, item_kind, place, where, is_text) for item, place in items]
-    if _is_struct(kind):
-        if not isinstance(node.value, dict):
-            raise _wrong(node, key, where, "a mapping")
-        found = {path[-1]: value for path, value, _ in read_values(node, kind, key, where)}
-        require(kind, found, key, where(key, node.line))
-        return found
-    try:
-        return msgspec.to_builtins(msgspec.convert(node.value, kind, strict=not is_text))
-    except msgspec.ValidationError:
-        raise _wrong(node, key, where, allowed(kind)) from None
+            value = [part.strip() for part in value.split(",") if part.strip()]
+        if not isinstance(value, list | tuple):
+            raise _wrong(value, key, where, "a list")
+        return [
+            validate(item, options[0], (*key, f"[{number}]"), where, is_text=is_text)
+            for number, item in enumerate(value)
+        ]
+    if not _is_struct(kind) and get_origin(kind) is not dict:
+        try:
+            return msgspec.convert(value, kind, strict=not is_text)
+        except msgspec.ValidationError:
+            raise _wrong(value, key, where, allowed(kind)) from None
+    value = {} if value is None else value
+    if not isinstance(value, dict):
+        raise _wrong(value, key, where, "a mapping")
+    found = {}
+    for name, inner in value.items():
+        place = (*key, name)
+        inner_kind = _kind_of(place, kind, where)
+        found[name] = validate(inner, inner_kind, place, where, is_text=is_text, is_part=is_part)
+    for field in msgspec.structs.fields(kind) if _is_struct(kind) and not is_part else ():
+        if field.required and field.name not in found:
+            raise ConfigError(f"{where(key)}: {dotted((*key, field.name))} is missing")
+    return found
 
 
 def allowed(kind: object) -> str:
@@ -110,27 +96,36 @@ def allowed(kind: object) -> str:
     return "true or false" if kind is bool else "a text"
 
 
-def _wrong(node: Node, key: Key, where: Where, what: str) -> ConfigError:
+def _wrong(value: object, key: Key, where: Where, what: str) -> ConfigError:
     """An error that quotes the value only if it is short and looks like no secret."""
-    said = str(node.value).lower() if isinstance(node.value, bool) else str(node.value)
-    is_shown = isinstance(node.value, str | int | float) and HARMLESS.fullmatch(said)
+    said = str(value).lower() if isinstance(value, bool) else str(value)
+    is_shown = isinstance(value, str | int | float) and HARMLESS.fullmatch(said)
     said = f", not {said!r}" if is_shown and not redact(said)[1] else ""
-    said = ", and has no value" if node.value is None else said
-    return ConfigError(f"{where(key, node.line)}: {dotted(key)} must be {what}{said}")
+    said = ", and has no value" if value is None else said
+    return ConfigError(f"{where(key)}: {dotted(key)} must be {what}{said}")
 
 
-def _unknown(key: Key, kind: type[Struct], place: str) -> ConfigError:
-    """Names the nearest key: one beside it, else one of that name in a section."""
-    names: dict[str, Key] = {}
-    for field in msgspec.structs.fields(kind):
-        if _is_struct(field.type):
-            below = (inner.name for inner in msgspec.structs.fields(field.type))
-            names |= {name: (*key[:-1], field.name, name) for name in below}
-    siblings = [field.name for field in msgspec.structs.fields(kind)]
-    names |= {name: (*key[:-1], name) for name in siblings}
+def _kind_of(key: Key, kind: object, where: Where) -> object:
+    """The type of a key of a dictionary or of settings. Raises ConfigError if they lack it."""
+    if not _is_struct(kind):
+        if NAME.fullmatch(key[-1]):
+            return get_args(kind)[1]
+        what = f"a name in {dotted(key[:-1])} has letters, digits, '-' and '_', at most 64"
+        raise ConfigError(f"{where(key)}: {what}")
+    kinds = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    if key[-1] in kinds:
+        return kinds[key[-1]]
+    # The nearest key is one beside it, else one of that name in a section.
+    names = {
+        inner.name: (*key[:-1], section, inner.name)
+        for section, inner_kind in kinds.items()
+        if _is_struct(inner_kind)
+        for inner in msgspec.structs.fields(inner_kind)
+    }
+    names |= {name: (*key[:-1], name) for name in kinds}
     near = difflib.get_close_matches(key[-1], names, n=1)
-    hint = f"did you mean {dotted(names[near[0]])}?" if near else f"known are {', '.join(siblings)}"
-    return ConfigError(f"{place}: unknown key {redact(dotted(key))[0][:80]}; {hint}")
+    hint = f"did you mean {dotted(names[near[0]])}?" if near else f"known are {', '.join(kinds)}"
+    raise ConfigError(f"{where(key)}: unknown key {redact(dotted(key))[0][:80]}; {hint}")
 
 
 def _is_struct(kind: object) -> TypeGuard[type[Struct]]:

@@ -15,12 +15,10 @@ from io import BytesIO
 from pathlib import Path
 
 from msgspec.structs import replace
-from unidiff.errors import UnidiffParseError
 
 from reviewbot.errors import GitError, UsageError
-from reviewbot.git.change import Change, ChangedFile, FileStatus
-from reviewbot.git.diff import add_hunks, count_lines
-from reviewbot.git.message import describe
+from reviewbot.git.change import Change, ChangedFile, FileStatus, describe
+from reviewbot.git.diff import add_hunks
 from reviewbot.git.process import ENVIRONMENT, Git, decode_name
 
 MAX_BYTES = 20_000_000
@@ -31,9 +29,7 @@ HUNK = re.compile(rb"@@ -\d+(?:,(\d{1,9}))? \+\d+(?:,(\d{1,9}))? @@")
 MAIL = re.compile(rb"^From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\n", re.MULTILINE)
 END_OF_MESSAGE = re.compile(rb"^(?:---$|diff --git |--- )", re.MULTILINE)
 SUBJECT_PREFIX = re.compile(r"^(?:\[[^\]]*\]\s*)+")
-INDEX = re.compile(rb"^index ([0-9a-f]+)\.\.([0-9a-f]+)(?: (\d{6}))?$", re.MULTILINE)
-NONE = ("", "", "")
-FULL_ID_LENGTHS = (40, 64)
+INDEX = re.compile(rb"^index [0-9a-f]+\.\.[0-9a-f]+ (\d{6})$", re.MULTILINE)
 MODE = re.compile(rb"^(old|new|new file|deleted file) mode (\d{6})$", re.MULTILINE)
 
 
@@ -49,33 +45,27 @@ async def load_patch(patch: bytes) -> Change:
     sections = _sections(patch)
     if not sections:
         raise UsageError("the patch changes no file", hint=HINT)
-    new, old = await _numstat(patch), await _numstat(patch, "--reverse")
-    if not len(sections) == len(new) == len(old):
-        raise UsageError("git reads other files in the patch than its lines show", hint=HINT)
-    old.reverse()
-    pairs = zip(sections, old, new, strict=True)
-    files = [
-        _file(section, before, path, count is None) for section, (_, before), (count, path) in pairs
-    ]
     try:
-        shown, notes = add_hunks(files, [[section] for section in sections])
-    except UnidiffParseError as error:
+        new, old = await _numstat(patch), await _numstat(patch, "--reverse")
+        if not len(sections) == len(new) == len(old):
+            raise GitError("git reads other files in it than its lines show")
+        files = [
+            _file(section, old_path, path, count is None)
+            for section, (_, old_path), (count, path) in zip(sections, old[::-1], new, strict=True)
+        ]
+        counts = [count or (0, 0) for count, _ in new]
+        shown, notes = add_hunks(files, counts, [[section] for section in sections])
+    except GitError as error:
         raise UsageError(f"the patch cannot be read: {error}", hint=HINT) from error
-    for file, (count, _) in zip(shown, new, strict=True):
-        if not file.is_binary and count_lines(file) != count:
-            raise UsageError(
-                f"the hunks of {file.path!r} have other lines than git reads", hint=HINT
-            )
-    joined, more_notes = _join(shown)
     title, description = describe(_messages(patch))
     return Change(
         target="--patch",
         base_tree="",
         head_tree="",
-        files=joined,
+        files=_join(shown),
         title=title,
         description=description,
-        notes=notes + more_notes,
+        notes=notes,
     )
 
 
@@ -83,10 +73,7 @@ async def _numstat(patch: bytes, *options: str) -> list[tuple[tuple[int, int] | 
     """Counts of added and deleted lines, None for a binary file, and the name of each file."""
     environment = ENVIRONMENT | {"GIT_DIR": "/dev/null"}  # no repository, wherever "/" is
     git = Git(Path("/"), environment=environment)
-    try:
-        output = await git("apply", "--numstat", "-z", *options, stdin=patch)
-    except GitError as error:
-        raise UsageError(f"the patch cannot be read: {error}", hint=HINT) from error
+    output = await git("apply", "--numstat", "-z", *options, stdin=patch)
     result = []
     for entry in output.split(b"\0")[:-1]:
         added, deleted, path = entry.split(b"\t", 2)
@@ -145,7 +132,7 @@ def _file(section: bytes, old_path: str, path: str, is_binary: bool) -> ChangedF
     header = section.partition(b"\n@@ ")[0]
     modes = {match[1]: match[2].decode("ascii") for match in MODE.finditer(header)}
     index = INDEX.search(header)
-    old_blob, blob, usual = (part.decode("ascii") for part in index.groups(b"")) if index else NONE
+    usual = index[1].decode("ascii") if index else "100644"
     status: FileStatus = "modified"
     is_plain = not header.startswith(b"diff --git ")
     if b"new file" in modes or (is_plain and b"\n@@ -0,0 " in section):
@@ -158,47 +145,31 @@ def _file(section: bytes, old_path: str, path: str, is_binary: bool) -> ChangedF
         status = "renamed"
     elif old_path != path:
         raise UsageError(f"the patch calls one file {old_path!r} and {path!r}", hint=HINT)
-    old_mode = modes.get(b"old") or modes.get(b"deleted file") or usual or "100644"
-    mode = modes.get(b"new") or modes.get(b"new file") or usual or "100644"
+    old_mode = modes.get(b"old") or modes.get(b"deleted file") or usual
+    mode = modes.get(b"new") or modes.get(b"new file") or usual
     return ChangedFile(
         path=path,
         old_path=old_path,
         status=status,
         old_mode="000000" if status == "added" else old_mode,
         mode="000000" if status == "deleted" else mode,
-        # A shortened id could be that of another file.
-        old_blob=old_blob if len(old_blob) in FULL_ID_LENGTHS else "",
-        blob=blob if len(blob) in FULL_ID_LENGTHS else "",
         is_binary=is_binary,
     )
 
 
-def _join(files: Sequence[ChangedFile]) -> tuple[tuple[ChangedFile, ...], tuple[str, ...]]:
-    """Files, each once: a changed type has two sections, and a series may change a file often."""
+def _join(files: Sequence[ChangedFile]) -> tuple[ChangedFile, ...]:
+    """Files, each once: a changed type has two sections. Raises UsageError."""
     joined: dict[str, ChangedFile] = {}
-    notes = []
     for file in files:
-        first = joined.get(file.path)
-        if first is None:
-            joined[file.path] = file
-            continue
-        status = file.status if file.status == "deleted" else first.status
-        if first.status == "deleted" and file.status == "added":
-            status = "type_changed" if first.old_mode[:3] != file.mode[:3] else "modified"
-        if status != "type_changed":
-            notes.append(
-                f"The patch changes {file.path} several times: line numbers are those of each step."
-            )
-        joined[file.path] = replace(
-            file,
-            status=status,
-            old_path=first.old_path,
-            old_mode=first.old_mode,
-            old_blob=first.old_blob,
-            is_binary=first.is_binary or file.is_binary,
-            hunks=first.hunks + file.hunks,
-        )
-    return tuple(joined.values()), tuple(dict.fromkeys(notes))
+        if first := joined.get(file.path):
+            if (first.status, file.status) != ("deleted", "added"):
+                message = f"the patch changes {file.path!r} more than once"
+                raise UsageError(message, hint="write one diff of all commits: git diff A...B")
+            hunks, is_binary = first.hunks + file.hunks, first.is_binary or file.is_binary
+            file = replace(file, status="type_changed", old_mode=first.old_mode)
+            file = replace(file, hunks=hunks, is_binary=is_binary)
+        joined[file.path] = file
+    return tuple(joined.values())
 
 
 def _messages(patch: bytes) -> list[str]:

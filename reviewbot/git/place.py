@@ -26,17 +26,11 @@ HEADINGS = """\
 *.[ch] diff=cpp
 *.cc diff=cpp
 *.cpp diff=cpp
-*.hpp diff=cpp
-*.cs diff=csharp
 *.go diff=golang
 *.java diff=java
-*.kt diff=kotlin
-*.md diff=markdown
-*.php diff=php
 *.py diff=python
 *.rb diff=ruby
 *.rs diff=rust
-*.sh diff=bash
 """
 
 
@@ -45,13 +39,13 @@ class Place(Struct, frozen=True, kw_only=True):
 
     Attributes:
         directory: where the user stands.
-        root: the top of the work tree; None if the repository is bare.
+        root: the top of the work tree.
         git_directory, common_directory: they differ in a linked work tree.
         private, git: the private repository, and git in it.
     """
 
     directory: Path
-    root: Path | None
+    root: Path
     git_directory: Path
     common_directory: Path
     object_format: str
@@ -72,23 +66,17 @@ async def find_place(directory: Path, private: Path) -> Place:
     directory = directory.resolve()
     if not directory.is_dir():
         raise GitError(f"{directory} is not a folder", hint="name a folder of a git repository")
-    questions = ("--show-object-format", "--is-inside-work-tree", "--absolute-git-dir")
-    answer = await Git(directory)("rev-parse", *questions, "--show-cdup")
-    object_format, inside, rest = os.fsdecode(answer).split("\n", 2)
-    if inside == "true":  # only then is there a last line, "" or "../../"
-        git_path, up = rest.removesuffix("\n").rsplit("\n", 1)
-        root = directory.joinpath(up).resolve()
-    else:
-        git_path, root = rest.removesuffix("\n"), None
-    git_directory = Path(git_path)
-    if root and not os.path.lexists(root / ".git"):
+    questions = ("--show-object-format", "--absolute-git-dir", "--show-cdup")
+    answer = os.fsdecode(await Git(directory)("rev-parse", *questions))
+    object_format, rest = answer.removesuffix("\n").split("\n", 1)
+    git_path, up = rest.rsplit("\n", 1)  # up is "" or "../../"
+    git_directory, root = Path(git_path), directory.joinpath(up).resolve()
+    if not os.path.lexists(root / ".git"):
         # core.worktree may name any folder, whose files are no part of this repository.
         raise GitError(
             f"the configuration of this repository says that its work tree is {root}",
             hint="remove core.worktree from its configuration",
         )
-    if root is None:
-        _refuse_embedded(git_directory)
     common_directory = git_directory
     with suppress(FileNotFoundError):
         common = os.fsdecode((git_directory / "commondir").read_bytes()).removesuffix("\n")
@@ -105,20 +93,6 @@ async def find_place(directory: Path, private: Path) -> Place:
     )
 
 
-def _refuse_embedded(git_directory: Path) -> None:
-    """Refuse a bare repository that is made of ordinary files of a work tree.
-
-    A change may add one, with what its author likes to be found there.
-    """
-    for parent in git_directory.parents:
-        around = parent / ".git"
-        if around == git_directory or around in git_directory.parents:
-            return
-        if os.path.lexists(around):
-            message = f"{git_directory} is a bare repository inside of the work tree {parent}"
-            raise GitError(message, hint=f"to review the work tree, go to {parent}")
-
-
 def _make_private(private: Path, object_format: str, borrowed: Path) -> None:
     for folder in ("refs", "info", "objects/info", "objects/pack"):
         (private / folder).mkdir(parents=True)
@@ -131,13 +105,6 @@ def _make_private(private: Path, object_format: str, borrowed: Path) -> None:
     for name in ("shallow", "info/exclude"):
         with suppress(FileNotFoundError):
             shutil.copyfile(borrowed / name, private / name)
-    objects = _quote(os.fsencode(borrowed / "objects"))
-    (private / "objects/info/alternates").write_bytes(objects + b"\n")
-
-
-def _quote(path: bytes) -> bytes:
-    """As a line of `info/alternates`, where a path that begins with a quote is a C string."""
-    if not path.startswith(b'"') and b"\n" not in path:
-        return path
-    path = path.replace(b"\\", b"\\\\").replace(b'"', b'\\"').replace(b"\n", b"\\n")
-    return b'"' + path + b'"'
+    # By a link, because a path may need to be quoted there.
+    (private / "borrowed").symlink_to(borrowed / "objects")
+    (private / "objects/info/alternates").write_text("../borrowed\n", encoding="ascii")

@@ -14,18 +14,11 @@ PREFIX = "reviewbot-"
 
 
 class ScratchFolder:
-    """A private folder, removed by `close`, or else when this object or the process ends.
+    """A private folder, removed by `close`, or else when this object or the process ends."""
 
-    Args:
-        parent: where to make it; by default the folder for temporary files, from which folders of
-            killed processes are removed first.
-    """
-
-    def __init__(self, parent: Path | None = None) -> None:
-        if parent is None:
-            parent = Path(gettempdir())
-            _sweep(parent)
-        self.path = Path(mkdtemp(prefix=f"{PREFIX}{os.getpid()}-", dir=parent))
+    def __init__(self) -> None:
+        _sweep(Path(gettempdir()))
+        self.path = Path(mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         lock = os.open(self.path, os.O_RDONLY)
         fcntl.flock(lock, fcntl.LOCK_EX)
         self.close = weakref.finalize(self, _remove, self.path, lock)
@@ -45,7 +38,7 @@ def _sweep(parent: Path) -> None:
         found = [Path(entry.path) for entry in entries if entry.name.startswith(PREFIX)]
     for folder in found:
         pid = folder.name.removeprefix(PREFIX).partition("-")[0]
-        if not pid.isdigit() or _runs(int(pid)):
+        if not pid.isdigit() or Path("/proc", pid).exists():
             continue
         with suppress(OSError):  # somebody else's, no folder, locked, or removed meanwhile
             descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
@@ -55,13 +48,3 @@ def _sweep(parent: Path) -> None:
                     shutil.rmtree(folder, ignore_errors=True)
             finally:
                 os.close(descriptor)
-
-
-def _runs(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (PermissionError, OverflowError):
-        pass
-    return True

@@ -37,8 +37,7 @@ CONVERSIONS = {
 
 async def snapshot_index(place: Place, index_file: Path | None) -> str:
     """The tree of the index. Raises GitError if it has conflicts."""
-    git = await _work_tree_git(place, index_file)
-    return await _write_tree(git)
+    return await _write_tree(await _work_tree_git(place, index_file))
 
 
 async def snapshot_work_tree(place: Place, index_file: Path | None) -> tuple[str, tuple[str, ...]]:
@@ -54,7 +53,7 @@ async def snapshot_work_tree(place: Place, index_file: Path | None) -> tuple[str
 
 async def match_paths(place: Place, base: str, head: str, paths: Sequence[str]) -> frozenset[str]:
     """Names of the files that differ and match one of the pathspecs. Raises UsageError."""
-    git = Git(place.directory, environment=_environment(place)) if place.root else place.git
+    git = Git(place.directory, environment=_environment(place))
     command = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head, "--", *paths)
     try:
         names = await git(*command)
@@ -69,20 +68,15 @@ async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
     The copy is as old as the index: by its age git knows which files may have changed unseen in the
     same second (https://git-scm.com/docs/racy-git).
     """
-    if place.root is None:
-        raise GitError(
-            f"{place.git_directory} has no work tree here, so there is no uncommitted work",
-            hint="name a commit, A..B or A...B",
-        )
     index = place.root / index_file if index_file else place.git_directory / "index"
     (place.private / "index").unlink(missing_ok=True)
     with suppress(FileNotFoundError):  # nothing was added yet
         shutil.copy2(index, place.private / "index")
     for shared in place.git_directory.glob("sharedindex.*"):
         shutil.copy2(shared, place.private / shared.name)
-    home = _home()
+    home = {"HOME": pwd.getpwuid(os.getuid()).pw_dir}
     settings = await _conversions(place, home)
-    options = (word for name, value in settings.items() for word in ("-c", f"{name}={value}"))
+    options = (word for setting in settings for word in ("-c", setting))
     git = Git(place.root, environment=_environment(place) | home, options=tuple(options))
     if unmerged := (await git("ls-files", "-z", "--unmerged")).split(b"\0")[0]:
         path = decode_name(unmerged.partition(b"\t")[2])
@@ -105,29 +99,23 @@ def _environment(place: Place) -> dict[str, str]:
     }
 
 
-def _home() -> dict[str, str]:
-    """Where the user's own rules for ignored files are. They keep private files out of a review."""
-    with suppress(KeyError):
-        return {"HOME": pwd.getpwuid(os.getuid()).pw_dir}
-    return {}
-
-
-async def _conversions(place: Place, home: Mapping[str, str]) -> dict[str, str]:
-    hidden = ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM")
-    environment = {name: value for name, value in ENVIRONMENT.items() if name not in hidden}
-    environment |= {**home, "GIT_DIR": str(place.git_directory)}
+async def _conversions(place: Place, home: Mapping[str, str]) -> list[str]:
+    """What the user and the repository say about conversions, as `NAME=VALUE`."""
+    environment = {**ENVIRONMENT, **home, "GIT_DIR": str(place.git_directory)}
+    del environment["GIT_CONFIG_GLOBAL"], environment["GIT_CONFIG_NOSYSTEM"]
     listed = await Git(place.git_directory, environment=environment)("config", "--null", "--list")
     pairs = (os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0"))
-    return {
-        name: value if is_set else "true" for name, is_set, value in pairs if name in CONVERSIONS
-    }
+    # A name without a value is true.
+    return [
+        f"{name}={value}" if line else name for name, line, value in pairs if name in CONVERSIONS
+    ]
 
 
 def _choose(place: Place, names: Sequence[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
     """Untracked files that are reviewed, and notes about the others."""
     kept, notes = [], []
     for name in names:
-        if reason := _unfit(Path(place.root or "", os.fsdecode(name))):
+        if reason := _unfit(Path(place.root, os.fsdecode(name))):
             notes.append(f"The untracked file {decode_name(name)} was left out: it {reason}.")
         else:
             kept.append(name)
@@ -146,8 +134,6 @@ def _unfit(path: Path) -> str:
         return "cannot be read"
     if stat.S_ISDIR(status.st_mode):
         return "is a repository of its own"
-    if stat.S_ISLNK(status.st_mode):
-        return ""
-    if not stat.S_ISREG(status.st_mode) or not os.access(path, os.R_OK):
+    if stat.S_ISREG(status.st_mode) and not os.access(path, os.R_OK):
         return "cannot be read"
     return "is larger than 1 MiB" if status.st_size > MAX_UNTRACKED_BYTES else ""

@@ -45,27 +45,31 @@ async def write_files(folder: Path, entries: Sequence[Entry], blobs: BinaryIO) -
     folder.mkdir(parents=True)
     links: dict[str, str] = {}
     made: set[str] = set()
-    for number, (entry, size) in enumerate(read_blobs(entries, blobs)):
-        if number % 100 == 0:
-            await asyncio.sleep(0)  # writing holds up neither a deadline nor other tasks
-        target = _prepare(folder, entry.path, made)
-        if entry.mode == "120000":
-            links[entry.path] = os.fsdecode(blobs.read(min(size, MAX_LINK_BYTES)))
-            continue
-        try:
+    path = ""
+    try:
+        for number, (entry, size) in enumerate(read_blobs(entries, blobs)):
+            if number % 100 == 0:
+                await asyncio.sleep(0)  # writing holds up neither a deadline nor other tasks
+            path = entry.path
+            _check_path(path)
+            if (parent := path.rpartition("/")[0]) not in made:
+                (folder / parent).mkdir(parents=True, exist_ok=True)
+                made.add(parent)
+            if entry.mode == "120000":
+                links[path] = os.fsdecode(blobs.read(min(size, MAX_LINK_BYTES)))
+                continue
             permissions = 0o755 if entry.mode == "100755" else 0o644
-            with os.fdopen(os.open(target, NEW_FILE, permissions), "wb") as file:
+            with os.fdopen(os.open(f"{folder}/{path}", NEW_FILE, permissions), "wb") as file:
                 while size and (chunk := blobs.read(min(size, CHUNK))):
                     file.write(chunk)
                     size -= len(chunk)
-        except OSError as error:
-            raise _unwritable(entry.path, error) from error
-    for path, link in links.items():
-        if stays_inside(path, links):
-            try:
+        for path, link in links.items():
+            if stays_inside(path, links):
                 (folder / path).symlink_to(link)
-            except OSError as error:
-                raise _unwritable(path, error) from error
+    except OSError as error:
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        hint = "free some space, or set TMPDIR" if is_full else None
+        raise GitError(f"{path!r} cannot be written: {error.strerror}", hint=hint) from error
 
 
 def read_blobs(entries: Sequence[Entry], blobs: BinaryIO) -> Iterator[tuple[Entry, int]]:
@@ -113,23 +117,10 @@ def stays_inside(path: str, links: Mapping[str, str]) -> bool:
     return True
 
 
-def _prepare(folder: Path, path: str, made: set[str]) -> str:
-    """Make the folders above a path. A tree made by hand may name any path."""
+def _check_path(path: str) -> None:
+    """A tree made by hand may name any path."""
     parts = path.split("/")
-    parent = path.rpartition("/")[0]
     if any(part in ("", ".", "..") or part.lower() == ".git" for part in parts):
         raise GitError(f"the tree has an entry outside of itself: {path!r}")
     if len(parts) > MAX_DEPTH:
         raise GitError(f"the tree has more than {MAX_DEPTH} levels: {path!r}")
-    if parent not in made:
-        try:
-            (folder / parent).mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise _unwritable(path, error) from error
-        made.add(parent)
-    return f"{folder}/{path}"
-
-
-def _unwritable(path: str, error: OSError) -> GitError:
-    hint = "free some space, or set TMPDIR" if error.errno in (errno.ENOSPC, errno.EDQUOT) else None
-    return GitError(f"{path!r} cannot be written: {error.strerror}", hint=hint)

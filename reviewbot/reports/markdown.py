@@ -6,6 +6,7 @@ What stands in <summary> is ours: there, GitHub reads HTML and no escape of Mark
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import accumulate
 
 from reviewbot.reports import words
 from reviewbot.reports.style import Style
@@ -26,43 +27,39 @@ def render(review: Review, style: Style) -> str:
     return "\n\n".join(part for part in (head, *findings, tail) if part)
 
 
-def _findings(reported: Sequence[Finding], style: Style, room: int) -> Iterator[str]:
+def _findings(reported: Sequence[Finding], style: Style, room: int) -> list[str]:
     """As many in full as there is room for, and a line for each of the others."""
-    lines = [_line(finding) for finding in reported]
-    room -= 500
-    used, size_of_lines = 0, sum(map(_size, lines))
-    for count, finding in enumerate(reported):
+    lines = [f"- {_heading(finding)}, {_place(finding)}" for finding in reported]
+    room_for_lines = min(sum(map(_size, lines)), room // 3)
+    room -= room_for_lines + 500
+    shown: list[str] = []
+    for finding in reported:
         full = _finding(finding, style)
-        size_of_lines -= _size(lines[count])
-        if used + _size(full) + min(size_of_lines, room // 3) > room:
-            yield f"### {len(lines) - count} more\n\nThere is no room for all about these findings."
-            yield _listed(lines[count:], room - used)
-            return
-        used += _size(full)
-        yield full
+        room -= _size(full)
+        if room < 0:
+            more = len(lines) - len(shown)
+            head = f"### {more} more\n\nThere is no room for all about these findings."
+            return [*shown, head, _listed(lines[-more:], room_for_lines)]
+        shown.append(full)
+    return shown
 
 
 def _finding(finding: Finding, style: Style) -> str:
-    location = finding.location
-    language = language_of(location.path) if location else None
+    language = (language_of(finding.location.path) if finding.location else None) or ""
+    excerpt = words.shortened(finding.excerpt, MAX_CODE)
+    objections = [f"- {_prose(f'{who} {said}')}" for who, said in words.objections(finding)]
     parts = [
         f"### {_heading(finding)}",
         _place(finding),
-        block(words.shortened(finding.excerpt, MAX_CODE), language or "")
-        if finding.excerpt.strip()
-        else "",
+        block(excerpt, language) if excerpt.strip() else "",
         _prose(words.sentence(finding.consequence)),
+        f"**{words.STATUSES[finding.status]}:** {_prose(words.why(finding))}",
+        "\n".join(objections),
+        *_evidence(finding),
     ]
-    verdict = f"**{words.STATUSES[finding.status]}:** {_prose(words.why(finding))}"
-    objections = [f"- {_prose(f'{who} {said}')}" for who, said in words.objections(finding)]
-    parts += [verdict, "\n".join(objections), *_evidence(finding)]
     if style.verbose and (paragraphs := list(words.debate(finding))):
         parts.append(_folded("Debate", *(f"- {_prose(text)}" for text in paragraphs)))
     return "\n\n".join(filter(None, parts))
-
-
-def _line(finding: Finding) -> str:
-    return f"- {_heading(finding)}, {_place(finding)}"
 
 
 def _place(finding: Finding) -> str:
@@ -87,7 +84,7 @@ def _evidence(finding: Finding) -> Iterator[str]:
         source = words.shortened(proof.reproduction.source, MAX_CODE)
         test = block(source, proof.reproduction.language)
         title = "The test that was written for it"
-        yield _folded(title, _prose(words.proof_line(finding)), test, _output(proof.output))
+        yield _folded(title, _prose(words.proof_line(proof)), test, _output(proof.output))
 
 
 def _tail(review: Review) -> Iterator[str]:
@@ -110,12 +107,9 @@ def _tail(review: Review) -> Iterator[str]:
 
 def _listed(lines: Sequence[str], room: int) -> str:
     """As many lines as there is room for, and how many more there are."""
-    kept = list(lines)
-    size = sum(_size(line) + 1 for line in kept)
-    while kept and size > room:
-        size -= _size(kept.pop()) + 1
-    more = len(lines) - len(kept)
-    return "\n".join((*kept, f"\nand {more} more") if more else kept)
+    count = sum(size <= room for size in accumulate(map(_size, lines)))
+    more = [f"\nand {len(lines) - count} more"] if count < len(lines) else []
+    return "\n".join([*lines[:count], *more])
 
 
 def _output(text: str) -> str:

@@ -35,28 +35,25 @@ def render(review: Review, _: Style) -> str:
     rules: dict[str, list[Finding]] = {}
     for finding in review.reported:
         rules.setdefault(_rule_of(finding)[0], []).append(finding)
-    names = list(rules)
     default = review.coverage[0].path if review.coverage else "."
+    driver = {
+        "name": "reviewbot",
+        "version": __version__,
+        "rules": [_rule(name, findings) for name, findings in rules.items()],
+    }
+    invocation = {
+        "executionSuccessful": review.complete and not review.gaps,
+        "toolExecutionNotifications": [
+            *({"level": "warning", "message": _message(gap)} for gap in review.gaps),
+            *({"level": "note", "message": _message(note)} for note in review.notes),
+        ],
+    }
     run = {
-        "tool": {
-            "driver": {
-                "name": "reviewbot",
-                "version": __version__,
-                "rules": [_rule(name, findings) for name, findings in rules.items()],
-            }
-        },
+        "tool": {"driver": driver},
         "automationDetails": {"id": "reviewbot/"},
         "columnKind": "unicodeCodePoints",
-        "invocations": [
-            {
-                "executionSuccessful": review.complete and not review.gaps,
-                "toolExecutionNotifications": [
-                    *({"level": "warning", "message": _message(gap)} for gap in review.gaps),
-                    *({"level": "note", "message": _message(note)} for note in review.notes),
-                ],
-            }
-        ],
-        "results": [_result(finding, names, default) for finding in review.reported],
+        "invocations": [invocation],
+        "results": [_result(finding, list(rules), default) for finding in review.reported],
         "properties": {"verdict": review.verdict, "complete": review.complete},
     }
     return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
@@ -80,17 +77,13 @@ def _rule_of(finding: Finding) -> tuple[str, str]:
 def _rule(name: str, findings: list[Finding]) -> dict[str, Any]:
     worst = max((finding.severity for finding in findings), key=RANK.__getitem__)
     categories = list(dict.fromkeys(finding.category for finding in findings))
-    properties: dict[str, Any] = {"tags": categories}
-    if "security" in categories:
-        properties["security-severity"] = SECURITY[worst]
+    severity = {"security-severity": SECURITY[worst]} if "security" in categories else {}
     description = {"text": _rule_of(findings[0])[1]}
     return {
         "id": name,
-        "shortDescription": description,
-        "fullDescription": description,
-        "help": description,
+        **dict.fromkeys(("shortDescription", "fullDescription", "help"), description),
         "defaultConfiguration": {"level": LEVELS[worst]},
-        "properties": properties,
+        "properties": {"tags": categories, **severity},
     }
 
 
@@ -100,18 +93,19 @@ def _result(finding: Finding, rules: list[str], default: str) -> dict[str, Any]:
     level = LEVELS[finding.severity]
     if finding.status == "question":
         level = "warning" if level == "error" else "note"
-    status = f"{words.STATUSES[finding.status]}: {words.why(finding)}"
-    objections = [f"{who} {said}" for who, said in words.objections(finding)]
-    tests = [f"Test: {test}" for test in words.failed_tests(finding)[:5]]
-    title = finding.title.strip() or "(no title)"
+    message = _message(
+        finding.title.strip() or "(no title)",
+        words.sentence(finding.consequence),
+        *(f"Test: {test}" for test in words.failed_tests(finding)[:5]),
+        f"{words.STATUSES[finding.status]}: {words.why(finding)}",
+        *(f"{who} {said}" for who, said in words.objections(finding)),
+    )
     return {
         "ruleId": rule,
         "ruleIndex": rules.index(rule),
         "kind": "fail",
         "level": level,
-        "message": _message(
-            title, words.sentence(finding.consequence), *tests, status, *objections
-        ),
+        "message": message,
         "locations": [_location(finding.location, default, finding.excerpt)],
         "partialFingerprints": {"reviewbot/v1": plain(finding.key)},
         "properties": {
@@ -127,10 +121,9 @@ def _result(finding: Finding, rules: list[str], default: str) -> dict[str, Any]:
 def _location(location: Location | None, default: str, excerpt: str) -> dict[str, Any]:
     """GitHub wants a place for each result: without one, the first changed file."""
     path = location.path if location else default
-    first = max(1, location.line) if location else 1
-    region: dict[str, Any] = {"startLine": first}
+    region: dict[str, Any] = {"startLine": max(1, location.line) if location else 1}
     if location:
-        region["endLine"] = max(first, location.end_line)
+        region["endLine"] = max(1, location.line, location.end_line)
     if excerpt.strip():
         region["snippet"] = {"text": "\n".join(map(plain, excerpt.split("\n")))}
     uri = quote(path.encode("utf-8", "replace"), safe="/")

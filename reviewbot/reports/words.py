@@ -4,29 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal
 
 from reviewbot.checks.evidence import CheckSummary
 from reviewbot.debate.case import Ruling, Stance
 from reviewbot.git.change import Location
 from reviewbot.proofs.proof import Outcome as TestResult
+from reviewbot.proofs.proof import Proof
 from reviewbot.verdict.document import CoverageState, Finding, Review, Status
 
-Outcome = Literal["changes_requested", "incomplete", "findings", "nothing", "approved", "clean"]
+Outcome = Literal["Changes requested", "Incomplete", "Nothing to review", "Reviewed", "Approved"]
 
-NO_PANEL = (
-    "No language model configured: only executed checks decide. "
-    "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel."
-)
-HEADLINES: dict[Outcome, str] = {
-    "changes_requested": "Changes requested",
-    "incomplete": "Incomplete",
-    "findings": "Reviewed",
-    "nothing": "Nothing to review",
-    "approved": "Approved",
-    "clean": "Reviewed",
-}
+NO_PANEL = "No language model configured: only executed checks decide."
 STATUSES: dict[Status, str] = {
     "proven": "Proven",
     "agreed": "Agreed",
@@ -59,24 +49,24 @@ TEST_RESULTS: dict[TestResult, str] = {
 
 
 def outcome(review: Review) -> Outcome:
-    """What the headline says. "nothing": no changed file needs a review, and nobody did one."""
+    """There is nothing to review if no changed file needs a review, and nobody did one."""
     if review.verdict == "request_changes":
-        return "changes_requested"
+        return "Changes requested"
     if review.gaps or not review.complete:
-        return "incomplete"
-    if review.reported:
-        return "findings"
-    if not any(entry.state == "reviewed" for entry in review.coverage):
-        return "nothing"
-    return "approved" if review.verdict == "approve" else "clean"
+        return "Incomplete"
+    if not review.reported and all(entry.state != "reviewed" for entry in review.coverage):
+        return "Nothing to review"
+    return "Approved" if review.verdict == "approve" and not review.reported else "Reviewed"
 
 
 def headline(review: Review) -> str:
     found = outcome(review)
-    if found == "nothing":
-        return HEADLINES[found]
-    is_cut = found == "changes_requested" and not (review.complete and not review.gaps)
-    return f"{HEADLINES[found]}: {_count(review.reported)}{' (incomplete)' if is_cut else ''}"
+    if found == "Nothing to review":
+        return found
+    questions = sum(finding.status == "question" for finding in review.reported)
+    counts = _numbered(finding=len(review.reported) - questions, question=questions)
+    is_cut = found == "Changes requested" and not (review.complete and not review.gaps)
+    return f"{found}: {counts or 'no findings'}{' (incomplete)' if is_cut else ''}"
 
 
 def place(location: Location | None) -> str:
@@ -132,10 +122,7 @@ def failed_tests(finding: Finding) -> tuple[str, ...]:
     return tuple(dict.fromkeys((result.name, *result.tests)))
 
 
-def proof_line(finding: Finding) -> str:
-    proof = finding.proof
-    if proof is None:
-        return ""
+def proof_line(proof: Proof) -> str:
     base, head = TEST_RESULTS[proof.base], TEST_RESULTS[proof.head]
     return f"{proof.by}'s test {base} before the change and {head} with it."
 
@@ -180,19 +167,20 @@ def coverage_line(review: Review) -> str:
 
 def passed_checks(review: Review) -> str:
     """The checks that passed, on one line, with what there is to say about one."""
-    passed = [check for check in review.checks if check.state == "passed"]
-    if not passed:
-        return ""
-    return f"Checks passed: {', '.join(map(_passed, passed))}"
+    passed = [
+        f"{check.check}{_note(check.text.removeprefix('nothing new').removeprefix(', '))}"
+        for check in review.checks
+        if check.state == "passed"
+    ]
+    return f"Checks passed: {', '.join(passed)}" if passed else ""
 
 
 def other_checks(review: Review) -> list[CheckSummary]:
     """Checks that did not pass. One that a gap names in the same words is left to the gap."""
-    gaps = set(review.gaps)
     return [
         check
         for check in review.checks
-        if check.state != "passed" and f"{check.check} {check.text}" not in gaps
+        if check.state != "passed" and f"{check.check} {check.text}" not in review.gaps
     ]
 
 
@@ -200,23 +188,20 @@ def panel_line(review: Review) -> str:
     """Who took part and what it cost: calls, tokens, seconds."""
     if not review.panel:
         return NO_PANEL
-    models = list(dict.fromkeys(member.model for member in review.panel))
-    members = [
+    models = {member.model for member in review.panel}
+    members = ", ".join(
         member.name
-        + _note(
-            member.model if len(models) > 1 else "",
-            "" if member.answered else "no answer",
-        )
+        + _note(member.model if len(models) > 1 else "", "" if member.answered else "no answer")
         for member in review.panel
-    ]
-    one_model = f" ({models[0]})" if len(models) == 1 else ""
+    )
     usage = review.usage
-    calls = f"{usage.calls} call{'' if usage.calls == 1 else 's'}"
+    calls = _numbered(call=usage.calls) or "0 calls"
     if usage.recorded_calls:
         calls += f" and {usage.recorded_calls} recorded"
     tokens = f"{usage.input_tokens + usage.output_tokens:,} tokens"
     seconds = f"{review.seconds:.1f} s" if review.seconds < 10 else f"{review.seconds:.0f} s"
-    return f"Panel: {', '.join(members)}{one_model}. {calls}, {tokens}, {seconds}."
+    one_model = _note(*models) if len(models) == 1 else ""
+    return f"Panel: {members}{one_model}. {calls}, {tokens}, {seconds}."
 
 
 def _note(*parts: str) -> str:
@@ -224,17 +209,9 @@ def _note(*parts: str) -> str:
     return f" ({words})" if words else ""
 
 
-def _passed(check: CheckSummary) -> str:
-    text = check.text.removeprefix("nothing new").removeprefix(", ")
-    return f"{check.check}{_note(text)}"
-
-
-def _count(findings: Sequence[Finding]) -> str:
-    """Such as "2 findings, 1 question"."""
-    questions = sum(finding.status == "question" for finding in findings)
-    parts = list(_numbered((len(findings) - questions, "finding"), (questions, "question")))
-    return ", ".join(parts) or "no findings"
-
-
-def _numbered(*counts: tuple[int, str]) -> Iterable[str]:
-    return (f"{count} {noun}{'' if count == 1 else 's'}" for count, noun in counts if count)
+def _numbered(**counts: int) -> str:
+    """Such as "2 findings, 1 question"; nothing for zeros."""
+    parts = (
+        f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items() if count
+    )
+    return ", ".join(parts)

@@ -188,7 +188,8 @@ class _Lender:
         mounts = [
             mount
             for folder in dict.fromkeys((*environments, *installations))
-            if _is_installation(folder) or (folder in environments and _is_environment(folder))
+            if (folder in environments and _is_environment(folder))
+            or (any(folder.glob("bin/python3*")) and any(folder.glob("lib/python3*/os.py")))
             if self._may_lend(folder, environments)
             for mount in self._mount(folder)
         ]
@@ -274,12 +275,7 @@ def _is_environment(folder: Path) -> bool:
     return (folder / "pyvenv.cfg").is_file() and any(folder.glob("lib/python3*/site-packages"))
 
 
-def _is_installation(folder: Path) -> bool:
-    return any(folder.glob("bin/python3*")) and any(folder.glob("lib/python3*/os.py"))
-
-
 def _is_environment_or_has_pytest(python: Path) -> bool:
-    packages = python.resolve().parent.parent.glob("lib/python3*/*-packages")
-    return _is_environment(python.parent.parent) or any(
-        (folder / "pytest/__init__.py").exists() for folder in packages
-    )
+    pattern = "lib/python3*/*-packages/pytest/__init__.py"
+    real = python.resolve().parent.parent
+    return _is_environment(python.parent.parent) or any(real.glob(pattern))

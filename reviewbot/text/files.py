@@ -1,13 +1,11 @@
-"""What a file is by its path. Tables, to be read and argued with."""
+"""What a file is by its path."""
 
 from __future__ import annotations
 
 import re
 from typing import Literal
 
-FileClass = Literal[
-    "source", "test", "fixture", "documentation", "data", "lock", "generated", "vendored"
-]
+FileClass = Literal["source", "test", "fixture", "documentation", "data", "generated", "vendored"]
 
 # Language: what starts a comment, and extensions or (without a dot) whole names in lower case.
 LANGUAGES = {
@@ -52,10 +50,6 @@ LANGUAGES = {
     "xml": ("<!--", ".xml .xsd .svg"),
 }
 LANGUAGE_OF = {name: key for key, (_, names) in LANGUAGES.items() for name in names.split()}
-CLASS_OF_LANGUAGE: dict[str | None, FileClass] = {
-    **dict.fromkeys(("json", "yaml", "toml", "ini", "xml"), "data"),
-    "markdown": "documentation",
-}
 
 
 def _globs(globs: str) -> re.Pattern[str]:
@@ -65,20 +59,15 @@ def _globs(globs: str) -> re.Pattern[str]:
     return re.compile(f"(?:^|/)(?:{'|'.join(ends)})")
 
 
-# The first that matches counts.
+# The first that matches counts. Lock files of the form of JSON, YAML and TOML are data as well.
 CLASSES: dict[FileClass, re.Pattern[str]] = {
     "vendored": _globs("""
         vendor/ _vendor/ third_party/ third-party/ node_modules/ bower_components/ jspm_packages/
         pods/ site-packages/ .venv/ .yarn/
     """),
-    "lock": _globs("""
-        package-lock.json npm-shrinkwrap.json yarn.lock pnpm-lock.yaml bun.lock bun.lockb deno.lock
-        poetry.lock uv.lock pipfile.lock pdm.lock pixi.lock conda-lock.yml pylock.toml
-        pylock.*.toml cargo.lock go.sum go.work.sum composer.lock gemfile.lock gems.locked mix.lock
-        rebar.lock pubspec.lock podfile.lock package.resolved cartfile.resolved packages.lock.json
-        paket.lock project.assets.json gradle.lockfile buildscript-gradle.lockfile flake.lock
-        .terraform.lock.hcl chart.lock module.bazel.lock cabal.project.freeze stack.yaml.lock
-        conan.lock buf.lock manifest.toml renv.lock cpanfile.snapshot
+    "data": _globs("""
+        *.lock *.lockb *.lockfile *.locked *.lock.hcl *.resolved *.sum cabal.project.freeze
+        cpanfile.snapshot
     """),
     "generated": _globs("""
         *_pb2.py *_pb2.pyi *_pb2_grpc.py *.pb.go *.pb.gw.go *.pb.cc *.pb.h *_pb.js *_pb.d.ts
@@ -104,12 +93,8 @@ WORKFLOW = _globs("""
 WITHOUT_LANGUAGE: dict[FileClass, re.Pattern[str]] = {
     "data": _globs("""
         .* requirements*.txt constraints*.txt robots.txt codeowners py.typed version go.mod *.jsonl
-        *.ndjson *.csv *.tsv *.parquet *.po *.pot *.mo *.xlf *.arb *.strings *.srt *.plist *.lock
-        *.log *.diff *.patch *.pem *.crt *.png *.jpg *.jpeg *.gif *.webp *.avif *.bmp *.ico *.icns
-        *.tif *.tiff *.psd *.pdf *.mp3 *.mp4 *.wav *.ogg *.webm *.mov *.ttf *.otf *.woff *.woff2
-        *.eot *.zip *.gz *.tgz *.bz2 *.xz *.zst *.7z *.tar *.jar *.whl *.so *.dll *.dylib *.exe *.a
-        *.o *.class *.pyc *.wasm *.bin *.dat *.db *.sqlite *.sqlite3 *.pkl *.npy *.npz *.onnx *.pt
-        *.doc *.docx *.xls *.xlsx *.ppt *.pptx *.odt *.ods
+        *.ndjson *.csv *.tsv *.po *.pot *.xlf *.arb *.strings *.srt *.plist *.log *.diff *.patch
+        *.pem *.crt
     """),
     "documentation": _globs("""
         *.rst *.adoc *.asciidoc *.txt *.org *.tex *.bib license* licence* copying* notice* authors*
@@ -127,8 +112,7 @@ TEST_CLASS = re.compile(r"[a-z0-9](?:Test|Tests|Spec|IT)\.(?:java|kt|scala|groov
 def classify(path: str) -> FileClass:
     """A path that no table knows is `source`, so that nobody takes it for reviewed.
 
-    Documentation, data, lock files and what is generated or vendored need no reviewer; fixtures
-    may hold faults on purpose.
+    Fixtures may hold faults on purpose. Git tells which files are binary, not their names.
     """
     name = path.lower()
     language = language_of(path)
@@ -139,8 +123,10 @@ def classify(path: str) -> FileClass:
         return "fixture"
     if WORKFLOW.search(name):
         return "source"
-    if language in CLASS_OF_LANGUAGE:
-        return CLASS_OF_LANGUAGE[language]
+    if language in ("json", "yaml", "toml", "ini", "xml"):
+        return "data"
+    if language == "markdown":
+        return "documentation"
     for kind, pattern in WITHOUT_LANGUAGE.items():
         if language is None and pattern.search(name):
             return kind
@@ -152,8 +138,3 @@ def language_of(path: str) -> str | None:
     name = path.rpartition("/")[2].lower()
     stem, dot, extension = name.rpartition(".")
     return LANGUAGE_OF.get(name) or LANGUAGE_OF.get(dot + extension) or LANGUAGE_OF.get(stem)
-
-
-def comment_marks(language: str | None) -> tuple[str, ...]:
-    """What starts a comment, for example ("//", "/*"); nothing for a language without comments."""
-    return tuple(LANGUAGES[language][0].split()) if language in LANGUAGES else ()

@@ -34,7 +34,7 @@ CHARACTERS: dict[HiddenKind, str] = {
     "filler": "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0",
     "control": "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff",
 }
-KINDS = [(kind, re.compile(f"[{characters}]")) for kind, characters in CHARACTERS.items()]
+KINDS = {kind: re.compile(f"[{characters}]") for kind, characters in CHARACTERS.items()}
 RUN = re.compile(rf"(?:[{''.join(CHARACTERS.values())}]|\r(?!\n|\Z))+")
 
 BYTE_ORDER_MARK, JOINER = "\ufeff", "\u200d"
@@ -52,7 +52,7 @@ FLAGS = tuple(
     "".join(chr(0xE0000 + ord(letter)) for letter in f"{region}\x7f")
     for region in ("gbeng", "gbsct", "gbwls")
 )
-CONTROLS = {0x08: "BACKSPACE", 0x0C: "FORM FEED", 0x0D: "CARRIAGE RETURN", 0x1B: "ESCAPE"}
+CONTROLS = {"\b": "BACKSPACE", "\f": "FORM FEED", "\r": "CARRIAGE RETURN", "\x1b": "ESCAPE"}
 
 
 def find_hidden(text: str) -> Iterator[Hidden]:
@@ -67,26 +67,22 @@ def find_hidden(text: str) -> Iterator[Hidden]:
         for offset, character in enumerate(run, match.start()):
             # No script and no emoji needs more than two in a row; more can carry hidden text.
             if len(run) > 2 or not _is_normal(text, offset):
-                codepoint = ord(character)
-                yield Hidden(_kind(character), codepoint, _name(codepoint), offset)
+                matching = (kind for kind, pattern in KINDS.items() if pattern.match(character))
+                kind: HiddenKind = next(matching, "control")  # of a lone carriage return
+                yield Hidden(kind, ord(character), _name(character), offset)
 
 
 def visible(text: str) -> str:
     """The text with each hidden character written as ⟨U+202E⟩. It keeps its lines."""
-    parts: list[str] = []
-    position = 0
+    characters = list(text)
     for hidden in find_hidden(text):
-        parts += (text[position : hidden.offset], f"⟨U+{hidden.codepoint:04X}⟩")
-        position = hidden.offset + 1
-    return "".join((*parts, text[position:])) if parts else text
+        characters[hidden.offset] = f"⟨U+{hidden.codepoint:04X}⟩"
+    return "".join(characters)
 
 
 def _is_normal(text: str, offset: int) -> bool:
-    before, character, after = (
-        text[offset - 1 : offset],
-        text[offset],
-        text[offset + 1 : offset + 2],
-    )
+    character = text[offset]
+    before, after = text[offset - 1 : offset], text[offset + 1 : offset + 2]
     if character == BYTE_ORDER_MARK:
         return offset == 0
     if MARK_OF_SCRIPT.match(character) and (LETTER.match(before) or LETTER.match(after)):
@@ -100,11 +96,7 @@ def _is_normal(text: str, offset: int) -> bool:
     return False
 
 
-def _kind(character: str) -> HiddenKind:
-    return next((kind for kind, pattern in KINDS if pattern.match(character)), "control")
-
-
-def _name(codepoint: int) -> str:
-    if 0xD800 <= codepoint <= 0xDFFF:
+def _name(character: str) -> str:
+    if "\ud800" <= character <= "\udfff":
         return "UNDECODABLE BYTE"
-    return unicodedata.name(chr(codepoint), CONTROLS.get(codepoint, "UNNAMED CHARACTER"))
+    return unicodedata.name(character, CONTROLS.get(character, "UNNAMED CHARACTER"))

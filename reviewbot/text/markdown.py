@@ -16,8 +16,8 @@ LIVE = re.compile(r"@\w|#\d|://|www\.|mailto:|xmpp:|gh-\d", re.IGNORECASE)
 SLASH_COMMAND = re.compile(r"^(?=/[A-Za-z])", re.MULTILINE)
 # An underscore inside of a word is no emphasis. A pipe is an entity, so that `|` only stands in
 # code, where a table needs `\|` and nothing else may have it.
-SPECIAL = re.compile(r"[\\`*\[\]<~$|]|&(?=[#\w])|(?<![^\W_])_+|_+(?![^\W_])")
-BLOCK_START = re.compile(r">|::|[-+]+(?=\s|$)|=+(?=\s|$)|#{1,6}(?=\s|$)|(\d{1,9})[.)](?=\s|$)")
+SPECIAL = re.compile(r"[\\`*\[\]<~$]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
+BLOCK_START = re.compile(r"\A(?:(?=>|::|(?:[-+]+|=+|#{1,6})(?:\s|$))|(\d{1,9})(?=[.)](?:\s|$)))")
 LANGUAGE = re.compile(r"[A-Za-z0-9+#-]{0,20}")
 
 
@@ -56,13 +56,12 @@ def _prose(line: str, text: str) -> str:
     for word in re.split(r"(\s+|\]\()", text):
         is_command = not line and SLASH_COMMAND.match(word) is not None
         if not is_command and not LIVE.search(word):
-            escaped = SPECIAL.sub(_escape, word)
-            line = _joined(line, escaped if line else BLOCK_START.sub(_escape_block, escaped, 1))
+            line = _joined(line, _escape(word) if line else BLOCK_START.sub(r"\1\\", _escape(word)))
             continue
         start = len(word) - len(word.lstrip("([{\"'<"))
         end = len(word.rstrip(")]}>\"'.,;:!?"))
-        line += SPECIAL.sub(_escape, word[:start])
-        line = _joined(line, code(word[start:end])) + SPECIAL.sub(_escape, word[end:])
+        line += _escape(word[:start])
+        line = _joined(line, code(word[start:end])) + _escape(word[end:])
     return line
 
 
@@ -71,14 +70,8 @@ def _joined(line: str, more: str) -> str:
     return f"{line} {more}" if line.endswith("`") and more.startswith("`") else line + more
 
 
-def _escape(match: re.Match[str]) -> str:
-    return "".join("&#124;" if sign == "|" else f"\\{sign}" for sign in match.group())
-
-
-def _escape_block(match: re.Match[str]) -> str:
-    if match.start():
-        return match.group()
-    return f"{match[1]}\\{match[0][-1]}" if match[1] else f"\\{match[0]}"
+def _escape(text: str) -> str:
+    return SPECIAL.sub(r"\\\g<0>", text).replace("|", "&#124;")
 
 
 def _longest_run(text: str) -> int:
