@@ -28,6 +28,7 @@ HEADINGS = """\
 *.cpp diff=cpp
 *.go diff=golang
 *.java diff=java
+*.md diff=markdown
 *.py diff=python
 *.rb diff=ruby
 *.rs diff=rust
