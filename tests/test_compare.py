@@ -309,13 +309,19 @@ def located(frames: list[tuple[str, int]], lines: dict[str, tuple[int, ...]]) ->
         # A passing test ran line 2 as well: line 6 is the suspect.
         ([("test_a.py", 3)], {"a.py": (2, 6)}, "a.py:6"),
         ([("test_a.py", 3), ("a.py", 8)], {}, "a.py:6"),
-        ([("test_a.py", 3)], {}, "test_a.py:3"),
+        ([("test_a.py", 3)], {}, "a.py:2"),
     ],
 )
 def test_the_line_that_broke_a_test(
     frames: list[tuple[str, int]], lines: dict[str, tuple[int, ...]], place: str
 ) -> None:
     assert str(located(frames, lines).location) == place
+
+
+def test_a_test_that_the_change_edits_may_be_wrong_itself() -> None:
+    change = change_of(REPLACED, changed("a\nb", "a\nB", path="test_a.py"))
+    (result,) = suite(change, [outcome(TEST, "passed")], [outcome(TEST, line=7)]).results
+    assert str(result.location) == "test_a.py:7"
 
 
 def test_tests_that_fail_alike_for_one_line_are_one_result() -> None:

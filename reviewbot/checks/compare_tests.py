@@ -141,7 +141,8 @@ def locate(
 
     That is the deepest one that its failure passed through, or the executed one that the fewest
     passing tests executed (spectrum-based fault localisation,
-    https://doi.org/10.1145/1101908.1101949), or the nearest to either.
+    https://doi.org/10.1145/1101908.1101949), or the nearest to either, or
+    the first one if the test is as it was.
 
     Args:
         passing: how many passing tests executed a line.
@@ -176,6 +177,10 @@ def locate(
         for line in lines
         if line in added.get(path, ()) and passing.get((path, line), 0) == 0
     ]
+    if test.id.partition("::")[0] not in change.old_paths:  # the test itself is as it was
+        candidates += [
+            (path, min(added[path] | gaps[path])) for path in added if added[path] | gaps[path]
+        ]
     if candidates:
         path, line = candidates[0]
         return Location(path, line, line)

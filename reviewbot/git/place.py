@@ -15,7 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from reviewbot.errors import GitError
-from reviewbot.git.process import ENVIRONMENT, Git
+from reviewbot.git.process import ENVIRONMENT, NO_WORK_TREE_HINT, Git
 
 EMPTY_TREES = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -70,9 +70,11 @@ async def find_place(directory: Path, private: Path) -> Place:
     questions = ("--show-object-format", "--absolute-git-dir", "--show-cdup")
     answer = os.fsdecode(await Git(directory)("rev-parse", *questions))
     object_format, rest = answer.removesuffix("\n").split("\n", 1)
-    git_path, up = rest.rsplit("\n", 1)  # up is "" or "../../"
+    git_path, _, up = rest.rpartition("\n")  # up is "" or "../../"
+    if not git_path:
+        raise GitError(f"{directory} is in no work tree", hint=NO_WORK_TREE_HINT)
     git_directory, root = Path(git_path), directory.joinpath(up).resolve()
-    if not os.path.lexists(root / ".git"):
+    if not (root / ".git").is_file() and (root / ".git").resolve() != git_directory:
         # core.worktree may name any folder, whose files are no part of this repository.
         raise GitError(
             f"the configuration of this repository says that its work tree is {root}",

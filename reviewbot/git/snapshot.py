@@ -74,7 +74,9 @@ async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
         shutil.copy2(index, place.private / "index")
     for shared in place.git_directory.glob("sharedindex.*"):
         shutil.copy2(shared, place.private / shared.name)
-    home = {"HOME": pwd.getpwuid(os.getuid()).pw_dir}
+    home = {}
+    with suppress(KeyError):  # in a container, the user may have no entry
+        home = {"HOME": pwd.getpwuid(os.getuid()).pw_dir}
     settings = await _conversions(place, home)
     options = (word for setting in settings for word in ("-c", setting))
     git = Git(place.root, environment=_environment(place) | home, options=tuple(options))

@@ -182,7 +182,8 @@ class _Lender:
             hops.append(Path(os.path.normpath(hops[-1].parent / hops[-1].readlink())))
         environments = [python.parent.parent, python.parent.parent.resolve()]
         config = environments[0] / "pyvenv.cfg"
-        text = config.read_text(encoding="utf-8", errors="replace") if config.is_file() else ""
+        is_readable = config.is_file() and os.access(config, os.R_OK)
+        text = config.read_text(encoding="utf-8", errors="replace") if is_readable else ""
         homes = map(Path, re.findall(r"(?m)^home\s*=\s*(/.*?)\s*$", text))
         installations = [place.parent for place in (*(hop.parent for hop in hops), *homes)]
         mounts = [
@@ -194,7 +195,7 @@ class _Lender:
             for mount in self._mount(folder)
         ]
         seen = (*SYSTEM, *(mount.source for mount in mounts), *(mount.target for mount in mounts))
-        if not any(hops[-1].is_relative_to(folder) for folder in seen):
+        if not hops[-1].exists() or not any(hops[-1].is_relative_to(folder) for folder in seen):
             return None
         for hop, goal in pairwise(hops):
             if not any(hop.is_relative_to(folder) for folder in seen):
