@@ -244,6 +244,14 @@ def test_files_that_the_user_ignores_everywhere_are_left_out(
     assert paths(history.folder, WORK_TREE) == ["a.secret"]
 
 
+def test_a_user_without_an_entry_has_no_rules(
+    history: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pwd, "getpwuid", dict[int, object]().__getitem__)
+    (history.folder / "n.py").write_text("x\n")
+    assert paths(history.folder) == ["n.py"]
+
+
 @pytest.mark.parametrize("target", [AUTO, STAGED, WORK_TREE, HEAD])
 def test_nothing_of_the_repository_changes(
     history: Project, target: Target, tmp_path_factory: pytest.TempPathFactory

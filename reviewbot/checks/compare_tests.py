@@ -141,8 +141,8 @@ def locate(
 
     That is the deepest one that its failure passed through, or the executed one that the fewest
     passing tests executed (spectrum-based fault localisation,
-    https://doi.org/10.1145/1101908.1101949), or the nearest to either, or
-    the first one if the test is as it was.
+    https://doi.org/10.1145/1101908.1101949), or the nearest to either, or the first one if the
+    change does not touch the test.
 
     Args:
         passing: how many passing tests executed a line.
