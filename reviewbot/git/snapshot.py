@@ -75,7 +75,7 @@ async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
     for shared in place.git_directory.glob("sharedindex.*"):
         shutil.copy2(shared, place.private / shared.name)
     home = {}
-    with suppress(OSError):  # in a container, the user may have no entry
+    with suppress(KeyError):  # in a container, the user may have no entry
         home = {"HOME": pwd.getpwuid(os.getuid()).pw_dir}
     settings = await _conversions(place, home)
     options = (word for setting in settings for word in ("-c", setting))
