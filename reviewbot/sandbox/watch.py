@@ -73,11 +73,19 @@ def _descendants(pid: int) -> Iterator[int]:
     """All children of a process and theirs, outermost first."""
     waiting = [pid]
     while waiting:
-        for task in Path(f"/proc/{waiting.pop(0)}/task").glob("*/children"):
+        children = _children(waiting.pop(0))
+        waiting += children
+        yield from children
+
+
+def _children(pid: int) -> list[int]:
+    """The children of all threads of a process, which may end at any moment."""
+    found: list[int] = []
+    with suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
             with suppress(OSError):
-                children = [int(word) for word in task.read_text(encoding="ascii").split()]
-                waiting += children
-                yield from children
+                found += map(int, (task / "children").read_text(encoding="ascii").split())
+    return found
 
 
 def _share(pid: int) -> int:
