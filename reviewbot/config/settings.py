@@ -1,4 +1,4 @@
-"""What a user can configure. Defaults stand here; docs/configuration.md is generated from it."""
+"""What a user can configure. Defaults stand here; a test compares docs/configuration.md."""
 
 from __future__ import annotations
 
