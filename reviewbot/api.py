@@ -6,7 +6,7 @@ import asyncio
 import os
 from pathlib import Path
 
-from reviewbot.cli.host import make_host
+from reviewbot.cli.host import make_host, read_variables
 from reviewbot.git.repository import Repository
 from reviewbot.git.target import Target
 from reviewbot.pipeline import review as review_target
@@ -27,7 +27,7 @@ async def review_async(target: str = "", *, directory: str | Path = ".") -> Revi
     """The same as a coroutine."""
     with Repository(Path(directory)) as repository:
         state = await find_state(repository, os.environ)
-        host = make_host(repository, state, os.environ)
+        host = make_host(repository, state, await read_variables(os.environ))
         wanted = Target(kind="revision", revision=target) if target else Target()
         result = await review_target(wanted, host)
     state.save(result)

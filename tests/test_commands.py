@@ -170,14 +170,14 @@ def test_the_file_of_init_has_the_defaults_in_comments() -> None:
     defaults = Settings()
     for field in msgspec.structs.fields(Settings):
         value = getattr(loaded.settings, field.name)
-        if field.name in ("panel", "moderator", "checks"):
+        if field.name in ("panel", "moderator", "providers", "checks"):
             assert value, field.name
         else:
             assert value == getattr(defaults, field.name)
     assert load_settings([read_layer("template", "repository", template().encode())]).notices == ()
-    assert {"limits", "sandbox"} == WHO_MAY_SET.keys()
+    assert {"limits", "providers", "sandbox", "store", "tools"} == WHO_MAY_SET.keys()
     every = {key.rpartition(".")[2].rpartition("]")[2] for key in loaded.origins}
-    for name in every - {"checks", "panel"}:
+    for name in every - {"checks", "panel", "providers"}:
         assert re.search(rf"\b{name}:", template()), name
 
 
@@ -203,7 +203,7 @@ def test_doctor_names_what_works_and_the_next_step(cart: Project) -> None:
         "✓ ruff",
         "✓ the sandbox starts",
         "! pre-commit is not installed",
-        "! no panel is configured",
+        "! no language model is configured",
     ):
         assert f"  {line}" in result.stdout
     assert re.search(r"✓ the project's Python 3\.\d+\.\d+ has pytest", result.stdout)

@@ -66,7 +66,7 @@ def test_the_documented_example_is_understood() -> None:
         ),
         ("\nfail_on: high", ".reviewbot.yml:2: unknown key fail_on; did you mean review.fail_on?"),
         ("reviw: {}", ".reviewbot.yml:1: unknown key reviw; did you mean review?"),
-        ("zzz: {}", "unknown key zzz; known are panel, moderator, review, checks, limits"),
+        ("zzz: {}", "unknown key zzz; known are panel, moderator, providers, review, checks"),
         (
             "panel:\n  critic:\n    modle: a",
             ".reviewbot.yml:3: unknown key panel.critic.modle; did you mean panel.critic.model?",

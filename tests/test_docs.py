@@ -28,11 +28,12 @@ from reviewbot.cli.commands import BROKEN_PIPE, BUG, COMMANDS, reviewbot
 from reviewbot.config.load import WHO_MAY_SET, load_settings, read_layer
 from reviewbot.config.settings import Settings
 from reviewbot.config.values import allowed
-from reviewbot.debate import batches, cross_examination, first_pass, reproduce
+from reviewbot.debate import batches, first_pass, plan, reproduce
 from reviewbot.debate.panel import LENSES
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.hooks.run import PUSH_SECONDS
 from reviewbot.hooks.script import PRE_COMMIT
+from reviewbot.llm.providers import VENDORS
 from reviewbot.proofs import prove
 from reviewbot.reports import FORMATS
 from reviewbot.sandbox.job import Limits
@@ -279,9 +280,27 @@ def test_panelists_and_limits_of_the_debate_are_documented() -> None:
         "claims of one panelist": first_pass.MAX_CLAIMS,
         "claims in one question": batches.MAX_CASES,
         "claims for which a test is asked": reproduce.MAX_TESTED,
-        "rounds of cross-examination": cross_examination.ROUNDS,
         "runs of a test on each side": prove.TIMES,
     }
+
+
+def test_efforts_are_documented() -> None:
+    table = rows(section("docs/debate.md", "## Effort"))
+    rounds = {code(cells[0])[0]: int(cells[2][0]) for cells in table}
+    assert rounds == plan.ROUNDS
+    assert f"more than {plan.SMALL_LINES} lines" in text_of("docs/debate.md")
+
+
+def test_providers_and_their_keys_are_documented() -> None:
+    table = rows(section("docs/models.md", "## Providers"))
+    shown = {code(cells[0])[0]: cells[1:] for cells in table}
+    assert shown.keys() == VENDORS.keys()
+    for name, vendor in VENDORS.items():
+        key, extra, model = shown[name]
+        assert tuple(code(key)) == (vendor.key_names or tuple(filter(None, [vendor.opt_in]))), name
+        assert (extra, model) == (f"`{vendor.extra}`", f"`{vendor.model}`"), name
+        extras = tomllib.loads(text_of("pyproject.toml"))["project"]["optional-dependencies"]
+        assert vendor.extra in extras
 
 
 PANEL = "## Panelists"
@@ -340,7 +359,7 @@ OPTIONAL = {"hooks", "demo", "services", "pipeline"}
 def test_every_file_that_a_task_touches_exists() -> None:
     tasks = section("CONTRIBUTING.md", "## Where to change what")
     paths = [word for word in code(tasks) if "/" in word or word.endswith(".md")]
-    assert len(re.findall(r"^\*\*", tasks, re.MULTILINE)) == 10
+    assert len(re.findall(r"^\*\*", tasks, re.MULTILINE)) == 12
     assert len(paths) > 30
     for path in paths:
         file = ROOT / path

@@ -424,7 +424,8 @@ Checks
 Checks passed: secrets, ruff (4 before)
 2 changed files: 1 reviewed, 1 with nothing to review; tests executed 12 of 15
 changed lines.
-No language model configured: only executed checks decide."""
+No language model configured: only executed checks decide. Set
+ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel."""
     )
 
 

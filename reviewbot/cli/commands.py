@@ -14,6 +14,7 @@ import click
 from reviewbot import __version__
 from reviewbot.cli.terminal import PASSES, common, say
 from reviewbot.errors import ReviewbotError
+from reviewbot.plugins import plugins
 
 # A command is a module of this package with a click command called `command`. Other packages offer
 # click commands as entry points of the group `reviewbot.commands`.
@@ -26,6 +27,7 @@ COMMANDS = {
     "init": "Write a configuration file.",
     "doctor": "Show what works here and what is missing.",
     "config": "Show or check the configuration.",
+    "models": "Show or test the models of the panel.",
     "sessions": "List, show or remove past reviews.",
     "schema": "Print the JSON Schema of a document.",
     "completion": "Print the completion script of a shell.",
@@ -39,18 +41,14 @@ class Commands(click.Group):
     """Imports a command when it is called, and turns errors into messages and exit codes."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        from importlib.metadata import entry_points
-
-        return [*COMMANDS, *sorted(entry_points(group="reviewbot.commands").names)]
+        return [*COMMANDS, *sorted(plugins("reviewbot.commands"))]
 
     def get_command(self, _ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name in COMMANDS:
             command: click.Command = importlib.import_module(f"reviewbot.cli.{cmd_name}").command
             return command
-        from importlib.metadata import entry_points  # slow to import, and rarely needed
-
-        found = entry_points(group="reviewbot.commands", name=cmd_name)
-        return next((entry.load() for entry in found), None)
+        entry = plugins("reviewbot.commands").get(cmd_name)
+        return entry.load() if entry else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         rows = [(name, COMMANDS.get(name, "")) for name in self.list_commands(ctx)]

@@ -10,8 +10,10 @@ import click
 from reviewbot.cli.host import find_root, open_repository, read_layers, run
 from reviewbot.cli.terminal import FILE, common, deliver, say
 from reviewbot.config.load import Loaded, describe, load_settings, read_layer
-from reviewbot.errors import GitError, UsageError
+from reviewbot.config.settings import ProviderSettings, Settings
+from reviewbot.errors import ConfigError, GitError, UsageError
 from reviewbot.git.target import Target
+from reviewbot.llm.providers import find_vendor
 from reviewbot.services import CONFIG_FILES
 
 
@@ -47,10 +49,22 @@ def check(file: Path | None) -> None:
     """Check a configuration file, by default that of the work tree."""
     files = [file] if file else _files()
     layers = [read_layer(str(path), "repository", path.read_bytes()) for path in files]
-    for notice in load_settings([*read_layers(os.environ), *layers]).notices:
+    loaded = load_settings([*read_layers(os.environ), *layers])
+    for notice in loaded.notices:
         say(f"reviewbot: {notice}")
+    check_providers(loaded.settings)
     names = ", ".join(map(str, files)) or "there is no file, so the defaults"
     deliver(f"{names}: valid")
+
+
+def check_providers(settings: Settings) -> None:
+    """Raises ConfigError for a model of a provider that nobody knows."""
+    for member in (*settings.panel.values(), *filter(None, [settings.moderator])):
+        for model in filter(None, (member.model, member.fallback)):
+            name, _, rest = model.partition(":")
+            if not rest:
+                raise ConfigError(f"{model} names no model", hint="write provider:model")
+            find_vendor(name, settings.providers.get(name, ProviderSettings()).base_url)
 
 
 async def load_committed() -> tuple[Loaded, Mapping[str, bytes]]:

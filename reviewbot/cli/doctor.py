@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -14,9 +14,10 @@ from ruff import find_ruff_bin
 
 from reviewbot import __version__
 from reviewbot.cli.config import load_committed
-from reviewbot.cli.host import open_repository, run
+from reviewbot.cli.host import open_repository, read_variables, run
 from reviewbot.cli.terminal import common, deliver, style_for
 from reviewbot.config.settings import Settings
+from reviewbot.debate.choose import choose_members
 from reviewbot.errors import GitError, ReviewbotError, SandboxError
 from reviewbot.git.process import ENVIRONMENT
 from reviewbot.hooks.install import describe_hooks
@@ -29,6 +30,7 @@ from reviewbot.text.plain import plain
 Mark = Literal["✓", "!", "✗"]
 COLORS: Mapping[Mark, str] = {"✗": "red", "!": "yellow", "✓": "green"}  # the worst first
 MACHINE, PROJECT, PANEL = "This machine", "This project", "Language models"
+KEY_HINT = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel"
 # What runs in the sandbox to see whether the project's tests could.
 PROGRAM = "import platform, pytest; print(platform.python_version(), pytest.__version__)"
 
@@ -113,10 +115,18 @@ async def _collect() -> list[Item]:
     for is_well, text in await describe_hooks(root, os.environ) if root else ():
         step = "" if is_well else "reviewbot hook install"
         items.append(Item(PROJECT, "✓" if is_well else "!", text, step))
-    why = (
-        "the configured panel has no provider here" if settings.panel else "no panel is configured"
-    )
-    return [*items, Item(PANEL, "!", f"{why}: only executed checks decide")]
+    return [*items, *_models(settings, await read_variables(os.environ))]
+
+
+def _models(settings: Settings, variables: Mapping[str, str]) -> Iterator[Item]:
+    members, _, notes = choose_members(settings, variables, {})
+    for member in members:
+        yield Item(PANEL, "✓", f"{member.name}: {member.provider}:{member.model}")
+    for note in notes:
+        yield Item(PANEL, "!", note, note.rpartition(": ")[2].rstrip(".") if "pip" in note else "")
+    if not members:
+        text = "no language model is configured: only executed checks decide"
+        yield Item(PANEL, "!", text, KEY_HINT)
 
 
 async def _python(sandbox: Sandbox) -> Item:

@@ -7,7 +7,7 @@ from typing import get_args
 
 import click
 
-from reviewbot.cli.host import make_host, open_repository, run, show_progress
+from reviewbot.cli.host import make_host, open_repository, read_variables, run, show_progress
 from reviewbot.cli.terminal import common, is_given, let_git_go_on, say, state_option
 from reviewbot.errors import ReviewbotError
 from reviewbot.hooks.install import LeftToManager, describe_hooks, install_hooks, uninstall_hooks
@@ -81,7 +81,8 @@ async def _review(name: Hook, arguments: tuple[str, ...], folder: Path | None) -
     async with show_progress() as emit:
         with open_repository() as repository:
             state = await find_state(repository, os.environ, folder)
-            host = make_host(repository, state, os.environ, emit)
+            variables = await read_variables(os.environ)
+            host = make_host(repository, state, variables, emit)
             if name == "pre-commit":
                 return await review_commit(host, repository, state, tell)
             remote = next(iter(arguments), os.environ.get("PRE_COMMIT_REMOTE_NAME", "origin"))

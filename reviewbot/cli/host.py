@@ -17,6 +17,7 @@ from reviewbot.config.load import Layer, environment_layer, flag_layer, read_lay
 from reviewbot.errors import GitError, UsageError
 from reviewbot.events import Emit, Event, ignore
 from reviewbot.git.repository import Repository
+from reviewbot.llm.providers import VENDORS
 from reviewbot.services import Host
 from reviewbot.state import State, find_state, user_folder
 from reviewbot.text.plain import plain
@@ -53,6 +54,7 @@ def make_host(
     return Host(
         repository=repository,
         journal=state.journal(),
+        state_folder=state.folder,
         layers=read_layers(variables, flags, config),
         variables=variables,
         dismissals=state.dismissals(),
@@ -74,6 +76,30 @@ def read_layers(
     if config:  # stands above the repository's own
         layers.append(read_layer(str(config), "flags", config.read_bytes()))
     return [*layers, flag_layer(flags or {})]
+
+
+async def read_variables(
+    environment: Mapping[str, str], file: Path | None = None
+) -> dict[str, str]:
+    """The environment, and what a file adds to it.
+
+    Without one, the keys of providers in a `.env` at the top of the work tree count if git ignores
+    that file: what is committed may be by somebody else. Raises UsageError.
+    """
+    if file:
+        return read_env_file(file) | dict(environment)
+    with open_repository() as repository, suppress(GitError):
+        root = await repository.root()
+        if not (root / ".env").is_file() or not await repository.ignores(".env"):
+            return dict(environment)
+        return keys_of(read_env_file(root / ".env")) | dict(environment)
+    return dict(environment)
+
+
+def keys_of(variables: Mapping[str, str]) -> dict[str, str]:
+    """The variables that providers know."""
+    known = {name for vendor in VENDORS.values() for name in (*vendor.key_names, vendor.opt_in)}
+    return {name: variables[name] for name in known & variables.keys()}
 
 
 def read_env_file(path: Path) -> dict[str, str]:

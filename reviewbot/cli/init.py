@@ -36,7 +36,11 @@ RIGHTS = {
 }
 EXAMPLES = {"model": '"anthropic:claude-sonnet-5"', "name": "lint"}
 # What stands before the first key, and before the others, of a section that holds several.
-INDENTS = {"panel": ("  critic:\n#    ", "    "), "checks": ("  - ", "    ")}
+INDENTS = {
+    "panel": ("  critic:\n#    ", "    "),
+    "providers": ("  gpu:\n#    ", "    "),
+    "checks": ("  - ", "    "),
+}
 
 
 @click.command

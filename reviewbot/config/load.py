@@ -19,9 +19,16 @@ LayerKind = Literal["user", "repository", "environment", "flags"]  # the last co
 
 # What the file of a repository may say about a section, or key: "lower" only values below those of
 # the user file and the defaults, "operator" nothing. All else it may set.
-WHO_MAY_SET: Mapping[str, Literal["lower", "operator"]] = {"limits": "lower", "sandbox": "operator"}
+WHO_MAY_SET: Mapping[str, Literal["lower", "operator"]] = {
+    "limits": "lower",
+    **dict.fromkeys(("providers", "sandbox", "store", "tools"), "operator"),
+}
 PREFIX = "REVIEWBOT_"
-FLAGS = {"limits.seconds": "--timeout", "sandbox.kind": "--sandbox"}
+FLAGS = {
+    "limits.seconds": "--timeout",
+    "limits.cost_usd": "--max-cost-usd",
+    "sandbox.kind": "--sandbox",
+}
 
 
 class Layer(Struct, frozen=True):

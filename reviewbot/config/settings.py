@@ -9,27 +9,63 @@ from msgspec import Meta, Struct
 from reviewbot.severity import Severity, Threshold
 
 SandboxKind = Literal["auto", "bubblewrap", "container", "none"]
+Effort = Literal["auto", "low", "medium", "high"]
 # The formats that the output of a custom check may have, see checks/readers/.
 OutputFormat = Literal["gnu", "sarif", "rdjson", "junit", "tap"]
 
 
 class PanelistSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A panelist. `model` is `provider:model`; `lens` is what it pays attention to."""
+    """A panelist. `model` is `provider:model`; `lens` is what it pays attention to.
+
+    Attributes:
+        fallback: the `provider:model` that answers where the first one cannot.
+    """
 
     model: str
     lens: str = ""
+    fallback: str = ""
+
+
+class PriceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What a model costs, in US dollars for a million tokens."""
+
+    model: str
+    input: Annotated[float, Meta(ge=0, le=100_000)]
+    output: Annotated[float, Meta(ge=0, le=100_000)]
+
+
+class ProviderSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """How a provider is asked. A name that is not built in is a server that speaks like OpenAI's.
+
+    Attributes:
+        base_url: where it answers; empty for the vendor's own address.
+        key_variable: the variable that holds the key; empty for the vendor's own.
+        allow_private: allow plain http to a private address, without a key.
+        concurrency: calls at once; 0 for the provider's default.
+        requests_per_minute, tokens_per_minute: 0 for any.
+    """
+
+    base_url: str = ""
+    key_variable: str = ""
+    allow_private: bool = False
+    concurrency: Annotated[int, Meta(ge=0, le=64)] = 0
+    requests_per_minute: Annotated[int, Meta(ge=0, le=100_000)] = 0
+    tokens_per_minute: Annotated[int, Meta(ge=0, le=1_000_000_000)] = 0
+    prices: tuple[PriceSettings, ...] = ()
 
 
 class ReviewSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is reviewed and reported.
 
     Attributes:
+        effort: how much is asked; see docs/debate.md.
         fail_on: findings of this severity or above make the command exit with 1.
         min_severity: findings below it are not reported.
         ignore: gitignore patterns of files that are not reviewed.
         instructions: files with rules for reviewers, read at base.
     """
 
+    effort: Effort = "auto"
     fail_on: Threshold = "none"
     min_severity: Severity = "low"
     ignore: tuple[str, ...] = ()
@@ -78,11 +114,32 @@ class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     image: str = ""
 
 
+class StoreSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Where questions and answers are kept: `postgresql://…`, or a file in the state if empty."""
+
+    url: str = ""
+
+
+class ToolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What panelists may use besides reading the repository.
+
+    Attributes:
+        commands: programs that may run in the sandbox, each with the first of its arguments.
+        database: the address of a database that may be read, `sqlite:///…` or `postgresql://…`.
+    """
+
+    commands: tuple[str, ...] = ()
+    database: str = ""
+
+
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     panel: dict[str, PanelistSettings] = {}
     moderator: PanelistSettings | None = None
+    providers: dict[str, ProviderSettings] = {}
     review: ReviewSettings = ReviewSettings()
     checks: tuple[CheckSettings, ...] = ()
     limits: LimitSettings = LimitSettings()
     hooks: HookSettings = HookSettings()
     sandbox: SandboxSettings = SandboxSettings()
+    store: StoreSettings = StoreSettings()
+    tools: ToolSettings = ToolSettings()

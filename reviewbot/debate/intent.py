@@ -5,30 +5,19 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 
-import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
+from reviewbot.debate.answers import IntentAnswer
 from reviewbot.debate.batches import questions_about
 from reviewbot.debate.case import Case, Intention
-from reviewbot.debate.panel import MODERATOR, Absence, AnswerFormat, Panel, Question
+from reviewbot.debate.panel import MODERATOR, Absence, Panel, Question
 from reviewbot.debate.reader import citation_of, read_items
 
 
-class IntentAnswer(Struct, frozen=True, kw_only=True):
-    case: str
-    reason: str
-    intended: str | None = None
-
-
-class IntentAnswers(Struct, frozen=True):
-    judgements: list[IntentAnswer]
-
-
 async def ask_intent(
-    cases: Sequence[Case], brief: Brief, panel: Panel
+    cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel
 ) -> tuple[tuple[Case, ...], tuple[Absence, ...]]:
     """Ask everybody but the authors of the tests; a panel of one is asked as moderator.
 
@@ -45,19 +34,18 @@ async def ask_intent(
     questions: list[Question] = []
     for name in (*panel.names, MODERATOR):
         asked = [case for case in proven if _is_asked(case, name, panel)]
-        pairs = questions_about(asked, name, "intent", prompts.intent)
+        pairs = questions_about(asked, name, "intent", prompts.intent, briefs)
         questions += [question for question, _ in pairs]
     if not questions:
         return tuple(cases), ()
-    format_ = AnswerFormat(msgspec.json.schema(IntentAnswers), _read)
-    answers = await panel.ask(prompts.shared_prefix(brief), questions, format_)
+    answers = await panel.ask(questions, _read)
     given: defaultdict[str, list[Intention]] = defaultdict(list)
     for question, judgements in answers.given:
         for judgement in judgements:
             citation = citation_of(judgement.intended or "")
             intention = Intention(
                 panelist=question.panelist,
-                citation=citation if brief.states(citation) else None,
+                citation=citation if question.brief.states(citation) else None,
                 reason=judgement.reason,
             )
             given[judgement.case].append(intention)

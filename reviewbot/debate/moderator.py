@@ -4,38 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
 from msgspec.structs import replace
 
 from reviewbot.concurrency import run_all
-from reviewbot.context.brief import Brief
+from reviewbot.context.brief import Brief, brief_about
 from reviewbot.debate import prompts
+from reviewbot.debate.answers import Judgement
 from reviewbot.debate.case import Case, Stance
-from reviewbot.debate.cross_examination import CrossExaminationAnswer, Judgement
-from reviewbot.debate.panel import MODERATOR, Absence, AnswerFormat, Panel, Question
+from reviewbot.debate.panel import MODERATOR, Absence, Panel, Question
+from reviewbot.debate.plan import Plan
 from reviewbot.debate.reader import read_items
 from reviewbot.severity import RANK
 
 
 async def moderate(
-    cases: Sequence[Case], brief: Brief, panel: Panel
+    cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
 ) -> tuple[tuple[Case, ...], tuple[Absence, ...]]:
     """Ask twice, with the cases in both orders. Only a ruling that is the same twice counts."""
     contested = [case for case in cases if is_contested(case)]
-    if not contested or not panel.panelists:
+    if not contested or not panel.panelists or not plan.has_moderator:
         return tuple(cases), ()
-    format_ = AnswerFormat(msgspec.json.schema(CrossExaminationAnswer), _read)
-    prefix = prompts.shared_prefix(brief)
+    by_brief = [
+        (brief, [case for case in contested if brief_about(case.location, briefs) is brief])
+        for brief in briefs
+    ]
     forwards, backwards = await run_all(
         *(
-            panel.ask(prefix, [Question(MODERATOR, phase, prompts.ruling(ordered))], format_)
-            for phase, ordered in (("ruling", contested), ("ruling_reversed", contested[::-1]))
+            panel.ask(
+                [
+                    Question(
+                        MODERATOR,
+                        "/".join(filter(None, (phase, brief.name))),
+                        prompts.ruling(here[::step]),
+                        brief,
+                    )
+                    for brief, here in by_brief
+                    if here
+                ],
+                _read,
+            )
+            for phase, step in (("ruling", 1), ("ruling_reversed", -1))
         )
     )
     rulings = [
         {
-            judgement.case: _stance(judgement, brief)
-            for _, judgements in answers.given
+            judgement.case: _stance(judgement, question.brief)
+            for question, judgements in answers.given
             for judgement in judgements
         }
         for answers in (forwards, backwards)

@@ -16,7 +16,10 @@ from reviewbot.verdict.document import CoverageState, Finding, Review, Status
 
 Outcome = Literal["Changes requested", "Incomplete", "Nothing to review", "Reviewed", "Approved"]
 
-NO_PANEL = "No language model configured: only executed checks decide."
+NO_PANEL = (
+    "No language model configured: only executed checks decide. Set ANTHROPIC_API_KEY,"
+    " OPENAI_API_KEY or OLLAMA_HOST to add a panel."
+)
 STATUSES: dict[Status, str] = {
     "proven": "Proven",
     "agreed": "Agreed",
@@ -185,7 +188,7 @@ def other_checks(review: Review) -> list[CheckSummary]:
 
 
 def panel_line(review: Review) -> str:
-    """Who took part and what it cost: calls, tokens, seconds."""
+    """Who took part and what it cost: calls, tokens, dollars, seconds."""
     if not review.panel:
         return NO_PANEL
     models = {member.model for member in review.panel}
@@ -198,7 +201,17 @@ def panel_line(review: Review) -> str:
     calls = _numbered(call=usage.calls) or "0 calls"
     if usage.recorded_calls:
         calls += f" and {usage.recorded_calls} recorded"
-    tokens = f"{usage.input_tokens + usage.output_tokens:,} tokens"
+    total = usage.input_tokens + usage.output_tokens
+    shares = []
+    for name, count in (("cached", usage.cached_input_tokens), ("local", usage.local_tokens)):
+        if count and usage.cost_usd:
+            shares.append(f"{100 * count // total} % {name}")
+    tokens = f"{total:,} tokens{_note(*shares)}"
+    if usage.cost_usd:
+        saved = f"${usage.saved_usd:.4f} of it paid before" if usage.saved_usd else ""
+        tokens += f", ${usage.cost_usd:.4f}{_note(saved)}"
+    if usage.lost_calls:
+        tokens += f", {_numbered(call=usage.lost_calls)} without an answer"
     seconds = f"{review.seconds:.1f} s" if review.seconds < 10 else f"{review.seconds:.0f} s"
     one_model = _note(*models) if len(models) == 1 else ""
     return f"Panel: {members}{one_model}. {calls}, {tokens}, {seconds}."

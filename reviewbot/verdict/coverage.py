@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from reviewbot.checks.evidence import Evidence
 from reviewbot.git.change import Change, ChangedFile
 from reviewbot.text.files import classify, language_of
 from reviewbot.verdict.document import Coverage, CoverageState
 
+MAX_NAMES = 10
 # What to install so that a check reads files of a language.
 LINTERS = {
     **{
@@ -19,16 +20,20 @@ LINTERS = {
 }
 
 
-def coverage_of(change: Change, evidence: Evidence, readers: Sequence[str]) -> tuple[Coverage, ...]:
-    """Args: readers: panelists who answered the first pass. They see only what has lines."""
+def coverage_of(
+    change: Change, evidence: Evidence, readers: Mapping[str, tuple[str, ...]]
+) -> tuple[Coverage, ...]:
+    """Args: readers: panelists who read each file, by its path."""
     is_patch = not change.head_tree
-    return tuple(_coverage(file, evidence, tuple(readers), is_patch) for file in change.files)
+    return tuple(
+        _coverage(file, evidence, readers.get(file.path, ()), is_patch) for file in change.files
+    )
 
 
 def _coverage(
     file: ChangedFile, evidence: Evidence, readers: tuple[str, ...], is_patch: bool
 ) -> Coverage:
-    by = evidence.checks_of(file.path) + (readers if file.hunks else ())
+    by = evidence.checks_of(file.path) + readers
     scanned = evidence.scans_of(file.path)
     state: CoverageState
     if by:
@@ -44,6 +49,7 @@ def _coverage(
         by=by,
         scanned_by=scanned,
         statements=max((len(r.statements.get(file.path, ())) for r in tests), default=0),
+        read_by=readers,
         executed=max((len(r.executed.get(file.path, ())) for r in tests), default=0),
         next_step=_next_step(file, is_patch) if state in ("scanned", "not_reviewed") else "",
     )
@@ -72,7 +78,12 @@ def _next_step(file: ChangedFile, is_patch: bool) -> str:
     return f"no check reads .{suffix} files here: {hint}, or configure a model"
 
 
-def gaps_of(coverage: Sequence[Coverage]) -> Iterator[str]:
+def gaps_of(coverage: Sequence[Coverage], *, has_panel: bool) -> Iterator[str]:
+    """What was not looked at, a sentence each."""
+    unread = [entry.path for entry in coverage if entry.state == "reviewed" and not entry.read_by]
+    if has_panel and unread:
+        more = f" and {len(unread) - MAX_NAMES} more" if len(unread) > MAX_NAMES else ""
+        yield f"no panelist read {', '.join(unread[:MAX_NAMES])}{more}"
     for entry in coverage:
         if entry.state == "scanned":
             yield f"{entry.path} was only scanned for secrets and hidden text; {entry.next_step}"

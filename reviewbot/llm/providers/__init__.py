@@ -1,0 +1,139 @@
+"""The table of providers. Another one is a module and a row, or an entry point."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import re
+from collections.abc import Callable, Mapping
+
+from msgspec import Struct
+
+from reviewbot.errors import ConfigError
+from reviewbot.llm.provider import Account, Provider
+from reviewbot.plugins import plugins
+
+
+class Vendor(Struct, frozen=True, kw_only=True):
+    """Who serves models, and what is needed to ask them.
+
+    Attributes:
+        module: has a function `connect(account: Account) -> Provider`.
+        needs: the packages that it imports.
+        extra: the extra of reviewbot that installs them.
+        key_names: variables with the key, best first.
+        opt_in: the variable that says that the vendor is wanted, where there is no key.
+        base_url: where it answers, unless its SDK knows.
+        model: what is asked if one key is all that is known.
+        is_local: it runs on the user's own hardware: its calls cost nothing, and are slow.
+        concurrency: how many calls it takes at once.
+        minimum_cached: tokens of a prefix from which its prompt cache works.
+    """
+
+    module: str
+    needs: tuple[str, ...]
+    extra: str
+    key_names: tuple[str, ...] = ()
+    opt_in: str = ""
+    base_url: str = ""
+    model: str = ""
+    is_local: bool = False
+    concurrency: int = 8
+    minimum_cached: int = 1_024
+
+
+HERE = "reviewbot.llm.providers"
+VENDORS: Mapping[str, Vendor] = {
+    "anthropic": Vendor(
+        module=f"{HERE}.anthropic",
+        needs=("anthropic",),
+        extra="anthropic",
+        key_names=("ANTHROPIC_API_KEY",),
+        # The middle size of the SDK's own list (anthropic 2.11, types/model.py).
+        model="claude-sonnet-5-5",
+    ),
+    "openai": Vendor(
+        module=f"{HERE}.openai",
+        needs=("openai",),
+        extra="openai",
+        key_names=("OPENAI_API_KEY",),
+        base_url="https://api.openai.com/v1",
+        # In the SDK's own list (openai 3.52, types/shared/chat_model.py).
+        model="gpt-5.6-terra",
+    ),
+    "gemini": Vendor(
+        module=f"{HERE}.gemini",
+        needs=("google.genai",),
+        extra="gemini",
+        key_names=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
+        # The model of the examples in google-genai 3.4.
+        model="gemini-3.8-flash",
+    ),
+    "bedrock": Vendor(
+        module=f"{HERE}.bedrock",
+        needs=("boto3",),
+        extra="bedrock",
+        model="global.anthropic.claude-sonnet-5-5",
+        concurrency=4,
+    ),
+    "ollama": Vendor(
+        module=f"{HERE}.ollama",
+        needs=("httpx2",),
+        extra="ollama",
+        opt_in="OLLAMA_HOST",
+        base_url="http://127.0.0.1:11434",
+        model="qwen3-coder:30b",
+        is_local=True,
+        concurrency=1,
+    ),
+    "openrouter": Vendor(
+        module=f"{HERE}.openai",
+        needs=("openai",),
+        extra="openai",
+        key_names=("OPENROUTER_API_KEY",),
+        base_url="https://openrouter.ai/api/v1",
+        model="anthropic/claude-sonnet-5-5",
+    ),
+}
+
+
+def all_vendors() -> tuple[str, ...]:
+    """Names of those built in, then of those that other packages add."""
+    return (*VENDORS, *sorted(plugins("reviewbot.providers")))
+
+
+def find_vendor(name: str, base_url: str = "") -> Vendor:
+    """A vendor by its name; any name with an address is a server that speaks like OpenAI's.
+
+    Raises ConfigError.
+    """
+    if name in VENDORS:
+        return VENDORS[name]
+    if entry := plugins("reviewbot.providers").get(name):
+        vendor: Vendor = entry.load()
+        return vendor
+    if base_url:
+        variable = re.sub(r"[^A-Z0-9]", "_", name.upper()) + "_API_KEY"
+        return Vendor(
+            module=f"{HERE}.openai", needs=("openai",), extra="openai", key_names=(variable,)
+        )
+    message = f"no provider is called {name}"
+    known = ", ".join(all_vendors())
+    raise ConfigError(message, hint=f"use one of {known}, or set providers.{name}.base_url")
+
+
+def missing_package(vendor: Vendor) -> str:
+    """How to install what a vendor needs, or "" if it is there. Imports none of it."""
+    for name in (*vendor.needs, "sqlalchemy"):
+        top, _, rest = name.partition(".")
+        if not importlib.util.find_spec(top) or (rest and not importlib.util.find_spec(name)):
+            return f"pip install 'reviewbot[{vendor.extra}]'"
+    return ""
+
+
+def connect(name: str, vendor: Vendor, account: Account) -> Provider:
+    """Import what talks to a vendor, which takes up to two seconds. Raises ConfigError."""
+    if hint := missing_package(vendor):
+        raise ConfigError(f"{name} needs packages that are not installed", hint=hint)
+    make: Callable[[Account], Provider] = importlib.import_module(vendor.module).connect
+    return make(account)

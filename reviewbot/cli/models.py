@@ -1,0 +1,140 @@
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Mapping
+
+import click
+
+from reviewbot.cli.config import load_committed
+from reviewbot.cli.host import read_variables, run
+from reviewbot.cli.terminal import common, deliver
+from reviewbot.concurrency import run_all
+from reviewbot.config.settings import Settings
+from reviewbot.debate.choose import choose_members
+from reviewbot.debate.panel import Panelist
+from reviewbot.errors import ModelError, ReviewbotError
+from reviewbot.journal import Journal
+from reviewbot.llm.budget import Budget
+from reviewbot.llm.client import ModelClient
+from reviewbot.llm.connect import connections_to, prices_of, why_not_asked
+from reviewbot.llm.ledger import JournalLedger
+from reviewbot.llm.prices import Price, dollars
+from reviewbot.llm.provider import ModelRequest
+from reviewbot.llm.providers import all_vendors
+from reviewbot.text.plain import plain
+
+WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
+TEST_COST_USD = 0.10
+
+
+@click.group(invoke_without_command=True)
+@common
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Show which models the panel asks, or test them. Without a command, they are listed."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_)
+
+
+@command.command("list")
+@common
+def list_() -> None:
+    """List the panel with prices, and the providers that are there or missing."""
+    settings, variables = run(_load())
+    asked = _members(settings, variables)
+    lines = (
+        ["Panel"] if asked else ["No language model is configured: only executed checks decide."]
+    )
+    prices = prices_of(settings.providers)
+    connections = connections_to(
+        (member.provider for member in asked), settings.providers, variables, 0
+    )
+    for member in asked:
+        is_local = connections[member.provider].is_local
+        price = prices.find(member.provider, member.model, is_local=is_local)
+        lines.append(f"  {member.name:10} {member.provider}:{member.model}  {_price(price)}")
+    lines += ["", "Providers"]
+    for name in dict.fromkeys((*all_vendors(), *settings.providers)):
+        reason = why_not_asked(name, settings.providers, variables)
+        lines.append(f"  {name:10} {reason or 'can be asked'}")
+    deliver("\n".join(map(plain, lines)))
+
+
+@command.command
+@common
+def test() -> None:
+    """Ask each model of the panel for one word. Exit with 3 if one does not answer."""
+    settings, variables = run(_load())
+    members = {(member.provider, member.model): member for member in _members(settings, variables)}
+    if not members:
+        raise ReviewbotError("no language model is configured", hint="reviewbot doctor")
+    answers = run(_ask(list(members.values()), settings, variables))
+    deliver("\n".join(plain(line) for _, line in answers))
+    if not all(is_well for is_well, _ in answers):
+        raise SystemExit(ReviewbotError.exit_code)
+
+
+async def _ask(
+    members: list[Panelist], settings: Settings, variables: Mapping[str, str]
+) -> tuple[tuple[bool, str], ...]:
+    client = ModelClient(
+        connections_to(
+            (member.provider for member in members),
+            settings.providers,
+            variables,
+            settings.limits.seconds,
+        ),
+        JournalLedger(Journal()),
+        prices_of(settings.providers),
+        Budget(TEST_COST_USD),
+        ends_at=time.monotonic() + settings.limits.seconds,
+    )
+
+    async def ask_one(member: Panelist) -> tuple[bool, str]:
+        name = f"{member.provider}:{member.model}"
+        request = ModelRequest(
+            provider=member.provider,
+            model=member.model,
+            prefix="This is a test of the connection.",
+            question='Answer with {"word": "ready"}.',
+            schema=WORD,
+            label="test",
+            max_output_tokens=1_000,
+        )
+        started = time.monotonic()
+        try:
+            reply = await client.call(request)
+        except ModelError as error:
+            return False, f"✗ {name}: {error}{f'. {error.hint}' if error.hint else ''}"
+        cost = client.price(request).charge(request, reply.usage, reply.text)
+        seconds = time.monotonic() - started
+        speed = ""
+        if reply.usage and reply.usage.output_seconds:
+            written = reply.usage.output_tokens / reply.usage.output_seconds
+            speed = f", {written:.0f} tokens a second"
+        return True, f"✓ {name} answered after {seconds:.1f} s, {dollars(cost)}{speed}"
+
+    try:
+        await client.open()
+        return await run_all(*map(ask_one, members))
+    finally:
+        await client.close()
+
+
+async def _load() -> tuple[Settings, Mapping[str, str]]:
+    loaded, _ = await load_committed()
+    return loaded.settings, await read_variables(os.environ)
+
+
+def _members(settings: Settings, variables: Mapping[str, str]) -> list[Panelist]:
+    members, moderator, _ = choose_members(settings, variables, {})
+    return [*members, *([moderator] if moderator else [])]
+
+
+def _price(price: Price | None) -> str:
+    if price is None:
+        return "no known price, so it is not asked: set providers.NAME.prices"
+    if not price.input and not price.output:
+        return "free"
+    return f"${price.input:g} in, ${price.output:g} out a million tokens"

@@ -1,0 +1,103 @@
+"""Which providers can be asked here, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from urllib.parse import urlsplit
+
+from reviewbot.config.settings import ProviderSettings
+from reviewbot.llm.client import Connection
+from reviewbot.llm.prices import Price, Prices
+from reviewbot.llm.provider import Account
+from reviewbot.llm.providers import (
+    VENDORS,
+    Vendor,
+    all_vendors,
+    connect,
+    find_vendor,
+    missing_package,
+)
+
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
+
+
+def wanted_vendors(
+    providers: Mapping[str, ProviderSettings], variables: Mapping[str, str]
+) -> Iterator[str]:
+    """Names of the vendors for whom there is a key, best first. Their packages may be missing."""
+    for name in all_vendors():
+        vendor, settings = find_vendor(name), providers.get(name, ProviderSettings())
+        if vendor.model and (
+            key_of(vendor, settings, variables) or variables.get(vendor.opt_in) or settings.base_url
+        ):
+            yield name
+
+
+def why_not_asked(
+    name: str, providers: Mapping[str, ProviderSettings], variables: Mapping[str, str]
+) -> str:
+    """What is missing for a provider, and what to do; "" if nothing is. Raises ConfigError."""
+    settings = providers.get(name, ProviderSettings())
+    vendor = find_vendor(name, settings.base_url)
+    if hint := missing_package(vendor):
+        return f"a package is not installed: {hint}"
+    names = (settings.key_variable,) if settings.key_variable else vendor.key_names
+    if names and not settings.base_url and not key_of(vendor, settings, variables):
+        return f"{names[0]} is not set"
+    return ""
+
+
+def key_of(vendor: Vendor, settings: ProviderSettings, variables: Mapping[str, str]) -> str:
+    names = (settings.key_variable,) if settings.key_variable else vendor.key_names
+    return next((variables[name] for name in names if variables.get(name)), "")
+
+
+def connections_to(
+    models: Iterable[str],
+    providers: Mapping[str, ProviderSettings],
+    variables: Mapping[str, str],
+    seconds: float,
+) -> dict[str, Connection]:
+    """A connection for the provider of each model, by its name. Raises ConfigError."""
+    names = sorted({model.partition(":")[0] for model in models})
+    return {name: connection_to(name, providers, variables, seconds) for name in names}
+
+
+def connection_to(
+    name: str,
+    providers: Mapping[str, ProviderSettings],
+    variables: Mapping[str, str],
+    seconds: float,
+) -> Connection:
+    """How to ask a provider; nothing is imported yet. Raises ConfigError."""
+    settings = providers.get(name, ProviderSettings())
+    vendor = find_vendor(name, settings.base_url)
+    host = variables.get(vendor.opt_in, "") if vendor.opt_in else ""
+    account = Account(
+        name=name,
+        base_url=settings.base_url or host or vendor.base_url,
+        key=key_of(vendor, settings, variables),
+        variables=variables,
+        allow_private=settings.allow_private,
+        seconds=seconds,
+    )
+    is_own = name not in VENDORS and urlsplit(settings.base_url).hostname in LOOPBACK
+    is_local = vendor.is_local or is_own
+    return Connection(
+        open=lambda: connect(name, vendor, account),
+        concurrency=settings.concurrency or vendor.concurrency,
+        requests=settings.requests_per_minute or None,
+        tokens=settings.tokens_per_minute or None,
+        is_local=is_local,
+        minimum_cached=vendor.minimum_cached if not is_local else float("inf"),
+    )
+
+
+def prices_of(providers: Mapping[str, ProviderSettings]) -> Prices:
+    return Prices(
+        {
+            f"{name}:{price.model}": Price(input=price.input, output=price.output)
+            for name, settings in providers.items()
+            for price in settings.prices
+        }
+    )

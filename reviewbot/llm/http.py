@@ -1,0 +1,229 @@
+"""The HTTP client that all providers use: one origin, no redirects, bounded answers."""
+
+from __future__ import annotations
+
+import ipaddress
+import math
+import ssl
+from collections.abc import AsyncIterator, Mapping
+from email.utils import parsedate_to_datetime
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+from anyio import EndOfStream
+
+from reviewbot.errors import ConfigError
+from reviewbot.llm.provider import Account, Fault, ProviderError
+from reviewbot.text.plain import plain
+from reviewbot.text.secrets import redact
+
+MAX_BYTES = 8_000_000
+MAX_QUOTE = 200  # characters of a vendor's message
+# What SDKs add on their own says what machine this is, and nothing that a vendor needs.
+HEADERS = frozenset(
+    {
+        *("accept", "content-length", "content-type", "host", "transfer-encoding"),
+        *("anthropic-version", "anthropic-beta", "openai-beta"),
+        *("x-amz-date", "x-amz-security-token"),
+    }
+)
+KEY_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key"})
+
+# httpx2 2.16 lets failures of TLS through as the last two. UnicodeEncodeError: half a surrogate
+# pair in a prompt.
+TRANSPORT_ERRORS = (httpx2.HTTPError, httpx2.StreamError, UnicodeEncodeError, OSError, EndOfStream)
+FAULTS: Mapping[int, Fault] = {
+    401: "denied",
+    402: "spent",
+    403: "denied",
+    404: "no_model",
+    413: "too_long",
+    429: "rate_limited",
+}
+
+
+class BoundedTransport(httpx2.AsyncHTTPTransport):
+    """Talks to one origin, and reads at most MAX_BYTES of an answer, which is not compressed."""
+
+    def __init__(self, account: Account, origin: httpx2.URL) -> None:
+        # Plain http needs no certificates, and loading them takes 50 ms.
+        bare = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if origin.scheme == "http" else None
+        super().__init__(verify=bare or True, trust_env=False)
+        self._origin = (origin.scheme, origin.host, origin.port)
+        self._name, self._key = account.name, account.key
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        url = request.url
+        if (url.scheme, url.host, url.port) != self._origin:
+            message = f"a request of {self._name} to another address was stopped"
+            raise ProviderError(message, fault="invalid")
+        kept = {
+            name: value for name, value in request.headers.items() if self._may_leave(name, value)
+        }
+        request.headers = httpx2.Headers({**kept, "accept-encoding": "identity"})
+        response = await super().handle_async_request(request)
+        problem = ""
+        if 300 <= response.status_code < 400:
+            problem = "answered with a redirect, which is not followed"
+        elif response.headers.get("content-encoding", "identity").strip().lower() != "identity":
+            problem = "sent a compressed answer, which was not asked for"
+        if problem:
+            await response.aclose()
+            raise ProviderError(f"{self._name} {problem}", fault="malformed")
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        response.stream = _Bounded(self._name, response.stream)
+        return response
+
+    def _may_leave(self, name: str, value: str) -> bool:
+        """SDKs send keys of other vendors if variables such as ANTHROPIC_CUSTOM_HEADERS say so."""
+        if name in KEY_HEADERS:
+            is_own = bool(self._key) and self._key in value
+            return is_own or value.startswith("AWS4-HMAC-SHA256 ")
+        return name in HEADERS
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    def __init__(self, name: str, stream: httpx2.AsyncByteStream) -> None:
+        self._name, self._stream = name, stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        count = 0
+        async for chunk in self._stream:
+            count += len(chunk)
+            if count > MAX_BYTES:
+                message = f"the answer of {self._name} is longer than {MAX_BYTES} bytes"
+                raise ProviderError(message, fault="malformed")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
+
+
+def open_client(account: Account, base_url: str) -> httpx2.AsyncClient:
+    """A client for `base_url` alone. Raises ConfigError if the address or key must not be used."""
+    check_address(account, base_url)
+    if not (account.key.isascii() and account.key.isprintable() and " " not in account.key):
+        message = f"the key of {account.name} has a character that no key has"
+        raise ConfigError(message, hint="copy the key again, without spaces and line ends")
+    return httpx2.AsyncClient(
+        transport=BoundedTransport(account, httpx2.URL(base_url)),
+        timeout=httpx2.Timeout(account.seconds, connect=10),
+        follow_redirects=False,
+        trust_env=False,
+    )
+
+
+def check_address(account: Account, base_url: str) -> None:
+    """https, or http to this machine; to a private address only where that is allowed, keyless."""
+    place = f"providers.{account.name}.base_url"
+    try:
+        parts = urlsplit(base_url)
+        host = parts.hostname if parts.port != 0 else None
+    except ValueError:  # of the port, or of brackets
+        host = None
+    if not host or parts.scheme not in ("http", "https"):
+        hint = "write it like https://models.example.org/v1"
+        raise ConfigError(f"{place} is no address of a server", hint=hint)
+    if parts.username or parts.password or parts.query or parts.fragment:
+        raise ConfigError(f"{place} has a user, a query or a fragment", hint="leave it out")
+    if parts.scheme == "https" or host == "localhost":
+        return
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        address = None
+    if address and address.is_loopback:
+        return
+    if address and address.is_private and account.allow_private and not account.key:
+        return
+    hint = f"use https, or set providers.{account.name}.allow_private for a server without a key"
+    raise ConfigError(f"{place} is not encrypted and not on this machine", hint=hint)
+
+
+def transport_error(error: BaseException, account: Account) -> ProviderError:
+    """What an exception of the transport, or of an SDK because of one, means.
+
+    Its text is not quoted: it may have headers. Raise the result outside of `except`, because
+    exceptions of SDKs hold the request with its key.
+    """
+    name = account.name
+    cause: BaseException | None = error
+    while cause and not isinstance(cause, (ProviderError, *TRANSPORT_ERRORS)):
+        cause = cause.__cause__
+    match cause:
+        case ProviderError():
+            return ProviderError(str(cause), fault=cause.fault)
+        case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.PoolTimeout():
+            hint = f"check the network and providers.{name}.base_url"
+            return ProviderError(f"{name} cannot be reached", fault="unreachable", hint=hint)
+        case httpx2.TimeoutException() | TimeoutError():
+            message = f"{name} did not answer within {account.seconds:g} s"
+            return ProviderError(message, fault="timeout")
+        case httpx2.UnsupportedProtocol() | httpx2.LocalProtocolError() | UnicodeEncodeError():
+            message = f"the request to {name} cannot be written as HTTP"
+            return ProviderError(message, fault="invalid")
+    return ProviderError(f"{name} cut the connection before its answer ended", fault="interrupted")
+
+
+async def server_sent_data(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """The data of server-sent events, each of which has one line of it.
+
+    Lines end at line feeds alone: `aiter_lines` also splits at characters that are part of JSON.
+    """
+    rest = b""
+    async for chunk in response.aiter_bytes():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            if line.startswith(b"data:"):
+                yield line[5:]
+
+
+def fault_of(status: int) -> Fault:
+    """What an HTTP status means where the body does not say more."""
+    if status >= 500 or status in (408, 409, 424, 425):
+        return "overloaded"
+    return FAULTS.get(status, "invalid" if status >= 400 else "malformed")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """Seconds that the server asks to wait, if it says so in a number or a date."""
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            seconds = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        if math.isfinite(seconds) and seconds >= 0:
+            return seconds
+    try:
+        # By the server's own clock, because that of this machine may be wrong.
+        until, now = (
+            parsedate_to_datetime(headers.get(key, "")) for key in ("retry-after", "date")
+        )
+        return max(0.0, (until - now).total_seconds())
+    except (ValueError, TypeError):  # no date, or only one with a time zone
+        return None
+
+
+def no_answer(account: Account, fault: Fault, reason: str, **more: Any) -> ProviderError:
+    """The error of a call whose answer is none; `reason` may have the words of the vendor."""
+    message = f"{account.name} gave no usable answer: {quote(reason, account)}"
+    return ProviderError(message, fault=fault, **more)
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """Arguments of a tool as vendors take them back; empty if the model wrote something else."""
+    try:
+        value = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError):
+        value = None
+    return value if isinstance(value, dict) else {}
+
+
+def quote(text: str, account: Account) -> str:
+    """What a vendor says as a part of one of our messages: one line, short, without keys."""
+    for own in (account.key, account.base_url):
+        text = text.replace(own, "…") if own else text
+    text = plain(redact(text[: 20 * MAX_QUOTE])[0])
+    return text if len(text) <= MAX_QUOTE else f"{text[: MAX_QUOTE - 1]}…"

@@ -1,0 +1,93 @@
+"""How much one provider is asked: calls at once and per minute, and not at all while it is down."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from reviewbot.llm.policy import MOST_RETRIES, POLICIES
+from reviewbot.llm.provider import ProviderError
+
+WINDOW = 60.0  # seconds
+FAULTS_TO_OPEN = 5  # in a row: the attempts of one call, and more of another
+OPEN_SECONDS = 30.0
+
+
+class Limits:
+    """The state of one provider in a review.
+
+    Args:
+        concurrency: calls at once.
+        requests, tokens: most per minute; None for any. Tokens are those read and written.
+    """
+
+    def __init__(
+        self, concurrency: int, requests: int | None = None, tokens: int | None = None
+    ) -> None:
+        self._places = asyncio.Semaphore(concurrency)
+        self._requests = requests
+        self._tokens = tokens
+        self._turn = asyncio.Lock()  # first come, first served
+        self._booked: deque[tuple[float, int]] = deque()
+        self._closed_until = 0.0
+        self._retries = MOST_RETRIES
+        self._faults = 0
+        self._open_until = 0.0
+        self._last: ProviderError | None = None
+        self._ended: dict[str, ProviderError] = {}  # by model; "" for all
+
+    @asynccontextmanager
+    async def place(self, tokens: int) -> AsyncIterator[None]:
+        """Wait for a place for one call of about so many tokens."""
+        async with self._places:
+            async with self._turn:
+                while (wait := self._seconds_to_wait(tokens)) > 0:
+                    await asyncio.sleep(wait)
+                self._booked.append((time.monotonic(), tokens))
+            yield
+
+    def check(self, model: str) -> None:
+        """Raises ProviderError, with the fault of an earlier call, where another is pointless."""
+        ended = self._ended.get("") or self._ended.get(model)
+        if ended is None and self._last and time.monotonic() < self._open_until:
+            ended = self._last
+        if ended:
+            raise ProviderError(f"not asked again: {ended}", fault=ended.fault, hint=ended.hint)
+
+    def succeeded(self) -> None:
+        self._faults, self._open_until = 0, 0.0
+
+    def failed(self, model: str, error: ProviderError) -> None:
+        policy = POLICIES[error.fault]
+        if policy.ends != "nothing":
+            self._ended.setdefault(model if policy.ends == "model" else "", error)
+        if error.retry_after is not None:
+            until = time.monotonic() + error.retry_after
+            self._closed_until = max(self._closed_until, until)
+        self._faults = self._faults + 1 if policy.ails else 0
+        if self._faults >= FAULTS_TO_OPEN:
+            # The call after the pause is a probe: if it fails, the next pause begins.
+            self._last, self._open_until = error, time.monotonic() + OPEN_SECONDS
+
+    def may_retry(self) -> bool:
+        self._retries -= 1
+        return self._retries >= 0
+
+    def _seconds_to_wait(self, tokens: int) -> float:
+        now = time.monotonic()
+        while self._booked and self._booked[0][0] + WINDOW <= now:
+            self._booked.popleft()
+        free = self._closed_until
+        if self._requests and len(self._booked) >= self._requests:
+            free = max(free, self._booked[-self._requests][0] + WINDOW)
+        if self._tokens:
+            excess = sum(count for _, count in self._booked) + tokens - self._tokens
+            for at, count in self._booked:
+                if excess <= 0:
+                    break
+                excess -= count
+                free = max(free, at + WINDOW)
+        return free - now

@@ -1,0 +1,148 @@
+"""What calls cost. Amounts are whole nano-dollars, so that sums are exact."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reviewbot.llm.provider import ModelRequest, Usage
+
+DOLLAR = 1_000_000_000
+# prices.json: US dollars for a million tokens, with the day and the place where they were read.
+TABLE = Path(__file__).with_name("prices.json")
+# What a vendor may add to a prompt: words of its own about tools and schemas.
+UNSEEN_TOKENS = 1_000
+# Fewer tokens than one for so many bytes are a wrong count. Source code has 3 to 4 bytes a token.
+MOST_BYTES_A_TOKEN = 16
+# What may follow a model's name without making another model of it: a date, Bedrock's version.
+SNAPSHOT = re.compile(r"(?:[-@](?:\d{8}|\d{4}-\d{2}-\d{2}|latest|preview))?(?:-v\d+(?::\d+)?)?$")
+# What Bedrock puts before a model's name: a part of the world, then the maker.
+BEDROCK_PLACE = re.compile(r"^(?:(?:us|us-gov|eu|apac|jp|au|ca|global)\.)?")
+# Resellers of a model, some of Bedrock's endpoints among them, ask up to a tenth more.
+RESELLER = 1.1
+
+
+class LongPrompt(Struct, frozen=True, kw_only=True):
+    """Prices of all tokens of a call whose prompt has more than `tokens` tokens."""
+
+    tokens: int
+    input: float
+    output: float
+    cached_input: float | None = None
+    cache_write: float | None = None
+
+
+class Price(Struct, frozen=True, kw_only=True):
+    """US dollars for a million tokens. What has no price of its own costs what other input does."""
+
+    input: float
+    output: float
+    cached_input: float | None = None
+    cache_write: float | None = None
+    above: LongPrompt | None = None
+    model: str = ""
+    date: str = ""
+    source: str = ""
+
+    def cost(self, usage: Usage) -> int:
+        rate = self._rate(usage.input_tokens)
+        cached, written = usage.cached_input_tokens, usage.cache_write_tokens
+        plain = max(0, usage.input_tokens - cached - written)
+        return _nano(
+            plain * rate.input
+            + cached * _or(rate.cached_input, rate.input)
+            + written * _or(rate.cache_write, rate.input)
+            + usage.output_tokens * rate.output
+        )
+
+    def worst(self, request: ModelRequest) -> int:
+        """The most that one call can cost: no tokenizer makes more tokens of a text than bytes."""
+        tokens = size_of(request) + UNSEEN_TOKENS
+        rate = self._rate(tokens)
+        dearest = max(rate.input, _or(rate.cached_input, 0), _or(rate.cache_write, 0))
+        return _nano(tokens * dearest + request.max_output_tokens * rate.output)
+
+    def charge(self, request: ModelRequest, usage: Usage | None, text: str) -> int:
+        """What to charge for a call: the worst where the vendor's count is missing or wrong."""
+        worst = self.worst(request)
+        if usage is None:
+            return worst
+        enough = usage.input_tokens * MOST_BYTES_A_TOKEN >= size_of(request)
+        enough &= usage.output_tokens * MOST_BYTES_A_TOKEN >= len(text.encode())
+        sane = min(usage.cached_input_tokens, usage.cache_write_tokens, usage.output_tokens) >= 0
+        sane &= usage.cached_input_tokens + usage.cache_write_tokens <= usage.input_tokens
+        return min(worst, self.cost(usage)) if enough and sane else worst
+
+    def _rate(self, prompt_tokens: int) -> Price | LongPrompt:
+        return self.above if self.above and prompt_tokens > self.above.tokens else self
+
+    def times(self, factor: float) -> Price:
+        values = msgspec.to_builtins(self)
+        for part in (values, values["above"] or {}):
+            for name in ("input", "output", "cached_input", "cache_write"):
+                if part.get(name) is not None:
+                    part[name] *= factor
+        return msgspec.convert(values, Price)
+
+
+FREE = Price(input=0, output=0, source="served locally")
+
+
+class Prices:
+    """Prices by provider and model.
+
+    Args:
+        own: the user's, by "provider:model"; they win.
+    """
+
+    def __init__(self, own: Mapping[str, Price]) -> None:
+        self._own = own
+        table = msgspec.json.decode(TABLE.read_bytes(), type=tuple[Price, ...])
+        self._table = {price.model: price for price in table}
+
+    def find(self, provider: str, model: str, *, is_local: bool) -> Price | None:
+        """None if nobody knows what the model costs."""
+        name = f"{provider}:{model}"
+        if name in self._own:
+            return self._own[name]
+        if is_local:
+            return FREE
+        if found := self._named(name):
+            return found
+        maker, _, resold = model.partition("/")
+        if provider == "bedrock":
+            own = BEDROCK_PLACE.sub("", model)
+            if found := self._named(f"bedrock:{own}"):
+                return found
+            maker, _, resold = own.partition(".")
+        maker = {"google": "gemini"}.get(maker, maker)
+        found = self._named(f"{maker}:{resold}") if resold else None
+        return replace(found.times(RESELLER), model=name) if found else None
+
+    def _named(self, name: str) -> Price | None:
+        return self._table.get(name) or self._table.get(SNAPSHOT.sub("", name))
+
+
+def size_of(request: ModelRequest) -> int:
+    """Bytes of all that a model reads."""
+    told = msgspec.json.encode((request.schema, request.tools, request.turns))
+    return len(request.prefix.encode()) + len(request.question.encode()) + len(told)
+
+
+def dollars(nano: int) -> str:
+    """For people: "$0.0123"."""
+    return f"${nano / DOLLAR:.4f}"
+
+
+def _nano(price: float) -> int:
+    return math.ceil(price * 1_000)
+
+
+def _or(value: float | None, default: float) -> float:
+    return default if value is None else value

@@ -1,0 +1,266 @@
+"""Models on an Ollama server, through its own API: the compatible one has no `num_ctx`."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reviewbot.errors import ConfigError
+from reviewbot.journal import key_of
+from reviewbot.llm import http, provider
+from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
+
+TOO_LONG = ("exceeds the context length", "exceed_context_size", "exceeds the available context")
+PORTS = {"": 11434, "http": 80, "https": 443}  # as in Ollama's envconfig/config.go
+CONTEXT_STEP = 1_024
+# Prose has 4 to 5 characters a token, source code 3 to 5, Chinese fewer than 3.
+MOST_CHARACTERS_PER_TOKEN = 6
+JUDGED_FROM = 4_096  # characters; shorter prompts say too little
+
+
+class Function(Struct):
+    name: str
+    arguments: Any = None
+
+
+class Call(Struct):
+    function: Function
+    id: str = ""
+
+
+class Message(Struct):
+    content: str | None = None
+    tool_calls: tuple[Call, ...] | None = None
+
+
+class Line(Struct):
+    """A line of an answer; the last one is `done` and has the counters. Times are nanoseconds."""
+
+    error: Any = None
+    message: Message | None = None
+    done: bool = False
+    done_reason: str = ""
+    prompt_eval_count: int = 0
+    eval_count: int = 0
+    load_duration: int = 0
+    prompt_eval_duration: int = 0
+    eval_duration: int = 0
+
+
+def connect(account: Account) -> provider.Provider:
+    return Ollama(replace(account, base_url=address_of(account.base_url)))
+
+
+def address_of(host: str) -> str:
+    """Where the server answers that OLLAMA_HOST names: `host`, `:port`, `host:port` or a URL.
+
+    An address to listen on, such as 0.0.0.0, becomes one to connect to. Raises ConfigError, whose
+    message does not quote the text, since a password may stand in it.
+    """
+    scheme, _, rest = host.strip().strip("\"'").rstrip("/").rpartition("://")
+    if rest.count(":") > 1 and not rest.startswith("["):
+        rest = f"[{rest}]"
+    try:
+        parts = urlsplit(f"//{rest}")
+        port = parts.port or PORTS[scheme.lower()]
+    except (ValueError, KeyError):
+        port = 0
+    if not port or parts.username is not None or parts.query or parts.fragment:
+        hint = "write it as http://HOST:PORT"
+        raise ConfigError("OLLAMA_HOST is not the address of a server", hint=hint)
+    name = parts.hostname or "127.0.0.1"
+    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)
+    shown = f"[{name}]" if ":" in name else name
+    return f"{scheme.lower() or 'http'}://{shown}:{port}{parts.path}"
+
+
+class Ollama:
+    def __init__(self, account: Account) -> None:
+        self._account = account
+        self._http = http.open_client(account, account.base_url)
+        self._contexts: dict[str, int] = {}  # by model
+        self._without_tools: set[str] = set()
+        self._served: set[tuple[str, str]] = set()  # models and prefixes, which may be cached
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        if not request.may_call_tools or request.model in self._without_tools:
+            request = replace(request, tools=())
+        try:
+            async with asyncio.timeout(self._account.seconds):
+                return await self._chat(request, on_text)
+        except http.TRANSPORT_ERRORS as caught:
+            error = http.transport_error(caught, self._account)
+        except ProviderError as caught:
+            error = caught
+        if request.tools and "does not support tools" in str(error):
+            self._without_tools.add(request.model)
+            return await self.complete(request, on_text)
+        if error.fault == "unreachable":
+            error.hint = "start it with `ollama serve`, or set OLLAMA_HOST"
+        raise error
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _chat(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None
+    ) -> ModelReply:
+        body = self._body(request)
+        headers = {"authorization": f"Bearer {self._account.key}"} if self._account.key else {}
+        parts: list[Message] = []
+        last = Line()
+        url = f"{self._account.base_url}/api/chat"
+        async with self._http.stream("POST", url, json=body, headers=headers) as response:
+            async for text in lines_of(response):
+                try:
+                    last = msgspec.json.decode(text, type=Line)
+                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+                    last = Line(error=text.decode(errors="replace"))
+                    if response.is_success:
+                        message = f"{self._account.name} does not answer as Ollama does"
+                        raise ProviderError(message, fault="malformed") from None
+                if last.error or not response.is_success:
+                    raise self._failure(response, str(last.error), request.model)
+                part = last.message or Message()
+                parts.append(part)
+                if on_text and part.content:
+                    on_text(part.content)
+        self._check_whole(request, body, last)
+        return self._reply(request, parts, last)
+
+    def _body(self, request: ModelRequest) -> dict[str, Any]:
+        # A grammar for the answer would keep the model from calling tools.
+        question = question_of(request, with_schema=bool(request.tools))
+        messages: list[Any] = [{"role": "user", "content": f"{request.prefix}\n\n{question}"}]
+        for turn in request.turns:
+            calls = [
+                {"id": call.id, "function": {"name": call.name, "arguments": arguments_of(call)}}
+                for call in turn.calls
+            ]
+            messages.append({"role": "assistant", "content": "", "tool_calls": calls})
+            messages += [
+                {"role": "tool", "tool_name": call.name, "tool_call_id": call.id, "content": result}
+                for call, result in zip(turn.calls, turn.results, strict=True)
+            ]
+        tools = [function_of(tool) for tool in request.tools]
+        needed = len(msgspec.json.encode((messages, tools))) // 3 + request.max_output_tokens
+        context = self._contexts.get(request.model, 0)
+        if needed > context:  # another value than before makes the server load the model again
+            context = math.ceil(needed * 9 / 8 / CONTEXT_STEP) * CONTEXT_STEP
+            self._contexts[request.model] = context
+        length = {"num_ctx": context, "num_predict": request.max_output_tokens}
+        return {
+            "model": request.model,
+            "messages": messages,
+            **({"tools": tools} if tools else {"format": request.schema}),
+            # Refuse what is too long. Servers before 0.12.6 do not know this, and cut the prompt.
+            "truncate": False,
+            "shift": False,
+            "keep_alive": "10m",
+            "options": {**length, "temperature": 0, "seed": 0},
+        }
+
+    def _check_whole(self, request: ModelRequest, body: dict[str, Any], last: Line) -> None:
+        """Raises ProviderError if the counters say that a part of the prompt was not read.
+
+        0.12.5 cut it to exactly `num_ctx`; 0.12.6 let a long answer push its beginning out. Of a
+        prefix that is cached, only what is new may be counted.
+        """
+        size = len(msgspec.json.encode((body["messages"], body.get("tools"))).decode())
+        context, read = body["options"]["num_ctx"], last.prompt_eval_count
+        served = (request.model, key_of(request.prefix))
+        pushed_out = last.done_reason == "stop" and read + last.eval_count > context
+        few = size >= JUDGED_FROM and 0 < read * MOST_CHARACTERS_PER_TOKEN < size
+        if read >= context or pushed_out or (few and served not in self._served):
+            message = f"{self._account.name} read only {read} tokens of {size} characters"
+            raise ProviderError(message, fault="too_long", usage=usage_of(last))
+        self._served.add(served)
+
+    def _reply(self, request: ModelRequest, parts: list[Message], last: Line) -> ModelReply:
+        name, usage = self._account.name, usage_of(last)
+        text = "".join(part.content or "" for part in parts)
+        calls = tuple(
+            ToolCall(
+                id=call.id or f"call_{len(request.turns)}_{number}",
+                name=call.function.name,
+                arguments=msgspec.json.encode(call.function.arguments or {}).decode(),
+            )
+            for number, call in enumerate(call for part in parts for call in part.tool_calls or ())
+        )
+        if not parts or not last.done:
+            fault: provider.Fault = "interrupted" if parts else "malformed"
+            raise ProviderError(f"the answer of {name} has no end", fault=fault)
+        if last.done_reason == "length":
+            message = f"the answer is longer than {request.max_output_tokens} tokens"
+            raise ProviderError(message, fault="truncated", usage=usage)
+        if last.done_reason != "stop" or not (calls or text.strip()):
+            raise ProviderError(f"{name} gave no answer", fault="malformed", usage=usage)
+        return ModelReply(text=text, calls=calls, usage=usage)
+
+    def _failure(self, response: httpx2.Response, text: str, model: str) -> ProviderError:
+        status, hint = response.status_code, None
+        fault = http.fault_of(status) if status >= 400 else "overloaded"
+        if any(words in text for words in TOO_LONG):
+            fault = "too_long"
+        elif status == 404 and "model" in text:
+            hint = f"ollama pull {model}"
+        elif status == 404:
+            fault, hint = "invalid", "check OLLAMA_HOST: another server answers there"
+        elif "system memory" in text:
+            fault, hint = "no_model", "use a smaller model"
+        message = f"{self._account.name} answered {status}: {http.quote(text, self._account)}"
+        wait = http.retry_after(response.headers)
+        return ProviderError(message, fault=fault, retry_after=wait, hint=hint)
+
+
+def usage_of(last: Line) -> Usage | None:
+    if not last.eval_count:
+        return None
+    return Usage(
+        input_tokens=last.prompt_eval_count,
+        output_tokens=last.eval_count,
+        load_seconds=last.load_duration / 1e9,
+        input_seconds=last.prompt_eval_duration / 1e9,
+        output_seconds=last.eval_duration / 1e9,
+    )
+
+
+async def lines_of(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """Lines that a line feed ends; httpx2's own also end at U+2028, which JSON may contain."""
+    rest = b""
+    async for chunk in response.aiter_bytes():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in filter(bytes.strip, lines):
+            yield line
+    if rest.strip():
+        yield rest
+
+
+def question_of(request: ModelRequest, *, with_schema: bool) -> str:
+    """The question; with the schema of the answer where the vendor does not enforce it."""
+    if not with_schema:
+        return request.question
+    schema = msgspec.json.encode(request.schema).decode()
+    return f"{request.question}\n\nAnswer with JSON that matches this JSON Schema:\n{schema}"
+
+
+def function_of(tool: provider.Tool) -> dict[str, Any]:
+    return {"type": "function", "function": msgspec.to_builtins(tool)}
+
+
+def arguments_of(call: ToolCall) -> dict[str, Any]:
+    """The arguments of a call; none if the model did not write an object."""
+    try:
+        return msgspec.json.decode(call.arguments, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError):
+        return {}

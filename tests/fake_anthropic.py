@@ -1,0 +1,171 @@
+"""Answers of Anthropic's Messages API, and its documented faults."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tests.vendor_server import Received, Sent, json_answer
+
+STREAM = {"content-type": "text/event-stream; charset=utf-8"}
+UNSUPPORTED = "minLength|maxLength|pattern|minimum|maximum|maxItems|default"
+
+
+def answer(
+    text: str = "",
+    *,
+    calls: Sequence[tuple[str, str, str]] = (),
+    thinking: str = "",
+    stop: str = "",
+    input_tokens: int = 10,
+    cached: int = 0,
+    written: int = 0,
+    output_tokens: int = 5,
+    pause: float = 0,
+) -> Sent:
+    """A stream of events.
+
+    Args:
+        calls: of tools, as (id, name, arguments as JSON).
+        input_tokens: those that are not cached, as the API counts them.
+    """
+    usage = {
+        "input_tokens": input_tokens,
+        "cache_creation_input_tokens": written,
+        "cache_read_input_tokens": cached,
+        "output_tokens": 1,
+    }
+    message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-fake"}
+    message |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
+    sent = [_event("message_start", message=message), _event("ping")]
+    blocks: list[tuple[dict[str, Any], dict[str, str]]] = []
+    if thinking:
+        deltas = {"thinking": thinking, "signature": "signed=="}
+        blocks.append(({"type": "thinking", "thinking": "", "signature": ""}, deltas))
+    if text or calls:  # before calls there may be an empty text
+        blocks.append(({"type": "text", "text": "", "citations": None}, {"text": text}))
+    for id_, name, arguments in calls:
+        block = {"type": "tool_use", "id": id_, "name": name, "input": {}}
+        blocks.append((block, {"partial_json": arguments}))
+    for index, (block, deltas) in enumerate(blocks):
+        sent.append(_event("content_block_start", index=index, content_block=block))
+        for field, value in deltas.items():
+            kind = "input_json_delta" if field == "partial_json" else f"{field}_delta"
+            middle = len(value) // 2
+            for piece in filter(None, (value[:middle], value[middle:])):
+                delta = {"type": kind, field: piece}
+                sent.append(_event("content_block_delta", index=index, delta=delta))
+        sent.append(_event("content_block_stop", index=index))
+    end = {"stop_reason": stop or ("tool_use" if calls else "end_turn"), "stop_sequence": None}
+    last = {**usage, "input_tokens": None, "output_tokens": output_tokens}
+    sent += [_event("message_delta", delta=end, usage=last), _event("message_stop")]
+    return Sent(headers=STREAM, chunks=tuple(sent), pause=pause)
+
+
+def error(
+    status: int, kind: str, message: str, *, code: str = "", headers: Mapping[str, str] = {}
+) -> Sent:
+    details = {"details": {"error_code": code}} if code else {}
+    body = {"type": "error", "error": {"type": kind, "message": message, **details}}
+    sent = {"content-type": "application/json", "request-id": "req_1", **headers}
+    return json_answer({**body, "request_id": "req_1"}, status, headers=sent)
+
+
+def error_in_stream(kind: str, message: str) -> Sent:
+    begun = answer("half of it").chunks[:4]
+    failed = _event("error", error={"type": kind, "message": message})
+    return Sent(headers=STREAM, chunks=(*begun, failed))
+
+
+def strict(*answers: Sent) -> Callable[[Received], Sent]:
+    """Answers in this order, but refuses what the API refuses."""
+    left = iter(answers)
+
+    def script(received: Received) -> Sent:
+        if complaint := _complaint(received.body):
+            return error(400, "invalid_request_error", complaint)
+        return next(left)
+
+    return script
+
+
+def _complaint(body: Mapping[str, Any]) -> str:
+    schema = json.dumps(body["output_config"]["format"]["schema"])
+    if schema.count('"object"') != schema.count('"additionalProperties": false'):
+        return "output_config.format.schema: additionalProperties must be set to false"
+    if found := re.search(f'"({UNSUPPORTED})":', schema):
+        return f"output_config.format.schema: {found[1]} is not supported"
+    if "temperature" in body:
+        return "temperature: Extra inputs are not permitted"
+    tools = {tool["name"] for tool in body.get("tools", ())}
+    messages = body["messages"]
+    blocks = [block for message in messages for block in message["content"]]
+    if any(block.get("text") == "" for block in blocks):
+        return "messages: text content blocks must be non-empty"
+    if sum("cache_control" in block for block in blocks) > 4:
+        return "A maximum of 4 blocks with cache_control may be provided."
+    for said, got in zip(messages[1::2], messages[2::2], strict=True):
+        used = [block["id"] for block in said["content"] if block["type"] == "tool_use"]
+        if not tools or used != [block["tool_use_id"] for block in got["content"]]:
+            return "messages: `tool_use` ids were found without `tool_result` blocks or tools"
+    return ""
+
+
+def _event(type_: str, **fields: Any) -> bytes:
+    return f"event: {type_}\ndata: {json.dumps({'type': type_, **fields})}\n\n".encode()
+
+
+def _stream(*chunks: bytes, cut: bool = False) -> Sent:
+    return Sent(headers=STREAM, chunks=chunks, cut=cut)
+
+
+LIMIT = "This request would exceed your organization's rate limit of 40,000 input tokens."
+SPENT = "This organization has reached its enforced spend limit."
+CREDIT = "Your credit balance is too low to access the Anthropic API."
+LONG = "prompt is too long: 208310 tokens > 200000 maximum"
+INVALID = "max_tokens: Input should be greater than or equal to 0"
+SPENT_CODE = "enforced_spend_limit_reached"
+WAIT, WAIT_MS = {"retry-after": "17"}, {"retry-after-ms": "1500"}
+HTML = {"content-type": "text/html"}
+TEXT = answer("half of it").chunks
+# Named by the fault of a ProviderError and the kind of failure.
+FAULTS: dict[str, Sent] = {
+    "overloaded: L1": error(529, "overloaded_error", "Overloaded"),
+    "rate_limited: L2": error(429, "rate_limit_error", LIMIT, headers=WAIT),
+    "spent: L3": error(429, "rate_limit_error", SPENT, code=SPENT_CODE),
+    "too_long: L4 prompt": error(400, "invalid_request_error", LONG),
+    "spent: L4 credit": error(400, "invalid_request_error", CREDIT),
+    "invalid: L4": error(400, "invalid_request_error", INVALID),
+    "denied: L4 401": error(401, "authentication_error", "invalid x-api-key"),
+    "spent: L4 402": error(402, "billing_error", "There is an issue with your payment."),
+    "denied: L4 403": error(403, "permission_error", "Your API key has no permission."),
+    "no_model: L4 404": error(404, "not_found_error", "model: claude-retired-1"),
+    "too_long: L4 413": Sent(status=413, headers=HTML, chunks=(b"<html>413</html>",)),
+    "overloaded: L4 500": error(500, "api_error", "Internal server error"),
+    "overloaded: L4 503": error(503, "api_error", "Service unavailable", headers=WAIT_MS),
+    "overloaded: L4 504": error(504, "timeout_error", "Request timed out"),
+    "truncated: L5 max_tokens": answer("half of", stop="max_tokens"),
+    "truncated: L5 window": answer("half of", stop="model_context_window_exceeded"),
+    "refused: L5": answer(stop="refusal"),
+    "malformed: L5 pause_turn": answer("half of", stop="pause_turn"),
+    "malformed: L5 no tool": answer("text", stop="tool_use"),
+    "malformed: L5 nothing": answer(),
+    "overloaded: L6 event": error_in_stream("overloaded_error", "Overloaded"),
+    "rate_limited: L6 event": error_in_stream("rate_limit_error", LIMIT),
+    "interrupted: L6 cut": _stream(*TEXT[:4], cut=True),
+    "interrupted: L6 cut in JSON": _stream(TEXT[0][:-40], cut=True),
+    "interrupted: L6 no message_stop": _stream(*TEXT[:-1]),
+    "interrupted: L6 open block": _stream(*(c for c in TEXT if b"_block_stop" not in c)),
+    "malformed: L14 HTML page": Sent(headers=HTML, chunks=(b"<html>Log in</html>",)),
+    "malformed: L14 other JSON": json_answer({"choices": []}),
+    "malformed: L14 no JSON": _stream(b"event: ping\ndata: {{\n\n"),
+    "malformed: L14 no UTF-8": _stream(b'data: "\xff"\n\n'),
+    "malformed: L14 deep": _stream(b"data: " + b"[" * 100_000 + b"\n\n"),
+    "malformed: L14 index": _stream(_event("content_block_start", index="x", content_block=7)),
+    "malformed: L14 usage": _stream(*(c.replace(b": 5}", b': "5"}') for c in TEXT)),
+    "malformed: L14 gzip": Sent(headers={**STREAM, "content-encoding": "gzip"}, chunks=(b"x",)),
+    "malformed: L14 endless": _stream(*(b": \n" * 300_000,) * 12),
+    "malformed: L14 redirect": Sent(status=307, headers={"location": "http://127.0.0.1:9/"}),
+}

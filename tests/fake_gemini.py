@@ -1,0 +1,108 @@
+"""Answers of Gemini, as events of a stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from tests.vendor_server import Sent, json_answer
+
+EVENTS = {"content-type": "text/event-stream"}
+HTML = b"<!doctype html><html><body><h1>Sign in to this network</h1></body></html>"
+SIGNATURE = "c2lnbmF0dXJl"
+
+
+def answer(
+    text: str = "",
+    *,
+    thought: str = "",
+    calls: Sequence[tuple[str, Any]] = (),
+    input_tokens: int = 100,
+    cached: int = 0,
+    output_tokens: int = 10,
+    thought_tokens: int = 0,
+    finish: str = "STOP",
+    pause: float = 0,
+) -> Sent:
+    """A text in two pieces, or calls of tools as (name, arguments); the first one is signed."""
+    half = len(text) // 2
+    parts: list[dict[str, Any]] = [{"text": thought, "thought": True}] if thought else []
+    parts += [{"text": piece} for piece in (text[:half], text[half:]) if piece]
+    parts += [{"functionCall": {"name": name, "args": arguments}} for name, arguments in calls]
+    if calls:
+        parts[-len(calls)]["thoughtSignature"] = SIGNATURE
+    usage = {
+        "promptTokenCount": input_tokens,
+        "cachedContentTokenCount": cached,
+        "candidatesTokenCount": output_tokens,
+        "thoughtsTokenCount": thought_tokens,
+        "totalTokenCount": input_tokens + output_tokens + thought_tokens,
+    }
+    contents = [{"content": {"role": "model", "parts": [part]}, "index": 0} for part in parts]
+    last = {"candidates": [{"finishReason": finish, "index": 0}], "usageMetadata": usage}
+    return events(*({"candidates": [content]} for content in contents), last, pause=pause)
+
+
+def events(*documents: Any, pause: float = 0) -> Sent:
+    chunks = tuple(b"data: %b\r\n\r\n" % json.dumps(each).encode() for each in documents)
+    return Sent(headers=EVENTS, chunks=chunks, pause=pause)
+
+
+def error(status: int, message: str, name: str = "", details: Sequence[Any] = ()) -> Any:
+    return {"error": {"code": status, "message": message, "status": name, "details": details}}
+
+
+def quota(span: str, *more: Any) -> Any:
+    violation = {"quotaId": f"GenerateRequests{span}PerProjectPerModel-FreeTier"}
+    return error(429, PLAN, "RESOURCE_EXHAUSTED", [{"violations": [violation]}, *more])
+
+
+PLAN = "You exceeded your current quota, please check your plan and billing details."
+BUSY = error(503, "The model is overloaded. Please try again later.", "UNAVAILABLE")
+RETRY = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "7.5s"}
+LENGTH = "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576)."
+
+# Faults by name, each with the fault of the ProviderError that follows from it.
+FAULTS: dict[str, Sent] = {
+    "L12 object: overloaded": json_answer(BUSY, 503),
+    "L12 list: overloaded": json_answer([BUSY], 503),
+    "L12 nested: overloaded": json_answer(error(503, json.dumps(BUSY)), 503),
+    "L12 event: overloaded": events({"candidates": []}, BUSY),
+    "L12 a minute: rate_limited": json_answer(quota("PerMinute", RETRY), 429),
+    "L12 a day: spent": json_answer(quota("PerDay", RETRY), 429),
+    "L12 none: spent": json_answer(
+        error(429, "Quota exceeded for metric: free_tier, limit: 0"), 429
+    ),
+    "L12 plan: rate_limited": json_answer(error(429, PLAN), 429),
+    "L13 blocked: refused": events({"promptFeedback": {"blockReason": "SAFETY"}}),
+    "L14 HTML: malformed": Sent(headers={"content-type": "text/html"}, chunks=(HTML,)),
+    "L14 no candidates: malformed": events({"candidates": []}),
+    "L14 cut: interrupted": replace(answer("{}"), chunks=answer("{}").chunks[:1], cut=True),
+    "L14 no end: interrupted": replace(answer("{}"), chunks=answer("{}").chunks[:1]),
+    "nothing: malformed": Sent(),
+    "list: malformed": json_answer([1]),
+    "empty: malformed": answer(""),
+    "only thoughts: malformed": answer(thought="Hm."),
+    "too long: too_long": json_answer(error(400, LENGTH, "INVALID_ARGUMENT"), 400),
+    "payload: too_long": json_answer(
+        error(400, "Request payload size exceeds the limit: 1 bytes."), 400
+    ),
+    "bad request: invalid": json_answer(error(400, "Request contains an invalid argument."), 400),
+    "bad key: denied": json_answer(
+        error(400, "API key not valid. Please pass a valid API key."), 400
+    ),
+    "location: denied": json_answer(
+        error(400, "User location is not supported for the API use"), 400
+    ),
+    "forbidden: denied": json_answer(error(403, "The caller does not have permission"), 403),
+    "no model: no_model": json_answer(error(404, "models/gemini-retired is not found"), 404),
+    "internal: overloaded": json_answer(error(500, "An internal error has occurred."), 500),
+    "bad gateway: overloaded": Sent(
+        status=502, headers={"content-type": "text/html"}, chunks=(HTML,)
+    ),
+    "odd: overloaded": json_answer({"error": "text"}, 500),
+    "odder: overloaded": json_answer([[{"error": {"message": 7}}]], 503),
+}

@@ -1,0 +1,133 @@
+"""Answers of a server with OpenAI's chat completions, as events of a stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from tests.vendor_server import Sent, json_answer
+
+HTML = b"<!doctype html><html><body><h1>Sign in to this network</h1></body></html>"
+EVENTS = {"content-type": "text/event-stream; charset=utf-8"}
+
+
+def answer(
+    text: str = "",
+    *,
+    calls: Sequence[tuple[str, Any]] = (),
+    input_tokens: int = 100,
+    cached: int = 0,
+    output_tokens: int = 10,
+    finish: str = "",
+    pause: float = 0,
+) -> Sent:
+    """A text in two pieces, or calls of tools as (name, arguments), with what was counted."""
+    half = len(text) // 2
+    deltas: list[dict[str, Any]] = [{"role": "assistant", "content": "", "refusal": None}]
+    deltas += [{"content": piece} for piece in (text[:half], text[half:]) if piece]
+    for index, (name, arguments) in enumerate(calls):
+        call = {"index": index, "id": f"call_{index}", "type": "function"}
+        deltas.append({"tool_calls": [{**call, "function": {"name": name, "arguments": ""}}]})
+        part = {"index": index, "function": {"arguments": json.dumps(arguments)}}
+        deltas.append({"tool_calls": [part]})
+    usage = {
+        "prompt_tokens": input_tokens,
+        "completion_tokens": output_tokens,
+        "total_tokens": input_tokens + output_tokens,
+        "prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0},
+    }
+    finish = finish or ("tool_calls" if calls else "stop")
+    return events(
+        *({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas),
+        {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]},
+        {"choices": [], "usage": usage},
+        pause=pause,
+    )
+
+
+def events(*documents: Any, pause: float = 0) -> Sent:
+    frame = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "fake"}
+    chunks = [b"data: %b\n\n" % json.dumps({**frame, **each}).encode() for each in documents]
+    return Sent(headers=EVENTS, chunks=(*chunks, b"data: [DONE]\n\n"), pause=pause)
+
+
+def whole(message: Any, finish: str | None = "stop", **more: Any) -> Sent:
+    """What a server answers that does not stream."""
+    choice = {"index": 0, "message": message, "finish_reason": finish}
+    return json_answer({"object": "chat.completion", "choices": [choice], **more})
+
+
+def error(status: int, message: str, *, kind: str = "", code: str | None = None) -> Sent:
+    kind = kind or "invalid_request_error"
+    return json_answer({"error": {"message": message, "type": kind, "code": code}}, status)
+
+
+LENGTH = (
+    "This model's maximum context length is 8192 tokens. However, your messages resulted in 8227 "
+    "tokens. Please reduce the length of the messages."
+)
+QUOTA = "You exceeded your current quota, please check your plan and billing details."
+
+# Faults by name, each with the fault of the ProviderError that follows from it.
+FAULTS: dict[str, Sent] = {
+    "L7 too long: too_long": error(400, LENGTH, code="context_length_exceeded"),
+    "L8 rate limit: rate_limited": replace(
+        error(429, "Rate limit reached", kind="tokens", code="rate_limit_exceeded"),
+        headers={"content-type": "application/json", "retry-after": "7"},
+    ),
+    "L8 slow down: rate_limited": error(429, "Slow down", code="slow_down"),
+    "L8 overloaded: overloaded": error(503, "Overloaded", code="server_is_overloaded"),
+    "L9 quota: spent": error(429, QUOTA, code="insufficient_quota"),
+    "L9 usage limit: spent": error(429, "Limit", code="organization_usage_limit_exceeded"),
+    "L9 balance: spent": error(429, "No.", kind="x", code="credit_balance_exhausted"),
+    "L9 organization: spent": error(429, "Limit", code="organization_spend_limit_exceeded"),
+    "L9 project: spent": error(429, "Limit", code="project_spend_limit_exceeded"),
+    "L10 length: truncated": answer('{"claims": [', finish="length"),
+    "L10 content filter: refused": answer("{}", finish="content_filter"),
+    "L10 refusal: refused": events(
+        {"choices": [{"delta": {"refusal": "No."}, "finish_reason": "stop"}]}
+    ),
+    "L10 function call: malformed": answer("{}", finish="function_call"),
+    "L14 no choices: malformed": json_answer({"choices": []}),
+    "L14 null: malformed": whole({"content": None}),
+    "L14 HTML: malformed": Sent(headers={"content-type": "text/html"}, chunks=(HTML,)),
+    "not UTF-8: malformed": Sent(chunks=(b'data: {"x": "\xff"}\n\n',)),
+    "L14 cut: interrupted": replace(
+        answer('{"claims": []}'), chunks=answer("{}").chunks[:2], cut=True
+    ),
+    "L14 no end: interrupted": events({"choices": [{"delta": {"content": "{}"}}]}),
+    "empty: malformed": answer(""),
+    "bad request: invalid": error(400, "messages: field required"),
+    "denied: denied": error(401, "Incorrect API key provided.", code="invalid_api_key"),
+    "forbidden: denied": error(403, "Country, region, or territory not supported"),
+    "billing: spent": error(402, "Insufficient credits"),
+    "no model: no_model": error(404, "The model does not exist", code="model_not_found"),
+    "no path: no_model": Sent(status=404, headers={"content-type": "text/html"}, chunks=(HTML,)),
+    "internal: overloaded": error(500, "The server had an error", kind="server_error"),
+    "bad gateway: overloaded": Sent(
+        status=502, headers={"content-type": "text/html"}, chunks=(HTML,)
+    ),
+    "error in 200: rate_limited": json_answer(
+        {"error": {"message": "Rate limit exceeded", "code": 429}}
+    ),
+    "error event: overloaded": events(
+        {"choices": [{"delta": {"content": "{"}}]}, {"error": {"message": "gone", "code": 502}}
+    ),
+    "error choice: overloaded": whole(
+        {}, "error", choices=[{"error": {"message": "x", "code": 503}}]
+    ),
+    "vLLM too long: too_long": json_answer(
+        {"object": "error", "message": LENGTH, "code": 400}, 400
+    ),
+    "too many a minute: too_long": error(
+        429, "Request too large for x on tokens per min (TPM)", code="rate_limit_exceeded"
+    ),
+    "OpenRouter moderation: refused": error(403, "Your chosen model requires moderation and"),
+    "FastAPI: invalid": json_answer(
+        {"detail": [{"loc": ["body", "messages"], "msg": "required"}]}, 422
+    ),
+    "text: overloaded": json_answer({"error": "llama runner process has terminated"}, 500),
+}

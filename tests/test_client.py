@@ -1,0 +1,308 @@
+"""Calls: what is retried, what is paid, what is asked instead."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from reviewbot.errors import BudgetExceeded, ModelError
+from reviewbot.journal import Journal
+from reviewbot.llm.budget import Budget
+from reviewbot.llm.client import Connection, ModelClient
+from reviewbot.llm.ledger import JournalLedger
+from reviewbot.llm.policy import POLICIES, pause_before_next
+from reviewbot.llm.prices import DOLLAR, Price, Prices
+from reviewbot.llm.provider import Account, ModelRequest, ProviderError, Usage
+from reviewbot.llm.providers import connect, find_vendor
+from tests import fake_openai
+from tests.vendor_server import Received, Sent, VendorServer
+
+PRICE = Price(input=2, output=10)
+REQUEST = ModelRequest(
+    provider="one",
+    model="big",
+    prefix="The change.",
+    question="What is wrong?",
+    schema={"type": "object", "properties": {"claims": {"type": "array"}}},
+    label="critic/first_pass",
+)
+ANSWER = '{"claims": []}'
+CUT = replace(fake_openai.answer(ANSWER), chunks=fake_openai.answer(ANSWER).chunks[:2], cut=True)
+FAULTS = {
+    "overloaded": fake_openai.error(503, "Overloaded", code="server_is_overloaded"),
+    "cut": CUT,
+    "HTML": Sent(headers={"content-type": "text/html"}, chunks=(b"<html></html>",)),
+    "bad request": fake_openai.error(400, "messages: field required"),
+    "denied": fake_openai.error(401, "Incorrect API key provided.", code="invalid_api_key"),
+    "no quota": fake_openai.error(429, "Quota exceeded", code="insufficient_quota"),
+    "no model": fake_openai.error(404, "The model does not exist", code="model_not_found"),
+    "busy": fake_openai.error(429, "Rate limit reached", code="rate_limit_exceeded"),
+}
+
+
+@asynccontextmanager
+async def open_client(
+    servers: dict[str, VendorServer], journal: Journal, cap: float = 1.0, **more: Any
+) -> AsyncIterator[ModelClient]:
+    """A client of compatible servers, by the names of their providers."""
+
+    def connection(name: str) -> Connection:
+        account = Account(name=name, base_url=f"{servers[name].url}/v1", key="secret", seconds=20)
+        vendor = find_vendor(name, account.base_url)
+        return Connection(open=lambda: connect(name, vendor, account), **more)
+
+    client = ModelClient(
+        {name: connection(name) for name in servers},
+        JournalLedger(journal),
+        Prices({f"{name}:big": PRICE for name in servers}),
+        Budget(cap),
+    )
+    try:
+        yield client
+    finally:
+        await client.close()
+
+
+def ask(
+    script: Callable[[Received], Sent] | Sequence[Sent],
+    times: int = 1,
+    cap: float = 1.0,
+    **more: Any,
+) -> tuple[list[Any], VendorServer, ModelClient]:
+    """Ask a server so many different questions, one after another."""
+
+    async def run() -> tuple[list[Any], ModelClient]:
+        outcomes: list[Any] = []
+        async with open_client({"one": server}, Journal(), cap, **more) as client:
+            for number in range(times):
+                try:
+                    reply = await client.call(replace(REQUEST, question=f"Question {number}"))
+                    outcomes.append(reply.text)
+                except ModelError as error:
+                    outcomes.append(error)
+        return outcomes, client
+
+    server = VendorServer(script)
+    with server.running():
+        outcomes, client = asyncio.run(run())
+    return outcomes, server, client
+
+
+@pytest.mark.parametrize(
+    ("fault", "requests"),
+    [("overloaded", 3), ("cut", 2), ("HTML", 2), ("bad request", 1), ("denied", 1)],
+)
+def test_a_fault_is_tried_again_as_often_as_its_policy_says(fault: str, requests: int) -> None:
+    outcomes, server, _ = ask(lambda _: FAULTS[fault])
+    assert isinstance(outcomes[0], ProviderError)
+    assert len(server.received) == requests == POLICIES[outcomes[0].fault].attempts
+
+
+def test_an_answer_after_faults_counts_and_what_may_have_been_charged_is_said() -> None:
+    faults = [FAULTS[name] for name in ("cut", "overloaded")]
+    outcomes, _, client = ask([faults[1], faults[0], fake_openai.answer(ANSWER)])
+    assert isinstance(outcomes[0], ProviderError)  # an answer that broke off is asked for twice
+    outcomes, _, client = ask([faults[0], fake_openai.answer(ANSWER)])
+    assert outcomes == [ANSWER]
+    assert client.totals.calls == client.totals.lost_calls == 1
+    assert client.totals.cost_usd > PRICE.worst(REQUEST) / DOLLAR
+
+
+def test_a_provider_without_money_or_with_a_wrong_key_is_not_asked_again() -> None:
+    for name in ("no quota", "denied"):
+        outcomes, server, _ = ask(lambda _, name=name: FAULTS[name], times=3)  # type: ignore[misc]
+        assert len(server.received) == 1
+        assert "not asked again" in str(outcomes[2])
+
+
+def test_a_provider_that_is_down_is_left_alone_after_five_faults() -> None:
+    _, server, _ = ask(lambda _: FAULTS["overloaded"], times=5)
+    assert len(server.received) == 5
+
+
+def test_all_calls_wait_as_long_as_the_vendor_asks() -> None:
+    later = {"content-type": "application/json", "retry-after": "0.4"}
+    busy = replace(FAULTS["busy"], headers=later)
+    outcomes, server, _ = ask([busy, fake_openai.answer(ANSWER)])
+    assert outcomes == [ANSWER]
+    assert server.received[1].at - server.received[0].at >= 0.4
+
+
+def test_a_minute_has_no_more_requests_and_tokens_than_allowed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("reviewbot.llm.limits.WINDOW", 0.5)
+    for limit in ({"requests": 2}, {"tokens": 8_100}):
+        _, server, _ = ask(lambda _: fake_openai.answer(ANSWER), times=4, **limit)
+        at = [received.at for received in server.received]
+        assert at[2] - at[0] >= 0.45
+        assert at[3] - at[1] >= 0.45
+
+
+def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model() -> None:
+    async def run() -> tuple[list[str], list[str]]:
+        async with open_client({"one": one, "two": two}, journal) as client:
+            reply = await client.call(REQUEST, ("two", "big"))
+            return [reply.text], client.notes
+
+    journal = Journal()
+    one = VendorServer(lambda _: FAULTS["no model"])
+    two = VendorServer(lambda _: fake_openai.answer(ANSWER))
+    with one.running(), two.running():
+        texts, notes = asyncio.run(run())
+        assert texts == [ANSWER]
+        assert notes[0].startswith("critic/first_pass: two:big answered, because one:big did not")
+        asyncio.run(run())
+    assert len(two.received) == 1
+
+
+def test_a_recorded_reply_is_not_asked_for_again() -> None:
+    async def run() -> ModelClient:
+        async with open_client({"one": server}, journal) as client:
+            assert (await client.call(REQUEST)).text == ANSWER
+            return client
+
+    journal = Journal()
+    server = VendorServer(lambda _: fake_openai.answer(ANSWER))
+    with server.running():
+        asyncio.run(run())
+        totals = asyncio.run(run()).totals
+    assert len(server.received) == 1
+    assert (totals.calls, totals.recorded_calls) == (0, 1)
+
+
+def test_a_model_without_a_price_is_refused() -> None:
+    async def run() -> None:
+        async with open_client({"one": server}, Journal()) as client:
+            with pytest.raises(ModelError, match="nobody knows what one:other costs"):
+                await client.call(replace(REQUEST, model="other"))
+
+    server = VendorServer([])
+    with server.running():
+        asyncio.run(run())
+    assert not server.received
+
+
+@pytest.mark.parametrize("told", [(0, 0), (10**12, 10**12), (-5, 3), (100, 10)])
+def test_no_count_of_a_server_exceeds_the_cap(told: tuple[int, int]) -> None:
+    cap = 3.5 * PRICE.worst(REQUEST) / DOLLAR
+    read, written = told
+
+    def script(_: Received) -> Sent:
+        return fake_openai.answer(ANSWER, input_tokens=read, output_tokens=written)
+
+    outcomes, server, client = ask(script, times=9, cap=cap)
+    assert client.totals.cost_usd <= cap
+    if told == (100, 10):
+        assert len(server.received) == 9
+    else:  # a count that cannot be is charged at the worst price
+        assert len(server.received) == 3
+        assert isinstance(outcomes[8], BudgetExceeded)
+
+
+def test_one_call_goes_ahead_to_fill_the_cache() -> None:
+    async def run() -> None:
+        questions = [replace(REQUEST, prefix="x" * 9_000, question=str(n)) for n in range(3)]
+        async with open_client({"one": server}, Journal(), minimum_cached=1_024) as client:
+            await asyncio.gather(*map(client.call, questions))
+
+    answer = replace(fake_openai.answer(ANSWER), delay=0.3)
+    server = VendorServer(lambda _: answer)
+    with server.running():
+        asyncio.run(run())
+    first, second, third = (received.at for received in server.received)
+    assert second - first >= 0.3
+    assert third - second < 0.2
+
+
+def test_a_cancelled_call_ends_at_once() -> None:
+    async def run() -> float:
+        async with open_client({"one": server}, Journal()) as client:
+            started = time.monotonic()
+            with pytest.raises(TimeoutError):
+                async with asyncio.timeout(0.3):
+                    await client.call(REQUEST)
+            return time.monotonic() - started
+
+    server = VendorServer(lambda _: replace(fake_openai.answer(ANSWER), delay=2))
+    with server.running():
+        assert asyncio.run(run()) < 1
+
+
+@given(
+    st.floats(0, 1),
+    st.lists(st.tuples(st.integers(0, DOLLAR // 2), st.floats(0, 1)), max_size=20),
+)
+@settings(max_examples=50, deadline=None)
+def test_the_budget_is_never_exceeded(cap: float, calls: list[tuple[int, float]]) -> None:
+    async def one(worst: int, share: float) -> None:
+        try:
+            await budget.reserve(worst)
+        except BudgetExceeded:
+            return
+        await asyncio.sleep(0)
+        await budget.settle(worst, int(worst * share))
+        assert budget.spent <= budget.cap
+
+    async def run() -> None:
+        async with asyncio.timeout(5):
+            await asyncio.gather(*(one(*call) for call in calls))
+
+    budget = Budget(cap)
+    asyncio.run(run())
+    assert budget.left == budget.cap - budget.spent
+
+
+counts = st.integers(-10, 10**9)
+
+
+@given(st.text(max_size=200), st.builds(Usage, input_tokens=counts, output_tokens=counts))
+@settings(max_examples=50)
+def test_no_charge_is_above_the_worst_or_below_nothing(text: str, usage: Usage) -> None:
+    request = replace(REQUEST, prefix=text)
+    assert 0 <= PRICE.charge(request, usage, text) <= PRICE.worst(request)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "price"),
+    [
+        ("anthropic", "claude-sonnet-5-5", (2, 10)),
+        ("anthropic", "claude-sonnet-5-5-20261001", (2, 10)),
+        ("bedrock", "global.anthropic.claude-sonnet-5-5-v1:0", (2.2, 11)),
+        ("bedrock", "eu.amazon.nova-lite", (0.06, 0.24)),
+        ("openrouter", "google/gemini-3-pro", (2.2, 13.2)),
+        ("one", "mine", (1, 2)),
+        ("openai", "gpt-99", None),
+        ("unknown", "claude-sonnet-5-5", None),
+    ],
+)
+def test_a_price_is_found(provider: str, model: str, price: tuple[float, float] | None) -> None:
+    prices = Prices({"one:mine": Price(input=1, output=2)})
+    found = prices.find(provider, model, is_local=False)
+    assert (found and pytest.approx((found.input, found.output))) == price
+
+
+def test_cached_tokens_and_long_prompts_have_prices_of_their_own() -> None:
+    price = Prices({}).find("anthropic", "claude-haiku-5-5", is_local=False)
+    assert price
+    usage = Usage(input_tokens=1_000, cached_input_tokens=600, cache_write_tokens=300)
+    assert price.cost(usage) == 100 * 100 + 600 * 10 + 300 * 125
+    assert price.cost(Usage(input_tokens=100_001)) == 100_001 * 500
+    assert Prices({}).find("ollama", "any", is_local=True) == Price(
+        input=0, output=0, source="served locally"
+    )
+
+
+def test_pauses_grow_and_a_vendor_that_names_one_is_believed() -> None:
+    busy = ProviderError("busy", fault="overloaded")
+    assert [pause_before_next(busy, n, 1.0) for n in (1, 2, 3)] == [0.5, 1.0, None]
+    told = ProviderError("busy", fault="rate_limited", retry_after=7)
+    assert pause_before_next(told, 1, 0.0) == 7

@@ -1,0 +1,246 @@
+from __future__ import annotations
+
+import asyncio
+import base64
+import json
+import time
+import traceback
+from typing import Any, Literal
+
+import msgspec
+import pytest
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reviewbot.llm.provider import (
+    Account,
+    ModelReply,
+    ModelRequest,
+    ProviderError,
+    Tool,
+    ToolTurn,
+    Usage,
+)
+from reviewbot.llm.providers.gemini import connect, schema_of
+from tests import fake_gemini
+from tests.fake_gemini import SIGNATURE, answer, error
+from tests.vendor_server import VendorServer, json_answer
+
+# The SDK warns of each finishReason that it does not know.
+pytestmark = pytest.mark.filterwarnings("ignore:.* is not a valid FinishReason")
+
+
+class Claim(Struct):
+    severity: Literal["high", "low"]
+    reproduction: str | None = None
+
+
+class Claims(Struct):
+    claims: list[Claim]
+
+
+KEY = "key-0123456789-never-to-be-seen"
+GOOD = '{"claims": []}'
+READ = Tool(name="read", description="Read a file.", parameters={"type": "object"})
+REQUEST = ModelRequest(
+    provider="gemini",
+    model="gemini-fake",
+    prefix="The change.",
+    question="What is wrong with it?",
+    schema=msgspec.json.schema(Claims),
+    label="critic/first_pass",
+    max_output_tokens=500,
+)
+
+
+def ask(
+    server: VendorServer, *requests: ModelRequest, seconds: float = 5, **more: Any
+) -> list[ModelReply]:
+    async def ask_all() -> list[ModelReply]:
+        account = Account(name="gemini", base_url=server.url, key=KEY, seconds=seconds)
+        provider = connect(account)
+        try:
+            return [await provider.complete(request, **more) for request in requests]
+        finally:
+            await provider.close()
+
+    with server.running():
+        return asyncio.run(ask_all())
+
+
+def failure(server: VendorServer, **more: Any) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        ask(server, REQUEST, **more)
+    shown = "".join(traceback.format_exception(caught.value)) + repr(vars(caught.value))
+    assert KEY not in shown
+    return caught.value
+
+
+def test_a_question_comes_with_its_schema_and_thoughts_are_counted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for variable, value in {
+        "GOOGLE_API_KEY": "key-of-somebody-else",
+        "GOOGLE_GENAI_USE_VERTEXAI": "true",
+        "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:9",
+        "GOOGLE_GENAI_API_VERSION": "v9",
+    }.items():
+        monkeypatch.setenv(variable, value)
+    sent = answer(
+        GOOD, thought="Hm.", input_tokens=900, cached=700, output_tokens=50, thought_tokens=10
+    )
+    server = VendorServer([sent])
+    pieces: list[str] = []
+    (reply,) = ask(server, REQUEST, on_text=pieces.append)
+    assert "".join(pieces) == GOOD
+    usage = Usage(input_tokens=900, cached_input_tokens=700, output_tokens=60)
+    assert reply == ModelReply(text=GOOD, usage=usage)
+    (received,) = server.received
+    assert received.path == "/v1beta/models/gemini-fake:streamGenerateContent?alt=sse"
+    assert received.headers["x-goog-api-key"] == KEY
+    assert received.body == {
+        "contents": [
+            {"role": "user", "parts": [{"text": "The change.\n\n"}, {"text": REQUEST.question}]}
+        ],
+        "generationConfig": {
+            "maxOutputTokens": 500,
+            "responseMimeType": "application/json",
+            "responseJsonSchema": schema_of(REQUEST.schema),
+        },
+    }
+
+
+def test_a_schema_has_a_type_for_each_enum_and_no_defaults() -> None:
+    claim = schema_of(REQUEST.schema)["$defs"]["Claim"]
+    assert claim["properties"] == {
+        "severity": {"type": "string", "enum": ["high", "low"]},
+        "reproduction": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    }
+
+
+def test_the_text_arrives_before_the_answer_is_complete() -> None:
+    times: list[float] = []
+    server = VendorServer([answer(GOOD, pause=0.1)])
+    ask(server, REQUEST, on_text=lambda _: times.append(time.monotonic()))
+    assert times[0] < server.answered[0] - 0.1
+
+
+def test_counters_may_be_missing() -> None:
+    sent = fake_gemini.events(
+        {"candidates": [{"content": {"parts": [{"text": GOOD}]}, "finishReason": "STOP"}]}
+    )
+    (reply,) = ask(VendorServer([sent]), REQUEST)
+    assert reply == ModelReply(text=GOOD, usage=None)
+
+
+@pytest.mark.parametrize(
+    ("finish", "fault"),
+    [
+        *((word, "truncated") for word in ("MAX_TOKENS", "CONTINUATION")),
+        *((word, "refused") for word in ("SAFETY", "RECITATION", "BLOCKLIST", "SPII")),
+        *((word, "refused") for word in ("PROHIBITED_CONTENT", "MODEL_ARMOR", "ESCALATION")),
+        *((word, "malformed") for word in ("LANGUAGE", "OTHER", "MALFORMED_FUNCTION_CALL")),
+        *((word, "malformed") for word in ("TOO_MANY_TOOL_CALLS", "A_WORD_OF_NEXT_YEAR")),
+    ],
+)
+def test_only_stop_ends_an_answer(finish: str, fault: str) -> None:
+    found = failure(VendorServer([answer(GOOD, finish=finish)]))
+    assert found.fault == fault
+    assert finish in str(found)
+    assert found.usage == Usage(input_tokens=100, output_tokens=10)
+
+
+@pytest.mark.parametrize("name", fake_gemini.FAULTS)
+def test_each_fault_is_told_apart_and_not_tried_again(name: str) -> None:
+    server = VendorServer([fake_gemini.FAULTS[name]])
+    found = failure(server)
+    assert found.fault == name.split(": ")[1]
+    assert found.retry_after == (7.5 if name == "L12 a minute: rate_limited" else None)
+    assert len(server.received) == 1
+    if "The model is overloaded" in str(fake_gemini.FAULTS[name].chunks):
+        words = "gemini answered 503: The model is overloaded. Please try again later."
+        assert str(found) == words
+
+
+def test_a_server_that_repeats_the_key_does_not_get_it_into_a_message() -> None:
+    found = failure(VendorServer([json_answer(error(500, f"bad key {KEY}\nnext", KEY), 500)]))
+    assert str(found) == "gemini answered 500: bad key … next"
+
+
+def test_no_server_and_one_that_does_not_answer_are_told_apart() -> None:
+    assert failure(VendorServer([replace(answer(GOOD), delay=0.3)]), seconds=0.1).fault == "timeout"
+    gone = VendorServer([])
+    gone_url = gone.url
+    with gone.running():
+        pass
+
+    async def ask_nobody() -> None:
+        provider = connect(Account(name="gemini", base_url=gone_url, seconds=2))
+        try:
+            await provider.complete(REQUEST)
+        finally:
+            await provider.close()
+
+    with pytest.raises(ProviderError, match="gemini cannot be reached") as caught:
+        asyncio.run(ask_nobody())
+    assert caught.value.fault == "unreachable"
+
+
+def test_a_model_that_refuses_the_schema_is_asked_in_words_from_then_on() -> None:
+    words = "The specified schema produces a constraint that has too many states for serving."
+    server = VendorServer([json_answer(error(400, words), 400), answer(GOOD), answer(GOOD)])
+    ask(server, REQUEST, REQUEST)
+    bodies = [received.body for received in server.received]
+    has_schema = ["responseJsonSchema" in body["generationConfig"] for body in bodies]
+    assert has_schema == [True, False, False]
+    questions = [body["contents"][0]["parts"][1]["text"] for body in bodies]
+    assert ['"severity"' in question for question in questions] == [False, True, True]
+
+
+def test_tools_come_without_schema_and_the_models_turn_goes_back_unchanged() -> None:
+    calls = (("read", {"path": "a"}), ("read", {"path": "b"}))
+    first = replace(REQUEST, tools=(READ,))
+    server = VendorServer([answer(thought="Why not?", calls=calls)])
+    (wish,) = ask(server, first)
+    assert [(call.name, json.loads(call.arguments)) for call in wish.calls] == list(calls)
+    assert [call.id for call in wish.calls] == ["call_0_0", "call_0_1"]
+    body = server.received[0].body
+    assert "responseMimeType" not in body["generationConfig"]
+    assert '"severity"' in body["contents"][0]["parts"][1]["text"]
+    (function,) = body["tools"][0]["functionDeclarations"]
+    assert (function["name"], function["description"]) == ("read", "Read a file.")
+    native = msgspec.json.decode(msgspec.json.encode(wish.native))  # as the journal keeps it
+    turn = ToolTurn(calls=wish.calls, results=("text of a", "text of b"), native=native)
+    second = replace(first, turns=(turn,))
+    server = VendorServer([answer(GOOD), answer(GOOD)])
+    (reply, _) = ask(server, second, replace(second, may_call_tools=False))
+    assert reply.text == GOOD
+    _, model, user = server.received[0].body["contents"]
+    assert model["role"] == "model"
+    assert model["parts"][0] == {"text": "Why not?", "thought": True}
+    signed = model["parts"][1]
+    assert signed["functionCall"] == {"name": "read", "args": {"path": "a"}}
+    signature = base64.urlsafe_b64decode(signed["thoughtSignature"])
+    assert signature == base64.b64decode(SIGNATURE)
+    assert user["parts"] == [
+        {"functionResponse": {"name": "read", "response": {"output": f"text of {name}"}}}
+        for name in ("a", "b")
+    ]
+    last = server.received[1].body
+    assert last["toolConfig"]["functionCallingConfig"]["mode"] == "NONE"
+    assert last["tools"] == server.received[0].body["tools"]
+
+
+def test_ids_of_calls_that_gemini_gave_go_back_to_it_alone() -> None:
+    call = {"functionCall": {"id": "fc_1", "name": "read", "args": {}}}
+    sent = fake_gemini.events(
+        {"candidates": [{"content": {"parts": [call]}, "finishReason": "STOP"}]}
+    )
+    (wish,) = ask(VendorServer([sent]), REQUEST)
+    for native, id_ in ((wish.native, "fc_1"), ({"anthropic": []}, None)):
+        turn = ToolTurn(calls=wish.calls, results=("x",), native=native)
+        server = VendorServer([answer(GOOD)])
+        ask(server, replace(REQUEST, turns=(turn,)))
+        _, model, user = server.received[0].body["contents"]
+        assert model["parts"][0]["functionCall"]["name"] == "read"
+        assert user["parts"][0]["functionResponse"].get("id") == id_

@@ -1,0 +1,396 @@
+"""Calls that are paid for once: claims of tasks and processes, living and dead."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from msgspec.structs import replace
+
+from reviewbot.concurrency import run_all
+from reviewbot.journal import Journal
+from reviewbot.llm.ledger import Claim, JournalLedger, Ledger, Recorded, SqlLedger, tool_key
+from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, ToolCall, Usage
+from reviewbot.store.calls import Calls
+from reviewbot.store.database import Store, open_store
+from reviewbot.store.sessions import Subject, load_session, start_session
+
+pytest_plugins = ["postgres"]
+
+SUBJECT = Subject(project="here", target="HEAD", version="1", head_tree="abc")
+REQUEST = ModelRequest(
+    provider="openai",
+    model="gpt",
+    prefix="a change",
+    question="what is wrong?",
+    schema={"type": "object"},
+    label="critic/first_pass",
+)
+REPLY = ModelReply(text="nothing", usage=Usage(input_tokens=7, output_tokens=1))
+REFUSAL = ProviderError("the model refused", fault="refused")
+ODD = "a\x00b\ud800c\udfffd\x1a0041\U0001f600"
+
+# A process that claims a request, says what it got, and waits for a line before it settles.
+PROCESS = """
+import asyncio, sys
+from pathlib import Path
+import msgspec
+from reviewbot.llm.ledger import Claim, SqlLedger
+from reviewbot.llm.provider import ModelReply, ModelRequest
+from reviewbot.store.calls import Calls
+from reviewbot.store.database import open_store
+from reviewbot.store.sessions import Subject, start_session
+
+async def main(url, folder, subject, request):
+    store = open_store(url, Path(folder))
+    session = start_session(store, msgspec.json.decode(subject, type=Subject), "2026-01-01")
+    ledger = SqlLedger(Calls(store, session))
+    found = await ledger.claim(msgspec.json.decode(request, type=ModelRequest), 500)
+    print(type(found).__name__, flush=True)
+    if isinstance(found, Claim):
+        sys.stdin.readline()
+        await ledger.settle(found, ModelReply(text="of a process", usage=None), 20, 1.5)
+    store.close()
+
+asyncio.run(main(*sys.argv[1:]))
+"""
+
+
+def new_ledger(store: Store, *, fresh: bool = False) -> SqlLedger:
+    return SqlLedger(Calls(store, start_session(store, SUBJECT, "2026-01-01", fresh=fresh)))
+
+
+def start_process(url: str, folder: Path) -> subprocess.Popen[str]:
+    values = [msgspec.json.encode(value).decode() for value in (SUBJECT, REQUEST)]
+    return subprocess.Popen(
+        (sys.executable, "-c", PROCESS, url, folder, *values),
+        cwd=Path(__file__).parents[1],
+        text=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+
+
+def read_line(process: subprocess.Popen[str]) -> str:
+    assert process.stdout
+    return process.stdout.readline().strip()
+
+
+async def claimed(ledger: Ledger, request: ModelRequest = REQUEST, worst: int = 100) -> Claim:
+    found = await ledger.claim(request, worst)
+    assert isinstance(found, Claim)
+    return found
+
+
+async def recorded(ledger: Ledger, request: ModelRequest = REQUEST) -> Recorded:
+    found = await ledger.claim(request, 100)
+    assert isinstance(found, Recorded)
+    return found
+
+
+async def ask(ledger: Ledger, reply: ModelReply = REPLY, cost: int = 20) -> None:
+    await ledger.settle(await claimed(ledger), reply, cost, 1.5)
+
+
+@pytest.mark.parametrize("kind", ["journal", "sql"])
+def test_a_reply_is_recorded_for_whoever_asks_the_same(
+    kind: str, store: Store, tmp_path: Path
+) -> None:
+    async def main() -> None:
+        ledger: Ledger = (
+            JournalLedger(Journal(tmp_path)) if kind == "journal" else new_ledger(store)
+        )
+        await ask(ledger)
+        assert (await recorded(ledger)).reply == REPLY
+        await claimed(ledger, replace(REQUEST, attempt=2))
+
+    asyncio.run(main())
+
+
+def test_a_session_has_a_turn_for_each_call_whether_it_was_recorded_or_not(store: Store) -> None:
+    async def main() -> None:
+        first = new_ledger(store)
+        await ask(first)
+        await ask_other(first)
+        second = new_ledger(store)
+        for _ in range(2):
+            assert await recorded(second) == Recorded(reply=REPLY, cost=20)
+
+    async def ask_other(ledger: Ledger) -> None:
+        other = replace(REQUEST, label="optimizer/first_pass", model="other")
+        await ledger.fail(await claimed(ledger, other), REFUSAL, 3, keep=True)
+
+    asyncio.run(main())
+    record = load_session(store, 1)
+    assert record
+    first, failed = record.turns
+    assert (first.agent, first.phase, first.provider) == ("critic", REQUEST.label, "openai")
+    assert (first.cost, first.seconds, first.was_recorded) == (20, 1.5, False)
+    assert '"what is wrong?"' in first.request
+    assert '"nothing"' in first.reply
+    assert (failed.agent, failed.model, failed.reply) == ("optimizer", "other", "")
+    assert (failed.fault, failed.message, failed.cost) == ("refused", "the model refused", 3)
+    record = load_session(store, 2)
+    assert record
+    assert [(turn.was_recorded, turn.cost, turn.seconds) for turn in record.turns] == [
+        (True, 20, 0)
+    ]
+
+
+def test_a_failure_that_is_kept_is_the_outcome_for_everybody(store: Store) -> None:
+    async def main() -> None:
+        ledger = new_ledger(store)
+        await ledger.fail(await claimed(ledger), REFUSAL, 3, keep=True)
+        expected = Recorded(fault="refused", message="the model refused", cost=3)
+        assert await recorded(ledger) == expected
+        assert await recorded(new_ledger(store)) == expected
+
+    asyncio.run(main())
+
+
+def test_a_failure_that_is_not_kept_leaves_its_cost_alone(store: Store) -> None:
+    async def main() -> None:
+        ledger = new_ledger(store)
+        for cost, lost in ((0, 0), (7, 7), (0, 7), (5, 12)):
+            await ledger.fail(await claimed(ledger), REFUSAL, cost, keep=False)
+            claim = await claimed(ledger)
+            assert claim.lost == lost
+            await ledger.fail(claim, REFUSAL, 0, keep=False)
+        await ask(ledger)
+        assert (await recorded(ledger)).cost == 32
+
+    asyncio.run(main())
+    record = load_session(store, 1)
+    assert record
+    assert [turn.cost for turn in record.turns] == [32]
+
+
+def test_tasks_that_ask_the_same_make_one_call(store: Store) -> None:
+    calls = []
+
+    async def ask_once(ledger: SqlLedger) -> None:
+        found = await ledger.claim(REQUEST, 100)
+        if isinstance(found, Claim):
+            calls.append(found)
+            await asyncio.sleep(0.05)
+            await ledger.settle(found, REPLY, 20, 1)
+
+    async def main() -> None:
+        ledgers = [new_ledger(store), new_ledger(store)]
+        await run_all(*(ask_once(ledgers[number % 2]) for number in range(20)))
+
+    asyncio.run(main())
+    assert len(calls) == 1
+
+
+def test_twenty_calls_settle_while_as_many_tasks_wait_for_them(
+    url: str, tmp_path: Path, store: Store
+) -> None:
+    requests = [replace(REQUEST, attempt=number) for number in range(20)]
+
+    async def main() -> None:
+        other = open_store(url, tmp_path)
+        ledgers = [new_ledger((store, other)[number % 2]) for number in range(20)]
+        claims = await run_all(*map(claimed, ledgers, requests))
+        async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+            waiting = [
+                group.create_task(recorded(ledger, request))
+                for ledger, request in zip(reversed(ledgers), requests, strict=True)
+            ]
+            await asyncio.sleep(0.1)
+            assert not any(task.done() for task in waiting)
+            for number, claim in enumerate(claims):
+                reply = ModelReply(text=str(number), usage=None)
+                group.create_task(ledgers[number].settle(claim, reply, number, 0))
+        replies = [task.result().reply for task in waiting]
+        assert replies == [ModelReply(text=str(number), usage=None) for number in range(20)]
+        other.close()
+
+    asyncio.run(main())
+
+
+def test_who_waits_makes_the_call_if_the_first_one_fails(store: Store) -> None:
+    async def main() -> None:
+        ledger = new_ledger(store)
+        claim = await claimed(ledger)
+        waiting = asyncio.create_task(claimed(ledger))
+        await asyncio.sleep(0.1)
+        await ledger.fail(claim, REFUSAL, 4, keep=False)
+        assert (await waiting).lost == 4
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("turns", [1, 3, 9])
+def test_a_task_that_is_cancelled_while_it_claims_leaves_no_claim(store: Store, turns: int) -> None:
+    async def main() -> None:
+        ledger = new_ledger(store)
+        task = asyncio.create_task(ledger.claim(REQUEST, 100))
+        for _ in range(turns):
+            await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        async with asyncio.timeout(5):
+            assert (await claimed(ledger)).lost == 0
+
+    asyncio.run(main())
+
+
+def test_a_reply_is_recorded_although_the_task_is_cancelled(store: Store) -> None:
+    async def main() -> None:
+        ledger = new_ledger(store)
+        task = asyncio.create_task(ledger.settle(await claimed(ledger), REPLY, 20, 1))
+        await asyncio.sleep(0)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        assert (await recorded(ledger)).reply == REPLY
+
+    asyncio.run(main())
+
+
+def test_replies_from_before_a_fresh_session_do_not_count_for_it(store: Store) -> None:
+    new = ModelReply(text="something", usage=None)
+
+    async def main() -> None:
+        await ask(new_ledger(store))
+        fresh = new_ledger(store, fresh=True)
+        claim = await claimed(fresh)
+        # The reply that is there counts for others until there is a newer one.
+        assert (await recorded(new_ledger(store))).reply == REPLY
+        await fresh.settle(claim, new, 20, 1)
+        assert (await recorded(fresh)).reply == new
+        assert (await recorded(new_ledger(store))).reply == new
+        await claimed(new_ledger(store, fresh=True))
+
+    asyncio.run(main())
+
+
+def test_any_text_survives(store: Store) -> None:
+    request = replace(REQUEST, question=ODD, label=ODD, model=ODD)
+    reply = ModelReply(
+        text=ODD, calls=(ToolCall(id="1", name=ODD, arguments=ODD),), usage=None, native=[ODD]
+    )
+
+    async def main() -> None:
+        ledger = new_ledger(store)
+        await ledger.settle(await claimed(ledger, request), reply, 1, 1)
+        assert (await recorded(ledger, request)).reply == reply
+        failure = ProviderError(ODD, fault="refused")
+        await ledger.fail(await claimed(ledger), failure, 1, keep=True)
+        assert (await recorded(ledger)).message == ODD
+        await ledger.add_tool_call(ODD, ODD, ODD, ODD)
+        assert await ledger.tool_result(tool_key(ODD, ODD, "abc")) == ODD
+
+    asyncio.run(main())
+    record = load_session(store, 1)
+    assert record
+    assert (record.turns[0].phase, record.turns[0].model) == (ODD, ODD)
+
+
+def test_what_a_tool_returned_is_found_again_for_the_same_tree(store: Store) -> None:
+    async def main() -> None:
+        ledger = new_ledger(store)
+        await ask(ledger)
+        for _ in range(2):
+            await ledger.add_tool_call(REQUEST.label, "grep", '{"word": "x"}', "a.py:1")
+        find = new_ledger(store).tool_result
+        assert await find(tool_key("grep", '{"word": "x"}', "abc")) == "a.py:1"
+        assert await find(tool_key("grep", '{"word": "x"}', "def")) is None
+        assert await find(tool_key("grep", '{"word": "y"}', "abc")) is None
+
+    asyncio.run(main())
+    record = load_session(store, 1)
+    assert record
+    (result,) = record.turns[0].tool_calls
+    assert (result.name, result.result) == ("grep", "a.py:1")
+
+
+def test_two_processes_that_start_at_once_make_one_call(url: str, tmp_path: Path) -> None:
+    """Neither finds a database, and both make its tables."""
+    with (
+        start_process(url, tmp_path / "state") as one,
+        start_process(url, tmp_path / "state") as other,
+    ):
+        for process in (one, other):
+            assert process.stdin
+            process.stdin.write("\n")
+            process.stdin.flush()
+        assert sorted(map(read_line, (one, other))) == ["Claim", "Recorded"]
+
+
+def test_the_call_of_a_killed_process_is_made_again_and_its_worst_price_is_lost(
+    url: str,
+    tmp_path: Path,
+    store: Store,
+) -> None:
+    async def main() -> None:
+        bystander = new_ledger(store)
+        dead = start_process(url, tmp_path)
+        with dead:
+            assert await asyncio.to_thread(read_line, dead) == "Claim"
+            waiting = asyncio.create_task(claimed(bystander, worst=60))
+            await asyncio.sleep(0.2)
+            assert not waiting.done()
+            dead.send_signal(signal.SIGKILL)
+        claim = await asyncio.wait_for(waiting, 5)
+        assert claim.lost == 500
+        resumed = start_session(store, SUBJECT, "2026-01-02")
+        assert resumed.was_resumed
+        await bystander.settle(claim, REPLY, 20, 1)
+        assert (await recorded(SqlLedger(Calls(store, resumed)))).cost == 520
+
+    asyncio.run(main())
+
+
+def test_a_claim_of_a_process_that_ended_without_settling_is_free(
+    url: str,
+    tmp_path: Path,
+    store: Store,
+) -> None:
+    async def main() -> None:
+        other = open_store(url, tmp_path)
+        await claimed(new_ledger(other))
+        other.close()
+        assert (await asyncio.wait_for(claimed(new_ledger(store)), 5)).lost == 100
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_the_first_reply_counts_where_a_living_process_was_taken_for_dead(
+    url: str, tmp_path: Path, store: Store, fails: bool
+) -> None:
+    second = ModelReply(text="second", usage=None)
+
+    async def main() -> None:
+        other = open_store(url, tmp_path)
+        slow, quick = new_ledger(other), new_ledger(store)
+        claim = await claimed(slow)
+        if url:  # as if the server were started again
+            locks = "SELECT DISTINCT pid FROM pg_locks WHERE locktype = 'advisory'"
+            stop = f"SELECT pg_terminate_backend(pid) FROM ({locks}) AS owners"
+            store.write(lambda connection: connection.exec_driver_sql(stop))
+        else:
+            (tmp_path / "owners" / f"{other.owner.id}.lock").unlink()
+        again = await claimed(quick)
+        if fails:
+            await slow.fail(claim, REFUSAL, 0, keep=False)
+        else:
+            await slow.settle(claim, REPLY, 20, 1)
+        still = asyncio.create_task(new_ledger(store).claim(REQUEST, 100))
+        await asyncio.sleep(0.1)
+        assert still.done() != fails
+        await quick.settle(again, second, 20, 1)
+        found = await still
+        assert isinstance(found, Recorded)
+        assert found.reply == (second if fails else REPLY)
+        other.close()
+
+    asyncio.run(main())

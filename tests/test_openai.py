@@ -1,0 +1,438 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+import traceback
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import jsonschema
+import msgspec
+import pytest
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reviewbot.llm.provider import (
+    Account,
+    ModelReply,
+    ModelRequest,
+    ProviderError,
+    Tool,
+    ToolCall,
+    ToolTurn,
+    Usage,
+)
+from reviewbot.llm.providers.openai import connect, strict
+from tests import fake_openai
+from tests.fake_openai import answer, error
+from tests.vendor_server import Received, Sent, VendorServer, json_answer
+
+
+class Reproduction(Struct):
+    """A test."""
+
+    source: str
+
+
+class Claim(Struct):
+    line: int
+    severity: Literal["high", "low"]
+    refuted_if: str
+    reproduction: Reproduction | None = None
+
+
+class Claims(Struct):
+    claims: list[Claim]
+
+
+KEY = "sk-test-0123456789-never-to-be-seen"
+GOOD = '{"claims": []}'
+READ = Tool(
+    name="read",
+    description="Read a file.",
+    parameters={"type": "object", "properties": {"path": {"type": "string"}}},
+)
+REQUEST = ModelRequest(
+    provider="openai",
+    model="some-model",
+    prefix="The change.",
+    question="What is wrong with it?",
+    schema=msgspec.json.schema(Claims),
+    label="critic/first_pass",
+    max_output_tokens=500,
+)
+
+
+def ask(
+    server: VendorServer,
+    *requests: ModelRequest,
+    name: str = "openai",
+    seconds: float = 5,
+    on_text: Any = None,
+) -> list[ModelReply]:
+    async def ask_all() -> list[ModelReply]:
+        provider = connect(
+            Account(name=name, base_url=f"{server.url}/v1", key=KEY, seconds=seconds)
+        )
+        try:
+            return [await provider.complete(request, on_text) for request in requests]
+        finally:
+            await provider.close()
+
+    with server.running():
+        return asyncio.run(ask_all())
+
+
+def failure(server: VendorServer, **more: Any) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        ask(server, REQUEST, **more)
+    shown = "".join(traceback.format_exception(caught.value)) + repr(vars(caught.value))
+    assert KEY not in shown
+    assert len(str(caught.value)) < 260
+    return caught.value
+
+
+def test_a_question_is_one_text_and_asks_for_the_form_of_the_answer() -> None:
+    server = VendorServer([answer(GOOD, input_tokens=900, cached=700, output_tokens=60)])
+    (reply,) = ask(server, REQUEST)
+    assert reply == ModelReply(
+        text=GOOD,
+        usage=Usage(input_tokens=900, cached_input_tokens=700, output_tokens=60),
+    )
+    (received,) = server.received
+    assert received.path == "/v1/chat/completions"
+    assert received.headers["authorization"] == f"Bearer {KEY}"
+    body = received.body
+    text = "The change.\n\nWhat is wrong with it?"
+    assert body["messages"] == [{"role": "user", "content": text}]
+    assert body["response_format"]["json_schema"]["schema"] == strict(REQUEST.schema)
+    assert (body["max_completion_tokens"], body["store"], body["stream"]) == (500, False, True)
+    assert body["stream_options"] == {"include_usage": True}
+    assert len(body["prompt_cache_key"]) == 32
+
+
+def test_other_servers_are_not_sent_what_only_openai_knows() -> None:
+    server = VendorServer([answer(GOOD)])
+    ask(server, REQUEST, name="local")
+    body = server.received[0].body
+    assert body["max_tokens"] == 500
+    assert not {"store", "prompt_cache_key", "max_completion_tokens"} & body.keys()
+
+
+def test_variables_of_the_environment_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable, value in {
+        "OPENAI_API_KEY": "key-of-somebody-else",
+        "OPENAI_ADMIN_KEY": "key-of-somebody-else",
+        "OPENAI_BASE_URL": "http://127.0.0.1:9",
+        "OPENAI_ORG_ID": "org-1",
+        "OPENAI_CUSTOM_HEADERS": "X-Name: key-of-somebody-else",
+    }.items():
+        monkeypatch.setenv(variable, value)
+    server = VendorServer([answer(GOOD)])
+    ask(server, REQUEST)
+    headers = server.received[0].headers
+    assert headers["authorization"] == f"Bearer {KEY}"
+    assert "key-of-somebody-else" not in str(headers)
+    assert "org-1" not in str(headers)
+
+
+def test_the_text_arrives_before_the_answer_is_complete() -> None:
+    pieces: list[tuple[float, str]] = []
+    server = VendorServer([answer(GOOD, pause=0.05)])
+    ask(server, REQUEST, on_text=lambda text: pieces.append((time.monotonic(), text)))
+    assert "".join(text for _, text in pieces) == GOOD
+    assert pieces[0][0] < server.answered[0] - 0.1
+
+
+@pytest.mark.parametrize("name", fake_openai.FAULTS)
+def test_each_fault_is_told_apart_and_not_tried_again(name: str) -> None:
+    server = VendorServer([fake_openai.FAULTS[name]])
+    error = failure(server)
+    assert error.fault == name.split(": ")[1]
+    assert error.retry_after == (7 if name == "L8 rate limit: rate_limited" else None)
+    assert len(server.received) == 1
+    if name.startswith("L10"):
+        assert error.usage is not None or name == "L10 refusal: refused"
+    if name == "no path: no_model":
+        assert "base_url" in str(error.hint)
+
+
+def test_a_server_that_repeats_the_key_does_not_get_it_into_a_message() -> None:
+    server = VendorServer([error(400, f"bad key {KEY}\nnext line" + " and more" * 99)])
+    assert str(failure(server)).startswith("openai answered 400: bad key … next line and more")
+
+
+def test_nobody_at_the_address_and_nobody_who_answers_are_told_apart() -> None:
+    server = VendorServer([replace(answer(GOOD), delay=0.3)])
+    assert failure(server, seconds=0.1).fault == "timeout"
+    assert (
+        failure(VendorServer([replace(answer(GOOD), pause=0.1)]), seconds=0.15).fault == "timeout"
+    )
+    gone = VendorServer([])
+    with gone.running():
+        pass
+    with pytest.raises(ProviderError, match="openai cannot be reached") as caught:
+        asyncio.run(connect(Account(name="openai", base_url=gone.url, seconds=2)).complete(REQUEST))
+    assert caught.value.fault == "unreachable"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        fake_openai.whole({"content": GOOD}),
+        fake_openai.whole(
+            {
+                "content": [
+                    {"type": "text", "text": GOOD[:3]},
+                    {"text": GOOD[3:]},
+                ]
+            }
+        ),
+        replace(fake_openai.whole({"content": GOOD}), headers={"content-type": "text/plain"}),
+        Sent(chunks=(b": waiting\n\n", *answer(GOOD).chunks)),
+        json_answer({"choices": [{"message": {"content": GOOD}, "finish_reason": "stop"}]}),
+    ],
+    ids=["not streamed", "parts", "wrong type", "comments", "least"],
+)
+def test_odd_answers_of_other_servers_are_read(sent: Sent) -> None:
+    (reply,) = ask(VendorServer([sent]), REQUEST)
+    assert reply.text == GOOD
+
+
+def test_a_line_separator_within_a_text_ends_no_line() -> None:
+    text = '{"claims": ["\u2028"]}'
+    document = json.dumps({"choices": [{"delta": {"content": text}, "finish_reason": "stop"}]})
+    event = f"data: {document}\n\n".encode().replace(rb"\u2028", "\u2028".encode())
+    (reply,) = ask(VendorServer([Sent(chunks=(event,))]), REQUEST)
+    assert reply.text == text
+
+
+COUNTED = {"prompt_tokens": 10, "completion_tokens": 2}
+
+
+@pytest.mark.parametrize(
+    ("usage", "cached"),
+    [
+        *((usage, None) for usage in (None, [], "x", {}, {"prompt_tokens": 1})),
+        ({"prompt_tokens": -1, "completion_tokens": 1}, None),
+        ({"prompt_tokens": True, "completion_tokens": 1}, None),
+        ({**COUNTED, "prompt_tokens_details": None}, 0),
+        ({**COUNTED, "prompt_tokens_details": {}}, 0),
+        ({**COUNTED, "prompt_tokens_details": {"cached_tokens": None}}, 0),
+        ({**COUNTED, "prompt_tokens_details": {"cached_tokens": 99}}, 10),
+    ],
+)
+def test_counters_are_believed_only_if_they_make_sense(usage: Any, cached: int | None) -> None:
+    (reply,) = ask(VendorServer([fake_openai.whole({"content": GOOD}, usage=usage)]), REQUEST)
+    if cached is None:
+        assert reply.usage is None
+    else:
+        assert reply.usage == Usage(input_tokens=10, cached_input_tokens=cached, output_tokens=2)
+
+
+def server_that_refuses(*refusals: tuple[str, str, int, str]) -> VendorServer:
+    """Refuses requests with (parameter, a word in its value) by (status, message)."""
+
+    def reply(received: Received) -> Sent:
+        for parameter, word, status, message in refusals:
+            if parameter in received.body and word in json.dumps(received.body[parameter]):
+                return error(status, message)
+        return answer(GOOD)
+
+    return VendorServer(reply)
+
+
+def test_a_server_without_schemas_is_asked_for_json_and_then_in_words_and_remembered() -> None:
+    """The first message is llama-cpp-python's."""
+    words = "[{'loc': ('body', 'response_format', 'type'), 'msg': \"Input should be 'text'\"}]"
+    server = server_that_refuses(
+        ("response_format", '"json_schema"', 500, words),
+        ("response_format", '"json_object"', 400, "response_format is not supported"),
+    )
+    other = replace(REQUEST, model="other")
+    ask(server, REQUEST, REQUEST, other)
+    asked = [
+        (received.body["model"], received.body.get("response_format", {}).get("type"))
+        for received in server.received
+    ]
+    steps = ["json_schema", "json_object", None]
+    assert asked == [
+        *(("some-model", step) for step in steps),
+        ("some-model", None),
+        *(("other", step) for step in steps),
+    ]
+    assert server.received[1].body["response_format"]["schema"] == strict(REQUEST.schema)
+    prompts = [received.body["messages"][0]["content"] for received in server.received[:3]]
+    assert ['"refuted_if"' in prompt for prompt in prompts] == [False, True, True]
+
+
+@pytest.mark.parametrize(
+    ("name", "parameter", "message", "instead"),
+    [
+        (
+            "local",
+            "max_tokens",
+            "Unsupported parameter: 'max_tokens' is not supported with this model. "
+            "Use 'max_completion_tokens' instead.",
+            "max_completion_tokens",
+        ),
+        ("openai", "max_completion_tokens", "Unknown max_completion_tokens", "max_tokens"),
+        ("openai", "store", "Unknown parameter: 'store'.", ""),
+        ("openai", "prompt_cache_key", "prompt_cache_key: Extra inputs are not permitted", ""),
+        ("local", "stream_options", "stream_options is not supported", ""),
+    ],
+)
+def test_a_parameter_that_is_refused_is_left_out_from_then_on(
+    name: str, parameter: str, message: str, instead: str
+) -> None:
+    server = server_that_refuses((parameter, "", 400, message))
+    ask(server, REQUEST, REQUEST, name=name)
+    sent = [parameter in received.body for received in server.received]
+    assert sent == [True, False, False]
+    assert not instead or server.received[2].body[instead] == 500
+
+
+def test_a_server_that_refuses_everything_is_asked_a_few_times_only() -> None:
+    server = VendorServer(lambda _: error(400, "unsupported: store max_tokens response_format"))
+    assert failure(server).fault == "invalid"
+    assert len(server.received) <= 6
+
+
+@pytest.mark.parametrize(
+    "message", ["max_tokens is too large: 500", "messages: field required", "invalid value"]
+)
+def test_a_refusal_for_another_reason_is_not_tried_again(message: str) -> None:
+    server = VendorServer([error(400, message)])
+    assert failure(server, name="local").fault == "invalid"
+
+
+def results_of(reply: ModelReply, *results: str) -> tuple[ToolTurn, ...]:
+    return (ToolTurn(calls=reply.calls, results=results, native=reply.native),)
+
+
+@pytest.mark.parametrize("name", ["openai", "local"])
+def test_tools_are_called_and_their_results_sent_back(name: str) -> None:
+    calls = (("read", {"path": "a"}), ("read", {"path": "b"}))
+    server = VendorServer([answer(calls=calls), answer(GOOD), answer(GOOD)])
+    first = replace(REQUEST, tools=(READ,))
+
+    async def ask_all() -> list[ModelReply]:
+        provider = connect(Account(name=name, base_url=server.url, key=KEY))
+        wish = await provider.complete(first)
+        second = replace(first, turns=results_of(wish, "text of a", "text of b"))
+        replies = [wish, await provider.complete(second)]
+        await provider.complete(replace(second, may_call_tools=False))
+        await provider.close()
+        return replies
+
+    with server.running():
+        wish, reply = asyncio.run(ask_all())
+    assert [(call.name, json.loads(call.arguments)) for call in wish.calls] == list(calls)
+    assert (reply.text, reply.calls) == (GOOD, ())
+    one, two, three = (received.body for received in server.received)
+    function = {"name": "read", "description": "Read a file.", "parameters": READ.parameters}
+    assert (
+        one["tools"]
+        == two["tools"]
+        == three["tools"]
+        == [{"type": "function", "function": function}]
+    )
+    assert [body.get("tool_choice") for body in (one, two, three)] == [None, None, "none"]
+    has_format = ["response_format" in body for body in (one, two, three)]
+    assert has_format == ([True, True, True] if name == "openai" else [False, False, True])
+    _, assistant, *results = two["messages"]
+    assert [call["id"] for call in assistant["tool_calls"]] == ["call_0", "call_1"]
+    assert results == [
+        {"role": "tool", "tool_call_id": "call_0", "content": "text of a"},
+        {"role": "tool", "tool_call_id": "call_1", "content": "text of b"},
+    ]
+
+
+def test_what_a_model_thought_goes_back_to_its_own_vendor_only() -> None:
+    message = {
+        "content": None,
+        "reasoning_content": "Hm.",
+        "tool_calls": [{"id": "c1", "function": {"name": "read", "arguments": {"path": "a"}}}],
+    }
+    server = VendorServer([fake_openai.whole(message, "stop"), answer(GOOD)])
+    (wish, _) = ask(server, REQUEST, REQUEST, name="deepseek")
+    assert wish.calls == (ToolCall(id="c1", name="read", arguments='{"path":"a"}'),)
+    for name, expected in (("deepseek", "Hm."), ("openai", None)):
+        server = VendorServer([answer(GOOD)])
+        ask(server, replace(REQUEST, tools=(READ,), turns=results_of(wish, "x")), name=name)
+        assistant = server.received[0].body["messages"][1]
+        assert assistant.get("reasoning_content") == expected
+        assert assistant["tool_calls"][0]["function"]["arguments"] == '{"path":"a"}'
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        [{"index": 0, "id": "a", "function": {"name": "x", "arguments": "{}"}}] * 2,
+        [{"id": "a", "function": {"name": "x", "arguments": "{}"}}] * 2,
+        [
+            {"index": 0, "function": {"name": "x", "arguments": ""}},
+            {"index": 1, "function": {"name": "x", "arguments": "{"}},
+            {"index": 0, "function": {"arguments": "{}"}},
+            {"index": 1, "function": {"arguments": "}"}},
+        ],
+    ],
+    ids=["one number for both", "not numbered", "in turns"],
+)
+def test_calls_are_put_together_from_their_parts(parts: Sequence[Any]) -> None:
+    deltas = [{"choices": [{"delta": {"tool_calls": [part]}}]} for part in parts]
+    end = {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
+    (reply,) = ask(VendorServer([fake_openai.events(*deltas, end)]), REQUEST)
+    assert [(call.name, call.arguments) for call in reply.calls] == [("x", "{}")] * 2
+
+
+def test_openrouter_alone_gets_the_mark_for_anthropics_cache() -> None:
+    server, other = VendorServer([answer(GOOD)]), VendorServer([answer(GOOD)])
+    request = replace(REQUEST, model="anthropic/claude")
+    ask(server, request, name="openrouter")
+    ask(other, request, name="local")
+    assert isinstance(other.received[0].body["messages"][0]["content"], str)
+    first, second = server.received[0].body["messages"][0]["content"]
+    assert first["text"] == "The change."
+    assert first["cache_control"] == {"type": "ephemeral"}
+    assert second == {"type": "text", "text": REQUEST.question}
+
+
+def test_what_msgspec_makes_becomes_a_schema_in_strict_form() -> None:
+    schema = strict(msgspec.json.schema(Claims))
+    jsonschema.Draft202012Validator.check_schema(schema)
+
+    def check(part: Any) -> None:
+        assert {"type", "anyOf", "$ref"} & part.keys()
+        assert "$ref" not in part or part.keys() == {"$ref"}
+        assert "default" not in part
+        if part.get("type") == "object":
+            assert part["additionalProperties"] is False
+            assert part["required"] == list(part["properties"])
+        inner = [*part.get("properties", {}).values(), *part.get("anyOf", ())]
+        for child in [*inner, *([part["items"]] if "items" in part else [])]:
+            check(child)
+
+    assert schema["type"] == "object"
+    for part in (schema, *schema["$defs"].values()):
+        check(part)
+
+
+def test_a_property_that_was_optional_may_be_null() -> None:
+    schema = {
+        "type": "object",
+        "properties": {
+            "a": {"enum": ["x"]},
+            "b": {"type": "integer", "minimum": 1},
+            "c": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+            "d": {"$ref": "#/$defs/D", "default": {}},
+        },
+        "required": ["b", "d"],
+    }
+    assert strict(schema)["properties"] == {
+        "a": {"anyOf": [{"enum": ["x"], "type": "string"}, {"type": "null"}]},
+        "b": {"type": "integer"},
+        "c": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+        "d": {"$ref": "#/$defs/D"},  # it stands alone
+    }

@@ -1,0 +1,323 @@
+"""Sessions in the database, and the database itself."""
+
+from __future__ import annotations
+
+import sqlite3
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+from sqlalchemy import select
+
+from reviewbot.errors import ConfigError, ReviewbotError
+from reviewbot.store import database
+from reviewbot.store.calls import Calls
+from reviewbot.store.database import Store, open_store
+from reviewbot.store.sessions import (
+    Agent,
+    FindingRow,
+    Session,
+    Subject,
+    end_session,
+    list_sessions,
+    load_session,
+    prune_sessions,
+    record_agents,
+    start_session,
+)
+from reviewbot.store.tables import calls, projects, schema_version
+
+pytest_plugins = ["postgres"]
+
+SUBJECT = Subject(
+    project="git@example.org:shop.git",
+    target="HEAD~1..HEAD",
+    title="Count from one",
+    version="1.0",
+    base_commit="b" * 40,
+    base_tree="c" * 40,
+    head_tree="d" * 40,
+)
+ODD = "a\x00b\ud800c\udfffd\x1a0041\U0001f600"
+START, LATER = "2026-01-01T10:00:00.000+00:00", "2026-01-01T10:00:09.000+00:00"
+REFUSED = r"the ledger .* cannot be used: "
+
+
+def ask(store: Store, session: Session, key: str = "key") -> None:
+    made = Calls(store, session)
+    if made.claim(key, "critic/first_pass", "openai", "gpt", 9, START).state == "mine":
+        outcome = {"state": "done", "reply": "{}", "request": "{}", "cost": 5}
+        made.settle(key, session.generation, "critic/first_pass", 1, outcome)
+
+
+def states(store: Store) -> list[str]:
+    return [summary.state for summary in list_sessions(store)]
+
+
+def end(store: Store) -> None:
+    """As if its process died."""
+    store.owner.close()
+    store._engine.dispose()
+
+
+def test_a_session_is_recorded_with_agents_and_findings(store: Store) -> None:
+    subject = replace(SUBJECT, title=ODD, project=ODD)
+    session = start_session(store, subject, START)
+    assert states(store) == ["running"]
+    agents = (
+        Agent(name="critic", provider="openai", model="gpt", lens=ODD),
+        Agent(name="reviewer", provider="ollama", model="qwen"),
+    )
+    for _ in range(2):
+        record_agents(store, session, agents)
+    findings = (
+        FindingRow(key="1", title=ODD, severity="high", status="proven", path="a.py", line=3),
+        FindingRow(key="2", title="", severity="low", status="recorded"),
+    )
+    end_session(store, session, "done", LATER, '{"verdict": "comment"}', findings)
+
+    record = load_session(store, session.id)
+    assert record
+    assert record.session.subject == subject
+    session = record.session
+    assert (session.state, session.started, session.ended) == ("done", START, LATER)
+    assert (record.agents, record.findings) == (agents, findings)
+    assert record.review == '{"verdict": "comment"}'
+    assert load_session(store, 99) is None
+
+
+def test_the_session_of_a_dead_process_is_resumed(url: str, tmp_path: Path, store: Store) -> None:
+    other = open_store(url, tmp_path)
+    first = start_session(other, SUBJECT, START)
+    assert not start_session(store, SUBJECT, START).was_resumed  # the first one lives
+    assert states(store) == ["running", "running"]
+    end(other)
+    assert states(store) == ["running", "abandoned"]
+    resumed = start_session(store, SUBJECT, LATER)
+    assert (resumed.id, resumed.was_resumed) == (first.id, True)
+    assert states(store) == ["running", "running"]
+    end_session(store, resumed, "failed", LATER)
+    assert states(store) == ["running", "failed"]
+    assert not start_session(store, SUBJECT, LATER).was_resumed
+
+
+@pytest.mark.parametrize("other_code", [{"head_tree": "e" * 40}, {"version": "2"}])
+def test_an_unfinished_session_about_other_code_is_abandoned(
+    url: str, tmp_path: Path, store: Store, other_code: dict[str, str]
+) -> None:
+    other = open_store(url, tmp_path)
+    start_session(other, SUBJECT, START)
+    start_session(other, replace(SUBJECT, target="another task"), START)
+    end(other)
+    assert not start_session(store, replace(SUBJECT, **other_code), LATER).was_resumed
+    ended = [summary.ended for summary in list_sessions(store)]
+    assert ended == ["", "", LATER]
+
+
+def test_a_fresh_session_is_not_a_resumed_one_and_keeps_its_generation(
+    url: str, tmp_path: Path, store: Store
+) -> None:
+    other = open_store(url, tmp_path)
+    ask(other, start_session(other, SUBJECT, START))
+    assert start_session(other, SUBJECT, START, fresh=True).generation == 1
+    end(other)
+    other = open_store(url, tmp_path)
+    fresh = start_session(other, SUBJECT, LATER, fresh=True)
+    assert (fresh.generation, fresh.was_resumed) == (2, False)
+    end(other)
+    resumed = start_session(store, SUBJECT, LATER)
+    assert (resumed.id, resumed.generation, resumed.was_resumed) == (fresh.id, 2, True)
+
+
+def test_a_session_that_another_process_took_over_cannot_be_ended(store: Store) -> None:
+    session = start_session(store, SUBJECT, START)
+    end_session(store, session, "done", LATER)
+    with pytest.raises(ReviewbotError, match="another process has taken over session 1"):
+        end_session(store, session, "failed", LATER)
+    assert states(store) == ["done"]
+
+
+def test_sessions_are_listed_by_project_the_newest_first(store: Store) -> None:
+    for project, target in (("a", "1"), ("b", "2"), ("a", "3")):
+        start_session(store, Subject(project=project, target=target, version=""), START)
+    assert [summary.subject.target for summary in list_sessions(store)] == ["3", "2", "1"]
+    assert [summary.subject.target for summary in list_sessions(store, "a")] == ["3", "1"]
+    assert list_sessions(store, "c") == ()
+
+
+def test_pruning_removes_a_project_except_for_what_others_use(store: Store) -> None:
+    mine = start_session(store, SUBJECT, START)
+    yours = start_session(store, replace(SUBJECT, project="another"), START)
+    running = start_session(store, replace(SUBJECT, target="another"), START)
+    for session, key in ((mine, "mine"), (mine, "shared"), (yours, "shared"), (running, "running")):
+        ask(store, session, key)
+    Calls(store, running).claim("claimed", "critic", "", "", 9, START)
+    record_agents(store, mine, [Agent(name="critic", provider="", model="")])
+    for session in (mine, yours):
+        end_session(store, session, "done", LATER)
+
+    assert prune_sessions(store, SUBJECT.project) == 1
+    assert [summary.id for summary in list_sessions(store)] == [running.id, yours.id]
+    keys = store.read(lambda connection: connection.scalars(select(calls.c.key)).all())
+    assert sorted(keys) == ["claimed", "running", "shared"]
+    end_session(store, running, "done", LATER)
+    assert prune_sessions(store, SUBJECT.project) == 1
+
+
+def test_a_newer_database_is_refused_and_left_alone(url: str, tmp_path: Path) -> None:
+    store = open_store(url, tmp_path)
+    store.write(lambda connection: connection.execute(schema_version.update().values(version=9)))
+    store.close()
+    with pytest.raises(ReviewbotError, match=r"newer reviewbot has written .* \(version 9\)"):
+        open_store(url, tmp_path)
+
+
+def test_an_older_database_is_migrated_once_whoever_opens_it(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(url, tmp_path)
+    start_session(store, SUBJECT, START)
+    store.close()
+    added = ("ALTER TABLE projects ADD COLUMN note TEXT", "UPDATE projects SET note = 'new'")
+    monkeypatch.setattr(database, "MIGRATIONS", (added,))
+    with ThreadPoolExecutor(4) as pool:
+        stores = list(pool.map(lambda _: open_store(url, tmp_path), range(4)))
+    found = "SELECT note, version FROM projects, schema_version"
+    for store in stores:
+        rows = store.read(lambda connection: connection.exec_driver_sql(found).all())
+        assert [tuple(row) for row in rows] == [("new", 2)]
+        store.close()
+
+
+def test_a_migration_that_fails_leaves_the_old_database(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    open_store(url, tmp_path).close()
+    broken = ("ALTER TABLE projects ADD COLUMN note TEXT", "UPDATE nothing SET note = 'new'")
+    monkeypatch.setattr(database, "MIGRATIONS", (broken,))
+    with pytest.raises(ReviewbotError, match=REFUSED):
+        open_store(url, tmp_path)
+    monkeypatch.undo()
+    store = open_store(url, tmp_path)
+    assert store.read(lambda connection: connection.execute(projects.select()).all()) == []
+    store.close()
+
+
+def test_a_file_is_for_its_owner_only(tmp_path: Path) -> None:
+    folder = tmp_path / "a" / "state"
+    store = open_store("", folder)
+    start_session(store, SUBJECT, START)
+    modes = {path.name: path.stat().st_mode & 0o777 for path in folder.iterdir()}
+    assert folder.stat().st_mode & 0o777 == 0o700
+    assert set(modes) == {"ledger.db", "ledger.db-wal", "ledger.db-shm", "owners"}
+    assert not any(mode & 0o077 for mode in modes.values())
+    store.close()
+
+
+def test_many_open_a_new_folder_at_once(tmp_path: Path) -> None:
+    with ThreadPoolExecutor(8) as pool:
+        for number in range(4):
+            folder = tmp_path / str(number)
+            for store in list(pool.map(lambda _, folder=folder: open_store("", folder), range(8))):
+                assert states(store) == []
+                store.close()
+
+
+def test_files_of_dead_processes_are_removed(tmp_path: Path) -> None:
+    store = open_store("", tmp_path)
+    (tmp_path / "owners" / "1-dead.lock").touch()
+    second = open_store("", tmp_path)
+    assert len(list((tmp_path / "owners").iterdir())) == 2
+    for opened in (store, second):
+        opened.close()
+    assert list((tmp_path / "owners").iterdir()) == []
+
+
+OPEN = """
+import os, sys
+from pathlib import Path
+from reviewbot.errors import ReviewbotError
+from reviewbot.store.database import open_store
+open_store("", Path(sys.argv[2])).close()  # imports what another user may not read
+if os.geteuid() == 0:  # root may write everything
+    os.setgid(65534), os.setuid(65534)
+try:
+    open_store("", Path(sys.argv[1]))
+except ReviewbotError as error:
+    print(error, error.hint, sep="\\n")
+"""
+
+
+@pytest.mark.parametrize("what", ["folder", "file"])
+def test_a_folder_that_cannot_be_written(
+    what: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("ledger")
+    if what == "file":
+        open_store("", folder).close()
+        (folder / "ledger.db").chmod(0o444)
+        (folder / "owners").chmod(0o555)
+    folder.chmod(0o555)
+    for parent in (folder.parent, folder.parent.parent):
+        parent.chmod(0o755)
+    command = (sys.executable, "-c", OPEN, folder, folder.parent / "other")
+    here = Path(__file__).parents[1]
+    ended = subprocess.run(command, cwd=here, text=True, capture_output=True)
+    folder.chmod(0o755)
+    assert ended.stderr == ""
+    message, hint = ended.stdout.splitlines()
+    assert message == f"the ledger {folder}/ledger.db cannot be used: Permission denied"
+    assert hint == "make it writable, or name another folder with --state"
+
+
+def test_a_file_that_is_no_database(tmp_path: Path) -> None:
+    (tmp_path / "ledger.db").write_bytes(b"words" * 1000)
+    with pytest.raises(ReviewbotError, match=REFUSED + "file is not a database") as caught:
+        open_store("", tmp_path)
+    assert caught.value.hint == "move the file away; replies in it will be paid for again"
+
+
+def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
+    connection = sqlite3.connect(tmp_path / "ledger.db")
+    connection.execute("CREATE TABLE theirs (number INTEGER)")
+    connection.close()
+    with pytest.raises(ReviewbotError, match="is the database of another program"):
+        open_store("", tmp_path)
+
+
+PASSWORD = "-".join(("very", "secret"))  # not as in the source, which tracebacks show
+
+
+@pytest.mark.parametrize(
+    ("url", "error", "message"),
+    [
+        ("postgresql://me:{}@127.0.0.1:1/x", ReviewbotError, "x cannot be used: connection failed"),
+        ("postgresql://127.0.0.1:1/x?password={}", ReviewbotError, "connection failed"),
+        ("postgresql://me:{}@host:port/x", ConfigError, "none of PostgreSQL"),
+        ("mysql://me:{}@host/x", ConfigError, "none of PostgreSQL"),
+        ("{}", ConfigError, "none of PostgreSQL"),
+    ],
+)
+def test_a_server_that_cannot_be_reached_or_is_none(
+    url: str, error: type[ReviewbotError], message: str, tmp_path: Path
+) -> None:
+    with pytest.raises(error, match=message) as caught:
+        open_store(url.format(PASSWORD), tmp_path)
+    assert PASSWORD not in str(caught.value)
+    assert caught.value.__cause__ is None
+    assert caught.value.hint
+    assert not list(tmp_path.iterdir())
+
+
+def test_sqlite_needs_no_package_of_postgresql(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from reviewbot.store.database import open_store\n"
+        "open_store('', Path(sys.argv[1])).close()\n"
+        "print({'psycopg', 'sqlalchemy.orm', 'sqlalchemy.dialects.postgresql'} & set(sys.modules))"
+    )
+    command = (sys.executable, "-c", script, tmp_path)
+    ended = subprocess.run(command, text=True, capture_output=True, cwd=Path(__file__).parents[1])
+    assert (ended.stdout, ended.stderr) == ("set()\n", "")
