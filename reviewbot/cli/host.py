@@ -7,12 +7,13 @@ import os
 import re
 import sys
 import time
+import zlib
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from reviewbot.cli.terminal import is_given, say
+from reviewbot.cli.terminal import is_given, say, uses_color
 from reviewbot.config.load import Layer, environment_layer, flag_layer, read_layer
 from reviewbot.errors import GitError, UsageError
 from reviewbot.events import Emit, Event, ignore
@@ -31,6 +32,7 @@ ASSIGNMENT = re.compile(
 )
 INTERVAL = 0.2
 CLEAR = "\r\x1b[K"
+COLORS = ("cyan", "green", "yellow", "magenta", "blue", "red")
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -150,20 +152,29 @@ def find_finding(review: Review, name: str) -> Finding:
 
 @asynccontextmanager
 async def show_progress() -> AsyncIterator[Emit]:
-    """Show events until the end: one live line on a terminal, with -v a line for each elsewhere."""
+    """Show events until the end: one live line on a terminal, with -v a line for each elsewhere.
+
+    With -v, every question to a model and its answer is shown as it happens.
+    """
     is_live = sys.stderr.isatty() and not is_given("quiet")
-    is_verbose = is_given("verbose") and not is_live
+    is_verbose = is_given("verbose")
     running: list[str] = []
     started = time.monotonic()
+    spent = ""
 
     def emit(event: Event) -> None:
+        nonlocal spent
         name = event.name.strip("{}").removeprefix("own_").replace("/", ": ")
+        if event.cost_usd:
+            spent = f"  ${event.cost_usd:.4f}"
+        if is_verbose and event.text:
+            _show_words(event, name)
         if event.seconds is None:
             running.append(name)
             return
         if name in running:  # what is recorded does not begin
             running.remove(name)
-        if is_verbose:
+        if is_verbose and not is_live:
             how = "recorded" if event.was_recorded else f"{event.seconds:.1f} s"
             say(f"reviewbot: {name} ({how})")
 
@@ -173,7 +184,7 @@ async def show_progress() -> AsyncIterator[Emit]:
                 await asyncio.sleep(INTERVAL)
                 columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
                 what = ", ".join(dict.fromkeys(running)) or "reading the change"
-                line = plain(f"{time.monotonic() - started:.0f} s  {what}")[: columns - 1]
+                line = plain(f"{time.monotonic() - started:.0f} s{spent}  {what}")[: columns - 1]
                 print(CLEAR, line, sep="", end="", file=sys.stderr, flush=True)
 
     drawing = asyncio.create_task(draw())
@@ -184,3 +195,15 @@ async def show_progress() -> AsyncIterator[Emit]:
         if is_live:
             with suppress(OSError):
                 print(end=CLEAR, file=sys.stderr, flush=True)
+
+
+def _show_words(event: Event, name: str) -> None:
+    """A question or an answer, with a colour for each model where colours are wanted."""
+    is_question = event.seconds is None
+    head = f"{name} asks {event.who}" if is_question else f"{event.who} answers {name}"
+    if sys.stderr.isatty():
+        print(end=CLEAR, file=sys.stderr)
+    color = COLORS[zlib.crc32(event.who.encode()) % len(COLORS)] if uses_color() else None
+    say(f"── {head}", color)
+    for line in event.text.rstrip("\n").split("\n"):
+        say(f"│ {line}", color)

@@ -54,13 +54,14 @@ def let_git_go_on(ctx: click.Context) -> None:
     ctx.meta[PASSES] = True
 
 
-def say(line: str) -> None:
+def say(line: str, color: str | None = None) -> None:
     """Print a line for people, without secrets and without what steers a terminal."""
     from reviewbot.text.plain import plain
     from reviewbot.text.secrets import redact
 
     with suppress(OSError):  # nobody reads it, or the terminal has gone
-        click.echo(plain(redact(line)[0]), err=True)
+        text = plain(redact(line)[0])
+        click.echo(click.style(text, fg=color) if color else text, err=True, color=bool(color))
 
 
 def deliver(document: str, file: Path | None = None) -> None:

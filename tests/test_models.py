@@ -1,0 +1,248 @@
+"""Who is on the panel, what that costs, and how models are named, tested and watched."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+from conftest import Project
+
+from reviewbot.cli.commands import reviewbot
+from reviewbot.config.settings import Effort, PanelistSettings, ProviderSettings, Settings
+from reviewbot.debate.choose import choose_members
+from tests import fake_openai
+from tests.vendor_server import Received, Sent, VendorServer
+
+SMALL = {
+    "cart.py": "def total(prices):\n    return sum(prices)\n",
+    "test_cart.py": "from cart import total\n\n\ndef test_total():\n    assert total([1]) == 1\n",
+}
+SILENT = '{"claims": []}'
+
+
+@pytest.fixture
+def cart(
+    project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Project:
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.chdir(project.folder)
+    project.commit("A cart", SMALL)
+    project.commit("Round", {"cart.py": SMALL["cart.py"].replace("sum(prices)", "sum(prices) + 0")})
+    return project
+
+
+@pytest.fixture
+def server(cart: Project) -> Iterator[VendorServer]:  # noqa: ARG001
+    """A compatible server that one panelist asks, as the user file says."""
+
+    def script(received: Received) -> Sent:
+        text = SILENT if "find defects" in json.dumps(received.body) else '{"word": "ready"}'
+        return fake_openai.answer(text, input_tokens=len(str(received.body)) // 4)
+
+    with VendorServer(script).running() as running:
+        configure(running.url)
+        yield running
+
+
+def configure(url: str, price: str = "[{model: big, input: 2, output: 10}]") -> None:
+    folder = Path.home() / ".config/reviewbot"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.yml").write_text(
+        f"providers:\n  gpu:\n    base_url: {url}/v1\n    prices: {price}\n"
+        "panel:\n  critic: {model: 'gpu:big'}\n"
+    )
+
+
+def run(*arguments: str) -> Result:
+    return CliRunner().invoke(reviewbot, arguments, prog_name="reviewbot")
+
+
+def members(settings: Settings, named: dict[str, str] | None = None, **variables: str) -> list[str]:
+    found, moderator, _ = choose_members(settings, variables, named or {})
+    return [f"{m.name}={m.provider}:{m.model}" for m in (*found, *filter(None, [moderator]))]
+
+
+def test_one_key_is_enough_for_a_panel() -> None:
+    assert members(Settings()) == []
+    assert members(Settings(), ANTHROPIC_API_KEY="k") == [
+        f"{role}=anthropic:claude-sonnet-5-5" for role in ("critic", "reviewer", "optimizer")
+    ]
+    assert members(Settings(), OLLAMA_HOST="gpu:11434")[0] == "critic=ollama:qwen3-coder:30b"
+
+
+def test_several_keys_are_several_vendors_and_the_moderator_is_none_of_the_panelists() -> None:
+    keys = dict.fromkeys(
+        ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"), "k"
+    )
+    assert [member.partition(":")[0] for member in members(Settings(), **keys)] == [
+        "critic=anthropic",
+        "reviewer=openai",
+        "optimizer=gemini",
+        "moderator=openrouter",
+    ]
+
+
+def test_a_model_that_is_named_wins_and_one_without_a_key_is_left_out_with_a_reason() -> None:
+    settings = Settings(panel={"critic": PanelistSettings(model="openai:a", lens="Licences")})
+    named = {"critic": "anthropic:b", "moderator": "gemini:c"}
+    found, moderator, notes = choose_members(settings, {"ANTHROPIC_API_KEY": "k"}, named)
+    assert [(member.model, member.lens) for member in found] == [("b", "Licences")]
+    assert moderator is None
+    assert notes == ["moderator is not asked: GEMINI_API_KEY is not set."]
+    assert members(Settings(), ANTHROPIC_API_KEY="k", DEFAULT_MODEL="ollama:x")[0] == (
+        "critic=ollama:x"
+    )
+
+
+def test_a_key_may_stand_in_a_variable_of_another_name() -> None:
+    providers = {"anthropic": ProviderSettings(key_variable="TEAM_KEY")}
+    assert members(Settings(providers=providers), ANTHROPIC_API_KEY="k") == []
+    assert len(members(Settings(providers=providers), TEAM_KEY="k")) == 3
+
+
+@pytest.mark.usefixtures("cart")
+def test_models_lists_the_panel_with_prices_and_what_is_missing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert "only executed checks decide" in run("models").stdout
+    assert "OPENAI_API_KEY is not set" in run("models", "list").stdout
+    monkeypatch.setenv("ANTHROPIC_API_KEY", "canary-key")
+    shown = run("models", "list").stdout
+    assert "anthropic:claude-sonnet-5-5  $2 in, $10 out a million tokens" in shown
+    assert "✓ critic: anthropic:claude-sonnet-5-5" in run("doctor").stdout
+    assert "canary" not in shown
+
+
+def test_a_model_is_tested_with_one_word(server: VendorServer) -> None:
+    result = run("models", "test")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.startswith("✓ gpu:big answered after")
+    assert len(server.received) == 1
+    configure("http://127.0.0.1:9")
+    result = run("models", "test")
+    assert result.exit_code == 3
+    assert "✗ gpu:big: gpu cannot be reached" in result.stdout
+
+
+def test_a_review_asks_once_says_what_it_cost_and_shows_what_was_said(
+    server: VendorServer,
+) -> None:
+    result = run("review", "HEAD", "-v", "--no-exec")
+    assert result.exit_code == 0, result.output
+    assert "── critic: first_pass asks gpu:big" in result.stderr
+    assert f"── gpu:big answers critic: first_pass\n│ {SILENT}" in result.stderr
+    assert "Panel: critic (big). 1 call, " in result.stdout
+    assert "$0.00" in result.stdout
+    result = run("review", "HEAD", "--no-exec")
+    assert "0 calls and 1 recorded" in result.stdout
+    assert "of it paid before" in " ".join(result.stdout.split())
+    assert len(server.received) == 1
+    assert "1 call, " in run("review", "HEAD", "--no-exec", "--fresh").stdout
+    assert len(server.received) == 2
+
+
+def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(server: VendorServer) -> None:
+    shown = run("review", "HEAD", "--dry-run").stdout
+    assert "Effort auto: one panelist (the change is small and tested" in shown
+    assert "critic/first_pass  gpu:big  about" in shown
+    assert "costs at most $1.00 (limits.cost_usd)" in shown
+    arguments = ("--dry-run", "--max-cost-usd", "0.5", "--effort", "low")
+    assert "costs at most $0.50" in run("review", "HEAD", *arguments).stdout
+    shown = run("review", "HEAD", "--dry-run", "--model", "second=gpu:other").stdout
+    assert "second/first_pass" not in shown
+    configure("https://gpu.example.org", "[]")
+    assert "would not be asked: nobody knows what gpu:big costs" in (
+        run("review", "HEAD", "--dry-run").stdout
+    )
+    assert not server.received
+
+
+RISKY = {
+    "security": {"auth.py": "def login(password):\n    return password\n"},
+    "concurrency": {"cart.py": "import threading\n\nLOCK = threading.Lock()\n"},
+    "migration": {"migrations/1.sql": "DROP TABLE carts;\n"},
+    "public API": {"cart.py": "def sums(prices):\n    return sum(prices)\n"},
+    "no tests": {"shop.py": "A = 1\n"},
+    "size": {"cart.py": "".join(f"A{n} = {n}\n" for n in range(130))},
+}
+
+
+@pytest.mark.parametrize(("risk", "files"), RISKY.items(), ids=[*RISKY])
+@pytest.mark.usefixtures("server")
+def test_a_risky_change_gets_the_panel(risk: str, files: dict[str, str], cart: Project) -> None:
+    cart.commit("Change", files)
+    arguments = ("--model", "reviewer=gpu:big", "--model", "optimizer=gpu:big")
+    shown = run("review", "HEAD", "--dry-run", *arguments).stdout
+    assert shown.startswith("Effort auto: the panel (")
+    assert f"{risk}: " in shown
+    assert shown.count("/first_pass") == 3
+
+
+@pytest.mark.parametrize(("effort", "asked"), [("auto", 1), ("low", 1), ("medium", 3), ("high", 3)])
+def test_effort_decides_how_many_read_a_calm_change(
+    effort: Effort, asked: int, server: VendorServer
+) -> None:
+    names = ("--model", "reviewer=gpu:big", "--model", "optimizer=gpu:big")
+    result = run("review", "HEAD", "--no-exec", "--effort", effort, *names)
+    assert result.exit_code == 0, result.output
+    assert len(server.received) == asked
+
+
+def test_a_wrong_role_is_refused() -> None:
+    result = run("review", "--model", "critic")
+    assert result.exit_code == 2
+    assert "--model critic names no role and model" in result.stderr
+
+
+def test_keys_in_a_file_that_git_ignores_count(
+    cart: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (cart.folder / ".env").write_text("ANTHROPIC_API_KEY=k\nPATH=/nowhere\n")
+    assert "only executed checks decide" in run("models").stdout
+    cart.git("add", "--force", ".env")
+    cart.commit("Ignore", {".gitignore": ".env\n"})
+    assert "anthropic:claude-sonnet-5-5" not in run("models").stdout  # it is tracked
+    cart.git("rm", "--quiet", "--cached", ".env")
+    cart.git("commit", "--quiet", "--message=Remove")
+    assert "critic     anthropic:claude-sonnet-5-5" in run("models").stdout
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    assert "reviewer   openai:" in run("models").stdout
+
+
+@pytest.mark.usefixtures("cart")
+def test_other_packages_add_providers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "packages"
+    information = package / "acme-1.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text("Name: acme\nVersion: 1\n")
+    (information / "entry_points.txt").write_text("[reviewbot.providers]\nacme = acme:ACME\n")
+    (package / "acme.py").write_text(
+        "from reviewbot.llm.provider import ModelReply, Usage\n"
+        "from reviewbot.llm.providers import Vendor\n"
+        "ACME = Vendor(module='acme', needs=(), extra='', key_names=('ACME_KEY',), model='one',\n"
+        "              is_local=True)\n"
+        "class Acme:\n"
+        "    async def complete(self, request, on_text=None):\n"
+        f"        return ModelReply(text={SILENT!r}, usage=Usage(output_tokens=9))\n"
+        "    async def close(self):\n"
+        "        pass\n"
+        "def connect(account):\n"
+        "    return Acme()\n"
+    )
+    monkeypatch.syspath_prepend(str(package))
+    assert "acme       ACME_KEY is not set" in run("models", "list").stdout
+    monkeypatch.setenv("ACME_KEY", "k")
+    assert "critic     acme:one  free" in run("models", "list").stdout
+    assert "✓ critic: acme:one" in run("doctor").stdout
+    Path("own.yml").write_text("panel: {critic: {model: 'acme:one'}}\n")
+    assert "valid" in run("config", "check", "own.yml").stdout
+    Path("own.yml").write_text("panel: {critic: {model: 'acne:one'}}\n")
+    result = run("config", "check", "own.yml")
+    assert result.exit_code == 2
+    assert "no provider is called acne\nuse one of anthropic, " in result.stderr
+    assert "acme" in result.stderr
+    assert "Panel: critic (one). 1 call, " in run("review", "HEAD", "--no-exec").stdout
