@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tests.vendor_server import Received, Sent, json_answer
+from tests.vendor_server import Sent, json_answer
 
 STREAM = {"content-type": "text/event-stream; charset=utf-8"}
-UNSUPPORTED = "minLength|maxLength|pattern|minimum|maximum|maxItems|default"
 
 
 def answer(
@@ -77,40 +75,6 @@ def error_in_stream(kind: str, message: str) -> Sent:
     begun = answer("half of it").chunks[:4]
     failed = _event("error", error={"type": kind, "message": message})
     return Sent(headers=STREAM, chunks=(*begun, failed))
-
-
-def strict(*answers: Sent) -> Callable[[Received], Sent]:
-    """Answers in this order, but refuses what the API refuses."""
-    left = iter(answers)
-
-    def script(received: Received) -> Sent:
-        if complaint := _complaint(received.body):
-            return error(400, "invalid_request_error", complaint)
-        return next(left)
-
-    return script
-
-
-def _complaint(body: Mapping[str, Any]) -> str:
-    schema = json.dumps(body["output_config"]["format"]["schema"])
-    if schema.count('"object"') != schema.count('"additionalProperties": false'):
-        return "output_config.format.schema: additionalProperties must be set to false"
-    if found := re.search(f'"({UNSUPPORTED})":', schema):
-        return f"output_config.format.schema: {found[1]} is not supported"
-    if "temperature" in body:
-        return "temperature: Extra inputs are not permitted"
-    tools = {tool["name"] for tool in body.get("tools", ())}
-    messages = body["messages"]
-    blocks = [block for message in messages for block in message["content"]]
-    if any(block.get("text") == "" for block in blocks):
-        return "messages: text content blocks must be non-empty"
-    if sum("cache_control" in block for block in blocks) > 4:
-        return "A maximum of 4 blocks with cache_control may be provided."
-    for said, got in zip(messages[1::2], messages[2::2], strict=True):
-        used = [block["id"] for block in said["content"] if block["type"] == "tool_use"]
-        if not tools or used != [block["tool_use_id"] for block in got["content"]]:
-            return "messages: `tool_use` ids were found without `tool_result` blocks or tools"
-    return ""
 
 
 def _event(type_: str, **fields: Any) -> bytes:

@@ -29,7 +29,7 @@ from reviewbot.llm.provider import (
 )
 from reviewbot.llm.providers.anthropic import connect
 from tests import fake_anthropic
-from tests.vendor_server import Sent, VendorServer
+from tests.vendor_server import VendorServer
 
 DAY = "Wed, 21 Oct 2026"
 KEY = "sk-test-0123456789"
@@ -68,10 +68,6 @@ async def complete(provider: Provider, *requests: ModelRequest, **more: Any) -> 
         await provider.close()
 
 
-def serve(*answers: Sent) -> VendorServer:
-    return VendorServer(fake_anthropic.strict(*answers))
-
-
 def failure(account: Account, request: ModelRequest = REQUEST) -> ProviderError:
     with pytest.raises(ProviderError) as raised:
         ask(account, request)
@@ -80,7 +76,7 @@ def failure(account: Account, request: ModelRequest = REQUEST) -> ProviderError:
 
 def test_an_answer_arrives_with_its_text_and_usage() -> None:
     sent = fake_anthropic.answer('{"verdict": "real"}', input_tokens=7, cached=100, written=30)
-    with serve(sent).running() as server:
+    with VendorServer([sent]).running() as server:
         (reply,) = ask(account(server.url), REQUEST)
     usage = Usage(input_tokens=137, cached_input_tokens=100, cache_write_tokens=30, output_tokens=5)
     assert reply == ModelReply(text='{"verdict": "real"}', usage=usage)
@@ -89,26 +85,24 @@ def test_an_answer_arrives_with_its_text_and_usage() -> None:
     assert received.headers["authorization"] == f"Bearer {KEY}"
     assert received.headers["anthropic-version"]
     assert (received.body["model"], received.body["max_tokens"]) == ("claude-fake", 700)
-    assert received.body["stream"] is True
     assert "tools" not in received.body
 
 
 def test_text_is_reported_before_the_answer_is_complete() -> None:
     texts: list[tuple[str, float]] = []
-    with serve(fake_anthropic.answer("one two", pause=0.05)).running() as server:
+    with VendorServer([fake_anthropic.answer("one two", pause=0.05)]).running() as server:
         ask(account(server.url), REQUEST, on_text=lambda text: texts.append((text, monotonic())))
     assert [text for text, _ in texts] == ["one", " two"]
     assert texts[0][1] < monotonic() - 0.15  # three events come after it
 
 
 def test_the_schema_is_one_that_the_api_accepts() -> None:
-    with serve(fake_anthropic.answer("{}")).running() as server:
+    with VendorServer([fake_anthropic.answer("{}")]).running() as server:
         ask(account(server.url), REQUEST)
     schema = server.received[0].body["output_config"]["format"]["schema"]
     properties = schema["$defs"]["Answer"]["properties"]
     assert schema["$ref"] == "#/$defs/Answer"
     assert properties["verdict"] == {"enum": ["not_real", "real"]}
-    assert properties["note"]["anyOf"] == [{"type": "string"}, {"type": "null"}]
     assert properties["trace"]["description"].startswith("The steps.")
     assert "maxLength: 80" in properties["trace"]["description"]
     assert schema["$defs"]["Answer"]["additionalProperties"] is False
@@ -116,9 +110,9 @@ def test_the_schema_is_one_that_the_api_accepts() -> None:
 
 def test_a_tool_call_goes_back_as_the_model_made_it() -> None:
     call = ("toolu_1", "read", '{"path": "a.py"}')
-    first = fake_anthropic.answer(calls=[call], thinking="let me look")
+    first = fake_anthropic.answer("I read.", calls=[call], thinking="Hm.")
     second = fake_anthropic.answer(calls=[("toolu_2", "read", '{"path": ')], stop="tool_use")
-    with serve(first, second, fake_anthropic.answer("{}")).running() as server:
+    with VendorServer([first, second, fake_anthropic.answer("{}")]).running() as server:
         request = replace(REQUEST, tools=(READ,))
         turns: list[ToolTurn] = []
         for result in ("def f(): ...", ""):
@@ -137,12 +131,12 @@ def test_a_tool_call_goes_back_as_the_model_made_it() -> None:
     cached = {"cache_control": {"type": "ephemeral"}}
     assert asked[0] == {"type": "text", "text": "the change", **cached}
     assert asked[1] == {"type": "text", "text": "what is wrong?"}
-    assert said[0] == {"type": "thinking", "thinking": "let me look", "signature": "signed=="}
-    assert said[1]["input"] == {"path": "a.py"}
-    assert len(said) == 2  # no empty text
+    assert said[0] == {"type": "thinking", "thinking": "Hm.", "signature": "signed=="}
+    assert said[1] == {"type": "text", "text": "I read."}
+    assert said[2]["input"] == {"path": "a.py"}
     result = {"type": "tool_result", "tool_use_id": "toolu_1", "content": "def f(): ..."}
     assert got == [result]
-    assert said_again[0]["input"] == {}
+    assert [block["input"] for block in said_again] == [{}]  # and no empty text
     last_result = {"tool_use_id": "toolu_2", "content": "(empty)", **cached}
     assert got_again == [{"type": "tool_result", **last_result}]
 
@@ -154,7 +148,7 @@ def test_turns_of_another_vendor_are_written_in_the_form_of_this_one(native: obj
         ToolCall(id="call_2", name="read", arguments="no JSON"),
     )
     turn = ToolTurn(calls=calls, results=("a", "b"), native=native)
-    with serve(fake_anthropic.answer("{}")).running() as server:
+    with VendorServer([fake_anthropic.answer("{}")]).running() as server:
         ask(account(server.url), replace(REQUEST, tools=(READ,), turns=(turn,)))
     said = server.received[0].body["messages"][1]["content"]
     assert [block["input"] for block in said] == [{"path": "a.py"}, {}]
@@ -162,7 +156,7 @@ def test_turns_of_another_vendor_are_written_in_the_form_of_this_one(native: obj
 
 @pytest.mark.parametrize("name", list(fake_anthropic.FAULTS))
 def test_a_fault_of_the_api_is_named_by_what_follows_from_it(name: str) -> None:
-    with serve(fake_anthropic.FAULTS[name]).running() as server:
+    with VendorServer([fake_anthropic.FAULTS[name]]).running() as server:
         error = failure(account(server.url))
         assert len(server.received) == 1, "nothing is asked again here"
         assert server.url not in str(error)
@@ -171,11 +165,14 @@ def test_a_fault_of_the_api_is_named_by_what_follows_from_it(name: str) -> None:
     assert (error.__context__, error.__cause__) == (None, None)  # they would hold the key
     assert error.retry_after == {"rate_limited: L2": 17.0, "overloaded: L4 503": 1.5}.get(name)
     assert (error.usage is not None) == (": L5" in name)
+    for kind, word in {"endless": "longer", "gzip": "compressed", "redirect": "redirect"}.items():
+        assert kind not in name or word in str(error)
 
 
 def test_a_message_of_the_vendor_is_quoted_shortly_and_without_secrets() -> None:
     text = f"{KEY} of http://evil.example \x1b[31m ghp_{'a' * 36} {'x' * 500}"
-    with serve(fake_anthropic.error(400, "invalid_request_error", text)).running() as server:
+    sent = fake_anthropic.error(400, "invalid_request_error", text)
+    with VendorServer([sent]).running() as server:
         message = str(failure(account(server.url)))
     assert KEY not in message
     assert "ghp_" not in message
@@ -191,16 +188,11 @@ def test_where_nobody_listens_the_vendor_is_unreachable() -> None:
     assert (error.fault, str(error)) == ("unreachable", "anthropic cannot be reached")
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        fake_anthropic.answer("late", pause=0.3),
-        replace(fake_anthropic.answer("late"), delay=1.0),
-    ],
-)
-def test_a_call_ends_after_its_seconds(sent: Sent) -> None:
+@pytest.mark.parametrize("delay", [0.0, 1.0])
+def test_a_call_ends_after_its_seconds(delay: float) -> None:
+    sent = replace(fake_anthropic.answer("late", pause=0.3), delay=delay)
     started = monotonic()
-    with serve(sent).running() as server:
+    with VendorServer([sent]).running() as server:
         error = failure(account(server.url, seconds=0.4))
         assert monotonic() - started < 0.9
     assert error.fault == "timeout"
@@ -208,19 +200,18 @@ def test_a_call_ends_after_its_seconds(sent: Sent) -> None:
 
 
 def test_a_prompt_that_cannot_be_written_is_invalid() -> None:
-    assert (
-        failure(account("http://127.0.0.1:9"), replace(REQUEST, prefix="\ud800")).fault == "invalid"
-    )
+    error = failure(account("http://127.0.0.1:9"), replace(REQUEST, prefix="\ud800"))
+    assert error.fault == "invalid"
 
 
 def test_a_foreign_server_gets_no_key_but_that_of_its_account(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "another-key")
-    monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", "another-key")
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        monkeypatch.setenv(name, "another-key")
     monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "x-api-key: another-key\nx-other: another-key")
     monkeypatch.setenv("ALL_PROXY", "http://another-key@127.0.0.1:9")
-    with serve(*[fake_anthropic.answer("{}")] * 2).running() as server:
+    with VendorServer([fake_anthropic.answer("{}")] * 2).running() as server:
         ask(account(server.url), REQUEST)
         ask(account(server.url, key=""), REQUEST)
     for received in server.received:
@@ -244,8 +235,6 @@ def test_a_request_to_another_address_is_stopped() -> None:
 
 ADDRESSES: Sequence[tuple[str, Mapping[str, Any], str]] = [
     ("https://api.example.org/v1", {}, ""),
-    ("http://localhost:8080/v1", {}, ""),
-    ("http://127.0.0.1:8080", {}, ""),
     ("http://[::1]:8080", {}, ""),
     ("http://10.0.0.5:8000", {"allow_private": True, "key": ""}, ""),
     ("http://10.0.0.5:8000", {"allow_private": True}, "is not encrypted"),
@@ -258,7 +247,6 @@ ADDRESSES: Sequence[tuple[str, Mapping[str, Any], str]] = [
     ("https:///v1", {}, "is no address of a server"),
     ("https://me:word@api.example.org", {}, "has a user, a query or a fragment"),
     ("https://api.example.org/?x=1", {}, "has a user, a query or a fragment"),
-    ("https://api.example.org/#x", {}, "has a user, a query or a fragment"),
     ("https://[::1", {}, "is no address of a server"),
     ("https://api.example.org:port", {}, "is no address of a server"),
 ]
@@ -285,29 +273,11 @@ def test_a_key_that_cannot_be_one_is_refused_without_being_quoted(key: str) -> N
     ("headers", "seconds"),
     [
         ({"retry-after": "20"}, 20),
-        ({"retry-after": "0"}, 0),
         ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
-        (
-            {
-                "retry-after": "Wed, 21 Oct 2026 07:28:30 GMT",
-                "date": "Wed, 21 Oct 2026 07:28:00 GMT",
-            },
-            30,
-        ),
-        (
-            {
-                "retry-after": "Wed, 21 Oct 2026 07:27:30 GMT",
-                "date": "Wed, 21 Oct 2026 07:28:00 GMT",
-            },
-            0,
-        ),
         ({"retry-after": f"{DAY} 07:28:30 GMT", "date": f"{DAY} 07:28:00 GMT"}, 30),
         ({"retry-after": f"{DAY} 07:27:30 GMT", "date": f"{DAY} 07:28:00 GMT"}, 0),
         ({"retry-after": f"{DAY} 07:28:30 GMT"}, None),
         ({"retry-after": "-3"}, None),
-        ({"retry-after": "inf"}, None),
-        ({"retry-after": ""}, None),
-        ({}, None),
     ],
 )
 def test_the_time_to_wait_is_a_number_or_a_date(

@@ -49,11 +49,8 @@ def test_an_answer_arrives_with_its_text_and_usage() -> None:
     (received,) = server.received
     assert received.path == "/model/global.anthropic.claude-fake-v1%3A0/converse"
     assert received.body["inferenceConfig"] == {"maxTokens": 700}
-    assert received.body["messages"][0]["content"] == [
-        {"text": "the change"},
-        CACHE_POINT,
-        {"text": "what is wrong?"},
-    ]
+    (asked,) = received.body["messages"]
+    assert asked["content"] == [{"text": "the change"}, CACHE_POINT, {"text": "what is wrong?"}]
     format_ = received.body["outputConfig"]["textFormat"]
     schema = json.loads(format_["structure"]["jsonSchema"]["schema"])
     assert schema["properties"]["trace"] == {"type": "string", "description": "The steps."}
@@ -65,13 +62,10 @@ def test_every_signed_header_is_sent_and_the_secret_is_not() -> None:
     with VendorServer([fake_bedrock.answer("{}")]).running() as server:
         ask(account(server.url), REQUEST)
     headers = server.received[0].headers
-    scope = r"AWS4-HMAC-SHA256 Credential=AKIAOFATEST/\d{8}/eu-central-1/bedrock/aws4_request, "
-    signed = re.fullmatch(
-        scope + r"SignedHeaders=(\S+), Signature=\w{64}", headers["authorization"]
-    )
-    assert signed
-    assert signed[1] == "content-type;host;x-amz-date;x-amz-security-token"
-    assert set(signed[1].split(";")) <= headers.keys()
+    form = r"AWS4-HMAC-SHA256 Credential=AKIAOFATEST/\d{8}/eu-central-1/bedrock/aws4_request, "
+    form += r"SignedHeaders=content-type;host;x-amz-date;x-amz-security-token, Signature=\w{64}"
+    assert re.fullmatch(form, headers["authorization"])
+    assert {"content-type", "host", "x-amz-date"} <= headers.keys()
     assert headers["x-amz-security-token"] == "the-session"
     assert "the-secret-of-a-test" not in str(server.received)
 
@@ -196,3 +190,11 @@ def test_a_model_that_takes_none_of_it_is_asked_with_the_prompt_alone() -> None:
         (reply,) = ask(account(server.url), replace(REQUEST, tools=(READ,), model="old.text"))
     assert reply.text == "{}"
     assert server.received[-1].body.keys() == {"messages", "inferenceConfig"}
+
+
+def test_a_complaint_about_what_was_not_sent_ends_the_call() -> None:
+    complaint = fake_bedrock.refuses("cachePoint is not supported by this model")
+    with VendorServer([complaint] * 3).running() as server:
+        with pytest.raises(ProviderError, match="cachePoint is not supported") as raised:
+            ask(account(server.url), REQUEST)
+        assert (raised.value.fault, len(server.received)) == ("invalid", 2)

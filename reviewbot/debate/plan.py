@@ -14,7 +14,7 @@ from reviewbot.context.brief import Brief
 from reviewbot.git.change import Change, ChangedFile
 from reviewbot.text.files import classify
 
-ROUNDS: Mapping[Effort, int] = {"auto": 2, "low": 0, "medium": 1, "high": 2}
+ROUNDS: Mapping[Effort, int] = {"auto": 1, "low": 0, "medium": 1, "high": 2}
 SMALL_LINES = 120  # added and removed lines of source files
 # More portions than these are read by one panelist each.
 SHARED_PORTIONS = 2

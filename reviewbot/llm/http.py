@@ -167,17 +167,22 @@ def transport_error(error: BaseException, account: Account) -> ProviderError:
     return ProviderError(f"{name} cut the connection before its answer ended", fault="interrupted")
 
 
-async def server_sent_data(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """The data of server-sent events, each of which has one line of it.
-
-    Lines end at line feeds alone: `aiter_lines` also splits at characters that are part of JSON.
-    """
+async def lines_of(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """Lines that a line feed ends; httpx2's own also end at U+2028, which JSON may contain."""
     rest = b""
     async for chunk in response.aiter_bytes():
         *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            if line.startswith(b"data:"):
-                yield line[5:]
+        for line in filter(bytes.strip, lines):
+            yield line
+    if rest.strip():
+        yield rest
+
+
+async def server_sent_data(response: httpx2.Response) -> AsyncIterator[bytes]:
+    """The data of server-sent events, each of which has one line of it."""
+    async for line in lines_of(response):
+        if line.startswith(b"data:"):
+            yield line[5:]
 
 
 def fault_of(status: int) -> Fault:

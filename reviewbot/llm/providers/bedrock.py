@@ -71,10 +71,8 @@ class Bedrock:
         self._account = replace(account, key=key)
         self._bearer = {"authorization": f"Bearer {key}"} if key else {}
         self._signer = SigV4Auth(Credentials(access, secret, token), "bedrock", region)
-        self._url = (
-            account.base_url.rstrip("/") or f"https://bedrock-runtime.{region}.amazonaws.com"
-        )
-        self._client = http.open_client(self._account, self._url)
+        self._url = account.base_url or f"https://bedrock-runtime.{region}.amazonaws.com"
+        self._http = http.open_client(self._account, self._url)
         self._without: dict[str, set[str]] = {}  # by model, what it does not take
 
     async def complete(
@@ -90,7 +88,7 @@ class Bedrock:
         raise failure  # outside of `except`, because those exceptions hold the request
 
     async def close(self) -> None:
-        await self._client.aclose()
+        await self._http.aclose()
 
     async def _ask(self, request: ModelRequest, on_text: Callable[[str], None]) -> ModelReply:
         url = f"{self._url}/model/{quote(request.model, safe='')}/converse"
@@ -101,7 +99,7 @@ class Bedrock:
             signed = AWSRequest("POST", url, headers, json.dumps(body).encode())
             if not self._bearer:
                 self._signer.add_auth(signed)
-            answer = await self._client.post(url, content=signed.data, headers=dict(signed.headers))
+            answer = await self._http.post(url, content=signed.data, headers=dict(signed.headers))
             if answer.is_success:
                 reply = self._reply(msgspec.json.decode(answer.content))
                 on_text(reply.text)

@@ -16,7 +16,6 @@ from google.genai import errors, types
 
 from reviewbot.llm import http, provider
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
-from reviewbot.llm.providers.ollama import arguments_of, question_of
 
 BASE_URL = "https://generativelanguage.googleapis.com"
 # Each finishReason that is not here, nor STOP, comes without an answer that can be used.
@@ -165,13 +164,17 @@ class Gemini:
 
 
 def contents_of(request: ModelRequest, has_schema: bool) -> list[types.Content]:
-    question = question_of(request, with_schema=not has_schema)
+    question = provider.question_of(request, with_schema=not has_schema)
     first = [types.Part(text=f"{request.prefix}\n\n"), types.Part(text=question)]
     contents = [types.Content(role="user", parts=first)]
     for turn in request.turns:
         native = turn.native.get("gemini") if isinstance(turn.native, dict) else None
         own = [types.Part.model_validate(part) for part in native or ()] or [
-            types.Part(function_call=types.FunctionCall(name=call.name, args=arguments_of(call)))
+            types.Part(
+                function_call=types.FunctionCall(
+                    name=call.name, args=http.json_object(call.arguments)
+                )
+            )
             for call in turn.calls
         ]
         # An id that was made up here means nothing to Gemini.

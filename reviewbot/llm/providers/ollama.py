@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -121,7 +121,7 @@ class Ollama:
         last = Line()
         url = f"{self._account.base_url}/api/chat"
         async with self._http.stream("POST", url, json=body, headers=headers) as response:
-            async for text in lines_of(response):
+            async for text in http.lines_of(response):
                 try:
                     last = msgspec.json.decode(text, type=Line)
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -140,11 +140,14 @@ class Ollama:
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         # A grammar for the answer would keep the model from calling tools.
-        question = question_of(request, with_schema=bool(request.tools))
+        question = provider.question_of(request, with_schema=bool(request.tools))
         messages: list[Any] = [{"role": "user", "content": f"{request.prefix}\n\n{question}"}]
         for turn in request.turns:
             calls = [
-                {"id": call.id, "function": {"name": call.name, "arguments": arguments_of(call)}}
+                {
+                    "id": call.id,
+                    "function": {"name": call.name, "arguments": http.json_object(call.arguments)},
+                }
                 for call in turn.calls
             ]
             messages.append({"role": "assistant", "content": "", "tool_calls": calls})
@@ -152,7 +155,7 @@ class Ollama:
                 {"role": "tool", "tool_name": call.name, "tool_call_id": call.id, "content": result}
                 for call, result in zip(turn.calls, turn.results, strict=True)
             ]
-        tools = [function_of(tool) for tool in request.tools]
+        tools = [provider.function_of(tool) for tool in request.tools]
         needed = len(msgspec.json.encode((messages, tools))) // 3 + request.max_output_tokens
         context = self._contexts.get(request.model, 0)
         if needed > context:  # another value than before makes the server load the model again
@@ -233,34 +236,3 @@ def usage_of(last: Line) -> Usage | None:
         input_seconds=last.prompt_eval_duration / 1e9,
         output_seconds=last.eval_duration / 1e9,
     )
-
-
-async def lines_of(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """Lines that a line feed ends; httpx2's own also end at U+2028, which JSON may contain."""
-    rest = b""
-    async for chunk in response.aiter_bytes():
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in filter(bytes.strip, lines):
-            yield line
-    if rest.strip():
-        yield rest
-
-
-def question_of(request: ModelRequest, *, with_schema: bool) -> str:
-    """The question; with the schema of the answer where the vendor does not enforce it."""
-    if not with_schema:
-        return request.question
-    schema = msgspec.json.encode(request.schema).decode()
-    return f"{request.question}\n\nAnswer with JSON that matches this JSON Schema:\n{schema}"
-
-
-def function_of(tool: provider.Tool) -> dict[str, Any]:
-    return {"type": "function", "function": msgspec.to_builtins(tool)}
-
-
-def arguments_of(call: ToolCall) -> dict[str, Any]:
-    """The arguments of a call; none if the model did not write an object."""
-    try:
-        return msgspec.json.decode(call.arguments, type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError):
-        return {}

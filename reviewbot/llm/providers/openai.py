@@ -19,7 +19,6 @@ from openai import APIError, APIStatusError, AsyncOpenAI
 from reviewbot.journal import key_of
 from reviewbot.llm import http, provider
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
-from reviewbot.llm.providers.ollama import arguments_of, function_of, lines_of, question_of
 
 # What `error.code` or `error.type` says where it says more than the status.
 CODES: Mapping[str, provider.Fault] = {
@@ -187,7 +186,7 @@ class OpenAI:
             stream=True,
             extra_body=options_of(request, accepted),
         ) as stream:
-            async for line in lines_of(stream.response):
+            async for line in http.lines_of(stream.response):
                 if not line.startswith((b"data:", b":", b"event:", b"id:", b"retry:")):
                     page += line
                 elif line.startswith(b"data:") and line[5:].strip() != b"[DONE]":
@@ -284,7 +283,7 @@ def next_accepted(accepted: Accepted, status: int, words: str) -> Accepted | Non
 
 
 def messages_of(request: ModelRequest, name: str, accepted: Accepted) -> list[Any]:
-    question = question_of(request, with_schema=accepted.format != "json_schema")
+    question = provider.question_of(request, with_schema=accepted.format != "json_schema")
     content: Any = f"{request.prefix}\n\n{question}"
     if name == "openrouter" and request.model.startswith("anthropic/"):
         # OpenRouter hands on the mark for Anthropic's prompt cache.
@@ -300,7 +299,7 @@ def messages_of(request: ModelRequest, name: str, accepted: Accepted) -> list[An
                 # vLLM refuses arguments that are not an object.
                 "function": {
                     "name": call.name,
-                    "arguments": call.arguments if arguments_of(call) else "{}",
+                    "arguments": call.arguments if http.json_object(call.arguments) else "{}",
                 },
             }
             for call in turn.calls
@@ -327,7 +326,7 @@ def options_of(request: ModelRequest, accepted: Accepted) -> dict[str, Any]:
     elif accepted.format:  # llama.cpp reads the schema here, others pass over it
         options["response_format"] = {"type": "json_object", "schema": strict(request.schema)}
     if request.tools:
-        options["tools"] = [function_of(tool) for tool in request.tools]
+        options["tools"] = [provider.function_of(tool) for tool in request.tools]
         if not request.may_call_tools:
             options["tool_choice"] = "none"
     return options
