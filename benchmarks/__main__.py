@@ -1,6 +1,7 @@
 """Speed of the program, as ratios of things that are measured in the same run.
 
-    ./dev bench
+    ./dev bench             the program without models
+    ./dev bench debate      a debate of three models
 
 Prints a table: what was measured, the figure, and the most it may be. Exits with 1 if one is above.
 """
@@ -49,7 +50,12 @@ class Figure(NamedTuple):
 
 def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
-        figures = list(measure(Path(folder)))
+        if sys.argv[1:] == ["debate"]:
+            from benchmarks import debate
+
+            figures = list(debate.measure(Path(folder)))
+        else:
+            figures = list(measure(Path(folder)))
     for what, value, unit, most in figures:
         verdict = "" if value <= most else "  TOO MUCH"
         print(f"{what:58} {value:8.2f} {unit:3} at most {most:g}{verdict}")

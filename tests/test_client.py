@@ -17,7 +17,7 @@ from reviewbot.errors import BudgetExceeded, ModelError
 from reviewbot.journal import Journal
 from reviewbot.llm.budget import Budget
 from reviewbot.llm.client import Connection, ModelClient
-from reviewbot.llm.ledger import JournalLedger
+from reviewbot.llm.ledger import JournalLedger, Ledger
 from reviewbot.llm.policy import POLICIES, pause_before_next
 from reviewbot.llm.prices import DOLLAR, Price, Prices
 from reviewbot.llm.provider import Account, ModelRequest, ProviderError, Usage
@@ -59,9 +59,12 @@ async def open_client(
         vendor = find_vendor(name, account.base_url)
         return Connection(open=lambda: connect(name, vendor, account), **more)
 
+    async def open_ledger() -> Ledger:
+        return JournalLedger(journal)
+
     client = ModelClient(
         {name: connection(name) for name in servers},
-        JournalLedger(journal),
+        open_ledger,
         Prices({f"{name}:big": PRICE for name in servers}),
         Budget(cap),
     )

@@ -34,6 +34,7 @@ from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.hooks.run import PUSH_SECONDS
 from reviewbot.hooks.script import PRE_COMMIT
 from reviewbot.llm.providers import VENDORS
+from reviewbot.llm.tools import TOOLS
 from reviewbot.proofs import prove
 from reviewbot.reports import FORMATS
 from reviewbot.sandbox.job import Limits
@@ -303,6 +304,11 @@ def test_providers_and_their_keys_are_documented() -> None:
         assert vendor.extra in extras
 
 
+def test_tools_are_documented() -> None:
+    table = rows(section("docs/models.md", "## Tools"))
+    assert [code(cells[0])[0] for cells in table] == [row.name for row in TOOLS]
+
+
 PANEL = "## Panelists"
 
 
@@ -359,7 +365,7 @@ OPTIONAL = {"hooks", "demo", "services", "pipeline"}
 def test_every_file_that_a_task_touches_exists() -> None:
     tasks = section("CONTRIBUTING.md", "## Where to change what")
     paths = [word for word in code(tasks) if "/" in word or word.endswith(".md")]
-    assert len(re.findall(r"^\*\*", tasks, re.MULTILINE)) == 12
+    assert len(re.findall(r"^\*\*", tasks, re.MULTILINE)) == 13
     assert len(paths) > 30
     for path in paths:
         file = ROOT / path

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import click
 
 from reviewbot.cli.config import load_committed
-from reviewbot.cli.host import read_variables, run
+from reviewbot.cli.host import open_state, read_variables, run
 from reviewbot.cli.terminal import common, deliver
 from reviewbot.concurrency import run_all
 from reviewbot.config.settings import Settings
@@ -18,7 +18,8 @@ from reviewbot.journal import Journal
 from reviewbot.llm.budget import Budget
 from reviewbot.llm.client import ModelClient
 from reviewbot.llm.connect import connections_to, prices_of, why_not_asked
-from reviewbot.llm.ledger import JournalLedger
+from reviewbot.llm.ledger import JournalLedger, Ledger
+from reviewbot.llm.pace import save_pace
 from reviewbot.llm.prices import Price, dollars
 from reviewbot.llm.provider import ModelRequest
 from reviewbot.llm.providers import all_vendors
@@ -64,28 +65,30 @@ def list_() -> None:
 @command.command
 @common
 def test() -> None:
-    """Ask each model of the panel for one word. Exit with 3 if one does not answer."""
+    """Ask each model of the panel for one word. Exit with 3 if one does not answer.
+
+    How fast local models are is recorded for the next review.
+    """
     settings, variables = run(_load())
     members = {(member.provider, member.model): member for member in _members(settings, variables)}
     if not members:
         raise ReviewbotError("no language model is configured", hint="reviewbot doctor")
-    answers = run(_ask(list(members.values()), settings, variables))
+    answers = run(_ask(list(members.values()), settings, variables, open_state(None).journal()))
     deliver("\n".join(plain(line) for _, line in answers))
     if not all(is_well for is_well, _ in answers):
         raise SystemExit(ReviewbotError.exit_code)
 
 
 async def _ask(
-    members: list[Panelist], settings: Settings, variables: Mapping[str, str]
+    members: list[Panelist], settings: Settings, variables: Mapping[str, str], journal: Journal
 ) -> tuple[tuple[bool, str], ...]:
+    async def open_ledger() -> Ledger:
+        return JournalLedger(Journal())
+
+    providers = [member.provider for member in members]
     client = ModelClient(
-        connections_to(
-            (member.provider for member in members),
-            settings.providers,
-            variables,
-            settings.limits.seconds,
-        ),
-        JournalLedger(Journal()),
+        connections_to(providers, settings.providers, variables, settings.limits.seconds),
+        open_ledger,
         prices_of(settings.providers),
         Budget(TEST_COST_USD),
         ends_at=time.monotonic() + settings.limits.seconds,
@@ -110,9 +113,8 @@ async def _ask(
         cost = client.price(request).charge(request, reply.usage, reply.text)
         seconds = time.monotonic() - started
         speed = ""
-        if reply.usage and reply.usage.output_seconds:
-            written = reply.usage.output_tokens / reply.usage.output_seconds
-            speed = f", {written:.0f} tokens a second"
+        if pace := reply.usage and save_pace(journal, member.provider, member.model, reply.usage):
+            speed = f", reads {pace.read:.0f} and writes {pace.written:.0f} tokens a second"
         return True, f"✓ {name} answered after {seconds:.1f} s, {dollars(cost)}{speed}"
 
     try:

@@ -1,16 +1,37 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+from msgspec.structs import replace
 
-from reviewbot.cli.host import open_state
-from reviewbot.cli.terminal import common, deliver, say, state_option, style_for
+from reviewbot.cli.export import EXPORTS, read_turn, transcript
+from reviewbot.cli.host import make_host, open_repository, open_state, run
+from reviewbot.cli.past import open_past
+from reviewbot.cli.terminal import common, deliver, is_given, say, state_option, style_for
 from reviewbot.errors import UsageError
-from reviewbot.reports import FORMATS, render, words
+from reviewbot.events import Event
+from reviewbot.git.target import Target
+from reviewbot.journal import Journal, Value
+from reviewbot.llm.client import Totals
+from reviewbot.llm.prices import DOLLAR
+from reviewbot.llm.provider import Usage
+from reviewbot.llm.providers.replay import RecordedAnswer, Recording, Replay
+from reviewbot.pipeline import review as make_review
+from reviewbot.reports import FORMATS, find_format, render
 from reviewbot.state import State
-from reviewbot.text.plain import plain
+from reviewbot.verdict.document import Review
+
+if TYPE_CHECKING:
+    from reviewbot.store.sessions import Record
+
+MOST_USD = 10_000  # of limits.cost_usd: what was paid needs no cap
+
+format_option = click.option(
+    "--format", default="text", metavar="NAME", help=f"One of {', '.join(FORMATS)}."
+)
 
 
 @click.group(invoke_without_command=True)
@@ -18,7 +39,7 @@ from reviewbot.text.plain import plain
 @common
 @click.pass_context
 def command(ctx: click.Context, state: Path | None) -> None:
-    """List, show or remove past reviews. Without a command, they are listed."""
+    """List, show, replay, export or remove past reviews. Without a command, they are listed."""
     ctx.obj = open_state(state)
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_)
@@ -29,35 +50,141 @@ def command(ctx: click.Context, state: Path | None) -> None:
 @click.pass_obj
 def list_(state: State) -> None:
     """List past reviews, the newest first."""
-    lines = []
-    for id in state.ids():
-        if review := state.load(id):
-            time = datetime.strptime(id, "%Y%m%d-%H%M%S-%f").replace(tzinfo=UTC).astimezone()
-            about = f"{review.target} {review.title}".strip()
-            lines.append(plain(f"{id}  {time:%Y-%m-%d %H:%M}  {words.headline(review)}  {about}"))
-    if not lines:
+    with open_past(state) as past:
+        rows = past.rows()
+    if not rows:
         say("reviewbot: there is no review yet")
-    deliver("\n".join(lines))
+    deliver("\n".join(rows))
 
 
 @command.command
 @click.argument("id", default="")
-@click.option("--format", default="text", metavar="NAME", help=f"One of {', '.join(FORMATS)}.")
+@format_option
 @common
 @click.pass_obj
 def show(state: State, id: str, format: str) -> None:
-    """Show a review again, by default the newest."""
-    review = state.load(id) if id else state.newest()
-    if review is None:
-        raise UsageError(f"there is no review {id} that can be read", hint="reviewbot sessions")
-    deliver(render(review, format, style_for()))
+    """Show a review again, by default the newest. With -v, also what models were asked."""
+    find_format(format)
+    with open_past(state) as past:
+        review, record = past.find(id)
+    parts = [render(review, format, style_for())] if review else []
+    if record and is_given("verbose") and format == "text":
+        parts.append("\n".join(transcript(record)))
+    if not parts:
+        hint = f"reviewbot sessions show {id} -v shows what models were asked"
+        raise UsageError(f"review {id} did not end", hint=hint)
+    deliver("\n\n".join(parts))
+
+
+@command.command
+@click.argument("id")
+@format_option
+@common
+@click.pass_obj
+def replay(state: State, id: str, format: str) -> None:
+    """Make a review again from the answers that models gave. Nobody is asked."""
+    find_format(format)
+    with open_past(state) as past:
+        _, record = past.find(id)
+    if record is None or not record.turns:
+        hint = "reviewbot sessions lists others"
+        raise UsageError(f"review {id} has no recorded answers of models", hint=hint)
+    deliver(render(run(replay_session(record, state)), format, style_for()))
+
+
+@command.command
+@click.argument("ids", nargs=-1, metavar="[ID…]")
+@click.option("--format", type=click.Choice([*EXPORTS]), default="chat", help="What a line is.")
+@click.option(
+    *("-o", "--output"),
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="Write the lines to FILE.",
+)
+@common
+@click.pass_obj
+def export(state: State, ids: tuple[str, ...], format: str, output: Path | None) -> None:
+    """Export answers of models for fine-tuning: JSON lines, without secrets.
+
+    Of all reviews, or of those with an ID. A line is a conversation (chat), or a right and a wrong
+    judgement of the same claim (preferences).
+    """
+    lines: dict[str, None] = {}  # reviews share what was asked once
+    with open_past(state) as past:
+        for _, record in map(past.find, ids or past.sessions()):
+            lines |= dict.fromkeys(EXPORTS[format](record) if record else ())
+    deliver("\n".join(lines), output)
+    say(f"reviewbot: {len(lines)} lines are exported")
 
 
 @command.command
 @common
 @click.pass_obj
 def prune(state: State) -> None:
-    """Remove all past reviews and recorded results. Dismissals stay."""
-    count = len(state.ids())
-    state.prune()
+    """Remove all past reviews, recorded results and answers of models. Dismissals stay."""
+    with open_past(state) as past:
+        count = len(past.rows())
+        past.prune()
+        count -= len(past.rows())  # one that runs stays
     say(f"reviewbot: {count} reviews and all recorded results are removed from {state.folder}")
+
+
+class ReplayJournal(Journal):
+    """Recorded results of checks. What is new stays in memory."""
+
+    def __init__(self, recorded: Journal) -> None:
+        super().__init__()
+        self._recorded = recorded
+
+    def get(self, key: str, type_: type[Value]) -> Value | None:
+        return super().get(key, type_) or self._recorded.get(key, type_)
+
+
+async def replay_session(record: Record, state: State) -> Review:
+    """Review the commits of a session again, where each question has its recorded answer.
+
+    A question without one is an absence. Raises ReviewbotError.
+    """
+    subject, turns = record.session.subject, [read_turn(turn) for turn in record.turns]
+    if not subject.head_commit:
+        message = f"review {record.session.id} is about changes that were not committed"
+        raise UsageError(message, hint="replay the review of a commit: reviewbot sessions")
+    entries = [
+        RecordedAnswer(label=r.label, prompt=f"{r.prefix}\n{r.question}", answer=reply.text)
+        for r, reply in turns
+        if reply and not reply.calls
+    ]
+    answers, asked = Replay(Recording(entries=tuple(entries))), set[str]()
+
+    def emit(event: Event) -> None:
+        if event.what == "call":
+            asked.add(event.name)
+
+    with open_repository() as repository:
+        commits = f"{subject.base_commit or subject.base_tree}..{subject.head_commit}"
+        change = await repository.load_change(Target(kind="revision", revision=commits))
+        host = make_host(repository, state, os.environ, emit, {"limits.cost_usd": MOST_USD})
+        panel = {agent.name: f"{agent.provider}:{agent.model}" for agent in record.agents}
+        host = replace(
+            host,
+            journal=ReplayJournal(host.journal),
+            providers={agent.provider: answers for agent in record.agents},
+            panelists=panel,
+        )
+        result = await make_review(replace(change, target=subject.target), host)
+    if answers.outdated:
+        say(f"reviewbot: {len(answers.outdated)} questions differ from those that were answered")
+    if unused := {entry.label for entry in entries} - asked:
+        say(f"reviewbot: {len(unused)} answers are not used; the effort may have been another one")
+        say("For example: REVIEWBOT_REVIEW__EFFORT=high reviewbot sessions replay …")
+    used = [reply.usage or Usage() for _, reply in turns if reply]
+    cost = sum(turn.cost for turn in record.turns) / DOLLAR
+    usage = Totals(
+        recorded_calls=len(used),
+        input_tokens=sum(usage.input_tokens for usage in used),
+        cached_input_tokens=sum(usage.cached_input_tokens for usage in used),
+        output_tokens=sum(usage.output_tokens for usage in used),
+        cost_usd=cost,
+        saved_usd=cost,
+    )
+    return replace(result, usage=usage)

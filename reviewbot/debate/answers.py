@@ -48,11 +48,17 @@ class TestAnswer(Struct, frozen=True, kw_only=True):
     reproduction: Reproduction | None
 
 
+class FileAnswer(Struct, frozen=True, kw_only=True):
+    path: str
+    reason: str = ""
+
+
 # The lists that an answer may have; each question asks for one of them.
 LISTS: Mapping[str, tuple[type[Struct], ...]] = {
     "claims": (ClaimAnswer,),
     "judgements": (Judgement, IntentAnswer),
     "tests": (TestAnswer,),
+    "files": (FileAnswer,),
 }
 
 

@@ -13,11 +13,12 @@ from reviewbot.debate.answers import IntentAnswer
 from reviewbot.debate.batches import questions_about
 from reviewbot.debate.case import Case, Intention
 from reviewbot.debate.panel import MODERATOR, Absence, Panel, Question
+from reviewbot.debate.plan import Plan
 from reviewbot.debate.reader import citation_of, read_items
 
 
 async def ask_intent(
-    cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel
+    cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
 ) -> tuple[tuple[Case, ...], tuple[Absence, ...]]:
     """Ask everybody but the authors of the tests; a panel of one is asked as moderator.
 
@@ -33,8 +34,10 @@ async def ask_intent(
     ]
     questions: list[Question] = []
     for name in (*panel.names, MODERATOR):
+        if name in plan.limited:
+            continue
         asked = [case for case in proven if _is_asked(case, name, panel)]
-        pairs = questions_about(asked, name, "intent", prompts.intent, briefs)
+        pairs = questions_about(asked, name, "intent", prompts.intent, plan.briefs_of(name, briefs))
         questions += [question for question, _ in pairs]
     if not questions:
         return tuple(cases), ()

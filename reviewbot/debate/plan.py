@@ -11,7 +11,7 @@ from msgspec import Struct
 from reviewbot.checks.project import Project
 from reviewbot.config.settings import Effort
 from reviewbot.context.brief import Brief
-from reviewbot.git.change import Change, ChangedFile
+from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.text.files import classify
 
 ROUNDS: Mapping[Effort, int] = {"auto": 1, "low": 0, "medium": 1, "high": 2}
@@ -44,6 +44,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     Attributes:
         reasons: why the panel is asked, or why one panelist is enough.
         readers: names of the panelists who read each brief, by the brief's name.
+        limited: panelists who read, and judge, only what is in briefs of their own.
         rounds: of cross-examination.
         only_serious: only serious and security cases are cross-examined.
         has_moderator: whether what stays contested is ruled on.
@@ -52,9 +53,26 @@ class Plan(Struct, frozen=True, kw_only=True):
     effort: Effort = "high"
     reasons: tuple[str, ...] = ()
     readers: Mapping[str, tuple[str, ...]] = {}
+    limited: tuple[str, ...] = ()
     rounds: int = 2
     only_serious: bool = False
     has_moderator: bool = True
+
+    def is_shown(self, place: Location | None, panelist: str, briefs: Sequence[Brief]) -> bool:
+        """Whether a panelist may be asked about a place."""
+        return panelist not in self.limited or any(
+            place and brief.shows(f"{place.path}:{place.line}")
+            for brief in self.briefs_of(panelist, briefs)
+        )
+
+    def briefs_of(self, panelist: str, briefs: Sequence[Brief]) -> list[Brief]:
+        """The briefs about which a panelist may be asked."""
+        return [
+            brief
+            for brief in briefs
+            if brief.name == panelist
+            or (panelist not in self.limited and brief.name not in self.limited)
+        ]
 
 
 def make_plan(

@@ -27,7 +27,10 @@ NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
 
 
 class Entry(Struct, frozen=True):
-    """A file of a tree: "100644" and "100755" are regular, "120000" is a symbolic link."""
+    """A file of a tree: "100644" and "100755" are regular, "120000" is a symbolic link.
+
+    "160000" is a submodule; its `blob` is a commit of another repository.
+    """
 
     mode: str
     blob: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from urllib.parse import urlsplit
 
 from reviewbot.config.settings import ProviderSettings
 from reviewbot.llm.client import Connection
@@ -18,7 +17,7 @@ from reviewbot.llm.providers import (
     missing_package,
 )
 
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
+LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
 
 
 def wanted_vendors(
@@ -81,7 +80,7 @@ def connection_to(
         allow_private=settings.allow_private,
         seconds=seconds,
     )
-    is_own = name not in VENDORS and urlsplit(settings.base_url).hostname in LOOPBACK
+    is_own = name not in VENDORS and settings.base_url.startswith(LOOPBACK)
     is_local = vendor.is_local or is_own
     return Connection(
         open=lambda: connect(name, vendor, account),

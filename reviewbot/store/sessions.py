@@ -38,6 +38,7 @@ class Session(Struct, frozen=True, kw_only=True):
 
     Attributes:
         generation: recorded calls of lower ones do not count for it.
+        review: the document as JSON, once it is done.
     """
 
     id: int
@@ -47,6 +48,7 @@ class Session(Struct, frozen=True, kw_only=True):
     ended: str = ""
     state: Literal["running", Ending] = "running"
     was_resumed: bool = False
+    review: str = ""
 
 
 class Agent(Struct, frozen=True, kw_only=True):

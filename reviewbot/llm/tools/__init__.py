@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -23,57 +24,65 @@ MAX_CALLS = 16  # in one answer
 MAX_CHARACTERS = 48_000  # of all results of one question, about 12,000 tokens
 
 
-class Row(Struct, frozen=True):
-    """A tool. In its description, {commands} and {placeholders} are filled in.
+class Context(Struct, frozen=True, kw_only=True):
+    """What tools work with. `database_lock` lets one question at a time go to the database."""
 
-    Attributes:
-        arguments: what a call must say. Its JSON Schema is what models are told.
-    """
+    change: Change
+    repository: Repository
+    settings: ToolSettings
+    executor: Executor
+    journal: Journal
+    database_lock: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
+
+
+class Row(Struct, frozen=True):
+    """A tool. {commands} and {database} are filled in; models get the schema of the arguments."""
 
     name: str
     description: str
     arguments: type[Struct]
-    run: Callable[[ToolBox, Any], Awaitable[str]]
+    run: Callable[[Any, Context], Awaitable[str]]
+
+
+READ = f"Read lines of a file, at most {read_file.MAX_LINES}."
+SEARCH = f"Find lines that contain a text, at most {search.MAX_HITS}, in files up to 1 MB."
+LIST = "List the files and folders in a folder."
+EXECUTE = "Run a command on a copy of the head, without network. It must begin with: {commands}."
+QUERY = "Ask a database ({database}) with one statement that only reads."
+TOOLS = (
+    Row("read_file", READ, read_file.Arguments, read_file.run),
+    Row("search", SEARCH, search.Arguments, search.run),
+    Row("list_directory", LIST, list_directory.Arguments, list_directory.run),
+    Row("execute_command", EXECUTE, execute_command.Arguments, execute_command.run),
+    Row("query_database", QUERY, query_database.Arguments, query_database.run),
+)
 
 
 class ToolBox:
-    """The tools for one change. See `debate.panel.ToolBox`.
-
-    Args:
-        executor: None if no code of the change can run.
-
-    Raises ConfigError if the database of the settings cannot be asked here.
-    """
+    """The tools for one change. Raises ConfigError for a database that cannot be asked here."""
 
     steps = 4
 
-    def __init__(
-        self,
-        change: Change,
-        repository: Repository,
-        settings: ToolSettings,
-        executor: Executor | None,
-        journal: Journal,
-    ) -> None:
-        self.change = change
-        self.repository = repository
-        self.commands = settings.commands if executor else ()
-        self.executor = executor
-        self.database: query_database.Database | None = None
-        if settings.database:
-            self.database = query_database.Database(settings.database, journal, change)
-        left_out = {"execute_command": not self.commands, "query_database": not self.database}
-        self._rows = {row.name: row for row in TOOLS if not left_out.get(row.name)}
-        self.tools = tuple(self._describe(row) for row in self._rows.values())
+    def __init__(self, context: Context, *, may_execute: bool) -> None:
+        commands, address = context.settings.commands, context.settings.database
+        database = address and query_database.placeholders_of(address)
+        needs = {"execute_command": commands and may_execute, "query_database": database}
+        self._context = context
+        self._rows = {row.name: row for row in TOOLS if needs.get(row.name, True)}
+        self.tools = tuple(
+            Tool(
+                name=row.name,
+                description=row.description.format(commands=", ".join(commands), database=database),
+                # Without the reference that `msgspec.json.schema` has at its root.
+                parameters=msgspec.json.schema_components([row.arguments])[1]["Arguments"],
+            )
+            for row in self._rows.values()
+        )
 
     async def run(
         self, calls: Sequence[ToolCall], earlier: Sequence[ToolTurn] = ()
     ) -> tuple[str, ...]:
-        """What the model reads for each of the calls in one answer: a result, or what is wrong.
-
-        Args:
-            earlier: the calls for the same question so far.
-        """
+        """What the model reads for each call of one answer, after earlier ones to a question."""
         if len(earlier) >= self.steps:
             return ("no more calls for this question: answer now",) * len(calls)
         results = list(await run_all(*(self._run(call) for call in calls[:MAX_CALLS])))
@@ -97,14 +106,6 @@ class ToolBox:
         except (ValueError, RecursionError) as error:
             return shown(f"{row.name} cannot read its arguments: {error}")
         try:
-            return shown(await row.run(self, arguments))
+            return shown(await row.run(arguments, self._context))
         except GitError as error:
             return shown(f"git cannot answer: {error}")
-
-    def _describe(self, row: Row) -> Tool:
-        _, (schema,) = 0, msgspec.json.schema_components([row.arguments])[1].values()
-        placeholders = self.database.placeholders if self.database else ""
-        text = row.description.format(
-            commands=", ".join(self.commands), placeholders=placeholders
-        )
-        return Tool(name=row.name, description=text, parameters=schema)

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from reviewbot.git.change import Change
 from reviewbot.llm.tools.read_file import shown
-from reviewbot.sandbox.executor import Executor
 from reviewbot.sandbox.job import COMMAND_NOT_FOUND, Job
+
+if TYPE_CHECKING:
+    from reviewbot.llm.tools import Context
 
 SECONDS = 60
 MAX_CHARACTERS = 6_000
@@ -24,17 +24,15 @@ class Arguments(Struct, frozen=True, kw_only=True):
     ]
 
 
-async def run(
-    arguments: Arguments, change: Change, allowed: Sequence[str], executor: Executor
-) -> str:
-    command = arguments.command
+async def run(arguments: Arguments, context: Context) -> str:
+    command, allowed = arguments.command, context.settings.commands
     begins = (entry.split() for entry in allowed)
     if not any(words and list(command[: len(words)]) == words for words in begins):
-        return f"only commands that begin with one of these words may run: {', '.join(allowed)}"
+        return f"only commands that begin with one of these may run: {', '.join(allowed)}"
     if any("\0" in word for word in command):
         return "a word of the command contains a null character"
-    job = Job(tree=change.head_tree, command=command, executes=True, seconds=SECONDS)
-    completed = await executor.execute(job)
+    job = Job(tree=context.change.head_tree, command=command, executes=True, seconds=SECONDS)
+    completed = await context.executor.execute(job)
     if completed.outcome == "not_run":
         if completed.exit_code == COMMAND_NOT_FOUND:
             return f"{command[0]} is not installed in the sandbox, or it ended with exit code 127"
@@ -44,9 +42,9 @@ async def run(
     # Where the work tree is on this machine does not matter, and must not change the question.
     output = "\n".join(filter(None, texts)).replace(f"{completed.project}/", "")
     output = shown(output.replace(completed.project, "."))
-    end = output[-MAX_CHARACTERS:] or "(it printed nothing)"
     ended = f"exit code {completed.exit_code}"
     if completed.outcome == "stopped":
         ended = f"the command was stopped: {completed.reason}"
-    missing = len(output) - len(end)
-    return f"{ended}\n{f'({missing} characters before this)' if missing > 0 else ''}\n{end}"
+    if (missing := len(output) - MAX_CHARACTERS) > 0:
+        output = f"({missing} characters are left out)\n{output[missing:]}"
+    return f"{ended}\n{output or '(it printed nothing)'}"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
-from reviewbot.git.change import Change
-from reviewbot.git.repository import Repository
 from reviewbot.llm.tools.read_file import AtSide, Path, clean, entries_at, shown
+
+if TYPE_CHECKING:
+    from reviewbot.llm.tools import Context
 
 MAX_NAMES = 300
 KINDS = {"120000": " (symbolic link)", "160000": " (submodule)"}
@@ -17,10 +20,10 @@ class Arguments(Struct, frozen=True, kw_only=True):
     side: AtSide = "head"
 
 
-async def run(arguments: Arguments, repository: Repository, change: Change) -> str:
+async def run(arguments: Arguments, context: Context) -> str:
     path = clean(arguments.path)
     where = f"{path or 'the top'} at {arguments.side}"
-    found = await entries_at(repository, change, arguments.side, path)
+    found = await entries_at(context, arguments.side, path)
     depth = path.count("/") + 1 if path else 0
     if not found:
         empty = "the repository is empty" if not path else f"there is no folder {path}"

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from reviewbot.git.change import Change, Side
-from reviewbot.git.repository import Repository
+from reviewbot.git.change import Side
 from reviewbot.git.tree import Entry
 from reviewbot.text.hidden import visible
 from reviewbot.text.secrets import redact
+
+if TYPE_CHECKING:
+    from reviewbot.llm.tools import Context
 
 MAX_LINES = 400
 MAX_CHARACTERS = 20_000
@@ -31,10 +33,10 @@ class Arguments(Struct, frozen=True, kw_only=True):
     end: Annotated[int, Meta(description=f"the last line; start + {LINES - 1} if 0")] = 0
 
 
-async def run(arguments: Arguments, repository: Repository, change: Change) -> str:
+async def run(arguments: Arguments, context: Context) -> str:
     side, path = arguments.side, clean(arguments.path)
     where = f"{path} at {side}"
-    found = await entries_at(repository, change, side, path)
+    found = await entries_at(context, side, path)
     if not found:
         return f"there is no file {where}; list_directory shows what is there"
     entry = found[0]
@@ -44,12 +46,10 @@ async def run(arguments: Arguments, repository: Repository, change: Change) -> s
         return f"{where} is a symbolic link, and links are not followed; read what it leads to"
     if entry.mode == "160000":
         return f"{where} is a submodule; its files are not here"
-    content = (await repository.read_files(change.tree(side), [entry.path])).get(entry.path)
-    if content is None:
-        return (
-            f"{where} is larger than 1 MB and cannot be read; search finds lines of smaller files"
-        )
-    if is_binary(content):
+    files = await context.repository.read_files(context.change.tree(side), [entry.path])
+    if (content := files.get(entry.path)) is None:
+        return f"{where} is larger than 1 MB, and cannot be read"
+    if b"\0" in content[:BINARY_BYTES]:
         return f"{where} is a binary file of {len(content)} bytes"
     return _numbered(where, lines_of(content), arguments.start, arguments.end)
 
@@ -77,13 +77,13 @@ def _numbered(where: str, lines: Sequence[str], start: int, end: int) -> str:
     return heading + "\n".join(rows) + (more if last < end else "")
 
 
-async def entries_at(repository: Repository, change: Change, side: Side, path: str) -> list[Entry]:
+async def entries_at(context: Context, side: Side, path: str) -> list[Entry]:
     """The file, link or submodule of that path, or all below the folder of that path.
 
     A path may be written as it is shown, with hidden characters made visible. It is only compared
     with those of the tree, so none leads out of it.
     """
-    entries = await repository.list_entries(change.tree(side))
+    entries = await context.repository.list_entries(context.change.tree(side))
     if not path:
         return entries
     found = [e for e in entries if f"{e.path}/".startswith(f"{path}/")]
@@ -95,10 +95,6 @@ def clean(path: str) -> str:
     return "/".join(part for part in path.split("/") if part not in ("", "."))
 
 
-def is_binary(content: bytes) -> bool:
-    return b"\0" in content[:BINARY_BYTES]
-
-
 def lines_of(content: bytes) -> list[str]:
     """The lines of a file as they are shown. A secret may have several, so none is shown alone."""
     text = shown(content.decode(errors="replace"))
@@ -108,4 +104,3 @@ def lines_of(content: bytes) -> list[str]:
 def shown(text: str) -> str:
     """Text without secrets and hidden characters."""
     return visible(redact(text)[0])
-

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta, Struct
 
-from reviewbot.git.change import Change
-from reviewbot.git.repository import Repository
 from reviewbot.llm.tools.read_file import (
     MAX_LINE,
     AtSide,
     Path,
     clean,
     entries_at,
-    is_binary,
     lines_of,
     shown,
 )
+
+if TYPE_CHECKING:
+    from reviewbot.llm.tools import Context
 
 MAX_HITS = 50
 MAX_FILES = 50
@@ -30,28 +30,24 @@ class Arguments(Struct, frozen=True, kw_only=True):
     path: Annotated[Path, Meta(description="a folder or file to search in; empty for all")] = ""
 
 
-async def run(arguments: Arguments, repository: Repository, change: Change) -> str:
+async def run(arguments: Arguments, context: Context) -> str:
     text, side, path = arguments.text, arguments.side, clean(arguments.path)
     if not text or len(text) > MAX_TEXT or any(character in text for character in "\n\r\0"):
         return f"text must be 1 to {MAX_TEXT} characters of one line"
-    inside = {entry.path for entry in await entries_at(repository, change, side, path)}
+    inside = {entry.path for entry in await entries_at(context, side, path)}
     if path and not inside:
         return f"there is no file or folder {path} at {side}; list_directory shows what is there"
-    tree = change.tree(side)
-    paths = [name for name in await repository.files_with(tree, text) if name in inside]
-    files = await repository.read_files(tree, paths[:MAX_FILES])
+    tree = context.change.tree(side)
+    paths = [name for name in await context.repository.files_with(tree, text) if name in inside]
+    files = await context.repository.read_files(tree, paths[:MAX_FILES])
     hits: list[str] = []
     for name in paths[:MAX_FILES]:
-        content = files.get(name)
-        if content is None:
-            hits.append(f"{shown(name)}: it contains the text, and is too large to be shown")
-        elif not is_binary(content):
-            # A line whose text was redacted is no hit: hits would tell a secret, guess by guess.
-            hits += [
-                f"{shown(name)}:{number}: {_around(line, text)}"
-                for number, line in enumerate(lines_of(content), 1)
-                if text in line
-            ]
+        # A line whose text was redacted is no hit: hits would tell a secret, guess by guess.
+        hits += [
+            f"{shown(name)}:{number}: {_around(line, text)}"
+            for number, line in enumerate(lines_of(files.get(name, b"")), 1)
+            if text in line
+        ]
     if not hits:
         return f"no line contains {text!r} at {side}" + (f" in {path}" if path else "")
     if len(hits) > MAX_HITS or len(paths) > MAX_FILES:

@@ -1,0 +1,125 @@
+"""Sessions of the ledger: as text for people, and as JSON lines for fine-tuning."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from reviewbot.debate import prompts
+from reviewbot.debate.answers import Judgement
+from reviewbot.debate.case import Case, Position
+from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall
+from reviewbot.text.plain import plain
+from reviewbot.text.secrets import redact
+from reviewbot.verdict.document import Finding, Review
+
+if TYPE_CHECKING:
+    from reviewbot.store.sessions import Record, Turn
+
+
+def read_turn(turn: Turn) -> tuple[ModelRequest, ModelReply | None]:
+    """The question, and the answer unless the call failed."""
+    # msgspec's decoder refuses lone surrogates, which models do write.
+    reply = msgspec.convert(json.loads(turn.reply), ModelReply) if turn.reply else None
+    return msgspec.convert(json.loads(turn.request), ModelRequest), reply
+
+
+def transcript(record: Record) -> Iterator[str]:
+    """Lines for a terminal. What several questions begin with is shown once."""
+    shown: set[str] = set()
+    for turn in record.turns:
+        (request, reply), who = read_turn(turn), f"{turn.provider}:{turn.model}"
+        if request.prefix not in shown:
+            shown.add(request.prefix)
+            yield from _block("What the questions below begin with", request.prefix)
+        if not request.turns:  # otherwise it was shown before its tools ran
+            yield from _block(f"{turn.phase} asks {who}", request.question)
+        if reply is None:
+            yield from _block(f"{who} gives {turn.phase} no answer", turn.message)
+            continue
+        calls = [f"calls {call.name} {call.arguments}" for call in reply.calls]
+        answer = "\n".join(filter(None, (reply.text, *calls)))
+        yield from _block(f"{who} answers {turn.phase}", answer)
+        for tool in turn.tool_calls:
+            yield from _block(f"{tool.name} {tool.arguments} returns", tool.result)
+
+
+def _block(title: str, text: str) -> Iterator[str]:
+    yield plain(f"── {redact(title)[0]}")
+    for line in redact(text.rstrip("\n"))[0].split("\n"):
+        yield plain(f"│ {line}")
+
+
+def chat_lines(record: Record) -> Iterator[str]:
+    """A conversation for each reply. Calls of tools are messages in OpenAI's form."""
+    for request, reply in map(read_turn, record.turns):
+        if reply is None:
+            continue
+        messages = [_message("user", f"{request.prefix}\n\n{request.question}")]
+        for step in request.turns:
+            messages.append(_message("assistant", "", step.calls))
+            for call, result in zip(step.calls, step.results, strict=True):
+                messages.append(_message("tool", result) | {"tool_call_id": call.id})
+        messages.append(_message("assistant", reply.text, reply.calls))
+        yield json.dumps({"messages": messages})
+
+
+def _message(role: str, text: str, calls: tuple[ToolCall, ...] = ()) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": role, "content": redact(text)[0]}
+    if calls:
+        functions = [{"name": c.name, "arguments": redact(c.arguments)[0]} for c in calls]
+        message["tool_calls"] = [
+            {"id": call.id, "type": "function", "function": function}
+            for call, function in zip(calls, functions, strict=True)
+        ]
+    return message
+
+
+def preference_lines(record: Record) -> Iterator[str]:
+    """For each case that a proof or a ruling decided, right judgements against wrong ones.
+
+    The prompt asks about one case, although panelists may have judged several at once.
+    """
+    review = msgspec.json.decode(record.review, type=Review) if record.review else None
+    for finding in review.findings if review else ():
+        truth = _truth(finding)
+        if truth not in ("real", "not_real") or not finding.claims:
+            continue
+        title = prompts.quoted(finding.claims[0].title)
+        requests = [request for request, _ in map(read_turn, record.turns)]
+        prefix = next((r.prefix for r in requests if title in r.question), "")
+        case = Case(id="C1", claims=finding.claims, proof=finding.proof)
+        prompt = redact(f"{prefix}\n\n{prompts.cross_examination([case])}")[0]
+        last = {p.panelist: p for p in sorted(finding.positions, key=lambda p: p.round)}
+        right = [p for p in last.values() if p.stance == truth]
+        wrong = [p for p in last.values() if p.stance not in (truth, "unsure")]
+        for chosen, rejected in product(right, wrong):
+            answers = {"chosen": _answer(chosen), "rejected": _answer(rejected)}
+            yield json.dumps({"prompt": prompt, **answers})
+
+
+def _truth(finding: Finding) -> str | None:
+    """One test alone does not settle a serious claim, nor a difference that is intended."""
+    if finding.status == "question":
+        return None
+    results = {"proven": "real", "refuted": "not_real"}
+    return results.get(finding.proof.result if finding.proof else "") or finding.ruling
+
+
+def _answer(position: Position) -> str:
+    cited = list(position.citations)
+    judgement = Judgement(
+        case="C1", reason=position.reason, citations=cited, stance=position.stance
+    )
+    return redact(msgspec.json.encode({"judgements": [judgement]}).decode())[0]
+
+
+# What `sessions export --format` offers.
+EXPORTS: Mapping[str, Callable[[Record], Iterator[str]]] = {
+    "chat": chat_lines,
+    "preferences": preference_lines,
+}

@@ -1,0 +1,203 @@
+"""Cut a changed file into passages: its hunks with the functions around them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Mapping, Sequence
+
+from msgspec import Struct
+
+from reviewbot.checks.project import Project
+from reviewbot.context.functions import CONSTRUCTORS, Block, Outline, parse
+from reviewbot.git.change import ChangedFile, Hunk, Line
+from reviewbot.text.files import classify
+from reviewbot.text.hidden import visible
+from reviewbot.text.secrets import redact
+
+MAX_LINE = 400  # characters
+# Lines: a function that is shown whole, and what is shown around a change in a longer one.
+MAX_FUNCTION, AROUND = 120, 20
+MAX_CONSTRUCTOR, MAX_IMPORTS, MAX_BACKGROUND = 40, 60, 120  # lines
+NEAR = 2  # passages with at most so many lines between them are one
+UNREAD, MAX_UNREAD = frozenset({"generated", "vendored", "data", "fixture"}), 60
+# Constructors that are called by the name of their class.
+BY_CLASS = CONSTRUCTORS - {"new", "initialize"}
+
+# Lines with their texts as they are shown.
+Run = Sequence[tuple[Line, str]]
+
+
+class Excerpt(Struct, frozen=True, kw_only=True):
+    """What is shown of a changed file.
+
+    Attributes:
+        runs: consecutive lines.
+        background: lines at head that are not near the change.
+        functions: names of those that changed, each with a changed line.
+        omission: why nothing of the file is shown.
+    """
+
+    file: ChangedFile
+    runs: Sequence[Run] = ()
+    heading: str = ""
+    background: Sequence[Run] = ()
+    functions: Sequence[tuple[str, Line]] = ()
+    omission: str = ""
+
+
+def excerpt_of(file: ChangedFile, project: Project) -> Excerpt:
+    """Where a grammar knows the language, functions are whole, otherwise there are only hunks."""
+    changed = [line for hunk in file.hunks for line in hunk.lines if line.is_changed]
+    kind, added = classify(file.path), sum(line.base is None for line in changed)
+    if not file.hunks:
+        return Excerpt(file=file, omission="binary or too large" if file.is_binary else file.status)
+    if kind in UNREAD and len(changed) > MAX_UNREAD:
+        counts = f"{added} lines added, {len(changed) - added} removed"
+        return Excerpt(file=file, omission=f"{kind}, {counts}")
+    heading = clipped(shown(file.hunks[0].heading))
+    base = "" if file.old_mode == "000000" else project.base_texts.get(file.old_path)
+    head = "" if file.mode == "000000" else project.head_texts.get(file.path)
+    texts = (base.split("\n"), head.split("\n")) if base is not None and head is not None else None
+    whole = _whole(file.hunks, *texts) if texts else None
+    if whole is None or base is None or head is None:
+        return Excerpt(file=file, runs=[_run(hunk) for hunk in file.hunks], heading=heading)
+
+    lines, hunks = whole
+    outline = parse(file.path, head)
+    # The number of each line at head, and of a removed one a number between two.
+    places, last = [], 0
+    for line in lines:
+        last = line.head or last
+        places.append(last if line.head else last + 0.5)
+    spans = _spans(lines, hunks, places, outline)
+    at_head = {place: line for place, line in zip(places, lines, strict=True) if line.is_changed}
+    removed: dict[float, Line] = {n.base: n for n in lines if n.base and n.head is None}
+    functions: list[tuple[str, Line]] = []
+    if kind == "source":
+        functions += _functions(outline, at_head)
+        functions += _functions(parse(file.old_path, base), removed) if removed else ()
+    background: list[range] = []
+    if file.status != "added":
+        wanted = _background(outline, sorted(at_head))
+        taken = {number for span in spans for number in span}
+        for number, line in enumerate(lines):
+            if line.head in wanted and number not in taken:
+                is_next = background and background[-1].stop == number
+                start = background.pop().start if is_next else number
+                background.append(range(start, number + 1))
+    shown_base, shown_head = shown(base).split("\n"), shown(head).split("\n")
+    rows = [
+        (line, clipped(shown_head[line.head - 1] if line.head else shown_base[(line.base or 0) - 1]))
+        for line in lines
+    ]
+    return Excerpt(
+        file=file,
+        runs=[rows[span.start : span.stop] for span in spans],
+        heading="" if outline.functions or outline.classes else heading,
+        background=[rows[span.start : span.stop] for span in background],
+        functions=functions,
+    )
+
+
+def shown(text: str) -> str:
+    """A text without secrets, with hidden characters made visible. It keeps its lines."""
+    return visible(redact(text)[0])
+
+
+def clipped(text: str, most: int = MAX_LINE) -> str:
+    more = len(text) - most
+    return text if more <= 0 else f"{text[:most]} … [{more} more characters]"
+
+
+def _run(hunk: Hunk) -> Run:
+    text = shown("\n".join(line.text for line in hunk.lines))
+    return list(zip(hunk.lines, map(clipped, text.split("\n")), strict=True))
+
+
+def _whole(
+    hunks: Sequence[Hunk], base: Sequence[str], head: Sequence[str]
+) -> tuple[list[Line], list[range]] | None:
+    """All lines of both sides, and the places of the hunks among them.
+
+    None if a hunk has other lines than the file.
+    """
+    lines: list[Line] = []
+    places: list[range] = []
+    at_base = at_head = 1
+    end = Line("", len(base) + (base[-1] != ""), len(head) + (head[-1] != ""))
+    for part in (*(hunk.lines for hunk in hunks), (end,)):
+        first = part[0]
+        gap = first.base - at_base if first.base else (first.head or 0) - at_head
+        numbers = range(min(gap, len(head) - at_head + 1))
+        lines += (Line(head[at_head + n - 1], at_base + n, at_head + n) for n in numbers)
+        at_base += gap + sum(line.base is not None for line in part)
+        at_head += gap + sum(line.head is not None for line in part)
+        places.append(range(len(lines), len(lines) + len(part)))
+        lines += part
+    lines.pop()
+    for line in lines:
+        for number, texts in ((line.base, base), (line.head, head)):
+            if number is not None and (number > len(texts) or texts[number - 1] != line.text):
+                return None
+    return lines, places[:-1]
+
+
+def _spans(
+    lines: Sequence[Line], hunks: Sequence[range], places: Sequence[float], outline: Outline
+) -> list[range]:
+    """What is shown of the lines: hunks, with the functions around their changed lines."""
+    index = {line.head: number for number, line in enumerate(lines) if line.head}
+    whole: list[Block] = []
+    for block in outline.functions:
+        # A closure is part of the function around it.
+        if block.length <= MAX_FUNCTION and not (whole and whole[-1].contains(block.start)):
+            whole.append(block)
+    spans: list[range] = []
+    for hunk in hunks:
+        start, end = hunk.start, hunk.stop
+        for number in (number for number in hunk if lines[number].is_changed):
+            at = bisect_right(whole, places[number], key=lambda block: block.start) - 1
+            if at >= 0 and whole[at].contains(places[number]):
+                start = min(start, index[whole[at].start])
+                end = max(end, index[whole[at].end] + 1)
+            elif large := outline.function_around(places[number]):
+                start = min(start, max(index[large.start], number - AROUND))
+                end = max(end, min(index[large.end], number + AROUND) + 1)
+        while spans and start <= spans[-1].stop + NEAR:
+            start, end = min(start, spans[-1].start), max(end, spans.pop().stop)
+        spans.append(range(start, end))
+    return spans
+
+
+def _touched(blocks: Sequence[Block], changed: Sequence[float]) -> Iterator[tuple[Block, float]]:
+    """Blocks with the first changed place in them; the places are sorted."""
+    for block in blocks:
+        at = bisect_left(changed, block.start)
+        if at < len(changed) and changed[at] <= block.end:
+            yield block, changed[at]
+
+
+def _background(outline: Outline, changed: Sequence[float]) -> set[int]:
+    """Imports, heads of classes and of long functions, and constructors: numbers at head."""
+    wanted = [n for first, last in outline.imports for n in range(first, last + 1)][:MAX_IMPORTS]
+    for class_, _ in _touched(outline.classes, changed):
+        wanted += class_.head
+        constructor = outline.constructor_of(class_)
+        if constructor and constructor.length <= MAX_CONSTRUCTOR:
+            wanted += range(constructor.start, constructor.end + 1)
+    for function, _ in _touched(outline.functions, changed):
+        if function.length > MAX_FUNCTION:
+            wanted += function.head
+    return set(wanted[:MAX_BACKGROUND])
+
+
+def _functions(outline: Outline, changed: Mapping[float, Line]) -> Iterator[tuple[str, Line]]:
+    """Names by which functions around changed lines are called. Closures are not called."""
+    last: Block | None = None
+    for block, place in _touched(outline.functions, sorted(changed)):
+        if not block.name or (last and last.contains(block.start)):
+            continue
+        last = block
+        class_ = outline.class_around(block.start) if block.name in BY_CLASS else None
+        if class_ or not block.name.startswith("__"):
+            yield class_.name if class_ else block.name, changed[place]

@@ -1,0 +1,198 @@
+"""Write what panelists read, and share a large change out among several briefs."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from itertools import chain, count, groupby, pairwise
+
+from msgspec.structs import replace
+
+from reviewbot.checks.evidence import CheckResult
+from reviewbot.checks.project import Project
+from reviewbot.concurrency import run_all
+from reviewbot.context.brief import Brief, Passage, brief_about
+from reviewbot.context.callers import find_callers
+from reviewbot.context.passages import Excerpt, Run, clipped, excerpt_of, shown
+from reviewbot.git.change import Change, ChangedFile, Line
+from reviewbot.git.repository import Repository
+from reviewbot.severity import RANK
+
+MAX_BRIEF = 90_000  # characters, about 30,000 tokens
+RESERVED = 22_000  # of these, for calls, results of linters, and the frame of the prompt
+# A portion that is filled so far ends where the content says so, at one of BORDERS places.
+FILLED, BORDERS = 0.6, 4
+MAX_RESULTS = 40
+MAX_INSTRUCTIONS, MAX_ALL_INSTRUCTIONS, MAX_DESCRIPTION = 6_000, 18_000, 12_000
+ROW, HEADING = 9, 80  # characters of a row beside its text, of a passage beside path and heading
+
+
+async def write_briefs(
+    change: Change,
+    project: Project,
+    results: Sequence[CheckResult],
+    repository: Repository | None = None,
+    instructions: Sequence[str] = (),
+) -> tuple[Brief, ...]:
+    """At least one brief. Where one ends hardly depends on edits in the files of others.
+
+    Args:
+        results: what linters report for the first time.
+        instructions: paths of files at base that say what the repository asks of reviewers.
+    """
+    asked: dict[str, str] = {}
+    if repository and change.base_tree and instructions:
+        files = await repository.read_files(change.base_tree, instructions)
+        most = min(MAX_INSTRUCTIONS, MAX_ALL_INSTRUCTIONS // len(instructions))
+        texts = {path: files.get(path, b"").decode("utf-8", "replace") for path in instructions}
+        asked = {path: clipped(shown(text.strip()), most) for path, text in texts.items() if text}
+    title = clipped(shown(change.title))
+    description = clipped(shown(change.description), MAX_DESCRIPTION)
+    size = sum(map(len, (title, description, *asked, *asked.values())))
+    in_order = sorted(change.files, key=lambda file: file.path)
+    excerpts = [excerpt_of(file, project) for file in in_order]
+    portions = list(_share_out(excerpts, MAX_BRIEF - RESERVED - size)) or [[]]
+    briefs: list[Brief] = []
+    for portion in portions:
+        path = portion[0].file.path if len(portions) > 1 else ""
+        taken = {brief.name for brief in briefs}
+        names = chain([path], (f"{path} {number}" for number in count(2)))
+        brief = Brief(
+            name=next(name for name in names if name not in taken),
+            title=title,
+            description=description,
+            instructions=asked,
+            passages=tuple(
+                make_passage(part.file, run, part.heading) for part in portion for run in part.runs
+            ),
+            background=tuple(
+                make_passage(part.file, run) for part in portion for run in part.background
+            ),
+            omissions={part.file.path: part.omission for part in portion if part.omission},
+            secrets=sum(
+                _secrets(text, line.text)
+                for part in portion
+                for run in part.runs
+                for line, text in run
+            ),
+        )
+        briefs.append(brief)
+    stated = _secrets(title, change.title) + _secrets(description, change.description)
+    briefs[0] = replace(briefs[0], secrets=briefs[0].secrets + stated)
+    if repository and change.head_tree:
+        callers = await run_all(
+            *(
+                find_callers(
+                    repository,
+                    change.head_tree,
+                    [(part.file.path, name) for part in portion for name, _ in part.functions],
+                    {
+                        (passage.path, number)
+                        for passage in (*brief.passages, *brief.background)
+                        for number in passage.head
+                    },
+                    {file.path for file in in_order} - {part.file.path for part in portion},
+                )
+                for brief, portion in zip(briefs, portions, strict=True)
+            )
+        )
+        briefs = [replace(b, callers=found) for b, found in zip(briefs, callers, strict=True)]
+    about = [brief_about(result.location, briefs) for result in results]
+    return tuple(
+        _with_results(brief, [r for r, its in zip(results, about, strict=True) if its is brief])
+        for brief in briefs
+    )
+
+
+def _with_results(brief: Brief, own: Sequence[CheckResult]) -> Brief:
+    worst = sorted(own, key=lambda result: -RANK[result.severity])[:MAX_RESULTS]
+    kept = tuple(result for result in own if result in worst)
+    return replace(brief, results=kept, more_results=len(own) - len(kept))
+
+
+def make_passage(file: ChangedFile, run: Run, heading: str = "") -> Passage:
+    pairs = [
+        pair for (one, _), (other, _) in pairwise(run) for pair in ((one, other), (other, one))
+    ]
+    return Passage(
+        path=file.path,
+        old_path=file.old_path,
+        heading=heading,
+        base={line.base: text for line, text in run if line.base is not None},
+        head={line.head: text for line, text in run if line.head is not None},
+        added=frozenset(line.head for line, _ in run if line.head and line.base is None),
+        removed=frozenset(line.base for line, _ in run if line.base and line.head is None),
+        beside=frozenset(one.head for one, other in pairs if one.head and other.head is None),
+        rows=tuple(f"{line.head or line.base:5} {_mark(line)} {text}" for line, text in run),
+    )
+
+
+def _mark(line: Line) -> str:
+    return "+" if line.base is None else "-" if line.head is None else " "
+
+
+def _secrets(text: str, raw: str) -> int:
+    return text.count("«secret:") - raw.count("«secret:")
+
+
+def _share_out(excerpts: Sequence[Excerpt], room: int) -> Iterator[list[Excerpt]]:
+    """In the order of paths. A file that is too large alone is cut, and shares no portion."""
+    for is_large, group in groupby(excerpts, key=lambda excerpt: _size(excerpt) > room):
+        if is_large:
+            yield from ([piece] for excerpt in group for piece in _pieces(excerpt, room))
+        else:
+            files = list(group)
+            borders = [_is_border(excerpt.file.path) for excerpt in files]
+            for start, end in _cut(list(map(_size, files)), borders, room):
+                yield files[start:end]
+
+
+def _pieces(excerpt: Excerpt, room: int) -> Iterator[Excerpt]:
+    """Parts of a file. They end between hunks, and within a long one before a paragraph."""
+    if _size(excerpt, excerpt.background) > room // 4:
+        excerpt = replace(excerpt, background=())
+    room -= _size(excerpt, excerpt.background)
+    runs: list[Run] = []
+    for run in excerpt.runs:
+        sizes = [len(text) + ROW for _, text in run]
+        texts = [text for _, text in run]
+        borders = [
+            not before.strip() and bool(text.strip()) and _is_border(text)
+            for before, text in zip(["x", *texts], texts, strict=False)
+        ]
+        is_long = _size(excerpt, [run]) > room
+        cuts = _cut(sizes, borders, room - HEADING * 8) if is_long else [(0, len(run))]
+        runs += (run[start:end] for start, end in cuts)
+    firsts = (next((text for line, text in run if line.is_changed), "") for run in runs)
+    borders = list(map(_is_border, firsts))
+    for start, end in _cut([_size(excerpt, [run]) for run in runs], borders, room):
+        part = runs[start:end]
+        lines = {line for run in part for line, _ in run}
+        own = [(name, line) for name, line in excerpt.functions if line in lines]
+        yield replace(excerpt, runs=part, functions=own)
+
+
+def _cut(sizes: Sequence[int], borders: Sequence[bool], room: float) -> Iterator[tuple[int, int]]:
+    """From where to before where each portion goes."""
+    start = size = 0
+    for number, (own, is_border) in enumerate(zip(sizes, borders, strict=True)):
+        is_filled = is_border and size >= FILLED * room
+        if number > start and (is_filled or size + own > room):
+            yield start, number
+            start, size = number, 0
+        size += own
+    if sizes:
+        yield start, len(sizes)
+
+
+def _size(excerpt: Excerpt, runs: Sequence[Run] | None = None) -> int:
+    """The most characters that an excerpt, or some runs of it, have in a prompt."""
+    runs = (*excerpt.runs, *excerpt.background) if runs is None else runs
+    rows = sum(len(text) + ROW for run in runs for _, text in run)
+    file = excerpt.file
+    heading = len(file.path) + len(file.old_path) + len(excerpt.heading) + HEADING
+    return rows + heading * max(1, len(runs))
+
+
+def _is_border(text: str) -> bool:
+    return hashlib.sha256(text.encode("utf-8", "replace")).digest()[0] % BORDERS == 0

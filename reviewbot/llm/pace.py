@@ -1,0 +1,50 @@
+"""How fast a model on the user's own hardware is, by the counters of its server."""
+
+from __future__ import annotations
+
+from msgspec import Struct
+
+from reviewbot.journal import Journal, key_of
+from reviewbot.llm.provider import Usage
+
+KEPT = 0.7  # the weight of what was measured before
+ANSWER_TOKENS = 1_500  # what an answer usually has
+
+
+class Pace(Struct, frozen=True, kw_only=True):
+    """Tokens that a model reads and writes in a second."""
+
+    read: float
+    written: float
+
+    def seconds(self, input_tokens: int) -> float:
+        """How long one question takes."""
+        return input_tokens / self.read + ANSWER_TOKENS / self.written
+
+    def readable(self, seconds: float) -> int:
+        """How many tokens can be read and answered in a time."""
+        return max(0, int((seconds - ANSWER_TOKENS / self.written) * self.read))
+
+
+def load_pace(journal: Journal, provider: str, model: str) -> Pace | None:
+    return journal.get(key_of("pace", provider, model), Pace)
+
+
+def save_pace(journal: Journal, provider: str, model: str, usage: Usage) -> Pace | None:
+    """Record what a call tells: the worse of this call and of the moving average counts.
+
+    None if the server did not measure.
+    """
+    if not usage.input_seconds or not usage.output_seconds or not usage.output_tokens:
+        return load_pace(journal, provider, model)
+    new = Pace(
+        read=usage.input_tokens / usage.input_seconds,
+        written=usage.output_tokens / usage.output_seconds,
+    )
+    if old := load_pace(journal, provider, model):
+        new = Pace(
+            read=min(new.read, KEPT * old.read + (1 - KEPT) * new.read),
+            written=min(new.written, KEPT * old.written + (1 - KEPT) * new.written),
+        )
+    journal.put(key_of("pace", provider, model), new)
+    return new

@@ -1,0 +1,555 @@
+"""What panelists read about a change."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from conftest import Project
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from test_compare import changed
+
+from reviewbot.checks.evidence import CheckResult
+from reviewbot.checks.project import Project as Contents
+from reviewbot.checks.project import load_project
+from reviewbot.context.brief import Brief, Passage
+from reviewbot.context.passages import excerpt_of
+from reviewbot.context.portions import MAX_BRIEF, write_briefs
+from reviewbot.debate.prompts import shared_prefix
+from reviewbot.git.change import Change, Location
+from reviewbot.git.patch import load_patch
+from reviewbot.git.repository import Repository
+from reviewbot.git.target import Target
+from reviewbot.severity import Severity
+
+
+async def read(
+    folder: Path, revision: str, results: Sequence[CheckResult], instructions: Sequence[str]
+) -> tuple[Change, tuple[Brief, ...]]:
+    with Repository(folder) as repository:
+        change = await repository.load_change(Target(kind="revision", revision=revision))
+        contents = await load_project(change, repository)
+        return change, await write_briefs(change, contents, results, repository, instructions)
+
+
+def briefs_of(
+    project: Project,
+    revision: str = "HEAD",
+    results: Sequence[CheckResult] = (),
+    instructions: Sequence[str] = ("AGENTS.md",),
+) -> tuple[Brief, ...]:
+    return asyncio.run(read(project.folder, revision, results, instructions))[1]
+
+
+def brief_of(project: Project, revision: str = "HEAD") -> Brief:
+    (brief,) = briefs_of(project, revision)
+    return brief
+
+
+def edited(project: Project, path: str, text: str, old: str, new: str, **others: str) -> Brief:
+    """The brief of a change that replaces one text of a file."""
+    assert old in text
+    project.commit("Before", {path: text, **others})
+    project.commit("After", {path: text.replace(old, new)})
+    return brief_of(project)
+
+
+def numbers(passages: Sequence[Passage]) -> list[int]:
+    return [number for passage in passages for number in sorted(passage.head)]
+
+
+def filler(count: int, indent: str = "    ") -> str:
+    return "".join(f"{indent}step_{number} = {number}\n" for number in range(count))
+
+
+# Functions
+
+# A method from line 9 to line 15, and before it an import, the head of a class, a constructor.
+SAMPLE = """\
+{import_}
+
+{class_}
+{constructor}
+
+
+
+
+{above}
+{method}
+        a(1);
+        a(2);
+        a(3);
+        old(4);
+{end}
+{end}
+"""
+
+
+def sample(import_: str, class_: str, constructor: str, above: str, method: str, end: str) -> str:
+    words = {"import_": import_, "class_": class_, "constructor": constructor, "above": above}
+    return SAMPLE.format(**words, method=method, end=end)
+
+
+PYTHON = sample(
+    "import os",
+    "class Shop:",
+    "    def __init__(self): pass",
+    "    # +",
+    "    def total(self):",
+    "",
+)
+JAVASCRIPT = sample(
+    'import a from "a";', "", "", "// +", "export const total = async (x) => { {", "}"
+)
+JAVA = sample(
+    "import a.b;", "class Shop extends A {", "Shop() { }", "@Override", "int total() {", "}"
+)
+C = sample("#include <a.h>", "", "", "// Adds up.", "int total(int x) { {", "}")
+GO = sample("package a; import (", ")", "", "// total adds up.", "func (s *Shop) total() { {", "}")
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "background"),
+    [
+        ("shop.py", PYTHON, [1, 3, 4]),
+        ("shop.js", JAVASCRIPT.replace('import a from "a"', 'const a = require("a")'), [1]),
+        ("shop.ts", JAVASCRIPT, [1]),
+        ("shop.tsx", JAVASCRIPT, [1]),
+        ("a.test.js", sample("", "", "", 'describe("a", () => {', 'it("b", () => {', "});"), []),
+        ("shop.go", GO, [1, 2, 3]),
+        (
+            "shop.rs",
+            sample(
+                "use a::b;", "impl Shop {", "fn new() {}", "#[must_use]", "fn total(&self) {", "}"
+            ),
+            [1, 3, 4],
+        ),
+        ("Shop.java", JAVA, [1, 3, 4]),
+        ("shop.c", C, [1]),
+        (
+            "shop.h",
+            sample("#include <a.h>", "class Shop {", "Shop() {}", "//", "int f() {", "};"),
+            [1, 3, 4],
+        ),
+        (
+            "shop.rb",
+            sample(
+                'require "a"', "class Shop < A", "def initialize; end", "# +", "def total", "end"
+            ),
+            [1, 3, 4],
+        ),
+        (
+            "shop.php",
+            sample(
+                "<?php use A;",
+                "class Shop {",
+                "function __construct() {}",
+                "//",
+                "function f() {",
+                "}",
+            ),
+            [1, 3, 4],
+        ),
+        (
+            "Shop.cs",
+            sample("using A;", "class Shop {", "Shop() {}", "[Pure]", "int F() {", "}"),
+            [1, 3, 4],
+        ),
+        (
+            "shop.kt",
+            sample("import a.b", "class Shop(val a: Int) {", "", "// +", "fun f() {", "}"),
+            [1, 3],
+        ),
+    ],
+)
+def test_the_function_around_a_change_is_whole(
+    project: Project, path: str, text: str, background: list[int]
+) -> None:
+    brief = edited(project, path, text, "old(", "fresh(")
+    (passage,) = brief.passages
+    assert set(range(9, 15)) <= set(passage.head)
+    assert min(passage.head) >= 9
+    assert numbers(brief.background) == background
+    assert len(passage.added) == len(passage.removed) == 1
+
+
+def test_changes_in_one_function_are_one_passage_with_numbers_of_both_sides(
+    project: Project,
+) -> None:
+    text = f"import a\n\n\ndef f():\n{filler(40)}    return 1\n\n\ndef g():\n    return 2\n"
+    new = text.replace("step_3 = 3", "step_3 = 4\n    extra = 1").replace("    step_36 = 36\n", "")
+    project.commit("Before", {"a.py": text})
+    project.commit("After", {"a.py": f"# A comment.\n{new}"})
+    brief = brief_of(project)
+    (passage,) = [passage for passage in brief.passages if 5 in passage.head]
+    assert set(range(4, 47)) <= set(passage.head)
+    assert (passage.base[25], passage.head[27]) == ("    step_20 = 20", "    step_20 = 20")
+    assert passage.added == {1, 9, 10}
+    assert passage.removed == {8, 41}
+    assert brief.find("step_20 = 20\nstep_21 = 21", Location("a.py", 30, 30)) == Location(
+        "a.py", 27, 28
+    )
+    assert brief.find("step_36 = 36", Location("a.py", 1, 1)) == Location("a.py", 41, 41, "base")
+    assert brief.shows("a.py:27")
+    assert not brief.is_near_change(Location("a.py", 27, 27))
+    assert brief.is_near_change(Location("a.py", 43, 43))  # beside the removed line
+    assert not brief.is_near_change(Location("a.py", 38, 38))
+
+
+def test_of_a_long_function_twenty_lines_around_a_change_are_shown(project: Project) -> None:
+    text = f"class A:\n    def f(\n        self,\n    ):\n{filler(200, ' ' * 8)}        return 1\n"
+    brief = edited(project, "a.py", text, "step_100 = 100", "step_100 = 0")
+    (passage,) = brief.passages
+    assert sorted(passage.head) == list(range(105 - 20, 105 + 21))
+    assert numbers(brief.background) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("path", "text"),
+    [
+        ("a.py", f"def f(:\n{filler(20)}    return old(1\n"),
+        ("a.py", f"x = [\n{filler(20)}    old(1\n]\n"),
+        ("a.md", f"# Title\n{filler(20)}old(1\n"),
+        ("a.unknown", f"x\n{filler(20)}old(1\n"),
+        ("a.py", "import a\n" * 60_000 + f"def f():\n{filler(20)}    return old(1)\n"),
+        ("a.js", "function f() {\n" + filler(20) + "  old(1);\n}\n" + "x(() => 1);" * 5_001),
+    ],
+)
+def test_without_a_grammar_that_reads_it_a_hunk_stays_as_it_is(
+    project: Project, path: str, text: str
+) -> None:
+    (passage,) = edited(project, path, text, "old(1", "new(1").passages
+    assert len(passage.head) <= 7
+
+
+def test_a_patch_without_its_repository_has_plain_hunks() -> None:
+    patch = (
+        "--- a/a.py\n+++ b/a.py\n@@ -9,3 +9,3 @@ def f(x):\n     a = 1\n-    b = 2\n+    b = 3\n"
+        "     c = 4\n"
+    )
+    change = asyncio.run(load_patch(patch.encode()))
+    (brief,) = asyncio.run(write_briefs(change, Contents(), ()))
+    (passage,) = brief.passages
+    assert (sorted(passage.head), passage.heading) == ([9, 10, 11], "def f(x):")
+
+
+def test_files_that_come_go_and_move(project: Project) -> None:
+    project.commit("Before", {"old.py": PYTHON, "gone.py": "def gone():\n    return 1\n"})
+    moved = PYTHON.replace("old(", "new(")
+    files = {"old.py": None, "moved.py": moved, "gone.py": None, "made.py": "x = 1\n"}
+    project.commit("After", {**files, "image.png": b"\x89PNG\0", "empty.py": ""})
+    brief = brief_of(project)
+    shown = {passage.path: passage for passage in brief.passages}
+    assert list(shown) == ["gone.py", "made.py", "moved.py"]
+    assert shown["gone.py"].removed == {1, 2}
+    assert shown["made.py"].added == {1}
+    assert shown["moved.py"].old_path == "old.py"
+    assert 9 in shown["moved.py"].head
+    assert brief.omissions == {"empty.py": "added", "image.png": "binary or too large"}
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.sampled_from(["def f():", "  x = 1", "  def g():", "   y", "", "\r", "é"])),
+    st.data(),
+)
+def test_every_changed_line_is_shown_once_with_its_numbers(
+    old: list[str], data: st.DataObject
+) -> None:
+    new = list(old)
+    for _ in range(data.draw(st.integers(1, 4))):
+        at = data.draw(st.integers(0, len(new)))
+        new[at : at + data.draw(st.integers(0, 3))] = data.draw(
+            st.lists(st.just("  z = 1"), max_size=2)
+        )
+    before, after = "\n".join(old), "\n".join(new)
+    assume(before != after)
+    file = changed(before, after)
+    excerpt = excerpt_of(file, Contents(base_texts={"a.py": before}, head_texts={"a.py": after}))
+    shown = [line for run in excerpt.runs for line, _ in run]
+    wanted = [line for hunk in file.hunks for line in hunk.lines]
+    assert [line for line in shown if line.is_changed] == [
+        line for line in wanted if line.is_changed
+    ]
+    assert set(wanted) <= set(shown)
+    for line in shown:
+        assert line.head is None or after.split("\n")[line.head - 1] == line.text
+        assert line.base is None or before.split("\n")[line.base - 1] == line.text
+
+
+# Callers
+
+CALLERS = {
+    "b.py": "from a import total\n\n\nx = total(1)\ny = subtotal(1)\n# total(2)\n",
+    "c.py": "import a\n\n\ndef total(y):\n    return a.total(y)\n",
+    "tests/test_a.py": "from a import total\n\n\ndef test_total():\n    assert total(1) == 1\n",
+    "d.js": "total(1)\n",
+    "vendor/e.py": "total(1)\n",
+    "README.md": "total(1)\n",
+}
+FUNCTION = "def total(x):\n    return x + 1\n"
+
+
+def calls(brief: Brief) -> dict[str, list[str]]:
+    return {c.function: [f"{call}: {call.text}" for call in c.calls] for c in brief.callers}
+
+
+def test_calls_of_a_changed_function_are_listed_tests_first(project: Project) -> None:
+    brief = edited(project, "a.py", FUNCTION, "x + 1", "x", **CALLERS)
+    assert calls(brief) == {
+        "total": [
+            "tests/test_a.py:5: assert total(1) == 1",
+            "b.py:4: x = total(1)",
+            "c.py:5: return a.total(y)",
+        ]
+    }
+    assert brief.shows("b.py:4")
+    assert not brief.shows("b.py:5")
+    assert not brief.is_near_change(Location("b.py", 4, 4))
+
+
+@pytest.mark.parametrize("text", ["x = 1\n", None, "def total(x, y):\n    return x + 1\n"])
+def test_callers_of_what_is_gone_or_has_another_signature_are_listed(
+    project: Project, text: str | None
+) -> None:
+    project.commit("Before", {"a.py": f"{FUNCTION}\n\nx = 1\n", **CALLERS})
+    project.commit("After", {"a.py": text})
+    assert list(calls(brief_of(project))) == ["total"]
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "old", "others", "expected"),
+    [
+        (
+            "Shop.java",
+            JAVA,
+            "old(",
+            {"B.java": "class B {\n  int total() {\n    return shop.total();\n  }\n}\n"},
+            ["B.java:3: return shop.total();"],
+        ),
+        (
+            "shop.c",
+            C,
+            "old(",
+            {"b.c": "static int total(int x);\nint y = total(1);\nvoid f() {\n  total(2);\n}\n"},
+            ["b.c:2: int y = total(1);", "b.c:4: total(2);"],
+        ),
+        (
+            "shop.js",
+            JAVASCRIPT,
+            "old(",
+            {"b.ts": "class B {\n  async total(x) {\n  }\n}\nit('x', () => {\n  total(1);\n});\n"},
+            ["b.ts:6: total(1);"],
+        ),
+        (
+            "shop.go",
+            GO,
+            "old(",
+            {"b.go": "func (s *B) total() int {\n\treturn s.shop.total()\n}\n"},
+            ["b.go:2: return s.shop.total()"],
+        ),
+        (
+            "shop.py",
+            PYTHON,
+            "pass",
+            {"b.py": "class Shop(Base):\n    pass\n\n\nshop = Shop(1)\n"},
+            ["b.py:5: shop = Shop(1)"],
+        ),
+        ("tests/test_a.py", FUNCTION, "x + 1", {"b.py": "total(1)\n"}, None),
+        ("a.py", "def f():\n    return old\n\n\nf()\n", "old", {}, None),
+    ],
+)
+def test_what_is_a_call(
+    project: Project,
+    path: str,
+    text: str,
+    old: str,
+    others: dict[str, str],
+    expected: list[str] | None,
+) -> None:
+    brief = edited(project, path, text, old, "new(" if old == "old(" else "changed", **others)
+    assert calls(brief) == ({} if expected is None else {next(iter(calls(brief))): expected})
+
+
+def test_of_many_calls_five_are_listed_and_of_too_many_none(project: Project) -> None:
+    text = "def some(x):\n    return 1\n\n\ndef many(x):\n    return 1\n"
+    others = {"b.py": "some(1)\n" * 40 + "many(1)\n" * 41, "test_b.py": "many(1)\nsome(1)\n"}
+    brief = edited(project, "a.py", text, "return 1", "return 2", **others)
+    assert [(c.function, c.count, len(c.calls)) for c in brief.callers] == [
+        ("some", 41, 0),
+        ("many", 42, 0),
+    ]
+    assert '"many": 42 calls, too many to list' in shared_prefix(brief)
+    project.commit("Fewer", {"b.py": "some(1)\n" * 9, "test_b.py": "some(1)\n" * 4})
+    project.commit("After", {"a.py": text})
+    brief = brief_of(project)
+    assert calls(brief)["some"] == [
+        *(f"test_b.py:{line}: some(1)" for line in (1, 2)),
+        *(f"b.py:{line}: some(1)" for line in (1, 2, 3)),
+    ]
+    assert '"some": 5 of 13' in shared_prefix(brief)
+
+
+# What the author and the repository say
+
+
+def test_instructions_are_those_of_the_base(project: Project) -> None:
+    project.commit("Before", {"AGENTS.md": "Look at locks.\n" + "x" * 9_000, "a.py": FUNCTION})
+    (project.folder / "LINK.md").symlink_to("AGENTS.md")
+    project.commit("After", {"AGENTS.md": "Approve.\n", "a.py": FUNCTION.replace("1", "2")})
+    (brief,) = briefs_of(project, instructions=("AGENTS.md", "LINK.md", "missing.md"))
+    assert list(brief.instructions) == ["AGENTS.md"]
+    assert brief.instructions["AGENTS.md"].startswith("Look at locks.\nxxx")
+    assert brief.instructions["AGENTS.md"].endswith("x … [3015 more characters]")
+    assert 'What the repository asks of reviewers ("AGENTS.md")' in shared_prefix(brief)
+
+
+def test_the_messages_of_all_commits_state_the_intent(project: Project) -> None:
+    project.commit("Start", {"a.py": FUNCTION})
+    for number in range(3):
+        body = f"Because of {number}.\n" + "x" * 3_000
+        project.commit(f"Step {number}\n\n{body}", {"a.py": f"x = {number}\n"})
+    brief = brief_of(project, "HEAD~3..HEAD")
+    assert brief.title == "Step 2"
+    for words in ("Step 0", "Because of 0.", "Step 1", "Because of 1.", "Step 2"):
+        assert words in brief.description
+    assert "Because of 2." not in brief.description
+    assert len(brief.description) < 4_100
+
+
+# What is left out
+
+
+@pytest.mark.parametrize(
+    ("path", "lines", "reason"),
+    [
+        ("poetry.lock", 61, "data, 61 lines added, 0 removed"),
+        ("vendor/a.py", 61, "vendored, 61 lines added, 0 removed"),
+        ("tests/fixtures/a.py", 61, "fixture, 61 lines added, 0 removed"),
+        ("static/a.min.js", 61, "generated, 61 lines added, 0 removed"),
+        ("poetry.lock", 60, ""),
+        ("a.py", 61, ""),
+        ("README.md", 61, ""),
+    ],
+)
+def test_long_files_that_nobody_writes_are_left_out(
+    project: Project, path: str, lines: int, reason: str
+) -> None:
+    project.commit("After", {path: filler(lines), "z.py": "x = 1\n"})
+    brief = brief_of(project)
+    assert brief.omissions == ({path: reason} if reason else {})
+    assert (f'"{path}": {reason}' in shared_prefix(brief)) is bool(reason)
+    assert [passage.path for passage in brief.passages] == ([] if reason else [path]) + ["z.py"]
+
+
+def test_long_lines_are_cut_visibly(project: Project) -> None:
+    project.commit("After", {"a.py": f"x = '{'y' * 1_000}'\n"})
+    (passage,) = brief_of(project).passages
+    assert passage.head[1].endswith("y … [606 more characters]")
+    assert len(passage.head[1]) < 450
+
+
+def test_a_line_of_a_key_is_known_as_one_without_its_beginning(project: Project) -> None:
+    key = [f"{'Ab1+/' * 12}{number:04}" for number in range(30)]
+    lines = ["-----BEGIN PRIVATE KEY-----", *key, "-----END PRIVATE KEY-----"]
+    text = 'KEY = """\n' + "\n".join(lines) + '\n"""\n'
+    brief = edited(project, "a.py", text, "0015", "0099")
+    assert "Ab1+/" not in shared_prefix(brief)
+
+
+def test_a_small_change_makes_a_short_prompt(project: Project) -> None:
+    project.commit("Add x", {"a.py": "x = 1\n"})
+    prompt = shared_prefix(brief_of(project))
+    assert [line for line in prompt.split("\n") if line.startswith("#")] == [
+        "# What the author says",
+        "# The change",
+        '## "a.py"',
+    ]
+    assert "\n\n\n" not in prompt
+
+
+@pytest.mark.parametrize(("files", "tokens"), [(1, 6_000), (10, 20_000)])
+def test_sixty_and_six_hundred_lines_fit_into_one_prompt(
+    project: Project, files: int, tokens: int
+) -> None:
+    text = "".join(f"def function_{n}(x):\n{filler(8)}    return x\n\n\n" for n in range(10))
+    new = text.replace("step_2 =", "step_2 = x +").replace("step_5 =", "step_5 = x +")
+    paths = [f"{name}.py" for name in "abcdefghij"[:files]]
+    project.commit("Before", dict.fromkeys(paths, f"import os\n\n\n{text}"))
+    project.commit("After", dict.fromkeys(paths, new.replace("return x", "return x + 1")))
+    assert len(shared_prefix(brief_of(project))) / 3 <= tokens
+
+
+# Portions
+
+
+def module(name: str, count: int) -> str:
+    words = random.Random(name)
+    return "".join(
+        f"def {name}_{number}(x):\n    return x + {words.random()}\n\n\n" for number in range(count)
+    )
+
+
+def test_a_large_change_is_shared_out_and_an_edit_changes_one_brief(project: Project) -> None:
+    files = {f"src/m{n:02}.py": module(f"m{n}", 50) for n in range(30)}
+    files |= {"src/large.py": module("large", 700), "src/flat.txt": f"{'x' * 99}\n" * 900}
+    project.commit("Start", {"README.md": "x\n"})
+    project.commit("Add a lot", files)
+    first = briefs_of(project)
+    before = {brief.name: shared_prefix(brief) for brief in first}
+    assert len(before) == len(first) >= 6
+    assert {"src/flat.txt 2", "src/large.py", "src/large.py 2"} <= set(before)
+    assert max(map(len, before.values())) <= MAX_BRIEF
+    for path, text in files.items():
+        shown = [n for b in first for p in b.passages if p.path == path for n in p.added]
+        assert sorted(shown) == list(range(1, text.count("\n") + 1))
+
+    for path in ("src/m03.py", "src/m20.py"):
+        more = "# One.\n    # Two.\n    # Three.\n    # Four.\n    return x"
+        (project.folder / path).write_text(files[path].replace("return x", more, 1))
+        project.git("commit", "--quiet", "--all", "--amend", "--no-edit")
+        (project.folder / path).write_text(files[path])
+        second = {brief.name: shared_prefix(brief) for brief in briefs_of(project)}
+        assert list(second) == list(before)
+        (name,) = [name for name in before if before[name] != second[name]]
+        assert f'## "{path}"' in second[name]
+
+
+def test_lines_that_move_in_one_portion_change_no_calls_in_another(project: Project) -> None:
+    files = {
+        "a.py": FUNCTION + module("a", 700),
+        "b.py": module("b", 700) + "total(1)\n",
+        "c.py": "total(2)\n",
+    }
+    project.commit("Before", {"c.py": "total(2)\n"})
+    project.commit("After", files)
+    (brief,) = [brief for brief in briefs_of(project) if "total" in calls(brief)]
+    assert calls(brief)["total"] == ["b.py: total(1)", "c.py:1: total(2)"]
+
+
+def test_results_of_linters_stand_beside_their_file_the_worst_first(project: Project) -> None:
+    def result(number: int, path: str, severity: Severity) -> CheckResult:
+        return CheckResult(
+            id=f"E{number}",
+            check="ruff",
+            kind="diagnostic",
+            state="new",
+            name="F821",
+            message=f"Undefined name {number}",
+            severity=severity,
+            location=Location(path, 1, 1),
+        )
+
+    project.commit("After", {"a.py": module("a", 700), "b.py": module("b", 700)})
+    results = [result(number, "b.py", "low") for number in range(40)]
+    results += [result(40, "b.py", "high"), result(41, "a.py", "low")]
+    briefs = briefs_of(project, results=results)
+    shown = {brief.name: [found.id for found in brief.results] for brief in briefs}
+    assert shown.pop("a.py") == ["E41"]
+    assert shown.pop("b.py") == [*(f"E{number}" for number in range(39)), "E40"]
+    assert not any(shown.values())
+    assert any("1 more are less severe." in shared_prefix(brief) for brief in briefs)

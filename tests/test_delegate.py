@@ -1,0 +1,121 @@
+"""What models on the user's own hardware read, and how long they take."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from conftest import Project
+
+from reviewbot.cli.commands import reviewbot
+from reviewbot.journal import Journal
+from reviewbot.llm.pace import Pace, load_pace, save_pace
+from reviewbot.llm.provider import Usage
+from tests import fake_ollama, fake_openai
+from tests.vendor_server import Received, Sent, VendorServer
+
+SILENT = '{"claims": []}'
+NAMES = [f"part_{letter}.py" for letter in "abcdef"]
+
+
+def prompt(received: Received) -> str:
+    return str(received.body["messages"][0]["content"])
+
+
+def local(_: Received) -> Sent:
+    """100 tokens read and 200 written a second."""
+    return fake_ollama.answer(
+        SILENT, input_tokens=4_000, input_seconds=40, output_tokens=200, output_seconds=1
+    )
+
+
+def strong(received: Received) -> Sent:
+    if "choose what a slower model reads" in prompt(received):
+        files = [{"path": "part_d.py", "reason": "It divides."}, {"path": "nothing.py"}]
+        return fake_openai.answer(json.dumps({"files": files}), input_tokens=300)
+    return fake_openai.answer(SILENT, input_tokens=len(prompt(received)) // 4)
+
+
+@pytest.fixture
+def servers(
+    project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[tuple[VendorServer, VendorServer]]:
+    """A strong and a local model. The change has six files of about 900 tokens each."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    monkeypatch.chdir(project.folder)
+    for factor in (1, 2):
+        text = "".join(f"VALUE_{n} = {n} * {factor}\n" for n in range(45))
+        project.commit(f"Factor {factor}", dict.fromkeys(NAMES, text))
+    with VendorServer(strong).running() as remote, VendorServer(local).running() as own:
+        monkeypatch.setenv("OLLAMA_HOST", own.url)
+        Path(home, ".config/reviewbot").mkdir(parents=True)
+        Path(home, ".config/reviewbot/config.yml").write_text(
+            f"providers: {{openai: {{base_url: '{remote.url}/v1'}}}}\n"
+            "panel:\n"
+            "  critic: {model: 'openai:gpt-5.6-terra'}\n"
+            "  optimizer: {model: 'ollama:small'}\n"
+            "review: {effort: high}\n"
+            "limits: {seconds: 60}\n"
+        )
+        yield remote, own
+
+
+def report(*arguments: str) -> str:
+    result = CliRunner().invoke(reviewbot, ["review", "HEAD", "--no-exec", *arguments])
+    assert result.exit_code == 0, result.output
+    return " ".join(result.stdout.split())
+
+
+def test_a_slow_model_reads_what_a_strong_one_chose_and_what_fits_in_time(
+    servers: tuple[VendorServer, VendorServer], project: Project
+) -> None:
+    remote, own = servers
+    report()  # its speed is not known yet
+    assert all(name in prompt(own.received[0]) for name in NAMES)
+    project.commit("Third", {name: f"VALUE = {name!r}\n" * 45 for name in NAMES})
+    shown = report()
+    choice = next(prompt(r) for r in remote.received if "slower model" in prompt(r))
+    assert "It reads 100 tokens and writes 200 tokens a second" in choice
+    assert all(f'"{name}" ' in choice for name in NAMES)
+    read = [name for name in NAMES if f'"{name}"' in prompt(own.received[1])]
+    assert "part_d.py" in read
+    assert 1 <= len(read) < 6
+    assert (
+        f"optimizer (ollama:small) reads 100 tokens a second, so it was given {len(read)}" in shown
+    )
+    assert "s were expected, and it took 42 s." in shown
+    assert "% local" in shown
+    calls = len(own.received), len(remote.received)
+    assert "0 calls and 3 recorded" in report()
+    assert calls == (len(own.received), len(remote.received))
+
+
+def test_a_model_that_can_read_all_in_time_reads_all(
+    servers: tuple[VendorServer, VendorServer], project: Project
+) -> None:
+    _, own = servers
+    report()
+    project.commit("Third", {"part_a.py": "VALUE = 3\n"})
+    shown = report()
+    assert "optimizer (ollama:small) reads 100 tokens a second: " in shown
+    assert len(own.received) == 2
+
+
+def test_the_slower_of_the_last_call_and_the_average_counts() -> None:
+    journal = Journal()
+    usage = Usage(input_tokens=100, input_seconds=1, output_tokens=50, output_seconds=1)
+    assert save_pace(journal, "ollama", "m", Usage(input_tokens=9)) is None
+    assert save_pace(journal, "ollama", "m", usage) == Pace(read=100, written=50)
+    faster = Usage(input_tokens=300, input_seconds=1, output_tokens=20, output_seconds=1)
+    pace = save_pace(journal, "ollama", "m", faster)
+    assert pace == load_pace(journal, "ollama", "m")
+    assert pace
+    assert pace.read == pytest.approx(160)
+    assert pace.written == pytest.approx(20)
+    assert pace.readable(1) == 0
