@@ -45,7 +45,7 @@ def {name}(items, start={number}):
     return total
 '''
 OLD, NEW = range(6), range(4)  # functions of a file: those that change in a line, those that come
-ADDED = re.compile(r"^ *(\d+) \+ (.*item \* .*)$", re.MULTILINE)
+ADDED = re.compile(r"^(\d+)\+(.*item \* .*)$", re.MULTILINE)
 
 
 def measure(folder: Path) -> Iterator[Figure]:

@@ -68,112 +68,43 @@ def filler(count: int, indent: str = "    ") -> str:
 
 # Functions
 
-# A method from line 9 to line 15, and before it an import, the head of a class, a constructor.
-SAMPLE = """\
-{import_}
-
-{class_}
-{constructor}
-
-
-
-
-{above}
-{method}
-        a(1);
-        a(2);
-        a(3);
-        old(4);
-{end}
-{end}
+# Of a method from line 9 to line 15: path | import | head of its class | constructor | what
+# stands above it | its head | its end.
+METHODS = r"""
+shop.py | import os | class Shop: |     def __init__(self): pass |     # + |     def total(self): |
+shop.js | const a = require("a"); | | | // + | export const total = async (x) => { { | }
+shop.ts | import a from "a"; | | | // + | export const total = async (x) => { { | }
+shop.tsx | import a from "a"; | | | // + | export const total = async (x) => { { | }
+a.test.js | import a from "a"; | | | describe("a", () => { | it("b", () => { | });
+shop.go | package a; import "fmt" | | | // + | func (s *Shop) total() { { | }
+shop.rs | use a::b; | impl Shop { | fn new() {} | #[must_use] | fn total(&self) { | }
+Shop.java | import a.b; | class Shop extends A { | Shop() { } | @Override | int total() { | }
+shop.c | #include <a.h> | | | // + | int total(int x) { { | }
+shop.h | #include <a.h> | class Shop { | Shop() {} | // + | int total() { | };
+shop.rb | require "a" | class Shop < A | def initialize; end | # + | def total | end
+shop.php | <?php use A; | class Shop { | function __construct() {} | // + | function total() { | }
+Shop.cs | using A; | class Shop { | Shop() {} | [Pure] | int Total() { | }
+shop.kt | import a.b | class Shop(val a: Int) { | | // + | fun total() { | }
 """
+BODY = "        a(1);\n        a(2);\n        a(3);\n        old(4);\n"
 
 
-def sample(import_: str, class_: str, constructor: str, above: str, method: str, end: str) -> str:
-    words = {"import_": import_, "class_": class_, "constructor": constructor, "above": above}
-    return SAMPLE.format(**words, method=method, end=end)
+def sample(path: str) -> str:
+    (row,) = [row for row in METHODS.split("\n") if row.startswith(f"{path} | ")]
+    cells = (cell.removeprefix(" ").rstrip() for cell in row.split("|"))
+    _, import_, class_, constructor, above, method, end = cells
+    return f"{import_}\n\n{class_}\n{constructor}\n\n\n\n\n{above}\n{method}\n{BODY}{end}\n{end}\n"
 
 
-PYTHON = sample(
-    "import os",
-    "class Shop:",
-    "    def __init__(self): pass",
-    "    # +",
-    "    def total(self):",
-    "",
-)
-JAVASCRIPT = sample(
-    'import a from "a";', "", "", "// +", "export const total = async (x) => { {", "}"
-)
-JAVA = sample(
-    "import a.b;", "class Shop extends A {", "Shop() { }", "@Override", "int total() {", "}"
-)
-C = sample("#include <a.h>", "", "", "// Adds up.", "int total(int x) { {", "}")
-GO = sample("package a; import (", ")", "", "// total adds up.", "func (s *Shop) total() { {", "}")
-
-
-@pytest.mark.parametrize(
-    ("path", "text", "background"),
-    [
-        ("shop.py", PYTHON, [1, 3, 4]),
-        ("shop.js", JAVASCRIPT.replace('import a from "a"', 'const a = require("a")'), [1]),
-        ("shop.ts", JAVASCRIPT, [1]),
-        ("shop.tsx", JAVASCRIPT, [1]),
-        ("a.test.js", sample("", "", "", 'describe("a", () => {', 'it("b", () => {', "});"), []),
-        ("shop.go", GO, [1, 2, 3]),
-        (
-            "shop.rs",
-            sample(
-                "use a::b;", "impl Shop {", "fn new() {}", "#[must_use]", "fn total(&self) {", "}"
-            ),
-            [1, 3, 4],
-        ),
-        ("Shop.java", JAVA, [1, 3, 4]),
-        ("shop.c", C, [1]),
-        (
-            "shop.h",
-            sample("#include <a.h>", "class Shop {", "Shop() {}", "//", "int f() {", "};"),
-            [1, 3, 4],
-        ),
-        (
-            "shop.rb",
-            sample(
-                'require "a"', "class Shop < A", "def initialize; end", "# +", "def total", "end"
-            ),
-            [1, 3, 4],
-        ),
-        (
-            "shop.php",
-            sample(
-                "<?php use A;",
-                "class Shop {",
-                "function __construct() {}",
-                "//",
-                "function f() {",
-                "}",
-            ),
-            [1, 3, 4],
-        ),
-        (
-            "Shop.cs",
-            sample("using A;", "class Shop {", "Shop() {}", "[Pure]", "int F() {", "}"),
-            [1, 3, 4],
-        ),
-        (
-            "shop.kt",
-            sample("import a.b", "class Shop(val a: Int) {", "", "// +", "fun f() {", "}"),
-            [1, 3],
-        ),
-    ],
-)
-def test_the_function_around_a_change_is_whole(
-    project: Project, path: str, text: str, background: list[int]
-) -> None:
+@pytest.mark.parametrize("path", [row.split(" ")[0] for row in METHODS.strip().split("\n")])
+def test_the_function_around_a_change_is_whole(project: Project, path: str) -> None:
+    text = sample(path)
     brief = edited(project, path, text, "old(", "fresh(")
     (passage,) = brief.passages
     assert set(range(9, 15)) <= set(passage.head)
-    assert min(passage.head) >= 9
-    assert numbers(brief.background) == background
+    assert min(passage.head) == 9
+    lines = enumerate(text.split("\n")[:8], 1)
+    assert numbers(brief.background) == [number for number, line in lines if line.strip()]
     assert len(passage.added) == len(passage.removed) == 1
 
 
@@ -238,8 +169,10 @@ def test_a_patch_without_its_repository_has_plain_hunks() -> None:
 
 
 def test_files_that_come_go_and_move(project: Project) -> None:
-    project.commit("Before", {"old.py": PYTHON, "gone.py": "def gone():\n    return 1\n"})
-    moved = PYTHON.replace("old(", "new(")
+    project.commit(
+        "Before", {"old.py": sample("shop.py"), "gone.py": "def gone():\n    return 1\n"}
+    )
+    moved = sample("shop.py").replace("old(", "new(")
     files = {"old.py": None, "moved.py": moved, "gone.py": None, "made.py": "x = 1\n"}
     project.commit("After", {**files, "image.png": b"\x89PNG\0", "empty.py": ""})
     brief = brief_of(project)
@@ -322,57 +255,32 @@ def test_callers_of_what_is_gone_or_has_another_signature_are_listed(
 
 
 @pytest.mark.parametrize(
-    ("path", "text", "old", "others", "expected"),
+    ("path", "other", "text", "called"),
     [
-        (
-            "Shop.java",
-            JAVA,
-            "old(",
-            {"B.java": "class B {\n  int total() {\n    return shop.total();\n  }\n}\n"},
-            ["B.java:3: return shop.total();"],
-        ),
-        (
-            "shop.c",
-            C,
-            "old(",
-            {"b.c": "static int total(int x);\nint y = total(1);\nvoid f() {\n  total(2);\n}\n"},
-            ["b.c:2: int y = total(1);", "b.c:4: total(2);"],
-        ),
-        (
-            "shop.js",
-            JAVASCRIPT,
-            "old(",
-            {"b.ts": "class B {\n  async total(x) {\n  }\n}\nit('x', () => {\n  total(1);\n});\n"},
-            ["b.ts:6: total(1);"],
-        ),
-        (
-            "shop.go",
-            GO,
-            "old(",
-            {"b.go": "func (s *B) total() int {\n\treturn s.shop.total()\n}\n"},
-            ["b.go:2: return s.shop.total()"],
-        ),
-        (
-            "shop.py",
-            PYTHON,
-            "pass",
-            {"b.py": "class Shop(Base):\n    pass\n\n\nshop = Shop(1)\n"},
-            ["b.py:5: shop = Shop(1)"],
-        ),
-        ("tests/test_a.py", FUNCTION, "x + 1", {"b.py": "total(1)\n"}, None),
-        ("a.py", "def f():\n    return old\n\n\nf()\n", "old", {}, None),
+        ("Shop.java", "B.java", "int total() {\n  return a.total();\n}\nnew B(total());\n", [2, 4]),
+        ("shop.c", "b.c", "static int total(int);\nint y = total(1);\n  total(2);\n", [2, 3]),
+        ("shop.js", "b.ts", "async total(x) {\n}\nit('x', () => total(1));\n  total(2);\n", [3, 4]),
+        ("shop.go", "b.go", "func (s *B) total() int {\n\treturn s.a.total()\n}\n", [2]),
+        ("shop.rs", "b.rs", "pub fn total(&self) {\n  // total()\n  self.total()\n}\n", [3]),
+        ("shop.rb", "b.rb", "def total(a)\nend\nputs total(1)\n", [3]),
+        ("shop.py", "b.py", "def total(a): ...\nx = total (a)\nsubtotal(1)\n", [2]),
+        ("shop.py", "b.js", "total(1);\n", []),
+        ("a.test.js", "b.js", "it(1);\n", []),
     ],
 )
 def test_what_is_a_call(
-    project: Project,
-    path: str,
-    text: str,
-    old: str,
-    others: dict[str, str],
-    expected: list[str] | None,
+    project: Project, path: str, other: str, text: str, called: list[int]
 ) -> None:
-    brief = edited(project, path, text, old, "new(" if old == "old(" else "changed", **others)
-    assert calls(brief) == ({} if expected is None else {next(iter(calls(brief))): expected})
+    brief = edited(project, path, sample(path), "old(", "fresh(", **{other: text})
+    assert [call.line for callers in brief.callers for call in callers.calls] == called
+
+
+def test_a_constructor_is_called_by_the_name_of_its_class(project: Project) -> None:
+    text = "class Shop(Base):\n    pass\n\n\nshop = Shop(1)\n"
+    brief = edited(
+        project, "shop.py", sample("shop.py"), "self): pass", "a): pass", **{"b.py": text}
+    )
+    assert calls(brief) == {"Shop": ["b.py:5: shop = Shop(1)"]}
 
 
 def test_of_many_calls_five_are_listed_and_of_too_many_none(project: Project) -> None:
@@ -496,7 +404,7 @@ def module(name: str, count: int) -> str:
 
 def test_a_large_change_is_shared_out_and_an_edit_changes_one_brief(project: Project) -> None:
     files = {f"src/m{n:02}.py": module(f"m{n}", 50) for n in range(30)}
-    files |= {"src/large.py": module("large", 700), "src/flat.txt": f"{'x' * 99}\n" * 900}
+    files |= {"src/large.py": module("large", 1_000), "src/flat.txt": f"{'x' * 99}\n" * 900}
     project.commit("Start", {"README.md": "x\n"})
     project.commit("Add a lot", files)
     first = briefs_of(project)

@@ -110,6 +110,8 @@ class VendorServer:
                 pass
 
         class Server(ThreadingHTTPServer):
+            request_queue_size = 128  # with 5, the default, many calls at once are cut off
+
             def handle_error(self, *arguments: Any) -> None:
                 if not isinstance(sys.exception(), ConnectionError):  # the client has gone
                     super().handle_error(*arguments)

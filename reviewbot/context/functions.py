@@ -102,20 +102,16 @@ class Outline(Struct, frozen=True):
         own = (
             function
             for function in self.functions
-            if class_.contains(function.start) and self.class_around(function.start) == class_
+            if class_.contains(function.start)
+            if innermost(self.classes, function.start) == class_
             if function.name in CONSTRUCTORS or function.name == class_.name
         )
         return next(own, None)
 
-    def class_around(self, line: float) -> Block | None:
-        return _innermost(self.classes, line)
 
-    def function_around(self, line: float) -> Block | None:
-        return _innermost(self.functions, line)
-
-
-def _innermost(blocks: Sequence[Block], line: float) -> Block | None:
-    return next((block for block in reversed(blocks) if block.contains(line)), None)
+def innermost(blocks: Sequence[Block], place: float) -> Block | None:
+    """The last of the blocks that contain a place: they are in order, outer ones first."""
+    return next((block for block in reversed(blocks) if block.contains(place)), None)
 
 
 def parse(path: str, text: str) -> Outline:

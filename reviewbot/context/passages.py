@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 
 from reviewbot.checks.project import Project
-from reviewbot.context.functions import CONSTRUCTORS, Block, Outline, parse
+from reviewbot.context.functions import CONSTRUCTORS, Block, Outline, innermost, parse
 from reviewbot.git.change import ChangedFile, Hunk, Line
 from reviewbot.text.files import classify
 from reviewbot.text.hidden import visible
@@ -60,7 +60,11 @@ def excerpt_of(file: ChangedFile, project: Project) -> Excerpt:
     texts = (base.split("\n"), head.split("\n")) if base is not None and head is not None else None
     whole = _whole(file.hunks, *texts) if texts else None
     if whole is None or base is None or head is None:
-        return Excerpt(file=file, runs=[_run(hunk) for hunk in file.hunks], heading=heading)
+        runs = []
+        for hunk in file.hunks:
+            text = shown("\n".join(line.text for line in hunk.lines))
+            runs.append(list(zip(hunk.lines, map(clipped, text.split("\n")), strict=True)))
+        return Excerpt(file=file, runs=runs, heading=heading)
 
     lines, hunks = whole
     outline = parse(file.path, head)
@@ -87,7 +91,10 @@ def excerpt_of(file: ChangedFile, project: Project) -> Excerpt:
                 background.append(range(start, number + 1))
     shown_base, shown_head = shown(base).split("\n"), shown(head).split("\n")
     rows = [
-        (line, clipped(shown_head[line.head - 1] if line.head else shown_base[(line.base or 0) - 1]))
+        (
+            line,
+            clipped(shown_head[line.head - 1] if line.head else shown_base[(line.base or 0) - 1]),
+        )
         for line in lines
     ]
     return Excerpt(
@@ -107,11 +114,6 @@ def shown(text: str) -> str:
 def clipped(text: str, most: int = MAX_LINE) -> str:
     more = len(text) - most
     return text if more <= 0 else f"{text[:most]} … [{more} more characters]"
-
-
-def _run(hunk: Hunk) -> Run:
-    text = shown("\n".join(line.text for line in hunk.lines))
-    return list(zip(hunk.lines, map(clipped, text.split("\n")), strict=True))
 
 
 def _whole(
@@ -160,7 +162,7 @@ def _spans(
             if at >= 0 and whole[at].contains(places[number]):
                 start = min(start, index[whole[at].start])
                 end = max(end, index[whole[at].end] + 1)
-            elif large := outline.function_around(places[number]):
+            elif large := innermost(outline.functions, places[number]):
                 start = min(start, max(index[large.start], number - AROUND))
                 end = max(end, min(index[large.end], number + AROUND) + 1)
         while spans and start <= spans[-1].stop + NEAR:
@@ -198,6 +200,6 @@ def _functions(outline: Outline, changed: Mapping[float, Line]) -> Iterator[tupl
         if not block.name or (last and last.contains(block.start)):
             continue
         last = block
-        class_ = outline.class_around(block.start) if block.name in BY_CLASS else None
+        class_ = innermost(outline.classes, block.start) if block.name in BY_CLASS else None
         if class_ or not block.name.startswith("__"):
             yield class_.name if class_ else block.name, changed[place]

@@ -19,12 +19,12 @@ from reviewbot.git.repository import Repository
 from reviewbot.severity import RANK
 
 MAX_BRIEF = 90_000  # characters, about 30,000 tokens
-RESERVED = 22_000  # of these, for calls, results of linters, and the frame of the prompt
+RESERVED = 24_000  # of these, for calls, results of linters, and the frame of the prompt
 # A portion that is filled so far ends where the content says so, at one of BORDERS places.
 FILLED, BORDERS = 0.6, 4
 MAX_RESULTS = 40
 MAX_INSTRUCTIONS, MAX_ALL_INSTRUCTIONS, MAX_DESCRIPTION = 6_000, 18_000, 12_000
-ROW, HEADING = 9, 80  # characters of a row beside its text, of a passage beside path and heading
+ROW, HEADING = 5, 80  # characters of a row beside its text, of a passage beside path and heading
 
 
 async def write_briefs(
@@ -123,7 +123,7 @@ def make_passage(file: ChangedFile, run: Run, heading: str = "") -> Passage:
         added=frozenset(line.head for line, _ in run if line.head and line.base is None),
         removed=frozenset(line.base for line, _ in run if line.base and line.head is None),
         beside=frozenset(one.head for one, other in pairs if one.head and other.head is None),
-        rows=tuple(f"{line.head or line.base:5} {_mark(line)} {text}" for line, text in run),
+        rows=tuple(f"{line.head or line.base}{_mark(line)}{text}" for line, text in run),
     )
 
 

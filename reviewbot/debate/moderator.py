@@ -24,10 +24,12 @@ async def moderate(
     contested = [case for case in cases if is_contested(case)]
     if not contested or not panel.panelists or not plan.has_moderator:
         return tuple(cases), ()
-    by_brief = [
-        (brief, [case for case in contested if brief_about(case.location, briefs) is brief])
-        for brief in briefs
-    ]
+    by_brief = []
+    for brief in briefs:
+        here = [case for case in contested if brief_about(case.location, briefs) is brief]
+        # It is often of another vendor, whose cache does not know what the panelists read.
+        paths = {claim.location.path for case in here for claim in case.claims}
+        by_brief.append((brief.narrowed(paths), here))
     forwards, backwards = await run_all(
         *(
             panel.ask(
