@@ -275,6 +275,14 @@ def test_what_is_a_call(
     assert [call.line for callers in brief.callers for call in callers.calls] == called
 
 
+def test_tests_and_neighbours_of_a_removed_line_are_not_searched(project: Project) -> None:
+    text = FUNCTION + "x = 1\n"
+    files = {"a.py": text, "tests/test_b.py": FUNCTION, "c.py": "total(1)\n"}
+    project.commit("Before", files)
+    project.commit("After", {"a.py": FUNCTION, "tests/test_b.py": FUNCTION.replace("1", "2")})
+    assert calls(brief_of(project)) == {}
+
+
 def test_a_constructor_is_called_by_the_name_of_its_class(project: Project) -> None:
     text = "class Shop(Base):\n    pass\n\n\nshop = Shop(1)\n"
     brief = edited(
@@ -365,8 +373,12 @@ def test_a_line_of_a_key_is_known_as_one_without_its_beginning(project: Project)
     key = [f"{'Ab1+/' * 12}{number:04}" for number in range(30)]
     lines = ["-----BEGIN PRIVATE KEY-----", *key, "-----END PRIVATE KEY-----"]
     text = 'KEY = """\n' + "\n".join(lines) + '\n"""\n'
-    brief = edited(project, "a.py", text, "0015", "0099")
+    project.commit("Before", {"a.py": text})
+    project.commit(f"Use ghp_{'a1B2' * 9}", {"a.py": text.replace("0015", "0099")})
+    brief = brief_of(project)
     assert "Ab1+/" not in shared_prefix(brief)
+    assert "ghp_" not in shared_prefix(brief)
+    assert brief.secrets == 1
 
 
 def test_a_small_change_makes_a_short_prompt(project: Project) -> None:

@@ -27,8 +27,11 @@ from reviewbot.llm.client import Totals
 from reviewbot.proofs.proof import Proof, Reproduction
 from reviewbot.reports import FORMATS, render
 from reviewbot.reports.markdown import MAX_BYTES
+from reviewbot.reports.sarif import LEVELS, SECURITY
 from reviewbot.reports.schema import TYPES, SchemaName, schema_of
 from reviewbot.reports.style import Style
+from reviewbot.reports.text import COLORS
+from reviewbot.severity import RANK
 from reviewbot.text.hidden import find_hidden
 from reviewbot.verdict.document import Coverage, Finding, PanelMember, Review
 
@@ -852,3 +855,8 @@ def test_a_package_can_add_a_format(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(UsageError, match="there is no format loud") as raised:
         render(CLEAN, "loud")
     assert raised.value.hint == "Choose one of text, concise, json, markdown, sarif, shout."
+
+
+def test_every_severity_has_a_colour_and_a_level() -> None:
+    assert COLORS.keys() >= RANK.keys()
+    assert LEVELS.keys() == SECURITY.keys() == RANK.keys()
