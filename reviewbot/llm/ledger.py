@@ -62,6 +62,10 @@ class Ledger(Protocol):
         """Give up a claim. A failure that is kept is the outcome for whoever asks later."""
         ...
 
+    async def add_tool_call(self, label: str, name: str, arguments: str, result: str) -> None:
+        """Record what a tool returned for the newest call with this label."""
+        ...
+
 
 class JournalLedger:
     """Replies without claims and costs, for recordings."""
@@ -78,6 +82,9 @@ class JournalLedger:
         self._journal.put(claim.key, reply)
 
     async def fail(self, claim: Claim, error: ProviderError, cost: int, *, keep: bool) -> None:
+        pass
+
+    async def add_tool_call(self, label: str, name: str, arguments: str, result: str) -> None:
         pass
 
 
@@ -123,13 +130,8 @@ class SqlLedger:
             await _run(lambda: self._calls.release(claim.key, claim.generation, cost))
 
     async def add_tool_call(self, label: str, name: str, arguments: str, result: str) -> None:
-        """Record what a tool returned for the newest call with this label."""
         key = tool_key(name, arguments, self._calls.session.subject.head_tree)
         await _run(lambda: self._calls.add_tool_call(label, key, name, arguments, result))
-
-    async def tool_result(self, key: str) -> str | None:
-        """What a tool returned before, in any session. `tool_key` makes the key."""
-        return await _run(lambda: self._calls.tool_result(key))
 
     async def _end(self, claim: Claim, seconds: float, **outcome: Any) -> None:
         label, request = self._asked[claim.key]

@@ -100,10 +100,6 @@ class Calls:
         values |= {"arguments": arguments, "result": result}
         self._store.write(lambda connection: insert_new(connection, tool_calls, values))
 
-    def tool_result(self, key: str) -> str | None:
-        found = sa.select(tool_calls.c.result).where(tool_calls.c.key == key).limit(1)
-        return self._store.read(lambda connection: connection.execute(found).scalar())
-
     def _row(self, connection: sa.Connection, key: str) -> Any:
         """An outcome before a claim, and the newest of either."""
         found = sa.select(calls).where(
