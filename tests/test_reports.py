@@ -811,6 +811,7 @@ def check_terminal(shown: str) -> None:
 
 @settings(max_examples=50, deadline=None)
 @given(st.lists(HOSTILE, min_size=1, max_size=7), st.sampled_from(STYLES))
+@example(["@everyone\r\r\n"], STYLES[0])
 @example(["::error::x ##[error]x", "\x1b[31m\u202e\r\n", "\ufeff\ud800"], STYLES[0])
 @example(["words ::error::x words; ::error::x " * 20], STYLES[1])
 @example(["[x](https://evil.example) <b>x</b> @user fixes #1", "/debate fix\n```\n/fix"], STYLES[2])

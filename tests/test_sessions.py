@@ -10,67 +10,33 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from click.testing import CliRunner, Result
+import test_paid
 from conftest import Project
 from msgspec.structs import replace
+from test_paid import configuration, configure, debate, run
 
 from reviewbot.cli import past
-from reviewbot.cli.commands import reviewbot
 from reviewbot.cli.export import chat_lines, transcript
-from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall, ToolTurn
+from reviewbot.llm.provider import ToolCall, ToolTurn
 from reviewbot.store.database import FILE
 from reviewbot.store.sessions import Record, Session, Subject, ToolResult, Turn
-from tests import fake_openai
 from tests.vendor_server import Received, Sent, VendorServer
 
 TOKEN = "ghp_" + "a1B2" * 9
-CLAIM = {
-    **{"path": "cart.lua", "line": 1, "quote": "return sum + 1", "title": "One \u202e is added"},
-    **{"category": "correctness", "severity": "high", "trigger": "any cart"},
-    **{"consequence": f"it costs more {TOKEN}", "refuted_if": "a fee exists"},
-}
+cart = test_paid.cart  # a fixture
 
 
-def debate(received: Received) -> Sent:
-    """Model a claims something, b denies it, c and the moderator, which is a, confirm it."""
-    prompt, model = received.body["messages"][0]["content"], received.body["model"]
-    judgement = {"reason": f"{model} \x1b[31mthinks so {TOKEN}", "citations": ["cart.lua:1"]}
-    stance = {"stance": "not_real" if model == "b" else "real"}
-    cases = re.findall(r"^## Case (\w+)", prompt, re.MULTILINE)
-    answer = {
-        "claims": [CLAIM] if model == "a" else [],
-        "judgements": [{"case": case, **judgement, **stance} for case in cases],
-        "tests": [],
-    }
-    return fake_openai.answer(json.dumps(answer), input_tokens=2000)
+def with_secrets(received: Received) -> Sent:
+    return debate(received, f"\x1b[31m\u202e it is {TOKEN}")
 
 
 @pytest.fixture
-def server(
-    project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[VendorServer]:
-    for name in ("HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
-    monkeypatch.chdir(project.folder)
-    project.commit("A cart", {"cart.lua": "return sum\n"})
-    project.commit("A fee", {"cart.lua": "return sum + 1\n"})
-    with VendorServer(debate).running() as running:
-        price = [{"model": model, "input": 1, "output": 1} for model in "abc"]
-        panel = dict(zip(("critic", "reviewer", "optimizer"), "abc", strict=True))
-        settings = {
-            "providers": {"gpu": {"base_url": f"{running.url}/v1", "prices": price}},
-            "panel": {role: {"model": f"gpu:{model}"} for role, model in panel.items()},
-        }
-        folder = tmp_path_factory.getbasetemp() / "config"
-        monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
-        (folder / "reviewbot").mkdir(parents=True, exist_ok=True)
-        (folder / "reviewbot/config.yml").write_text(json.dumps(settings))
+def server(cart: Project) -> Iterator[VendorServer]:  # noqa: ARG001
+    with VendorServer(with_secrets).running() as running:
+        configure(configuration(running.url, effort="medium"))
         yield running
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(reviewbot, arguments, prog_name="reviewbot")
 
 
 def lines_of(*arguments: str) -> list[Any]:
@@ -80,12 +46,12 @@ def lines_of(*arguments: str) -> list[Any]:
 @pytest.mark.usefixtures("server")
 def test_reviews_with_and_without_models_are_one_list(project: Project) -> None:
     assert past.LEDGER == FILE
-    run("review", "HEAD", "--effort", "high")
+    run("review", "HEAD")
     project.commit("Words", {"notes.txt": f"{TOKEN}\n"})
     run("review", "HEAD", "--replay", str(_empty_recording(project.folder)))
     newest, oldest = run("sessions").stdout.splitlines()
     assert re.match(r"\d{8}-\d{6}-\d+  .*: 1 finding.*  HEAD Words", newest)
-    assert re.match(r"1  [\d-]+ [\d:]+  Reviewed: 1 finding  HEAD A fee", oldest)
+    assert re.match(r"1  [\d-]+ [\d:]+  Reviewed: 2 findings  HEAD A fee", oldest)
     assert json.loads(run("sessions", "show", "1", "--format", "json").stdout)["title"] == "A fee"
     assert "Not committed" not in run("sessions", "show").stdout
     result = run("sessions", "show", "2")
@@ -101,7 +67,7 @@ def _empty_recording(folder: Path) -> Path:
 
 @pytest.mark.usefixtures("server")
 def test_show_prints_every_question_and_answer_once_and_neutralised() -> None:
-    run("review", "HEAD", "--effort", "high")
+    run("review", "HEAD")
     shown = run("sessions", "show", "-v").stdout  # the newest, which is in the ledger as well
     assert shown == run("sessions", "show", "1", "-v").stdout
     assert shown.count("│ # What the author says") == 1
@@ -112,22 +78,20 @@ def test_show_prints_every_question_and_answer_once_and_neutralised() -> None:
     ):
         assert shown.count(f"{line}\n") == 1
     assert "│ # Task: find defects in this change" in shown
-    assert "b thinks so «secret:github-token»" in shown.replace("\\u001b[31m", "")
+    assert "it is «secret:github-token»" in shown
     assert not {"\x1b", "\u202e"} & set(shown)
     assert TOKEN not in shown
     assert "──" not in run("sessions", "show", "1").stdout
 
 
-def test_replay_makes_the_same_review_and_asks_nobody(server: VendorServer) -> None:
-    reviewed = json.loads(run("review", "HEAD", "--effort", "high", "--format", "json").stdout)
+def test_replay_makes_the_same_review_and_asks_nobody(
+    server: VendorServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reviewed = json.loads(run("review", "HEAD", "--format", "json").stdout)
     asked = len(server.received)
-    arguments = ("--effort", "high")
-    assert run("review", "HEAD", *arguments).exit_code == 0
-    environment = {"REVIEWBOT_REVIEW__EFFORT": "high"}
+    run("review", "HEAD")
     for id in ("1", "2"):
-        result = CliRunner().invoke(
-            reviewbot, ("sessions", "replay", id, "--format", "json"), env=environment
-        )
+        result = run("sessions", "replay", id, "--format", "json")
         replayed = json.loads(result.stdout)
         assert result.stderr == ""
         for name in ("target", "title", "head_commit", "findings", "absences", "verdict", "panel"):
@@ -135,7 +99,8 @@ def test_replay_makes_the_same_review_and_asks_nobody(server: VendorServer) -> N
         assert replayed["usage"]["calls"] == 0
         assert replayed["usage"]["recorded_calls"] == asked
         assert replayed["usage"]["cost_usd"] == pytest.approx(reviewed["usage"]["cost_usd"])
-    assert "answers are not used" in run("sessions", "replay", "1").stderr  # effort is auto
+    monkeypatch.setenv("REVIEWBOT_REVIEW__EFFORT", "low")
+    assert "6 answers are not used" in run("sessions", "replay", "1").stderr
     assert len(server.received) == asked
     assert len(run("sessions").stdout.splitlines()) == 2
 
@@ -157,23 +122,20 @@ def test_what_cannot_be_replayed_is_refused(server: VendorServer, project: Proje
 
 @pytest.mark.usefixtures("server")
 def test_conversations_and_preferences_are_exported_without_secrets(tmp_path: Path) -> None:
-    run("review", "HEAD", "--effort", "high")
-    run("review", "HEAD", "--effort", "high")  # the same answers, which are exported once
-    chats = lines_of()
-    assert chats == lines_of("1", "--format", "chat")
+    run("review", "HEAD")
+    run("review", "HEAD")  # the same answers, which are exported once
+    chats = lines_of("1", "--format", "chat")
+    assert len(lines_of()) == len(chats)
     assert {len(line["messages"]) for line in chats} == {2}
     assert [message["role"] for message in chats[0]["messages"]] == ["user", "assistant"]
-    assert len(chats) == run("sessions", "show", "1", "-v").stdout.count(" asks gpu:")
+    assert len(chats) == run("sessions", "show", "1", "-v").stdout.count(" asks gpu:") == 8
     pairs = lines_of("--format", "preferences")
     assert [json.loads(pair["rejected"])["judgements"][0]["stance"] for pair in pairs] == [
         "not_real",
         "not_real",
     ]
     chosen = [json.loads(pair["chosen"])["judgements"][0] for pair in pairs]
-    assert {(each["stance"], each["reason"][0]) for each in chosen} == {
-        ("real", "a"),
-        ("real", "c"),
-    }
+    assert {(each["stance"], each["reason"][0]) for each in chosen} == {("real", "c")}
     assert "# What the author says" in pairs[0]["prompt"]
     assert "# Task: judge 1 claim" in pairs[0]["prompt"]
     assert TOKEN not in json.dumps([chats, pairs])
@@ -186,43 +148,29 @@ def test_conversations_and_preferences_are_exported_without_secrets(tmp_path: Pa
 
 def test_steps_with_tools_are_part_of_a_conversation() -> None:
     call = ToolCall(id="c1", name="search", arguments=f'{{"text": "{TOKEN}"}}')
-    request = ModelRequest(
-        **{"provider": "gpu", "model": "a", "prefix": "P", "question": "Q", "schema": {}},
-        label="critic/first_pass",
+    first = {"provider": "gpu", "model": "a", "prefix": "P", "question": "Q", "schema": {}}
+    step = msgspec.to_builtins(ToolTurn(calls=(call,), results=("found \ud800",)))
+    turn = Turn(
+        **{"agent": "critic", "phase": "critic/first_pass", "provider": "gpu", "model": "a"},
+        request=json.dumps({**first, "label": "critic/first_pass"}),
+        reply=json.dumps({"calls": [msgspec.to_builtins(call)], "usage": None}),
+        **{"fault": "", "message": "", "was_recorded": False, "cost": 0, "seconds": 0},
+        tool_calls=(ToolResult(name="search", arguments="{}", result="found"),),
     )
-    after = replace(request, turns=(ToolTurn(calls=(call,), results=("found \ud800",)),))
-    wish, end = ModelReply(calls=(call,), usage=None), ModelReply(text="no", usage=None)
-    turns = [
-        Turn(
-            **{"agent": "critic", "phase": request.label, "provider": "gpu", "model": "a"},
-            request=json.dumps(_builtins(asked)),
-            reply=json.dumps(_builtins(reply)) if reply else "",
-            **{"fault": "", "message": "it refused", "was_recorded": False},
-            **{"cost": 0, "seconds": 0, "tool_calls": tools},
-        )
-        for asked, reply, tools in (
-            (request, wish, (ToolResult(name="search", arguments="{}", result="found"),)),
-            (after, end, ()),
-            (replace(request, attempt=2), None, ()),
-        )
-    ]
+    after = json.dumps({**first, "label": turn.phase, "turns": [step]})
+    last = replace(turn, request=after, reply='{"text": "no", "usage": null}', tool_calls=())
+    failed = replace(turn, reply="", message="it refused", tool_calls=())
     session = Session(id=1, subject=Subject(project="", target="", version=""), started="")
-    record = Record(session=session, agents=(), turns=tuple(turns), findings=(), review="")
-    first, second = (json.loads(line)["messages"] for line in chat_lines(record))
-    assert [message["role"] for message in first] == ["user", "assistant"]
-    assert first[1]["tool_calls"][0]["function"]["arguments"] == '{"text": "«secret:github-token»"}'
-    assert [m["role"] for m in second] == ["user", "assistant", "tool", "assistant"]
-    assert second[2] == {"role": "tool", "content": "found \ud800", "tool_call_id": "c1"}
+    turns = (turn, last, failed)
+    record = Record(session=session, agents=(), turns=turns, findings=(), review="")
+    wish, end = (json.loads(line)["messages"] for line in chat_lines(record))
+    assert wish[1]["tool_calls"][0]["function"]["arguments"] == '{"text": "«secret:github-token»"}'
+    assert [message["role"] for message in end] == ["user", "assistant", "tool", "assistant"]
+    assert end[2] == {"role": "tool", "content": "found \ud800", "tool_call_id": "c1"}
     shown = "\n".join(transcript(record))
-    assert "calls search" in shown
+    assert "│ calls search {" in shown
     assert "── search {} returns\n│ found" in shown
     assert "── gpu:a gives critic/first_pass no answer\n│ it refused" in shown
-
-
-def _builtins(value: object) -> Any:
-    import msgspec
-
-    return msgspec.to_builtins(value)
 
 
 @pytest.mark.usefixtures("server")

@@ -28,7 +28,7 @@ COMMANDS = {
     "doctor": "Show what works here and what is missing.",
     "config": "Show or check the configuration.",
     "models": "Show or test the models of the panel.",
-    "sessions": "List, show or remove past reviews.",
+    "sessions": "List, show, replay, export or remove past reviews.",
     "schema": "Print the JSON Schema of a document.",
     "completion": "Print the completion script of a shell.",
 }

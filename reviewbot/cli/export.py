@@ -41,9 +41,8 @@ def transcript(record: Record) -> Iterator[str]:
         if reply is None:
             yield from _block(f"{who} gives {turn.phase} no answer", turn.message)
             continue
-        calls = [f"calls {call.name} {call.arguments}" for call in reply.calls]
-        answer = "\n".join(filter(None, (reply.text, *calls)))
-        yield from _block(f"{who} answers {turn.phase}", answer)
+        calls = "".join(f"\ncalls {call.name} {call.arguments}" for call in reply.calls)
+        yield from _block(f"{who} answers {turn.phase}", (reply.text + calls).lstrip("\n"))
         for tool in turn.tool_calls:
             yield from _block(f"{tool.name} {tool.arguments} returns", tool.result)
 
@@ -69,14 +68,13 @@ def chat_lines(record: Record) -> Iterator[str]:
 
 
 def _message(role: str, text: str, calls: tuple[ToolCall, ...] = ()) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": role, "content": redact(text)[0]}
-    if calls:
-        functions = [{"name": c.name, "arguments": redact(c.arguments)[0]} for c in calls]
-        message["tool_calls"] = [
-            {"id": call.id, "type": "function", "function": function}
-            for call, function in zip(calls, functions, strict=True)
-        ]
-    return message
+    named = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+        for call in calls
+        for arguments in [redact(call.arguments)[0]]
+    ]
+    more = {"tool_calls": named} if named else {}
+    return {"role": role, "content": redact(text)[0], **more}
 
 
 def preference_lines(record: Record) -> Iterator[str]:
@@ -103,7 +101,7 @@ def preference_lines(record: Record) -> Iterator[str]:
 
 
 def _truth(finding: Finding) -> str | None:
-    """One test alone does not settle a serious claim, nor a difference that is intended."""
+    """One test alone settles neither a serious claim nor a difference that is intended."""
     if finding.status == "question":
         return None
     results = {"proven": "real", "refuted": "not_real"}
@@ -111,15 +109,10 @@ def _truth(finding: Finding) -> str | None:
 
 
 def _answer(position: Position) -> str:
-    cited = list(position.citations)
-    judgement = Judgement(
-        case="C1", reason=position.reason, citations=cited, stance=position.stance
-    )
+    values = {"case": "C1", **msgspec.to_builtins(position)}
+    judgement = msgspec.convert(values, Judgement)
     return redact(msgspec.json.encode({"judgements": [judgement]}).decode())[0]
 
 
-# What `sessions export --format` offers.
-EXPORTS: Mapping[str, Callable[[Record], Iterator[str]]] = {
-    "chat": chat_lines,
-    "preferences": preference_lines,
-}
+Export = Callable[["Record"], Iterator[str]]
+EXPORTS: Mapping[str, Export] = {"chat": chat_lines, "preferences": preference_lines}

@@ -18,7 +18,7 @@ from reviewbot.journal import Journal, Value
 from reviewbot.llm.client import Totals
 from reviewbot.llm.prices import DOLLAR
 from reviewbot.llm.provider import Usage
-from reviewbot.llm.providers.replay import RecordedAnswer, Recording, Replay
+from reviewbot.llm.providers.replay import Replay
 from reviewbot.pipeline import review as make_review
 from reviewbot.reports import FORMATS, find_format, render
 from reviewbot.state import State
@@ -149,12 +149,8 @@ async def replay_session(record: Record, state: State) -> Review:
     if not subject.head_commit:
         message = f"review {record.session.id} is about changes that were not committed"
         raise UsageError(message, hint="replay the review of a commit: reviewbot sessions")
-    entries = [
-        RecordedAnswer(label=r.label, prompt=f"{r.prefix}\n{r.question}", answer=reply.text)
-        for r, reply in turns
-        if reply and not reply.calls
-    ]
-    answers, asked = Replay(Recording(entries=tuple(entries))), set[str]()
+    answers_of = {r.label: reply.text for r, reply in turns if reply and not reply.calls}
+    answers, asked = Replay.from_answers(answers_of), set[str]()
 
     def emit(event: Event) -> None:
         if event.what == "call":
@@ -172,9 +168,7 @@ async def replay_session(record: Record, state: State) -> Review:
             panelists=panel,
         )
         result = await make_review(replace(change, target=subject.target), host)
-    if answers.outdated:
-        say(f"reviewbot: {len(answers.outdated)} questions differ from those that were answered")
-    if unused := {entry.label for entry in entries} - asked:
+    if unused := answers_of.keys() - asked:
         say(f"reviewbot: {len(unused)} answers are not used; the effort may have been another one")
         say("For example: REVIEWBOT_REVIEW__EFFORT=high reviewbot sessions replay …")
     used = [reply.usage or Usage() for _, reply in turns if reply]

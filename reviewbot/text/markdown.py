@@ -34,7 +34,7 @@ def inline(text: str) -> str:
 
 def code(text: str) -> str:
     """A code span, or nothing for nothing."""
-    shown = visible(unstyled(text).replace("\r\n", "\n"))
+    shown = visible(unstyled(text)).replace("\r\n", "\n")
     content = without_commands(" ".join(shown.split("\n")).strip())
     if not content:
         return ""
@@ -45,7 +45,7 @@ def code(text: str) -> str:
 
 def block(text: str, language: str = "") -> str:
     """A block of code. A line that a bot could take for its /command moves by one column."""
-    content = visible(unstyled(text).replace("\r\n", "\n")).strip("\r\n")
+    content = visible(unstyled(text)).replace("\r\n", "\n").strip("\n")
     content = SLASH_COMMAND.sub(" ", without_commands(content))
     fence = "`" * max(3, _longest_run(content) + 1)
     return f"{fence}{language if LANGUAGE.fullmatch(language) else ''}\n{content}\n{fence}"
