@@ -61,7 +61,6 @@ class Shop(NamedTuple):
     folder: Path
     repository: Repository
     change: Change
-    runner: asyncio.Runner
 
 
 @pytest.fixture(scope="module")
@@ -78,9 +77,9 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shop]:
     project.git("commit", "--quiet", "--message=Raise the limit", "shop/")
     (project.folder / "shop/work.py").write_text("LIMIT = 'only in the work tree'\n")
     (project.folder / "untracked.py").write_text("LIMIT = 'untracked'\n")
-    with Repository(project.folder) as repository, asyncio.Runner() as runner:
-        change = runner.run(repository.load_change(TARGET))
-        yield Shop(project.folder, repository, change, runner)
+    with Repository(project.folder) as repository:
+        change = asyncio.run(repository.load_change(TARGET))
+        yield Shop(project.folder, repository, change)
 
 
 def use(
@@ -106,7 +105,7 @@ def use(
             journal=journal,
         )
         box = ToolBox(context, may_execute=True)
-        return list(shop.runner.run(box.run(wanted, earlier)))
+        return list(asyncio.run(box.run(wanted, earlier)))
 
 
 READ = "read_file cannot read its arguments: "
