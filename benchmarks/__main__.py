@@ -8,18 +8,16 @@ Prints a table: what was measured, the figure, and the most it may be. Exits wit
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
-from typing import NamedTuple
 
-RUNS = 7
-BIN = Path(sys.executable).parent
+from benchmarks.timing import BIN, RUNS, Figure, best, git, run
+
 CART = "def total(prices):\n    return sum(prices)\n"
 TEST = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
 # Runs the program and says what this process alone used.
@@ -39,13 +37,6 @@ repos:
     hooks:
       - {id: nothing, name: nothing, language: system, entry: "true", pass_filenames: false}
 """
-
-
-class Figure(NamedTuple):
-    what: str
-    value: float
-    unit: str
-    most: float
 
 
 def main() -> int:
@@ -102,29 +93,6 @@ def own(folder: Path, *arguments: str) -> tuple[float, float]:
         ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
     cpu, memory = ended.stderr.splitlines()[-1].split()
     return float(cpu), float(memory)
-
-
-def best(call: Callable[[], None]) -> float:
-    """The shortest time of several, in seconds: the others waited for something else."""
-    times = []
-    for _ in range(RUNS):
-        started = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - started)
-    return min(times)
-
-
-def run(folder: Path, *command: str | Path) -> None:
-    subprocess.run(command, cwd=folder, capture_output=True, check=True, env=environment())
-
-
-def git(folder: Path, *arguments: str) -> None:
-    identity = ("-c", "user.name=Bench", "-c", "user.email=bench@example.org")
-    subprocess.run(("git", *identity, *arguments), cwd=folder, check=True, capture_output=True)
-
-
-def environment() -> dict[str, str]:
-    return {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
 
 
 if __name__ == "__main__":

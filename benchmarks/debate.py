@@ -24,7 +24,7 @@ from pathlib import Path
 from msgspec.structs import replace
 from openai import OpenAI
 
-from benchmarks.__main__ import Figure, best, git, run
+from benchmarks.timing import Figure, best, git, run
 from tests import fake_openai
 from tests.vendor_server import Received, Sent, VendorServer
 

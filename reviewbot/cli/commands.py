@@ -11,10 +11,10 @@ from contextlib import suppress
 
 import click
 
-from reviewbot import __version__
 from reviewbot.cli.terminal import PASSES, common, say
 from reviewbot.errors import ReviewbotError
 from reviewbot.plugins import plugins
+from reviewbot.version import __version__
 
 # A command is a module of this package with a click command called `command`. Other packages offer
 # click commands as entry points of the group `reviewbot.commands`.

@@ -12,7 +12,6 @@ import click
 from msgspec import Struct
 from ruff import find_ruff_bin
 
-from reviewbot import __version__
 from reviewbot.cli.config import load_committed
 from reviewbot.cli.host import open_repository, read_variables, run
 from reviewbot.cli.terminal import common, deliver, style_for
@@ -26,6 +25,7 @@ from reviewbot.sandbox.choose import open_sandbox
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.job import Job, Sandbox
 from reviewbot.text.plain import plain
+from reviewbot.version import __version__
 
 Mark = Literal["✓", "!", "✗"]
 COLORS: Mapping[Mark, str] = {"✗": "red", "!": "yellow", "✓": "green"}  # the worst first

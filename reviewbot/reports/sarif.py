@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import Any
 from urllib.parse import quote
 
-from reviewbot import __version__
 from reviewbot.git.change import Location
 from reviewbot.reports import words
 from reviewbot.reports.json import dumps
@@ -16,6 +15,7 @@ from reviewbot.reports.style import Style
 from reviewbot.severity import RANK, Severity
 from reviewbot.text.plain import plain
 from reviewbot.verdict.document import Finding, Review
+from reviewbot.version import __version__
 
 SCHEMA = (
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"

@@ -1,0 +1,44 @@
+"""What all benchmarks measure with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+RUNS = 7
+BIN = Path(sys.executable).parent
+
+
+class Figure(NamedTuple):
+    what: str
+    value: float
+    unit: str
+    most: float
+
+
+def best(call: Callable[[], None]) -> float:
+    """The shortest time of several, in seconds: the others waited for something else."""
+    times = []
+    for _ in range(RUNS):
+        started = time.perf_counter()
+        call()
+        times.append(time.perf_counter() - started)
+    return min(times)
+
+
+def run(folder: Path, *command: str | Path) -> None:
+    subprocess.run(command, cwd=folder, capture_output=True, check=True, env=environment())
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ("-c", "user.name=Bench", "-c", "user.email=bench@example.org")
+    subprocess.run(("git", *identity, *arguments), cwd=folder, check=True, capture_output=True)
+
+
+def environment() -> dict[str, str]:
+    return {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
