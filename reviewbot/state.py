@@ -48,9 +48,8 @@ class State:
 
     def load(self, id: str) -> Review | None:
         """None for a review that is gone, or of another version."""
-        with suppress(OSError, msgspec.MsgspecError):
-            text = (self._reviews / f"{id}.json").read_bytes()
-            return msgspec.json.decode(text, type=Review)
+        with suppress(OSError):
+            return read_review((self._reviews / f"{id}.json").read_bytes())
         return None
 
     def newest(self) -> Review:
@@ -101,6 +100,13 @@ def user_folder(variables: Mapping[str, str], name: str, default: str) -> Path:
     if not home.startswith("/"):
         raise UsageError("HOME names no absolute path", hint=f"set HOME or {name}")
     return Path(home, default, "reviewbot")
+
+
+def read_review(document: bytes | str) -> Review | None:
+    """None if it is empty, or of another version."""
+    with suppress(msgspec.MsgspecError):
+        return msgspec.json.decode(document, type=Review)
+    return None
 
 
 def load_dismissals(path: Path) -> tuple[Dismissal, ...]:

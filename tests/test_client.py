@@ -15,11 +15,10 @@ from msgspec.structs import replace
 
 from reviewbot.errors import BudgetExceeded, ModelError
 from reviewbot.journal import Journal
-from reviewbot.llm.budget import Budget
 from reviewbot.llm.client import Connection, ModelClient
 from reviewbot.llm.ledger import JournalLedger, Ledger
-from reviewbot.llm.policy import POLICIES, pause_before_next
-from reviewbot.llm.prices import DOLLAR, Price, Prices
+from reviewbot.llm.limits import POLICIES, pause_before_next
+from reviewbot.llm.prices import DOLLAR, Budget, Price, Prices
 from reviewbot.llm.provider import Account, ModelRequest, ProviderError, Usage
 from reviewbot.llm.providers import connect, find_vendor
 from tests import fake_openai

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reviewbot.checks.check import Check
-from reviewbot.checks.compare import compare
+from reviewbot.checks.compare import base_line_of, compare
+from reviewbot.checks.compare_tests import lines_beside_removals
 from reviewbot.checks.evidence import CheckResult, CheckRun, Evidence, RunOutcome
-from reviewbot.checks.lines import base_line_of, lines_beside_removals
 from reviewbot.checks.project import Project
 from reviewbot.checks.readers import gnu
 from reviewbot.checks.report import Diagnostic, Report, TestOutcome

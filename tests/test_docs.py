@@ -21,9 +21,7 @@ from msgspec import Struct
 
 from reviewbot.checks.languages import LANGUAGES
 from reviewbot.checks.readers import READERS
-from reviewbot.checks.scans import SCANS
-from reviewbot.checks.syntax import LANGUAGES as SYNTAX_LANGUAGES
-from reviewbot.checks.syntax import NAME as SYNTAX
+from reviewbot.checks.scans import SCANS, SYNTAX, SYNTAX_LANGUAGES
 from reviewbot.cli.commands import BROKEN_PIPE, BUG, COMMANDS, reviewbot
 from reviewbot.config.load import WHO_MAY_SET, load_settings, read_layer
 from reviewbot.config.settings import Settings

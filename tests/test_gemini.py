@@ -20,8 +20,9 @@ from reviewbot.llm.provider import (
     Tool,
     ToolTurn,
     Usage,
+    common_schema,
 )
-from reviewbot.llm.providers.gemini import connect, schema_of
+from reviewbot.llm.providers.gemini import connect
 from tests import fake_gemini
 from tests.fake_gemini import SIGNATURE, answer, error
 from tests.vendor_server import VendorServer, json_answer
@@ -105,13 +106,13 @@ def test_a_question_comes_with_its_schema_and_thoughts_are_counted(
         "generationConfig": {
             "maxOutputTokens": 500,
             "responseMimeType": "application/json",
-            "responseJsonSchema": schema_of(REQUEST.schema),
+            "responseJsonSchema": common_schema(REQUEST.schema),
         },
     }
 
 
 def test_a_schema_has_a_type_for_each_enum_and_no_defaults() -> None:
-    claim = schema_of(REQUEST.schema)["$defs"]["Claim"]
+    claim = common_schema(REQUEST.schema)["$defs"]["Claim"]
     assert claim["properties"] == {
         "severity": {"type": "string", "enum": ["high", "low"]},
         "reproduction": {"anyOf": [{"type": "string"}, {"type": "null"}]},

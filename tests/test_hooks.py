@@ -22,8 +22,10 @@ from test_review import CART, TEST, WRONG
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import UsageError
-from reviewbot.hooks.push import PushedRange, PushedRef, find_ranges, read_refs
+from reviewbot.hooks.push import PushedRef, find_ranges, read_refs
 from reviewbot.hooks.script import MANAGERS, is_changed, is_own, manager_of, write_script
+from tests import fake_openai
+from tests.vendor_server import VendorServer
 
 SHELL_HOOKS = Path(__file__).parents[1] / "hooks"
 UNDEFINED = "print(undefined)\n"
@@ -337,6 +339,21 @@ def test_nothing_of_a_commit_is_executed(cart: Project) -> None:
 
 
 @pytest.mark.usefixtures("cart")
+def test_a_commit_asks_no_model(cart: Project) -> None:
+    server = VendorServer(lambda _: fake_openai.answer('{"claims": []}'))
+    with server.running():
+        settings_file = Path.home() / ".config/reviewbot/config.yml"
+        settings_file.parent.mkdir(parents=True)
+        settings_file.write_text(
+            f"providers: {{gpu: {{base_url: '{server.url}/v1'}}}}\n"
+            "panel: {critic: {model: 'gpu:big'}}\n"
+        )
+        stage(cart, {"new.py": UNDEFINED})
+        result = hook("run", "pre-commit")
+    assert "F821" in result.stderr or "undefined" in result.stderr.lower()
+    assert not server.received
+
+
 def test_without_staged_changes_that_is_said() -> None:
     result = hook("run", "pre-commit")
     assert result.exit_code == 0
@@ -435,7 +452,7 @@ def test_what_a_push_leaves_out_is_said(pushed: Project) -> None:
 def ranges(project: Project, *refs: str) -> list[str]:
     """What is reviewed for refs LOCAL:REMOTE:OLD, with subjects of commits for ids."""
 
-    async def collect() -> list[PushedRange]:
+    async def collect() -> list[tuple[str, str]]:
         pushed = [PushedRef(f"refs/{name}", new, old) for new, name, old in map(split, refs)]
         git_directory = project.folder / ".git"
         return [range_ async for range_ in find_ranges(pushed, "origin", git_directory)]
@@ -446,10 +463,10 @@ def ranges(project: Project, *refs: str) -> list[str]:
     log = project.git("log", "--all", "--format=%H %s").splitlines()
     subjects = dict(line.split(" ", 1) for line in log)
     found = []
-    for one in asyncio.run(collect()):
-        base, _, head = one.revision.partition("..")
+    for ref, revision in asyncio.run(collect()):
+        base, _, head = revision.partition("..")
         what = f"{subjects.get(base, 'nothing')}..{subjects[head]}" if head else "-"
-        found.append(f"{one.name}: {what}")
+        found.append(f"{ref}: {what}")
     return found
 
 

@@ -14,8 +14,9 @@ from msgspec.structs import replace
 
 from reviewbot.concurrency import run_all
 from reviewbot.journal import Journal
-from reviewbot.llm.ledger import Claim, JournalLedger, Ledger, Recorded, SqlLedger
+from reviewbot.llm.ledger import Claim, JournalLedger, Ledger, Recorded
 from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, ToolCall, Usage
+from reviewbot.llm.session import SqlLedger
 from reviewbot.store.calls import Calls
 from reviewbot.store.database import Store, open_store
 from reviewbot.store.sessions import Subject, load_session, start_session
@@ -40,8 +41,9 @@ PROCESS = """
 import asyncio, sys
 from pathlib import Path
 import msgspec
-from reviewbot.llm.ledger import Claim, SqlLedger
+from reviewbot.llm.ledger import Claim
 from reviewbot.llm.provider import ModelReply, ModelRequest
+from reviewbot.llm.session import SqlLedger
 from reviewbot.store.calls import Calls
 from reviewbot.store.database import open_store
 from reviewbot.store.sessions import Subject, start_session

@@ -18,6 +18,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from reviewbot.checks.evidence import CheckResult, CheckSummary
+from reviewbot.cli.schema import TYPES, SchemaName, schema_of
 from reviewbot.debate.case import Claim, Intention, Position
 from reviewbot.debate.first_pass import DroppedClaim
 from reviewbot.debate.panel import Absence
@@ -28,7 +29,6 @@ from reviewbot.proofs.proof import Proof, Reproduction
 from reviewbot.reports import FORMATS, render
 from reviewbot.reports.markdown import MAX_BYTES
 from reviewbot.reports.sarif import LEVELS, SECURITY
-from reviewbot.reports.schema import TYPES, SchemaName, schema_of
 from reviewbot.reports.style import Style
 from reviewbot.reports.text import COLORS
 from reviewbot.severity import RANK

@@ -7,8 +7,7 @@ from test_compare import change_of, changed
 
 from reviewbot.checks.compare import compare
 from reviewbot.checks.project import Project
-from reviewbot.checks.scans import run_scans
-from reviewbot.checks.syntax import check_syntax, grammar_of
+from reviewbot.checks.scans import check_syntax, grammar_of, run_scans
 
 TOKEN = "ghp_" + "a1B2" * 9
 KEY = (

@@ -17,8 +17,8 @@ from conftest import Project
 from msgspec.structs import replace
 from test_paid import configuration, configure, debate, run
 
-from reviewbot.cli import past
 from reviewbot.cli.export import chat_lines, transcript
+from reviewbot.cli.sessions import LEDGER
 from reviewbot.llm.provider import ToolCall, ToolTurn
 from reviewbot.store.database import FILE
 from reviewbot.store.sessions import Record, Session, Subject, ToolResult, Turn
@@ -45,7 +45,7 @@ def lines_of(*arguments: str) -> list[Any]:
 
 @pytest.mark.usefixtures("server")
 def test_reviews_with_and_without_models_are_one_list(project: Project) -> None:
-    assert past.LEDGER == FILE
+    assert LEDGER == FILE
     run("review", "HEAD")
     project.commit("Words", {"notes.txt": f"{TOKEN}\n"})
     run("review", "HEAD", "--replay", str(_empty_recording(project.folder)))

@@ -21,7 +21,8 @@ from reviewbot.git.repository import Repository
 from reviewbot.git.target import Target
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ToolCall, ToolTurn
-from reviewbot.llm.tools import MAX_CHARACTERS, Context, ToolBox, query_database
+from reviewbot.llm.tools import MAX_CHARACTERS, ToolBox, query_database
+from reviewbot.llm.tools.context import Context
 from reviewbot.pipeline import review
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment

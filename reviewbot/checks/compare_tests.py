@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Mapping
+from itertools import pairwise
 
 from msgspec.structs import replace
 
-from reviewbot.checks.evidence import CheckResult, CheckRun
-from reviewbot.checks.lines import lines_beside_removals, nearest
+from reviewbot.checks.evidence import CheckResult, CheckRun, ResultKind, ResultState
 from reviewbot.checks.project import Project
 from reviewbot.checks.report import TestOutcome
-from reviewbot.git.change import Change, Location
+from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.text.files import classify
 
 MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
 MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 MISSING_PACKAGE = re.compile(r"PackageNotFoundError|No package metadata was found for")
 MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
+
+# Tests that fail for one reason: what is said of them, where, and how they fail.
+Group = tuple[ResultKind, ResultState, Location | None, str]
 
 
 def compare_tests(
@@ -35,8 +38,7 @@ def compare_tests(
         for line in lines
     )
     missing: list[str] = []
-    groups: defaultdict[tuple[str, str, Location | None, str], list[TestOutcome]]
-    groups = defaultdict(list)
+    groups: dict[Group, list[TestOutcome]] = {}
     for test in head.report.tests:
         if test.outcome not in ("failed", "error"):
             continue
@@ -45,18 +47,24 @@ def compare_tests(
             missing.append(test.message)
         elif earlier == "passed":
             place = locate(test, change, passing, head.report.executed)
-            # What one changed line breaks is one result, however the tests fail.
-            alike = "" if place != test.location else _without_values(test)
-            groups["broken_test", "new", place, alike].append(test)
-        elif earlier is None and base.outcome == "ended":
-            groups["failing_test", "new", test.location, test.id].append(test)
+            # What one changed line breaks is one result, however the tests fail. Elsewhere those
+            # are that fail alike, whatever values they compare.
+            alike = "" if place != test.location else re.sub(r"[^A-Za-z].*", "", test.message)
+            groups.setdefault(("broken_test", "new", place, alike), []).append(test)
         else:
-            groups["failing_test", "existing", test.location, test.id].append(test)
+            is_new = earlier is None and base.outcome == "ended"
+            group: Group = ("failing_test", "new" if is_new else "existing", test.location, test.id)
+            groups.setdefault(group, []).append(test)
     results = [
         _result(head.check, tests, kind, state, place)
         for (kind, state, place, _), tests in groups.items()
     ]
-    results += _fixed(head, base, change)
+    failed = {test.id for test in base.report.tests if test.outcome in ("failed", "error")}
+    for test in head.report.tests:
+        path, mark, name = test.id.partition("::")
+        if test.outcome == "passed" and change.old_paths.get(path, path) + mark + name in failed:
+            fixed = _result(head.check, [test], "failing_test", "fixed", test.location)
+            results.append(replace(fixed, message=f"{name or path} passes"))
     lost = tests_that_do_not_run(base, head, change)
     if lost:
         count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
@@ -164,12 +172,14 @@ def locate(
         *(place for place in own if place[1] in added.get(place[0], ())),
         *(place for place in deepest_first if place[1] in gaps.get(place[0], ())),
     ]
-    near = [
+    near = (
         (abs(close - line), (path, close))
         for path, line in (*deepest_first, *own)
-        if (close := nearest(added.get(path, frozenset()) | gaps.get(path, frozenset()), line))
-    ]
-    candidates += [place for _, place in sorted(near)[:1]]
+        if path in added
+        for close in added[path] | gaps[path]
+    )
+    if nearest := min(near, default=None):
+        candidates.append(nearest[1])
     # Statements such as a constant run when their module is imported, which no test is seen to do.
     candidates += [
         (path, line)
@@ -187,8 +197,23 @@ def locate(
     return test.location
 
 
+def lines_beside_removals(file: ChangedFile) -> frozenset[int]:
+    """Lines at head that stand where lines were removed and none put in their place."""
+    found: set[int] = set()
+    for hunk in file.hunks:
+        pairs = pairwise(hunk.lines)
+        found |= {b.head for a, b in pairs if a.head is None and b.head and b.base}
+        if hunk.lines[-1].head is None:
+            found |= {number for number, _ in list(hunk.at("head"))[-1:]}
+    return frozenset(found)
+
+
 def _result(
-    check: str, tests: list[TestOutcome], kind: str, state: str, place: Location | None
+    check: str,
+    tests: list[TestOutcome],
+    kind: ResultKind,
+    state: ResultState,
+    place: Location | None,
 ) -> CheckResult:
     first = tests[0]
     name = first.id.rpartition("::")[2] or first.id
@@ -196,8 +221,8 @@ def _result(
     verb = "fail" if others else "fails"
     return CheckResult(
         check=check,
-        kind="broken_test" if kind == "broken_test" else "failing_test",
-        state="new" if state == "new" else "existing",
+        kind=kind,
+        state=state,
         name=first.id,
         message=f"{name}{others} {verb}: {first.message or 'no message'}",
         severity="high" if kind == "broken_test" else "medium",
@@ -208,30 +233,12 @@ def _result(
     )
 
 
-def _fixed(head: CheckRun, base: CheckRun, change: Change) -> Iterator[CheckResult]:
-    failed = {test.id for test in base.report.tests if test.outcome in ("failed", "error")}
-    for test in head.report.tests:
-        path, mark, name = test.id.partition("::")
-        if test.outcome == "passed" and change.old_paths.get(path, path) + mark + name in failed:
-            yield replace(
-                _result(head.check, [test], "failing_test", "existing", test.location),
-                state="fixed",
-                message=f"{name or path} passes",
-            )
-
-
-def _without_values(test: TestOutcome) -> str:
-    """Tests that fail alike in one place are one result, whatever values they compare."""
-    return re.sub(r"[^A-Za-z].*", "", test.message)
-
-
 def _writes(change: Change, match: re.Match[str] | None) -> bool:
     """Whether the change adds a line with the name that is missing."""
     words = [part for group in match.groups() for part in group.split(".")] if match else []
     return any(
-        re.search(rf"\b{re.escape(words[0])}\b", line.text)
+        re.search(rf"\b{re.escape(words[0])}\b", text)
         for file in change.files
-        for hunk in file.hunks
-        for line in hunk.lines
-        if line.base is None and words
+        for text in file.added.values()
+        if words
     )

@@ -94,9 +94,7 @@ async def _read_side(
     files = await repository.list_files(change.tree(side))
     wanted = {path for path in files if matches_any([path], names)}
     wanted |= {
-        file.path if side == "head" else file.old_path
-        for file in change.files
-        if file.is_regular(side) and not file.is_binary
+        file.path_at(side) for file in change.files if file.is_regular(side) and not file.is_binary
     }
     contents = await repository.read_files(change.tree(side), sorted(wanted))
     return files, {path: data.decode("utf-8", "replace") for path, data in contents.items()}

@@ -1,38 +1,53 @@
-"""Checks that read the added lines of every text file for known patterns. They run nothing."""
+"""Checks that read text for known patterns and syntax errors. They run nothing."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from itertools import chain, groupby, islice
 
 from reviewbot.checks.evidence import CheckRun
+from reviewbot.checks.project import Project
 from reviewbot.checks.report import Diagnostic, Report
-from reviewbot.git.change import Change, ChangedFile, Location
+from reviewbot.git.change import Change, ChangedFile, Location, Side
 from reviewbot.severity import Severity
-from reviewbot.text.files import classify
+from reviewbot.text.files import classify, language_of
 from reviewbot.text.hidden import find_hidden
 from reviewbot.text.line_ends import find_line_ends
 from reviewbot.text.secrets import find_secrets
+
+SYNTAX = "syntax"
+# A grammar may not know the newest syntax or a preprocessor's: there an error is only likely.
+SYNTAX_LANGUAGES: Mapping[str, Severity] = {
+    **{"javascript": "critical", "jsx": "critical", "json": "high", "typescript": "critical"},
+    **{"go": "critical", "java": "critical", "rust": "critical", "tsx": "critical"},
+    **{"bash": "high", "css": "medium", "php": "high", "ruby": "high", "yaml": "high"},
+    **{"csharp": "medium", "kotlin": "medium", "scala": "medium", "swift": "medium"},
+}
+MAX_PARSED = 400_000
+MAX_LINE = 20_000  # generated
+MAX_ERRORS = 20
 
 Scan = Callable[[ChangedFile], Iterator[Diagnostic]]
 
 
 def run_scans(change: Change, off: frozenset[str] = frozenset()) -> tuple[CheckRun, ...]:
-    """Each scan over the files that have text at head."""
+    """Each scan over the added lines of the files that have text at head."""
     files = [file for file in change.files if file.mode != "000000"]
+    paths = tuple(file.path for file in files if not file.is_binary)
     return tuple(
-        CheckRun(
-            check=name,
-            kind="scan",
-            side="head",
-            outcome="ended",
-            files=tuple(file.path for file in files if not file.is_binary),
-            report=Report(diagnostics=tuple(found for file in files for found in scan(file))),
-        )
+        _scanned(name, "head", paths, (found for file in files for found in scan(file)))
         for name, scan in SCANS.items()
         if name not in off
     )
+
+
+def _scanned(
+    name: str, side: Side, paths: tuple[str, ...], found: Iterable[Diagnostic]
+) -> CheckRun:
+    report = Report(diagnostics=tuple(found))
+    return CheckRun(check=name, kind="scan", side=side, outcome="ended", files=paths, report=report)
 
 
 def scan_secrets(file: ChangedFile) -> Iterator[Diagnostic]:
@@ -58,7 +73,8 @@ def scan_secrets(file: ChangedFile) -> Iterator[Diagnostic]:
 
 def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
     """Text that a reader does not see, or sees in another order (CVE-2021-42574)."""
-    for number, text in _added_lines(file):
+    is_prose = classify(file.path) in ("documentation", "data", "fixture")
+    for number, text in file.added.items():
         kinds: dict[str, list[str]] = {}
         for hidden in find_hidden(text.removesuffix("\r")):
             if hidden.kind != "control" or hidden.codepoint not in WHITE_SPACE:
@@ -69,7 +85,7 @@ def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
                 f"hidden-{kind.replace('_', '-')}",
                 f"Hidden text: {names[0]}{more}",
                 Location(file.path, number, number),
-                "low" if kind in ("control", "filler") and _is_prose(file) else "high",
+                "low" if kind in ("control", "filler") and is_prose else "high",
                 "What is executed, or what a model reads, differs from what a reviewer sees.",
             )
 
@@ -93,7 +109,7 @@ def scan_conflict_markers(file: ChangedFile) -> Iterator[Diagnostic]:
     """Whole conflicts: a row of equal signs alone underlines a heading."""
     start = 0
     is_divided = False
-    for number, text in _added_lines(file):
+    for number, text in file.added.items():
         if OURS.match(text):
             start, is_divided = number, False
         elif start and DIVIDER.match(text):
@@ -114,10 +130,9 @@ def scan_file_names(file: ChangedFile) -> Iterator[Diagnostic]:
         yield _diagnostic(
             "hidden-file-name",
             "The name of a file contains hidden or decomposed characters",
-            None,
+            Location(file.path, 0, 0),
             "high",
             "It can pass for another file.",
-            file.path,
         )
 
 
@@ -135,29 +150,13 @@ THEIRS = re.compile(r">{7}(?: .*)?\r?$")
 WHITE_SPACE = frozenset({0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029})
 
 
-def _added_lines(file: ChangedFile) -> Iterator[tuple[int, str]]:
-    for hunk in file.hunks:
-        for line in hunk.lines:
-            if line.base is None and line.head is not None:
-                yield line.head, line.text
-
-
 def _added_blocks(file: ChangedFile) -> Iterator[tuple[int, str]]:
     """Runs of added lines: a private key has several. The number is that of the first line."""
-    start, lines = 0, list[str]()
-    for number, text in _added_lines(file):
-        if start and number == start + len(lines):
-            lines.append(text)
-            continue
-        if lines:
-            yield start, "\n".join(lines)
-        start, lines = number, [text]
-    if lines:
-        yield start, "\n".join(lines)
-
-
-def _is_prose(file: ChangedFile) -> bool:
-    return classify(file.path) in ("documentation", "data", "fixture")
+    # In a run of consecutive numbers, they grow like the count of lines.
+    numbered = enumerate(file.added.items())
+    for _, block in groupby(numbered, key=lambda entry: entry[1][0] - entry[0]):
+        lines = [line for _, line in block]
+        yield lines[0][0], "\n".join(text for _, text in lines)
 
 
 def _diagnostic(
@@ -166,13 +165,58 @@ def _diagnostic(
     location: Location | None,
     severity: Severity,
     consequence: str = "",
-    path: str = "",
 ) -> Diagnostic:
     return Diagnostic(
         rule=rule,
         message=message,
         severity=severity,
-        location=location or (Location(path, 0, 0) if path else None),
+        location=location,
         category="correctness" if rule == "conflict-marker" else "security",
         consequence=consequence,
     )
+
+
+def check_syntax(change: Change, project: Project) -> tuple[CheckRun, ...]:
+    """Parse both sides of each changed file whose language is known, but Python: ruff does."""
+    return (_parse(change, "base", project), _parse(change, "head", project))
+
+
+def _parse(change: Change, side: Side, project: Project) -> CheckRun:
+    texts = project.texts(side)
+    paths = tuple(
+        path
+        for file in change.files
+        if (path := file.path_at(side)) in texts
+        if classify(path) != "fixture" and grammar_of(path)
+        if len(texts[path]) <= MAX_PARSED
+        if all(len(line) <= MAX_LINE for line in texts[path].split("\n"))
+    )
+    errors = (islice(find_syntax_errors(path, texts[path]), MAX_ERRORS) for path in paths)
+    return _scanned(SYNTAX, side, paths, chain.from_iterable(errors))
+
+
+def grammar_of(path: str) -> str | None:
+    """What ast-grep calls the language of a file, if its grammar is reliable."""
+    language = path[-3:] if path.endswith((".tsx", ".jsx")) else language_of(path)
+    grammar = "bash" if language == "shell" else language
+    return grammar if grammar in SYNTAX_LANGUAGES else None
+
+
+def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
+    """What the grammar cannot read, and tokens that it had to add, such as a closing bracket."""
+    from ast_grep_py import SgRoot
+
+    language = grammar_of(path) or ""
+    root = SgRoot(text, "tsx" if language == "jsx" else language).root()
+    for node in root.find_all(any=[{"kind": "ERROR"}, {"regex": "^$"}]):
+        if node.kind() != "ERROR" and node.is_named():
+            continue  # an empty text that is one, such as that of a here document
+        line = node.range().start.line + 1
+        wanted = "" if node.kind() == "ERROR" else f": {node.kind()} is missing"
+        yield Diagnostic(
+            rule="syntax-error",
+            message=f"Syntax error{wanted}",
+            severity=SYNTAX_LANGUAGES[language],
+            location=Location(path, line, line),
+            consequence="The file cannot be parsed.",
+        )

@@ -14,7 +14,7 @@ from reviewbot.config.settings import ProviderSettings, Settings
 from reviewbot.errors import ConfigError, GitError, UsageError
 from reviewbot.git.target import Target
 from reviewbot.llm.providers import find_vendor
-from reviewbot.services import CONFIG_FILES
+from reviewbot.services import CONFIG_FILES, repository_layers
 
 
 @click.group(invoke_without_command=True)
@@ -76,8 +76,7 @@ async def load_committed() -> tuple[Loaded, Mapping[str, bytes]]:
     with open_repository() as repository, suppress(GitError, UsageError):
         head = await repository.load_change(Target(kind="revision", revision="HEAD"))
         files = await repository.read_files(head.head_tree, CONFIG_FILES)
-    layers = [read_layer(name, "repository", files[name]) for name in CONFIG_FILES if name in files]
-    return load_settings([*read_layers(os.environ), *layers]), files
+    return load_settings([*read_layers(os.environ), *repository_layers(files)]), files
 
 
 def _files() -> list[Path]:

@@ -10,7 +10,7 @@ import click
 
 import reviewbot.demo
 from reviewbot.cli.host import run, show_progress
-from reviewbot.cli.terminal import FOLDER, common, deliver, say, style_for
+from reviewbot.cli.terminal import ANY_FILE, FOLDER, common, deliver, say, style_for
 from reviewbot.debate.panel import LENSES
 from reviewbot.demo.project import create_project
 from reviewbot.errors import UsageError
@@ -29,7 +29,7 @@ RECORDING = Path(reviewbot.demo.__path__[0]) / "recording.json"
 @click.command
 @click.option("--format", type=click.Choice(list(FORMATS)), default="text")
 @click.option("--keep", type=FOLDER, metavar="DIR", help="Create the project in DIR and keep it.")
-@click.option("--record", type=click.Path(path_type=Path, dir_okay=False), hidden=True)
+@click.option("--record", type=ANY_FILE, hidden=True)
 @common
 def command(format: str, keep: Path | None, record: Path | None) -> None:
     """Review a small project with planted defects.

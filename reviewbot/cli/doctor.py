@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -23,7 +23,8 @@ from reviewbot.hooks.install import describe_hooks
 from reviewbot.process import run_process
 from reviewbot.sandbox.choose import open_sandbox
 from reviewbot.sandbox.environment import find_environment
-from reviewbot.sandbox.job import Job, Sandbox
+from reviewbot.sandbox.job import Job
+from reviewbot.sandbox.start import Sandbox
 from reviewbot.text.plain import plain
 from reviewbot.version import __version__
 
@@ -115,18 +116,17 @@ async def _collect() -> list[Item]:
     for is_well, text in await describe_hooks(root, os.environ) if root else ():
         step = "" if is_well else "reviewbot hook install"
         items.append(Item(PROJECT, "✓" if is_well else "!", text, step))
-    return [*items, *_models(settings, await read_variables(os.environ))]
 
-
-def _models(settings: Settings, variables: Mapping[str, str]) -> Iterator[Item]:
-    members, _, notes = choose_members(settings, variables, {})
+    members, _, notes = choose_members(settings, await read_variables(os.environ), {})
     for member in members:
-        yield Item(PANEL, "✓", f"{member.name}: {member.provider}:{member.model}")
+        items.append(Item(PANEL, "✓", f"{member.name}: {member.provider}:{member.model}"))
     for note in notes:
-        yield Item(PANEL, "!", note, note.rpartition(": ")[2].rstrip(".") if "pip" in note else "")
+        step = note.rpartition(": ")[2].rstrip(".") if "pip" in note else ""
+        items.append(Item(PANEL, "!", note, step))
     if not members:
         text = "no language model is configured: only executed checks decide"
-        yield Item(PANEL, "!", text, KEY_HINT)
+        items.append(Item(PANEL, "!", text, KEY_HINT))
+    return items
 
 
 async def _python(sandbox: Sandbox) -> Item:

@@ -13,9 +13,10 @@ from reviewbot.debate import prompts
 from reviewbot.debate.answers import Judgement
 from reviewbot.debate.case import Case, Position
 from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall
+from reviewbot.state import read_review
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
-from reviewbot.verdict.document import Finding, Review
+from reviewbot.verdict.document import Finding
 
 if TYPE_CHECKING:
     from reviewbot.store.sessions import Record, Turn
@@ -82,7 +83,7 @@ def preference_lines(record: Record) -> Iterator[str]:
 
     The prompt asks about one case, although panelists may have judged several at once.
     """
-    review = msgspec.json.decode(record.review, type=Review) if record.review else None
+    review = read_review(record.review)
     for finding in review.findings if review else ():
         truth = _truth(finding)
         if truth not in ("real", "not_real") or not finding.claims:

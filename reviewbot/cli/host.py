@@ -90,18 +90,13 @@ async def read_variables(
     """
     if file:
         return read_env_file(file) | dict(environment)
+    keys: dict[str, str] = {}
     with open_repository() as repository, suppress(GitError):
-        root = await repository.root()
-        if not (root / ".env").is_file() or not await repository.ignores(".env"):
-            return dict(environment)
-        return keys_of(read_env_file(root / ".env")) | dict(environment)
-    return dict(environment)
-
-
-def keys_of(variables: Mapping[str, str]) -> dict[str, str]:
-    """The variables that providers know."""
-    known = {name for vendor in VENDORS.values() for name in (*vendor.key_names, vendor.opt_in)}
-    return {name: variables[name] for name in known & variables.keys()}
+        path = await repository.root() / ".env"
+        if path.is_file() and await repository.ignores(".env"):
+            known = {n for vendor in VENDORS.values() for n in (*vendor.key_names, vendor.opt_in)}
+            keys = {name: value for name, value in read_env_file(path).items() if name in known}
+    return keys | dict(environment)
 
 
 def read_env_file(path: Path) -> dict[str, str]:
@@ -133,11 +128,9 @@ async def find_root() -> Path | None:
 
 def open_state(folder: Path | None) -> State:
     """The state of the repository around the current folder, or else of this user."""
-    with open_repository() as repository:
-        try:
-            return run(find_state(repository, os.environ, folder))
-        except GitError:
-            return run(find_state(None, os.environ, folder))
+    with open_repository() as repository, suppress(GitError):
+        return run(find_state(repository, os.environ, folder))
+    return run(find_state(None, os.environ, folder))
 
 
 def find_finding(review: Review, name: str) -> Finding:

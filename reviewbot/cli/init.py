@@ -11,7 +11,6 @@ from typing import get_args
 import click
 import msgspec
 from msgspec import Struct
-from msgspec.structs import FieldInfo
 
 from reviewbot.cli.host import find_root, run
 from reviewbot.cli.terminal import common, say
@@ -82,17 +81,12 @@ def template() -> str:
         for key in msgspec.structs.fields(struct):
             values = f"({allowed(key.type)})".replace("(a text)", "")
             lines += _comment(f"{documented.get(key.name, '')} {values}", other)
-            lines.append(f"#{indent}{key.name}: {_default(key)}")
+            value = EXAMPLES[key.name] if key.required else msgspec.to_builtins(key.default)
+            is_word = key.required or (isinstance(value, str) and value)
+            lines.append(f"#{indent}{key.name}: {value if is_word else json.dumps(value)}")
             indent = other
         lines.append("")
     return "\n".join(lines)
-
-
-def _default(key: FieldInfo) -> str:
-    if key.required:
-        return EXAMPLES[key.name]
-    value = msgspec.to_builtins(key.default)
-    return value if isinstance(value, str) and value else json.dumps(value)
 
 
 def _comment(text: str, indent: str) -> list[str]:

@@ -15,12 +15,11 @@ from reviewbot.debate.choose import choose_members
 from reviewbot.debate.panel import Panelist
 from reviewbot.errors import ModelError, ReviewbotError
 from reviewbot.journal import Journal
-from reviewbot.llm.budget import Budget
 from reviewbot.llm.client import ModelClient
 from reviewbot.llm.connect import connections_to, prices_of, why_not_asked
 from reviewbot.llm.ledger import JournalLedger, Ledger
 from reviewbot.llm.pace import save_pace
-from reviewbot.llm.prices import Price, dollars
+from reviewbot.llm.prices import Budget, Price, dollars
 from reviewbot.llm.provider import ModelRequest
 from reviewbot.llm.providers import all_vendors
 from reviewbot.text.plain import plain
@@ -42,15 +41,11 @@ def command(ctx: click.Context) -> None:
 @common
 def list_() -> None:
     """List the panel with prices, and the providers that are there or missing."""
-    settings, variables = run(_load())
-    asked = _members(settings, variables)
-    lines = (
-        ["Panel"] if asked else ["No language model is configured: only executed checks decide."]
-    )
+    settings, variables, asked = run(_load())
+    lines = ["Panel" if asked else "No language model is configured: only executed checks decide."]
     prices = prices_of(settings.providers)
-    connections = connections_to(
-        (member.provider for member in asked), settings.providers, variables, 0
-    )
+    names = [member.provider for member in asked]
+    connections = connections_to(names, settings.providers, variables, 0)
     for member in asked:
         is_local = connections[member.provider].is_local
         price = prices.find(member.provider, member.model, is_local=is_local)
@@ -69,11 +64,11 @@ def test() -> None:
 
     How fast local models are is recorded for the next review.
     """
-    settings, variables = run(_load())
-    members = {(member.provider, member.model): member for member in _members(settings, variables)}
-    if not members:
+    settings, variables, asked = run(_load())
+    if not asked:
         raise ReviewbotError("no language model is configured", hint="reviewbot doctor")
-    answers = run(_ask(list(members.values()), settings, variables, open_state(None).journal()))
+    members = list({(member.provider, member.model): member for member in asked}.values())
+    answers = run(_ask(members, settings, variables, open_state(None).journal()))
     deliver("\n".join(plain(line) for _, line in answers))
     if not all(is_well for is_well, _ in answers):
         raise SystemExit(ReviewbotError.exit_code)
@@ -124,14 +119,12 @@ async def _ask(
         await client.close()
 
 
-async def _load() -> tuple[Settings, Mapping[str, str]]:
+async def _load() -> tuple[Settings, Mapping[str, str], list[Panelist]]:
+    """Settings, variables, and who would be asked."""
     loaded, _ = await load_committed()
-    return loaded.settings, await read_variables(os.environ)
-
-
-def _members(settings: Settings, variables: Mapping[str, str]) -> list[Panelist]:
-    members, moderator, _ = choose_members(settings, variables, {})
-    return [*members, *([moderator] if moderator else [])]
+    variables = await read_variables(os.environ)
+    members, moderator, _ = choose_members(loaded.settings, variables, {})
+    return loaded.settings, variables, [*members, *filter(None, [moderator])]
 
 
 def _price(price: Price | None) -> str:

@@ -1,17 +1,45 @@
+"""JSON Schemas of the documents that reviewbot writes and reads, made from their types."""
+
 from __future__ import annotations
 
+import inspect
 import json
-from typing import get_args
+from typing import Any, Literal
 
 import click
+import msgspec
 
+from reviewbot.checks.evidence import Evidence
 from reviewbot.cli.terminal import common, deliver
-from reviewbot.reports.schema import SchemaName, schema_of
+from reviewbot.config.settings import Settings
+from reviewbot.llm.providers.replay import Recording
+from reviewbot.verdict.document import Review
+
+SchemaName = Literal["review", "evidence", "config", "recording"]
+TYPES: dict[SchemaName, type[msgspec.Struct]] = {
+    "review": Review,
+    "evidence": Evidence,
+    "config": Settings,
+    "recording": Recording,
+}
 
 
 @click.command
-@click.argument("name", type=click.Choice(get_args(SchemaName)))
+@click.argument("name", type=click.Choice([*TYPES]))
 @common
 def command(name: SchemaName) -> None:
     """Print the JSON Schema of a document that reviewbot writes or reads."""
     deliver(json.dumps(schema_of(name), indent=2))
+
+
+def schema_of(name: SchemaName) -> dict[str, Any]:
+    """JSON Schema 2020-12."""
+    schema = msgspec.json.schema(TYPES[name])
+    for definition in schema["$defs"].values():
+        if "description" in definition:
+            definition["description"] = inspect.cleandoc(definition["description"])
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"reviewbot {name}",
+        **schema,
+    }

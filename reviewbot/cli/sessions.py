@@ -1,17 +1,25 @@
+"""Past reviews: each that ended is a file of the state, those with models are in the ledger too."""
+
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.cli.export import EXPORTS, read_turn, transcript
-from reviewbot.cli.host import make_host, open_repository, open_state, run
-from reviewbot.cli.past import open_past
-from reviewbot.cli.terminal import common, deliver, is_given, say, state_option, style_for
-from reviewbot.errors import UsageError
+from reviewbot.cli.host import make_host, open_repository, open_state, read_layers, run
+from reviewbot.cli.review import format_option
+from reviewbot.cli.terminal import ANY_FILE, common, deliver, is_given, say, state_option, style_for
+from reviewbot.config.load import load_settings
+from reviewbot.errors import GitError, UsageError
 from reviewbot.events import Event
 from reviewbot.git.target import Target
 from reviewbot.journal import Journal, Value
@@ -20,18 +28,18 @@ from reviewbot.llm.prices import DOLLAR
 from reviewbot.llm.provider import Usage
 from reviewbot.llm.providers.replay import Replay
 from reviewbot.pipeline import review as make_review
-from reviewbot.reports import FORMATS, find_format, render
-from reviewbot.state import State
+from reviewbot.reports import render, words
+from reviewbot.state import State, read_review
+from reviewbot.text.plain import plain
+from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Review
 
-if TYPE_CHECKING:
-    from reviewbot.store.sessions import Record
+if TYPE_CHECKING:  # SQLAlchemy takes long to import, and is needed only where there is a ledger
+    from reviewbot.store.database import Store
+    from reviewbot.store.sessions import Record, Session
 
+LEDGER = "ledger.db"  # FILE of store/database.py
 MOST_USD = 10_000  # of limits.cost_usd: what was paid needs no cap
-
-format_option = click.option(
-    "--format", default="text", metavar="NAME", help=f"One of {', '.join(FORMATS)}."
-)
 
 
 @click.group(invoke_without_command=True)
@@ -64,7 +72,6 @@ def list_(state: State) -> None:
 @click.pass_obj
 def show(state: State, id: str, format: str) -> None:
     """Show a review again, by default the newest. With -v, also what models were asked."""
-    find_format(format)
     with open_past(state) as past:
         review, record = past.find(id)
     parts = [render(review, format, style_for())] if review else []
@@ -83,7 +90,6 @@ def show(state: State, id: str, format: str) -> None:
 @click.pass_obj
 def replay(state: State, id: str, format: str) -> None:
     """Make a review again from the answers that models gave. Nobody is asked."""
-    find_format(format)
     with open_past(state) as past:
         _, record = past.find(id)
     if record is None or not record.turns:
@@ -95,12 +101,7 @@ def replay(state: State, id: str, format: str) -> None:
 @command.command
 @click.argument("ids", nargs=-1, metavar="[ID…]")
 @click.option("--format", type=click.Choice([*EXPORTS]), default="chat", help="What a line is.")
-@click.option(
-    *("-o", "--output"),
-    type=click.Path(path_type=Path, dir_okay=False),
-    metavar="FILE",
-    help="Write the lines to FILE.",
-)
+@click.option("-o", "--output", type=ANY_FILE, metavar="FILE", help="Write the lines to FILE.")
 @common
 @click.pass_obj
 def export(state: State, ids: tuple[str, ...], format: str, output: Path | None) -> None:
@@ -127,6 +128,90 @@ def prune(state: State) -> None:
         past.prune()
         count -= len(past.rows())  # one that runs stays
     say(f"reviewbot: {count} reviews and all recorded results are removed from {state.folder}")
+
+
+class Past(Struct, frozen=True):
+    """Past reviews. Those in the ledger have a number as their id, the others a time.
+
+    Attributes:
+        project: whose reviews are meant; None for all of a ledger that belongs to the state.
+    """
+
+    state: State
+    store: Store | None = None
+    project: str | None = None
+
+    def sessions(self) -> dict[str, Session]:
+        """Those of the ledger by their id, the newest first."""
+        if self.store is None:
+            return {}
+        from reviewbot.store.sessions import list_sessions
+
+        found = list_sessions(self.store, self.project or "")
+        return {str(s.id): s for s in found if self.project in (None, s.subject.project)}
+
+    def rows(self) -> list[str]:
+        """A line for each review, the newest first."""
+        rows, in_ledger = [], set()
+        for id, session in self.sessions().items():
+            review, subject = read_review(session.review), session.subject
+            in_ledger.add(msgspec.json.encode(review))
+            headline = words.headline(review) if review else session.state.capitalize()
+            time = datetime.fromisoformat(session.started)
+            rows.append((time, id, headline, subject.target, subject.title))
+        for id in self.state.ids():
+            review = self.state.load(id)
+            if review and msgspec.json.encode(review) not in in_ledger:
+                time = datetime.strptime(id, "%Y%m%d-%H%M%S-%f").replace(tzinfo=UTC)
+                rows.append((time, id, words.headline(review), review.target, review.title))
+        return [
+            plain(redact(f"{id}  {time.astimezone():%Y-%m-%d %H:%M}  {headline}  {about}")[0])
+            for time, id, headline, *names in sorted(rows, reverse=True)
+            for about in [" ".join(filter(None, names))]
+        ]
+
+    def find(self, id: str) -> tuple[Review | None, Record | None]:
+        """A review by its id, or else the newest, and what the ledger has of it.
+
+        Raises UsageError. There is no review if it did not end.
+        """
+        sessions, review = self.sessions(), None
+        if id not in sessions:
+            review = self.state.load(id) if id else self.state.newest()
+            if review is None:
+                message = f"there is no review {id} that can be read"
+                raise UsageError(message, hint="reviewbot sessions")
+            id = next((s for s in sessions if read_review(sessions[s].review) == review), "")
+        if self.store is None or not id:
+            return review, None
+        from reviewbot.store.sessions import load_session
+
+        return read_review(sessions[id].review), load_session(self.store, int(id))
+
+    def prune(self) -> None:
+        """Remove all but those that run, and what was recorded for them."""
+        if self.store:
+            from reviewbot.store.sessions import prune_sessions
+
+            for project in {session.subject.project for session in self.sessions().values()}:
+                prune_sessions(self.store, project)
+        self.state.prune()
+
+
+@contextmanager
+def open_past(state: State) -> Iterator[Past]:
+    """Raises ReviewbotError."""
+    url = load_settings(read_layers(os.environ)).settings.store.url
+    if not url and not (state.folder / LEDGER).exists():
+        yield Past(state)
+        return
+    from reviewbot.store.database import open_store
+
+    project = ""
+    with open_repository() as repository, suppress(GitError):
+        project = run(repository.name())
+    with closing(open_store(url, state.folder)) as store:
+        yield Past(state, store, project if url else None)
 
 
 class ReplayJournal(Journal):

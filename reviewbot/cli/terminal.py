@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 Command = TypeVar("Command", bound=Callable[..., object])
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
+ANY_FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 PASSES = "reviewbot.passes"
 

@@ -24,7 +24,10 @@ WHO_MAY_SET: Mapping[str, Literal["lower", "operator"]] = {
     **dict.fromkeys(("providers", "sandbox", "store", "tools"), "operator"),
 }
 PREFIX = "REVIEWBOT_"
+# Options of `reviewbot review` that set a key.
 FLAGS = {
+    "review.fail_on": "--fail-on",
+    "review.effort": "--effort",
     "limits.seconds": "--timeout",
     "limits.cost_usd": "--max-cost-usd",
     "sandbox.kind": "--sandbox",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from msgspec import Struct
 
@@ -80,28 +81,23 @@ def excerpt_of(file: ChangedFile, project: Project) -> Excerpt:
     if kind == "source":
         functions += _functions(outline, at_head)
         functions += _functions(parse(file.old_path, base), removed) if removed else ()
-    background: list[range] = []
-    if file.status != "added":
-        wanted = _background(outline, sorted(at_head))
-        taken = {number for span in spans for number in span}
-        for number, line in enumerate(lines):
-            if line.head in wanted and number not in taken:
-                is_next = background and background[-1].stop == number
-                start = background.pop().start if is_next else number
-                background.append(range(start, number + 1))
+    wanted = set() if file.status == "added" else _background(outline, sorted(at_head))
+    taken = {number for span in spans for number in span}
+    left = [n for n, line in enumerate(lines) if line.head in wanted and n not in taken]
     shown_base, shown_head = shown(base).split("\n"), shown(head).split("\n")
-    rows = [
-        (
-            line,
-            clipped(shown_head[line.head - 1] if line.head else shown_base[(line.base or 0) - 1]),
-        )
-        for line in lines
-    ]
+    rows = []
+    for line in lines:
+        text = shown_head[line.head - 1] if line.head else shown_base[(line.base or 0) - 1]
+        rows.append((line, clipped(text)))
     return Excerpt(
         file=file,
         runs=[rows[span.start : span.stop] for span in spans],
         heading="" if outline.functions or outline.classes else heading,
-        background=[rows[span.start : span.stop] for span in background],
+        # In a run of consecutive numbers, they grow like their count.
+        background=[
+            [rows[number] for _, number in run]
+            for _, run in groupby(enumerate(left), key=lambda pair: pair[1] - pair[0])
+        ],
         functions=functions,
     )
 

@@ -52,6 +52,7 @@ async def write_briefs(
     in_order = sorted(change.files, key=lambda file: file.path)
     excerpts = [excerpt_of(file, project) for file in in_order]
     portions = list(_share_out(excerpts, MAX_BRIEF - RESERVED - size)) or [[]]
+    stated = _secrets(title, change.title) + _secrets(description, change.description)
     briefs: list[Brief] = []
     for portion in portions:
         path = portion[0].file.path if len(portions) > 1 else ""
@@ -69,7 +70,8 @@ async def write_briefs(
                 make_passage(part.file, run) for part in portion for run in part.background
             ),
             omissions={part.file.path: part.omission for part in portion if part.omission},
-            secrets=sum(
+            secrets=(0 if briefs else stated)
+            + sum(
                 _secrets(text, line.text)
                 for part in portion
                 for run in part.runs
@@ -77,8 +79,6 @@ async def write_briefs(
             ),
         )
         briefs.append(brief)
-    stated = _secrets(title, change.title) + _secrets(description, change.description)
-    briefs[0] = replace(briefs[0], secrets=briefs[0].secrets + stated)
     if repository and change.head_tree:
         callers = await run_all(
             *(

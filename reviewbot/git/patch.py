@@ -20,6 +20,7 @@ from reviewbot.errors import GitError, UsageError
 from reviewbot.git.change import Change, ChangedFile, FileStatus, describe
 from reviewbot.git.diff import add_hunks
 from reviewbot.git.process import ENVIRONMENT, Git, decode_name
+from reviewbot.git.tree import is_outside
 
 MAX_BYTES = 20_000_000
 HINT = "write it with git diff, git format-patch or diff -u"
@@ -78,7 +79,7 @@ async def _numstat(patch: bytes, *options: str) -> list[tuple[tuple[int, int] | 
     for entry in output.split(b"\0")[:-1]:
         added, deleted, path = entry.split(b"\t", 2)
         name = decode_name(path)
-        if any(part in ("", ".", "..") or part.lower() == ".git" for part in name.split("/")):
+        if is_outside(name):
             raise UsageError(f"the patch changes a file outside of the tree: {name!r}")
         result.append((None if added == b"-" else (int(added), int(deleted)), name))
     return result

@@ -58,6 +58,12 @@ class Place(Struct, frozen=True, kw_only=True):
         return (self.common_directory / "shallow").exists()
 
     @property
+    def reviewed(self) -> Git:
+        """git in the reviewed repository, which has the refs and the configuration."""
+        environment = ENVIRONMENT | {"GIT_DIR": str(self.git_directory)}
+        return Git(self.git_directory, environment=environment)
+
+    @property
     def empty_tree(self) -> str:
         return EMPTY_TREES[self.object_format]
 

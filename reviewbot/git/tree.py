@@ -54,7 +54,10 @@ async def write_files(folder: Path, entries: Sequence[Entry], blobs: BinaryIO) -
             if number % 100 == 0:
                 await asyncio.sleep(0)  # writing holds up neither a deadline nor other tasks
             path = entry.path
-            _check_path(path)
+            if is_outside(path):
+                raise GitError(f"the tree has an entry outside of itself: {path!r}")
+            if path.count("/") >= MAX_DEPTH:
+                raise GitError(f"the tree has more than {MAX_DEPTH} levels: {path!r}")
             if (parent := path.rpartition("/")[0]) not in made:
                 (folder / parent).mkdir(parents=True, exist_ok=True)
                 made.add(parent)
@@ -120,10 +123,6 @@ def stays_inside(path: str, links: Mapping[str, str]) -> bool:
     return True
 
 
-def _check_path(path: str) -> None:
-    """A tree made by hand may name any path."""
-    parts = path.split("/")
-    if any(part in ("", ".", "..") or part.lower() == ".git" for part in parts):
-        raise GitError(f"the tree has an entry outside of itself: {path!r}")
-    if len(parts) > MAX_DEPTH:
-        raise GitError(f"the tree has more than {MAX_DEPTH} levels: {path!r}")
+def is_outside(path: str) -> bool:
+    """Whether a path, of a tree or patch made by hand, leads out of the tree or into its .git."""
+    return any(part in ("", ".", "..") or part.lower() == ".git" for part in path.split("/"))

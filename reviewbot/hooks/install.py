@@ -85,9 +85,8 @@ async def install_hooks(directory: Path, variables: Mapping[str, str]) -> list[s
     if owner == "others":
         message = f"git looks for hooks in {folder}, which other repositories may use"
         raise UsageError(message, hint=f"to give this one its own: {OWN_FOLDER}")
-    hooks = [_find_hook(folder, name) for name in HOOKS]
+    hooks = _unchanged_hooks(folder)
     for hook in hooks:
-        _refuse_changed(hook)
         if hook.manager and not hook.is_installed:
             raise LeftToManager(hook.manager, hook.path)
         if hook.is_foreign and os.path.lexists(hook.earlier):
@@ -101,10 +100,7 @@ async def install_hooks(directory: Path, variables: Mapping[str, str]) -> list[s
 async def uninstall_hooks(directory: Path, variables: Mapping[str, str]) -> list[str]:
     """Remove both hooks and give back what was there. Returns a sentence for each."""
     folder, _ = await _find_folder(directory, variables)
-    hooks = [_find_hook(folder, name) for name in HOOKS]
-    for hook in hooks:
-        _refuse_changed(hook)
-    return [_uninstall(hook) for hook in hooks]
+    return [_uninstall(hook) for hook in _unchanged_hooks(folder)]
 
 
 async def describe_hooks(directory: Path, variables: Mapping[str, str]) -> list[tuple[bool, str]]:
@@ -153,11 +149,15 @@ def _find_hook(folder: Path, name: Hook) -> HookFile:
     return HookFile(name, path, _read(path), manager)
 
 
-def _refuse_changed(hook: HookFile) -> None:
-    if hook.is_installed and is_changed(hook.content):
-        message = f"{hook.path} was changed since reviewbot wrote it"
-        hint = f"move your lines to {hook.earlier.name} beside it, remove it, then run it again"
-        raise UsageError(message, hint=hint)
+def _unchanged_hooks(folder: Path) -> list[HookFile]:
+    """Both hooks. Raises UsageError if somebody changed one since reviewbot wrote it."""
+    hooks = [_find_hook(folder, name) for name in HOOKS]
+    for hook in hooks:
+        if hook.is_installed and is_changed(hook.content):
+            message = f"{hook.path} was changed since reviewbot wrote it"
+            hint = f"move your lines to {hook.earlier.name} beside it, remove it, then run it again"
+            raise UsageError(message, hint=hint)
+    return hooks
 
 
 def _install(hook: HookFile, content: bytes) -> str:
@@ -167,9 +167,8 @@ def _install(hook: HookFile, content: bytes) -> str:
     if hook.is_foreign:
         hook.path.rename(hook.earlier)
     write_file(hook.path, content, 0o755)
-    return (
-        f"{hook.name} is {'up to date again' if hook.is_installed else 'installed'}: {hook.place}"
-    )
+    done = "up to date again" if hook.is_installed else "installed"
+    return f"{hook.name} is {done}: {hook.place}"
 
 
 def _uninstall(hook: HookFile) -> str:

@@ -26,13 +26,6 @@ class PushedRef(Struct, frozen=True):
     old: str
 
 
-class PushedRange(Struct, frozen=True):
-    """What to review for a ref; `revision` is A..B, or "" if the ref brings nothing new."""
-
-    name: str
-    revision: str
-
-
 def read_refs(stdin: str) -> list[PushedRef]:
     """The lines that git gives to a pre-push hook, see githooks(5). Raises UsageError.
 
@@ -57,8 +50,10 @@ def refs_of_framework(variables: Mapping[str, str]) -> list[PushedRef]:
 
 async def find_ranges(
     refs: list[PushedRef], remote: str, git_directory: Path
-) -> AsyncIterator[PushedRange]:
-    """The range of each ref. Raises GitError.
+) -> AsyncIterator[tuple[str, str]]:
+    """The name of each ref and what to review for it: A..B, or "" if it brings nothing new.
+
+    Raises GitError.
 
     A range begins at the best commit that the new one has in common with all that is known of the
     remote, and with refs before it. So neither a rebase nor a merge brings the work of others.
@@ -70,14 +65,15 @@ async def find_ranges(
     for ref in refs:
         name = ref.name.removeprefix("refs/heads/").removeprefix("refs/")
         revision = "" if ref.name.startswith(WITHOUT_CODE) else ref.new
-        if new := await _commit(git, revision):  # "" also for a tag of something else
-            if old := await _commit(git, ref.old):  # it may never have been fetched
-                known.append(old)
-            base = await _merge_base(git, new, known)
-            known.append(new)
-            yield PushedRange(name, "" if base == new else f"{base}..{new}")
-        else:
-            yield PushedRange(name, "")
+        new = await _commit(git, revision)
+        if not new:  # also for a tag of something else
+            yield name, ""
+            continue
+        if old := await _commit(git, ref.old):  # it may never have been fetched
+            known.append(old)
+        base = await _merge_base(git, new, known)
+        known.append(new)
+        yield name, "" if base == new else f"{base}..{new}"
 
 
 async def _commit(git: Git, revision: str) -> str:

@@ -55,8 +55,7 @@ async def review_push(
     ends_at = time.monotonic() + PUSH_SECONDS
     codes = {0}
     try:
-        async for pushed in find_ranges(refs, remote, await repository.git_directory()):
-            name, revision = pushed.name, pushed.revision
+        async for name, revision in find_ranges(refs, remote, await repository.git_directory()):
             if not revision:
                 say(f"reviewbot: {name} brings nothing new")
                 continue

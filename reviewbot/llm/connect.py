@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 
 from reviewbot.config.settings import ProviderSettings
 from reviewbot.llm.client import Connection
@@ -57,39 +58,33 @@ def connections_to(
     variables: Mapping[str, str],
     seconds: float,
 ) -> dict[str, Connection]:
-    """A connection for the provider of each model, by its name. Raises ConfigError."""
-    names = sorted({model.partition(":")[0] for model in models})
-    return {name: connection_to(name, providers, variables, seconds) for name in names}
+    """How to ask the provider of each model, by its name; nothing is imported yet.
 
-
-def connection_to(
-    name: str,
-    providers: Mapping[str, ProviderSettings],
-    variables: Mapping[str, str],
-    seconds: float,
-) -> Connection:
-    """How to ask a provider; nothing is imported yet. Raises ConfigError."""
-    settings = providers.get(name, ProviderSettings())
-    vendor = find_vendor(name, settings.base_url)
-    host = variables.get(vendor.opt_in, "") if vendor.opt_in else ""
-    account = Account(
-        name=name,
-        base_url=settings.base_url or host or vendor.base_url,
-        key=key_of(vendor, settings, variables),
-        variables=variables,
-        allow_private=settings.allow_private,
-        seconds=seconds,
-    )
-    is_own = name not in VENDORS and settings.base_url.startswith(LOOPBACK)
-    is_local = vendor.is_local or is_own
-    return Connection(
-        open=lambda: connect(name, vendor, account),
-        concurrency=settings.concurrency or vendor.concurrency,
-        requests=settings.requests_per_minute or None,
-        tokens=settings.tokens_per_minute or None,
-        is_local=is_local,
-        minimum_cached=vendor.minimum_cached if not is_local else float("inf"),
-    )
+    Raises ConfigError.
+    """
+    connections: dict[str, Connection] = {}
+    for name in sorted({model.partition(":")[0] for model in models}):
+        settings = providers.get(name, ProviderSettings())
+        vendor = find_vendor(name, settings.base_url)
+        account = Account(
+            name=name,
+            base_url=settings.base_url or variables.get(vendor.opt_in) or vendor.base_url,
+            key=key_of(vendor, settings, variables),
+            variables=variables,
+            allow_private=settings.allow_private,
+            seconds=seconds,
+        )
+        is_own = name not in VENDORS and settings.base_url.startswith(LOOPBACK)
+        is_local = vendor.is_local or is_own
+        connections[name] = Connection(
+            open=partial(connect, name, vendor, account),
+            concurrency=settings.concurrency or vendor.concurrency,
+            requests=settings.requests_per_minute or None,
+            tokens=settings.tokens_per_minute or None,
+            is_local=is_local,
+            minimum_cached=vendor.minimum_cached if not is_local else float("inf"),
+        )
+    return connections
 
 
 def prices_of(providers: Mapping[str, ProviderSettings]) -> Prices:

@@ -1,21 +1,32 @@
-"""The HTTP client that all providers use: one origin, no redirects, bounded answers."""
+"""What all providers have in common, and their HTTP client: one origin, bounded answers."""
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import math
 import ssl
-from collections.abc import AsyncIterator, Mapping
+from collections import defaultdict
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from email.utils import parsedate_to_datetime
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 import httpx2
 import msgspec
 from anyio import EndOfStream
+from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
-from reviewbot.llm.provider import Account, Fault, ProviderError
+from reviewbot.llm.provider import (
+    Account,
+    Fault,
+    ModelReply,
+    ModelRequest,
+    ProviderError,
+    ToolCall,
+    Usage,
+)
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 
@@ -42,6 +53,102 @@ FAULTS: Mapping[int, Fault] = {
     413: "too_long",
     429: "rate_limited",
 }
+# How an answer ended, in the words of all vendors. Each other word is "malformed".
+STOPS: Mapping[str, Fault | None] = {
+    **dict.fromkeys(("end_turn", "tool_use", "stop", "tool_calls", "STOP")),
+    **dict.fromkeys(("max_tokens", "model_context_window_exceeded"), "truncated"),
+    **dict.fromkeys(("length", "MAX_TOKENS", "CONTINUATION"), "truncated"),
+    **dict.fromkeys(("refusal", "guardrail_intervened", "content_filtered"), "refused"),
+    **dict.fromkeys(("content_filter", "SAFETY", "RECITATION", "BLOCKLIST"), "refused"),
+    **dict.fromkeys(("PROHIBITED_CONTENT", "MODEL_ARMOR", "ESCALATION", "SPII"), "refused"),
+}
+OnText = Callable[[str], None]
+Parts = frozenset[str]  # of a request, which some models do not take
+Errors = tuple[type[Exception], ...]
+
+
+class HttpProvider:
+    """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take."""
+
+    # Exceptions for an error status, of the transport, and for an answer that cannot be read.
+    status_errors: ClassVar[Errors] = ()
+    transport_errors: ClassVar[Errors] = TRANSPORT_ERRORS
+    unreadable: ClassVar[Errors] = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+    unreachable_hint: ClassVar[str] = "check the network and providers.{name}.base_url"
+
+    def __init__(self, account: Account, base_url: str) -> None:
+        """Raises ConfigError."""
+        self._account = account
+        self._http = open_client(account, base_url)
+        self._without = defaultdict[str, Parts](frozenset)  # by model
+
+    async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
+        name = self._account.name
+        while True:
+            without = self._without[request.model]
+            try:
+                async with asyncio.timeout(self._account.seconds):
+                    return await self._ask(request, without, on_text or (lambda _: None))
+            except ProviderError as error:
+                failure = error
+            except self.status_errors as error:
+                failure = self._failure(request, without, error)
+            except self.transport_errors as error:
+                hint = self.unreachable_hint.format(name=name)
+                failure = transport_error(error, self._account, hint)
+            except self.unreadable:
+                message = f"{name} does not answer as {type(self).__name__} does"
+                failure = ProviderError(message, fault="malformed")
+            if not failure.refuses:
+                # Outside of `except`: exceptions of SDKs hold the request with its key.
+                raise failure
+            # Nothing was computed yet, so asking for less costs nothing.
+            self._without[request.model] |= {failure.refuses}
+
+    async def close(self) -> None:
+        await self._http.aclose()
+
+    async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
+        """One attempt. Raises any of the errors above."""
+        raise NotImplementedError
+
+    def _failure(self, request: ModelRequest, without: Parts, error: Exception) -> ProviderError:
+        """What one of `status_errors` means."""
+        raise NotImplementedError
+
+    def _checked(
+        self, request: ModelRequest, reply: ModelReply, stop: str, fault: Fault | None = None
+    ) -> ModelReply:
+        """A reply that ended with one of STOPS or the words of a fault; "" if it has no end.
+
+        Raises ProviderError for an answer that is none.
+        """
+        name, usage = self._account.name, reply.usage
+        fault = fault or STOPS.get(stop, "malformed")
+        if not stop:
+            thoughts = any(dict(reply.native or {}).values())
+            fault = "interrupted" if reply.text or reply.calls or thoughts else "malformed"
+            message, usage = f"the answer of {name} has no end", None
+        elif fault == "refused":
+            message = f"{name} refused to answer: {stop}"
+        elif fault:
+            within = f" within {request.max_output_tokens} tokens" if fault == "truncated" else ""
+            message = f"{name} did not finish its answer{within}: {stop}"
+        elif reply.calls:
+            return reply
+        elif reply.text.strip():
+            return replace(reply, native=None)
+        else:
+            fault, message = "malformed", f"{name} gave an empty answer"
+        raise ProviderError(quote(message, self._account), fault=fault, usage=usage)
+
+    def _answered(
+        self, status: int, text: str, fault: Fault, headers: Mapping[str, str], **more: Any
+    ) -> ProviderError:
+        """An error that the vendor explains with a text."""
+        after = retry_after(headers) if fault in ("rate_limited", "overloaded") else None
+        message = f"{self._account.name} answered {status}: {quote(text, self._account)}"
+        return ProviderError(message, fault=fault, retry_after=after, **more)
 
 
 class BoundedTransport(httpx2.AsyncHTTPTransport):
@@ -59,9 +166,13 @@ class BoundedTransport(httpx2.AsyncHTTPTransport):
         if (url.scheme, url.host, url.port) != self._origin:
             message = f"a request of {self._name} to another address was stopped"
             raise ProviderError(message, fault="invalid")
-        kept = {
-            name: value for name, value in request.headers.items() if self._may_leave(name, value)
-        }
+        kept = dict(request.headers)
+        for name, value in request.headers.items():
+            # SDKs send keys of other vendors if variables such as ANTHROPIC_CUSTOM_HEADERS say so.
+            is_own = bool(self._key) and self._key in value
+            is_key = name in KEY_HEADERS and (is_own or value.startswith("AWS4-HMAC-SHA256 "))
+            if not is_key and name not in HEADERS:
+                del kept[name]
         request.headers = httpx2.Headers({**kept, "accept-encoding": "identity"})
         response = await super().handle_async_request(request)
         problem = ""
@@ -75,13 +186,6 @@ class BoundedTransport(httpx2.AsyncHTTPTransport):
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         response.stream = _Bounded(self._name, response.stream)
         return response
-
-    def _may_leave(self, name: str, value: str) -> bool:
-        """SDKs send keys of other vendors if variables such as ANTHROPIC_CUSTOM_HEADERS say so."""
-        if name in KEY_HEADERS:
-            is_own = bool(self._key) and self._key in value
-            return is_own or value.startswith("AWS4-HMAC-SHA256 ")
-        return name in HEADERS
 
 
 class _Bounded(httpx2.AsyncByteStream):
@@ -142,11 +246,10 @@ def check_address(account: Account, base_url: str) -> None:
     raise ConfigError(f"{place} is not encrypted and not on this machine", hint=hint)
 
 
-def transport_error(error: BaseException, account: Account) -> ProviderError:
+def transport_error(error: BaseException, account: Account, unreachable: str) -> ProviderError:
     """What an exception of the transport, or of an SDK because of one, means.
 
-    Its text is not quoted: it may have headers. Raise the result outside of `except`, because
-    exceptions of SDKs hold the request with its key.
+    Its text is not quoted: it may have headers. `unreachable` is a hint.
     """
     name = account.name
     cause: BaseException | None = error
@@ -156,8 +259,8 @@ def transport_error(error: BaseException, account: Account) -> ProviderError:
         case ProviderError():
             return ProviderError(str(cause), fault=cause.fault)
         case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.PoolTimeout():
-            hint = f"check the network and providers.{name}.base_url"
-            return ProviderError(f"{name} cannot be reached", fault="unreachable", hint=hint)
+            message = f"{name} cannot be reached"
+            return ProviderError(message, fault="unreachable", hint=unreachable)
         case httpx2.TimeoutException() | TimeoutError():
             message = f"{name} did not answer within {account.seconds:g} s"
             return ProviderError(message, fault="timeout")
@@ -176,13 +279,6 @@ async def lines_of(response: httpx2.Response) -> AsyncIterator[bytes]:
             yield line
     if rest.strip():
         yield rest
-
-
-async def server_sent_data(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """The data of server-sent events, each of which has one line of it."""
-    async for line in lines_of(response):
-        if line.startswith(b"data:"):
-            yield line[5:]
 
 
 def fault_of(status: int) -> Fault:
@@ -211,12 +307,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def no_answer(account: Account, fault: Fault, reason: str, **more: Any) -> ProviderError:
-    """The error of a call whose answer is none; `reason` may have the words of the vendor."""
-    message = f"{account.name} gave no usable answer: {quote(reason, account)}"
-    return ProviderError(message, fault=fault, **more)
-
-
 def json_object(text: str) -> dict[str, Any]:
     """Arguments of a tool as vendors take them back; empty if the model wrote something else."""
     try:
@@ -224,6 +314,34 @@ def json_object(text: str) -> dict[str, Any]:
     except (msgspec.DecodeError, RecursionError):
         value = None
     return value if isinstance(value, dict) else {}
+
+
+def calls_of(
+    request: ModelRequest, wishes: Iterable[tuple[str | None, str | None, Any]]
+) -> tuple[ToolCall, ...]:
+    """Calls by id, name and decoded arguments; one without id gets one that no turn before has."""
+    return tuple(
+        ToolCall(
+            id=id or f"call_{len(request.turns)}_{number}",
+            name=name or "",
+            arguments=msgspec.json.encode(arguments or {}).decode(),
+        )
+        for number, (id, name, arguments) in enumerate(wishes)
+    )
+
+
+def usage_apart(counts: Any, *names: str) -> Usage | None:
+    """Usage from counters of input: new, from the cache, for the cache; and of output."""
+    if not isinstance(counts, dict) or names[-1] not in counts:
+        return None
+    numbers = msgspec.convert([counts.get(name) or 0 for name in names], list[int])
+    new, cached, written, output = numbers
+    return Usage(
+        input_tokens=new + cached + written,
+        cached_input_tokens=cached,
+        cache_write_tokens=written,
+        output_tokens=output,
+    )
 
 
 def quote(text: str, account: Account) -> str:

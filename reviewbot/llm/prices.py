@@ -1,7 +1,8 @@
-"""What calls cost. Amounts are whole nano-dollars, so that sums are exact."""
+"""What calls cost, and the cap. Amounts are whole nano-dollars, so that sums are exact."""
 
 from __future__ import annotations
 
+import asyncio
 import math
 import re
 from collections.abc import Mapping
@@ -11,6 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reviewbot.errors import BudgetExceeded
 from reviewbot.llm.provider import ModelRequest, Usage
 
 DOLLAR = 1_000_000_000
@@ -28,23 +30,22 @@ BEDROCK_PLACE = re.compile(r"^(?:(?:us|us-gov|eu|apac|jp|au|ca|global)\.)?")
 RESELLER = 1.1
 
 
-class LongPrompt(Struct, frozen=True, kw_only=True):
-    """Prices of all tokens of a call whose prompt has more than `tokens` tokens."""
-
-    tokens: int
-    input: float
-    output: float
-    cached_input: float | None = None
-    cache_write: float | None = None
-
-
-class Price(Struct, frozen=True, kw_only=True):
+class Rates(Struct, frozen=True, kw_only=True):
     """US dollars for a million tokens. What has no price of its own costs what other input does."""
 
     input: float
     output: float
     cached_input: float | None = None
     cache_write: float | None = None
+
+
+class LongPrompt(Rates, frozen=True, kw_only=True):
+    """Prices of all tokens of a call whose prompt has more than `tokens` tokens."""
+
+    tokens: int
+
+
+class Price(Rates, frozen=True, kw_only=True):
     above: LongPrompt | None = None
     model: str = ""
     date: str = ""
@@ -56,8 +57,8 @@ class Price(Struct, frozen=True, kw_only=True):
         plain = max(0, usage.input_tokens - cached - written)
         return _nano(
             plain * rate.input
-            + cached * _or(rate.cached_input, rate.input)
-            + written * _or(rate.cache_write, rate.input)
+            + cached * (rate.input if rate.cached_input is None else rate.cached_input)
+            + written * (rate.input if rate.cache_write is None else rate.cache_write)
             + usage.output_tokens * rate.output
         )
 
@@ -65,7 +66,7 @@ class Price(Struct, frozen=True, kw_only=True):
         """The most that one call can cost: no tokenizer makes more tokens of a text than bytes."""
         tokens = size_of(request) + UNSEEN_TOKENS
         rate = self._rate(tokens)
-        dearest = max(rate.input, _or(rate.cached_input, 0), _or(rate.cache_write, 0))
+        dearest = max(rate.input, rate.cached_input or 0, rate.cache_write or 0)
         return _nano(tokens * dearest + request.max_output_tokens * rate.output)
 
     def charge(self, request: ModelRequest, usage: Usage | None, text: str) -> int:
@@ -79,7 +80,7 @@ class Price(Struct, frozen=True, kw_only=True):
         sane &= usage.cached_input_tokens + usage.cache_write_tokens <= usage.input_tokens
         return min(worst, self.cost(usage)) if enough and sane else worst
 
-    def _rate(self, prompt_tokens: int) -> Price | LongPrompt:
+    def _rate(self, prompt_tokens: int) -> Rates:
         return self.above if self.above and prompt_tokens > self.above.tokens else self
 
     def times(self, factor: float) -> Price:
@@ -129,6 +130,52 @@ class Prices:
         return self._table.get(name) or self._table.get(SNAPSHOT.sub("", name))
 
 
+class Budget:
+    """The cap on what a review spends. What a call may cost is reserved before it is made.
+
+    Attributes:
+        spent: what calls cost, by the price table; those of earlier runs of this review count.
+        is_exhausted: whether a call was refused.
+    """
+
+    def __init__(self, cap_usd: float) -> None:
+        self.cap = int(cap_usd * DOLLAR)
+        self.spent = 0
+        self.is_exhausted = False
+        self._reserved = 0
+        self._changed = asyncio.Condition()
+        self._turn = asyncio.Lock()  # first come, first served
+
+    async def reserve(self, worst: int) -> None:
+        """Wait until a call fits under the cap. Raises BudgetExceeded if it cannot any more."""
+        async with self._turn, self._changed:
+            await self._changed.wait_for(
+                lambda: self.spent + self._reserved + worst <= self.cap or not self._reserved
+            )
+            if self.spent + worst > self.cap:
+                self.is_exhausted = True
+                raise BudgetExceeded(
+                    f"the call may cost {dollars(worst)}, and {dollars(self.left)} are left of the "
+                    f"{dollars(self.cap)} of limits.cost_usd"
+                )
+            self._reserved += worst
+
+    async def settle(self, worst: int, cost: int) -> None:
+        """Give back what was reserved, and take what the call cost."""
+        self._reserved -= worst
+        self.spent += cost
+        async with self._changed:
+            self._changed.notify_all()
+
+    def charge(self, cost: int) -> None:
+        """Count what was paid before, by an earlier run."""
+        self.spent += cost
+
+    @property
+    def left(self) -> int:
+        return max(0, self.cap - self.spent - self._reserved)
+
+
 def size_of(request: ModelRequest) -> int:
     """Bytes of all that a model reads."""
     told = msgspec.json.encode((request.schema, request.tools, request.turns))
@@ -142,7 +189,3 @@ def dollars(nano: int) -> str:
 
 def _nano(price: float) -> int:
     return math.ceil(price * 1_000)
-
-
-def _or(value: float | None, default: float) -> float:
-    return default if value is None else value

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Literal
 
-from reviewbot.checks.evidence import CheckSummary
 from reviewbot.debate.case import Ruling, Stance
 from reviewbot.git.change import Location
 from reviewbot.proofs.proof import Outcome as TestResult
@@ -176,15 +175,6 @@ def passed_checks(review: Review) -> str:
         if check.state == "passed"
     ]
     return f"Checks passed: {', '.join(passed)}" if passed else ""
-
-
-def other_checks(review: Review) -> list[CheckSummary]:
-    """Checks that did not pass. One that a gap names in the same words is left to the gap."""
-    return [
-        check
-        for check in review.checks
-        if check.state != "passed" and f"{check.check} {check.text}" not in review.gaps
-    ]
 
 
 def panel_line(review: Review) -> str:

@@ -10,14 +10,11 @@ from reviewbot.errors import SandboxError
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.container import Container
 from reviewbot.sandbox.environment import Environment
-from reviewbot.sandbox.job import Completed, Job, Limits, Sandbox
-from reviewbot.sandbox.plain import Plain
-from reviewbot.sandbox.start import CheckedSandbox
+from reviewbot.sandbox.job import Completed, Job
+from reviewbot.sandbox.start import Plain, Sandbox
 
 
-def open_sandbox(
-    kind: SandboxKind, image: str, environment: Environment, limits: Limits | None = None
-) -> Sandbox:
+def open_sandbox(kind: SandboxKind, image: str, environment: Environment) -> Sandbox:
     """The sandbox that settings ask for. It starts with the first job.
 
     Args:
@@ -26,17 +23,17 @@ def open_sandbox(
     """
     match kind:
         case "bubblewrap":
-            return Bubblewrap(environment, limits)
+            return Bubblewrap(environment)
         case "container":
-            return Container(image, environment, limits)
+            return Container(image, environment)
         case "none":
-            return Plain(environment, "no sandbox: --sandbox none", limits)
+            return Plain(environment, "no sandbox: --sandbox none")
         case "auto":
-            containers = [Container(image, environment, limits)] if image else []
-            return FirstThatStarts([Bubblewrap(environment, limits), *containers], environment)
+            containers = [Container(image, environment)] if image else []
+            return FirstThatStarts([Bubblewrap(environment), *containers], environment)
 
 
-class FirstThatStarts(CheckedSandbox):
+class FirstThatStarts(Sandbox):
     """The first sandbox of several that starts here, or else none, for the reason of each."""
 
     def __init__(self, sandboxes: Sequence[Sandbox], environment: Environment) -> None:
@@ -50,8 +47,7 @@ class FirstThatStarts(CheckedSandbox):
         await self.check()
         return await self._chosen.tools()
 
-    async def run(self, job: Job, folder: Path) -> Completed:
-        await self.check()
+    async def _run(self, job: Job, folder: Path) -> Completed:
         return await self._chosen.run(job, folder)
 
     async def _test(self) -> None:

@@ -9,22 +9,18 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from reviewbot.errors import SandboxError
 from reviewbot.journal import key_of
 from reviewbot.process import run_process
 from reviewbot.sandbox.environment import SYSTEM_PATH, Environment, is_in_tree
-from reviewbot.sandbox.job import PROJECT, Completed, Job, Limits
-from reviewbot.sandbox.plain import Plain
+from reviewbot.sandbox.job import PROJECT, Completed, Job, last_line
 from reviewbot.sandbox.start import (
     COPY_TREE,
-    CheckedSandbox,
+    Plain,
+    Sandbox,
     after_start,
     command_of,
     job_files,
-    read_report,
-    run_command,
     variables_of,
 )
 
@@ -46,7 +42,7 @@ RUN = f'{COPY_TREE} {{ "$@"; exit $?; }}'
 ENGINE_SECONDS = 60.0
 
 
-class Container(CheckedSandbox):
+class Container(Sandbox):
     """Runs jobs in containers of an image that is on this machine. It is never pulled.
 
     Commands of reviewbot's own ruff run beside us, without a container. Tested with a program that
@@ -56,17 +52,16 @@ class Container(CheckedSandbox):
     _engine = _id = _path = ""
     _volumes: tuple[str, ...] = ()
 
-    def __init__(self, image: str, environment: Environment, limits: Limits | None = None) -> None:
-        super().__init__(environment, limits)
+    def __init__(self, image: str, environment: Environment) -> None:
+        super().__init__(environment)
         self._image = image
-        self._plain = Plain(environment, "", limits)
+        self._plain = Plain(environment, "")
 
     async def tools(self) -> str:
         await self.check()
         return key_of(self._environment.tools, self._id)
 
-    async def run(self, job: Job, folder: Path) -> Completed:
-        await self.check()
+    async def _run(self, job: Job, folder: Path) -> Completed:
         if job.command[0] == "{own_ruff}" and not job.executes:
             return await self._plain.run(job, folder)
         name = f"reviewbot-{secrets.token_hex(8)}"
@@ -74,19 +69,14 @@ class Container(CheckedSandbox):
             try:
                 # Made before it is started, so that it can be removed whatever becomes of that.
                 await self._ask("create", "--name", name, *self._options(job, folder, scratch))
-                completed = await run_command(
-                    (self._engine, "start", "--attach", name),
-                    environment=self._environment.engine_variables,
-                    seconds=job.seconds,
-                    limits=self._limits,
-                )
+                command = (self._engine, "start", "--attach", name)
+                completed = await self._start(job, command, self._environment.engine_variables)
             except SandboxError as error:
                 return Completed(outcome="not_run", reason=f"the sandbox did not start: {error}")
             finally:
                 with suppress(SandboxError):  # it was never made
                     await self._ask("rm", "--force", "--volumes", name)
-            report = read_report(scratch / "report", self._limits.report)
-        return replace(after_start(completed), report=report)
+            return after_start(completed, scratch, self._limits)
 
     async def _test(self) -> None:
         """Find the image. Raises SandboxError."""
@@ -159,6 +149,5 @@ class Container(CheckedSandbox):
             reason = str(error) or f"no answer for {ENGINE_SECONDS:.0f} s"
             raise SandboxError(f"{self._engine} does not work: {reason}") from error
         if ended.exit_code:
-            text = ended.stderr.decode(errors="replace").strip()
-            raise SandboxError(text.rpartition("\n")[2] or f"{arguments[0]} failed")
+            raise SandboxError(last_line(ended.stderr) or f"{arguments[0]} failed")
         return ended.stdout

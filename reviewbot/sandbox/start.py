@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
+import shutil
 import stat
 import sys
 import sysconfig
@@ -20,8 +22,8 @@ from ruff import find_ruff_bin
 
 from reviewbot.errors import SandboxError
 from reviewbot.process import LimitExceeded, run_process
-from reviewbot.sandbox.environment import Environment
-from reviewbot.sandbox.job import COMMAND_NOT_FOUND, KILLED, Completed, Job, Limits
+from reviewbot.sandbox.environment import SYSTEM_PATH, Environment
+from reviewbot.sandbox.job import COMMAND_NOT_FOUND, KILLED, Completed, Job, Limits, last_line
 
 # Programs look up their own user and localhost.
 ETC = {
@@ -41,8 +43,12 @@ STARTED = b"reviewbot: started\n"
 COPY_TREE = 'cp -R /tree/. /overlay/. . && printf "reviewbot: started\\n" >&2 && '
 
 
-class CheckedSandbox(ABC):
-    """A sandbox that is tested before its first job. The answer is kept."""
+class Sandbox(ABC):
+    """A wall around commands. It is tested before the first job, and the answer is kept.
+
+    Attributes:
+        reason: why there is no wall and no code of a change runs; empty if there is one.
+    """
 
     reason = ""
 
@@ -53,9 +59,11 @@ class CheckedSandbox(ABC):
         self._lock = asyncio.Lock()
 
     async def tools(self) -> str:
+        """A hash that changes with the versions of the tools that jobs use."""
         return self._environment.tools
 
     async def check(self) -> None:
+        """Raises SandboxError if it cannot start here."""
         async with self._lock:
             if self._answer == "untested":
                 try:
@@ -66,9 +74,86 @@ class CheckedSandbox(ABC):
         if isinstance(self._answer, SandboxError):
             raise self._answer
 
+    async def run(self, job: Job, folder: Path) -> Completed:
+        """Run a job on a laid out tree, which stays as it is. Raises SandboxError like `check`."""
+        await self.check()
+        return await self._run(job, folder)
+
     @abstractmethod
     async def _test(self) -> None:
         """Raises SandboxError if it cannot start here."""
+
+    @abstractmethod
+    async def _run(self, job: Job, folder: Path) -> Completed:
+        """Run a job after the test."""
+
+    async def _start(
+        self,
+        job: Job,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        folder: Path | None = None,
+        watch: Callable[[int], None] | None = None,
+    ) -> Completed:
+        """Run the command of a job within the limits of time and output, and say how it ended."""
+        started = time.monotonic()
+        seconds = min(job.seconds, self._limits.seconds)
+        try:
+            ended = await run_process(
+                command,
+                environment=environment,
+                seconds=seconds,
+                max_output=self._limits.output,
+                max_flood=16 * self._limits.output,
+                folder=folder,
+                watch=watch,
+            )
+        except (TimeoutError, LimitExceeded) as error:
+            reason = str(error) or f"took longer than {seconds:.0f} s"
+            completed = Completed(outcome="stopped", reason=reason)
+        except OSError as error:  # for example, the command names too many files
+            completed = Completed(outcome="not_run", reason=f"it did not start: {error.strerror}")
+        else:
+            completed = Completed(
+                outcome="ended",
+                exit_code=ended.exit_code,
+                stdout=ended.stdout,
+                stderr=ended.stderr,
+                is_cut=ended.is_cut,
+            )
+        return replace(completed, seconds=round(time.monotonic() - started, 2))
+
+
+class Plain(Sandbox):
+    """No wall at all: commands that only read, on a copy of their files, with no environment.
+
+    Args:
+        reason: why there is no sandbox, and what to do. Every other job says it.
+    """
+
+    def __init__(self, environment: Environment, reason: str) -> None:
+        super().__init__(environment)
+        self.reason = reason
+
+    async def _test(self) -> None:
+        """Nothing can be missing."""
+
+    async def _run(self, job: Job, folder: Path) -> Completed:
+        if job.executes or job.report:
+            return Completed(outcome="not_run", reason=self.reason)
+        with job_files(job, folder) as scratch:
+            project = scratch.resolve() / "project"
+            shutil.copytree(folder, project, symlinks=True)
+            shutil.copytree(scratch / "overlay", project, dirs_exist_ok=True)
+            words = command_of(job, OWN_PROGRAMS)
+            completed = await self._start(
+                job,
+                [re.sub("^/reviewbot/", f"{scratch}/tools/", word) for word in words],
+                variables_of(job, SYSTEM_PATH, str(scratch), str(project), {}),
+                folder=project,
+            )
+        return replace(completed, project=str(project))
 
 
 @contextmanager
@@ -95,16 +180,6 @@ def job_files(job: Job, tree: Path) -> Iterator[Path]:
         yield scratch
 
 
-def read_report(path: Path, limit: int) -> bytes | None:
-    """What a job wrote into its report, at most `limit` bytes; None if it is no regular file."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(limit) or None if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
-
-
 def command_of(job: Job, programs: Mapping[str, str]) -> list[str]:
     """The command, with the path of its program if that has a name of ours."""
     program, *arguments = job.command
@@ -128,57 +203,31 @@ def variables_of(
     }
 
 
-async def run_command(
-    command: Sequence[str],
-    *,
-    environment: Mapping[str, str],
-    seconds: float,
-    limits: Limits,
-    folder: Path | None = None,
-    watch: Callable[[int], None] | None = None,
-) -> Completed:
-    """Run a command within the limits of time and output, and say how it ended."""
-    started = time.monotonic()
-    seconds = min(seconds, limits.seconds)
-    try:
-        ended = await run_process(
-            command,
-            environment=environment,
-            seconds=seconds,
-            max_output=limits.output,
-            max_flood=16 * limits.output,
-            folder=folder,
-            watch=watch,
-        )
-    except (TimeoutError, LimitExceeded) as error:
-        reason = str(error) or f"took longer than {seconds:.0f} s"
-        completed = Completed(outcome="stopped", reason=reason)
-    except OSError as error:  # for example, the command names too many files
-        completed = Completed(outcome="not_run", reason=f"it did not start: {error.strerror}")
-    else:
-        completed = Completed(
-            outcome="ended",
-            exit_code=ended.exit_code,
-            stdout=ended.stdout,
-            stderr=ended.stderr,
-            is_cut=ended.is_cut,
-        )
-    return replace(completed, seconds=round(time.monotonic() - started, 2))
-
-
-def after_start(completed: Completed) -> Completed:
+def after_start(completed: Completed, scratch: Path, limits: Limits) -> Completed:
     """What a command behind a wall became, given how the wall and the command ended."""
+    completed = replace(completed, report=_read(scratch / "report", limits.report))
     if completed.outcome != "ended":
         return completed
+    not_run = Completed(outcome="not_run", report=completed.report)
     if not completed.stderr.startswith(STARTED):
-        reason = completed.stderr.decode(errors="replace").strip().rpartition("\n")[2]
-        return Completed(outcome="not_run", reason=f"the sandbox did not start: {reason}")
+        reason = f"the sandbox did not start: {last_line(completed.stderr)}"
+        return replace(not_run, reason=reason)
     if completed.exit_code == COMMAND_NOT_FOUND:
-        return Completed(outcome="not_run", reason="not installed", exit_code=COMMAND_NOT_FOUND)
+        return replace(not_run, reason="not installed", exit_code=COMMAND_NOT_FOUND)
     if completed.exit_code in KILLED:
         reason = "was killed: perhaps memory ran out"
         return replace(completed, outcome="stopped", reason=reason, exit_code=None)
     return replace(completed, stderr=completed.stderr.removeprefix(STARTED))
+
+
+def _read(path: Path, limit: int) -> bytes | None:
+    """What a job wrote into its report, at most `limit` bytes; None if it is no regular file."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read(limit) or None if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
 
 
 def _let_others_read(folder: Path) -> None:

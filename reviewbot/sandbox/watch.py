@@ -70,22 +70,19 @@ def _used(folder: str, size: int) -> int:
 
 
 def _descendants(pid: int) -> Iterator[int]:
-    """All children of a process and theirs, outermost first."""
+    """The children of all threads of a process and theirs, outermost first.
+
+    Each of them may end at any moment.
+    """
     waiting = [pid]
     while waiting:
-        children = _children(waiting.pop(0))
-        waiting += children
-        yield from children
-
-
-def _children(pid: int) -> list[int]:
-    """The children of all threads of a process, which may end at any moment."""
-    found: list[int] = []
-    with suppress(OSError):
-        for task in Path(f"/proc/{pid}/task").iterdir():
-            with suppress(OSError):
-                found += map(int, (task / "children").read_text(encoding="ascii").split())
-    return found
+        with suppress(OSError):
+            for task in Path(f"/proc/{waiting.pop(0)}/task").iterdir():
+                with suppress(OSError):
+                    text = (task / "children").read_text(encoding="ascii")
+                    children = list(map(int, text.split()))
+                    waiting += children
+                    yield from children
 
 
 def _share(pid: int) -> int:

@@ -39,19 +39,22 @@ class Calls:
     """The calls of one session. Methods may be called from several threads."""
 
     def __init__(self, store: Store, session: Session) -> None:
-        self._store = store
+        self.store = store
         self.session = session
         self._turns: dict[str, int] = {}  # the newest of each label
 
     def claim(self, key: str, label: str, provider: str, model: str, worst: int, now: str) -> Found:
         """Claim a call, or find its outcome and add the turn."""
         generation = self.session.generation
-        claim = {"owner": self._store.owner.id, "worst": worst, "claimed_at": now}
+        claim = {"owner": self.store.owner.id, "worst": worst, "claimed_at": now}
         new = {"key": key, "generation": generation, "state": "claimed", **claim}
         new |= {"provider": provider, "model": model}
 
         def action(connection: sa.Connection) -> Found:
-            row = self._row(connection, key)
+            # An outcome before a claim, and the newest of either.
+            found = sa.select(calls).where(calls.c.key == key, calls.c.generation >= generation)
+            order = (calls.c.state == "claimed", calls.c.generation.desc())
+            row: Any = connection.execute(found.order_by(*order).limit(1)).first()
             if row is None:
                 is_mine = insert_new(connection, calls, new)
                 return Found(state="mine", generation=generation) if is_mine else BUSY
@@ -59,7 +62,7 @@ class Calls:
                 call = (key, row.generation)
                 self._add_turn(connection, call, label, cost=row.cost + row.lost, was_recorded=True)
                 return Found(**{name: getattr(row, name) for name in Found.__struct_fields__})
-            if self._store.owner.lives(connection, row.owner):
+            if self.store.owner.lives(connection, row.owner):
                 return BUSY
             lost = row.lost + row.worst
             # Unless another process has taken it over since it was read.
@@ -68,7 +71,7 @@ class Calls:
             mine = Found(state="mine", generation=row.generation, lost=lost)
             return mine if taken.rowcount else BUSY
 
-        return self._store.write(action)
+        return self.store.write(action)
 
     def settle(
         self, key: str, generation: int, label: str, seconds: float, outcome: dict[str, Any]
@@ -81,32 +84,24 @@ class Calls:
             cost = outcome["cost"] + (connection.scalar(end.returning(calls.c.lost)) or 0)
             self._add_turn(connection, (key, generation), label, cost=cost, seconds=seconds)
 
-        self._store.write(action)
+        self.store.write(action)
 
     def release(self, key: str, generation: int, cost: int) -> None:
         """Give a claim back without an outcome. What it cost is kept for the next claim."""
-        mine = _claimed(key, generation, self._store.owner.id)
+        mine = _claimed(key, generation, self.store.owner.id)
         free = _claimed(key, generation, "") & (calls.c.worst + calls.c.lost == 0)
 
         def action(connection: sa.Connection) -> None:
             connection.execute(sa.update(calls).where(mine).values(owner="", worst=cost))
             connection.execute(sa.delete(calls).where(free))
 
-        self._store.write(action)
+        self.store.write(action)
 
     def add_tool_call(self, label: str, key: str, name: str, arguments: str, result: str) -> None:
         """Record what a tool returned to the newest turn with this label."""
         values = {"turn_id": self._turns[label], "key": key, "name": name}
         values |= {"arguments": arguments, "result": result}
-        self._store.write(lambda connection: insert_new(connection, tool_calls, values))
-
-    def _row(self, connection: sa.Connection, key: str) -> Any:
-        """An outcome before a claim, and the newest of either."""
-        found = sa.select(calls).where(
-            calls.c.key == key, calls.c.generation >= self.session.generation
-        )
-        order = (calls.c.state == "claimed", calls.c.generation.desc())
-        return connection.execute(found.order_by(*order).limit(1)).first()
+        self.store.write(lambda connection: insert_new(connection, tool_calls, values))
 
     def _add_turn(
         self,

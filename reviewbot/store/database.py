@@ -52,16 +52,16 @@ class Store:
     def write(self, action: Callable[[sa.Connection], Result]) -> Result:
         """Run an action in a transaction, again if the server asks for it."""
         with _explained(self._place), self._writing:
-            for pause in (0.01, 0.05, 0.2, 1):
+            pauses = iter((0.01, 0.05, 0.2, 1))
+            while True:
                 try:
                     with self._engine.begin() as connection:
                         return action(connection)
                 except sa.exc.DBAPIError as error:
-                    if getattr(error.orig, "sqlstate", "") not in AGAIN:
+                    pause = next(pauses, None)
+                    if pause is None or getattr(error.orig, "sqlstate", "") not in AGAIN:
                         raise
                 time.sleep(pause)
-            with self._engine.begin() as connection:
-                return action(connection)
 
     def read(self, action: Callable[[sa.Connection], Result]) -> Result:
         """Run an action that writes nothing, and keeps no writer waiting."""

@@ -206,10 +206,20 @@ def load_session(store: Store, id: int) -> Record | None:
             own = sa.select(table).filter_by(session_id=id).order_by(table.c.id)
             return tuple(_one(row, type_) for row in connection.execute(own))
 
+        own = t.turns.c.session_id == id
+        results: dict[int, tuple[ToolResult, ...]] = {}
+        for result in connection.execute(sa.select(t.tool_calls).join(t.turns).where(own)):
+            earlier = results.get(result.turn_id, ())
+            results[result.turn_id] = (*earlier, _one(result, ToolResult))
+        names = ("provider", "model", "request", "reply", "fault", "message")
+        turns = sa.select(t.turns, *(t.calls.c[name] for name in names)).join(t.calls)
         return Record(
             session=_session(store, connection, row),
             agents=rows(t.agents, Agent),
-            turns=_turns(connection, id),
+            turns=tuple(
+                _one(turn, Turn, tool_calls=results.get(turn.id, ()))
+                for turn in connection.execute(turns.where(own).order_by(t.turns.c.id))
+            ),
             findings=rows(t.findings, FindingRow),
             review=row.review,
         )
@@ -233,19 +243,6 @@ def prune_sessions(store: Store, project: str) -> int:
         return len(ids)
 
     return store.write(action)
-
-
-def _turns(connection: sa.Connection, session_id: int) -> tuple[Turn, ...]:
-    results: dict[int, tuple[ToolResult, ...]] = {}
-    own = t.turns.c.session_id == session_id
-    for row in connection.execute(sa.select(t.tool_calls).join(t.turns).where(own)):
-        results[row.turn_id] = (*results.get(row.turn_id, ()), _one(row, ToolResult))
-    call = [t.calls.c[name] for name in ("provider", "model", "request", "reply")]
-    found = sa.select(t.turns, *call, t.calls.c.fault, t.calls.c.message).join(t.calls)
-    return tuple(
-        _one(row, Turn, tool_calls=results.get(row.id, ()))
-        for row in connection.execute(found.where(own).order_by(t.turns.c.id))
-    )
 
 
 def _session(store: Store, connection: sa.Connection, row: Any) -> Session:

@@ -12,47 +12,35 @@ from reviewbot.verdict.document import Coverage, CoverageState
 MAX_NAMES = 10
 # What to install so that a check reads files of a language.
 LINTERS = {
-    **{
-        "javascript": "npm install --save-dev eslint",
-        "typescript": "npm install --save-dev eslint",
-    },
+    **dict.fromkeys(("javascript", "typescript"), "npm install --save-dev eslint"),
     **{"go": "install go", "rust": "install cargo", "shell": "install shellcheck"},
 }
 
 
 def coverage_of(
     change: Change, evidence: Evidence, readers: Mapping[str, tuple[str, ...]]
-) -> tuple[Coverage, ...]:
+) -> Iterator[Coverage]:
     """Args: readers: panelists who read each file, by its path."""
-    is_patch = not change.head_tree
-    return tuple(
-        _coverage(file, evidence, readers.get(file.path, ()), is_patch) for file in change.files
-    )
-
-
-def _coverage(
-    file: ChangedFile, evidence: Evidence, readers: tuple[str, ...], is_patch: bool
-) -> Coverage:
-    by = evidence.checks_of(file.path) + readers
-    scanned = evidence.scans_of(file.path)
-    state: CoverageState
-    if by:
-        state = "reviewed"
-    elif not _needs_review(file):
-        state = "not_applicable"
-    else:
-        state = "scanned" if scanned else "not_reviewed"
     tests = [run.report for run in evidence.runs if run.kind == "test" and run.side == "head"]
-    return Coverage(
-        path=file.path,
-        state=state,
-        by=by,
-        scanned_by=scanned,
-        statements=max((len(r.statements.get(file.path, ())) for r in tests), default=0),
-        read_by=readers,
-        executed=max((len(r.executed.get(file.path, ())) for r in tests), default=0),
-        next_step=_next_step(file, is_patch) if state in ("scanned", "not_reviewed") else "",
-    )
+    for file in change.files:
+        path, read_by = file.path, readers.get(file.path, ())
+        by, scanned = evidence.checks_of(path) + read_by, evidence.scans_of(path)
+        state: CoverageState = "scanned" if scanned else "not_reviewed"
+        if by:
+            state = "reviewed"
+        elif not _needs_review(file):
+            state = "not_applicable"
+        is_unread = state in ("scanned", "not_reviewed")
+        yield Coverage(
+            path=path,
+            state=state,
+            by=by,
+            scanned_by=scanned,
+            statements=max((len(r.statements.get(path, ())) for r in tests), default=0),
+            read_by=read_by,
+            executed=max((len(r.executed.get(path, ())) for r in tests), default=0),
+            next_step=_next_step(file, is_patch=not change.head_tree) if is_unread else "",
+        )
 
 
 def _needs_review(file: ChangedFile) -> bool:
@@ -67,7 +55,7 @@ def _needs_review(file: ChangedFile) -> bool:
     return is_code and not file.is_binary and bool(file.hunks) and bool(language_of(file.path))
 
 
-def _next_step(file: ChangedFile, is_patch: bool) -> str:
+def _next_step(file: ChangedFile, *, is_patch: bool) -> str:
     if is_patch:
         return "apply the patch in its repository and review it there"
     if file.mode == "160000":

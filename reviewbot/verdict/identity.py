@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from msgspec.structs import replace
 
@@ -36,18 +36,15 @@ def key_of(case: Case, change: Change, project: Project) -> str:
     return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:12]
 
 
-def with_unique_keys(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    """Number equal keys, in the order of their places."""
+def with_unique_keys(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """The findings; equal keys are numbered in the order of their places."""
     seen: Counter[str] = Counter()
-    unique = {}
-    for finding in sorted(
-        findings, key=lambda finding: (finding.location is None, _place(finding))
-    ):
+    keys = {}
+    for finding in sorted(findings, key=_place):
         seen[finding.key] += 1
-        if seen[finding.key] > 1:
-            finding = replace(finding, key=f"{finding.key}-{seen[finding.key]}")
-        unique[finding.id] = finding
-    return tuple(unique.values())
+        count = seen[finding.key]
+        keys[finding.id] = f"{finding.key}-{count}" if count > 1 else finding.key
+    return tuple(replace(finding, key=keys[finding.id]) for finding in findings)
 
 
 def excerpt_of(location: Location | None, change: Change, project: Project) -> str:
@@ -61,15 +58,14 @@ def lines_at(location: Location | None, change: Change, project: Project) -> lis
     text = project.texts(location.side).get(location.path)
     if text is not None:
         return text.split("\n")[location.line - 1 : location.end_line]
-    shown = {
-        number: line
+    return [
+        line
         for file in change.files
-        if location.path == (file.path if location.side == "head" else file.old_path)
+        if location.path == file.path_at(location.side)
         for hunk in file.hunks
         for number, line in hunk.at(location.side)
-    }
-    wanted = range(location.line, location.end_line + 1)
-    return [shown[number] for number in wanted if number in shown]
+        if location.line <= number <= location.end_line
+    ]
 
 
 def _place(finding: Finding) -> tuple[str, int]:

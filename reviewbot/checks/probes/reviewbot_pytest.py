@@ -1,10 +1,10 @@
 """Runs pytest, and is the plugin that reports what happens line by line.
 
-A run that is cut off keeps what it did. Each line of the report is a JSON object with a `type`:
+A run that is cut off keeps what it did. Each line of the report is a JSON object with one of
 
-    test        id, file, line, outcome (passed, failed, error, skipped), message, output, frames
-    coverage    statements and executed: {path: [changed line]}; tests: {id: executed}
-    finish      the session came to its end
+    test            as `TestOutcome`
+    coverage        statements and executed: {path: [changed line]}; tests: {id: executed}
+    has_finished    the session came to its end
 
 Paths are relative to the folder in which it starts. Runs on Python 3.8 and later.
 """
@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 import traceback
-from collections.abc import Generator
+from collections.abc import Generator, Iterable
 from typing import Any
 
 import pytest
@@ -61,8 +61,8 @@ def pytest_configure(config: Any) -> None:
     config.pluginmanager.register(Reporter(changed), "reviewbot-reporter")
 
 
-def write(kind: str, **fields: Any) -> None:
-    line = json.dumps(dict(fields, type=kind)).replace("\\u0000", "\\ufffd") + "\n"
+def write(**record: Any) -> None:
+    line = json.dumps(record).replace("\\u0000", "\\ufffd") + "\n"
     if not OPENED:
         OPENED.append(os.open(REPORT, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
     os.write(OPENED[0], line.encode("ascii"))
@@ -74,6 +74,7 @@ class Measure:
     def __init__(self, lines: dict[str, list[int]]) -> None:
         self.lines = {p: frozenset(lines[p]) for p in lines if p.endswith(".py") and lines[p]}
         self.coverage: Any = self.start() if self.lines else None
+        self.is_told_apart = True
 
     def start(self) -> Any:
         coverage = find_coverage()
@@ -87,7 +88,7 @@ class Measure:
         return tracer
 
     def enter(self, name: str) -> None:
-        if self.coverage:
+        if self.coverage and self.is_told_apart:
             self.coverage.switch_context(name)
 
     def executed(self) -> dict[str, dict[str, list[int]]]:
@@ -147,20 +148,16 @@ class Reporter:
     def __init__(self, changed: dict[str, list[int]]) -> None:
         self.changed = set(changed)
         self.measure = Measure(changed)
-        self.outcomes: dict[str, dict[str, Any] | None] = {}
+        self.outcomes: dict[str, dict[str, Any]] = {}
         self.ids: dict[str, str] = {}
-        self.is_told_apart = True
         self.trace: Any = None
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Tests of the change come first: time may run out."""
-        rank: dict[Any, int] = {}
-        for item in items:
-            module = getattr(item, "module", None)
-            if module not in rank:
-                rank[module] = 0 if module and self.is_affected(module) else 1
-        items.sort(key=lambda item: rank[getattr(item, "module", None)])
-        self.is_told_apart = len(items) <= MAX_TOLD_APART
+        modules = {getattr(item, "module", None) for item in items} - {None}
+        affected = {module for module in modules if self.is_affected(module)}
+        items.sort(key=lambda item: getattr(item, "module", None) not in affected)
+        self.measure.is_told_apart = len(items) <= MAX_TOLD_APART
 
     def is_affected(self, module: Any) -> bool:
         """Whether a test module is changed, or has a name from a changed module."""
@@ -173,9 +170,7 @@ class Reporter:
         return bool(files & self.changed)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        if self.is_told_apart:
-            self.measure.enter(nodeid)
-        self.outcomes[nodeid] = None
+        self.measure.enter(nodeid)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, call: Any) -> None:
@@ -185,46 +180,33 @@ class Reporter:
         if report.when == "call" or report.failed or (report.when == "setup" and report.skipped):
             self.outcomes[report.nodeid] = self.describe(report)
         if report.when == "teardown":
-            if self.is_told_apart:
-                self.measure.enter("")
+            self.measure.enter("")
             outcome = self.outcomes.pop(report.nodeid, None)
             if outcome:
                 self.ids[report.nodeid] = outcome["id"]
-                write("test", **outcome)
+                write(test=outcome)
 
     def describe(self, report: Any) -> dict[str, Any]:
         path = relative(report.fspath)
-        crashed = getattr(report.longrepr, "reprcrash", None)
-        outcome = report.outcome
-        if report.failed and report.when != "call":
-            outcome = "error"
-        return {
+        test = {
             "id": path + "::" + report.nodeid.partition("::")[2],
-            "file": path,
-            "line": (report.location[1] or 0) + 1,
-            "outcome": outcome,
-            "message": first_line(crashed.message if crashed else report.longreprtext)
-            if report.failed
-            else "",
-            "output": report.longreprtext[-MAX_OUTPUT:] if report.failed else "",
-            "frames": frames_of(self.trace) if report.failed else [],
+            "location": location(path, (report.location[1] or 0) + 1),
+            "outcome": report.outcome,
         }
+        if report.failed:
+            crashed = getattr(report.longrepr, "reprcrash", None)
+            test["outcome"] = "failed" if report.when == "call" else "error"
+            test["message"] = first_line(crashed.message if crashed else report.longreprtext)
+            test["output"] = report.longreprtext[-MAX_OUTPUT:]
+            test["frames"] = frames_of(self.trace)
+        return test
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
             text = report.longreprtext
             lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
-            places = [(relative(path), int(line)) for path, line in FRAME.findall(text)]
-            write(
-                "test",
-                id=relative(report.fspath),
-                file=relative(report.fspath),
-                line=1,
-                outcome="error",
-                message=first_line(lines[-1] if lines else text.strip().rpartition("\n")[2]),
-                output=text[-MAX_OUTPUT:],
-                frames=[place for place in places if not place[0].startswith("..")][-MAX_FRAMES:],
-            )
+            message, frames = lines[-1] if lines else last_line(text), FRAME.findall(text)
+            write_broken(report.fspath, message, text, frames_in_tree(frames))
 
     def pytest_sessionfinish(self) -> None:
         if self.measure.coverage:
@@ -234,13 +216,13 @@ class Reporter:
             for lines in by_test.values():
                 for path in lines:
                     executed.setdefault(path, set()).update(lines[path])
-            write(
-                "coverage",
-                statements=self.measure.statements(),
-                executed={path: sorted(lines) for path, lines in executed.items()},
-                tests={self.ids[name]: by_test[name] for name in by_test if name in self.ids},
-            )
-        write("finish")
+            coverage = {
+                "statements": self.measure.statements(),
+                "executed": {path: sorted(lines) for path, lines in executed.items()},
+                "tests": {self.ids[name]: by_test[name] for name in by_test if name in self.ids},
+            }
+            write(coverage=coverage)
+        write(has_finished=True)
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -251,30 +233,41 @@ def pytest_load_initial_conftests() -> Generator[None, Any, None]:
     if error is not None and getattr(error, "path", None):
         cause = getattr(error, "cause", None) or error.excinfo[1]  # the latter before pytest 8
         text = "".join(traceback.format_exception(type(cause), cause, cause.__traceback__))
-        path = relative(error.path)
-        write(
-            "test",
-            id=path,
-            file=path,
-            line=1,
-            outcome="error",
-            message=first_line(text.strip().rpartition("\n")[2]),
-            output=text[-MAX_OUTPUT:],
-            frames=frames_of(cause.__traceback__),
-        )
+        write_broken(error.path, last_line(text), text, frames_of(cause.__traceback__))
 
 
-def frames_of(trace: Any) -> list[list[Any]]:
-    found: list[list[Any]] = []
-    for entry in traceback.extract_tb(trace):
-        path = relative(entry.filename)
-        if not path.startswith(".."):
-            found.append([path, entry.lineno or 1])
-    return found[-MAX_FRAMES:]
+def write_broken(file: object, message: str, output: str, frames: list[dict[str, Any]]) -> None:
+    """Report a file that cannot be imported."""
+    test = {
+        "id": relative(file),
+        "location": location(relative(file), 1),
+        "outcome": "error",
+        "message": first_line(message),
+        "output": output[-MAX_OUTPUT:],
+        "frames": frames,
+    }
+    write(test=test)
+
+
+def frames_of(trace: Any) -> list[dict[str, Any]]:
+    return frames_in_tree((at.filename, at.lineno or 1) for at in traceback.extract_tb(trace))
+
+
+def frames_in_tree(places: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
+    found = [location(relative(file), int(line)) for file, line in places]
+    return [place for place in found if not place["path"].startswith("..")][-MAX_FRAMES:]
+
+
+def location(path: str, line: int) -> dict[str, Any]:
+    return {"path": path, "line": line, "end_line": line}
 
 
 def first_line(text: str) -> str:
     return text.strip().partition("\n")[0][:MAX_MESSAGE]
+
+
+def last_line(text: str) -> str:
+    return text.strip().rpartition("\n")[2]
 
 
 def relative(path: object) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TypeVar
 
 import msgspec
 
-from reviewbot.sandbox.job import Completed
+from reviewbot.git.change import Location
+from reviewbot.sandbox.job import Completed, last_line
 from reviewbot.severity import Severity
 
+T = TypeVar("T")
 # Words of tools and formats for how bad something is.
 LEVELS: dict[str, Severity] = {
     "fatal": "critical",
@@ -29,7 +31,7 @@ def text_of(completed: Completed) -> str:
     return written.decode("utf-8", "replace")
 
 
-def json_of(completed: Completed, type_: Any) -> Any:
+def json_of(completed: Completed, type_: type[T]) -> T:
     """Decode the report or the output. Raises ValueError: msgspec's errors are such."""
     try:
         return msgspec.json.decode(completed.report or completed.stdout, type=type_)
@@ -40,8 +42,13 @@ def json_of(completed: Completed, type_: Any) -> Any:
 
 def reason_of(completed: Completed) -> str:
     """The end of what a command printed that left no report, as one line."""
-    output = (completed.stderr or completed.stdout).decode(errors="replace")
-    return " ".join(output.strip().rpartition("\n")[2].split())[-300:]
+    return " ".join(last_line(completed.stderr or completed.stdout).split())[-300:]
+
+
+def location_of(name: str, line: int, end_line: int) -> Location | None:
+    """The lines that a tool names, if it does; an end before the start is none."""
+    path = path_of(name)
+    return Location(path, line, max(line, end_line)) if path and line else None
 
 
 def path_of(name: str) -> str:

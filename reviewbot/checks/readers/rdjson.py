@@ -8,9 +8,8 @@ from __future__ import annotations
 import msgspec
 from msgspec import Struct
 
-from reviewbot.checks.readers.output import LEVELS, path_of, reason_of, text_of
+from reviewbot.checks.readers.output import LEVELS, location_of, reason_of, text_of
 from reviewbot.checks.report import Diagnostic, Report
-from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed
 
 
@@ -62,12 +61,10 @@ def read(completed: Completed) -> Report:
 
 def _diagnostic(entry: Entry, default: str) -> Diagnostic:
     span = entry.location.range
-    line = span.start.line if span else 0
-    end = max(line, span.end.line if span and span.end else line)
-    path = path_of(entry.location.path)
+    start, end = (span.start, span.end) if span else (Position(), None)
     return Diagnostic(
         rule=entry.code.value or "message",
         message=entry.message.strip().partition("\n")[0],
         severity=LEVELS.get((entry.severity or default).lower(), "low"),
-        location=Location(path, line, end) if path and line else None,
+        location=location_of(entry.location.path, start.line, end.line if end else 0),
     )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import unquote
 
-from msgspec import Struct, field
+from msgspec import Struct
 
-from reviewbot.checks.readers.output import LEVELS, json_of, path_of
+from reviewbot.checks.readers.output import LEVELS, json_of, location_of
 from reviewbot.checks.report import Diagnostic, Report
-from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed
 
 
@@ -21,22 +20,21 @@ class Artifact(Struct, frozen=True):
     uri: str = ""
 
 
-class Region(Struct, frozen=True):
-    start_line: int = field(default=0, name="startLine")
-    end_line: int = field(default=0, name="endLine")
+class Region(Struct, frozen=True, rename="camel"):
+    start_line: int = 0
+    end_line: int = 0
 
 
-class Physical(Struct, frozen=True):
-    artifact: Artifact = field(default=Artifact(), name="artifactLocation")
+class Physical(Struct, frozen=True, rename="camel"):
+    artifact_location: Artifact = Artifact()
     region: Region = Region()
 
 
-class Place(Struct, frozen=True):
-    physical: Physical = field(default=Physical(), name="physicalLocation")
+class Place(Struct, frozen=True, rename="camel"):
+    physical_location: Physical = Physical()
 
 
 class Suppression(Struct, frozen=True):
-    kind: str = ""
     status: str = "accepted"
 
 
@@ -44,9 +42,9 @@ class RuleReference(Struct, frozen=True):
     id: str = ""
 
 
-class Result(Struct, frozen=True):
+class Result(Struct, frozen=True, rename="camel"):
     message: Message = Message()
-    rule_id: str = field(default="", name="ruleId")
+    rule_id: str = ""
     rule: RuleReference = RuleReference()
     level: str = "warning"
     kind: str = "fail"
@@ -56,14 +54,11 @@ class Result(Struct, frozen=True):
 
 class Notification(Struct, frozen=True):
     message: Message = Message()
-    level: str = "warning"
 
 
-class Invocation(Struct, frozen=True):
-    successful: bool = field(default=True, name="executionSuccessful")
-    notifications: list[Notification] = field(
-        default_factory=list, name="toolExecutionNotifications"
-    )
+class Invocation(Struct, frozen=True, rename="camel"):
+    execution_successful: bool = True
+    tool_execution_notifications: list[Notification] = []
 
 
 class Run(Struct, frozen=True):
@@ -77,11 +72,11 @@ class Log(Struct, frozen=True):
 
 def read(completed: Completed) -> Report:
     """Raises ValueError if it is no SARIF log, or if the tool says that it failed."""
-    log: Log = json_of(completed, Log)
+    log = json_of(completed, Log)
     for run in log.runs:
         for invocation in run.invocations:
-            if not invocation.successful:
-                said = [note.message.text for note in invocation.notifications]
+            if not invocation.execution_successful:
+                said = [note.message.text for note in invocation.tool_execution_notifications]
                 raise ValueError(f"the tool failed: {said[0] if said else 'it does not say why'}")
     return Report(diagnostics=tuple(_diagnostics(log)))
 
@@ -92,15 +87,11 @@ def _diagnostics(log: Log) -> Iterator[Diagnostic]:
             is_suppressed = any(s.status == "accepted" for s in result.suppressions or ())
             if result.kind != "fail" or is_suppressed:
                 continue
+            place = result.locations[0].physical_location if result.locations else Physical()
+            path, region = unquote(place.artifact_location.uri), place.region
             yield Diagnostic(
                 rule=result.rule_id or result.rule.id or "message",
                 message=result.message.text.strip().partition("\n")[0],
                 severity=LEVELS.get(result.level, "low"),
-                location=_location(result.locations[0].physical) if result.locations else None,
+                location=location_of(path, region.start_line, region.end_line),
             )
-
-
-def _location(physical: Physical) -> Location | None:
-    line = physical.region.start_line
-    path = path_of(unquote(physical.artifact.uri))
-    return Location(path, line, max(line, physical.region.end_line)) if path and line else None

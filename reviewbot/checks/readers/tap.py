@@ -40,20 +40,17 @@ def _tests(lines: list[str]) -> Iterator[TestOutcome]:
     parents: list[tuple[int, str]] = []
     has_children: set[tuple[str, ...]] = set()
     for number, line in enumerate(lines):
-        if subtest := SUBTEST.match(line):
-            depth = len(subtest["indent"])
-            parents = [parent for parent in parents if parent[0] < depth]
-            parents.append((depth, subtest["name"].strip()))
-        elif match := TEST.match(line):
-            depth, name = len(match["indent"]), (match["name"] or "").strip()
-            if line.rstrip().endswith(
-                "{"
-            ):  # its subtests follow, before version 14 between brackets
-                parents = [parent for parent in parents if parent[0] < depth]
-                parents.append((depth, name.rstrip("{ ")))
-                continue
-            path = tuple(parent for indent, parent in parents if indent < depth)
-            parents = [parent for parent in parents if parent[0] < depth]
+        match = SUBTEST.match(line) or TEST.match(line)
+        if match is None:
+            continue
+        depth, name = len(match["indent"]), (match["name"] or "").strip()
+        parents = [parent for parent in parents if parent[0] < depth]
+        path = tuple(parent for _, parent in parents)
+        if match.re is SUBTEST:
+            parents.append((depth, name))
+        elif line.rstrip().endswith("{"):  # before version 14, subtests follow between brackets
+            parents.append((depth, name.rstrip("{ ")))
+        else:
             if path:
                 has_children.add(path)
             if (*path, name) not in has_children:

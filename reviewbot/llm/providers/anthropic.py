@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 from anthropic import APIError, APIStatusError, AsyncAnthropic, transform_schema
 
-from reviewbot.llm import http, provider
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
+from reviewbot.llm import http
+from reviewbot.llm.http import HttpProvider, OnText, Parts
+from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall
 
 BASE_URL = "https://api.anthropic.com"
 CACHED = {"cache_control": {"type": "ephemeral"}}
+COUNTERS = (
+    *("input_tokens", "cache_read_input_tokens"),
+    *("cache_creation_input_tokens", "output_tokens"),
+)
 GROWING = {"text", "partial_json", "thinking", "signature"}  # fields of deltas
 
 # A stream begins with status 200. These are the statuses of errors that come after it.
@@ -22,58 +26,36 @@ GROWING = {"text", "partial_json", "thinking", "signature"}  # fields of deltas
 STATUSES = {"rate_limit_error": 429, "invalid_request_error": 400, "authentication_error": 401}
 SPENT = re.compile(r"spend_limit_reached|billing_unavailable|credit balance|(usage|spend) limit")
 TOO_LONG = re.compile(r"prompt is too long|too many tokens|context limit|exceeds the maximum")
-STOPS: Mapping[str, provider.Fault] = {
-    "refusal": "refused",
-    "max_tokens": "truncated",
-    "model_context_window_exceeded": "truncated",
-}
 
 
-def connect(account: Account) -> Anthropic:
-    """Raises ConfigError."""
-    return Anthropic(account)
+class Anthropic(HttpProvider):
+    status_errors = (APIStatusError,)
+    transport_errors = (APIError, *http.TRANSPORT_ERRORS)
 
-
-class Anthropic:
     def __init__(self, account: Account) -> None:
         base_url = account.base_url or BASE_URL
-        self._account = account
+        super().__init__(account, base_url)
         self._client = AsyncAnthropic(
             api_key=account.key or "none",  # or the SDK looks for one in environment and files
             base_url=base_url,
             max_retries=0,
-            http_client=http.open_client(account, base_url),
+            http_client=self._http,
             open_telemetry=False,
         )
 
-    async def complete(
-        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
-    ) -> ModelReply:
-        try:
-            async with asyncio.timeout(self._account.seconds):
-                return await self._ask(request, on_text or (lambda _: None))
-        except APIStatusError as error:
-            failure = self._failure(error.status_code, error.body, error.response.headers)
-        except (APIError, *http.TRANSPORT_ERRORS) as error:
-            failure = http.transport_error(error, self._account)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            failure = http.no_answer(self._account, "malformed", "an event is not JSON")
-        raise failure  # outside of `except`: the SDK's exception holds the request with its key
-
-    async def close(self) -> None:
-        await self._client.close()
-
-    async def _ask(self, request: ModelRequest, on_text: Callable[[str], None]) -> ModelReply:
+    async def _ask(self, request: ModelRequest, _without: Parts, on_text: OnText) -> ModelReply:
         blocks: dict[int, dict[str, Any]] = {}
         unfinished: set[int] = set()
         counts: dict[str, Any] = {}
         calls: list[ToolCall] = []
         text, stop, is_complete = "", "", False
         async with await self._client.messages.create(**_body(request), stream=True) as stream:
-            async for data in http.server_sent_data(stream.response):
-                match msgspec.json.decode(data):
+            async for line in http.lines_of(stream.response):
+                if not line.startswith(b"data:"):
+                    continue
+                match msgspec.json.decode(line[5:]):
                     case {"type": "error", **error}:
-                        raise self._failure(200, error, {})
+                        raise self._meaning(200, error, {})
                     case {"type": "message_start", "message": {"usage": dict(usage)}}:
                         counts |= usage
                     case {"type": "content_block_start", "index": int(i), "content_block": dict(b)}:
@@ -100,22 +82,24 @@ class Anthropic:
                         # Counters are cumulative: the last ones hold, but for null.
                         counts |= {key: usage[key] for key in usage if usage[key] is not None}
                     case {"type": "message_stop"}:
-                        is_complete = bool(stop) and not unfinished
-        if not is_complete:
-            raise http.no_answer(
-                self._account, "interrupted" if blocks else "malformed", "no message to its end"
-            )
+                        is_complete = not unfinished
+        if stop == "tool_use" and not calls:
+            stop = "tool_use without a call"
         # The API sends empty texts, and refuses them when they come back.
         native = [block for _, block in sorted(blocks.items()) if block.get("text") != ""]
-        if stop == "tool_use" and calls:
-            own = {"anthropic": native}
-            return ModelReply(text=text, calls=tuple(calls), usage=_usage(counts), native=own)
-        if stop == "end_turn" and text.strip():
-            return ModelReply(text=text, usage=_usage(counts))
-        fault = STOPS.get(stop, "malformed")
-        raise http.no_answer(self._account, fault, f"stop_reason: {stop}", usage=_usage(counts))
+        reply = ModelReply(
+            text=text,
+            calls=tuple(calls),
+            usage=http.usage_apart(counts, *COUNTERS),
+            native={"anthropic": native},
+        )
+        return self._checked(request, reply, stop if is_complete else "")
 
-    def _failure(self, status: int, body: object, headers: Mapping[str, str]) -> ProviderError:
+    def _failure(self, _request: object, _without: object, error: Exception) -> ProviderError:
+        assert isinstance(error, APIStatusError)
+        return self._meaning(error.status_code, error.body, error.response.headers)
+
+    def _meaning(self, status: int, body: object, headers: Mapping[str, str]) -> ProviderError:
         error = body.get("error") if isinstance(body, dict) else None
         error = error if isinstance(error, dict) else {"message": "no message"}
         in_stream = STATUSES.get(str(error.get("type")), 529)
@@ -125,24 +109,10 @@ class Anthropic:
             fault = "spent"
         elif fault == "invalid" and TOO_LONG.search(text):
             fault = "too_long"
-        after = http.retry_after(headers) if fault in ("rate_limited", "overloaded") else None
-        return http.no_answer(
-            self._account, fault, f"{status}: {error.get('message')}", retry_after=after
-        )
+        return self._answered(status, str(error.get("message")), fault, headers)
 
 
-def _usage(counts: Mapping[str, Any]) -> Usage | None:
-    if "output_tokens" not in counts:
-        return None
-    names = ("input", "cache_read_input", "cache_creation_input", "output")
-    numbers = msgspec.convert([counts.get(f"{name}_tokens") or 0 for name in names], list[int])
-    new, cached, written, output = numbers
-    return Usage(
-        input_tokens=new + cached + written,  # the API's input_tokens are those not cached
-        cached_input_tokens=cached,
-        cache_write_tokens=written,
-        output_tokens=output,
-    )
+connect = Anthropic
 
 
 def _body(request: ModelRequest) -> dict[str, Any]:
@@ -151,8 +121,7 @@ def _body(request: ModelRequest) -> dict[str, Any]:
     content = [{"type": "text", **text} for text in texts if text["text"]]
     messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        native = turn.native if isinstance(turn.native, dict) else {}
-        called = native.get("anthropic") or [
+        called = turn.own("anthropic") or [
             {"type": "tool_use", "id": call.id, "name": call.name}
             | {"input": http.json_object(call.arguments)}
             for call in turn.calls

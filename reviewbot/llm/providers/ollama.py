@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import math
-from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -16,8 +14,10 @@ from msgspec.structs import replace
 from reviewbot.errors import ConfigError
 from reviewbot.journal import key_of
 from reviewbot.llm import http, provider
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
+from reviewbot.llm.http import HttpProvider, OnText, Parts
+from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
 
+TOOLS = "tools"
 TOO_LONG = ("exceeds the context length", "exceed_context_size", "exceeds the available context")
 PORTS = {"": 11434, "http": 80, "https": 443}  # as in Ollama's envconfig/config.go
 CONTEXT_STEP = 1_024
@@ -55,10 +55,6 @@ class Line(Struct):
     eval_duration: int = 0
 
 
-def connect(account: Account) -> provider.Provider:
-    return Ollama(replace(account, base_url=address_of(account.base_url)))
-
-
 def address_of(host: str) -> str:
     """Where the server answers that OLLAMA_HOST names: `host`, `:port`, `host:port` or a URL.
 
@@ -82,39 +78,18 @@ def address_of(host: str) -> str:
     return f"{scheme.lower() or 'http'}://{shown}:{port}{parts.path}"
 
 
-class Ollama:
+class Ollama(HttpProvider):
+    unreachable_hint = "start it with `ollama serve`, or set OLLAMA_HOST"
+
     def __init__(self, account: Account) -> None:
-        self._account = account
-        self._http = http.open_client(account, account.base_url)
+        account = replace(account, base_url=address_of(account.base_url))
+        super().__init__(account, account.base_url)
         self._contexts: dict[str, int] = {}  # by model
-        self._without_tools: set[str] = set()
         self._served: set[tuple[str, str]] = set()  # models and prefixes, which may be cached
 
-    async def complete(
-        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
-    ) -> ModelReply:
-        if not request.may_call_tools or request.model in self._without_tools:
+    async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
+        if not request.may_call_tools or TOOLS in without:
             request = replace(request, tools=())
-        try:
-            async with asyncio.timeout(self._account.seconds):
-                return await self._chat(request, on_text)
-        except http.TRANSPORT_ERRORS as caught:
-            error = http.transport_error(caught, self._account)
-        except ProviderError as caught:
-            error = caught
-        if request.tools and "does not support tools" in str(error):
-            self._without_tools.add(request.model)
-            return await self.complete(request, on_text)
-        if error.fault == "unreachable":
-            error.hint = "start it with `ollama serve`, or set OLLAMA_HOST"
-        raise error
-
-    async def close(self) -> None:
-        await self._http.aclose()
-
-    async def _chat(
-        self, request: ModelRequest, on_text: Callable[[str], None] | None
-    ) -> ModelReply:
         body = self._body(request)
         headers = {"authorization": f"Bearer {self._account.key}"} if self._account.key else {}
         parts: list[Message] = []
@@ -125,18 +100,24 @@ class Ollama:
                 try:
                     last = msgspec.json.decode(text, type=Line)
                 except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                    last = Line(error=text.decode(errors="replace"))
                     if response.is_success:
-                        message = f"{self._account.name} does not answer as Ollama does"
-                        raise ProviderError(message, fault="malformed") from None
+                        raise
+                    last = Line(error=text.decode(errors="replace"))
                 if last.error or not response.is_success:
-                    raise self._failure(response, str(last.error), request.model)
+                    raise self._meaning(response, str(last.error), request)
                 part = last.message or Message()
                 parts.append(part)
-                if on_text and part.content:
+                if part.content:
                     on_text(part.content)
         self._check_whole(request, body, last)
-        return self._reply(request, parts, last)
+        calls = [call for part in parts for call in part.tool_calls or ()]
+        wishes = ((call.id, call.function.name, call.function.arguments) for call in calls)
+        reply = ModelReply(
+            text="".join(part.content or "" for part in parts),
+            calls=http.calls_of(request, wishes),
+            usage=usage_of(last),
+        )
+        return self._checked(request, reply, (last.done_reason or "nothing") if last.done else "")
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         # A grammar for the answer would keep the model from calling tools.
@@ -189,41 +170,24 @@ class Ollama:
             raise ProviderError(message, fault="too_long", usage=usage_of(last))
         self._served.add(served)
 
-    def _reply(self, request: ModelRequest, parts: list[Message], last: Line) -> ModelReply:
-        name, usage = self._account.name, usage_of(last)
-        text = "".join(part.content or "" for part in parts)
-        calls = tuple(
-            ToolCall(
-                id=call.id or f"call_{len(request.turns)}_{number}",
-                name=call.function.name,
-                arguments=msgspec.json.encode(call.function.arguments or {}).decode(),
-            )
-            for number, call in enumerate(call for part in parts for call in part.tool_calls or ())
-        )
-        if not parts or not last.done:
-            fault: provider.Fault = "interrupted" if parts else "malformed"
-            raise ProviderError(f"the answer of {name} has no end", fault=fault)
-        if last.done_reason == "length":
-            message = f"the answer is longer than {request.max_output_tokens} tokens"
-            raise ProviderError(message, fault="truncated", usage=usage)
-        if last.done_reason != "stop" or not (calls or text.strip()):
-            raise ProviderError(f"{name} gave no answer", fault="malformed", usage=usage)
-        return ModelReply(text=text, calls=calls, usage=usage)
-
-    def _failure(self, response: httpx2.Response, text: str, model: str) -> ProviderError:
+    def _meaning(
+        self, response: httpx2.Response, text: str, request: ModelRequest
+    ) -> ProviderError:
         status, hint = response.status_code, None
         fault = http.fault_of(status) if status >= 400 else "overloaded"
         if any(words in text for words in TOO_LONG):
             fault = "too_long"
         elif status == 404 and "model" in text:
-            hint = f"ollama pull {model}"
+            hint = f"ollama pull {request.model}"
         elif status == 404:
             fault, hint = "invalid", "check OLLAMA_HOST: another server answers there"
         elif "system memory" in text:
             fault, hint = "no_model", "use a smaller model"
-        message = f"{self._account.name} answered {status}: {http.quote(text, self._account)}"
-        wait = http.retry_after(response.headers)
-        return ProviderError(message, fault=fault, retry_after=wait, hint=hint)
+        refuses = TOOLS if request.tools and "does not support tools" in text else ""
+        return self._answered(status, text, fault, response.headers, hint=hint, refuses=refuses)
+
+
+connect = Ollama
 
 
 def usage_of(last: Line) -> Usage | None:

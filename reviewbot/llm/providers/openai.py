@@ -6,9 +6,8 @@ tried again with that model.
 
 from __future__ import annotations
 
-import asyncio
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -18,6 +17,7 @@ from openai import APIError, APIStatusError, AsyncOpenAI
 
 from reviewbot.journal import key_of
 from reviewbot.llm import http, provider
+from reviewbot.llm.http import HttpProvider, OnText, Parts
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
 
 # What `error.code` or `error.type` says where it says more than the status.
@@ -39,7 +39,9 @@ TOO_LONG = re.compile(
 )
 # OpenRouter's 403 for one prompt, not for the account.
 FLAGGED = re.compile(r"requires moderation|input was flagged", re.IGNORECASE)
-FORMATS = ("json_schema", "json_object", "")
+# Names for the limit of output tokens. Other servers know the older one, which is first, and some
+# say nothing to one that they do not know.
+LIMITS = ("max_tokens", "max_completion_tokens")
 ABOUT_FORMAT = re.compile(
     r"response_format|json_schema|json_object|structured output|grammar|guided", re.IGNORECASE
 )
@@ -98,93 +100,32 @@ class Chunk(Struct, frozen=True):
 Count = Annotated[int, Meta(ge=0)]
 
 
-class Details(Struct, frozen=True):
-    cached_tokens: Count | None = None
+class OpenAI(HttpProvider):
+    status_errors = (APIStatusError,)
+    transport_errors = (APIError, *http.TRANSPORT_ERRORS)
 
-
-class Counts(Struct, frozen=True):
-    prompt_tokens: Count
-    completion_tokens: Count
-    prompt_tokens_details: Details | None = None
-
-
-class Accepted(Struct, frozen=True, kw_only=True):
-    """What a server accepts with a model, as far as is known.
-
-    Attributes:
-        format: how the form of the answer is asked for; if "", in the prompt alone.
-        limits: names for the limit of output tokens, best first.
-    """
-
-    format: str = "json_schema"
-    limits: tuple[str, ...] = ("max_tokens", "max_completion_tokens")
-    stream_options: bool = True
-    store: bool = False
-    prompt_cache_key: bool = False
-
-
-# Other servers know the older name of the limit, and some say nothing to one that they do not know.
-FIRST = Accepted()
-FIRST_OF_OPENAI = Accepted(limits=FIRST.limits[::-1], store=True, prompt_cache_key=True)
-
-
-def connect(account: Account) -> provider.Provider:
-    return OpenAI(account)
-
-
-class OpenAI:
     def __init__(self, account: Account) -> None:
-        self._account = account
+        super().__init__(account, account.base_url)
         self._client = AsyncOpenAI(
             api_key=account.key or "none",
             base_url=account.base_url,
             max_retries=0,
-            http_client=http.open_client(account, account.base_url),
+            http_client=self._http,
         )
-        self._accepted: dict[str, Accepted] = {}  # by model
 
-    async def complete(
-        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
-    ) -> ModelReply:
-        first = FIRST_OF_OPENAI if self._account.name == "openai" else FIRST
-        while True:
-            accepted = self._accepted.get(request.model, first)
-            following = None
-            try:
-                async with asyncio.timeout(self._account.seconds):
-                    return await self._ask(request, accepted, on_text)
-            except APIStatusError as caught:
-                error = self._failure(caught.status_code, caught.body)
-                error.retry_after = http.retry_after(caught.response.headers)
-                if error.fault in ("invalid", "overloaded"):
-                    words = str(caught.body).replace("invalid_request_error", "")
-                    following = next_accepted(accepted, caught.status_code, words)
-            except (APIError, *http.TRANSPORT_ERRORS) as caught:
-                error = http.transport_error(caught, self._account)
-            # Raised here because the exceptions of the SDK hold the request with its key.
-            if following is None:
-                raise error
-            self._accepted[request.model] = following
-
-    async def close(self) -> None:
-        await self._client.close()
-
-    async def _ask(
-        self, request: ModelRequest, accepted: Accepted, on_text: Callable[[str], None] | None
-    ) -> ModelReply:
-        may_call = bool(request.tools) and request.may_call_tools
-        if may_call and self._account.name != "openai":
+    async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
+        if request.tools and request.may_call_tools and self._account.name != "openai":
             # A grammar for the answer keeps the models of vLLM and llama.cpp from calling tools.
-            accepted = replace(accepted, format="")
+            without |= {"json_schema", "json_object"}
         chunks: list[Chunk] = []
         page = b""  # what is no event: the whole answer of a server that does not stream
         # The SDK would walk through the schemas with each call, and its own reader of the stream
         # passes over answers of servers that do not stream.
         async with await self._client.chat.completions.create(
             model=request.model,
-            messages=messages_of(request, self._account.name, accepted),
+            messages=messages_of(request, self._account.name, without),
             stream=True,
-            extra_body=options_of(request, accepted),
+            extra_body=options_of(request, self._account.name, without),
         ) as stream:
             async for line in http.lines_of(stream.response):
                 if not line.startswith((b"data:", b":", b"event:", b"id:", b"retry:")):
@@ -193,59 +134,50 @@ class OpenAI:
                     chunks.append(self._read(line[5:], on_text))
         if not chunks:
             chunks.append(self._read(page, on_text))
-        return self._reply(request, chunks)
-
-    def _read(self, text: bytes, on_text: Callable[[str], None] | None) -> Chunk:
-        """Raises ProviderError for an error in it."""
-        try:
-            chunk = msgspec.json.decode(text, type=Chunk)
-        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-            message = f"{self._account.name} does not answer as OpenAI does"
-            raise ProviderError(message, fault="malformed") from None
-        for error in (chunk.error, *(choice.error for choice in chunk.choices or ())):
-            if error:
-                raise self._failure(200, error)
-        for choice in (chunk.choices or ())[:1]:
-            if on_text and choice.part.text:
-                on_text(choice.part.text)
-        return chunk
-
-    def _reply(self, request: ModelRequest, chunks: list[Chunk]) -> ModelReply:
-        name = self._account.name
         choices = [choice for chunk in chunks for choice in (chunk.choices or ())[:1]]
         parts = [choice.part for choice in choices]
-        usage = next(filter(None, (usage_of(chunk.usage) for chunk in reversed(chunks))), None)
-        finish = next(
-            (choice.finish_reason for choice in choices[::-1] if choice.finish_reason), ""
-        )
-        text = "".join(part.text for part in parts)
         refusal = "".join(part.refusal or "" for part in parts)
-        calls = calls_of([call for part in parts for call in part.tool_calls or ()])
-        fault: provider.Fault | None = None
-        if not choices:
-            fault, message = "malformed", f"{name} gave no answer"
-        elif refusal or finish == "content_filter":
-            said = http.quote(refusal, self._account) or finish
-            fault, message = "refused", f"{name} refused to answer: {said}"
-        elif not finish:
-            fault, message = "interrupted", f"the answer of {name} has no end"
-        elif finish == "length":
-            limit = request.max_output_tokens
-            fault, message = "truncated", f"the answer is longer than {limit} tokens"
-        elif finish not in ("stop", "tool_calls") or not (calls or text.strip()):
-            fault, message = "malformed", f"{name} gave an empty answer"
-        if fault:
-            raise ProviderError(message, fault=fault, usage=usage)
-        if not calls:
-            return ModelReply(text=text, usage=usage)
-        more = {
+        stop = next((choice.finish_reason for choice in choices[::-1] if choice.finish_reason), "")
+        native = {
             "reasoning_content": "".join(part.reasoning_content or "" for part in parts),
             "reasoning_details": [item for part in parts for item in part.reasoning_details or ()],
         }
-        native = {name: {key: value for key, value in more.items() if value}}
-        return ModelReply(text=text, calls=calls, usage=usage, native=native)
+        reply = ModelReply(
+            text="".join(part.text for part in parts),
+            calls=joined(call for part in parts for call in part.tool_calls or ()),
+            usage=next(filter(None, (usage_of(chunk.usage) for chunk in reversed(chunks))), None),
+            native={self._account.name: {key: value for key, value in native.items() if value}},
+        )
+        return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
 
-    def _failure(self, status: int, body: object) -> ProviderError:
+    def _read(self, text: bytes, on_text: OnText) -> Chunk:
+        """Raises ProviderError for an error in it."""
+        chunk = msgspec.json.decode(text, type=Chunk)
+        for error in (chunk.error, *(choice.error for choice in chunk.choices or ())):
+            if error:
+                raise self._meaning(200, error, {})
+        for choice in (chunk.choices or ())[:1]:
+            if choice.part.text:
+                on_text(choice.part.text)
+        return chunk
+
+    def _failure(self, request: ModelRequest, without: Parts, error: Exception) -> ProviderError:
+        assert isinstance(error, APIStatusError)
+        status = error.status_code
+        failure = self._meaning(status, error.body, error.response.headers)
+        if failure.fault not in ("invalid", "overloaded") or status not in (400, 422, 500):
+            return failure
+        options = options_of(request, self._account.name, without)
+        words = str(error.body).replace("invalid_request_error", "")
+        if "response_format" in options and ABOUT_FORMAT.search(words):  # llama.cpp: with 500
+            failure.refuses = options["response_format"]["type"]
+        elif status != 500 and REFUSES.search(words):
+            names = ["stream_options", "prompt_cache_key", "store"]
+            names += [] if without.intersection(LIMITS) else LIMITS  # one of them is needed
+            failure.refuses = next((x for x in names if x in words and x in options), "")
+        return failure
+
+    def _meaning(self, status: int, body: object, headers: Mapping[str, str]) -> ProviderError:
         """What an error means; in a 200, its code may be the status."""
         error = body if isinstance(body, dict) else {}
         code, kind = str(error.get("code") or ""), str(error.get("type") or "")
@@ -262,28 +194,14 @@ class OpenAI:
             fault = "refused"
         elif fault == "no_model":
             hint = "check the name of the model, and base_url, which often ends in /v1"
-        message = f"{self._account.name} answered {status}: {http.quote(text, self._account)}"
-        return ProviderError(message, fault=fault, hint=hint)
+        return self._answered(status, text, fault, headers, hint=hint)
 
 
-def next_accepted(accepted: Accepted, status: int, words: str) -> Accepted | None:
-    """What to try after a refusal, if it is about a parameter. llama.cpp's status is 500."""
-    if status not in (400, 422, 500):
-        return None
-    if accepted.format and ABOUT_FORMAT.search(words):
-        return replace(accepted, format=FORMATS[FORMATS.index(accepted.format) + 1])
-    if status == 500 or not REFUSES.search(words):
-        return None
-    for name in ("stream_options", "prompt_cache_key", "store"):
-        if name in words and getattr(accepted, name):
-            return replace(accepted, **{name: False})
-    if accepted.limits[0] in words and accepted.limits[1:]:
-        return replace(accepted, limits=accepted.limits[1:])
-    return None
+connect = OpenAI
 
 
-def messages_of(request: ModelRequest, name: str, accepted: Accepted) -> list[Any]:
-    question = provider.question_of(request, with_schema=accepted.format != "json_schema")
+def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
+    question = provider.question_of(request, with_schema="json_schema" in without)
     content: Any = f"{request.prefix}\n\n{question}"
     if name == "openrouter" and request.model.startswith("anthropic/"):
         # OpenRouter hands on the mark for Anthropic's prompt cache.
@@ -291,7 +209,7 @@ def messages_of(request: ModelRequest, name: str, accepted: Accepted) -> list[An
         content = [prefix, {"type": "text", "text": question}]
     messages: list[Any] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        own = turn.native.get(name, {}) if isinstance(turn.native, dict) else {}
+        own = turn.own(name) or {}
         calls = [
             {
                 "id": call.id,
@@ -312,24 +230,25 @@ def messages_of(request: ModelRequest, name: str, accepted: Accepted) -> list[An
     return messages
 
 
-def options_of(request: ModelRequest, accepted: Accepted) -> dict[str, Any]:
-    options: dict[str, Any] = {accepted.limits[0]: request.max_output_tokens}
-    if accepted.stream_options:
-        options["stream_options"] = {"include_usage": True}
-    if accepted.store:
-        options["store"] = False
-    if accepted.prompt_cache_key:
-        options["prompt_cache_key"] = key_of(request.prefix)[:32]
-    if accepted.format == "json_schema":
-        named = {"name": "answer", "schema": strict(request.schema), "strict": True}
+def options_of(request: ModelRequest, name: str, without: Parts) -> dict[str, Any]:
+    schema = strict(request.schema)
+    limits = LIMITS[::-1] if name == "openai" else LIMITS
+    options: dict[str, Any] = {
+        next(limit for limit in limits if limit not in without): request.max_output_tokens,
+        "stream_options": {"include_usage": True},
+    }
+    if name == "openai":
+        options |= {"store": False, "prompt_cache_key": key_of(request.prefix)[:32]}
+    if "json_schema" not in without:
+        named = {"name": "answer", "schema": schema, "strict": True}
         options["response_format"] = {"type": "json_schema", "json_schema": named}
-    elif accepted.format:  # llama.cpp reads the schema here, others pass over it
-        options["response_format"] = {"type": "json_object", "schema": strict(request.schema)}
+    elif "json_object" not in without:  # llama.cpp reads the schema here, others pass over it
+        options["response_format"] = {"type": "json_object", "schema": schema}
     if request.tools:
         options["tools"] = [provider.function_of(tool) for tool in request.tools]
         if not request.may_call_tools:
             options["tool_choice"] = "none"
-    return options
+    return {option: value for option, value in options.items() if option not in without}
 
 
 def strict(schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -337,65 +256,51 @@ def strict(schema: Mapping[str, Any]) -> dict[str, Any]:
 
     A property that was optional may be null instead. Sizes, ranges and defaults are left out.
     """
-    definitions = schema.get("$defs", {})
-    root = definitions.get(schema.get("$ref", "").removeprefix("#/$defs/"), schema)
-    found = _strict(root)
-    if definitions:
-        found["$defs"] = {name: _strict(part) for name, part in definitions.items()}
-    return found
+    return provider.common_schema(schema, _strict)
 
 
-def _strict(schema: Mapping[str, Any]) -> dict[str, Any]:
-    if "$ref" in schema:
-        return {"$ref": schema["$ref"]}  # it stands alone
-    kept = ("title", "description", "type", "enum", "const")
-    found = {name: schema[name] for name in kept if name in schema}
-    if "enum" in schema and all(isinstance(choice, str) for choice in schema["enum"]):
-        found["type"] = "string"
-    if choices := schema.get("anyOf") or schema.get("oneOf"):
-        found["anyOf"] = [_strict(choice) for choice in choices]
-    if "items" in schema:
-        found["items"] = _strict(schema["items"])
-    if schema.get("type") == "object":
-        properties = {name: _strict(part) for name, part in schema.get("properties", {}).items()}
-        for name in properties.keys() - set(schema.get("required", ())):
-            null = {"type": "null"}
-            choices = properties[name].get("anyOf", [properties[name]])
-            properties[name] = {"anyOf": [*(choice for choice in choices if choice != null), null]}
-        found |= {
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
-    return found
+def _strict(part: dict[str, Any]) -> dict[str, Any]:
+    if "$ref" in part:
+        return {"$ref": part["$ref"]}  # it stands alone
+    if part.get("type") != "object":
+        return part
+    properties, null = part.get("properties", {}), {"type": "null"}
+    for name in properties.keys() - set(part.get("required", ())):
+        choices = properties[name].get("anyOf", [properties[name]])
+        properties[name] = {"anyOf": [*(choice for choice in choices if choice != null), null]}
+    return part | {
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
-def calls_of(parts: list[CallPart]) -> tuple[ToolCall, ...]:
+def joined(parts: Iterable[CallPart]) -> tuple[ToolCall, ...]:
     """Calls from their parts, of which the first has the name; some servers do not number them."""
-    calls: list[tuple[int | None, ToolCall]] = []
+    calls: list[ToolCall] = []
+    newest: dict[int | None, int] = {}  # by number, the place in `calls`
     for part in parts:
         given = part.function.arguments or ""
         text = given if isinstance(given, str) else msgspec.json.encode(given).decode()
-        place = next((i for i in reversed(range(len(calls))) if calls[i][0] == part.index), None)
+        place = newest.get(part.index)
         if place is None or part.function.name:
+            newest[part.index] = len(calls)
             made = f"call_{len(calls)}"
-            call = ToolCall(id=part.id or made, name=part.function.name or "", arguments=text)
-            calls.append((part.index, call))
+            calls.append(
+                ToolCall(id=part.id or made, name=part.function.name or "", arguments=text)
+            )
         else:
-            call = calls[place][1]
-            calls[place] = (part.index, replace(call, arguments=call.arguments + text))
-    return tuple(call for _, call in calls)
+            calls[place] = replace(calls[place], arguments=calls[place].arguments + text)
+    return tuple(calls)
 
 
 def usage_of(value: Any) -> Usage | None:
     """None if the server did not count, or not so that it can be believed."""
     try:
-        counts = msgspec.convert(value, Counts)
-    except msgspec.ValidationError:
+        details = value.get("prompt_tokens_details") or {}
+        counts = value["prompt_tokens"], value["completion_tokens"], details.get("cached_tokens")
+        read, written, cached = msgspec.convert(counts, tuple[Count, Count, Count | None])
+    except (AttributeError, KeyError, msgspec.ValidationError):
         return None
-    cached = counts.prompt_tokens_details.cached_tokens if counts.prompt_tokens_details else 0
-    return Usage(
-        input_tokens=counts.prompt_tokens,
-        cached_input_tokens=min(cached or 0, counts.prompt_tokens),
-        output_tokens=counts.completion_tokens,
-    )
+    cached = min(cached or 0, read)
+    return Usage(input_tokens=read, cached_input_tokens=cached, output_tokens=written)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
@@ -10,29 +9,13 @@ import msgspec
 from msgspec import Struct
 
 from reviewbot.concurrency import run_all
-from reviewbot.config.settings import ToolSettings
 from reviewbot.errors import GitError
-from reviewbot.git.change import Change
-from reviewbot.git.repository import Repository
-from reviewbot.journal import Journal
 from reviewbot.llm.provider import Tool, ToolCall, ToolTurn
 from reviewbot.llm.tools import execute_command, list_directory, query_database, read_file, search
-from reviewbot.llm.tools.read_file import shown
-from reviewbot.sandbox.executor import Executor
+from reviewbot.llm.tools.context import Context, shown
 
 MAX_CALLS = 16  # in one answer
 MAX_CHARACTERS = 48_000  # of all results of one question, about 12,000 tokens
-
-
-class Context(Struct, frozen=True, kw_only=True):
-    """What tools work with. `database_lock` lets one question at a time go to the database."""
-
-    change: Change
-    repository: Repository
-    settings: ToolSettings
-    executor: Executor
-    journal: Journal
-    database_lock: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
 
 
 class Row(Struct, frozen=True):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from reviewbot.llm.tools.read_file import shown
+from reviewbot.llm.tools.context import Context, shown
 from reviewbot.sandbox.job import COMMAND_NOT_FOUND, Job
-
-if TYPE_CHECKING:
-    from reviewbot.llm.tools import Context
 
 SECONDS = 60
 MAX_CHARACTERS = 6_000

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from msgspec import Struct
 
-from reviewbot.llm.tools.read_file import AtSide, Path, clean, entries_at, shown
-
-if TYPE_CHECKING:
-    from reviewbot.llm.tools import Context
+from reviewbot.llm.tools.context import AtSide, Context, Path, clean, entries_at, shown
 
 MAX_NAMES = 300
 KINDS = {"120000": " (symbolic link)", "160000": " (submodule)"}

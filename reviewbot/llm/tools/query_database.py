@@ -8,7 +8,7 @@ import json
 import sqlite3
 import time
 from contextlib import closing
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 from urllib.parse import quote
 
 import msgspec
@@ -16,10 +16,7 @@ from msgspec import Meta, Struct
 
 from reviewbot.errors import ConfigError
 from reviewbot.journal import key_of
-from reviewbot.llm.tools.read_file import shown
-
-if TYPE_CHECKING:
-    from reviewbot.llm.tools import Context
+from reviewbot.llm.tools.context import Context, shown
 
 SQLITE = "sqlite:///"
 SECONDS = 10

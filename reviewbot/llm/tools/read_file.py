@@ -1,29 +1,27 @@
-"""Read lines of a file, and what the tools for files have in common."""
+"""Read lines of a file."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from reviewbot.git.change import Side
-from reviewbot.git.tree import Entry
-from reviewbot.text.hidden import visible
-from reviewbot.text.secrets import redact
-
-if TYPE_CHECKING:
-    from reviewbot.llm.tools import Context
+from reviewbot.llm.tools.context import (
+    MAX_LINE,
+    AtSide,
+    Context,
+    Path,
+    clean,
+    entries_at,
+    lines_of,
+    shown,
+)
 
 MAX_LINES = 400
 MAX_CHARACTERS = 20_000
-MAX_LINE = 500
 LINES = 200
 # Where git looks for a NUL to tell whether a file is binary.
 BINARY_BYTES = 8_000
-
-Path = Annotated[str, Meta(description="from the top of the repository")]
-AtSide = Annotated[Side, Meta(description="head is after the change, base before it")]
 
 
 class Arguments(Struct, frozen=True, kw_only=True):
@@ -51,14 +49,11 @@ async def run(arguments: Arguments, context: Context) -> str:
         return f"{where} is larger than 1 MB, and cannot be read"
     if b"\0" in content[:BINARY_BYTES]:
         return f"{where} is a binary file of {len(content)} bytes"
-    return _numbered(where, lines_of(content), arguments.start, arguments.end)
-
-
-def _numbered(where: str, lines: Sequence[str], start: int, end: int) -> str:
+    lines = lines_of(content)
     if not lines:
         return f"{where} is empty"
-    start = max(start, 1)
-    end = min(end if end > 0 else start + LINES - 1, len(lines))
+    start = max(arguments.start, 1)
+    end = min(arguments.end if arguments.end > 0 else start + LINES - 1, len(lines))
     if end < start:
         return f"{where} has {len(lines)} lines; there are none from {start} to {end}"
     rows: list[str] = []
@@ -75,32 +70,3 @@ def _numbered(where: str, lines: Sequence[str], start: int, end: int) -> str:
     more = f"\nLines {last + 1} to {end} are not shown; ask with start {last + 1}."
     heading = f"{where}, lines {start} to {last} of {len(lines)}:\n"
     return heading + "\n".join(rows) + (more if last < end else "")
-
-
-async def entries_at(context: Context, side: Side, path: str) -> list[Entry]:
-    """The file, link or submodule of that path, or all below the folder of that path.
-
-    A path may be written as it is shown, with hidden characters made visible. It is only compared
-    with those of the tree, so none leads out of it.
-    """
-    entries = await context.repository.list_entries(context.change.tree(side))
-    if not path:
-        return entries
-    found = [e for e in entries if f"{e.path}/".startswith(f"{path}/")]
-    return found or [e for e in entries if f"{shown(e.path)}/".startswith(f"{path}/")]
-
-
-def clean(path: str) -> str:
-    """A path without slashes around it and single dots in it."""
-    return "/".join(part for part in path.split("/") if part not in ("", "."))
-
-
-def lines_of(content: bytes) -> list[str]:
-    """The lines of a file as they are shown. A secret may have several, so none is shown alone."""
-    text = shown(content.decode(errors="replace"))
-    return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
-
-
-def shown(text: str) -> str:
-    """Text without secrets and hidden characters."""
-    return visible(redact(text)[0])

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from msgspec import Meta, Struct
 
-from reviewbot.llm.tools.read_file import (
+from reviewbot.llm.tools.context import (
     MAX_LINE,
     AtSide,
+    Context,
     Path,
     clean,
     entries_at,
     lines_of,
     shown,
 )
-
-if TYPE_CHECKING:
-    from reviewbot.llm.tools import Context
 
 MAX_HITS = 50
 MAX_FILES = 50
