@@ -419,7 +419,8 @@ def test_a_large_change_is_shared_out_and_an_edit_changes_one_brief(project: Pro
     files |= {"src/large.py": module("large", 1_000), "src/flat.txt": f"{'x' * 99}\n" * 900}
     project.commit("Start", {"README.md": "x\n"})
     project.commit("Add a lot", files)
-    first = briefs_of(project)
+    start = project.git("rev-parse", "HEAD~1")
+    first = briefs_of(project, f"{start}..HEAD")
     before = {brief.name: shared_prefix(brief) for brief in first}
     assert len(before) == len(first) >= 6
     assert {"src/flat.txt 2", "src/large.py", "src/large.py 2"} <= set(before)
@@ -431,12 +432,14 @@ def test_a_large_change_is_shared_out_and_an_edit_changes_one_brief(project: Pro
     for path in ("src/m03.py", "src/m20.py"):
         more = "# One.\n    # Two.\n    # Three.\n    # Four.\n    return x"
         (project.folder / path).write_text(files[path].replace("return x", more, 1))
-        project.git("commit", "--quiet", "--all", "--amend", "--no-edit")
-        (project.folder / path).write_text(files[path])
-        second = {brief.name: shared_prefix(brief) for brief in briefs_of(project)}
+        project.git("commit", "--quiet", "--all", f"--message=Explain {path}")
+        pushed = briefs_of(project, f"{start}..HEAD")
+        second = {brief.name: shared_prefix(brief) for brief in pushed}
         assert list(second) == list(before)
         (name,) = [name for name in before if before[name] != second[name]]
         assert f'## "{path}"' in second[name]
+        assert f"Explain {path}" in second[name]
+        before = second
 
 
 def test_lines_that_move_in_one_portion_change_no_calls_in_another(project: Project) -> None:

@@ -14,7 +14,7 @@ from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief, Passage, brief_about
 from reviewbot.context.callers import find_callers
 from reviewbot.context.passages import Excerpt, Run, clipped, excerpt_of, shown
-from reviewbot.git.change import Change, ChangedFile, Line
+from reviewbot.git.change import Change, ChangedFile, Line, describe
 from reviewbot.git.repository import Repository
 from reviewbot.severity import RANK
 
@@ -23,7 +23,7 @@ RESERVED = 24_000  # of these, for calls, results of linters, and the frame of t
 # A portion that is filled so far ends where the content says so, at one of BORDERS places.
 FILLED, BORDERS = 0.6, 4
 MAX_RESULTS = 40
-MAX_INSTRUCTIONS, MAX_ALL_INSTRUCTIONS, MAX_DESCRIPTION = 6_000, 18_000, 12_000
+MAX_INSTRUCTIONS, MAX_ALL_INSTRUCTIONS, MAX_DESCRIPTION = 6_000, 18_000, 6_000
 ROW, HEADING = 5, 80  # characters of a row beside its text, of a passage beside path and heading
 
 
@@ -46,18 +46,21 @@ async def write_briefs(
         most = min(MAX_INSTRUCTIONS, MAX_ALL_INSTRUCTIONS // len(instructions))
         texts = {path: files.get(path, b"").decode("utf-8", "replace") for path in instructions}
         asked = {path: clipped(shown(text.strip()), most) for path, text in texts.items() if text}
-    title = clipped(shown(change.title))
-    description = clipped(shown(change.description), MAX_DESCRIPTION)
-    size = sum(map(len, (title, description, *asked, *asked.values())))
+    size = MAX_DESCRIPTION + sum(map(len, (*asked, *asked.values())))
     in_order = sorted(change.files, key=lambda file: file.path)
     excerpts = [excerpt_of(file, project) for file in in_order]
     portions = list(_share_out(excerpts, MAX_BRIEF - RESERVED - size)) or [[]]
-    stated = _secrets(title, change.title) + _secrets(description, change.description)
     briefs: list[Brief] = []
     for portion in portions:
         path = portion[0].file.path if len(portions) > 1 else ""
         taken = {brief.name for brief in briefs}
         names = chain([path], (f"{path} {number}" for number in count(2)))
+        said = change.title, change.description
+        if len(portions) > 1 and change.messages:
+            # A commit that is pushed later says nothing to those who read other files.
+            paths = {path for part in portion for path in (part.file.path, part.file.old_path)}
+            said = describe([message.text for message in change.messages if message.paths & paths])
+        title, description = clipped(shown(said[0])), clipped(shown(said[1]), MAX_DESCRIPTION)
         brief = Brief(
             name=next(name for name in names if name not in taken),
             title=title,
@@ -70,7 +73,8 @@ async def write_briefs(
                 make_passage(part.file, run) for part in portion for run in part.background
             ),
             omissions={part.file.path: part.omission for part in portion if part.omission},
-            secrets=(0 if briefs else stated)
+            secrets=_secrets(title, said[0])
+            + _secrets(description, said[1])
             + sum(
                 _secrets(text, line.text)
                 for part in portion
