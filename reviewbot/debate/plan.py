@@ -100,12 +100,7 @@ def make_plan(
 def risks_of(change: Change, project: Project) -> Iterator[str]:
     """Why one panelist is not enough, a few words each."""
     sources = [file for file in change.files if classify(file.path) == "source"]
-    lines = sum(
-        line.base is None or line.head is None
-        for file in sources
-        for hunk in file.hunks
-        for line in hunk.lines
-    )
+    lines = sum(line.is_changed for file in sources for hunk in file.hunks for line in hunk.lines)
     if lines > SMALL_LINES:
         yield f"size: {lines} changed lines of source"
     for name, words in RISKS.items():
@@ -125,12 +120,7 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
 
 
 def _mentions(file: ChangedFile, words: re.Pattern[str]) -> bool:
-    changed = (
-        line.text
-        for hunk in file.hunks
-        for line in hunk.lines
-        if line.base is None or line.head is None
-    )
+    changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
     return bool(words.search(file.path)) or any(map(words.search, changed))
 
 
