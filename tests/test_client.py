@@ -193,17 +193,17 @@ def test_a_model_without_a_price_is_refused() -> None:
     assert not server.received
 
 
-@pytest.mark.parametrize("told", [(0, 0), (10**12, 10**12), (-5, 3), (100, 10)])
-def test_no_count_of_a_server_exceeds_the_cap(told: tuple[int, int]) -> None:
+@pytest.mark.parametrize("counted", [(0, 0), (10**12, 10**12), (-5, 3), (100, 10)])
+def test_no_count_of_a_server_exceeds_the_cap(counted: tuple[int, int]) -> None:
     cap = 3.5 * PRICE.worst(REQUEST) / DOLLAR
-    read, written = told
+    read, written = counted
 
     def script(_: Received) -> Sent:
         return fake_openai.answer(ANSWER, input_tokens=read, output_tokens=written)
 
     outcomes, server, client = ask(script, times=9, cap=cap)
     assert client.totals.cost_usd <= cap
-    if told == (100, 10):
+    if counted == (100, 10):
         assert len(server.received) == 9
     else:  # a count that cannot be is charged at the worst price
         assert len(server.received) == 3
@@ -306,5 +306,5 @@ def test_cached_tokens_and_long_prompts_have_prices_of_their_own() -> None:
 def test_pauses_grow_and_a_vendor_that_names_one_is_believed() -> None:
     busy = ProviderError("busy", fault="overloaded")
     assert [pause_before_next(busy, n, 1.0) for n in (1, 2, 3)] == [0.5, 1.0, None]
-    told = ProviderError("busy", fault="rate_limited", retry_after=7)
-    assert pause_before_next(told, 1, 0.0) == 7
+    named = ProviderError("busy", fault="rate_limited", retry_after=7)
+    assert pause_before_next(named, 1, 0.0) == 7

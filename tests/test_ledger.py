@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from reviewbot.concurrency import run_all
 from reviewbot.journal import Journal
-from reviewbot.llm.ledger import Claim, JournalLedger, Ledger, Recorded
+from reviewbot.llm.ledger import JournalLedger, Lease, Ledger, Recorded
 from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, ToolCall, Usage
 from reviewbot.llm.session import SqlLedger
 from reviewbot.store.calls import Calls
@@ -41,7 +41,7 @@ PROCESS = """
 import asyncio, sys
 from pathlib import Path
 import msgspec
-from reviewbot.llm.ledger import Claim
+from reviewbot.llm.ledger import Lease
 from reviewbot.llm.provider import ModelReply, ModelRequest
 from reviewbot.llm.session import SqlLedger
 from reviewbot.store.calls import Calls
@@ -54,7 +54,7 @@ async def main(url, folder, subject, request):
     ledger = SqlLedger(Calls(store, session))
     found = await ledger.claim(msgspec.json.decode(request, type=ModelRequest), 500)
     print(type(found).__name__, flush=True)
-    if isinstance(found, Claim):
+    if isinstance(found, Lease):
         sys.stdin.readline()
         await ledger.settle(found, ModelReply(text="of a process", usage=None), 20, 1.5)
     store.close()
@@ -83,9 +83,9 @@ def read_line(process: subprocess.Popen[str]) -> str:
     return process.stdout.readline().strip()
 
 
-async def claimed(ledger: Ledger, request: ModelRequest = REQUEST, worst: int = 100) -> Claim:
+async def claimed(ledger: Ledger, request: ModelRequest = REQUEST, worst: int = 100) -> Lease:
     found = await ledger.claim(request, worst)
-    assert isinstance(found, Claim)
+    assert isinstance(found, Lease)
     return found
 
 
@@ -177,7 +177,7 @@ def test_tasks_that_ask_the_same_make_one_call(store: Store) -> None:
 
     async def ask_once(ledger: SqlLedger) -> None:
         found = await ledger.claim(REQUEST, 100)
-        if isinstance(found, Claim):
+        if isinstance(found, Lease):
             calls.append(found)
             await asyncio.sleep(0.05)
             await ledger.settle(found, REPLY, 20, 1)
@@ -320,7 +320,7 @@ def test_two_processes_that_start_at_once_make_one_call(url: str, tmp_path: Path
             assert process.stdin
             process.stdin.write("\n")
             process.stdin.flush()
-        assert sorted(map(read_line, (one, other))) == ["Claim", "Recorded"]
+        assert sorted(map(read_line, (one, other))) == ["Lease", "Recorded"]
 
 
 def test_the_call_of_a_killed_process_is_made_again_and_its_worst_price_is_lost(
@@ -332,7 +332,7 @@ def test_the_call_of_a_killed_process_is_made_again_and_its_worst_price_is_lost(
         bystander = new_ledger(store)
         dead = start_process(url, tmp_path)
         with dead:
-            assert await asyncio.to_thread(read_line, dead) == "Claim"
+            assert await asyncio.to_thread(read_line, dead) == "Lease"
             waiting = asyncio.create_task(claimed(bystander, worst=60))
             await asyncio.sleep(0.2)
             assert not waiting.done()

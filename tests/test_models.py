@@ -13,6 +13,7 @@ from conftest import Project
 from reviewbot.cli.commands import reviewbot
 from reviewbot.config.settings import Effort, PanelistSettings, ProviderSettings, Settings
 from reviewbot.debate.choose import choose_members
+from reviewbot.errors import ConfigError
 from tests import fake_openai
 from tests.vendor_server import Received, Sent, VendorServer
 
@@ -87,15 +88,35 @@ def test_several_keys_are_several_vendors_and_the_moderator_is_none_of_the_panel
 
 
 def test_a_model_that_is_named_wins_and_one_without_a_key_is_left_out_with_a_reason() -> None:
-    settings = Settings(panel={"critic": PanelistSettings(model="openai:a", lens="Licences")})
-    named = {"critic": "anthropic:b", "moderator": "gemini:c"}
-    found, moderator, notes = choose_members(settings, {"ANTHROPIC_API_KEY": "k"}, named)
+    settings = Settings(
+        panel={"critic": PanelistSettings(model="openai:a", lens="Licences")},
+        moderator=PanelistSettings(model="gemini:c"),
+    )
+    keys = {"ANTHROPIC_API_KEY": "k"}
+    found, moderator, notes = choose_members(settings, keys, {"critic": "anthropic:b"})
     assert [(member.model, member.lens) for member in found] == [("b", "Licences")]
     assert moderator is None
     assert notes == ["moderator is not asked: GEMINI_API_KEY is not set."]
     assert members(Settings(), ANTHROPIC_API_KEY="k", DEFAULT_MODEL="ollama:x")[0] == (
         "critic=ollama:x"
     )
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("openai:a", "openai:a cannot be asked: OPENAI_API_KEY is not set"),
+        ("nobody:a", "no provider is called nobody"),
+    ],
+)
+def test_a_named_model_that_cannot_be_asked_is_an_error(model: str, message: str) -> None:
+    with pytest.raises(ConfigError, match=message):
+        members(Settings(), {"critic": model})
+
+
+def test_a_model_without_its_provider_is_an_error() -> None:
+    with pytest.raises(ConfigError, match="gpt-5 names no provider and model"):
+        members(Settings(), OPENAI_API_KEY="k", DEFAULT_MODEL="gpt-5")
 
 
 def test_a_key_may_stand_in_a_variable_of_another_name() -> None:
@@ -110,6 +131,7 @@ def test_models_lists_the_panel_with_prices_and_what_is_missing(
 ) -> None:
     assert "only executed checks decide" in run("models").stdout
     assert "OPENAI_API_KEY is not set" in run("models", "list").stdout
+    assert "ollama     is asked where a panelist names it" in run("models", "list").stdout
     monkeypatch.setenv("ANTHROPIC_API_KEY", "canary-key")
     shown = run("models", "list").stdout
     assert "anthropic:claude-sonnet-5-5  $2 in, $10 out a million tokens" in shown

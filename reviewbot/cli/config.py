@@ -11,7 +11,8 @@ from reviewbot.cli.host import find_root, open_repository, read_layers, run
 from reviewbot.cli.terminal import FILE, common, deliver, say
 from reviewbot.config.load import Loaded, describe, load_settings, read_layer
 from reviewbot.config.settings import ProviderSettings, Settings
-from reviewbot.errors import ConfigError, GitError, UsageError
+from reviewbot.debate.choose import make_panelist
+from reviewbot.errors import GitError, UsageError
 from reviewbot.git.target import Target
 from reviewbot.llm.providers import find_vendor
 from reviewbot.services import CONFIG_FILES, repository_layers
@@ -60,10 +61,9 @@ def check(file: Path | None) -> None:
 def check_providers(settings: Settings) -> None:
     """Raises ConfigError for a model of a provider that nobody knows."""
     for member in (*settings.panel.values(), *filter(None, [settings.moderator])):
+        make_panelist("", member)
         for model in filter(None, (member.model, member.fallback)):
-            name, _, rest = model.partition(":")
-            if not rest:
-                raise ConfigError(f"{model} names no model", hint="write provider:model")
+            name = model.partition(":")[0]
             find_vendor(name, settings.providers.get(name, ProviderSettings()).base_url)
 
 

@@ -16,7 +16,7 @@ from reviewbot.debate.panel import Panelist
 from reviewbot.errors import ModelError, ReviewbotError
 from reviewbot.journal import Journal
 from reviewbot.llm.client import ModelClient
-from reviewbot.llm.connect import connections_to, prices_of, why_not_asked
+from reviewbot.llm.connect import connections_to, prices_of, wanted_vendors, why_not_asked
 from reviewbot.llm.ledger import JournalLedger, Ledger
 from reviewbot.llm.pace import save_pace
 from reviewbot.llm.prices import Budget, Price, dollars
@@ -51,9 +51,11 @@ def list_() -> None:
         price = prices.find(member.provider, member.model, is_local=is_local)
         lines.append(f"  {member.name:10} {member.provider}:{member.model}  {_price(price)}")
     lines += ["", "Providers"]
+    wanted = {*wanted_vendors(settings.providers, variables)} | {m.provider for m in asked}
     for name in dict.fromkeys((*all_vendors(), *settings.providers)):
+        state = "can be asked" if name in wanted else "is asked where a panelist names it"
         reason = why_not_asked(name, settings.providers, variables)
-        lines.append(f"  {name:10} {reason or 'can be asked'}")
+        lines.append(f"  {name:10} {reason or state}")
     deliver("\n".join(map(plain, lines)))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from reviewbot.config.settings import PanelistSettings, Settings
 from reviewbot.debate.panel import LENSES, MODERATOR, Panelist
+from reviewbot.errors import ConfigError
 from reviewbot.llm.connect import wanted_vendors, why_not_asked
 from reviewbot.llm.providers import find_vendor
 
@@ -13,7 +14,10 @@ from reviewbot.llm.providers import find_vendor
 def choose_members(
     settings: Settings, variables: Mapping[str, str], named: Mapping[str, str]
 ) -> tuple[list[Panelist], Panelist | None, list[str]]:
-    """The panelists and the moderator who can be asked, and why others cannot, a sentence each."""
+    """The panelists and the moderator who can be asked, and why others cannot, a sentence each.
+
+    Raises ConfigError, also for one of the roles in `named` that cannot be asked.
+    """
     notes, defaults = [], []
     for name in wanted_vendors(settings.providers, variables):
         if reason := why_not_asked(name, settings.providers, variables):
@@ -26,6 +30,9 @@ def choose_members(
     asked = []
     for member in (*members, *([moderator] if moderator else [])):
         if reason := why_not_asked(member.provider, settings.providers, variables):
+            if member.name in named:
+                message = f"{member.provider}:{member.model} cannot be asked: {reason}"
+                raise ConfigError(message, hint="reviewbot models lists what can")
             notes.append(f"{member.name} is not asked: {reason}.")
         else:
             asked.append(member)
@@ -71,6 +78,10 @@ def choose_panel(
 
 
 def make_panelist(name: str, settings: PanelistSettings) -> Panelist:
+    """Raises ConfigError for a model without its provider."""
+    for text in filter(None, (settings.model, settings.fallback)):
+        if not all(text.partition(":")):
+            raise ConfigError(f"{text} names no provider and model", hint="write provider:model")
     provider, _, model = settings.model.partition(":")
     lens = settings.lens or LENSES.get(name, name)
     return Panelist(name, lens, provider, model, settings.fallback)

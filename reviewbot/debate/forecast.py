@@ -39,7 +39,8 @@ def forecast(
     parts = ["a test for serious claims without one", "intent of proven differences"]
     if plan.rounds:
         serious = " of serious claims" if plan.only_serious else ""
-        parts.append(f"up to {plan.rounds} rounds of cross-examination{serious}")
+        rounds = "a round" if plan.rounds == 1 else f"up to {plan.rounds} rounds"
+        parts.append(f"{rounds} of cross-examination{serious}")
     if plan.has_moderator:
         parts.append("a moderator for what stays contested")
     yield f"Then, where claims need it: {', '.join(parts)}."

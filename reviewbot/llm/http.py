@@ -6,6 +6,7 @@ import asyncio
 import ipaddress
 import math
 import ssl
+from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from email.utils import parsedate_to_datetime
@@ -67,7 +68,7 @@ Parts = frozenset[str]  # of a request, which some models do not take
 Errors = tuple[type[Exception], ...]
 
 
-class HttpProvider:
+class HttpProvider(ABC):
     """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take."""
 
     # Exceptions for an error status, of the transport, and for an answer that cannot be read.
@@ -108,13 +109,13 @@ class HttpProvider:
     async def close(self) -> None:
         await self._http.aclose()
 
+    @abstractmethod
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         """One attempt. Raises any of the errors above."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _failure(self, request: ModelRequest, without: Parts, error: Exception) -> ProviderError:
         """What one of `status_errors` means."""
-        raise NotImplementedError
 
     def _checked(
         self, request: ModelRequest, reply: ModelReply, stop: str, fault: Fault | None = None

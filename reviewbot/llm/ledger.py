@@ -22,7 +22,7 @@ class Recorded(Struct, frozen=True, kw_only=True):
     cost: int = 0
 
 
-class Claim(Struct, frozen=True, kw_only=True):
+class Lease(Struct, frozen=True, kw_only=True):
     """The right to make a call. `lost` is what earlier calls without an outcome may have cost."""
 
     key: str
@@ -34,19 +34,19 @@ class Claim(Struct, frozen=True, kw_only=True):
 class Ledger(Protocol):
     """Money is in nano-dollars. Methods raise ReviewbotError if nothing can be recorded."""
 
-    async def claim(self, request: ModelRequest, worst: int) -> Recorded | Claim:
-        """Find the outcome of a call, wait for who is making it, or claim it.
+    async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:
+        """Find the outcome of a call, wait for who is making it, or take a lease on it.
 
-        A claim has to be settled or to fail, also where the task is cancelled.
+        A lease has to be settled or to fail, also where the task is cancelled.
         """
         ...
 
-    async def settle(self, claim: Claim, reply: ModelReply, cost: int, seconds: float) -> None:
+    async def settle(self, lease: Lease, reply: ModelReply, cost: int, seconds: float) -> None:
         """Record a reply. It is durable when this returns."""
         ...
 
-    async def fail(self, claim: Claim, error: ProviderError, cost: int, *, keep: bool) -> None:
-        """Give up a claim. A failure that is kept is the outcome for whoever asks later."""
+    async def fail(self, lease: Lease, error: ProviderError, cost: int, *, keep: bool) -> None:
+        """Give up a lease. A failure that is kept is the outcome for whoever asks later."""
         ...
 
     async def add_tool_call(self, label: str, name: str, arguments: str, result: str) -> None:
@@ -60,15 +60,15 @@ class JournalLedger:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
-    async def claim(self, request: ModelRequest, worst: int) -> Recorded | Claim:  # noqa: ARG002
+    async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:  # noqa: ARG002
         key = key_of("call", request)
         reply = self._journal.get(key, ModelReply)
-        return Recorded(reply=reply) if reply else Claim(key=key, request=request)
+        return Recorded(reply=reply) if reply else Lease(key=key, request=request)
 
-    async def settle(self, claim: Claim, reply: ModelReply, cost: int, seconds: float) -> None:  # noqa: ARG002
-        self._journal.put(claim.key, reply)
+    async def settle(self, lease: Lease, reply: ModelReply, cost: int, seconds: float) -> None:  # noqa: ARG002
+        self._journal.put(lease.key, reply)
 
-    async def fail(self, claim: Claim, error: ProviderError, cost: int, *, keep: bool) -> None:
+    async def fail(self, lease: Lease, error: ProviderError, cost: int, *, keep: bool) -> None:
         pass
 
     async def add_tool_call(self, label: str, name: str, arguments: str, result: str) -> None:

@@ -31,7 +31,7 @@ def load_pace(journal: Journal, provider: str, model: str) -> Pace | None:
 
 
 def save_pace(journal: Journal, provider: str, model: str, usage: Usage) -> Pace | None:
-    """Record what a call tells: the worse of this call and of the moving average counts.
+    """Record the pace of a call: the worse of it and of the moving average counts.
 
     None if the server did not measure.
     """

@@ -178,8 +178,8 @@ class Budget:
 
 def size_of(request: ModelRequest) -> int:
     """Bytes of all that a model reads."""
-    told = msgspec.json.encode((request.schema, request.tools, request.turns))
-    return len(request.prefix.encode()) + len(request.question.encode()) + len(told)
+    encoded = msgspec.json.encode((request.schema, request.tools, request.turns))
+    return len(request.prefix.encode()) + len(request.question.encode()) + len(encoded)
 
 
 def dollars(nano: int) -> str:

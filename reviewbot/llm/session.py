@@ -14,7 +14,7 @@ from typing import Any, TypeVar, cast
 import msgspec
 
 from reviewbot.errors import ReviewbotError
-from reviewbot.llm.ledger import Claim, Recorded
+from reviewbot.llm.ledger import Lease, Recorded
 from reviewbot.llm.provider import Fault, ModelReply, ModelRequest, ProviderError
 from reviewbot.store.calls import Calls, Found
 from reviewbot.store.database import open_store
@@ -56,7 +56,7 @@ class SqlLedger:
         store, session = self._calls.store, self._calls.session
         await _run(lambda: end_session(store, session, "done", utc_now(), review, findings))
 
-    async def claim(self, request: ModelRequest, worst: int) -> Recorded | Claim:
+    async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:
         key = _hash(_as_json(request))
         call = (key, request.label, request.provider, request.model, worst)
         looks: list[Found] = []
@@ -71,21 +71,21 @@ class SqlLedger:
             raise
         found = looks[-1]
         if found.state == "mine":
-            return Claim(key=key, request=request, generation=found.generation, lost=found.lost)
+            return Lease(key=key, request=request, generation=found.generation, lost=found.lost)
         cost = found.cost + found.lost
         if found.state == "failed":
             return Recorded(fault=cast(Fault, found.fault), message=found.message, cost=cost)
         return Recorded(reply=msgspec.convert(json.loads(found.reply), ModelReply), cost=cost)
 
-    async def settle(self, claim: Claim, reply: ModelReply, cost: int, seconds: float) -> None:
-        await self._end(claim, seconds, state="done", reply=_as_json(reply), cost=cost)
+    async def settle(self, lease: Lease, reply: ModelReply, cost: int, seconds: float) -> None:
+        await self._end(lease, seconds, state="done", reply=_as_json(reply), cost=cost)
 
-    async def fail(self, claim: Claim, error: ProviderError, cost: int, *, keep: bool) -> None:
+    async def fail(self, lease: Lease, error: ProviderError, cost: int, *, keep: bool) -> None:
         if keep:
             failure = {"state": "failed", "fault": error.fault, "message": str(error)}
-            await self._end(claim, 0, cost=cost, **failure)
+            await self._end(lease, 0, cost=cost, **failure)
         else:
-            await _run(lambda: self._calls.release(claim.key, claim.generation, cost))
+            await _run(lambda: self._calls.release(lease.key, lease.generation, cost))
 
     async def add_tool_call(self, label: str, name: str, arguments: str, result: str) -> None:
         # A tool returns the same for the same arguments and the same git tree.
@@ -93,9 +93,9 @@ class SqlLedger:
         key = _hash(_as_json(("tool", name, arguments, tree)))
         await _run(lambda: self._calls.add_tool_call(label, key, name, arguments, result))
 
-    async def _end(self, claim: Claim, seconds: float, **outcome: Any) -> None:
-        outcome |= {"request": _as_json(claim.request), "ended_at": utc_now()}
-        call = (claim.key, claim.generation, claim.request.label, seconds)
+    async def _end(self, lease: Lease, seconds: float, **outcome: Any) -> None:
+        outcome |= {"request": _as_json(lease.request), "ended_at": utc_now()}
+        call = (lease.key, lease.generation, lease.request.label, seconds)
         await _run(lambda: self._calls.settle(*call, outcome))
 
 
