@@ -19,10 +19,10 @@ from reviewbot.llm.client import Connection, ModelClient
 from reviewbot.llm.ledger import JournalLedger, Ledger
 from reviewbot.llm.limits import POLICIES, pause_before_next
 from reviewbot.llm.prices import DOLLAR, Budget, Price, Prices
-from reviewbot.llm.provider import Account, ModelRequest, ProviderError, Usage
+from reviewbot.llm.provider import Account, ModelRequest, ProviderError, Tool, Usage
 from reviewbot.llm.providers import connect, find_vendor
 from tests import fake_openai
-from tests.vendor_server import Received, Sent, VendorServer
+from tests.vendor_server import Received, Sent, VendorServer, json_answer
 
 PRICE = Price(input=2, output=10)
 REQUEST = ModelRequest(
@@ -308,3 +308,38 @@ def test_pauses_grow_and_a_vendor_that_names_one_is_believed() -> None:
     assert [pause_before_next(busy, n, 1.0) for n in (1, 2, 3)] == [0.5, 1.0, None]
     named = ProviderError("busy", fault="rate_limited", retry_after=7)
     assert pause_before_next(named, 1, 0.0) == 7
+
+
+REFUSAL = (
+    "does not support tools unsupported invalid not allowed json_schema json_object"
+    " response_format max_tokens max_completion_tokens stream_options store prompt_cache_key"
+    " response_schema cachePoint toolConfig toolChoice outputConfig system effort"
+)
+AWS = {"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
+
+
+@pytest.mark.parametrize("name", ["anthropic", "openai", "gemini", "bedrock", "ollama"])
+@pytest.mark.parametrize("status", [400, 500])
+def test_a_vendor_that_refuses_whatever_is_asked_is_left_after_a_few_requests(
+    name: str, status: int
+) -> None:
+    error = REFUSAL if name == "ollama" else {"message": REFUSAL, "status": "INVALID_ARGUMENT"}
+    kind = {"content-type": "application/json", "x-amzn-errortype": "ValidationException"}
+    refusal = json_answer({"error": error, "message": REFUSAL}, status, headers=kind)
+    tool = Tool(name="t", description="d", parameters={"type": "object", "properties": {}})
+
+    async def run() -> None:
+        account = Account(name=name, base_url=server.url, key="k", variables=AWS, seconds=5)
+        provider = connect(name, find_vendor(name), account)
+        try:
+            with pytest.raises(ProviderError):
+                async with asyncio.timeout(10):
+                    request = replace(REQUEST, model="anthropic.claude", tools=(tool,))
+                    await provider.complete(request)
+        finally:
+            await provider.close()
+
+    server = VendorServer(lambda _: refusal)
+    with server.running():
+        asyncio.run(run())
+    assert 1 <= len(server.received) <= 8

@@ -32,7 +32,7 @@ def choose_members(
         if reason := why_not_asked(member.provider, settings.providers, variables):
             if member.name in named:
                 message = f"{member.provider}:{member.model} cannot be asked: {reason}"
-                raise ConfigError(message, hint="reviewbot models lists what can")
+                raise ConfigError(message, hint="reviewbot models lists who can be asked")
             notes.append(f"{member.name} is not asked: {reason}.")
         else:
             asked.append(member)

@@ -113,9 +113,9 @@ class HttpProvider(ABC):
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         """One attempt. Raises any of the errors above."""
 
-    @abstractmethod
-    def _failure(self, request: ModelRequest, without: Parts, error: Exception) -> ProviderError:
-        """What one of `status_errors` means."""
+    def _failure(self, _: ModelRequest, __: Parts, error: Exception) -> ProviderError:
+        """What one of `status_errors` means. Vendors that have some say so."""
+        raise error
 
     def _checked(
         self, request: ModelRequest, reply: ModelReply, stop: str, fault: Fault | None = None
