@@ -331,11 +331,10 @@ def test_a_vendor_that_refuses_whatever_is_asked_is_left_after_a_few_requests(
     async def run() -> None:
         account = Account(name=name, base_url=server.url, key="k", variables=AWS, seconds=5)
         provider = connect(name, find_vendor(name), account)
+        request = replace(REQUEST, model="anthropic.claude", tools=(tool,))
         try:
             with pytest.raises(ProviderError):
-                async with asyncio.timeout(10):
-                    request = replace(REQUEST, model="anthropic.claude", tools=(tool,))
-                    await provider.complete(request)
+                await asyncio.wait_for(provider.complete(request), timeout=10)
         finally:
             await provider.close()
 
