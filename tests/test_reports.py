@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import click
 import jsonschema
@@ -359,20 +360,26 @@ def sarif(review: Review) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("name", "headline"),
+    ("name", "headline", "reasons"),
     [
-        ("clean", "Reviewed: no findings"),
-        ("docs only", "Nothing to review"),
-        ("approved", "Approved: no findings"),
-        ("broken test", "Changes requested: 1 finding"),
-        ("question", "Reviewed: 1 question"),
-        ("mixed", "Changes requested: 4 findings, 2 questions"),
-        ("incomplete", "Incomplete: 1 finding"),
+        ("clean", "Reviewed: no findings", "nothing to report"),
+        ("docs only", "Nothing to review", "the change has no code to review"),
+        ("approved", "Approved: no findings", "the review is complete and has nothing to report"),
+        ("broken test", "Changes requested: 1 finding", "2 tests that passed before fail now"),
+        ("question", "Reviewed: 1 question", "1 question"),
+        (
+            "mixed",
+            "Changes requested: 4 findings, 2 questions",
+            "1 new problem (secrets), a test written for a claim fails, 2 other findings,"
+            " and 2 questions",
+        ),
+        ("incomplete", "Incomplete: 1 finding", "1 finding in what was reviewed"),
     ],
 )
-def test_the_verdict_comes_first(name: str, headline: str) -> None:
+def test_the_verdict_comes_first(name: str, headline: str, reasons: str) -> None:
     assert render(REVIEWS[name]).split("\n")[0] == headline
-    assert render(REVIEWS[name], "markdown").split("\n")[0] == f"## {headline}"
+    first = render(REVIEWS[name], "markdown").split("\n")[0]
+    assert first == f"**{headline.partition(':')[0]}**: {reasons}."
 
 
 @pytest.mark.parametrize("format_", ["text", "markdown"])
@@ -388,7 +395,7 @@ def test_the_verdict_comes_first(name: str, headline: str) -> None:
 def test_what_nobody_looked_at_is_not_approved(format_: str, unseen: Review) -> None:
     shown = render(unseen, format_)
     assert re.match(
-        r"(## )?(Incomplete|Nothing to review|Changes requested.* \(incomplete\))", shown
+        r"(\*\*)?(Incomplete|Nothing to review|Changes requested.* \(incomplete\))", shown
     )
     assert "✓" not in shown
     green = render(unseen, style=Style(color=True)).split("\n")[0]
@@ -553,7 +560,8 @@ def test_concise_lines() -> None:
 @pytest.mark.parametrize("format_", FORMATS)
 def test_every_format_shows_each_finding_and_each_gap(format_: str) -> None:
     shown = render(ALL, format_, Style(width=300))
-    shown = re.sub(r"\s+", " ", shown.replace("\\", ""))
+    shown = unquote(shown) if format_ == "github" else shown.replace("\\", "")
+    shown = re.sub(r"\s+", " ", shown)
     for finding in ALL.reported:
         assert finding.title in shown
         assert finding.severity in shown
@@ -683,6 +691,44 @@ def test_paths_are_percent_encoded(path: str, uri: str) -> None:
     assert place["region"]["startLine"] == place["region"]["endLine"] == 1
 
 
+# --- commands to the runner of a workflow
+
+
+def test_commands_to_the_runner() -> None:
+    place = Location("a,b:c%.py", 7, 9)
+    finding = replace(LINT, title="50% off: now", location=place, reason="New.\r\n%")
+    whole = replace(AGREED, location=Location("README.md", 0, 0), consequence="")
+    review = replace(CLEAN, findings=(finding, whole), complete=False, gaps=("a b", "c"))
+    assert render(review, "github").split("\n") == [
+        "::warning title=Not complete::a b%0Ac",
+        "::warning file=a%2Cb%3Ac%25.py,line=7,endLine=9,title=F3 (medium)%3A 50%25 off%3A now"
+        "::Proven: new. %25 (ruff B006).",
+        "::notice file=README.md,title=F5 (low)%3A The whole list is copied for each item"
+        "::README.md%0AAgreed: panelists agree, and nobody is against it. 3 of 3 panelists find"
+        " it real.",
+    ]
+    assert render(CLEAN, "github") == ""
+
+
+@pytest.mark.parametrize(
+    ("counts", "shown", "last"),
+    [
+        ((10, 10, 10), [10, 10, 10], "::notice file=cart.py,line=19,"),
+        ((11, 0, 10), [10, 0, 10], "::notice title=reviewbot::2 more are not shown here."),
+        ((0, 30, 1), [0, 10, 2], "::notice title=reviewbot::20 more are not shown here."),
+    ],
+)
+def test_the_runner_gets_ten_of_each_level(
+    counts: tuple[int, ...], shown: list[int], last: str
+) -> None:
+    kinds = zip((PROVEN, LINT, AGREED), counts, strict=True)
+    findings = tuple(finding for finding, count in kinds for _ in range(count))
+    lines = render(replace(CLEAN, findings=findings), "github").split("\n")
+    starts = ("::error ", "::warning ", "::notice ")
+    assert [sum(line.startswith(start) for line in lines) for start in starts] == shown
+    assert lines[-1].startswith(last)
+
+
 # --- Markdown
 
 TOKENS = """
@@ -692,8 +738,11 @@ TOKENS = """
     th_close td_open td_close hr inline softbreak html_block
 """
 ALLOWED = TOKENS.split()
+COMMAND = re.compile(
+    r"::(?:error|warning|notice) (?:file=[^:,]+,(?:line=\d+,endLine=\d+,)?)?title=[^:,]+::[^\r\n]*"
+)
 GITHUB = MarkdownIt("commonmark").enable(["table", "strikethrough"])
-HTML = re.compile(r"<details>\n<summary>[A-Za-z ]+</summary>\n|</details>\n?")
+HTML = re.compile(r"<details>\n<summary>[A-Za-z0-9 :,()]+</summary>\n|</details>\n?")
 
 
 def check_markdown(shown: str) -> None:
@@ -716,15 +765,19 @@ def test_markdown_folds_the_proof() -> None:
     assert "```python\nfrom cart import total\n" in shown
     assert "**Question:** panelists disagree about something serious." in shown
     assert "- optimizer disagrees: the queue has one worker" in shown
-    assert "| pytest | passed | 214 passed |" in shown
+    assert "Checks passed: secrets, ruff (4 before), pytest (214 passed)." in shown
+    failed = render(REVIEWS["broken test"], "markdown")
+    assert "<summary>Checks: 2 passed, 1 failed</summary>" in failed
+    assert "| pytest | failed | 212 passed, 2 failed |" in failed
     assert "Debate" not in shown
     assert "<summary>Debate</summary>" in render(ALL, "markdown", Style(verbose=True))
 
 
 def test_a_bar_does_not_end_a_cell() -> None:
     check = replace(CHECKS[2], check="a|b", text="`x|y` z | 1")
+    check = replace(check, state="flaky")
     shown = GITHUB.render(render(replace(CLEAN, checks=(check,)), "markdown"))
-    assert "<td>a|b</td>\n<td>passed</td>\n<td><code>x|y</code> z | 1</td>" in shown
+    assert "<td>a|b</td>\n<td>flaky</td>\n<td><code>x|y</code> z | 1</td>" in shown
 
 
 @pytest.mark.parametrize("count", [60, 400])
@@ -734,13 +787,14 @@ def test_markdown_fits_into_a_comment_and_says_what_it_left_out(count: int) -> N
         for number in range(1, count + 1)
     )
     gaps = tuple(f"file{number}.js was not reviewed" + ", why" * 40 for number in range(count))
-    review = replace(PANEL, findings=findings, complete=False, gaps=gaps)
+    review = replace(PANEL, verdict="request_changes", findings=findings, complete=False, gaps=gaps)
     shown = render(review, "markdown")
     check_markdown(shown)
     assert len(shown.encode()) > MAX_BYTES * 0.75
-    assert shown.startswith(f"## Incomplete: {count} findings")
+    first = f"**Changes requested (incomplete)**: tests written for {count} claims fail.\n"
+    assert shown.startswith(first)
     assert "### F1 (high): Defect 1\n" in shown
-    assert re.search(r"\n- F\d+ \(high\): Defect \d+, `cart.py:4`\n", shown)
+    assert re.search(r"\n- F\d+ \(high\): Defect \d+, `cart.py:4` \(proven\)\n", shown)
     full = shown.count("\n### F")
     short = shown.count("\n- F")
     assert f"### {count - full} more" in shown
@@ -822,6 +876,9 @@ def test_no_text_is_live_in_any_format(texts: list[str], style: Style) -> None:
     check_terminal(shown["concise"])
     assert len(shown["concise"].split("\n")) == len(review.reported) + len(review.gaps)
     check_markdown(shown["markdown"])
+    for line in shown["github"].split("\n"):
+        assert COMMAND.fullmatch(line)
+        check_terminal(line.partition("::")[2])
     document = json.loads(shown["json"])
     DOCUMENT.validate(document)
     assert len(document["findings"]) == len(review.findings)
@@ -855,7 +912,7 @@ def test_a_package_can_add_a_format(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert render(CLEAN, "shout") == "TIDY"
     with pytest.raises(UsageError, match="there is no format loud") as raised:
         render(CLEAN, "loud")
-    assert raised.value.hint == "Choose one of text, concise, json, markdown, sarif, shout."
+    assert raised.value.hint == "Choose one of text, concise, json, markdown, sarif, github, shout."
 
 
 def test_every_severity_has_a_colour_and_a_level() -> None:

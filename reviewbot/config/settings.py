@@ -132,6 +132,28 @@ class ToolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     database: str = ""
 
 
+class GitHubSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Reviews of pull requests on GitHub.
+
+    Attributes:
+        drafts: review drafts as well.
+        skip_label, review_label: labels that keep a pull request from being reviewed, and that
+            have a draft reviewed.
+        bots: logins of bots whose pull requests are reviewed.
+        max_comments: the most comments on lines of a pull request.
+        labels: set a label that says what the verdict is.
+        commands_per_hour: the most commands that are obeyed on a pull request.
+    """
+
+    drafts: bool = False
+    skip_label: str = "reviewbot:skip"
+    review_label: str = "reviewbot:review"
+    bots: tuple[str, ...] = ()
+    max_comments: Annotated[int, Meta(ge=0, le=100)] = 10
+    labels: bool = False
+    commands_per_hour: Annotated[int, Meta(ge=1, le=1_000)] = 30
+
+
 class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     panel: dict[str, PanelistSettings] = {}
     moderator: PanelistSettings | None = None
@@ -143,3 +165,4 @@ class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     sandbox: SandboxSettings = SandboxSettings()
     store: StoreSettings = StoreSettings()
     tools: ToolSettings = ToolSettings()
+    github: GitHubSettings = GitHubSettings()

@@ -1,39 +1,179 @@
-"""The report for a pull request, in GitHub's Markdown.
+"""The review in GitHub's Markdown: the summary of a pull request, comments at lines, a check run.
 
 What stands in <summary> is ours: there, GitHub reads HTML and no escape of Markdown.
 """
 
-from __future__ import annotations
+# Without `from __future__ import annotations`, which would take the name of a function here.
 
-from collections.abc import Iterator, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import accumulate
+from typing import Literal
+
+from msgspec import Struct
 
 from reviewbot.reports import words
-from reviewbot.reports.style import Style
+from reviewbot.reports.redact import redacted
+from reviewbot.reports.style import DEFAULT, Style
+from reviewbot.severity import RANK
 from reviewbot.text.files import language_of
 from reviewbot.text.markdown import block, code, inline
+from reviewbot.text.plain import plain, shortened_bytes
+from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Finding, Review
 
 # GitHub refuses a comment over 65,536 characters. Bytes count here, which are never fewer.
 MAX_BYTES = 60_000
-MAX_SECTION = 10_000
-MAX_TITLE, MAX_PROSE, MAX_CODE = 200, 1_000, 4_000  # characters
+MAX_CHECK_SUMMARY, MAX_CHECK_TITLE = 65_000, 255  # bytes
+# In characters.
+MAX_ID, MAX_TITLE, MAX_PROSE, MAX_CODE, MAX_MESSAGE = 20, 200, 1_000, 4_000, 4_000
+MAX_OPEN = 3  # lines of a list that is not folded
+HELP = "Comment `/debate help` to see what you can ask for."
+URL = re.compile(r"https?://[\w.:-]+/[\w./?#=&%+~-]*", re.ASCII)
+SURROGATE = re.compile("[\ud800-\udfff]")
+Level = Literal["notice", "warning", "failure"]
+
+# What no suggestion may put into a file: a secret that was hidden, a character made visible.
+PLACEHOLDER = re.compile(r"«secret:|⟨U\+")
+
+
+class Page(Struct, frozen=True, kw_only=True):
+    """What the summary of a pull request shows beside the review.
+
+    Attributes:
+        links: address of the thread of a finding, by the finding's id.
+        fixed: id, title and why, of findings that stood in the last review and are gone.
+        dismissed: id, title, reason, and who dismissed it.
+        run_url: address of the workflow run; empty if there is none.
+    """
+
+    links: Mapping[str, str] = {}
+    fixed: tuple[tuple[str, str, str], ...] = ()
+    dismissed: tuple[tuple[str, str, str, str], ...] = ()
+    run_url: str = ""
+
+
+class Annotation(Struct, frozen=True):
+    """A finding at lines of head, for a check run or the log of a workflow.
+
+    Attributes:
+        path: as it is, unlike the other texts not safe to print; empty without a place at head.
+        line: 0 for a whole file.
+    """
+
+    path: str
+    line: int
+    end_line: int
+    level: Level
+    title: str
+    message: str
 
 
 def render(review: Review, style: Style) -> str:
-    head = f"## {words.headline(review)}\n\n{_prose(words.coverage_line(review))}"
-    tail = "\n\n".join(_tail(review))
-    findings = _findings(review.reported, style, MAX_BYTES - _size(head) - _size(tail) - 10)
-    return "\n\n".join(part for part in (head, *findings, tail) if part)
+    return _page(review, None, style, MAX_BYTES)
 
 
-def _findings(reported: Sequence[Finding], style: Style, room: int) -> list[str]:
+def summary(review: Review, page: Page, room: int = MAX_BYTES) -> str:
+    """The comment that sums up a pull request, in at most `room` bytes of UTF-8.
+
+    A finding that has a thread is one line with a link, any other is shown in full. What does not
+    fit is counted.
+    """
+    return _page(redacted(review), redacted(page), DEFAULT, room)
+
+
+def comment(finding: Finding, suggestion: str | None = None) -> str:
+    """The comment at the lines of a finding.
+
+    Args:
+        suggestion: what replaces exactly these lines, already proven. It is left out if it could
+            not be shown as it is, because a click commits it.
+    """
+    finding = redacted(finding)
+    head = f"**{_heading(finding)}**"
+    offer = "" if suggestion is None else _suggestion(suggestion)
+    room = MAX_BYTES - _size(head) - _size(offer)
+    return _joined(head, *_fitting(_story(finding), room), offer)
+
+
+def review_body(review: Review) -> str:
+    """The body of the review of a pull request."""
+    more = " The summary comment has the details." if review.reported or review.gaps else ""
+    return _verdict(redacted(review)) + more
+
+
+def check_title(review: Review) -> str:
+    """Plain text, at most 255 bytes."""
+    review = redacted(review)
+    title = plain(f"{words.verdict(review)}: {words.reasons(review)}")
+    return shortened_bytes(title, MAX_CHECK_TITLE)
+
+
+def check_summary(review: Review) -> str:
+    return _page(redacted(review), None, DEFAULT, MAX_CHECK_SUMMARY)
+
+
+def annotations(review: Review) -> tuple[Annotation, ...]:
+    """Reported findings with lines at head, worst first. A path that is not UTF-8 has no place."""
+    notes = map(annotation, redacted(review).reported)
+    return tuple(note for note in notes if note.line > 0 and not SURROGATE.search(note.path))
+
+
+def annotation(finding: Finding) -> Annotation:
+    """Of a finding without secrets."""
+    place = finding.location
+    level: Level = "warning"
+    if finding.blocks:
+        level = "failure"
+    elif finding.status == "question" or RANK[finding.severity] < RANK["medium"]:
+        level = "notice"
+    is_at_line = place is not None and place.side == "head" and place.line > 0
+    lines = [
+        "" if is_at_line else words.place(place),
+        words.sentence(finding.consequence),
+        f"{words.STATUSES[finding.status]}: {words.why(finding)}",
+        *(f"{who} {said}" for who, said in words.objections(finding)),
+    ]
+    message = "\n".join(plain(words.shortened(line, MAX_PROSE)) for line in lines if line)
+    title = plain(f"{finding.id} ({finding.severity}): {finding.title or '(no title)'}")
+    return Annotation(
+        path=place.path if place and place.side == "head" else "",
+        line=place.line if place and is_at_line else 0,
+        end_line=max(place.line, place.end_line) if place and is_at_line else 0,
+        level=level,
+        title=words.shortened(title, MAX_TITLE),
+        message=words.shortened(message, MAX_MESSAGE),
+    )
+
+
+def _page(review: Review, page: Page | None, style: Style, room: int) -> str:
+    """Without a page for readers outside of GitHub, who have no threads and no commands."""
+    head = _verdict(review)
+    share = room // 10  # of a list, so that the lists leave room for findings
+    tail = _joined(*_tail(review, page or Page(), share), _end(review, page))
+    left = room - _size(head) - _size(tail)
+    links = {id: link for id, link in (page or Page()).links.items() if URL.fullmatch(link)}
+    linked = [f"- {_line(f, links[f.id])}" for f in review.reported if f.id in links]
+    listed = _listed(linked, left // 2)
+    others = [finding for finding in review.reported if finding.id not in links]
+    findings = _findings(others, style, left - _size(listed))
+    shown = _joined(head, listed, *findings, "---" if findings else "", tail)
+    is_short = len(shown.encode()) <= room
+    return shown if is_short else f"**{words.verdict(review)}**. There is no room for more."
+
+
+def _verdict(review: Review) -> str:
+    return f"**{words.verdict(review)}**: {_prose(words.reasons(review))}."
+
+
+def _findings(findings: Sequence[Finding], style: Style, room: int) -> list[str]:
     """As many in full as there is room for, and a line for each of the others."""
-    lines = [f"- {_heading(finding)}, {_place(finding)}" for finding in reported]
+    lines = [f"- {_line(finding)}" for finding in findings]
     room_for_lines = min(sum(map(_size, lines)), room // 3)
-    room -= room_for_lines + 500
+    room -= room_for_lines + 200  # for what stands around them
     shown: list[str] = []
-    for finding in reported:
+    for finding in findings:
         full = _finding(finding, style)
         room -= _size(full)
         if room < 0:
@@ -44,36 +184,36 @@ def _findings(reported: Sequence[Finding], style: Style, room: int) -> list[str]
     return shown
 
 
+def _line(finding: Finding, link: str = "") -> str:
+    """A finding on one line, for lists."""
+    said = [words.STATUSES[finding.status].lower()]
+    for who, what in words.objections(finding):
+        said.append(f"{who} {what.partition(':')[0]}".replace("The change", "the change"))
+    said += ["from an earlier review"] if finding.carried else []
+    return f"{_heading(finding, link)}, {_place(finding)} ({_prose('; '.join(said))})"
+
+
 def _finding(finding: Finding, style: Style) -> str:
     language = (language_of(finding.location.path) if finding.location else None) or ""
     excerpt = words.shortened(finding.excerpt, MAX_CODE)
-    objections = [f"- {_prose(f'{who} {said}')}" for who, said in words.objections(finding)]
     parts = [
         f"### {_heading(finding)}",
         _place(finding),
         block(excerpt, language) if excerpt.strip() else "",
-        _prose(words.sentence(finding.consequence)),
-        f"**{words.STATUSES[finding.status]}:** {_prose(words.why(finding))}",
-        "\n".join(objections),
-        *_evidence(finding),
+        *_story(finding),
     ]
     if style.verbose and (paragraphs := list(words.debate(finding))):
         parts.append(_folded("Debate", *(f"- {_prose(text)}" for text in paragraphs)))
-    return "\n\n".join(filter(None, parts))
+    return _joined(*parts)
 
 
-def _place(finding: Finding) -> str:
-    place = words.shortened(words.place(finding.location), MAX_TITLE)
-    return code(place) if finding.location else place
-
-
-def _heading(finding: Finding) -> str:
-    title = inline(words.shortened(finding.title, MAX_TITLE)) or "(no title)"
-    return f"{inline(finding.id)} ({finding.severity}): {title}"
-
-
-def _evidence(finding: Finding) -> Iterator[str]:
-    """What was executed, folded."""
+def _story(finding: Finding) -> Iterator[str]:
+    """What follows, what decided, who disagrees, and folded, what was executed."""
+    if finding.consequence.strip() != finding.title.strip():
+        yield _prose(words.sentence(finding.consequence))
+    yield f"**{words.STATUSES[finding.status]}:** {_prose(words.why(finding))}"
+    objections = [f"- {_prose(f'{who} {said}')}" for who, said in words.objections(finding)]
+    yield _listed(objections, MAX_BYTES // 10)
     tests = words.failed_tests(finding)
     output = finding.result.output if finding.result else ""
     if tests or output.strip():
@@ -87,22 +227,73 @@ def _evidence(finding: Finding) -> Iterator[str]:
         yield _folded(title, _prose(words.proof_line(proof)), test, _output(proof.output))
 
 
-def _tail(review: Review) -> Iterator[str]:
-    if review.gaps or not review.complete:
-        gaps = [f"- {_prose(gap)}" for gap in review.gaps]
-        yield "### Not complete"
-        yield _listed(gaps, MAX_SECTION) or "It is not known what was left out."
-    if review.checks:
-        rows = [
-            f"| {_cell(check.check)} | {check.state.replace('_', ' ')} | {_cell(check.text)} |"
-            for check in review.checks
-        ]
-        yield "### Checks"
-        yield "| check | result | |\n|---|---|---|\n" + _listed(rows, MAX_SECTION)
-    if review.notes:
-        yield _listed([f"- {_prose(note)}" for note in review.notes], MAX_SECTION)
-    yield "---"
-    yield _prose(words.panel_line(review))
+def _heading(finding: Finding, link: str = "") -> str:
+    title = inline(words.shortened(finding.title, MAX_TITLE)) or "(no title)"
+    id = inline(words.shortened(finding.id, MAX_ID))
+    return f"{f'[{id}]({link})' if link else id} ({finding.severity}): {title}"
+
+
+def _place(finding: Finding) -> str:
+    place = words.shortened(words.place(finding.location), MAX_TITLE)
+    return code(place) if finding.location else place
+
+
+def _suggestion(text: str) -> str:
+    """A block that GitHub makes a button of; nothing if the text could not be in it as it is."""
+    text = text.removesuffix("\n")
+    fence, _, rest = block(text).partition("\n")
+    if rest != f"{text}\n{fence}" or PLACEHOLDER.search(text) or redact(text)[1]:
+        return ""
+    shown = f"{fence}suggestion\n{text}\n{fence}" if text else f"{fence}suggestion\n{fence}"
+    return shown if _size(shown) < MAX_BYTES // 2 else ""
+
+
+def _tail(review: Review, page: Page, share: int) -> Iterator[str]:
+    fixed = [_gone(id, title, why) for id, title, why in page.fixed]
+    dismissed = [_gone(id, title, who, why) for id, title, why, who in page.dismissed]
+    gaps = review.gaps
+    if not review.complete and not gaps:
+        gaps = ("it is not known what was left out",)
+    yield _section("Fixed since the last review", fixed, share)
+    yield _section("Dismissed", dismissed, share)
+    yield _section("Not complete", gaps, share)
+    yield _section("Notes", review.notes, share)
+    is_clean = all(check.state == "passed" for check in review.checks)
+    passed = words.sentence(words.passed_checks(review)) if is_clean else ""
+    lines = (words.coverage_line(review), passed, words.recorded_line(review))
+    yield " ".join(map(_prose, filter(None, lines)))
+    if not is_clean:
+        yield _checks(review, share)
+
+
+def _checks(review: Review, room: int) -> str:
+    rows = [
+        f"| {_cell(check.check)} | {check.state.replace('_', ' ')} | {_cell(check.text)} |"
+        for check in review.checks
+    ]
+    counts = Counter(check.state.replace("_", " ") for check in review.checks)
+    title = f"Checks: {', '.join(f'{count} {state}' for state, count in counts.items())}"
+    return _folded(title, "| check | result | |\n|---|---|---|\n" + _listed(rows, room))
+
+
+def _end(review: Review, page: Page | None) -> str:
+    panel = _prose(words.panel_line(review))
+    if page is None:
+        return panel
+    run = f" in [this run]({page.run_url})" if URL.fullmatch(page.run_url) else ""
+    commit = code(review.head_commit[:10])
+    reviewed = f"Reviewed {commit or 'the change'}{run}."
+    return f"{panel}\n\n{reviewed} {HELP}"
+
+
+def _section(title: str, lines: Sequence[str], room: int) -> str:
+    """Lines under a title, folded if there are many."""
+    if len(lines) < 2:
+        return "".join(f"**{title}:** {_prose(line)}" for line in lines)
+    shown = _listed([f"- {_prose(line)}" for line in lines], room)
+    if len(lines) > MAX_OPEN:
+        return _folded(f"{title} ({len(lines)})", shown)
+    return f"**{title}:**\n\n{shown}"
 
 
 def _listed(lines: Sequence[str], room: int) -> str:
@@ -112,14 +303,34 @@ def _listed(lines: Sequence[str], room: int) -> str:
     return "\n".join([*lines[:count], *more])
 
 
+def _fitting(parts: Iterator[str], room: int) -> Iterator[str]:
+    """The parts that there is room for."""
+    left_out = 0
+    for part in parts:
+        if (size := _size(part)) <= room - 100:
+            room -= size
+            yield part
+        else:
+            left_out += 1
+    if left_out:
+        count = "1 part" if left_out == 1 else f"{left_out} parts"
+        yield f"{count} of this comment did not fit."
+
+
 def _output(text: str) -> str:
-    """The end of an output."""
-    return block(text[-MAX_CODE:]) if text.strip() else ""
+    """The end of an output, from the start of a line."""
+    end = text[-MAX_CODE:]
+    if len(text) > MAX_CODE and "\n" in end.strip():
+        end = end.partition("\n")[2]
+    return block(end) if end.strip() else ""
 
 
 def _folded(title: str, *parts: str) -> str:
-    inner = "\n\n".join(filter(None, parts))
-    return f"<details>\n<summary>{title}</summary>\n\n{inner}\n\n</details>"
+    return f"<details>\n<summary>{title}</summary>\n\n{_joined(*parts)}\n\n</details>"
+
+
+def _joined(*parts: str) -> str:
+    return "\n\n".join(filter(None, parts))
 
 
 def _prose(text: str) -> str:
@@ -128,6 +339,11 @@ def _prose(text: str) -> str:
 
 def _cell(text: str) -> str:
     return _prose(text).replace("|", r"\|")
+
+
+def _gone(id: str, title: str, *why: str) -> str:
+    reason = ": ".join(filter(None, why))
+    return f"{id}: {title}" + (f" ({reason})" if reason else "")
 
 
 def _size(text: str) -> int:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from reviewbot.debate.case import Ruling, Stance
@@ -67,8 +67,60 @@ def headline(review: Review) -> str:
         return found
     questions = sum(finding.status == "question" for finding in review.reported)
     counts = _numbered(finding=len(review.reported) - questions, question=questions)
+    return f"{found}: {counts or 'no findings'}{verdict(review).removeprefix(found)}"
+
+
+def verdict(review: Review) -> str:
+    """The outcome, and whether it is that of a part of the change only."""
+    found = outcome(review)
     is_cut = found == "Changes requested" and not (review.complete and not review.gaps)
-    return f"{found}: {counts or 'no findings'}{' (incomplete)' if is_cut else ''}"
+    return f"{found} (incomplete)" if is_cut else found
+
+
+def reasons(review: Review) -> str:
+    """Why the outcome is what it is, without a full stop: "a new test fails, and 2 questions"."""
+    others = [finding for finding in review.reported if not finding.blocks]
+    questions = sum(finding.status == "question" for finding in others)
+    parts = [*_why_it_blocks([finding for finding in review.reported if finding.blocks])]
+    noun = "other_finding" if parts else "finding"
+    counts = (_numbered(**{noun: len(others) - questions}), _numbered(question=questions))
+    parts += filter(None, counts)
+    if parts:
+        *first, last = parts
+        text = f"{', '.join(first)}, and {last}" if first else last
+        return f"{text} in what was reviewed" if outcome(review) == "Incomplete" else text
+    match outcome(review):
+        case "Incomplete":
+            return "nothing to report in what was reviewed"
+        case "Nothing to review":
+            return "the change has no code to review"
+        case "Approved":
+            return "the review is complete and has nothing to report"
+        case _:
+            return "nothing to report"
+
+
+def _why_it_blocks(blocking: Sequence[Finding]) -> Iterator[str]:
+    by_kind: defaultdict[str, list[Finding]] = defaultdict(list)
+    for finding in blocking:
+        kind = finding.result.kind if finding.result else "claim" if finding.proof else "carried"
+        by_kind[kind].append(finding)
+    tests = {kind: sum(len(failed_tests(f)) for f in found) for kind, found in by_kind.items()}
+    if count := tests.get("broken_test", 0):
+        one, more = "a test that passed before fails now", "tests that passed before fail now"
+        yield one if count == 1 else f"{count} {more}"
+    if count := tests.get("failing_test", 0):
+        yield "a new test fails" if count == 1 else f"{count} new tests fail"
+    if reported := by_kind["diagnostic"]:
+        checks = list(dict.fromkeys(finding.result.check for finding in reported if finding.result))
+        names = ", ".join([*checks[:3], *(["…"] if len(checks) > 3 else [])])
+        yield f"{_numbered(new_problem=len(reported))} ({names})"
+    if count := len(by_kind["claim"]):
+        one = "a test written for a claim fails"
+        yield one if count == 1 else f"tests written for {count} claims fail"
+    if count := len(by_kind["carried"]):
+        one = "a finding of an earlier review stands"
+        yield one if count == 1 else f"{count} findings of earlier reviews stand"
 
 
 def place(location: Location | None) -> str:
@@ -93,14 +145,17 @@ def shortened(text: str, limit: int) -> str:
 
 
 def why(finding: Finding) -> str:
-    """What decided, after the name of the status: what was executed, and who supports it."""
+    """What decided, after the name of the status: what was executed, who supports it, and why it
+    stands although nobody looked at it again.
+    """
     reason = finding.reason.strip().removesuffix(".")
     result = finding.result
     if result:
         rule = f" {result.name}" if result.kind == "diagnostic" else ""
         reason += f" ({result.check}{rule})"
     support = f" {finding.support} find it real." if finding.support else ""
-    return f"{reason[:1].lower()}{reason[1:]}.{support}"
+    stands = f" It stands from an earlier review: {finding.carried}." if finding.carried else ""
+    return f"{reason[:1].lower()}{reason[1:]}.{support}{stands}"
 
 
 def objections(finding: Finding) -> Iterator[tuple[str, str]]:
@@ -164,7 +219,20 @@ def coverage_line(review: Review) -> str:
     if statements:
         executed = sum(entry.executed for entry in review.coverage)
         text += f"; tests executed {executed} of {statements} changed lines"
+    if review.read_earlier:
+        files = _numbered(file=len(review.read_earlier))
+        text += f". What earlier reviews read in {files} was not read again"
     return f"{text}."
+
+
+def recorded_line(review: Review) -> str:
+    """How many findings are not reported."""
+    count = len(review.findings) - len(review.reported)
+    return (
+        f"{_numbered(recorded_finding=count)} {'is' if count == 1 else 'are'} not reported."
+        if count
+        else ""
+    )
 
 
 def passed_checks(review: Review) -> str:
@@ -180,7 +248,7 @@ def passed_checks(review: Review) -> str:
 def panel_line(review: Review) -> str:
     """Who took part and what it cost: calls, tokens, dollars, seconds."""
     if not review.panel:
-        return NO_PANEL
+        return "Panel: nothing new to read." if review.read_earlier else NO_PANEL
     models = {member.model for member in review.panel}
     members = ", ".join(
         member.name
@@ -215,6 +283,8 @@ def _note(*parts: str) -> str:
 def _numbered(**counts: int) -> str:
     """Such as "2 findings, 1 question"; nothing for zeros."""
     parts = (
-        f"{count} {noun}{'' if count == 1 else 's'}" for noun, count in counts.items() if count
+        f"{count} {noun.replace('_', ' ')}{'' if count == 1 else 's'}"
+        for noun, count in counts.items()
+        if count
     )
     return ", ".join(parts)

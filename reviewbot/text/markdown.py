@@ -1,7 +1,8 @@
 """Untrusted text in GitHub's Markdown.
 
 The text is not read as Markdown, apart from code in backticks: all else is escaped, and what
-GitHub makes live on its own (@name, #1, https://, a /command) is shown as code, where it is dead.
+GitHub makes live on its own (@name, #1, https://, :emoji:, the hash of a commit, a /command) is
+shown as code, where it is dead.
 """
 
 from __future__ import annotations
@@ -12,13 +13,20 @@ from reviewbot.text.hidden import visible
 from reviewbot.text.plain import unstyled, without_commands
 
 CODE_SPAN = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
-LIVE = re.compile(r"@\w|#\d|://|www\.|mailto:|xmpp:|gh-\d", re.IGNORECASE)
+# An escape does not help: GitHub looks for these in the HTML that it has made of the text.
+LIVE = re.compile(
+    r"@\w|#\d|://|www\.|mailto:|xmpp:|gh-\d|(?<!:):(?:[+-]1|\d*[a-z_][\w+-]*|100|1234):(?!:)"
+    r"|(?<!\w)(?=[a-f]*\d)[0-9a-f]{7,64}(?!\w)",
+    re.IGNORECASE,
+)
 SLASH_COMMAND = re.compile(r"^(?=/[A-Za-z])", re.MULTILINE)
 # An underscore inside of a word is no emphasis. A pipe is an entity, so that `|` only stands in
 # code, where a table needs `\|` and nothing else may have it.
 SPECIAL = re.compile(r"[\\`*\[\]<~$]|&(?=[#\w])|(?<![^\W_])_|_(?![^\W_])")
 BLOCK_START = re.compile(r"\A(?:(?=>|::|(?:[-+]+|=+|#{1,6})(?:\s|$))|(\d{1,9})(?=[.)](?:\s|$)))")
-LANGUAGE = re.compile(r"[A-Za-z0-9+#-]{0,20}")
+LANGUAGE = re.compile(r"[A-Za-z][A-Za-z0-9+-]{0,20}#?")
+# GitHub makes a button of a suggestion, and pictures with links of the others.
+ACTIVE = frozenset({"suggestion", "mermaid", "geojson", "topojson", "stl", "math"})
 
 
 def inline(text: str) -> str:
@@ -48,7 +56,8 @@ def block(text: str, language: str = "") -> str:
     content = visible(unstyled(text)).replace("\r\n", "\n").strip("\n")
     content = SLASH_COMMAND.sub(" ", without_commands(content))
     fence = "`" * max(3, _longest_run(content) + 1)
-    return f"{fence}{language if LANGUAGE.fullmatch(language) else ''}\n{content}\n{fence}"
+    is_named = LANGUAGE.fullmatch(language) and language.lower() not in ACTIVE
+    return f"{fence}{language if is_named else ''}\n{content}\n{fence}"
 
 
 def _prose(line: str, text: str) -> str:

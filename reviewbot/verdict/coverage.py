@@ -21,7 +21,11 @@ def coverage_of(
     change: Change, evidence: Evidence, readers: Mapping[str, tuple[str, ...]]
 ) -> Iterator[Coverage]:
     """Args: readers: panelists who read each file, by its path."""
-    tests = [run.report for run in evidence.runs if run.kind == "test" and run.side == "head"]
+    tests = [
+        run.report
+        for run in evidence.runs
+        if run.kind == "test" and run.side == "head" and not run.by_author
+    ]
     for file in change.files:
         path, read_by = file.path, readers.get(file.path, ())
         by, scanned = evidence.checks_of(path) + read_by, evidence.scans_of(path)

@@ -6,16 +6,16 @@ import hashlib
 from collections import Counter
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
 from reviewbot.checks.project import Project
 from reviewbot.debate.case import Case
 from reviewbot.git.change import Change, Location
 from reviewbot.text.hidden import visible
 from reviewbot.text.secrets import redact
-from reviewbot.verdict.document import Finding
 
 MAX_LINES = 6
+# An author can prepare two findings with one key, and have the harmless one dismissed, in
+# 2^(2 * KEY_DIGITS) attempts.
+KEY_DIGITS = 32
 
 
 def key_of(case: Case, change: Change, project: Project) -> str:
@@ -33,18 +33,19 @@ def key_of(case: Case, change: Change, project: Project) -> str:
         text = " ".join(lines_at(location, change, project)[:1]).strip()
         kind = f"{result.check} {result.name}" if result else case.claims[0].category
         parts = [kind, change.old_paths.get(path, path), text]
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:12]
+    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:KEY_DIGITS]
 
 
-def with_unique_keys(findings: Sequence[Finding]) -> tuple[Finding, ...]:
-    """The findings; equal keys are numbered in the order of their places."""
+def unique_keys(cases: Sequence[Case], change: Change, project: Project) -> list[str]:
+    """The key of each case; equal keys are numbered in the order of their places."""
+    keys = [key_of(case, change, project) for case in cases]
     seen: Counter[str] = Counter()
-    keys = {}
-    for finding in sorted(findings, key=_place):
-        seen[finding.key] += 1
-        count = seen[finding.key]
-        keys[finding.id] = f"{finding.key}-{count}" if count > 1 else finding.key
-    return tuple(replace(finding, key=keys[finding.id]) for finding in findings)
+    for index in sorted(range(len(cases)), key=lambda index: _place(cases[index].location)):
+        key = keys[index]
+        seen[key] += 1
+        if seen[key] > 1:
+            keys[index] = f"{key}-{seen[key]}"
+    return keys
 
 
 def excerpt_of(location: Location | None, change: Change, project: Project) -> str:
@@ -68,5 +69,5 @@ def lines_at(location: Location | None, change: Change, project: Project) -> lis
     ]
 
 
-def _place(finding: Finding) -> tuple[str, int]:
-    return (finding.location.path, finding.location.line) if finding.location else ("", 0)
+def _place(location: Location | None) -> tuple[str, int]:
+    return (location.path, location.line) if location else ("", 0)

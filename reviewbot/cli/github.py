@@ -1,0 +1,24 @@
+from __future__ import annotations
+
+import os
+
+import click
+
+from reviewbot.cli.terminal import common
+
+
+@click.command
+@common
+def command() -> None:
+    """Review a pull request in a job of a GitHub workflow.
+
+    The Action runs it: everything comes from the variables of the runner and the inputs.
+    """
+    from reviewbot.errors import UsageError
+
+    try:
+        from reviewbot.github.action import main
+    except ModuleNotFoundError as error:
+        hint = "pip install 'reviewbot[github]'"
+        raise UsageError(f"{error.name} is not installed", hint=hint) from error
+    raise SystemExit(main(os.environ))

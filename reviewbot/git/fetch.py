@@ -1,0 +1,79 @@
+"""Fetch single commits from a server, without trusting it, the repository or its configuration."""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import os
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from reviewbot.errors import GitError, UsageError
+from reviewbot.git.process import ENVIRONMENT, Git
+from reviewbot.text.plain import plain
+
+SECONDS = 600
+COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+# How a server is reached is up to the machine.
+OUTWARD = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
+
+
+async def fetch_commits(
+    url: str,
+    commits: Sequence[str],
+    folder: Path,
+    *,
+    token: str = "",
+    depth: int = 1,
+    variables: Mapping[str, str] = os.environ,
+) -> None:
+    """Fetch commits into a repository, which is made if there is none. Work tree and refs stay.
+
+    The token is sent to this address only, and stands in no command line.
+
+    Raises GitError if a commit cannot be had, and UsageError for an address other than https, or
+    http on this machine.
+    """
+    parts = urlsplit(url)
+    is_here = parts.scheme == "http" and _is_loopback(parts.hostname or "")
+    if not parts.hostname or parts.username or not (parts.scheme == "https" or is_here):
+        raise UsageError(f"commits are not fetched from {plain(url)}", hint="use an https address")
+    if wrong := next((commit for commit in commits if not COMMIT.fullmatch(commit)), ""):
+        raise UsageError(f"{plain(wrong)[:80]} is not the id of a commit")
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / ".git").exists():
+        await Git(folder)("init", "--quiet", "--template=", "--initial-branch=none")
+        await Git(folder)("config", "remote.origin.url", url)
+    environment = {**ENVIRONMENT, "GIT_NO_LAZY_FETCH": "0"}
+    environment |= {name: variables[name] for name in OUTWARD if name in variables}
+    if token:
+        secret = base64.b64encode(f"x-access-token:{token}".encode()).decode("ascii")
+        environment |= {
+            "GIT_CONFIG_COUNT": "1",
+            "GIT_CONFIG_KEY_0": f"http.{parts.scheme}://{parts.netloc}/.extraHeader",
+            "GIT_CONFIG_VALUE_0": f"Authorization: Basic {secret}",
+        }
+    options = (
+        *("-c", f"protocol.{parts.scheme}.allow=always"),
+        *("-c", "http.followRedirects=false"),
+        *("-c", "credential.helper="),
+        *("-c", "fetch.fsckObjects=true"),
+        *("-c", "transfer.credentialsInUrl=die"),
+        *("-c", "gc.auto=0"),
+    )
+    git = Git(folder, environment=environment, options=options, seconds=SECONDS)
+    words = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
+    try:
+        await git("fetch", *words, f"--depth={depth}", "--end-of-options", url, *commits)
+    except GitError as error:
+        hint = "see whether the token may read the repository (contents: read)"
+        raise GitError(f"the commits cannot be fetched: {error}", hint=hint) from error
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"

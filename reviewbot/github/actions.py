@@ -1,0 +1,247 @@
+"""What can be done under a pull request, as values, and how each is done.
+
+A value is one write, but for a check run with more than 50 annotations.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Literal
+from urllib.parse import quote
+
+from msgspec import Struct
+
+from reviewbot.github.client import Client, GitHubError
+from reviewbot.reports.markdown import Annotation
+from reviewbot.text.plain import shortened_bytes
+
+ReviewEvent = Literal["COMMENT", "APPROVE", "REQUEST_CHANGES"]
+Conclusion = Literal["success", "failure", "neutral"]
+# GitHub's OpenAPI description, and its messages. Bytes count here, which are never fewer.
+MAX_ANNOTATIONS = 50  # of a request
+MAX_TITLE, MAX_SUMMARY, MAX_MESSAGE = 255, 65_000, 64_000
+
+
+class InlineComment(Struct, frozen=True, kw_only=True):
+    """A comment on lines of the diff, 1-based. `key` is that of its finding."""
+
+    key: str
+    path: str
+    line: int
+    start_line: int
+    side: Literal["LEFT", "RIGHT"]
+    body: str
+
+
+class DeletePendingReview(Struct, frozen=True):
+    id: int
+
+
+class PostReview(Struct, frozen=True):
+    commit: str
+    event: ReviewEvent
+    body: str
+    comments: tuple[InlineComment, ...] = ()
+
+
+class DismissReview(Struct, frozen=True):
+    id: int
+    message: str
+
+
+class HideReview(Struct, frozen=True):
+    """Fold away a review that another run had posted already."""
+
+    node_id: str
+
+
+class ResolveThread(Struct, frozen=True):
+    """`comment_id` and `comment_node` are of its first comment, for tokens that may not resolve."""
+
+    node_id: str
+    comment_node: str
+    comment_id: int
+    reply: str
+
+
+class ReopenThread(Struct, frozen=True):
+    node_id: str
+
+
+class DeleteThread(Struct, frozen=True):
+    """A second thread about the same finding, of which nobody took notice."""
+
+    comment_id: int
+
+
+class PostCheckRun(Struct, frozen=True, kw_only=True):
+    """A check run; `id` is 0 for a new one. Annotations are added to those that are there."""
+
+    id: int = 0
+    name: str
+    head_sha: str
+    external_id: str
+    conclusion: Conclusion
+    title: str
+    summary: str
+    annotations: tuple[Annotation, ...] = ()
+
+
+class AddLabels(Struct, frozen=True):
+    labels: tuple[str, ...]
+
+
+class RemoveLabel(Struct, frozen=True):
+    label: str
+
+
+class PostComment(Struct, frozen=True):
+    body: str
+
+
+class EditComment(Struct, frozen=True):
+    id: int
+    body: str
+
+
+class DeleteComment(Struct, frozen=True):
+    id: int
+
+
+Action = (
+    DeletePendingReview
+    | PostReview
+    | DismissReview
+    | HideReview
+    | ResolveThread
+    | ReopenThread
+    | DeleteThread
+    | PostCheckRun
+    | AddLabels
+    | RemoveLabel
+    | PostComment
+    | EditComment
+    | DeleteComment
+)
+
+
+def perform(client: Client, number: int, action: Action) -> str:
+    """Do it, at most once. Returns the address of a comment that it makes or edits, or "".
+
+    Raises GitHubError; of kind "unsure" if nobody knows whether it was done.
+    """
+    pull, issue = f"/pulls/{number}", f"/issues/{number}"
+    match action:
+        case DeletePendingReview(id):
+            client.write("DELETE", f"{pull}/reviews/{id}", "delete a pending review")
+        case PostReview(commit, event, body, comments):
+            entries = [_comment(comment) for comment in comments]
+            content = {"commit_id": commit, "event": event, "body": body, "comments": entries}
+            _create(client, f"{pull}/reviews", "post a review", content)
+        case DismissReview(id, message):
+            content = {"message": message, "event": "DISMISS"}
+            client.write("PUT", f"{pull}/reviews/{id}/dismissals", "dismiss a review", content)
+        case HideReview(node_id):
+            folded = {"subjectId": node_id, "classifier": "DUPLICATE"}
+            selection = "minimizedComment { isMinimized }"
+            client.mutate("minimizeComment", folded, selection, "fold a second review away")
+        case ResolveThread():
+            _resolve(client, pull, action)
+        case ReopenThread(node_id):
+            selection, thread = "thread { isResolved }", {"threadId": node_id}
+            client.mutate("unresolveReviewThread", thread, selection, "reopen a thread")
+        case DeleteThread(id):
+            client.write("DELETE", f"/pulls/comments/{id}", "delete a second comment")
+        case PostCheckRun():
+            id = action.id
+            for content in _check_run_requests(action):
+                if id:
+                    client.write("PATCH", f"/check-runs/{id}", "update a check run", content)
+                else:
+                    id = _create(client, "/check-runs", "create a check run", content)["id"]
+        case AddLabels(labels):
+            _create(client, f"{issue}/labels", "add labels", {"labels": list(labels)})
+        case RemoveLabel(label):
+            path = f"{issue}/labels/{quote(label, safe='')}"
+            client.write("DELETE", path, "remove a label")
+        case PostComment(body):
+            made = _create(client, f"{issue}/comments", "post a comment", {"body": body})
+            return str(made["html_url"])
+        case EditComment(id, body):
+            edited = client.write(
+                "PATCH", f"/issues/comments/{id}", "edit a comment", {"body": body}
+            )
+            return str(edited["html_url"])
+        case DeleteComment(id):
+            client.write("DELETE", f"/issues/comments/{id}", "delete a second comment")
+    return ""
+
+
+def _create(client: Client, path: str, doing: str, body: dict[str, Any]) -> Any:
+    """GitHub says 404 of a token that may read and not write."""
+    try:
+        return client.write("POST", path, doing, body)
+    except GitHubError as error:
+        if error.kind == "gone" and " 404" in str(error):
+            raise GitHubError("not_permitted", str(error), hint=error.hint or "") from error
+        raise
+
+
+def _comment(comment: InlineComment) -> dict[str, Any]:
+    """GitHub refuses a `start_line` that is the `line`."""
+    entry = {
+        "path": comment.path,
+        "line": comment.line,
+        "side": comment.side,
+        "body": comment.body,
+    }
+    if comment.start_line < comment.line:
+        entry |= {"start_line": comment.start_line, "start_side": comment.side}
+    return entry
+
+
+def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
+    """Resolving needs `contents: write`. Without it the comment is folded away and answered.
+
+    The answer comes last: the next run knows by it that nothing is left to do.
+    """
+    try:
+        selection, thread = "thread { isResolved }", {"threadId": action.node_id}
+        client.mutate("resolveReviewThread", thread, selection, "resolve a thread")
+    except GitHubError as error:
+        if error.kind != "not_permitted":
+            raise
+        folded = {"subjectId": action.comment_node, "classifier": "RESOLVED"}
+        selection = "minimizedComment { isMinimized }"
+        client.mutate("minimizeComment", folded, selection, "fold a comment away")
+        path = f"{pull}/comments/{action.comment_id}/replies"
+        client.write("POST", path, "answer in a thread", {"body": action.reply})
+
+
+def _check_run_requests(check: PostCheckRun) -> Iterator[dict[str, Any]]:
+    """Only the last request says that it ended, so that nobody takes a part for the whole."""
+    every = check.annotations
+    batches = [every[at : at + MAX_ANNOTATIONS] for at in range(0, len(every), MAX_ANNOTATIONS)]
+    for number, batch in enumerate(batches or [()], start=1):
+        content: dict[str, Any] = {"status": "in_progress"}
+        if number == max(1, len(batches)):
+            content = {"status": "completed", "conclusion": check.conclusion}
+        if number == 1:
+            content |= {"name": check.name, "external_id": check.external_id}
+            content |= {} if check.id else {"head_sha": check.head_sha}
+        content["output"] = {
+            "title": shortened_bytes(check.title, MAX_TITLE),
+            "summary": shortened_bytes(check.summary, MAX_SUMMARY),
+            "annotations": [
+                {
+                    "path": annotation.path,
+                    "start_line": annotation.line,
+                    "end_line": annotation.end_line,
+                    "annotation_level": annotation.level,
+                    "title": shortened_bytes(annotation.title, MAX_TITLE),
+                    "message": shortened_bytes(annotation.message, MAX_MESSAGE),
+                }
+                for annotation in batch
+            ],
+        }
+        yield content

@@ -1,0 +1,338 @@
+"""What a run does: a table over what happened, how the job is set, and what is known so far.
+
+The first row that applies says that nothing is done, and why. Each row knows what it needs: those
+about the payload come first, so that most events that are skipped cost no call of the API.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from reviewbot.config.settings import GitHubSettings
+from reviewbot.github.command import Command, is_command, parse
+from reviewbot.github.event import Event, Subject
+from reviewbot.github.snapshot import BOT, Author, Snapshot
+from reviewbot.github.state import State
+
+Mode = Literal["all", "collect", "debate", "publish"]
+Activity = Literal["review", "collect", "debate", "publish", "command", "merge_group", "audit"]
+SkipReason = Literal[
+    "unsupported_event",
+    "wrong_mode",
+    "unrelated_action",
+    "not_a_user",
+    "not_a_command",
+    "not_a_pull_request",
+    "run_not_successful",
+    "head_gone",
+    "closed",
+    "locked",
+    "head_moved",
+    "missing_permission",
+    "stopped",
+    "fork_needs_two_jobs",
+    "bot_author",
+    "skip_label",
+    "draft",
+    "paused",
+    "own_commit",
+    "already_reviewed",
+]
+ACTIVITIES: Mapping[tuple[Subject, Mode], Activity] = {
+    ("pull_request", "all"): "review",
+    ("pull_request", "collect"): "collect",
+    ("dispatch", "all"): "review",
+    ("finished_run", "debate"): "debate",
+    ("finished_run", "publish"): "publish",
+    ("comment", "all"): "command",
+    ("merge_group", "all"): "merge_group",
+    ("audit", "all"): "audit",
+}
+REVIEWED_ACTIONS = ("opened", "synchronize", "reopened", "ready_for_review")
+DEPENDABOT = ("dependabot", "dependabot-preview")
+# Of a commit that reviewbot made. Anybody can write it, so who pushed counts as well.
+TRAILER = "\nReviewbot-Finding: "
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    """What is known when it is decided what to do.
+
+    Attributes:
+        repository: `owner/name` of the run.
+        has_keys: of models are in the environment of the job.
+        is_rerun: somebody asked GitHub to run the job again.
+        settings: of the base of the pull request; None until they are read.
+        may_write: whether the person who counts may write; None until GitHub was asked.
+    """
+
+    event: Event
+    repository: str
+    mode: Mode = "all"
+    has_keys: bool = False
+    is_rerun: bool = False
+    snapshot: Snapshot | None = None
+    state: State = State()
+    settings: GitHubSettings | None = None
+    may_write: bool | None = None
+
+    @property
+    def author(self) -> Author | None:
+        return self.snapshot.pull.author if self.snapshot else self.event.author
+
+    @property
+    def labels(self) -> set[str]:
+        labels = self.snapshot.pull.labels if self.snapshot else self.event.labels
+        return {label.lower() for label in labels}
+
+    @property
+    def is_open(self) -> bool:
+        return self.snapshot.pull.state == "OPEN" if self.snapshot else self.event.is_open
+
+    @property
+    def is_locked(self) -> bool:
+        return self.snapshot.pull.is_locked if self.snapshot else self.event.is_locked
+
+    @property
+    def is_by_dependabot(self) -> bool:
+        """Its runs have no secrets; somebody else may have pushed onto its branch."""
+        accounts = (self.event.sender, self.author)
+        logins = {account.login.lower().removesuffix(BOT) for account in accounts if account}
+        head_ref = self.snapshot.pull.head_ref if self.snapshot else self.event.head_ref
+        return bool(logins & set(DEPENDABOT)) or head_ref.startswith("dependabot/")
+
+
+class Decision(Struct, frozen=True):
+    """Either an activity, or why there is none."""
+
+    activity: Activity | None
+    reason: SkipReason | None = None
+    words: str = ""
+
+
+class Row(Struct, frozen=True):
+    reason: SkipReason
+    subjects: tuple[Subject, ...]
+    applies: Callable[[Facts], bool]
+    words: str
+
+
+def _is_other_action(facts: Facts) -> bool:
+    event, settings = facts.event, facts.settings
+    if event.subject == "comment":
+        return event.action != "created"
+    if event.subject == "finished_run":
+        return event.action != "completed"
+    if event.action in ("labeled", "unlabeled"):
+        if settings is None:
+            return not event.label.lower().startswith("reviewbot:")
+        label = settings.review_label if event.action == "labeled" else settings.skip_label
+        return event.label.lower() != label.lower()
+    return event.action not in REVIEWED_ACTIONS
+
+
+def _is_by_nobody(facts: Facts) -> bool:
+    comment = facts.event.comment
+    return comment is None or comment.author is None or comment.author.type != "User"
+
+
+def _is_moved(facts: Facts) -> bool:
+    head = facts.event.head_sha
+    return bool(facts.snapshot and head and facts.snapshot.pull.head_sha != head)
+
+
+def _is_stopped(facts: Facts) -> bool:
+    comment = facts.event.comment
+    command = parse(comment.body) if comment else None
+    works_anyway = isinstance(command, Command) and command.form.while_stopped
+    return bool(facts.state.stopped_by) and not works_anyway
+
+
+def _needs_two_jobs(facts: Facts) -> bool:
+    """A fork's head beside secrets: GitHub only gives them if a repository was set to do so."""
+    head, snapshot = facts.event.head_repository, facts.snapshot
+    is_fork = snapshot.is_fork if snapshot else head.lower() != facts.repository.lower()
+    return is_fork and facts.mode == "all" and facts.has_keys
+
+
+def _is_other_bot(facts: Facts) -> bool:
+    author = facts.author
+    if author is None or facts.settings is None or not author.login.endswith(BOT):
+        return False
+    allowed = {login.lower().removesuffix(BOT) for login in facts.settings.bots}
+    return author.login.lower().removesuffix(BOT) not in allowed
+
+
+def _is_draft(facts: Facts) -> bool:
+    if facts.settings is None or facts.settings.drafts:
+        return False
+    is_draft = facts.snapshot.pull.is_draft if facts.snapshot else facts.event.is_draft
+    return is_draft and facts.settings.review_label.lower() not in facts.labels
+
+
+def _is_own_commit(facts: Facts) -> bool:
+    snapshot, sender = facts.snapshot, facts.event.sender
+    return (
+        snapshot is not None
+        and sender is not None
+        and sender.login.removesuffix(BOT) == snapshot.me.removesuffix(BOT)
+        and TRAILER in snapshot.pull.message
+    )
+
+
+COMMENT: tuple[Subject, ...] = ("comment",)
+RUN: tuple[Subject, ...] = ("finished_run",)
+# Nobody asked for these.
+PUSHED: tuple[Subject, ...] = ("pull_request", "finished_run")
+ON_PULL: tuple[Subject, ...] = (*PUSHED, "comment", "dispatch")
+
+TABLE: tuple[Row, ...] = (
+    Row(
+        "unsupported_event",
+        ("nothing",),
+        lambda _: True,
+        "reviewbot has nothing to do with this event: take it out of `on:` in the workflow.",
+    ),
+    Row(
+        "wrong_mode",
+        (*ON_PULL, "merge_group", "audit"),
+        lambda f: (f.event.subject, f.mode) not in ACTIVITIES,
+        "The input `mode` has another value than this event needs.",
+    ),
+    Row(
+        "unrelated_action",
+        (*PUSHED, "comment"),
+        _is_other_action,
+        "What happened needs no review.",
+    ),
+    Row("not_a_user", COMMENT, _is_by_nobody, "Only people command."),
+    Row(
+        "not_a_command",
+        COMMENT,
+        lambda f: f.event.comment is None or not is_command(f.event.comment.body),
+        "The comment does not begin with /debate.",
+    ),
+    Row(
+        "not_a_pull_request",
+        COMMENT,
+        lambda f: f.event.number == 0,
+        "Commands work on pull requests.",
+    ),
+    Row(
+        "not_a_pull_request",
+        RUN,
+        lambda f: f.event.run_event != "pull_request",
+        "The run that finished was not about a pull request.",
+    ),
+    Row(
+        "run_not_successful",
+        RUN,
+        lambda f: f.event.conclusion != "success",
+        "The run that collects evidence did not succeed.",
+    ),
+    Row(
+        "head_gone",
+        (*PUSHED, "merge_group"),
+        lambda f: not f.event.head_sha,
+        "There is no commit to review.",
+    ),
+    Row("closed", ON_PULL, lambda f: not f.is_open, "The pull request is closed."),
+    Row("locked", ON_PULL, lambda f: f.is_locked, "The conversation is locked."),
+    Row(
+        "head_moved",
+        PUSHED,
+        _is_moved,
+        "A newer commit was pushed: its own run reviews it.",
+    ),
+    Row(
+        "missing_permission",
+        COMMENT,
+        lambda f: f.may_write is False,
+        "Only people who may write to the repository command.",
+    ),
+    Row(
+        "stopped",
+        ON_PULL,
+        _is_stopped,
+        "reviewbot was told to stop here; `/debate resume` ends that.",
+    ),
+    Row(
+        "fork_needs_two_jobs",
+        ("pull_request",),
+        _needs_two_jobs,
+        "The change is a fork's, and this job has keys of models: use the two workflows that"
+        " `reviewbot init --workflow forks` writes.",
+    ),
+    Row(
+        "bot_author",
+        PUSHED,
+        _is_other_bot,
+        "A bot made the pull request: name it under github.bots to have it reviewed.",
+    ),
+    Row(
+        "skip_label",
+        PUSHED,
+        lambda f: f.settings is not None and f.settings.skip_label.lower() in f.labels,
+        "A label says that it is not to be reviewed.",
+    ),
+    Row(
+        "draft",
+        PUSHED,
+        _is_draft,
+        "It is a draft: mark it ready, or comment /debate.",
+    ),
+    Row(
+        "paused",
+        PUSHED,
+        lambda f: bool(f.state.paused_by),
+        "Reviews are paused here; `/debate resume` ends that.",
+    ),
+    Row("own_commit", PUSHED, _is_own_commit, "reviewbot made the newest commit."),
+    Row(
+        "already_reviewed",
+        PUSHED,
+        lambda f: bool(f.snapshot and not f.is_rerun and f.state.head == f.snapshot.pull.head_sha),
+        "This commit was reviewed; `/debate full` reviews it again.",
+    ),
+)
+
+
+def decide(facts: Facts) -> Decision:
+    """What is to be done, as far as that is known by now."""
+    for row in TABLE:
+        if facts.event.subject in row.subjects and row.applies(facts):
+            return Decision(None, row.reason, row.words)
+    return Decision(ACTIVITIES[facts.event.subject, facts.mode])
+
+
+def may_execute(facts: Facts) -> bool:
+    """Whether code of the change may run in this job, in the sandbox.
+
+    Never in a run that a comment or another run started: it belongs to the default branch, its
+    token may write, and other runs trust its caches. Beside secrets only for a head in the
+    repository itself whose author may write to it.
+    """
+    subject, snapshot = facts.event.subject, facts.snapshot
+    if subject in ("audit", "merge_group"):
+        return True
+    if subject in ("comment", "finished_run") or snapshot is None:
+        return False
+    if subject == "pull_request" and not facts.has_keys:
+        return True
+    return not snapshot.is_fork and not facts.is_by_dependabot and facts.may_write is True
+
+
+def needs_permission_of(facts: Facts) -> str:
+    """The login of whoever must be asked about before the decision is final; "" for nobody."""
+    snapshot = facts.snapshot
+    if facts.may_write is not None or decide(facts).activity is None:
+        return ""
+    if facts.event.subject == "comment":
+        comment = facts.event.comment
+        return comment.author.login if comment and comment.author else ""
+    if snapshot is None or snapshot.is_fork or facts.is_by_dependabot:
+        return ""
+    asks = facts.event.subject == "dispatch" or facts.has_keys
+    return facts.author.login if asks and facts.author else ""

@@ -1,0 +1,333 @@
+"""What stands under a pull request: one GraphQL query, and a page more where there is a lot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct
+
+from reviewbot.github.client import Client, GitHubError, GraphqlFault, graphql_error, one_line
+
+PAGE = 100
+MAX_FURTHER_PAGES = 60  # of all lists together
+BOT = "[bot]"
+
+# Ids of comments have long left the 32 bits of databaseId. Check runs and commit statuses are asked
+# for apart, because each needs a permission of its own.
+COMMENT = (
+    "id fullDatabaseId author { ...Who } viewerDidAuthor isMinimized body createdAt lastEditedAt"
+    " url"
+)
+# Each list under a pull request: its words for a reader, what it is in, and what is read of it.
+LISTS: Mapping[str, tuple[str, str, str]] = {
+    "labels": ("labels", "%s", "name"),
+    "comments": ("comments", "%s", COMMENT),
+    "reviewThreads": (
+        "review threads",
+        "%s",
+        "id path line startLine diffSide isResolved isOutdated resolvedBy { login }"
+        f" comments(first: 50) {{ nodes {{ {COMMENT} }} }}",
+    ),
+    "reviews": ("reviews", "%s", "id fullDatabaseId viewerDidAuthor state body isMinimized"),
+    "checkSuites": (
+        "checks of the head",
+        "head: commits(last: 1) { nodes { commit { %s } } }",
+        "app { slug } checkRuns(first: 50, filterBy: {checkType: LATEST})"
+        " { nodes { databaseId url name conclusion title externalId } }",
+    ),
+}
+# Something of ours may be in these.
+OWN = ("comments", "reviewThreads", "reviews")
+PULL = (
+    "id number title body state isDraft locked url changedFiles author { ...Who }"
+    " baseRefName baseRefOid headRefName headRefOid headRepository { nameWithOwner }"
+    " lastCommit: commits(last: 1) { nodes { commit { message } } }"
+)
+WHO = """
+fragment Who on Actor { __typename login }"""
+
+
+class Author(Struct, frozen=True):
+    """An account. The login of a bot ends in [bot], as REST and webhooks have it."""
+
+    login: str
+    type: str = "User"
+
+
+class PullRequest(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A pull request.
+
+    Attributes:
+        head_repository: `owner/name`; empty if it was deleted.
+        message: of the newest commit.
+    """
+
+    number: int
+    title: str
+    body: str = ""
+    state: str
+    is_draft: bool
+    is_locked: bool = msgspec.field(name="locked")
+    url: str
+    changed_files: int
+    author: Author | None
+    base_ref: str = msgspec.field(name="baseRefName")
+    base_sha: str = msgspec.field(name="baseRefOid")
+    head_ref: str = msgspec.field(name="headRefName")
+    head_sha: str = msgspec.field(name="headRefOid")
+    head_repository: str = ""
+    labels: tuple[str, ...] = ()
+    message: str = ""
+
+
+class Comment(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A comment, or one of a thread. `is_own` if this account wrote it."""
+
+    node_id: str = msgspec.field(name="id")
+    id: int = msgspec.field(name="fullDatabaseId", default=0)
+    author: Author | None
+    is_own: bool = msgspec.field(name="viewerDidAuthor")
+    is_minimized: bool
+    is_edited: bool
+    body: str
+    created_at: str
+    url: str
+
+
+class Thread(Struct, frozen=True, kw_only=True, rename="camel"):
+    """A conversation about lines; `line` is None once they are outdated."""
+
+    node_id: str = msgspec.field(name="id")
+    path: str
+    line: int | None
+    is_resolved: bool
+    resolved_by: str = ""
+    comments: tuple[Comment, ...]
+
+
+class PostedReview(Struct, frozen=True, kw_only=True, rename="camel"):
+    """`state` is PENDING, COMMENTED, APPROVED, CHANGES_REQUESTED or DISMISSED."""
+
+    node_id: str = msgspec.field(name="id")
+    id: int = msgspec.field(name="fullDatabaseId", default=0)
+    is_own: bool = msgspec.field(name="viewerDidAuthor")
+    is_minimized: bool = False
+    state: str
+    body: str = ""
+
+
+class CheckRun(Struct, frozen=True, kw_only=True):
+    """A check run of the head. `conclusion` is empty until it ends."""
+
+    id: int
+    name: str
+    conclusion: str
+    title: str
+    external_id: str
+    app: str
+
+
+class Snapshot(Struct, frozen=True, kw_only=True):
+    """A pull request, and all that stands under it.
+
+    Attributes:
+        repository: `owner/name` as it is called now.
+        me: our login; empty if GitHub does not say.
+        unread: what could not be read, and why.
+        hides_own: something of ours may be among that.
+    """
+
+    repository: str
+    me: str
+    pull: PullRequest
+    comments: tuple[Comment, ...] = ()
+    threads: tuple[Thread, ...] = ()
+    reviews: tuple[PostedReview, ...] = ()
+    checks: tuple[CheckRun, ...] = ()
+    unread: tuple[str, ...] = ()
+    hides_own: bool = False
+
+    @property
+    def is_fork(self) -> bool:
+        return self.pull.head_repository.lower() != self.repository.lower()
+
+
+def read_snapshot(client: Client, number: int) -> Snapshot:
+    """Raises GitHubError."""
+    owner, _, name = client.repository.partition("/")
+    variables = {"owner": owner, "name": name, "number": number}
+    doing = f"read pull request {number}"
+    data, faults = client.query(_query(True), variables, doing)
+    unread: list[str] = []
+    if not data and any(fault.path[:1] == ("viewer",) for fault in faults):
+        # The viewer cannot be null: where a token has none, there is no data at all.
+        data, faults = client.query(_query(False), variables, doing)
+    repository = data.get("repository") or {}
+    found = repository.get("pullRequest")
+    if not found:
+        raise graphql_error(faults, doing)
+    unread += map(_unread_words, faults)
+    lists: dict[str, list[Any]] = {}
+    left, hides_own = MAX_FURTHER_PAGES, False
+    for key, (words, _, _) in LISTS.items():
+        entries, page = lists.setdefault(key, []), _page(found, key)
+        hides_own |= page is None and key in OWN
+        while page:
+            nodes = page.get("nodes") or []
+            entries += [node for node in nodes if node is not None]
+            if None in nodes:
+                unread.append(f"some {words}")
+                hides_own |= key in OWN
+            if not page["pageInfo"]["hasNextPage"]:
+                break
+            left -= 1
+            if left < 0:
+                unread.append(f"{words}: there are too many")
+                hides_own |= key in OWN
+                break
+            after = {**variables, "after": page["pageInfo"]["endCursor"]}
+            more, faults = client.query(_query_of_list(key), after, doing)
+            unread += map(_unread_words, faults)
+            page = _page((more.get("repository") or {}).get("pullRequest") or {}, key)
+            hides_own |= page is None and key in OWN
+    try:
+        return _snapshot(data, repository, found, lists, tuple(dict.fromkeys(unread)), hides_own)
+    except (msgspec.ValidationError, KeyError, TypeError) as error:
+        message = f"GitHub's answer about pull request {number} has another shape: {error}"
+        raise GitHubError("failed", message) from error
+
+
+def may_write(client: Client, login: str) -> bool:
+    """Whether somebody may write to the repository now. Whoever is not surely known may not.
+
+    A role of an organisation's own counts as the least that its base permission stands for.
+    """
+    try:
+        path = f"/collaborators/{quote(login, safe='')}/permission"
+        found = client.read(path, "tell what somebody may do")
+    except GitHubError as error:
+        if error.kind in ("not_authorized", "deferred"):
+            raise
+        return False
+    return isinstance(found, dict) and found.get("permission") in ("admin", "write")
+
+
+def _query(with_viewer: bool) -> str:
+    viewer = "viewer { login }" if with_viewer else ""
+    lists = "\n".join(_list(key) for key in LISTS)
+    return f"""query($owner: String!, $name: String!, $number: Int!) {{
+  {viewer}
+  repository(owner: $owner, name: $name) {{
+    nameWithOwner
+    pullRequest(number: $number) {{ {PULL}
+{lists} }}
+  }}
+}}{WHO}"""
+
+
+def _query_of_list(key: str) -> str:
+    who = WHO if "...Who" in LISTS[key][2] else ""
+    return f"""query($owner: String!, $name: String!, $number: Int!, $after: String!) {{
+  repository(owner: $owner, name: $name) {{
+    pullRequest(number: $number) {{ {_list(key, ", after: $after")} }}
+  }}
+}}{who}"""
+
+
+def _list(key: str, more: str = "") -> str:
+    _, around, nodes = LISTS[key]
+    page = "pageInfo { hasNextPage endCursor }"
+    return around % f"{key}(first: {PAGE}{more}) {{ {page} nodes {{ {nodes} }} }}"
+
+
+def _page(pull: Mapping[str, Any], key: str) -> Any:
+    """One page of a list; None if it may not be read, or if the head has no checks."""
+    if key != "checkSuites":
+        return pull.get(key)
+    commits = (pull.get("head") or {}).get("nodes") or [None]
+    return ((commits[0] or {}).get("commit") or {}).get(key)
+
+
+def _unread_words(fault: GraphqlFault) -> str:
+    part = next((words for key, (words, *_) in LISTS.items() if key in fault.path), "")
+    return one_line(f"{part or '.'.join(fault.path[2:]) or 'something'}: {fault.message}")
+
+
+def _snapshot(
+    data: Mapping[str, Any],
+    repository: Mapping[str, Any],
+    found: dict[str, Any],
+    lists: Mapping[str, list[Any]],
+    unread: tuple[str, ...],
+    hides_own: bool,
+) -> Snapshot:
+    commits = [node["commit"]["message"] for node in found["lastCommit"]["nodes"]]
+    about = {
+        **found,
+        "author": _author(found.get("author")),
+        "body": found.get("body") or "",
+        "labels": [label["name"] for label in lists["labels"]],
+        "headRepository": (found.get("headRepository") or {}).get("nameWithOwner") or "",
+        "message": "".join(commits),
+    }
+    threads = [
+        {
+            **node,
+            "resolvedBy": (node.get("resolvedBy") or {}).get("login") or "",
+            "comments": [_comment(c) for c in node["comments"]["nodes"] if c is not None],
+        }
+        for node in lists["reviewThreads"]
+    ]
+    reviews = [{**node, "body": node.get("body") or ""} for node in lists["reviews"]]
+    comments = [_comment(node) for node in lists["comments"]]
+    own = next((c["author"]["login"] for c in comments if c["viewerDidAuthor"] and c["author"]), "")
+    viewer = data.get("viewer") or {}
+    return Snapshot(
+        repository=repository["nameWithOwner"],
+        me=viewer.get("login") or own,
+        pull=msgspec.convert(about, PullRequest),
+        comments=msgspec.convert(comments, tuple[Comment, ...], strict=False),
+        threads=msgspec.convert(threads, tuple[Thread, ...], strict=False),
+        reviews=msgspec.convert(reviews, tuple[PostedReview, ...], strict=False),
+        checks=tuple(run for node in lists["checkSuites"] for run in _check_runs(node)),
+        unread=unread,
+        hides_own=hides_own,
+    )
+
+
+def _author(node: Mapping[str, Any] | None) -> dict[str, str] | None:
+    """None if the account was deleted."""
+    if node is None:
+        return None
+    login, kind = node["login"], node["__typename"]
+    is_bare = kind == "Bot" and not login.endswith(BOT)
+    return {"login": f"{login}{BOT}" if is_bare else login, "type": kind}
+
+
+def _comment(node: dict[str, Any]) -> dict[str, Any]:
+    return {
+        **node,
+        "author": _author(node.get("author")),
+        "fullDatabaseId": node.get("fullDatabaseId") or 0,
+        "isEdited": node.get("lastEditedAt") is not None,
+    }
+
+
+def _check_runs(suite: Mapping[str, Any]) -> Iterator[CheckRun]:
+    """The id is at the end of the address: databaseId has 32 bits, and there are more runs."""
+    app = (suite.get("app") or {}).get("slug") or ""
+    for node in ((suite.get("checkRuns") or {}).get("nodes")) or []:
+        if node is not None:
+            number = re.search(r"/(?:runs|job)/([0-9]{1,19})\Z", node.get("url") or "")
+            yield CheckRun(
+                id=node.get("databaseId") or (int(number[1]) if number else 0),
+                name=node["name"],
+                conclusion=(node.get("conclusion") or "").lower(),
+                title=node.get("title") or "",
+                external_id=node.get("externalId") or "",
+                app=app,
+            )

@@ -1,0 +1,80 @@
+"""What is answered to people on GitHub, in Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from reviewbot.debate.people import Consultation
+from reviewbot.reports import markdown, words
+from reviewbot.text.markdown import code, inline
+from reviewbot.verdict.document import Finding, Memory, Review
+
+MAX_OPINION = 2_000  # characters
+MAX_ROWS = 100
+
+
+def consultation(said: Consultation) -> str:
+    """What each panelist says, and who gave no answer."""
+    return "\n\n".join(_opinions(said))
+
+
+def explanation(finding: Finding) -> str:
+    """Everything about a finding, with the debate."""
+    said = [f"- {inline(text)}" for text in words.debate(finding)]
+    debate = ["**Debate**", "\n".join(said)] if said else []
+    return "\n\n".join([markdown.comment(finding), *debate])
+
+
+def audit(review: Review, last: Memory, page: markdown.Page, room: int) -> str:
+    """A review of the whole tree: what differs from the last one first."""
+    before = {known.key for known in last.findings}
+    reported = review.reported
+    new = [finding for finding in reported if finding.key not in before]
+    gone = [known for known in last.findings if known.key not in {f.key for f in reported}]
+    if before:
+        head = f"Since the last audit: {len(new)} new, {len(gone)} gone, {len(reported)} in all."
+    else:
+        head = f"The first audit: {len(reported)} in all."
+    parts = [head]
+    if before and new:
+        parts += ["### New", _listed(map(_line, new))]
+    if gone:
+        lines = (f"{inline(k.id)}: {inline(k.title)}, {code(k.path) or 'no file'}" for k in gone)
+        parts += ["### Gone", _listed(lines)]
+    groups: dict[str, list[Finding]] = {}
+    for finding in reported:
+        name = finding.result.check if finding.result else "panel"
+        groups.setdefault(f"{name}: {finding.rule}", []).append(finding)
+    for name, findings in sorted(groups.items(), key=lambda group: -len(group[1])):
+        parts += [f"### {inline(name)} ({len(findings)})", _listed(map(_line, findings))]
+    body = "\n\n".join(parts)
+    left = room - len(body.encode()) - 2
+    if left < 1_000:
+        kept = body.encode()[: room - 3_000].decode("utf-8", "ignore").rpartition("\n")[0]
+        body, left = f"{kept}\n\nThere is no room for more.", 2_900
+    rest = msgspec.structs.replace(review, findings=())
+    return f"{body}\n\n---\n\n{markdown.summary(rest, page, left)}"
+
+
+def _opinions(said: Consultation) -> Iterator[str]:
+    for opinion in said.opinions:
+        text = inline(words.shortened(opinion.text, MAX_OPINION))
+        cited = ", ".join(map(code, opinion.citations))
+        yield f"**{inline(opinion.panelist)}:** {text}{f' ({cited})' if cited else ''}"
+    for absence in said.absences:
+        yield f"**{inline(absence.panelist)}** gave no answer: {inline(absence.reason)}"
+    if said.usage.cost_usd:
+        yield f"Cost: ${said.usage.cost_usd:.4f}."
+
+
+def _line(finding: Finding) -> str:
+    place = words.place(finding.location)
+    return f"{inline(finding.id)} ({finding.severity}): {inline(finding.title)}, {code(place)}"
+
+
+def _listed(lines: Iterator[str]) -> str:
+    every = [f"- {line}" for line in lines]
+    more = [f"- and {len(every) - MAX_ROWS} more"] if len(every) > MAX_ROWS else []
+    return "\n".join([*every[:MAX_ROWS], *more])

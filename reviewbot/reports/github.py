@@ -1,0 +1,46 @@
+"""Workflow commands, which GitHub Actions shows as annotations at lines of the change.
+
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+"""
+
+from __future__ import annotations
+
+from reviewbot.reports import words
+from reviewbot.reports.markdown import MAX_MESSAGE, Annotation, annotation
+from reviewbot.reports.style import Style
+from reviewbot.text.plain import plain
+from reviewbot.verdict.document import Review
+
+# GitHub shows so many of each level for one step, and drops the others without a word.
+MAX_OF_LEVEL = 10
+COMMANDS = {"failure": "error", "warning": "warning", "notice": "notice"}
+# As in toCommandValue of https://github.com/actions/toolkit (packages/core/src/command.ts).
+DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
+
+
+def render(review: Review, _: Style) -> str:
+    """A line a finding and one for what was not reviewed. A clean review has no lines."""
+    found = [annotation(finding) for finding in review.reported]
+    if review.gaps or not review.complete:
+        gaps = words.shortened("\n".join(map(plain, review.gaps)), MAX_MESSAGE)
+        text = gaps or "It is not known what was left out."
+        found.insert(0, Annotation("", 0, 0, "warning", "Not complete", text))
+    groups = [[note for note in found if note.level == level] for level in COMMANDS]
+    is_long = any(len(group) > MAX_OF_LEVEL for group in groups)
+    rooms = (MAX_OF_LEVEL, MAX_OF_LEVEL, MAX_OF_LEVEL - is_long)
+    shown = [note for group, room in zip(groups, rooms, strict=True) for note in group[:room]]
+    if is_long:
+        text = f"{len(found) - len(shown)} more are not shown here."
+        shown.append(Annotation("", 0, 0, "notice", "reviewbot", text))
+    return "\n".join(map(_command, shown))
+
+
+def _command(note: Annotation) -> str:
+    path = plain(note.path)
+    place = {"file": path} if path else {}
+    if path and note.line:
+        place |= {"line": str(note.line), "endLine": str(note.end_line)}
+    place["title"] = note.title
+    said = ",".join(f"{name}={value.translate(PROPERTY)}" for name, value in place.items())
+    return f"::{COMMANDS[note.level]} {said}::{note.message.translate(DATA)}"

@@ -1,0 +1,321 @@
+"""What reviews of one pull request pass on: a finding stands as long as its content stands.
+
+Panelists do not read a part of the change again that was read before. What they raised there stands
+until the part, or another that the finding cites, has other content; when that content comes back,
+by a revert or a force-push, so does the finding. Checks run each time, and say themselves what
+stands.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+
+from msgspec.structs import replace
+
+from reviewbot.checks.project import Project
+from reviewbot.config.settings import Effort
+from reviewbot.debate.panel import Panel
+from reviewbot.git.change import Change, Hunk, Location
+from reviewbot.git.parts import Part, only_parts, part_at, parts_of
+from reviewbot.journal import key_of
+from reviewbot.severity import RANK
+from reviewbot.text.hidden import visible
+from reviewbot.text.secrets import redact
+from reviewbot.verdict.decide import verdict_of
+from reviewbot.verdict.document import Finding, Memory, Remembered, Review
+from reviewbot.verdict.identity import excerpt_of, lines_at
+from reviewbot.version import __version__
+
+MAX_TEXT = 160
+# An edited line is the same finding if it is as much alike, and as near.
+ALIKE, NEAR_LINES = 0.8, 20
+DISMISSED = "A person dismissed it."
+UNCHANGED = "its lines did not change since it was found"
+NOT_READ = "no panelist read its lines again"
+
+
+def course_of(panel: Panel, effort: Effort) -> str:
+    """Who reads the parts of a change; empty if nobody does."""
+    members = [(p.name, p.model, p.lens) for p in panel.panelists]
+    return key_of(__version__, members, effort)[:16] if members else ""
+
+
+def paths_read_earlier(change: Change, to_read: Change) -> Iterator[str]:
+    """Files with parts that are not to be read any more."""
+    left = {file.path: file.hunks for file in to_read.files}
+    for file in change.files:
+        if file.path not in left or _lines(left[file.path]) < _lines(file.hunks):
+            yield file.path
+
+
+def unread(change: Change, memory: Memory, course: str) -> Change:
+    """The parts of a change that no panelist of this course has read."""
+    return only_parts(change, _unread_marks(parts_of(change), memory, course))
+
+
+def recall(
+    review: Review,
+    change: Change,
+    project: Project,
+    memory: Memory,
+    course: str,
+    may_approve: bool,
+) -> Review:
+    """The review with what stands from earlier ones, numbers that stay, and the new memory.
+
+    Args:
+        course: of the panelists who could be asked; empty if there are none.
+    """
+    parts = parts_of(change)
+    course = course or memory.course
+    new_marks = _unread_marks(parts, memory, course)
+    read_now = {entry.path for entry in review.coverage if set(entry.read_by) & _panel(review)}
+    read_now = set() if review.absences else read_now
+    is_known = memory.course == course
+    found = _with_known_ids(review.findings, memory, change, project)
+    taken = {finding.key for finding in found}
+    carried: list[Finding] = []
+    for known in memory.findings:
+        if known.key in taken or known.dismissed:
+            continue
+        if known.check:
+            why, place = _why_check_stands(known, review, project), _place_of(known, project)
+        else:
+            own = [p for p in parts if is_known and known.id in memory.parts.get(p.mark, ())]
+            own = [part for part in own if part.mark not in new_marks]
+            place = _place_in(known, own)
+            why = UNCHANGED if own else ""
+            if not own and (place := _place_of(known, project)):
+                part = part_at(place, parts)
+                is_unread = part is not None and part.mark in new_marks
+                why = NOT_READ if is_unread and known.path not in read_now else ""
+        if why and not any(place and place == other.location for other in found if other.result):
+            carried.append(_carry(known, place, why, change, project))
+    findings = tuple(_numbered([*found, *carried], memory))
+    not_read = [
+        f"{f.id} stands from an earlier review: {NOT_READ}"
+        for f in findings
+        if f.carried == NOT_READ
+    ]
+    gaps = (*review.gaps, *not_read)
+    review = replace(
+        review,
+        findings=findings,
+        gaps=gaps,
+        complete=not gaps,
+        verdict=verdict_of(findings, review.coverage, gaps, may_approve),
+    )
+    remembered = _remember(review, change, project, parts, memory)
+    cache = dict(memory.parts) if is_known else {}
+    raised: defaultdict[str, list[str]] = defaultdict(list)
+    for finding in review.reported:
+        place = finding.location if not finding.result else None
+        if place and (part := part_at(place, parts)):
+            raised[part.mark].append(finding.id)
+    for part in parts:
+        if part.path in read_now or part.mark not in new_marks:
+            cache.pop(part.mark, None)  # what is at head now stands last
+            cache[part.mark] = tuple(raised[part.mark])
+    kept = {id for ids in cache.values() for id in ids} | {f.id for f in review.reported}
+    numbers = dict(memory.numbers) | {f.key: f.id for f in review.reported}
+    return replace(
+        review,
+        memory=Memory(
+            course=course if is_known or read_now else memory.course,
+            parts=cache if is_known or read_now else memory.parts,
+            findings=tuple(r for r in remembered if r.id in kept or r.dismissed),
+            numbers=numbers,
+        ),
+    )
+
+
+def with_dismissals(review: Review, memory: Memory) -> Review:
+    """The review without what people dismissed since it began."""
+    dismissed = {known.key: known for known in memory.findings if known.dismissed}
+    findings = tuple(
+        replace(finding, status="recorded", reason=DISMISSED, blocks=False)
+        if finding.key in dismissed and finding.status != "recorded"
+        else finding
+        for finding in review.findings
+    )
+    own = review.memory or Memory()
+    others = tuple(known for known in own.findings if known.key not in dismissed)
+    is_blocked = any(finding.blocks for finding in findings)
+    return replace(
+        review,
+        findings=findings,
+        verdict="comment"
+        if review.verdict == "request_changes" and not is_blocked
+        else review.verdict,
+        memory=replace(own, findings=(*others, *dismissed.values())),
+    )
+
+
+def _lines(hunks: Sequence[Hunk]) -> int:
+    return sum(len(hunk.lines) for hunk in hunks)
+
+
+def _panel(review: Review) -> set[str]:
+    return {member.name for member in review.panel if member.answered}
+
+
+def _unread_marks(parts: Sequence[Part], memory: Memory, course: str) -> set[str]:
+    """Marks of parts that nobody read, or with a finding that cites what is gone."""
+    marks = {part.mark for part in parts}
+    if memory.course != course:
+        return marks
+    stale = {known.id for known in memory.findings if not set(known.cites) <= marks}
+    return {
+        mark
+        for mark in marks
+        if mark not in memory.parts or not stale.isdisjoint(memory.parts[mark])
+    }
+
+
+def _with_known_ids(
+    findings: Sequence[Finding], memory: Memory, change: Change, project: Project
+) -> list[Finding]:
+    """The findings; what is remembered of one with another text gives it its key."""
+    keys = {finding.key for finding in findings}
+    left = [known for known in memory.findings if known.key not in keys and not known.check]
+    found = []
+    for finding in findings:
+        if not finding.result and finding.key not in memory.numbers:
+            text = _text(finding.location, change, project)
+            for known in left:
+                if _is_edited(known, finding, text):
+                    left.remove(known)
+                    finding = replace(finding, key=known.key)
+                    break
+        found.append(finding)
+    return found
+
+
+def _is_edited(known: Remembered, finding: Finding, text: str) -> bool:
+    place = finding.location
+    return (
+        place is not None
+        and (place.path, finding.category) == (known.path, known.category)
+        and abs(place.line - known.line) <= NEAR_LINES
+        and SequenceMatcher(None, known.text, text, autojunk=False).ratio() >= ALIKE
+    )
+
+
+def _why_check_stands(known: Remembered, review: Review, project: Project) -> str:
+    """Why a result still counts that the check did not give this time; empty if it does not."""
+    run = next((check for check in review.checks if check.check == known.check), None)
+    if run is None or run.state not in ("incomplete", "not_run"):
+        return ""
+    if known.text and known.path in project.head_files and _place_of(known, project) is None:
+        return ""
+    return f"{run.check} {run.text}"
+
+
+def _place_of(known: Remembered, project: Project) -> Location | None:
+    """The line at head with the text that is remembered, the nearest one."""
+    lines = (project.texts("head").get(known.path) or "").split("\n")
+    same = [
+        n for n, line in enumerate(lines, start=1) if known.text and _folded(line) == known.text
+    ]
+    line = min(same, key=lambda number: abs(number - known.line), default=0)
+    return Location(known.path, line, line) if line else None
+
+
+def _place_in(known: Remembered, parts: Sequence[Part]) -> Location | None:
+    for part in parts:
+        lines = list(part.hunk.at("head")) or [(known.line, "")]
+        same = (number for number, text in lines if _folded(text) == known.text)
+        line = next(same, lines[0][0])
+        return Location(part.path, line, line)
+    return None
+
+
+def _carry(
+    known: Remembered, place: Location | None, why: str, change: Change, project: Project
+) -> Finding:
+    return Finding(
+        id=known.id,
+        key=known.key,
+        title=known.title,
+        location=place,
+        rule=known.rule,
+        category=known.category,
+        severity=known.severity,
+        excerpt=excerpt_of(place, change, project),
+        consequence="",
+        status=known.status,
+        reason=known.reason,
+        blocks=known.blocks,
+        support=known.support,
+        result=None,
+        claims=(),
+        proof=None,
+        positions=(),
+        carried=why,
+    )
+
+
+def _numbered(findings: Sequence[Finding], memory: Memory) -> Iterator[Finding]:
+    """Worst first, each with the number that it was given once; the next free ones for others."""
+    worst_first = sorted(findings, key=lambda f: (f.status == "recorded", -RANK[f.severity]))
+    last = max((int(id[1:]) for id in memory.numbers.values()), default=0)
+    for finding in worst_first:
+        id = memory.numbers.get(finding.key)
+        if id is None:
+            last += 1
+            id = f"F{last}"
+        yield replace(finding, id=id)
+
+
+def _remember(
+    review: Review, change: Change, project: Project, parts: Sequence[Part], memory: Memory
+) -> list[Remembered]:
+    """What stands now, and what was known before."""
+    known = {finding.key: finding for finding in memory.findings}
+    for finding in review.findings:
+        before = known.pop(finding.key, None)
+        if finding.status == "recorded":
+            if before and before.dismissed:
+                known[finding.key] = before
+            continue
+        place = finding.location
+        known[finding.key] = Remembered(
+            id=finding.id,
+            key=finding.key,
+            title=redact(finding.title)[0],
+            severity=finding.severity,
+            status=finding.status,
+            reason=finding.reason,
+            rule=finding.rule,
+            category=finding.category,
+            check=finding.result.check if finding.result else before.check if before else "",
+            path=place.path if place else "",
+            line=place.line if place else 0,
+            text=before.text if before and finding.carried else _text(place, change, project),
+            blocks=finding.blocks,
+            support=finding.support,
+            cites=before.cites if before and finding.carried else tuple(_cites(finding, parts)),
+        )
+    return list(known.values())
+
+
+def _cites(finding: Finding, parts: Sequence[Part]) -> Iterator[str]:
+    """Marks of the parts that panelists cite about a finding."""
+    said = {citation for position in finding.positions for citation in position.citations}
+    for citation in sorted(said):
+        path, _, line = citation.rpartition(":")
+        if line.isdecimal() and len(line) < 10:
+            place = Location(path, int(line), int(line))
+            part = part_at(place, parts)
+            if part and part.distance(place) == 0:
+                yield part.mark
+
+
+def _text(place: Location | None, change: Change, project: Project) -> str:
+    return _folded("".join(lines_at(place, change, project)[:1]))
+
+
+def _folded(line: str) -> str:
+    return " ".join(visible(redact(line)[0]).split())[:MAX_TEXT]

@@ -1,0 +1,107 @@
+"""The REST API: find the operation, check the request, call its handler, check the response."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+# Each module adds its operations to HANDLERS.
+from tests.fake_github import rest_issues, rest_pulls, rest_repository  # noqa: F401
+from tests.fake_github.call import HANDLERS, Call, Diff, Page, Respond
+from tests.fake_github.contract import contract
+from tests.fake_github.messages import (
+    ApiError,
+    Request,
+    Response,
+    forbidden,
+    not_found,
+    unauthenticated,
+)
+
+if TYPE_CHECKING:
+    from tests.fake_github.contract import Operation
+    from tests.fake_github.github import GitHub
+    from tests.fake_github.permissions import Token
+
+PREFIX = "/api/v3"
+# No client expects this status, so none takes a violation for an error of GitHub.
+VIOLATION = 418
+UNKNOWN = 501
+DIFF = "application/vnd.github.v3.diff; charset=utf-8"
+
+
+def classify(request: Request) -> tuple[str, bool]:
+    """The operation's id, and whether it writes."""
+    found = contract().find(request.method, request.path.removeprefix(PREFIX))
+    return found[0].id if found else "unknown", request.method not in ("GET", "HEAD")
+
+
+def respond(github: GitHub, request: Request, token: Token | None) -> Response:
+    found = contract().find(request.method, request.path.removeprefix(PREFIX))
+    if found is None:
+        return violation(github, request, ["the fake has no such operation"], UNKNOWN)
+    operation, variables = found
+    try:
+        body = json.loads(request.content) if request.content else None
+    except ValueError:
+        return Response.json(400, {"message": "Problems parsing JSON"})
+    if errors := contract().request_errors(operation, request.parameters, body):
+        return violation(github, request, errors)
+    call = Call(
+        github,
+        operation,
+        variables,
+        request.parameters,
+        body if body is not None else {},
+        request.headers.get("accept", ""),
+        token,
+        f"{github.server_url}{request.path}",
+    )
+    try:
+        check_permissions(call)
+        result = HANDLERS[operation.id].function(call)
+    except ApiError as error:
+        result = Respond(error.status, error.body)
+    if isinstance(result, Diff):
+        return Response(200, result.text.encode(), DIFF)
+    if isinstance(result, Page):
+        result = result.response(call)
+    if not isinstance(result, Respond):
+        result = Respond(operation.success, result)
+    return check_response(github, request, operation, result)
+
+
+def check_permissions(call: Call) -> None:
+    """G14. A private repository does not exist for who may not read it."""
+    needs, token = HANDLERS[call.operation.id].needs, call.token
+    if not needs:
+        return
+    repository = call.repository
+    if token is None:
+        if repository.private or not all(need.endswith(":read") for need in needs):
+            raise unauthenticated()
+        return
+    if repository.private and not token.reaches(repository):
+        raise not_found()
+    if call.operation.id.startswith("checks/") and not token.is_app:
+        raise ApiError(403, "You must authenticate via a GitHub App.")
+    if not token.may(repository, *needs):
+        raise forbidden()
+
+
+def check_response(
+    github: GitHub, request: Request, operation: Operation, result: Respond
+) -> Response:
+    body: Any = result.body
+    if result.status < 300:
+        body = contract().fill_response(operation, result.status, body)
+    if errors := contract().response_errors(operation, result.status, body):
+        return violation(github, request, errors)
+    return Response.json(result.status, body, result.headers)
+
+
+def violation(
+    github: GitHub, request: Request, errors: list[str], status: int = VIOLATION
+) -> Response:
+    github.violations += [f"{request.method} {request.path}: {error}" for error in errors]
+    return Response.json(status, {"message": "not as GitHub describes it", "errors": errors})
