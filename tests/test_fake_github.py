@@ -22,8 +22,6 @@ from tests.fake_github.call import HANDLERS, Handler, Respond
 from tests.fake_github.client import Received
 from tests.fake_github.contract import contract
 
-pytest_plugins = ["tests.fake_github.fixtures"]
-
 Ask = Callable[..., Received]
 
 REPO = "/repos/octo/app"

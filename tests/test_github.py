@@ -64,9 +64,7 @@ def test_a_second_run_for_a_commit_writes_nothing(jobs: Jobs, faulty: Pull) -> N
     assert (again.calls, again.writes) == (1, [])
 
 
-def test_a_job_that_is_run_again_reviews_again_and_writes_nothing(
-    jobs: Jobs, faulty: Pull
-) -> None:
+def test_a_job_that_is_run_again_reviews_again_and_writes_nothing(jobs: Jobs, faulty: Pull) -> None:
     jobs.push(faulty, "opened")
     jobs.variables["GITHUB_RUN_ATTEMPT"] = "2"
 
@@ -187,3 +185,129 @@ def test_a_push_while_a_review_is_made_has_a_run_of_its_own(jobs: Jobs, faulty: 
     ran = jobs.run("pull_request", event)
 
     assert (ran.outputs, ran.writes) == ({"skip_reason": "head_moved"}, [])
+
+
+def test_commands_are_answered_once_each(jobs: Jobs, faulty: Pull) -> None:
+    jobs.permissions |= {"issues": "write"}
+    jobs.push(faulty, "opened")
+
+    for body, expected in [
+        ("/debate help", "`/debate dismiss F1 reason`: do not report a finding again"),
+        ("/debate status", "Findings: F1."),
+        ("/debate cost", "1 review of this pull request cost $0.0000."),
+        ("/debate statsu", "Did you mean `/debate status`?"),
+        ("/debate explain F7", "There is no finding F7 here. There is: F1."),
+        ("/debate explain F1", "F1 (high): Undefined name `m`"),
+        ("/debate dismiss F1", "It is written `/debate dismiss F1 reason`."),
+    ]:
+        comment = faulty.comment("ann", body)
+        event = jobs.github.event("issue_comment", comment=comment)
+        first, second = jobs.run("issue_comment", event), jobs.run("issue_comment", event)
+
+        assert first.exit_code == 0, first.log
+        assert expected in faulty.comments[-1].body
+        assert faulty.comments[-1].body.startswith(
+            f"<!-- reviewbot:answer comment={comment.id} -->\n"
+        )
+        assert second.writes == []
+        assert [reaction.content for reaction in comment.reactions][0] == "eyes"
+        assert [reaction.content for reaction in comment.reactions][-1] in ("rocket", "confused")
+
+
+def test_a_dismissed_finding_is_not_reported_again(jobs: Jobs, faulty: Pull) -> None:
+    jobs.push(faulty, "opened")
+    jobs.say(faulty, "ann", "/debate dismiss F1 `m` is a global that the *runner* sets @bob")
+    assert faulty.threads[0].is_resolved
+    faulty.push({"b.py": "x = 1\n"})
+
+    ran = jobs.push(faulty)
+
+    assert ran.outputs["verdict"] == "comment"
+    assert [review.state for review in faulty.reviews] == ["DISMISSED"]
+    assert "`@bob`" in summary_of(faulty)
+    assert "dismissed" in summary_of(faulty).lower()
+    assert faulty.threads[0].is_resolved
+
+
+def test_pause_stop_and_resume(jobs: Jobs, faulty: Pull) -> None:
+    assert "reviewed when you ask" in said(jobs, faulty, "/debate pause")
+    assert jobs.push(faulty, "opened").outputs == {"skip_reason": "paused"}
+    said(jobs, faulty, "/debate stop")
+    assert jobs.say(faulty, "ann", "/debate pause").outputs == {"skip_reason": "stopped"}
+    assert "Stopped by `ann`" in said(jobs, faulty, "/debate status")
+    assert "reviewed again" in said(jobs, faulty, "/debate resume")
+    assert jobs.push(faulty, "opened").outputs["verdict"] == "request_changes"
+    assert summary_of(faulty).startswith("**Changes requested**")
+
+
+@pytest.mark.parametrize(
+    ("login", "body"),
+    [
+        ("rob", "/debate dismiss F1 because"),
+        ("stranger", "/debate stop"),
+        ("helper[bot]", "/debate stop"),
+        ("ann", "> /debate stop"),
+        ("ann", "Please do not /debate stop"),
+        ("ann", "    /debate stop"),
+        ("ann", "```\n/debate stop\n```"),
+        ("ann", "/debates"),
+    ],
+)
+def test_comments_without_effect(jobs: Jobs, faulty: Pull, login: str, body: str) -> None:
+    ran = jobs.say(faulty, login, body)
+
+    assert (ran.exit_code, ran.writes) == (0, [])
+    assert ran.calls <= 1
+
+
+def test_a_comment_that_is_edited_or_deleted_has_no_effect(jobs: Jobs, faulty: Pull) -> None:
+    comment = faulty.comment("ann", "Hello")
+    faulty.edit(comment, "/debate stop")
+    for action in ("edited", "deleted"):
+        event = jobs.github.event("issue_comment", comment=comment, action=action)
+        assert jobs.run("issue_comment", event).calls == 0
+
+
+def test_a_review_that_is_asked_for_runs_in_the_review_workflow(jobs: Jobs, faulty: Pull) -> None:
+    jobs.permissions |= {"actions": "write"}
+    faulty.repository.workflows.append("reviewbot-review.yml")
+
+    ran = jobs.say(faulty, "ann", "/debate the division")
+
+    assert ran.outputs["verdict"] == "request_changes"
+    assert len(faulty.threads) == 1
+    answer = faulty.comments[-1].body
+    assert answer.startswith("<!-- reviewbot:answer comment=")
+    assert "**Changes requested**" in answer
+
+
+def test_an_order_says_what_is_missing(jobs: Jobs, faulty: Pull) -> None:
+    assert "`reviewbot init --workflow review`" in said(jobs, faulty, "/debate full") or (
+        "actions: write" in faulty.comments[-1].body
+    )
+
+
+def test_an_ordered_run_reads_the_comment_again(jobs: Jobs, faulty: Pull) -> None:
+    comment = faulty.comment("ann", "/debate full")
+    inputs = {"pull_request": str(faulty.number), "comment": str(comment.id)}
+    event = jobs.github.event("workflow_dispatch", repository=faulty.repository, inputs=inputs)
+    faulty.edit(comment, "/debate full ")
+    assert jobs.run("workflow_dispatch", event).writes == []
+
+    comment = faulty.comment("rob", "/debate full")
+    event["inputs"]["comment"] = str(comment.id)
+    assert jobs.run("workflow_dispatch", event).writes == []
+
+
+def test_more_commands_than_allowed_in_an_hour_are_not_obeyed(jobs: Jobs, faulty: Pull) -> None:
+    jobs.config = "github: {commands_per_hour: 2}\n"
+    for _ in range(3):
+        jobs.say(faulty, "ann", "/debate help")
+
+    assert len(faulty.comments) == 5
+    assert [reaction.content for reaction in faulty.comments[-1].reactions] == ["confused"]
+
+
+def said(jobs: Jobs, pull: Pull, body: str) -> str:
+    jobs.say(pull, "ann", body)
+    return pull.comments[-1].body

@@ -16,12 +16,17 @@ RUN = "https://github.com/octo/app/actions/runs/5"
 TOKEN = "ghp_" + "a1B2c3D4e5" * 4
 SECRET = REVIEWS["mixed"].findings[0]
 ONE = replace(BROKEN.result, tests=(BROKEN.rule,)) if BROKEN.result else None
-CARRIED = replace(QUESTION, id="F1", carried="its lines did not change since it was found")
+UNCHANGED = "its lines did not change since it was found"
+CARRIED = replace(QUESTION, id="F1", carried=UNCHANGED, opposed_by_author="x")
 
 
 def blocked(*findings: Finding) -> Review:
     numbered = (replace(finding, id=f"F{n}") for n, finding in enumerate(findings, start=1))
     return replace(PANEL, verdict="request_changes", findings=tuple(numbered))
+
+
+def by_check(name: str) -> Finding:
+    return replace(SECRET, result=replace(SECRET.result, check=name))
 
 
 def many(count: int) -> Review:
@@ -62,6 +67,7 @@ def test_without_models_one_line_says_so() -> None:
         ([BROKEN], "2 tests that passed before fail now"),
         ([replace(BROKEN, result=replace(ONE, kind="failing_test"))], "a new test fails"),
         ([SECRET, SECRET, LINT], "2 new problems (secrets), and 1 other finding"),
+        ([by_check(name) for name in "abcd"], "4 new problems (a, b, c, …)"),
         ([PROVEN, QUESTION], "a test written for a claim fails, and 1 question"),
         ([PROVEN, PROVEN], "tests written for 2 claims fail"),
         ([replace(CARRIED, blocks=True)], "a finding of an earlier review stands"),
@@ -86,14 +92,14 @@ def test_a_finding_with_a_thread_is_one_line_and_the_others_are_in_full() -> Non
         f"- [F3]({THREAD}3) (high): Two workers can sell the last item twice, `shop/stock.py:31`"
         " (question; optimizer disagrees)",
     ]
-    headings = [line for line in shown.split("\n") if line.startswith("### ")]
-    assert headings == [
+    assert [line for line in shown.split("\n") if line.startswith("### ")] == [
         "### F2 (high): The discount raises the price",
         "### F4 (medium): Prices are no longer rounded to cents",
     ]
     folded = shown[shown.index("<summary>The test that was written for it</summary>") :]
     assert folded.index("assert total([100], 0.5) == 50") < folded.index("</details>")
     assert "- The change ignores it inline: callers round" in shown
+    assert "</details>\n\n---\n\n2 changed files" in shown
     assert "- reviewer finds it intended: CHANGELOG.md:3: Totals keep all digits" in shown
 
 
@@ -123,7 +129,7 @@ def test_what_is_gone_is_listed() -> None:
     [
         ((), "**Not complete:** it is not known what was left out\n"),
         (("a.js was not reviewed",), "**Not complete:** a.js was not reviewed\n"),
-        (("a", "b"), "**Not complete:**\n\n- a\n- b\n\n"),
+        (tuple("abc"), "**Not complete:**\n\n- a\n- b\n- c\n\n"),
         (tuple("abcd"), "<details>\n<summary>Not complete (4)</summary>\n\n- a\n- b\n- c\n- d\n"),
     ],
 )
@@ -140,7 +146,7 @@ def test_checks_that_did_not_pass_are_counted_above_a_table() -> None:
 
 
 def test_a_carried_finding_says_why_it_stands() -> None:
-    why = "It stands from an earlier review: its lines did not change since it was found."
+    why = f"It stands from an earlier review: {UNCHANGED}."
     review = replace(PANEL, findings=(CARRIED,), read_earlier=("cart.py",))
     shown = summary(review, Page())
     assert why in shown
@@ -148,7 +154,7 @@ def test_a_carried_finding_says_why_it_stands() -> None:
     assert why in render(review).replace("\n    ", " ")
     assert "changed lines. What earlier reviews read in 1 file was not read again." in shown
     line = summary(review, Page(links={"F1": f"{THREAD}1"})).split("\n")[2]
-    assert line.endswith(" (question; optimizer disagrees; from an earlier review)")
+    assert line.endswith("; the change ignores it inline; from an earlier review)")
 
 
 @pytest.mark.parametrize("room", [3_000, 10_000, 40_000, MAX_BYTES])
@@ -210,12 +216,9 @@ def test_a_check_run() -> None:
     assert markdown.check_summary(review) == render(review, "markdown")
     assert "/debate" not in markdown.check_summary(review)
     assert len(markdown.check_summary(many(300)).encode()) <= 65_000
-    check = "ümlaut" * 100
-    named = replace(SECRET, result=replace(SECRET.result, check=check))
-    assert markdown.check_title(blocked(named)).startswith(
-        "Changes requested: 1 new problem (ümlaut"
-    )
-    assert 250 < len(markdown.check_title(blocked(named)).encode()) <= 255
+    title = markdown.check_title(blocked(by_check("ümlaut" * 100)))
+    assert title.startswith("Changes requested: 1 new problem (ümlaut")
+    assert 250 < len(title.encode()) <= 255
 
 
 def test_annotations_stand_at_lines_of_head() -> None:

@@ -763,6 +763,7 @@ def test_markdown_folds_the_proof() -> None:
     check_markdown(shown)
     assert shown.count("<details>\n<summary>The test that was written for it</summary>\n\n") == 2
     assert "```python\nfrom cart import total\n" in shown
+    assert "```\n>       assert total([100], 0.5) == 50\nE " in shown
     assert "**Question:** panelists disagree about something serious." in shown
     assert "- optimizer disagrees: the queue has one worker" in shown
     assert "Checks passed: secrets, ruff (4 before), pytest (214 passed)." in shown
@@ -771,6 +772,14 @@ def test_markdown_folds_the_proof() -> None:
     assert "| pytest | failed | 212 passed, 2 failed |" in failed
     assert "Debate" not in shown
     assert "<summary>Debate</summary>" in render(ALL, "markdown", Style(verbose=True))
+
+
+def test_the_end_of_a_long_output_begins_with_a_whole_line() -> None:
+    output = "".join(f"line {number}\n" for number in range(1_000))
+    finding = replace(BROKEN, result=replace(BROKEN.result, output=output))
+    shown = render(replace(CLEAN, findings=(finding,)), "markdown")
+    assert re.search(r"\n```\nline \d\d\d\n(line \d\d\d\n)+```\n", shown)
+    assert "\nline 999\n```" in shown
 
 
 def test_a_bar_does_not_end_a_cell() -> None:

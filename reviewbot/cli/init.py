@@ -5,6 +5,7 @@ import json
 import os
 import re
 import textwrap
+from collections.abc import Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -18,11 +19,23 @@ from reviewbot.config.load import WHO_MAY_SET
 from reviewbot.config.settings import Settings
 from reviewbot.config.toml import read_toml
 from reviewbot.config.values import allowed
-from reviewbot.errors import GitError
+from reviewbot.errors import GitError, ReviewbotError, UsageError
 from reviewbot.hooks.install import install_hooks
 from reviewbot.services import CONFIG_FILES
 from reviewbot.state import write_file
 
+# What `uses:` of the workflows says.
+ACTION = (
+    "OWNER/reviewbot@v0"
+    " # zizmor: ignore[unpinned-uses] v0 gets fixes; pin the SHA of a commit to choose them"
+)
+TEMPLATES = Path(__file__).parents[1] / "workflows"
+WORKFLOWS = {
+    "review": ("reviewbot-review.yml",),
+    "commands": ("reviewbot-commands.yml",),
+    "audit": ("reviewbot-audit.yml",),
+    "forks": ("reviewbot-collect.yml", "reviewbot-publish.yml"),
+}
 HEADER = """\
 # Settings of reviewbot: https://yaml.org, checked by `reviewbot config check`.
 # What is committed at the base of a change counts. Every key shows its default, or an example;
@@ -44,12 +57,20 @@ INDENTS = {
 
 @click.command
 @click.option("--hooks", is_flag=True, help="Install the git hooks as well.")
+@click.option(
+    "--workflow",
+    "workflows",
+    type=click.Choice([*WORKFLOWS]),
+    multiple=True,
+    help="Write a workflow for GitHub as well.",
+)
 @common
-def command(hooks: bool) -> None:
+def command(hooks: bool, workflows: tuple[str, ...]) -> None:
     """Write a .reviewbot.yml in which every setting is explained. No file is overwritten."""
     root = run(find_root())
     if root is None:
         raise GitError("this is no work tree of git", hint="run it in a git repository, or use -C")
+    write_workflows(root, workflows)
     yaml, toml = (root / name for name in CONFIG_FILES)
     if os.path.lexists(yaml):
         say(f"reviewbot: {yaml} is there already and stays as it is")
@@ -64,6 +85,37 @@ def command(hooks: bool) -> None:
             say(f"reviewbot: {line}")
     else:
         say("To review before each commit and push: reviewbot hook install")
+
+
+def write_workflows(root: Path, names: Sequence[str]) -> None:
+    """Write those that are not there yet, all or none of them. Raises ReviewbotError."""
+    folder = root / ".github/workflows"
+    for place in (folder.parent, folder):
+        if names and (place.is_symlink() or (place.exists() and not place.is_dir())):
+            hint = "workflows are only written into a folder of the repository itself"
+            raise UsageError(f"{place} is no folder, or a symbolic link", hint=hint)
+    written: list[Path] = []
+    for path in (folder / file for name in dict.fromkeys(names) for file in WORKFLOWS[name]):
+        if os.path.lexists(path):
+            say(f"reviewbot: {path} is there already and stays as it is")
+            continue
+        text = (TEMPLATES / path.name).read_text(encoding="utf-8")
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_file(path, text.replace("uses: REVIEWBOT", f"uses: {ACTION}").encode(), 0o644)
+        except (OSError, ReviewbotError) as error:
+            for other in written:
+                other.unlink()
+            raise ReviewbotError(f"no workflow is written: {error}") from error
+        written.append(path)
+    for path in written:
+        say(f"reviewbot: {path} is written")
+    if written:
+        say("They count once they are on the default branch: git add .github/workflows")
+    if written and {*names} != {"commands"}:
+        say("To add language models, set the secret of a key: gh secret set ANTHROPIC_API_KEY")
+    if "commands" in names and not (folder / WORKFLOWS["review"][0]).exists():
+        say("Commands that review need that workflow too: reviewbot init --workflow review")
 
 
 def template() -> str:

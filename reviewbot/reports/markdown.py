@@ -140,7 +140,7 @@ def annotation(finding: Finding) -> Annotation:
     return Annotation(
         path=place.path if place and place.side == "head" else "",
         line=place.line if place and is_at_line else 0,
-        end_line=max(place.line, place.end_line) if place and is_at_line else 0,
+        end_line=place.end_line if place and is_at_line else 0,
         level=level,
         title=words.shortened(title, MAX_TITLE),
         message=words.shortened(message, MAX_MESSAGE),

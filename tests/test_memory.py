@@ -1,0 +1,262 @@
+"""Reviews of a pull request one after another: what they remember, and what they do not read."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+from conftest import Project
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from reviewbot.config.load import flag_layer
+from reviewbot.git.parts import parts_of
+from reviewbot.git.repository import Repository
+from reviewbot.git.target import Target
+from reviewbot.journal import Journal
+from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, Usage
+from reviewbot.pipeline import review
+from reviewbot.services import Host
+from reviewbot.verdict.document import Memory, Review
+
+PATH = re.compile(r'## "([^"]+)"')
+ROW = re.compile(r"^(\d+)\+(.*BUG-\w+.*)$", re.MULTILINE)
+
+
+class Panelist:
+    """Finds every added line with BUG-something in what it reads, and keeps what that was."""
+
+    def __init__(self) -> None:
+        self.shown: list[str] = []
+        self.is_away = False
+
+    async def complete(
+        self, request: ModelRequest, on_text: Callable[[str], None] | None = None
+    ) -> ModelReply:
+        if self.is_away:
+            raise ProviderError("the model is away", fault="refused")
+        if "first_pass" not in request.label:
+            return ModelReply(text='{"judgements": [], "tests": []}', usage=Usage())
+        self.shown.append(request.prefix)
+        claims = []
+        for section in re.split(r"(?m)^(?=## )", request.prefix):
+            path = PATH.match(section)
+            for number, text in ROW.findall(section) if path else ():
+                bug = re.search(r"BUG-\w+", text)
+                assert bug
+                assert path
+                claims.append(
+                    {
+                        **dict.fromkeys(("trigger", "consequence", "refuted_if"), "-"),
+                        "path": path[1],
+                        "line": int(number),
+                        "quote": text,
+                        "title": bug[0],
+                        "category": "correctness",
+                        "severity": "high",
+                    }
+                )
+        return ModelReply(text=json.dumps({"claims": claims}), usage=Usage())
+
+    async def close(self) -> None:
+        pass
+
+
+class Reviews:
+    """Reviews of main...topic in a project, each with the memory of the one before."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self.memory = Memory()
+        self.panelist = Panelist()
+        self.has_panel = True
+
+    def next(self, memory: Memory | None = None) -> Review:
+        """With another memory, the one of these reviews stays as it is."""
+        with Repository(self.project.folder) as repository:
+            host = Host(
+                repository=repository,
+                journal=Journal(),
+                providers={"replay": self.panelist},
+                panelists={"critic": "replay:x"} if self.has_panel else {},
+                layers=(flag_layer({"review.effort": "low"}),),
+                variables={"VIRTUAL_ENV": sys.prefix},
+                memory=self.memory if memory is None else memory,
+            )
+            target = Target(kind="revision", revision="main...topic")
+            self.panelist.shown.clear()
+            result = asyncio.run(review(target, host))
+        if memory is None:
+            assert result.memory
+            # It travels as JSON.
+            self.memory = msgspec.json.decode(msgspec.json.encode(result.memory), type=Memory)
+        return result
+
+
+@pytest.fixture
+def reviews(project: Project) -> Reviews:
+    project.commit("Begin", {"a.lua": "x = 1\n", "b.lua": "y = 1\n"})
+    project.git("checkout", "--quiet", "-b", "topic")
+    return Reviews(project)
+
+
+def titles(result: Review) -> dict[str, str]:
+    return {finding.id: finding.title for finding in result.reported}
+
+
+def test_what_was_read_is_not_read_again_and_what_was_found_stands(reviews: Reviews) -> None:
+    reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n"})
+    assert titles(reviews.next()) == {"F1": "BUG-a"}
+    reviews.project.commit("Go on", {"b.lua": "y = 2 -- BUG-b\n"})
+
+    result = reviews.next()
+
+    assert titles(result) == {"F1": "BUG-a", "F2": "BUG-b"}
+    assert [("BUG-a" in text, "BUG-b" in text) for text in reviews.panelist.shown] == [
+        (False, True)
+    ]
+    (carried,) = [finding for finding in result.reported if finding.carried]
+    assert carried.id == "F1"
+    assert carried.carried == "its lines did not change since it was found"
+    assert result.read_earlier == ("a.lua",)
+    assert result.complete
+
+
+def test_when_nothing_is_new_nobody_is_asked(reviews: Reviews) -> None:
+    reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n"})
+    reviews.next()
+
+    result = reviews.next()
+
+    assert titles(result) == {"F1": "BUG-a"}
+    assert reviews.panelist.shown == []
+    assert result.usage.calls == 0
+
+
+def test_a_number_is_given_once(reviews: Reviews) -> None:
+    reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n"})
+    reviews.next()
+    reviews.project.commit("Fix", {"a.lua": "x = 3\n", "b.lua": "y = 2 -- BUG-b\n"})
+    assert titles(reviews.next()) == {"F2": "BUG-b"}
+    reviews.project.commit("Revert", {"a.lua": "x = 2 -- BUG-a\n"})
+
+    assert titles(reviews.next()) == {"F2": "BUG-b", "F1": "BUG-a"}
+    assert reviews.panelist.shown == []
+
+
+def test_an_edited_line_is_the_same_finding(reviews: Reviews) -> None:
+    reviews.project.commit("Change", {"a.lua": "total = price * count -- BUG-a\n"})
+    (before,) = reviews.next().reported
+    reviews.project.commit("Edit", {"a.lua": "total = price * counts -- BUG-a\n"})
+
+    (after,) = reviews.next().reported
+
+    assert (after.id, after.key) == (before.id, before.key)
+
+
+def test_a_panel_that_is_away_clears_nothing(reviews: Reviews) -> None:
+    reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n", "b.lua": "y = 2 -- BUG-b\n"})
+    reviews.next()
+    # The part has other content, but the line stands.
+    reviews.project.commit("Go on", {"a.lua": "x = 2 -- BUG-a\nz = 1\n", "b.lua": "y = 3\n"})
+    reviews.panelist.is_away = True
+
+    result = reviews.next()
+
+    assert list(titles(result).values()) == ["BUG-a"]
+    assert "F1 stands from an earlier review: no panelist read its lines again" in result.gaps
+
+    reviews.panelist.is_away = False
+    assert list(titles(reviews.next()).values()) == ["BUG-a"]
+    assert len(reviews.panelist.shown) == 1
+
+
+def test_without_a_panel_what_it_found_stands(reviews: Reviews) -> None:
+    reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n"})
+    reviews.next()
+    reviews.has_panel = False
+
+    assert list(titles(reviews.next()).values()) == ["BUG-a"]
+
+
+def test_a_part_is_known_by_its_content(reviews: Reviews) -> None:
+    project = reviews.project
+    marks = []
+    steps = [
+        {"a.lua": "x = 1\n\nfunction f()\nend\n"},
+        # A copy of a part is another part.
+        {"a.lua": "x = 1\n\nfunction f()\nend\n\nfunction f()\nend\n"},
+        {"a.lua": "x = 1\n\nfunction f()\nend\n"},
+    ]
+    for files in steps:
+        project.commit("Step", files)
+        with Repository(project.folder) as repository:
+            target = Target(kind="revision", revision="main...topic")
+            change = asyncio.run(repository.load_change(target))
+        marks.append({part.mark for part in parts_of(change)})
+
+    assert marks[0] == marks[2]
+    assert not marks[0] & marks[1]
+
+
+LINES = ("x = 1", "x = 2", "x = 3 -- BUG-a", "x = 4 -- BUG-b", "<<<<<<< ours")
+STEP = st.one_of(
+    st.tuples(
+        st.just("edit"),
+        st.sampled_from(["a.lua", "b.lua", "c.lua"]),
+        st.lists(st.sampled_from(LINES), min_size=1, max_size=4),
+    ),
+    st.tuples(st.sampled_from(["revert", "undo", "amend", "rebase", "rename"])),
+)
+
+
+@settings(
+    max_examples=12,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+@given(steps=st.lists(STEP, min_size=2, max_size=6))
+def test_whatever_happened_a_review_says_what_one_from_scratch_says(
+    steps: list[tuple[object, ...]], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    project = Project(tmp_path_factory.mktemp("history"))
+    project.commit("Begin", {"a.lua": "x = 1\n\nx = 1\n", "b.lua": "x = 1\n"})
+    project.git("checkout", "--quiet", "-b", "topic")
+    reviews = Reviews(project)
+    for number, step in enumerate(steps):
+        perform(project, number, step)
+        remembered = reviews.next()
+        fresh = reviews.next(Memory())
+        assert sorted(f.title for f in remembered.reported) == sorted(
+            f.title for f in fresh.reported
+        )
+        assert len(titles(remembered)) == len(remembered.reported)
+
+
+def perform(project: Project, number: int, step: tuple[object, ...]) -> None:
+    match step:
+        case ("edit", str(name), list(lines)):
+            project.commit(f"Edit {number}", {name: "\n\n".join(map(str, lines)) + "\n"})
+        case ("amend",) if int(project.git("rev-list", "--count", "main..topic")):
+            path = Path(project.folder, "a.lua")
+            path.write_text(path.read_text() + f"\nx = {number}\n" if path.exists() else "x = 9\n")
+            project.git("add", "--all")
+            project.git("commit", "--quiet", "--amend", "--allow-empty", "--no-edit")
+        case ("rename",) if Path(project.folder, "b.lua").exists():
+            project.git("mv", "--force", "b.lua", "c.lua")
+            project.git("commit", "--quiet", "--allow-empty", "--message=Rename")
+        case ("revert",) if int(project.git("rev-list", "--count", "main..topic")):
+            project.git("revert", "--no-edit", "--allow-empty", "HEAD")
+        case ("undo",) if int(project.git("rev-list", "--count", "main..topic")):
+            project.git("reset", "--quiet", "--hard", "HEAD~1")
+        case ("rebase",):
+            project.git("checkout", "--quiet", "main")
+            project.commit(f"Elsewhere {number}", {"z.lua": f"z = {number}\n"})
+            project.git("checkout", "--quiet", "topic")
+            project.git("rebase", "--quiet", "main")
