@@ -210,8 +210,8 @@ def test_commands_are_answered_once_each(jobs: Jobs, faulty: Pull) -> None:
             f"<!-- reviewbot:answer comment={comment.id} -->\n"
         )
         assert second.writes == []
-        assert [reaction.content for reaction in comment.reactions][0] == "eyes"
-        assert [reaction.content for reaction in comment.reactions][-1] in ("rocket", "confused")
+        reactions = [reaction.content for reaction in comment.reactions]
+        assert (reactions[0], len(reactions)) == ("eyes", 2)
 
 
 def test_a_dismissed_finding_is_not_reported_again(jobs: Jobs, faulty: Pull) -> None:

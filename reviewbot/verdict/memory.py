@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
+from itertools import count
 
 from msgspec.structs import replace
 
@@ -74,25 +75,29 @@ def recall(
     read_now = {entry.path for entry in review.coverage if set(entry.read_by) & _panel(review)}
     read_now = set() if review.absences else read_now
     is_known = memory.course == course
-    found = _with_known_ids(review.findings, memory, change, project)
-    taken = {finding.key for finding in found}
-    carried: list[Finding] = []
+    # What panelists raised in parts that they need not read again.
+    standing: dict[str, Finding] = {}
     for known in memory.findings:
-        if known.key in taken or known.dismissed:
-            continue
-        if known.check:
-            why, place = _why_check_stands(known, review, project), _place_of(known, project)
-        else:
-            own = [p for p in parts if is_known and known.id in memory.parts.get(p.mark, ())]
-            own = [part for part in own if part.mark not in new_marks]
+        own = [p for p in parts if is_known and known.id in memory.parts.get(p.mark, ())]
+        own = [part for part in own if part.mark not in new_marks]
+        if own and not known.check and not known.dismissed:
             place = _place_in(known, own)
-            why = UNCHANGED if own else ""
-            if not own and (place := _place_of(known, project)):
-                part = part_at(place, parts)
+            standing[known.key] = _carry(known, place, UNCHANGED, change, project)
+    found = _with_known_keys(review.findings, memory, set(standing), change, project)
+    taken = {finding.key for finding in found} | standing.keys()
+    carried = list(standing.values())
+    for known in memory.findings:
+        if known.key not in taken and not known.dismissed:
+            place = _place_of(known, project)
+            if known.check:
+                why = _why_check_stands(known, review, project)
+            else:
+                part = part_at(place, parts) if place else None
                 is_unread = part is not None and part.mark in new_marks
                 why = NOT_READ if is_unread and known.path not in read_now else ""
-        if why and not any(place and place == other.location for other in found if other.result):
-            carried.append(_carry(known, place, why, change, project))
+            carried += [_carry(known, place, why, change, project)] if why else []
+    at_results = {finding.location for finding in found if finding.result and finding.location}
+    carried = [finding for finding in carried if finding.location not in at_results]
     findings = tuple(_numbered([*found, *carried], memory))
     not_read = [
         f"{f.id} stands from an earlier review: {NOT_READ}"
@@ -174,15 +179,26 @@ def _unread_marks(parts: Sequence[Part], memory: Memory, course: str) -> set[str
     }
 
 
-def _with_known_ids(
-    findings: Sequence[Finding], memory: Memory, change: Change, project: Project
+def _with_known_keys(
+    findings: Sequence[Finding],
+    memory: Memory,
+    standing: set[str],
+    change: Change,
+    project: Project,
 ) -> list[Finding]:
-    """The findings; what is remembered of one with another text gives it its key."""
-    keys = {finding.key for finding in findings}
-    left = [known for known in memory.findings if known.key not in keys and not known.check]
+    """The findings; what is remembered of one with another text gives it its key.
+
+    A claim with the key of one that stands elsewhere is a copy of it.
+    """
+    taken = {finding.key for finding in findings} | standing
+    left = [known for known in memory.findings if known.key not in taken and not known.check]
     found = []
     for finding in findings:
-        if not finding.result and finding.key not in memory.numbers:
+        if not finding.result and finding.key in standing:
+            copies = (f"{finding.key}-{number}" for number in count(2))
+            finding = replace(finding, key=next(key for key in copies if key not in taken))
+            taken.add(finding.key)
+        elif not finding.result and finding.key not in memory.numbers:
             text = _text(finding.location, change, project)
             for known in left:
                 if _is_edited(known, finding, text):
