@@ -275,14 +275,17 @@ def _carry(
 
 def _numbered(findings: Sequence[Finding], memory: Memory) -> Iterator[Finding]:
     """Worst first, each with the number that it was given once; the next free ones for others."""
-    worst_first = sorted(findings, key=lambda f: (f.status == "recorded", -RANK[f.severity]))
-    last = max((int(id[1:]) for id in memory.numbers.values()), default=0)
-    for finding in worst_first:
-        id = memory.numbers.get(finding.key)
-        if id is None:
-            last += 1
-            id = f"F{last}"
-        yield replace(finding, id=id)
+    numbers = {key: int(id[1:]) for key, id in memory.numbers.items()}
+    free = max(numbers.values(), default=0) + 1
+
+    def rank(finding: Finding) -> tuple[bool, int, int]:
+        number = numbers.get(finding.key, free)
+        return finding.status == "recorded", -RANK[finding.severity], number
+
+    for finding in sorted(findings, key=rank):
+        number = numbers.setdefault(finding.key, free)
+        free += number == free
+        yield replace(finding, id=f"F{number}")
 
 
 def _remember(

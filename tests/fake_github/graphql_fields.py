@@ -169,6 +169,15 @@ def find_pull(viewer: Viewer, home: Repository, number: int) -> Pull:
     return found
 
 
+def pulls(viewer: Viewer, home: Repository, **page_arguments: Any) -> Any:
+    viewer.need_read(home, "pull_requests")
+    states, ref = page_arguments.get("states"), page_arguments.get("headRefName")
+    found = [pull for pull in home.pulls if not pull.deleted]
+    found = [pull for pull in found if not states or pull.state.upper() in states]
+    found = [pull for pull in found if ref in (None, pull.head_ref)]
+    return page("pullRequests", found, **page_arguments)
+
+
 def find_issue(viewer: Viewer, home: Repository, number: int) -> Issue:
     viewer.need_read(home, "issues")
     if number not in home.issues_by_number:
@@ -306,6 +315,7 @@ FIELDS: dict[str, dict[str, Field]] = {
             viewer, home, oid or expression
         ),
         "pullRequest": find_pull,
+        "pullRequests": pulls,
         "issue": find_issue,
     },
     "PullRequest": {

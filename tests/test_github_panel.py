@@ -1,0 +1,239 @@
+"""Pull requests with models, of forks, and reviews without a pull request."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fake_github import GitHub, Pull, Repository
+from tests.github_job import BASE, FAULTY, REVIEWER, Jobs, model, panel_of, summary_of
+
+LUA = {"a.lua": "x = 1\n", "b.lua": "y = 1\n"}
+PATHS = re.compile(r'^## "([^"]+)"', re.MULTILINE)
+
+
+@pytest.fixture
+def jobs(github: GitHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Jobs:
+    return Jobs(github, tmp_path, capsys, permissions=REVIEWER | {"actions": "write"})
+
+
+@pytest.fixture
+def app(github: GitHub) -> Repository:
+    repository = github.repository("octo/app")
+    repository.commit("main", BASE | LUA, "Begin")
+    repository.allow("ann", "write")
+    repository.workflows.append("reviewbot-review.yml")
+    return repository
+
+
+def claim(path: str, line: int, quote: str, title: str) -> dict[str, Any]:
+    return {
+        **dict.fromkeys(("trigger", "consequence", "refuted_if"), "-"),
+        **{"path": path, "line": line, "quote": quote, "title": title},
+        **{"category": "correctness", "severity": "high"},
+    }
+
+
+def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repository) -> None:
+    app.commit("topic", {"a.lua": "x = 2\n"}, "Change x")
+    pull = app.pull("Change x", "topic", author="ann", body="x was wrong.")
+    read: list[list[str]] = []
+
+    def reply(_: str, prompt: str) -> Any:
+        if "# Task: find defects in this change" not in prompt:
+            return {"judgements": [], "tests": []}
+        read.append(PATHS.findall(prompt))
+        found = [("a.lua", "x = 2", "x is off"), ("b.lua", "y = 2", "y is off")]
+        return {"claims": [claim(p, 1, q, t) for p, q, t in found if p in read[-1]]}
+
+    with model(reply).running() as server:
+        jobs.config = panel_of(server, "critic", "reviewer")
+        first = jobs.push(pull, "opened")
+        pull.push({"b.lua": "y = 2\n"})
+        second = jobs.push(pull)
+        pull.push({"README.md": "Hello.\n"})
+        third = jobs.push(pull)
+
+    assert read[:2] == [["a.lua"], ["a.lua"]]
+    assert read[2:4] == [["b.lua"], ["b.lua"]]
+    assert all("README.md" in paths and "a.lua" not in paths for paths in read[4:])
+    ids = [[f["id"] for f in json.loads(ran.outputs["findings_json"])] for ran in (first, third)]
+    assert ids == [["F1"], ["F1", "F2"]]
+    summary = summary_of(pull)
+    assert "F1" in summary
+    assert "F2" in summary
+    assert len(pull.threads) == 2
+    assert second.outputs["verdict"] == "comment"
+
+
+def test_people_ask_and_dispute(jobs: Jobs, app: Repository) -> None:
+    app.commit("topic", {"a.lua": "x = 2\n"}, "Change x")
+    pull = app.pull("Change x", "topic", author="ann")
+    prompts: list[str] = []
+
+    def reply(role: str, prompt: str) -> Any:
+        prompts.append(prompt)
+        judged = {"case": "F1", "reason": f"{role} says no.", "citations": ["a.lua:1"]}
+        if "# Task: answer a question" in prompt:
+            return {"judgements": [judged | {"case": "question", "stance": "unsure"}]}
+        if "# Task: judge a claim again" in prompt:
+            return {"judgements": [judged | {"stance": "not_real"}]}
+        return {"claims": [claim("a.lua", 1, "x = 2", "x is off")], "judgements": []}
+
+    with model(reply).running() as server:
+        jobs.config = panel_of(server, "critic", "reviewer")
+        jobs.push(pull, "opened")
+        assert "F1" in summary_of(pull)
+        jobs.say(pull, "ann", "/debate ask Why is `x` 2 in a.lua?\nAnd not 3?")
+        answer = pull.comments[-1].body
+        asked = prompts[-1]
+        count = len(prompts)
+        jobs.say(pull, "ann", "/debate dispute F1 The old value was wrong.")
+        disputed = pull.comments[-1].body
+        pull.push({"README.md": "Hello.\n"})
+        ran = jobs.push(pull)
+
+    assert "**critic:** critic says no. (`a.lua:1`)" in answer
+    assert "**reviewer:** reviewer says no." in answer
+    assert "And not 3?" in asked
+    assert len(prompts) >= count + 2
+    assert "F1 is taken back." in disputed
+    assert pull.threads[0].is_resolved
+    assert json.loads(ran.outputs["findings_json"]) == []
+
+
+def test_what_was_executed_is_not_disputed_away(jobs: Jobs, app: Repository) -> None:
+    app.commit("topic", FAULTY, "Rename")
+    pull = app.pull("Rename", "topic", author="ann")
+
+    def reply(_: str, prompt: str) -> Any:
+        judged = {"case": "F1", "reason": "No.", "citations": ["a.py:2"], "stance": "not_real"}
+        return {"claims": [], "judgements": [judged] if "again" in prompt else []}
+
+    with model(reply).running() as server:
+        jobs.config = panel_of(server, "critic", "reviewer")
+        jobs.push(pull, "opened")
+        jobs.say(pull, "ann", "/debate dispute F1 It is a global.")
+
+    assert "F1 stands: it was executed, and words do not change that." in pull.comments[-1].body
+    assert not pull.threads[0].is_resolved
+
+
+def test_without_models_there_is_nobody_to_ask(jobs: Jobs, app: Repository) -> None:
+    app.commit("topic", FAULTY, "Rename")
+    pull = app.pull("Rename", "topic", author="ann")
+
+    jobs.say(pull, "ann", "/debate ask Why?")
+
+    assert "No language model is configured" in pull.comments[-1].body
+
+
+def test_a_fork_is_reviewed_in_three_jobs(jobs: Jobs, app: Repository, tmp_path: Path) -> None:
+    app.commit(
+        "main",
+        {"test_a.py": "from a import half\n\n\ndef test_half():\n    assert half(4) == 2\n"},
+        "Test",
+    )
+    fork = app.fork("mallory/app")
+    fork.commit("topic", {"a.py": "def half(n):\n    return n * 2\n"}, "Change")
+    pull = app.pull("Change", "topic", author="mallory", head_repository=fork)
+    handed = {name: str(tmp_path / name) for name in ("author", "debate")}
+
+    jobs.permissions = {"contents": "read", "pull_requests": "read", "metadata": "read"}
+    collected = jobs.push(pull, "opened", mode="collect", temp=handed["author"])
+    assert (collected.exit_code, collected.writes) == (0, [])
+    run = app.run("reviewbot-collect", pull=pull)
+    finished = jobs.github.event("workflow_run", run=run)
+    evidence = Path(handed["author"], "reviewbot/evidence")
+    assert list(evidence.glob("*.json"))
+    there = Path(handed["debate"], "reviewbot/evidence")
+    there.mkdir(parents=True)
+    for file in evidence.glob("*.json"):
+        (there / file.name).write_bytes(file.read_bytes())
+
+    debated = jobs.run("workflow_run", finished, mode="debate", temp=handed["debate"])
+    assert (debated.exit_code, debated.writes) == (0, [])
+    assert debated.outputs["verdict"] == "comment"
+    jobs.permissions = dict(REVIEWER)
+    published = jobs.run("workflow_run", finished, mode="publish", temp=handed["debate"])
+
+    assert published.exit_code == 0
+    summary = summary_of(pull)
+    assert "the job of the author reports this" in pull.threads[0].comments[0].body
+    assert "question" in summary
+    assert [review.state for review in pull.reviews] == ["COMMENTED"]
+
+
+def test_beside_keys_a_fork_is_not_reviewed(jobs: Jobs, app: Repository) -> None:
+    fork = app.fork("mallory/app")
+    fork.commit("topic", FAULTY, "Change")
+    pull = app.pull("Change", "topic", author="mallory", head_repository=fork)
+    jobs.variables["OPENAI_API_KEY"] = "sk-nothing"
+
+    ran = jobs.push(pull, "opened")
+
+    assert (ran.calls, ran.outputs) == (0, {"skip_reason": "fork_needs_two_jobs"})
+
+
+def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
+    jobs.permissions = {"contents": "read", "issues": "write", "metadata": "read"}
+    jobs.variables["GITHUB_SHA"] = app.commit("main", FAULTY, "Break")
+    event = jobs.github.event("schedule", repository=app)
+
+    jobs.run("schedule", event)
+    (issue,) = app.issues
+    assert "The first audit: 1 in all." in issue.body
+    assert "Undefined name" in issue.body
+    jobs.variables["GITHUB_SHA"] = app.commit(
+        "main", BASE | {"c.py": "def third(n):\n    return p / 3\n"}, "Fix one, break one"
+    )
+    ran = jobs.run("schedule", event)
+
+    (issue,) = app.issues
+    assert "Since the last audit: 1 new, 1 gone, 1 in all." in issue.body
+    assert ran.outputs["summary_comment_url"] == issue.url
+
+
+def test_an_audit_without_the_right_to_write_issues_is_in_the_job_summary(
+    jobs: Jobs, app: Repository
+) -> None:
+    jobs.permissions = {"contents": "read", "metadata": "read"}
+    jobs.variables["GITHUB_SHA"] = app.commit("main", FAULTY, "Break")
+
+    ran = jobs.run("schedule", jobs.github.event("schedule", repository=app))
+
+    assert (ran.exit_code, ran.writes) == (0, [])
+    assert "give issues: write" in ran.log
+    assert "Undefined name" in ran.summary
+
+
+def test_a_merge_group_gets_a_check_run(jobs: Jobs, app: Repository) -> None:
+    base = app.bare.sha("refs/heads/main")
+    head = app.commit("gh-readonly-queue/main/pr-1", FAULTY, "Merge")
+    group = {"base_sha": base, "head_sha": head, "head_ref": "refs/heads/x", "base_ref": "main"}
+    event = {"action": "checks_requested", "merge_group": group}
+
+    ran = jobs.run("merge_group", event, fail_on="high")
+
+    (check,) = app.check_runs(head)
+    assert (check.name, check.conclusion, ran.exit_code) == ("reviewbot", "failure", 1)
+
+
+def test_dependencies_by_a_bot_are_not_executed_beside_keys(jobs: Jobs, app: Repository) -> None:
+    app.commit("dependabot/pip/x", FAULTY, "Bump")
+    pull: Pull = app.pull("Bump", "dependabot/pip/x", author="ann")
+
+    def reply(_: str, __: str) -> Any:
+        return {"claims": [], "judgements": []}
+
+    with model(reply).running() as server:
+        jobs.config = panel_of(server, "critic")
+        jobs.variables["ANTHROPIC_API_KEY"] = "nothing"
+        ran = jobs.push(pull, "opened")
+
+    assert ran.exit_code == 0
+    assert ran.outputs["verdict"] == "request_changes"
