@@ -193,7 +193,7 @@ def test_commands_are_answered_once_each(jobs: Jobs, faulty: Pull) -> None:
 
     for body, expected in [
         ("/debate help", "`/debate dismiss F1 reason`: do not report a finding again"),
-        ("/debate status", "Findings: F1."),
+        ("/debate status", "Last reviewed: `"),
         ("/debate cost", "1 review of this pull request cost $0.0000."),
         ("/debate statsu", "Did you mean `/debate status`?"),
         ("/debate explain F7", "There is no finding F7 here. There is: F1."),

@@ -138,9 +138,13 @@ def test_inputs_and_outputs_are_those_of_the_program() -> None:
     assert values == {name: f"${{{{ steps.review.outputs.{name} }}}}" for name in OUTPUTS}
     given = {name: value for name, value in REVIEW["env"].items() if name.startswith("INPUT_")}
     assert given == {f"INPUT_{name.upper()}": f"${{{{ inputs.{name} }}}}" for name in INPUTS}
+    assert not [step for step in (INSTALL, SANDBOX, REVIEW) if "${{" in step["run"]]
+    for step in (INSTALL, REVIEW):
+        keys = {name for vendor in VENDORS.values() for name in vendor.key_names}
+        assert keys <= {*step["run"].partition("unset ")[2].split()[:15]}
 
 
-def test_linters_of_workflows_find_nothing(files: Path) -> None:
+def test_linters_find_nothing_and_actions_are_pinned(files: Path) -> None:
     paths = [*map(str, sorted(files.iterdir()))]
     for words in (
         ["zizmor", "--offline", "--quiet", "--no-progress", str(FILE), *paths],
@@ -150,21 +154,11 @@ def test_linters_of_workflows_find_nothing(files: Path) -> None:
         program = Path(sys.executable).with_name(words[0])
         ended = subprocess.run([program, *words[1:]], capture_output=True, text=True, check=False)
         assert ended.returncode == 0, ended.stdout + ended.stderr
-
-
-def test_actions_are_pinned_and_ignored_findings_have_a_reason(files: Path) -> None:
     text = "".join(path.read_text() for path in (FILE, *files.iterdir()))
     used = {*re.findall(r"uses: (.+)", text)} - {ACTION}
     assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", use) for use in used)
     assert len({use.partition("@")[0] for use in used}) == len(used) == 5
     assert all(len(words.split()) > 4 for words in re.findall(r"zizmor: ignore(.*)", text))
-
-
-def test_no_script_contains_an_expression_and_every_key_is_unset() -> None:
-    keys = {name for vendor in VENDORS.values() for name in vendor.key_names}
-    assert not [step for step in (INSTALL, SANDBOX, REVIEW) if "${{" in step["run"]]
-    for step in (INSTALL, REVIEW):
-        assert keys <= {*step["run"].partition("unset ")[2].split()[:15]}
 
 
 def jobs_of(files: Path) -> dict[str, str]:
@@ -286,14 +280,6 @@ def test_a_second_use_in_a_job_installs_nothing(home: Home, tmp_path: Path) -> N
     assert (job.folder / "temp/installed-with").read_text().count("uv pip install") == 1
 
 
-def test_a_runner_without_a_new_python_is_told_what_to_do(home: Home) -> None:
-    for name in ("python3", *(f"python3.{minor}" for minor in range(11, 15))):
-        shim(home.programs, name)
-    job = home.run_action()
-    assert (job.conclusion, job.step("Review").outcome) == ("failure", "skipped")
-    assert "Put actions/setup-python before this step." in job.annotations[0].message
-
-
 @pytest.mark.parametrize("environment", ["github-hosted", "self-hosted"])
 def test_only_machines_of_github_get_user_namespaces(tmp_path: Path, environment: str) -> None:
     programs = shim(tmp_path / "programs", "sysctl", f'echo "$*" >>{tmp_path}/allowed')
@@ -305,3 +291,97 @@ def test_only_machines_of_github_get_user_namespaces(tmp_path: Path, environment
     is_allowed = (tmp_path / "allowed").exists()
     assert is_allowed == (environment == "github-hosted")
     assert ("::notice title=reviewbot::bubblewrap does not start" in said) == (not is_allowed)
+
+
+# --- workflows, from the event to what people see
+
+
+def test_a_pull_request_is_reviewed_and_a_bot_cancels_no_review(home: Home) -> None:
+    pull = home.pull()
+    run = home.run("review", "pull_request", home.event(pull))
+
+    assert run.conclusion == "success", run.log
+    assert {thread.path for thread in pull.threads} == {"shop.py"}
+    assert UNDEFINED in pull.comments[0].body
+    assert run.jobs["review"].step("actions/checkout").outcome == "success"
+    assert [*run.artifacts] == [ARTIFACT]
+    assert (run.concurrency.group, run.concurrency.cancel_in_progress) == ("reviewbot-1", True)
+    for event in (home.event(pull, "synchronize", sender="helper[bot]"), labeled(home, pull)):
+        other = home.run("review", "pull_request", event)
+        assert other.concurrency.group == f"reviewbot-{other.id}"
+    assert other.conclusion == "skipped"
+
+
+def labeled(home: Home, pull: Pull) -> dict[str, Any]:
+    return home.event(pull, "labeled", label="bug")
+
+
+def test_commands_are_answered_or_ordered(home: Home) -> None:
+    pull = home.pull()
+
+    reactions, run = home.say(pull, "ann", "/debate help")
+
+    assert reactions == ["eyes", "rocket"], run.log
+    assert "`/debate full`" in pull.comments[-1].body
+    assert home.say(pull, "ann", "Thanks! /debate")[1].conclusion == "skipped"
+    assert home.say(pull, "eve", "/debate full")[0] == home.app.dispatches == []
+    reactions, run = home.say(pull, "ann", "/debate full")
+    assert (reactions, run.conclusion) == (["eyes"], "success")
+    (order,) = home.app.dispatches
+    event = home.github.event("workflow_dispatch", repository=home.app, inputs=order.inputs)
+    run = home.run("review", "workflow_dispatch", event)
+    assert run.conclusion == "success", run.log
+    assert "Changes requested" in pull.comments[-1].body
+    assert run.concurrency.group == f"reviewbot-{run.id}"  # nothing cancels it
+    queue = run.jobs["review"].concurrency
+    assert (queue.group, queue.queue) == ("reviewbot-command-1", "max")
+
+
+def test_a_fork_is_reviewed_by_the_pair_and_its_evidence_proves_nothing(home: Home) -> None:
+    if reason := why_no_sandbox():
+        pytest.skip(f"not run: no sandbox ({reason})")
+    pull = home.pull(head_repository=home.app.fork("eve/app"))
+    event = home.event(pull)
+    assert home.run("review", "pull_request", event).conclusion == "skipped"
+    known = home.app.run("reviewbot collect", pull=pull)
+    first = home.run("collect", "pull_request", event, run_id=known.id)
+    assert first.conclusion == "success", first.log
+    assert not home.github.writes()
+
+    run = home.run("publish", "workflow_run", home.github.event("workflow_run", run=known))
+
+    assert run.conclusion == "success", run.log
+    findings = json.loads(run.jobs["publish"].step("OWNER/reviewbot").outputs["findings_json"])
+    statuses = {finding["title"]: finding["status"] for finding in findings}
+    assert statuses == {UNDEFINED: "proven", BROKEN: "question"}
+    assert {*run.jobs["debate"].permissions.values()} == {"read"}
+    assert BROKEN in pull.comments[0].body
+
+
+def test_an_audit_edits_one_issue(home: Home) -> None:
+    home.runner.variables["REVIEWBOT_SARIF"] = "true"
+    home.app.commit("main", WORSE)
+    event = home.github.event("schedule", repository=home.app)
+    for words in ("The first audit: ", "0 new"):
+        run = home.run("audit", "schedule", event)
+        assert run.conclusion == "success", run.log
+        (issue,) = home.app.issues
+        assert words in issue.body
+    assert [upload.category for upload in home.runner.sarif_uploads] == ["reviewbot-audit"] * 2
+
+
+def test_what_the_merge_queue_merges_is_checked(home: Home) -> None:
+    pull = home.pull()
+    group = {"base_sha": pull.base_sha, "head_sha": pull.head_sha}
+    event = {**home.event(pull, "checks_requested"), "merge_group": group, "pull_request": None}
+    run = home.run("review", "merge_group", event)
+    assert run.conclusion == "success", run.log
+    assert [check.name for check in home.app.check_runs(pull.head_sha)] == ["reviewbot"]
+
+
+def test_a_token_that_only_reads_leaves_the_review_in_the_job_summary(home: Home) -> None:
+    job = home.run_action({"contents": "read", "pull-requests": "read"})
+    assert job.conclusion == "success", job.log
+    assert UNDEFINED in job.summary
+    assert "The token of this job may not comment" in job.log
+    assert not home.github.writes()

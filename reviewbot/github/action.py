@@ -13,8 +13,9 @@ from reviewbot.git.repository import Repository
 from reviewbot.github.activity import Activity, Facts, decide, may_execute, needs_permission_of
 from reviewbot.github.audit import audit, check_merge_group
 from reviewbot.github.client import Client, graphql_error
-from reviewbot.github.commands import obey, obey_in_review
+from reviewbot.github.commands import obey
 from reviewbot.github.job import Job, Runner, read_job
+from reviewbot.github.ordered import obey_order
 from reviewbot.github.run import (
     Run,
     fetch,
@@ -95,7 +96,7 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
     )
     change = read_change(run)
     if job.event.asked_by:
-        return obey_in_review(run, change)
+        return obey_order(run, change)
     if activity == "publish":
         return finish(run, change, read_document(job))
     review = make_review(run, change)

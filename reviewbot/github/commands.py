@@ -7,10 +7,9 @@ of the comment. That run reads both again.
 
 from __future__ import annotations
 
-import asyncio
 import io
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 
 import requests
@@ -18,12 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.config.load import load_settings
-from reviewbot.context.brief import Brief
-from reviewbot.debate.case import Case, Claim
-from reviewbot.debate.panel import Panel, Question
-from reviewbot.debate.people import Consultation, questions_about_change, questions_about_claim
 from reviewbot.errors import UsageError
-from reviewbot.git.change import Change, Location
 from reviewbot.github.actions import (
     Action,
     EditComment,
@@ -35,7 +29,6 @@ from reviewbot.github.activity import Facts, decide
 from reviewbot.github.client import Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
 from reviewbot.github.job import Job, Runner
-from reviewbot.github.run import Run, finish, make_host, make_review
 from reviewbot.github.snapshot import Comment, Snapshot, may_write, read_snapshot
 from reviewbot.github.state import (
     SUMMARY,
@@ -49,8 +42,7 @@ from reviewbot.github.state import (
     threads_of,
     with_state,
 )
-from reviewbot.pipeline import consult
-from reviewbot.reports import answers, markdown
+from reviewbot.reports import answers
 from reviewbot.state import read_review
 from reviewbot.text.markdown import code, inline
 from reviewbot.verdict.document import Remembered, Review
@@ -84,11 +76,11 @@ class Answer(Struct, frozen=True, kw_only=True):
     """What is said, in Markdown, and what else is done.
 
     Attributes:
-        state: the new one, if it changes.
+        update: changes the state, whatever it is by then.
     """
 
     words: str
-    state: State | None = None
+    update: Callable[[State], State] | None = None
     actions: tuple[Action, ...] = ()
 
 
@@ -146,122 +138,6 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     return respond(client, snapshot, comment.id, answer, "rocket", comment.is_inline)
 
 
-def obey_in_review(run: Run, change: Change) -> int:
-    """Do what the comment asks for that ordered this run, if it still does.
-
-    It was written by somebody who may write now, and nobody edited it since.
-    """
-    job, snapshot, id = run.job, run.snapshot, run.job.event.asked_by
-    inline_comments = [comment for thread in snapshot.threads for comment in thread.comments]
-    found = [comment for comment in (*snapshot.comments, *inline_comments) if comment.id == id]
-    author = found[0].author if found else None
-    command = parse(found[0].body) if found and not found[0].is_edited else None
-    reason = ""
-    if author is None or author.type != "User" or not isinstance(command, Command):
-        reason = "the comment is gone, was edited, or is no command"
-    elif command.form.runs_in != "review":
-        reason = "the command needs no review"
-    elif id in answers_of(snapshot):
-        reason = "the comment is answered already"
-    elif not may_write(run.client, author.login):
-        reason = "who wrote the comment may not write to the repository"
-    if reason or author is None or not isinstance(command, Command):
-        run.runner.say(f"Nothing to do: {reason}.")
-        return 0
-    request = Request(
-        command=command,
-        login=author.login,
-        snapshot=snapshot,
-        state=run.facts.state,
-        client=run.client,
-        job=job,
-    )
-    is_inline = found[0] in inline_comments
-    code_ = 0
-    try:
-        if command.verb in ("review", "full"):
-            code_, answer = review_again(run, change, request)
-        else:
-            answer = PANEL_HANDLERS[command.verb](run, change, request)
-    except UsageError as error:
-        answer = Answer(words=inline(str(error)))
-    respond(run.client, snapshot, id, answer, "rocket", is_inline)
-    return code_
-
-
-def review_again(run: Run, change: Change, request: Request) -> tuple[int, Answer]:
-    """With a focus, or `full`, panelists read again what they have read."""
-    focus, memory = request.command.text, request.state.memory
-    if focus or request.command.verb == "full":
-        memory = replace(memory, parts={})
-    review = make_review(run, change, memory, focus)
-    code_ = finish(run, change, review)
-    words = markdown.review_body(review)
-    return code_, Answer(words=f"{code(review.head_commit[:10])}: {words}")
-
-
-def ask(run: Run, change: Change, request: Request) -> Answer:
-    question = request.command.text
-
-    def questions(briefs: Sequence[Brief], panel: Panel) -> list[Question]:
-        return questions_about_change(question, briefs, panel)
-
-    said = _consult(run, change, questions)
-    return Answer(words=answers.consultation(said), state=_paid(request.state, said))
-
-
-def dispute(run: Run, change: Change, request: Request) -> Answer:
-    """The panel may take back what it raised; what a check reports stands."""
-    known, argument = request.finding(), request.command.text
-    case = _case_of(known)
-
-    def questions(briefs: Sequence[Brief], panel: Panel) -> list[Question]:
-        return questions_about_claim(case, argument, briefs, panel)
-
-    said = _consult(run, change, questions)
-    words, state = answers.consultation(said), _paid(request.state, said)
-    if known.check or known.status == "proven":
-        verdict = f"{known.id} stands: it was executed, and words do not change that."
-        return Answer(words=f"{words}\n\n{verdict}", state=state)
-    if not said.withdraws:
-        return Answer(words=f"{words}\n\n{known.id} stands.", state=state)
-    reason = "the panel took it back"
-    withdrawn = replace(request, state=state)
-    done = dismiss_finding(withdrawn, known, reason)
-    return replace(done, words=f"{words}\n\n{known.id} is taken back.")
-
-
-def _consult(
-    run: Run,
-    change: Change,
-    questions: Callable[[Sequence[Brief], Panel], list[Question]],
-) -> Consultation:
-    said = asyncio.run(consult(change, make_host(run.job, run.repository, None), questions))
-    if not said.panelists:
-        raise UsageError("No language model is configured, so there is nobody to ask.")
-    return said
-
-
-def _paid(state: State, said: Consultation) -> State:
-    return replace(state, cost_usd=round(state.cost_usd + said.usage.cost_usd, 6))
-
-
-def _case_of(known: Remembered) -> Case:
-    """A claim as far as it is remembered."""
-    claim = Claim(
-        by="",
-        location=Location(known.path, known.line, known.line),
-        quote=known.text,
-        title=known.title,
-        category=known.category,
-        severity=known.severity,
-        trigger="",
-        consequence="",
-        refuted_if="",
-    )
-    return Case(id=known.id, claims=(claim,))
-
-
 def respond(
     client: Client,
     snapshot: Snapshot,
@@ -272,14 +148,15 @@ def respond(
 ) -> int:
     """Keep the new state, then answer: an answer says that all of it is done."""
     number = snapshot.pull.number
-    if answer.state:
-        found = summaries_of(snapshot)
-        if found:
-            body = with_state(found[0].body, answer.state)
+    if answer.update:
+        snapshot = read_snapshot(client, number)
+        state = answer.update(state_of(snapshot))
+        if found := summaries_of(snapshot):
+            body = with_state(found[0].body, state)
             perform(client, number, EditComment(found[0].id, body))
         else:
-            line = encode_state(answer.state)
-            perform(client, number, PostComment(f"{SUMMARY}\n{line}\n{NOT_REVIEWED}"))
+            body = f"{SUMMARY}\n{encode_state(state)}\n{NOT_REVIEWED}"
+            perform(client, number, PostComment(body))
     for action in answer.actions:
         perform(client, number, action)
     body = f"{answer_marker(comment_id)}\n{answer.words}"
@@ -324,11 +201,9 @@ def help_(_: Request) -> Answer:
 
 def status(request: Request) -> Answer:
     state = request.state
-    open_ids = [known.id for known in state.memory.findings if not known.dismissed]
-    lines = [
-        f"Last reviewed: {code(state.head[:10]) if state.head else 'nothing yet'}.",
-        f"Findings: {', '.join(open_ids) or 'none'}.",
-    ]
+    found = summaries_of(request.snapshot)
+    where = f": [the summary]({found[0].url})" if found else ""
+    lines = [f"Last reviewed: {code(state.head[:10])}{where}." if state.head else "Not reviewed."]
     if state.head and state.head != request.snapshot.pull.head_sha:
         lines.append("Newer commits are not reviewed yet.")
     lines += [f"Paused by {code(state.paused_by)}."] if state.paused_by else []
@@ -343,18 +218,24 @@ def cost(request: Request) -> Answer:
 
 
 def pause(request: Request) -> Answer:
-    state = replace(request.state, paused_by=request.login)
-    return Answer(words="Pushes are reviewed when you ask: `/debate`.", state=state)
+    def update(state: State) -> State:
+        return replace(state, paused_by=request.login)
+
+    return Answer(words="Pushes are reviewed when you ask: `/debate`.", update=update)
 
 
-def resume(request: Request) -> Answer:
-    state = replace(request.state, paused_by="", stopped_by="")
-    return Answer(words="Pushes are reviewed again.", state=state)
+def resume(_: Request) -> Answer:
+    def update(state: State) -> State:
+        return replace(state, paused_by="", stopped_by="")
+
+    return Answer(words="Pushes are reviewed again.", update=update)
 
 
 def stop(request: Request) -> Answer:
-    state = replace(request.state, stopped_by=request.login)
-    return Answer(words="Nothing more happens here until `/debate resume`.", state=state)
+    def update(state: State) -> State:
+        return replace(state, stopped_by=request.login)
+
+    return Answer(words="Nothing more happens here until `/debate resume`.", update=update)
 
 
 def dismiss(request: Request) -> Answer:
@@ -363,9 +244,11 @@ def dismiss(request: Request) -> Answer:
 
 def dismiss_finding(request: Request, known: Remembered, reason: str) -> Answer:
     gone = replace(known, dismissed=reason, dismissed_by=request.login)
-    memory = request.state.memory
-    others = tuple(finding for finding in memory.findings if finding.key != known.key)
-    state = replace(request.state, memory=replace(memory, findings=(*others, gone)))
+
+    def update(state: State) -> State:
+        others = tuple(f for f in state.memory.findings if f.key != known.key)
+        return replace(state, memory=replace(state.memory, findings=(*others, gone)))
+
     reply = f"{closed_marker(known.key)}\n{inline(f'Dismissed: {reason}')}"
     threads = [
         ResolveThread(own.thread.node_id, first.node_id, first.id, reply)
@@ -374,7 +257,7 @@ def dismiss_finding(request: Request, known: Remembered, reason: str) -> Answer:
         for first in own.thread.comments[:1]
     ]
     words = f"{known.id} is dismissed and is not reported again: {inline(reason)}"
-    return Answer(words=words, state=state, actions=tuple(threads))
+    return Answer(words=words, update=update, actions=tuple(threads))
 
 
 def explain(request: Request) -> Answer:
@@ -426,10 +309,6 @@ HANDLERS: Mapping[str, Callable[[Request], Answer]] = {
     "status": status,
     "cost": cost,
     "help": help_,
-}
-PANEL_HANDLERS: Mapping[str, Callable[[Run, Change, Request], Answer]] = {
-    "ask": ask,
-    "dispute": dispute,
 }
 
 

@@ -8,7 +8,9 @@ import msgspec
 
 from reviewbot.debate.people import Consultation
 from reviewbot.reports import markdown, words
+from reviewbot.reports.redact import redacted
 from reviewbot.text.markdown import code, inline
+from reviewbot.text.plain import shortened_bytes
 from reviewbot.verdict.document import Finding, Memory, Review
 
 MAX_OPINION = 2_000  # characters
@@ -17,18 +19,21 @@ MAX_ROWS = 100
 
 def consultation(said: Consultation) -> str:
     """What each panelist says, and who gave no answer."""
-    return "\n\n".join(_opinions(said))
+    return "\n\n".join(_opinions(redacted(said)))
 
 
 def explanation(finding: Finding) -> str:
     """Everything about a finding, with the debate."""
-    said = [f"- {inline(text)}" for text in words.debate(finding)]
-    debate = ["**Debate**", "\n".join(said)] if said else []
-    return "\n\n".join([markdown.comment(finding), *debate])
+    finding = redacted(finding)
+    said = [f"- {inline(words.shortened(text, MAX_OPINION))}" for text in words.debate(finding)]
+    debate = ["**Debate**", "\n".join(said[:MAX_ROWS])] if said else []
+    text = "\n\n".join([markdown.comment(finding), *debate])
+    return shortened_bytes(text, markdown.MAX_BYTES)
 
 
 def audit(review: Review, last: Memory, page: markdown.Page, room: int) -> str:
     """A review of the whole tree: what differs from the last one first."""
+    review = redacted(review)
     before = {known.key for known in last.findings}
     reported = review.reported
     new = [finding for finding in reported if finding.key not in before]
@@ -54,7 +59,7 @@ def audit(review: Review, last: Memory, page: markdown.Page, room: int) -> str:
     if left < 1_000:
         kept = body.encode()[: room - 3_000].decode("utf-8", "ignore").rpartition("\n")[0]
         body, left = f"{kept}\n\nThere is no room for more.", 2_900
-    rest = msgspec.structs.replace(review, findings=())
+    rest = msgspec.structs.replace(review, findings=(), verdict="comment")
     return f"{body}\n\n---\n\n{markdown.summary(rest, page, left)}"
 
 

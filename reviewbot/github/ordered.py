@@ -1,0 +1,151 @@
+"""What /debate commands do that need the panel: in a run of the review workflow, by order."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+
+from msgspec.structs import replace
+
+from reviewbot.context.brief import Brief
+from reviewbot.debate.case import Case, Claim
+from reviewbot.debate.panel import Panel, Question
+from reviewbot.debate.people import Consultation, questions_about_change, questions_about_claim
+from reviewbot.errors import UsageError
+from reviewbot.git.change import Change, Location
+from reviewbot.github.command import Command, parse
+from reviewbot.github.commands import Answer, Request, dismiss_finding, respond
+from reviewbot.github.run import Run, finish, make_host, make_review
+from reviewbot.github.snapshot import may_write
+from reviewbot.github.state import State, answers_of
+from reviewbot.pipeline import consult
+from reviewbot.reports import answers, markdown
+from reviewbot.text.markdown import code, inline
+from reviewbot.verdict.document import Remembered
+
+
+def obey_order(run: Run, change: Change) -> int:
+    """Do what the comment asks for that ordered this run, if it still does.
+
+    It was written by somebody who may write now, and nobody edited it since.
+    """
+    job, snapshot, id = run.job, run.snapshot, run.job.event.asked_by
+    inline_comments = [comment for thread in snapshot.threads for comment in thread.comments]
+    found = [comment for comment in (*snapshot.comments, *inline_comments) if comment.id == id]
+    author = found[0].author if found else None
+    command = parse(found[0].body) if found and not found[0].is_edited else None
+    reason = ""
+    if author is None or author.type != "User" or not isinstance(command, Command):
+        reason = "the comment is gone, was edited, or is no command"
+    elif command.form.runs_in != "review":
+        reason = "the command needs no review"
+    elif id in answers_of(snapshot):
+        reason = "the comment is answered already"
+    elif not may_write(run.client, author.login):
+        reason = "who wrote the comment may not write to the repository"
+    if reason or author is None or not isinstance(command, Command):
+        run.runner.say(f"Nothing to do: {reason}.")
+        return 0
+    request = Request(
+        command=command,
+        login=author.login,
+        snapshot=snapshot,
+        state=run.facts.state,
+        client=run.client,
+        job=job,
+    )
+    is_inline = found[0] in inline_comments
+    exit_code = 0
+    try:
+        if command.verb in ("review", "full"):
+            exit_code, answer = review_again(run, change, request)
+        else:
+            answer = HANDLERS[command.verb](run, change, request)
+    except UsageError as error:
+        answer = Answer(words=inline(str(error)))
+    respond(run.client, snapshot, id, answer, "rocket", is_inline)
+    return exit_code
+
+
+def review_again(run: Run, change: Change, request: Request) -> tuple[int, Answer]:
+    """With a focus, or `full`, panelists read again what they have read."""
+    focus, memory = request.command.text, request.state.memory
+    if focus or request.command.verb == "full":
+        memory = replace(memory, parts={})
+    review = make_review(run, change, memory, focus)
+    exit_code = finish(run, change, review)
+    words = markdown.review_body(review)
+    return exit_code, Answer(words=f"{code(review.head_commit[:10])}: {words}")
+
+
+def ask(run: Run, change: Change, request: Request) -> Answer:
+    question = request.command.text
+
+    def questions(briefs: Sequence[Brief], panel: Panel) -> list[Question]:
+        return questions_about_change(question, briefs, panel)
+
+    said = _consult(run, change, questions)
+    return Answer(words=answers.consultation(said), update=_paid(said))
+
+
+def dispute(run: Run, change: Change, request: Request) -> Answer:
+    """The panel may take back what it raised; what a check reports stands."""
+    known, argument = request.finding(), request.command.text
+    case = _case_of(known)
+
+    def questions(briefs: Sequence[Brief], panel: Panel) -> list[Question]:
+        return questions_about_claim(case, argument, briefs, panel)
+
+    said = _consult(run, change, questions)
+    words, update = answers.consultation(said), _paid(said)
+    if known.check or known.status == "proven":
+        verdict = f"{known.id} stands: it was executed, and words do not change that."
+        return Answer(words=f"{words}\n\n{verdict}", update=update)
+    if not said.withdraws:
+        return Answer(words=f"{words}\n\n{known.id} stands.", update=update)
+    done = dismiss_finding(request, known, "the panel took it back")
+    return replace(
+        done,
+        words=f"{words}\n\n{known.id} is taken back.",
+        update=lambda state: update(done.update(state) if done.update else state),
+    )
+
+
+def _consult(
+    run: Run,
+    change: Change,
+    questions: Callable[[Sequence[Brief], Panel], list[Question]],
+) -> Consultation:
+    said = asyncio.run(consult(change, make_host(run.job, run.repository, None), questions))
+    if not said.panelists:
+        raise UsageError("No language model is configured, so there is nobody to ask.")
+    return said
+
+
+def _paid(said: Consultation) -> Callable[[State], State]:
+    def update(state: State) -> State:
+        return replace(state, cost_usd=round(state.cost_usd + said.usage.cost_usd, 6))
+
+    return update
+
+
+def _case_of(known: Remembered) -> Case:
+    """A claim as far as it is remembered."""
+    claim = Claim(
+        by="",
+        location=Location(known.path, known.line, known.line),
+        quote=known.text,
+        title=known.title,
+        category=known.category,
+        severity=known.severity,
+        trigger="",
+        consequence="",
+        refuted_if="",
+    )
+    return Case(id=known.id, claims=(claim,))
+
+
+HANDLERS: Mapping[str, Callable[[Run, Change, Request], Answer]] = {
+    "ask": ask,
+    "dispute": dispute,
+}
