@@ -33,10 +33,8 @@ FILE = ROOT / "action.yml"
 INSTALL, SANDBOX, REVIEW, *_ = read_yaml(FILE)["runs"]["steps"]
 VENDORS_WITH_KEYS = ("anthropic", "openai", "gemini", "openrouter")
 SECRETS = ["github_token", *(f"{name}_api_key" for name in VENDORS_WITH_KEYS)]
-BASE = {
-    "shop.py": "def price(n):\n    return n * 3\n",
-    "test_shop.py": "import shop\n\n\ndef test_price():\n    assert shop.price(2) == 6\n",
-}
+BASE = {"shop.py": "def price(n):\n    return n * 3\n"}
+TEST = {"test_shop.py": "import shop\n\n\ndef test_price():\n    assert shop.price(2) == 6\n"}
 # One line breaks the test; another uses a name that does not exist, which is found by reading.
 WORSE = {"shop.py": "def price(n):\n    return n * 4\n\n\ndef half():\n    return m / 2\n"}
 BROKEN, UNDEFINED = "test_price fails: assert 8 == 6", "Undefined name `m`"
@@ -54,12 +52,8 @@ chmod +x "$folder/bin/python"
 """
 
 
-def new_project(root: Path) -> Path:
-    subprocess.run(["git", "init", "--quiet", str(root)], check=True)
-    return root
-
-
 def init(root: Path, *names: str, code: int = 0) -> str:
+    subprocess.run(["git", "init", "--quiet", str(root)], check=True)
     options = [word for name in names for word in ("--workflow", name)]
     result = CliRunner().invoke(reviewbot, ["-C", str(root), "init", *options])
     assert result.exit_code == code, result.output
@@ -69,7 +63,7 @@ def init(root: Path, *names: str, code: int = 0) -> str:
 @pytest.fixture(scope="module")
 def files(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder with all workflows, as `reviewbot init` writes them."""
-    root = new_project(tmp_path_factory.mktemp("project"))
+    root = tmp_path_factory.mktemp("project")
     init(root, *WORKFLOWS)
     return root / ".github/workflows"
 
@@ -108,8 +102,8 @@ class Home:
     def run(self, name: str, event: str, about: Mapping[str, Any], **more: int) -> WorkflowRun:
         return self.runner.run_workflow(self.files / f"reviewbot-{name}.yml", event, about, **more)
 
-    def event(self, pull: Pull, action: str = "opened", **more: str) -> dict[str, Any]:
-        return self.github.event("pull_request", pull=pull, action=action, **more)
+    def event(self, pull: Pull, **about: str) -> dict[str, Any]:
+        return self.github.event("pull_request", pull=pull, **about)
 
     def say(self, pull: Pull, login: str, body: str) -> tuple[list[str], WorkflowRun]:
         """Comment. Returns the reactions to it as well."""
@@ -161,16 +155,6 @@ def test_linters_find_nothing_and_actions_are_pinned(files: Path) -> None:
     assert all(len(words.split()) > 4 for words in re.findall(r"zizmor: ignore(.*)", text))
 
 
-def jobs_of(files: Path) -> dict[str, str]:
-    """The text of each job by file and name, in the order of the files."""
-    found = {}
-    for name in (name for names in WORKFLOWS.values() for name in names):
-        text = (files / name).read_text().partition("\njobs:\n")[2]
-        for job, body in re.findall(r"^  (\w+):\n((?:   .*\n|\n)+)", text, re.MULTILINE):
-            found[f"{name.removesuffix('.yml')}: {job}"] = body
-    return found
-
-
 def rows(heading: str) -> list[list[str]]:
     text = PAGE.read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
     lines = re.findall(r"^\| (.+) \|$", text, re.MULTILINE)[1:]
@@ -178,18 +162,19 @@ def rows(heading: str) -> list[list[str]]:
 
 
 def test_permissions_are_documented_and_keys_are_apart_from_the_right_to_write(files: Path) -> None:
-    table = []
-    for job, text in jobs_of(files).items():
-        rights = re.findall(r"^      ([a-z-]+): (read|write) # (.+)$", text, re.MULTILINE)
-        table += [[f"`{job}`", f"`{name}: {level}`", why] for name, level, why in rights]
-        name, _, id_ = job.partition(": ")
-        assert len(rights) == len(read_yaml(files / f"{name}.yml")["jobs"][id_]["permissions"])
+    table, permissions, with_keys, job = [], 0, [], ""
+    for name in (name for names in WORKFLOWS.values() for name in names):
+        for line in (files / name).read_text().splitlines():
+            if match := re.fullmatch(r"  (\w+):", line):
+                job = f"`{name.removesuffix('.yml')}: {match[1]}`"
+            if match := re.fullmatch(r"      ([a-z-]+: (?:read|write)) # (.+)", line):
+                table.append([job, f"`{match[1]}`", match[2]])
+        workflow = read_yaml(files / name)
+        assert workflow["permissions"] == {}
+        permissions += sum(len(each["permissions"]) for each in workflow["jobs"].values())
+        with_keys += [id for id, each in workflow["jobs"].items() if "secrets." in str(each)]
     assert rows("Permissions") == table
-    assert {*map(str, (read_yaml(path)["permissions"] for path in files.iterdir()))} == {"{}"}
-    with_keys = [job for job, text in jobs_of(files).items() if "secrets." in text]
-    assert with_keys == [
-        *("reviewbot-review: review", "reviewbot-audit: audit", "reviewbot-publish: debate")
-    ]
+    assert (len(table), with_keys) == (permissions, ["review", "audit", "debate"])
     assert not [cells for cells in table if "debate" in cells[0] and "write" in cells[1]]
 
 
@@ -216,7 +201,7 @@ def test_requirements_of_the_action_are_those_that_are_tested() -> None:
 
 
 def test_files_that_exist_stay_and_the_next_step_is_said(tmp_path: Path) -> None:
-    folder = new_project(tmp_path) / ".github/workflows"
+    folder = tmp_path / ".github/workflows"
     folder.mkdir(parents=True)
     (folder / "reviewbot-collect.yml").write_text("mine")
 
@@ -231,15 +216,14 @@ def test_files_that_exist_stay_and_the_next_step_is_said(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("place", [".github", ".github/workflows"])
 def test_nothing_is_written_through_a_link(tmp_path: Path, place: str) -> None:
-    root, outside = new_project(tmp_path / "root"), tmp_path / "outside"
-    outside.mkdir()
-    (root / place).parent.mkdir(exist_ok=True)
-    (root / place).symlink_to(outside)
+    (tmp_path / "outside").mkdir()
+    (tmp_path / "root" / place).parent.mkdir(parents=True)
+    (tmp_path / "root" / place).symlink_to(tmp_path / "outside")
 
-    assert "symbolic link" in init(root, "review", code=2)
+    assert "symbolic link" in init(tmp_path / "root", "review", code=2)
 
-    assert not (root / ".reviewbot.yml").exists()
-    assert not [*outside.iterdir()]
+    assert not (tmp_path / "root/.reviewbot.yml").exists()
+    assert not [*(tmp_path / "outside").iterdir()]
 
 
 # --- the Action
@@ -270,11 +254,10 @@ def test_keys_reach_the_program_only_where_it_asks_models(home: Home, mode: str)
 def test_a_second_use_in_a_job_installs_nothing(home: Home, tmp_path: Path) -> None:
     shim(home.programs, "uv", RECORDING_UV)
     text = (home.files / "reviewbot-commands.yml").read_text()
-    (tmp_path / "twice.yml").write_text(text + text[text.index("      - uses:") :])
-    comment = home.pull().comment("ann", "/debate help")
-    event = home.github.event("issue_comment", comment=comment)
+    home.files = tmp_path
+    (tmp_path / "reviewbot-commands.yml").write_text(text + text[text.index("      - uses:") :])
 
-    (job,) = home.runner.run_workflow(tmp_path / "twice.yml", "issue_comment", event).jobs.values()
+    (job,) = home.say(home.pull(), "ann", "/debate help")[1].jobs.values()
 
     assert job.log.count("-I -m reviewbot github") == 2
     assert (job.folder / "temp/installed-with").read_text().count("uv pip install") == 1
@@ -282,7 +265,7 @@ def test_a_second_use_in_a_job_installs_nothing(home: Home, tmp_path: Path) -> N
 
 @pytest.mark.parametrize("environment", ["github-hosted", "self-hosted"])
 def test_only_machines_of_github_get_user_namespaces(tmp_path: Path, environment: str) -> None:
-    programs = shim(tmp_path / "programs", "sysctl", f'echo "$*" >>{tmp_path}/allowed')
+    programs = shim(tmp_path, "sysctl", f"touch {tmp_path}/allowed")
     shim(programs, "bwrap", f"[ -e {tmp_path}/allowed ]")
     shim(programs, "sudo", 'shift; exec "$@"')
     variables = {"PATH": f"{programs}:/usr/bin:/bin", "RUNNER_ENVIRONMENT": environment}
@@ -301,19 +284,15 @@ def test_a_pull_request_is_reviewed_and_a_bot_cancels_no_review(home: Home) -> N
     run = home.run("review", "pull_request", home.event(pull))
 
     assert run.conclusion == "success", run.log
-    assert {thread.path for thread in pull.threads} == {"shop.py"}
+    assert [(thread.path, thread.line) for thread in pull.threads] == [("shop.py", 6)]
     assert UNDEFINED in pull.comments[0].body
-    assert run.jobs["review"].step("actions/checkout").outcome == "success"
     assert [*run.artifacts] == [ARTIFACT]
     assert (run.concurrency.group, run.concurrency.cancel_in_progress) == ("reviewbot-1", True)
-    for event in (home.event(pull, "synchronize", sender="helper[bot]"), labeled(home, pull)):
+    for about in ({"action": "synchronize", "sender": "helper[bot]"}, {"action": "labeled"}):
+        event = home.event(pull, **about, label="bug")
         other = home.run("review", "pull_request", event)
         assert other.concurrency.group == f"reviewbot-{other.id}"
     assert other.conclusion == "skipped"
-
-
-def labeled(home: Home, pull: Pull) -> dict[str, Any]:
-    return home.event(pull, "labeled", label="bug")
 
 
 def test_commands_are_answered_or_ordered(home: Home) -> None:
@@ -340,6 +319,7 @@ def test_commands_are_answered_or_ordered(home: Home) -> None:
 def test_a_fork_is_reviewed_by_the_pair_and_its_evidence_proves_nothing(home: Home) -> None:
     if reason := why_no_sandbox():
         pytest.skip(f"not run: no sandbox ({reason})")
+    home.app.commit("main", TEST)
     pull = home.pull(head_repository=home.app.fork("eve/app"))
     event = home.event(pull)
     assert home.run("review", "pull_request", event).conclusion == "skipped"
@@ -351,7 +331,7 @@ def test_a_fork_is_reviewed_by_the_pair_and_its_evidence_proves_nothing(home: Ho
     run = home.run("publish", "workflow_run", home.github.event("workflow_run", run=known))
 
     assert run.conclusion == "success", run.log
-    findings = json.loads(run.jobs["publish"].step("OWNER/reviewbot").outputs["findings_json"])
+    findings = json.loads(run.jobs["publish"].step("review").outputs["findings_json"])
     statuses = {finding["title"]: finding["status"] for finding in findings}
     assert statuses == {UNDEFINED: "proven", BROKEN: "question"}
     assert {*run.jobs["debate"].permissions.values()} == {"read"}
@@ -373,7 +353,11 @@ def test_an_audit_edits_one_issue(home: Home) -> None:
 def test_what_the_merge_queue_merges_is_checked(home: Home) -> None:
     pull = home.pull()
     group = {"base_sha": pull.base_sha, "head_sha": pull.head_sha}
-    event = {**home.event(pull, "checks_requested"), "merge_group": group, "pull_request": None}
+    event = {
+        **home.event(pull, action="checks_requested"),
+        "merge_group": group,
+        "pull_request": None,
+    }
     run = home.run("review", "merge_group", event)
     assert run.conclusion == "success", run.log
     assert [check.name for check in home.app.check_runs(pull.head_sha)] == ["reviewbot"]
