@@ -31,7 +31,8 @@ async def fetch_commits(
 ) -> None:
     """Fetch commits into a repository, which is made if there is none. Work tree and refs stay.
 
-    The token is sent to this address only, and stands in no command line.
+    What is there already is not fetched. A clone that has its whole history keeps it. The token is
+    sent to this address only, and stands in no command line.
 
     Raises GitError if a commit cannot be had, and UsageError for an address other than https, or
     http on this machine.
@@ -39,13 +40,18 @@ async def fetch_commits(
     parts = urlsplit(url)
     is_here = parts.scheme == "http" and _is_loopback(parts.hostname or "")
     if not parts.hostname or parts.username or not (parts.scheme == "https" or is_here):
-        raise UsageError(f"commits are not fetched from {plain(url)}", hint="use an https address")
+        address = plain(f"{parts.scheme}://{parts.hostname or ''}")  # a user may have a password
+        raise UsageError(f"commits are not fetched from {address}", hint="use an https address")
     if wrong := next((commit for commit in commits if not COMMIT.fullmatch(commit)), ""):
         raise UsageError(f"{plain(wrong)[:80]} is not the id of a commit")
     folder.mkdir(parents=True, exist_ok=True)
+    is_whole = (folder / ".git").exists() and not (folder / ".git/shallow").exists()
     if not (folder / ".git").exists():
         await Git(folder)("init", "--quiet", "--template=", "--initial-branch=none")
         await Git(folder)("config", "remote.origin.url", url)
+    wanted = "".join(f"{commit}^{{commit}}\n" for commit in commits).encode("ascii")
+    if b"missing" not in await Git(folder)("cat-file", "--batch-check", stdin=wanted):
+        return
     environment = {**ENVIRONMENT, "GIT_NO_LAZY_FETCH": "0"}
     environment |= {name: variables[name] for name in OUTWARD if name in variables}
     if token:
@@ -64,9 +70,10 @@ async def fetch_commits(
         *("-c", "gc.auto=0"),
     )
     git = Git(folder, environment=environment, options=options, seconds=SECONDS)
-    words = ("--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance")
+    words = ["--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance"]
+    words += [] if is_whole else [f"--depth={depth}"]
     try:
-        await git("fetch", *words, f"--depth={depth}", "--end-of-options", url, *commits)
+        await git("fetch", *words, "--end-of-options", url, *commits)
     except GitError as error:
         hint = "see whether the token may read the repository (contents: read)"
         raise GitError(f"the commits cannot be fetched: {error}", hint=hint) from error
