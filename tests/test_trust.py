@@ -133,7 +133,7 @@ def test_is_reported(project: Project, name: str, panel: str) -> None:
     assert found[0].status == "proven"
     assert review.verdict != "approve"
     for format_ in FORMATS:
-        report = render(review, format_)
+        report = render(review, format_).replace("%3A", ":")  # as the runner of a workflow reads it
         assert path in report, format_
         assert scenario.rule in report or found[0].title in report, format_
         assert TOKEN not in report, format_

@@ -108,11 +108,10 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
 
 def open_client(job: Job) -> Client:
     """As an app where its key is given, else with the token of the job."""
-    app, key = job.variables.get("GITHUB_APP_ID"), job.variables.get("GITHUB_APP_PRIVATE_KEY")
-    if app and key:
-        integration = GithubIntegration(auth=Auth.AppAuth(app, key), base_url=job.api_url)
+    if job.app:
+        integration = GithubIntegration(auth=Auth.AppAuth(*job.app), base_url=job.api_url)
         installation = integration.get_repo_installation(*job.repository.split("/", 1))
-        auth = Auth.AppAuth(app, key).get_installation_auth(installation.id)
+        auth = Auth.AppAuth(*job.app).get_installation_auth(installation.id)
         return Client(auth, job.repository, api_url=job.api_url)
     if not job.token:
         raise UsageError("there is no token", hint="set the input github_token")

@@ -1,10 +1,8 @@
-"""What can be done under a pull request, as values, and how each is done.
-
-A value is one write, but for a check run with more than 50 annotations.
-"""
+"""What can be done under a pull request, as values, and how each is done."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, Literal
 from urllib.parse import quote
@@ -20,6 +18,12 @@ Conclusion = Literal["success", "failure", "neutral"]
 # GitHub's OpenAPI description, and its messages. Bytes count here, which are never fewer.
 MAX_ANNOTATIONS = 50  # of a request
 MAX_TITLE, MAX_SUMMARY, MAX_MESSAGE = 255, 65_000, 64_000
+# The title of a check run to which annotations are still added.
+PROGRESS = re.compile(r"([0-9]{1,6}) of [0-9]{1,6} annotations")
+
+
+class Action(Struct, frozen=True):
+    """One write, but for a check run with more than MAX_ANNOTATIONS, and a thread to be folded."""
 
 
 class InlineComment(Struct, frozen=True, kw_only=True):
@@ -33,29 +37,29 @@ class InlineComment(Struct, frozen=True, kw_only=True):
     body: str
 
 
-class DeletePendingReview(Struct, frozen=True):
+class DeletePendingReview(Action, frozen=True):
     id: int
 
 
-class PostReview(Struct, frozen=True):
+class PostReview(Action, frozen=True):
     commit: str
     event: ReviewEvent
     body: str
     comments: tuple[InlineComment, ...] = ()
 
 
-class DismissReview(Struct, frozen=True):
+class DismissReview(Action, frozen=True):
     id: int
     message: str
 
 
-class HideReview(Struct, frozen=True):
+class HideReview(Action, frozen=True):
     """Fold away a review that another run had posted already."""
 
     node_id: str
 
 
-class ResolveThread(Struct, frozen=True):
+class ResolveThread(Action, frozen=True):
     """`comment_id` and `comment_node` are of its first comment, for tokens that may not resolve."""
 
     node_id: str
@@ -64,18 +68,22 @@ class ResolveThread(Struct, frozen=True):
     reply: str
 
 
-class ReopenThread(Struct, frozen=True):
+class ReopenThread(Action, frozen=True):
     node_id: str
 
 
-class DeleteThread(Struct, frozen=True):
+class DeleteThread(Action, frozen=True):
     """A second thread about the same finding, of which nobody took notice."""
 
     comment_id: int
 
 
-class PostCheckRun(Struct, frozen=True, kw_only=True):
-    """A check run; `id` is 0 for a new one. Annotations are added to those that are there."""
+class PostCheckRun(Action, frozen=True, kw_only=True):
+    """A check run; `id` is 0 for a new one.
+
+    Attributes:
+        sent: how many of the annotations it has: GitHub adds what is sent to those that are there.
+    """
 
     id: int = 0
     name: str
@@ -85,51 +93,32 @@ class PostCheckRun(Struct, frozen=True, kw_only=True):
     title: str
     summary: str
     annotations: tuple[Annotation, ...] = ()
+    sent: int = 0
 
 
-class AddLabels(Struct, frozen=True):
+class AddLabels(Action, frozen=True):
     labels: tuple[str, ...]
 
 
-class RemoveLabel(Struct, frozen=True):
+class RemoveLabel(Action, frozen=True):
     label: str
 
 
-class PostComment(Struct, frozen=True):
+class PostComment(Action, frozen=True):
     body: str
 
 
-class EditComment(Struct, frozen=True):
+class EditComment(Action, frozen=True):
     id: int
     body: str
 
 
-class DeleteComment(Struct, frozen=True):
+class DeleteComment(Action, frozen=True):
     id: int
 
 
-Action = (
-    DeletePendingReview
-    | PostReview
-    | DismissReview
-    | HideReview
-    | ResolveThread
-    | ReopenThread
-    | DeleteThread
-    | PostCheckRun
-    | AddLabels
-    | RemoveLabel
-    | PostComment
-    | EditComment
-    | DeleteComment
-)
-
-
-def perform(client: Client, number: int, action: Action) -> str:
-    """Do it, at most once. Returns the address of a comment that it makes or edits, or "".
-
-    Raises GitHubError; of kind "unsure" if nobody knows whether it was done.
-    """
+def perform(client: Client, number: int, action: Action) -> None:
+    """Do it, at most once. Raises GitHubError; "unsure" if nobody knows whether it was done."""
     pull, issue = f"/pulls/{number}", f"/issues/{number}"
     match action:
         case DeletePendingReview(id):
@@ -142,9 +131,7 @@ def perform(client: Client, number: int, action: Action) -> str:
             content = {"message": message, "event": "DISMISS"}
             client.write("PUT", f"{pull}/reviews/{id}/dismissals", "dismiss a review", content)
         case HideReview(node_id):
-            folded = {"subjectId": node_id, "classifier": "DUPLICATE"}
-            selection = "minimizedComment { isMinimized }"
-            client.mutate("minimizeComment", folded, selection, "fold a second review away")
+            _fold(client, node_id, "DUPLICATE")
         case ResolveThread():
             _resolve(client, pull, action)
         case ReopenThread(node_id):
@@ -165,16 +152,11 @@ def perform(client: Client, number: int, action: Action) -> str:
             path = f"{issue}/labels/{quote(label, safe='')}"
             client.write("DELETE", path, "remove a label")
         case PostComment(body):
-            made = _create(client, f"{issue}/comments", "post a comment", {"body": body})
-            return str(made["html_url"])
+            _create(client, f"{issue}/comments", "post a comment", {"body": body})
         case EditComment(id, body):
-            edited = client.write(
-                "PATCH", f"/issues/comments/{id}", "edit a comment", {"body": body}
-            )
-            return str(edited["html_url"])
+            client.write("PATCH", f"/issues/comments/{id}", "edit a comment", {"body": body})
         case DeleteComment(id):
             client.write("DELETE", f"/issues/comments/{id}", "delete a second comment")
-    return ""
 
 
 def _create(client: Client, path: str, doing: str, body: dict[str, Any]) -> Any:
@@ -189,12 +171,7 @@ def _create(client: Client, path: str, doing: str, body: dict[str, Any]) -> Any:
 
 def _comment(comment: InlineComment) -> dict[str, Any]:
     """GitHub refuses a `start_line` that is the `line`."""
-    entry = {
-        "path": comment.path,
-        "line": comment.line,
-        "side": comment.side,
-        "body": comment.body,
-    }
+    entry = {name: getattr(comment, name) for name in ("path", "line", "side", "body")}
     if comment.start_line < comment.line:
         entry |= {"start_line": comment.start_line, "start_side": comment.side}
     return entry
@@ -211,37 +188,49 @@ def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
     except GitHubError as error:
         if error.kind != "not_permitted":
             raise
-        folded = {"subjectId": action.comment_node, "classifier": "RESOLVED"}
-        selection = "minimizedComment { isMinimized }"
-        client.mutate("minimizeComment", folded, selection, "fold a comment away")
+        _fold(client, action.comment_node, "RESOLVED")
         path = f"{pull}/comments/{action.comment_id}/replies"
         client.write("POST", path, "answer in a thread", {"body": action.reply})
 
 
+def _fold(client: Client, node_id: str, classifier: str) -> None:
+    subject = {"subjectId": node_id, "classifier": classifier}
+    client.mutate(
+        "minimizeComment", subject, "minimizedComment { isMinimized }", "fold a text away"
+    )
+
+
+def annotations_sent(title: str) -> int:
+    """How many annotations a check run has that did not end, by its title."""
+    match = PROGRESS.fullmatch(title)
+    return int(match[1]) if match else 0
+
+
 def _check_run_requests(check: PostCheckRun) -> Iterator[dict[str, Any]]:
     """Only the last request says that it ended, so that nobody takes a part for the whole."""
-    every = check.annotations
-    batches = [every[at : at + MAX_ANNOTATIONS] for at in range(0, len(every), MAX_ANNOTATIONS)]
-    for number, batch in enumerate(batches or [()], start=1):
-        content: dict[str, Any] = {"status": "in_progress"}
-        if number == max(1, len(batches)):
-            content = {"status": "completed", "conclusion": check.conclusion}
-        if number == 1:
-            content |= {"name": check.name, "external_id": check.external_id}
-            content |= {} if check.id else {"head_sha": check.head_sha}
-        content["output"] = {
-            "title": shortened_bytes(check.title, MAX_TITLE),
+    total = len(check.annotations)
+    for start in range(check.sent, max(total, check.sent + 1), MAX_ANNOTATIONS):
+        batch = check.annotations[start : start + MAX_ANNOTATIONS]
+        sent = start + len(batch)
+        is_last = sent >= total
+        ended = {"status": "completed", "conclusion": check.conclusion}
+        title = check.title if is_last else f"{sent} of {total} annotations"
+        output = {
+            "title": shortened_bytes(title, MAX_TITLE),
             "summary": shortened_bytes(check.summary, MAX_SUMMARY),
-            "annotations": [
-                {
-                    "path": annotation.path,
-                    "start_line": annotation.line,
-                    "end_line": annotation.end_line,
-                    "annotation_level": annotation.level,
-                    "title": shortened_bytes(annotation.title, MAX_TITLE),
-                    "message": shortened_bytes(annotation.message, MAX_MESSAGE),
-                }
-                for annotation in batch
-            ],
+            "annotations": [_annotation(annotation) for annotation in batch],
         }
-        yield content
+        content = {"name": check.name, "external_id": check.external_id, "output": output}
+        content |= ended if is_last else {"status": "in_progress"}
+        yield content if check.id or start else content | {"head_sha": check.head_sha}
+
+
+def _annotation(annotation: Annotation) -> dict[str, Any]:
+    return {
+        "path": annotation.path,
+        "start_line": annotation.line,
+        "end_line": annotation.end_line,
+        "annotation_level": annotation.level,
+        "title": shortened_bytes(annotation.title, MAX_TITLE),
+        "message": shortened_bytes(annotation.message, MAX_MESSAGE),
+    }

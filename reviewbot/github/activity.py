@@ -14,33 +14,11 @@ from msgspec import Struct
 from reviewbot.config.settings import GitHubSettings
 from reviewbot.github.command import Command, is_command, parse
 from reviewbot.github.event import Event, Subject
-from reviewbot.github.snapshot import BOT, Author, Snapshot
+from reviewbot.github.snapshot import BOT, PullRequest, Snapshot
 from reviewbot.github.state import State
 
 Mode = Literal["all", "collect", "debate", "publish"]
 Activity = Literal["review", "collect", "debate", "publish", "command", "merge_group", "audit"]
-SkipReason = Literal[
-    "unsupported_event",
-    "wrong_mode",
-    "unrelated_action",
-    "not_a_user",
-    "not_a_command",
-    "not_a_pull_request",
-    "run_not_successful",
-    "head_gone",
-    "closed",
-    "locked",
-    "head_moved",
-    "missing_permission",
-    "stopped",
-    "fork_needs_two_jobs",
-    "bot_author",
-    "skip_label",
-    "draft",
-    "paused",
-    "own_commit",
-    "already_reviewed",
-]
 ACTIVITIES: Mapping[tuple[Subject, Mode], Activity] = {
     ("pull_request", "all"): "review",
     ("pull_request", "collect"): "collect",
@@ -79,44 +57,43 @@ class Facts(Struct, frozen=True, kw_only=True):
     may_write: bool | None = None
 
     @property
-    def author(self) -> Author | None:
-        return self.snapshot.pull.author if self.snapshot else self.event.author
+    def pull(self) -> PullRequest | Event:
+        """As it is now, or as the payload has it."""
+        return self.snapshot.pull if self.snapshot else self.event
 
     @property
     def labels(self) -> set[str]:
-        labels = self.snapshot.pull.labels if self.snapshot else self.event.labels
-        return {label.lower() for label in labels}
+        return {label.lower() for label in self.pull.labels}
 
     @property
     def is_open(self) -> bool:
         return self.snapshot.pull.state == "OPEN" if self.snapshot else self.event.is_open
 
     @property
-    def is_locked(self) -> bool:
-        return self.snapshot.pull.is_locked if self.snapshot else self.event.is_locked
-
-    @property
     def is_by_dependabot(self) -> bool:
         """Its runs have no secrets; somebody else may have pushed onto its branch."""
-        accounts = (self.event.sender, self.author)
+        accounts = (self.event.sender, self.pull.author)
         logins = {account.login.lower().removesuffix(BOT) for account in accounts if account}
-        head_ref = self.snapshot.pull.head_ref if self.snapshot else self.event.head_ref
-        return bool(logins & set(DEPENDABOT)) or head_ref.startswith("dependabot/")
+        return bool(logins & set(DEPENDABOT)) or self.pull.head_ref.startswith("dependabot/")
 
 
 class Decision(Struct, frozen=True):
     """Either an activity, or why there is none."""
 
     activity: Activity | None
-    reason: SkipReason | None = None
+    reason: str = ""
     words: str = ""
 
 
 class Row(Struct, frozen=True):
-    reason: SkipReason
+    reason: str
     subjects: tuple[Subject, ...]
     applies: Callable[[Facts], bool]
     words: str
+
+
+def _is_wrong_mode(facts: Facts) -> bool:
+    return (facts.event.subject, facts.mode) not in ACTIVITIES
 
 
 def _is_other_action(facts: Facts) -> bool:
@@ -136,6 +113,19 @@ def _is_other_action(facts: Facts) -> bool:
 def _is_by_nobody(facts: Facts) -> bool:
     comment = facts.event.comment
     return comment is None or comment.author is None or comment.author.type != "User"
+
+
+def _is_talk(facts: Facts) -> bool:
+    return facts.event.comment is None or not is_command(facts.event.comment.body)
+
+
+def _is_skipped(facts: Facts) -> bool:
+    return facts.settings is not None and facts.settings.skip_label.lower() in facts.labels
+
+
+def _is_reviewed(facts: Facts) -> bool:
+    head = facts.snapshot.pull.head_sha if facts.snapshot else ""
+    return bool(head) and facts.state.head == head and not facts.is_rerun
 
 
 def _is_moved(facts: Facts) -> bool:
@@ -158,7 +148,7 @@ def _needs_two_jobs(facts: Facts) -> bool:
 
 
 def _is_other_bot(facts: Facts) -> bool:
-    author = facts.author
+    author = facts.pull.author
     if author is None or facts.settings is None or not author.login.endswith(BOT):
         return False
     allowed = {login.lower().removesuffix(BOT) for login in facts.settings.bots}
@@ -168,8 +158,7 @@ def _is_other_bot(facts: Facts) -> bool:
 def _is_draft(facts: Facts) -> bool:
     if facts.settings is None or facts.settings.drafts:
         return False
-    is_draft = facts.snapshot.pull.is_draft if facts.snapshot else facts.event.is_draft
-    return is_draft and facts.settings.review_label.lower() not in facts.labels
+    return facts.pull.is_draft and facts.settings.review_label.lower() not in facts.labels
 
 
 def _is_own_commit(facts: Facts) -> bool:
@@ -187,51 +176,26 @@ RUN: tuple[Subject, ...] = ("finished_run",)
 # Nobody asked for these.
 PUSHED: tuple[Subject, ...] = ("pull_request", "finished_run")
 ON_PULL: tuple[Subject, ...] = (*PUSHED, "comment", "dispatch")
-
+EVERY: tuple[Subject, ...] = (*ON_PULL, "merge_group", "audit")
+NO_EVENT = "reviewbot has nothing to do with this event: take it out of `on:` in the workflow."
+NO_EVIDENCE = "The run that collects evidence did not succeed."
+NO_PULL = "The run that finished was not about a pull request."
+TWO_JOBS = (
+    "The change is a fork's, and this job has keys of models: use the two workflows that"
+    " `reviewbot init --workflow forks` writes."
+)
+BOT_AUTHOR = "A bot made the pull request: name it under github.bots to have it reviewed."
+REVIEWED = "This commit was reviewed; `/debate full` reviews it again."
 TABLE: tuple[Row, ...] = (
-    Row(
-        "unsupported_event",
-        ("nothing",),
-        lambda _: True,
-        "reviewbot has nothing to do with this event: take it out of `on:` in the workflow.",
-    ),
-    Row(
-        "wrong_mode",
-        (*ON_PULL, "merge_group", "audit"),
-        lambda f: (f.event.subject, f.mode) not in ACTIVITIES,
-        "The input `mode` has another value than this event needs.",
-    ),
-    Row(
-        "unrelated_action",
-        (*PUSHED, "comment"),
-        _is_other_action,
-        "What happened needs no review.",
-    ),
+    Row("unsupported_event", ("nothing",), lambda _: True, NO_EVENT),
+    Row("wrong_mode", EVERY, _is_wrong_mode, "The input `mode` is another than this event needs."),
+    Row("unrelated_action", PUSHED, _is_other_action, "What happened needs no review."),
+    Row("unrelated_action", COMMENT, _is_other_action, "Only new comments command."),
     Row("not_a_user", COMMENT, _is_by_nobody, "Only people command."),
-    Row(
-        "not_a_command",
-        COMMENT,
-        lambda f: f.event.comment is None or not is_command(f.event.comment.body),
-        "The comment does not begin with /debate.",
-    ),
-    Row(
-        "not_a_pull_request",
-        COMMENT,
-        lambda f: f.event.number == 0,
-        "Commands work on pull requests.",
-    ),
-    Row(
-        "not_a_pull_request",
-        RUN,
-        lambda f: f.event.run_event != "pull_request",
-        "The run that finished was not about a pull request.",
-    ),
-    Row(
-        "run_not_successful",
-        RUN,
-        lambda f: f.event.conclusion != "success",
-        "The run that collects evidence did not succeed.",
-    ),
+    Row("not_a_command", COMMENT, _is_talk, "The comment does not begin with /debate."),
+    Row("not_a_pull_request", COMMENT, lambda f: not f.event.number, "It is no pull request."),
+    Row("not_a_pull_request", RUN, lambda f: f.event.run_event != "pull_request", NO_PULL),
+    Row("run_not_successful", RUN, lambda f: f.event.conclusion != "success", NO_EVIDENCE),
     Row(
         "head_gone",
         (*PUSHED, "merge_group"),
@@ -239,50 +203,19 @@ TABLE: tuple[Row, ...] = (
         "There is no commit to review.",
     ),
     Row("closed", ON_PULL, lambda f: not f.is_open, "The pull request is closed."),
-    Row("locked", ON_PULL, lambda f: f.is_locked, "The conversation is locked."),
-    Row(
-        "head_moved",
-        PUSHED,
-        _is_moved,
-        "A newer commit was pushed: its own run reviews it.",
-    ),
+    Row("locked", ON_PULL, lambda f: f.pull.is_locked, "The conversation is locked."),
+    Row("head_moved", PUSHED, _is_moved, "A newer commit was pushed: its own run reviews it."),
     Row(
         "missing_permission",
         COMMENT,
         lambda f: f.may_write is False,
-        "Only people who may write to the repository command.",
+        "Only people who may write command.",
     ),
-    Row(
-        "stopped",
-        ON_PULL,
-        _is_stopped,
-        "reviewbot was told to stop here; `/debate resume` ends that.",
-    ),
-    Row(
-        "fork_needs_two_jobs",
-        ("pull_request",),
-        _needs_two_jobs,
-        "The change is a fork's, and this job has keys of models: use the two workflows that"
-        " `reviewbot init --workflow forks` writes.",
-    ),
-    Row(
-        "bot_author",
-        PUSHED,
-        _is_other_bot,
-        "A bot made the pull request: name it under github.bots to have it reviewed.",
-    ),
-    Row(
-        "skip_label",
-        PUSHED,
-        lambda f: f.settings is not None and f.settings.skip_label.lower() in f.labels,
-        "A label says that it is not to be reviewed.",
-    ),
-    Row(
-        "draft",
-        PUSHED,
-        _is_draft,
-        "It is a draft: mark it ready, or comment /debate.",
-    ),
+    Row("stopped", ON_PULL, _is_stopped, "It was stopped here; `/debate resume` ends that."),
+    Row("fork_needs_two_jobs", ("pull_request",), _needs_two_jobs, TWO_JOBS),
+    Row("bot_author", PUSHED, _is_other_bot, BOT_AUTHOR),
+    Row("skip_label", PUSHED, _is_skipped, "A label says that it is not to be reviewed."),
+    Row("draft", PUSHED, _is_draft, "It is a draft: mark it ready, or comment /debate."),
     Row(
         "paused",
         PUSHED,
@@ -290,12 +223,7 @@ TABLE: tuple[Row, ...] = (
         "Reviews are paused here; `/debate resume` ends that.",
     ),
     Row("own_commit", PUSHED, _is_own_commit, "reviewbot made the newest commit."),
-    Row(
-        "already_reviewed",
-        PUSHED,
-        lambda f: bool(f.snapshot and not f.is_rerun and f.state.head == f.snapshot.pull.head_sha),
-        "This commit was reviewed; `/debate full` reviews it again.",
-    ),
+    Row("already_reviewed", PUSHED, _is_reviewed, REVIEWED),
 )
 
 
@@ -335,4 +263,4 @@ def needs_permission_of(facts: Facts) -> str:
     if snapshot is None or snapshot.is_fork or facts.is_by_dependabot:
         return ""
     asks = facts.event.subject == "dispatch" or facts.has_keys
-    return facts.author.login if asks and facts.author else ""
+    return facts.pull.author.login if asks and facts.pull.author else ""

@@ -60,7 +60,7 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
     )
     line = encode_state(state)
     room = markdown.MAX_BYTES - len(line) - len(AUDIT)
-    page = markdown.Page(run_url=job.run_url)
+    page = markdown.Page(run_url=job.run_url, has_commands=False)
     words = answers.audit(review, last.state.memory, page, room)
     body = f"{AUDIT}\n{line}\n{words}"
     if job.is_on("dry_run"):

@@ -1,13 +1,15 @@
 """GitHub's API for one repository, with the one loop that decides what is sent again.
 
 What only reads is sent again after trouble of GitHub's own or of the network. What writes is sent
-again only if it surely did nothing: a rate limit, a connection that never came about. Otherwise
-nobody knows whether it happened, and the caller has to look.
+again only if it surely did nothing: a rate limit, a redirect, a connection that never came about.
+Otherwise nobody knows whether it happened, and the caller has to look.
+
+PyGithub signs in, and renews the tokens of apps. It sends nothing else: its requester follows a 301
+without the query and no 307, and fails with ValueError at a rate limit that is no number.
 """
 
 from __future__ import annotations
 
-import json
 import random
 import re
 import time
@@ -15,18 +17,24 @@ from collections.abc import Callable, Mapping, Sequence
 from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
+import msgspec
 import requests
 from github import Auth, Github
 from github.GithubException import GithubException
+from jwt import PyJWTError
 from msgspec import Struct
+from urllib3.exceptions import NewConnectionError
 
 from reviewbot.errors import ReviewbotError
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 from reviewbot.version import __version__
 
-API_VERSION = "2022-11-28"
-JSON = "application/vnd.github+json"
+HEADERS = {
+    "Accept": "application/vnd.github+json",
+    "User-Agent": f"reviewbot/{__version__}",
+    "X-GitHub-Api-Version": "2022-11-28",
+}
 ATTEMPTS = 4
 SECONDS = 30  # for one answer
 MAX_PAUSE = 10.0
@@ -35,7 +43,6 @@ MAX_PAUSE = 10.0
 SECONDARY_SECONDS = 60.0
 PATIENCE = 300.0  # seconds that a run may wait for rate limits, all together
 MAX_WORDS = 300
-MAX_PAGES = 30
 
 FaultKind = Literal[
     "not_authorized",  # the token is none
@@ -48,7 +55,7 @@ FaultKind = Literal[
     "failed",  # anything else; nothing was done
 ]
 LIMIT = re.compile(
-    r"^API rate limit exceeded|secondary rate limit|submitted too quickly|abuse detection"
+    r"API rate limit exceeded|secondary rate limit|submitted too quickly|abuse detection"
     r"|please retry your request again later\.$|please wait a few minutes before you try again\.$",
     re.IGNORECASE,
 )
@@ -56,34 +63,26 @@ LIMIT = re.compile(
 NO_PERMISSION = re.compile(r"not accessible by|is locked|archived|must have", re.IGNORECASE)
 PERMIT = "give the token the permission, see docs/github.md"
 LATER = "run the job again later"
+NEWER = "the run for the newer commit does it"
 # What GitHub's words mean, whatever the status. The first match counts.
-WORDS: tuple[tuple[re.Pattern[str], FaultKind, str], ...] = (
+WORDS: tuple[tuple[str, FaultKind, str], ...] = (
+    (r"is locked|lock prevents|archived so is read-only", "gone", "unlock the conversation"),
     (
-        re.compile(r"is locked|lock prevents|archived so is read-only", re.IGNORECASE),
-        "gone",
-        "unlock the conversation",
-    ),
-    (
-        re.compile(
-            r"(?:oid|commit_?id)\W* is not part of the pull request|no commit found for sha"
-            r"|not a fast[ -]forward|expected branch to point to"
-            r"|no commit exists with specified expectedheadoid|is at [0-9a-f]{40,64} but expected",
-            re.IGNORECASE,
-        ),
+        r"(?:oid|commit_?id)\W* is not part of the pull request|no commit found for sha"
+        r"|not a fast[ -]forward|expected branch to point to"
+        r"|no commit exists with specified expectedheadoid|is at [0-9a-f]{40,64} but expected",
         "stale",
-        "the run for the newer commit does it",
+        NEWER,
     ),
     (
-        re.compile(
-            r"repository rule violations|made through a pull request|protected branch"
-            r"|not permitted to create",
-            re.IGNORECASE,
-        ),
+        r"repository rule violations|made through a pull request|protected branch"
+        r"|not permitted to create",
         "not_permitted",
         "see the rules of the branch, and the repository's settings under Actions",
     ),
 )
-STATUSES: Mapping[int, tuple[FaultKind, str]] = {
+# What a status of REST means, or the type of an error in GraphQL.
+MEANINGS: Mapping[int | str, tuple[FaultKind, str]] = {
     401: ("not_authorized", "the input github_token is no valid token"),
     403: ("not_permitted", PERMIT),
     404: ("gone", ""),
@@ -91,10 +90,7 @@ STATUSES: Mapping[int, tuple[FaultKind, str]] = {
     413: ("invalid", ""),
     422: ("invalid", ""),
     451: ("gone", ""),
-}
-# The type of an error in GraphQL.
-TYPES: Mapping[str, tuple[FaultKind, str]] = {
-    "STALE_DATA": ("stale", "the run for the newer commit does it"),
+    "STALE_DATA": ("stale", NEWER),
     "FORBIDDEN": ("not_permitted", PERMIT),
     "INSUFFICIENT_SCOPES": ("not_permitted", PERMIT),
     "NOT_FOUND": ("gone", ""),
@@ -110,42 +106,45 @@ class GitHubError(ReviewbotError):
         self.kind = kind
 
 
-class Answer(Struct, frozen=True):
-    """A response. Names of headers are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    text: str
-
-    @property
-    def is_page(self) -> bool:
-        """A page for browsers, from GitHub's front or from something before it."""
-        return self.headers.get("content-type", "").lower().startswith("text/html")
-
-    def words(self) -> str:
-        """What it says: a message, and both shapes of `errors` of a 422."""
-        try:
-            body = json.loads(self.text)
-        except (ValueError, RecursionError):
-            body = None
-        if not isinstance(body, dict):
-            return "an HTML page" if self.is_page else ""
-        errors = body.get("errors")
-        entries = errors[:20] if isinstance(errors, list) else [errors] if errors else []
-        reasons = [
-            entry if isinstance(entry, str) else str(entry.get("message") or entry.get("code"))
-            for entry in entries
-            if isinstance(entry, str | dict)
-        ]
-        return ": ".join(filter(None, (str(body.get("message") or ""), ", ".join(reasons))))
-
-
 class GraphqlFault(Struct, frozen=True):
     """An error in an answer of GraphQL. `path` leads to what could not be read."""
 
     message: str
     type: str = ""
     path: tuple[str, ...] = ()
+
+
+class Answer(Struct, frozen=True):
+    """A response: names of headers in lower case, and its JSON. `is_whole`: it is JSON."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: Any = None
+    is_whole: bool = True
+
+    def header(self, name: str) -> str:
+        return self.headers.get(name, "").strip()
+
+    def field(self, name: str) -> Any:
+        return self.body.get(name) if isinstance(self.body, dict) else None
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What GraphQL answers."""
+        data = self.field("data")
+        return data if isinstance(data, dict) else {}
+
+    @property
+    def faults(self) -> tuple[GraphqlFault, ...]:
+        """The errors of GraphQL, and in both of their shapes those of a 422."""
+        errors = self.field("errors") or ()
+        return tuple(map(_fault, errors if isinstance(errors, list) else [errors]))
+
+    @property
+    def words(self) -> str:
+        kind = "" if self.is_whole else self.header("content-type") or "no JSON"
+        said = (self.field("message") or kind, *(fault.message for fault in self.faults))
+        return f"{self.status} {': '.join(str(words) for words in said if words)}"
 
 
 class Client:
@@ -166,160 +165,114 @@ class Client:
         patience: float = PATIENCE,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:
-        self._github = Github(
-            auth=auth,
-            base_url=api_url.rstrip("/"),
-            timeout=SECONDS,
-            retry=None,
-            seconds_between_requests=0,
-            seconds_between_writes=0,
-            user_agent=f"reviewbot/{__version__}",
-            api_version=API_VERSION,
-        )
+        self._url = api_url.rstrip("/")
+        # By this, an app asks for its tokens.
+        self._github = Github(auth=auth, base_url=self._url, timeout=SECONDS, retry=None)
+        self._auth = auth
+        self._session = requests.Session()
+        self._session.auth = lambda request: request  # else a .netrc of the user counts more
         self.repository = repository
-        self.calls = 0
         self._patience = patience
         self._sleep = sleep
 
     def close(self) -> None:
         self._github.close()
+        self._session.close()
 
-    def read(self, path: str, doing: str, *, accept: str = JSON, **parameters: str) -> Any:
-        """The JSON at a path below the repository; text for other media types.
-
-        Raises GitHubError.
-        """
-        answer = self._send("GET", self._path(path), doing, None, True, accept, parameters)
-        return _json(answer) if accept == JSON else answer.text
+    def read(self, path: str, doing: str, **parameters: str) -> Any:
+        """The JSON at a path below the repository. Raises GitHubError."""
+        return self._send("GET", path, doing, is_read=True, params=parameters).body
 
     def location(self, path: str, doing: str) -> str:
-        """Where GitHub sends who asks for a path. Raises GitHubError."""
-        answer = self._send("GET", self._path(path), doing, None, True, JSON, {})
-        return answer.headers.get("location", "")
-
-    def pages(self, path: str, doing: str, **parameters: str) -> list[Any]:
-        """The entries of a list, at most MAX_PAGES pages of a hundred."""
-        found: list[Any] = []
-        for number in range(1, MAX_PAGES + 1):
-            answer = self._send(
-                "GET",
-                self._path(path),
-                doing,
-                None,
-                True,
-                JSON,
-                {**parameters, "per_page": "100", "page": str(number)},
-            )
-            entries = _json(answer)
-            found += entries if isinstance(entries, list) else []
-            if 'rel="next"' not in answer.headers.get("link", ""):
-                break
-        return found
+        """The address on another host to which GitHub sends who asks for a path."""
+        return self._send("GET", path, doing, is_read=True, ends=302).header("location")
 
     def write(self, verb: str, path: str, doing: str, body: Mapping[str, Any] | None = None) -> Any:
         """Do one thing, at most once. Returns the JSON of the answer, None if there is none."""
-        answer = self._send(verb, self._path(path), doing, body, False, JSON, {})
-        return _json(answer) if answer.text else None
+        return self._send(verb, path, doing, json=body).body
 
     def query(
         self, text: str, variables: Mapping[str, Any], doing: str
     ) -> tuple[dict[str, Any], tuple[GraphqlFault, ...]]:
         """Data, with null where something may not be read, and why. Raises GitHubError."""
         body = {"query": text, "variables": dict(variables)}
-        for attempt in range(1, ATTEMPTS + 1):
-            url = self._github.requester.graphql_url
-            answer = self._send("POST", url, doing, body, True, JSON, {})
-            data, faults = _graphql(answer)
-            if any(fault.type == "RATE_LIMITED" or LIMIT.search(fault.message) for fault in faults):
-                self._wait(doing, _seconds_of_limit(answer, attempt), attempt)
-            elif data is None and _is_passing(faults) and attempt < ATTEMPTS:
-                self._pause(attempt)
-            else:
-                return data or {}, faults
-        raise GitHubError("deferred", f"GitHub was asked to {doing}: rate limit", hint=LATER)
+        answer = self._send("POST", "", doing, is_read=True, json=body)
+        return answer.data, answer.faults
 
     def mutate(self, name: str, input: Mapping[str, Any], selection: str, doing: str) -> Any:
         """Do one thing by a mutation. Raises GitHubError."""
         kind = f"{name[0].upper()}{name[1:]}Input!"
         text = f"mutation($input: {kind}) {{ {name}(input: $input) {{ {selection} }} }}"
         body = {"query": text, "variables": {"input": dict(input)}}
-        for attempt in range(1, ATTEMPTS + 1):
-            url = self._github.requester.graphql_url
-            answer = self._send("POST", url, doing, body, False, JSON, {})
-            data, faults = _graphql(answer)
-            done = (data or {}).get(name)
-            if done is not None and not faults:
-                return done
-            if any(fault.type == "RATE_LIMITED" or LIMIT.search(fault.message) for fault in faults):
-                self._wait(doing, _seconds_of_limit(answer, attempt), attempt)
-                continue
-            if done is not None or not faults or _is_passing(faults):
-                raise GitHubError("unsure", _sentence(doing, _graphql_words(faults)))
-            raise graphql_error(faults, doing)
-        raise GitHubError("deferred", f"GitHub was asked to {doing}: rate limit", hint=LATER)
-
-    def _path(self, path: str) -> str:
-        return f"/repos/{self.repository}{path}" if path.startswith("/") else path
+        answer = self._send("POST", "", doing, json=body)
+        done = answer.data.get(name)
+        if done is not None and not answer.faults:
+            return done
+        error = graphql_error(answer.faults, doing)
+        raise error if done is None else GitHubError("unsure", str(error), hint=LATER)
 
     def _send(
-        self,
-        verb: str,
-        url: str,
-        doing: str,
-        body: Mapping[str, Any] | None,
-        is_read: bool,
-        accept: str,
-        parameters: Mapping[str, str],
+        self, verb: str, path: str, doing: str, *, is_read: bool = False, ends: int = 0, **sent: Any
     ) -> Answer:
+        """`path` is empty for GraphQL. `ends`: a status that is an answer, beside those of 2xx."""
+        url = f"{self._url}/repos/{self.repository}{path}"
+        url = url if path else self._github.requester.graphql_url
         for attempt in range(1, ATTEMPTS + 1):
-            self.calls += 1
+            is_unsent = False
             try:
-                status, headers, text = self._github.requester.requestJson(
-                    verb, url, dict(parameters), {"Accept": accept}, body
-                )
-            except (requests.RequestException, GithubException, RuntimeError) as error:
-                was_sent = not isinstance(error, requests.ConnectTimeout) and not _is_refused(error)
-                if attempt == ATTEMPTS or (was_sent and not is_read):
-                    words = f"no whole answer ({type(error).__name__})"
-                    kind: FaultKind = "failed" if is_read or not was_sent else "unsure"
-                    raise GitHubError(kind, _sentence(doing, words), hint=LATER) from error
-                self._pause(attempt)
-                continue
-            answer = Answer(status, headers, text)
-            if status in (403, 429) and _is_limit(answer):
-                self._wait(doing, _seconds_of_limit(answer, attempt), attempt)
-            elif status >= 500 or status == 408 or (answer.is_page and status < 300):
-                if attempt == ATTEMPTS or not is_read:
-                    kind = "failed" if is_read else "unsure"
-                    words = f"{status}: {answer.words()}"
-                    raise GitHubError(kind, _sentence(doing, words), hint=LATER)
-                self._pause(attempt)
-            elif status < 300 or status == 302:
-                return answer
+                answer = self._exchange(verb, url, sent)
+            except (requests.exceptions.InvalidHeader, UnicodeEncodeError, PyJWTError) as error:
+                raise _error(doing, "that it is no token or no key", *MEANINGS[401]) from error
+            except (requests.RequestException, ValueError) as error:
+                is_unsent = _is_unsent(error)
+                words = f"nothing whole ({type(error).__name__})"
             else:
-                raise _refusal(answer, doing)
-        raise GitHubError("deferred", f"GitHub was asked to {doing}: rate limit", hint=LATER)
+                status, words, target = answer.status, answer.words, answer.header("location")
+                if _is_limit(answer):
+                    self._wait(doing, _seconds_of_limit(answer, attempt), attempt)
+                    continue
+                if status in (301, 302, 307, 308) and target.startswith(f"{self._url}/"):
+                    url = target
+                    sent.pop("params", None)
+                    continue
+                if not _is_trouble(answer, is_graphql=not path):
+                    if status < 300 or status == ends:
+                        return answer
+                    raise _error(doing, words, *MEANINGS.get(status, ("failed", LATER)))
+            if attempt == ATTEMPTS or not (is_read or is_unsent):
+                raise _error(doing, words, "failed" if is_read or is_unsent else "unsure", LATER)
+            self._sleep(min(MAX_PAUSE, 2.0 ** (attempt - 1)) * random.uniform(0.5, 1.0))
+        raise _error(doing, "with one redirect after another", "failed", LATER)
 
-    def _pause(self, attempt: int) -> None:
-        self._sleep(min(MAX_PAUSE, 2.0 ** (attempt - 1)) * random.uniform(0.5, 1.0))
+    def _exchange(self, verb: str, url: str, sent: Mapping[str, Any]) -> Answer:
+        headers = dict(HEADERS)
+        try:
+            self._auth.authentication(headers)
+        except GithubException as error:  # an app asked for a token
+            return Answer(error.status, error.headers or {}, error.data)
+        response = self._session.request(
+            verb, url, headers=headers, timeout=SECONDS, allow_redirects=False, **sent
+        )
+        status = response.status_code
+        lower = {name.lower(): value for name, value in response.headers.items()}
+        try:
+            return Answer(status, lower, msgspec.json.decode(response.content))
+        except (ValueError, RecursionError):
+            return Answer(status, lower, is_whole=status == 204)
 
     def _wait(self, doing: str, seconds: float, attempt: int) -> None:
         if seconds > self._patience or attempt == ATTEMPTS:
-            message = f"GitHub was asked to {doing}: its rate limit holds for {seconds:.0f} s more"
-            raise GitHubError("deferred", message, hint=LATER)
+            words = f"that its rate limit holds for {seconds:.0f} s more"
+            raise _error(doing, words, "deferred", LATER)
         self._patience -= seconds
         self._sleep(seconds)
 
 
 def graphql_error(faults: Sequence[GraphqlFault], doing: str) -> GitHubError:
     """The error for what GraphQL did not do."""
-    for fault in faults:
-        for pattern, kind, hint in WORDS:
-            if pattern.search(fault.message):
-                return GitHubError(kind, _sentence(doing, fault.message), hint=hint)
-    typed = next((fault for fault in faults if fault.type in TYPES), None)
-    kind, hint = TYPES[typed.type] if typed else ("failed", LATER)
-    return GitHubError(kind, _sentence(doing, _graphql_words(faults)), hint=hint)
+    known = [MEANINGS[fault.type] for fault in faults if fault.type in MEANINGS]
+    words = "; ".join(fault.message for fault in faults) or "no data"
+    return _error(doing, words, *(known[0] if known else ("failed", LATER)))
 
 
 def one_line(text: str) -> str:
@@ -328,89 +281,67 @@ def one_line(text: str) -> str:
     return line if len(line) <= MAX_WORDS else f"{line[: MAX_WORDS - 1]}…"
 
 
-def _sentence(doing: str, words: str) -> str:
-    said = f" and answered {one_line(words)}" if words else ""
-    return f"GitHub was asked to {doing}{said}"
+def _error(doing: str, words: str, kind: FaultKind, hint: str) -> GitHubError:
+    for pattern, known, advice in WORDS if kind not in ("unsure", "deferred") else ():
+        if re.search(pattern, words, re.IGNORECASE):
+            kind, hint = known, advice
+            break
+    return GitHubError(
+        kind, f"GitHub was asked to {doing} and answered {one_line(words)}", hint=hint
+    )
 
 
-def _refusal(answer: Answer, doing: str) -> GitHubError:
-    words = answer.words()
-    for pattern, kind, hint in WORDS:
-        if pattern.search(words):
-            return GitHubError(kind, _sentence(doing, f"{answer.status}: {words}"), hint=hint)
-    kind, hint = STATUSES.get(answer.status, ("failed", LATER))
-    return GitHubError(kind, _sentence(doing, f"{answer.status}: {words}"), hint=hint)
+def _fault(error: Any) -> GraphqlFault:
+    if not isinstance(error, dict):
+        return GraphqlFault(str(error))
+    words, kind, path = (
+        error.get("message") or error.get("code"),
+        error.get("type"),
+        error.get("path"),
+    )
+    way = tuple(map(str, path)) if isinstance(path, list) else ()
+    return GraphqlFault(str(words or ""), str(kind or ""), way)
 
 
 def _is_limit(answer: Answer) -> bool:
-    words = answer.words()
-    says = answer.headers.get("retry-after", "").strip() or _is_used_up(answer)
-    return (
-        answer.status == 429
-        or LIMIT.search(words) is not None
-        or (bool(says) and not NO_PERMISSION.search(words))
-    )
+    if answer.status == 200:  # as GraphQL says it
+        return any(f.type == "RATE_LIMITED" or LIMIT.search(f.message) for f in answer.faults)
+    if answer.status == 403 and LIMIT.search(answer.words) is None:
+        says = answer.header("retry-after") or _is_used_up(answer)
+        return bool(says) and NO_PERMISSION.search(answer.words) is None
+    return answer.status in (403, 429)
+
+
+def _is_trouble(answer: Answer, is_graphql: bool) -> bool:
+    """Whether nobody knows what GitHub did, because it failed or its answer is none."""
+    if answer.status >= 300:
+        return answer.status >= 500 or answer.status == 408
+    # GraphQL's own trouble has no type, and says so.
+    passes = any("something went wrong" in fault.message.lower() for fault in answer.faults)
+    is_empty = not answer.data or None in answer.data.values()
+    return not answer.is_whole or (is_graphql and is_empty and (passes or not answer.faults))
 
 
 def _seconds_of_limit(answer: Answer, attempt: int) -> float:
     """As GitHub says, or until the reset by its own clock, or a minute and more."""
-    after = answer.headers.get("retry-after", "").strip()
+    after, reset = answer.header("retry-after"), answer.header("x-ratelimit-reset")
     if after.isdecimal() and len(after) < 8:
         return float(after)
-    reset = answer.headers.get("x-ratelimit-reset", "").strip()
     if _is_used_up(answer) and reset.isdecimal() and len(reset) < 12:
         try:
-            now = parsedate_to_datetime(answer.headers.get("date", "")).timestamp()
-        except ValueError:
+            now = parsedate_to_datetime(answer.header("date")).timestamp()
+        except (ValueError, OverflowError):
             now = time.time()
         return max(0.0, float(reset) - now) + 1
     return SECONDARY_SECONDS * 2.0 ** (attempt - 1)
 
 
 def _is_used_up(answer: Answer) -> bool:
-    return answer.headers.get("x-ratelimit-remaining", "").strip() == "0"
+    return answer.header("x-ratelimit-remaining") == "0"
 
 
-def _is_refused(error: BaseException) -> bool:
-    """Whether the connection never came about."""
-    return isinstance(error, requests.ConnectionError) and "NewConnectionError" in repr(error)
-
-
-def _is_passing(faults: Sequence[GraphqlFault]) -> bool:
-    """Trouble of GitHub's own, which has no type and says so."""
-    return any(
-        fault.type in ("", "INTERNAL", "SERVICE_UNAVAILABLE", "TIMEOUT")
-        and "something went wrong" in fault.message.lower()
-        for fault in faults
-    )
-
-
-def _graphql_words(faults: Sequence[GraphqlFault]) -> str:
-    return faults[0].message if faults else "no data"
-
-
-def _graphql(answer: Answer) -> tuple[dict[str, Any] | None, tuple[GraphqlFault, ...]]:
-    body = _json(answer)
-    body = body if isinstance(body, dict) else {}
-    entries = body.get("errors")
-    faults = tuple(
-        GraphqlFault(
-            message=str(entry.get("message") or ""),
-            type=str(entry.get("type") or ""),
-            path=tuple(map(str, entry.get("path") or ())),
-        )
-        for entry in (entries if isinstance(entries, list) else [])
-        if isinstance(entry, dict)
-    )
-    data = body.get("data")
-    if data is None and not faults:
-        faults = (GraphqlFault("something went wrong: no answer of GraphQL"),)
-    return (data if isinstance(data, dict) else None), faults
-
-
-def _json(answer: Answer) -> Any:
-    try:
-        return json.loads(answer.text)
-    except (ValueError, RecursionError) as error:
-        message = f"GitHub's answer ({answer.status}) is no JSON"
-        raise GitHubError("unsure", message, hint=LATER) from error
+def _is_unsent(error: Exception) -> bool:
+    """Whether the connection never came about. The name of a host that is not found counts too."""
+    cause = getattr(error.args[0] if error.args else None, "reason", None)
+    is_late = isinstance(error, requests.ConnectTimeout)
+    return is_late or isinstance(cause, NewConnectionError)

@@ -8,15 +8,16 @@ to it; for `ask` and `dispute`, the lines below as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import Literal
 
 from msgspec import Struct
 
 # What follows the verb.
-Arguments = Literal["none", "focus", "finding", "finding_and_reason", "question", "argument"]
-MAX_FOCUS, MAX_REASON, MAX_PROSE = 2_000, 300, 10_000  # characters
+Arguments = Literal["none", "focus", "finding", "reason", "question", "argument"]
+MAX_TEXT = {"focus": 2_000, "reason": 300}  # characters
+MAX_PROSE = 10_000
 LIKENESS = 0.75  # of difflib: one wrong letter in a word of four
 
 OPENING = re.compile(r"/debate(?=\s|\Z)", re.IGNORECASE)
@@ -26,7 +27,7 @@ BLANK = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff]*")
 AROUND = "`,.:;!?"  # marks that people put around words
 
 
-class Form(Struct, frozen=True, kw_only=True):
+class Form(Struct, frozen=True):
     """How a command is written.
 
     Attributes:
@@ -43,79 +44,42 @@ class Form(Struct, frozen=True, kw_only=True):
     while_stopped: bool = False
 
 
+FOCUS = "review what is new; words after it say what to look at above all"
+EXPLAIN = "who said what about a finding, and what decided"
+DISPUTE = "argue against a finding; the panel judges it again"
+COST = "what the reviews of this pull request cost so far"
 FORMS: tuple[Form, ...] = (
-    Form(
-        verb="review",
-        usage="/debate [focus]",
-        help="review what is new; words after it say what to look at above all",
-        arguments="focus",
-        runs_in="review",
-    ),
-    Form(
-        verb="full",
-        usage="/debate full",
-        help="review the whole pull request again",
-        runs_in="review",
-    ),
-    Form(
-        verb="explain",
-        usage="/debate explain F1",
-        help="who said what about a finding, and what decided",
-        arguments="finding",
-        while_stopped=True,
-    ),
-    Form(
-        verb="dismiss",
-        usage="/debate dismiss F1 reason",
-        help="do not report a finding again",
-        arguments="finding_and_reason",
-    ),
-    Form(
-        verb="ask",
-        usage="/debate ask question",
-        help="ask the panel about this change",
-        arguments="question",
-        runs_in="review",
-    ),
-    Form(
-        verb="dispute",
-        usage="/debate dispute F1 argument",
-        help="argue against a finding; the panel judges it again",
-        arguments="argument",
-        runs_in="review",
-    ),
-    Form(verb="pause", usage="/debate pause", help="review pushes only when asked"),
-    Form(
-        verb="resume",
-        usage="/debate resume",
-        help="review pushes again",
-        while_stopped=True,
-    ),
-    Form(verb="stop", usage="/debate stop", help="do nothing more here until /debate resume"),
-    Form(
-        verb="status",
-        usage="/debate status",
-        help="what is known about this pull request",
-        while_stopped=True,
-    ),
-    Form(
-        verb="cost",
-        usage="/debate cost",
-        help="what the reviews of this pull request cost so far",
-        while_stopped=True,
-    ),
-    Form(verb="help", usage="/debate help", help="this list", while_stopped=True),
+    Form("review", "/debate [focus]", FOCUS, "focus", "review"),
+    Form("full", "/debate full", "review the whole pull request again", runs_in="review"),
+    Form("explain", "/debate explain F1", EXPLAIN, "finding", while_stopped=True),
+    Form("dismiss", "/debate dismiss F1 reason", "do not report a finding again", "reason"),
+    Form("ask", "/debate ask question", "ask the panel about this change", "question", "review"),
+    Form("dispute", "/debate dispute F1 argument", DISPUTE, "argument", "review"),
+    Form("pause", "/debate pause", "review pushes only when asked"),
+    Form("resume", "/debate resume", "review pushes again", while_stopped=True),
+    Form("stop", "/debate stop", "do nothing more here until /debate resume"),
+    Form("status", "/debate status", "what is known about this pull request", while_stopped=True),
+    Form("cost", "/debate cost", COST, while_stopped=True),
+    Form("help", "/debate help", "this list", while_stopped=True),
 )
-# Words of other bots for ours. They are answered, not obeyed.
+# Words of other bots, and letters that change places in a short word. They are answered, not obeyed.
 SYNONYMS = {
-    "unpause": "resume",
-    "continue": "resume",
-    "start": "resume",
-    "cancel": "stop",
-    "abort": "stop",
-    "ignore": "dismiss",
-    "reject": "dismiss",
+    **dict.fromkeys(("unpause", "continue", "start"), "resume"),
+    **dict.fromkeys(("cancel", "abort"), "stop"),
+    **dict.fromkeys(("ignore", "reject"), "dismiss"),
+    **dict.fromkeys(("resolve", "approve"), "dismiss"),
+    **dict.fromkeys(("config", "configuration"), "status"),
+    **dict.fromkeys(("commands", "usage"), "help"),
     "why": "explain",
+    "aks": "ask",
+    "fixes": "fix",
+    "autofix": "fix",
+    "revert": "undo",
+}
+# Verbs of a later version.
+UNAVAILABLE = {
+    "fix": "Fixes are not available yet: reviewbot changes no code here.",
+    "undo": "Fixes are not available yet, so there is none to undo.",
 }
 
 
@@ -152,56 +116,58 @@ def parse(body: str, forms: Sequence[Form] = FORMS) -> Command | Misunderstood |
     if opening is None:
         return None
     words = line[opening.end() :].strip()
-    first, _, rest = _first_word(words)
-    by_verb = {form.verb: form for form in forms if form.verb != "review"}
-    form = by_verb.get(first.strip(AROUND).lower() if first.isascii() else first)
-    if form:
-        return _read(form, rest.strip(), "\n".join(below))
+    first, rest = _first_word(words)
+    by_verb = {form.verb: form for form in forms}
+    review = by_verb.pop("review")
+    verb = first.strip(AROUND).lower() if first.isascii() else first
+    if verb == review.verb and not rest:
+        return Command(review)
+    if verb in by_verb:
+        return _read(by_verb[verb], rest, "\n".join(below))
     if words and not any(character.isalnum() for character in words):
         return Misunderstood("`/debate help` lists what can be asked for.")
-    if nearest := _nearest(first.strip(AROUND).lower(), rest, by_verb):
-        return Misunderstood(f"Did you mean `{by_verb[nearest].usage}`?")
-    review = next(form for form in forms if form.verb == "review")
+    known = UNAVAILABLE | {verb: f"Did you mean `{form.usage}`?" for verb, form in by_verb.items()}
+    if nearest := _nearest(first.strip(AROUND).lower(), rest, known):
+        return Misunderstood(known[nearest])
     return _read(review, words, "")
 
 
 def _read(form: Form, rest: str, below: str) -> Command | Misunderstood:
-    first, _, more = _first_word(rest)
+    first, more = _first_word(rest)
     id = _id(first)
-    prose = f"{more if form.arguments == 'argument' else rest}\n{below}".strip()
-    limits = {"focus": MAX_FOCUS, "finding_and_reason": MAX_REASON}
-    text = {"focus": rest, "finding_and_reason": more.strip()}.get(form.arguments, "")
-    if form.arguments in ("question", "argument"):
-        text = prose
-    if len(text) > (limit := limits.get(form.arguments, MAX_PROSE)):
+    text = {
+        "focus": rest,
+        "reason": more,
+        "question": f"{rest}\n{below}".strip(),
+        "argument": f"{more}\n{below}".strip(),
+    }.get(form.arguments, "")
+    if len(text) > (limit := MAX_TEXT.get(form.arguments, MAX_PROSE)):
         return Misunderstood(f"The text is longer than {limit:,} characters.")
-    match form.arguments:
-        case "none":
-            is_right = not rest
-        case "finding":
-            is_right = bool(id) and not more
-        case "finding_and_reason" | "argument":
-            is_right = bool(id and text) and not _id(_first_word(text)[0])
-        case "question":
-            is_right = bool(text)
-        case "focus":
-            return Command(form, text=text)
+    is_right = {
+        "none": not rest,
+        "focus": True,
+        "finding": bool(id) and not more,
+        "question": bool(text),
+    }.get(form.arguments, bool(id and text) and not _id(_first_word(text)[0]))
     if not is_right:
         return Misunderstood(f"It is written `{form.usage}`.")
-    return Command(form, "" if form.arguments in ("none", "question") else id, text)
+    return Command(form, id if " F1" in form.usage else "", text)
 
 
-def _nearest(word: str, rest: str, verbs: dict[str, Form]) -> str:
+def _nearest(word: str, rest: str, verbs: Collection[str]) -> str:
     """The verb that somebody may have meant, if the words after it would fit."""
+    if word in UNAVAILABLE:
+        return word
     if _id(word) and not rest:
         return "explain"
-    names_finding = bool(_id(_first_word(rest)[0]))
-    if rest and not names_finding:
-        return ""
+    synonym = SYNONYMS.get(word, "")
+    if rest and not _id(_first_word(rest)[0]):
+        return synonym if synonym == "ask" else ""
+    with_finding = ("explain", "dismiss", "dispute", "fix", "undo")
     # `ask` is so short that many honest words are like it.
-    near = [v for v in verbs if v != "ask" and (not rest or " F1" in verbs[v].usage)]
-    if SYNONYMS.get(word) in near:
-        return SYNONYMS[word]
+    near = [verb for verb in verbs if verb != "ask" and (not rest or verb in with_finding)]
+    if synonym in near:
+        return synonym
     return next(iter(get_close_matches(word[:20], near, n=1, cutoff=LIKENESS)), "")
 
 
@@ -212,10 +178,9 @@ def _lines(body: str) -> list[str]:
     return lines[start:]
 
 
-def _first_word(text: str) -> tuple[str, str, str]:
-    """Like str.partition, by any white space."""
-    parts = text.split(maxsplit=1)
-    return (parts[0], " ", parts[1]) if len(parts) == 2 else (text.strip(), "", "")
+def _first_word(text: str) -> tuple[str, str]:
+    first, *rest = text.split(maxsplit=1) or [""]
+    return first, "".join(rest).strip()
 
 
 def _id(word: str) -> str:

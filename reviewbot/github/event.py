@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import msgspec
 from msgspec import Struct
@@ -19,6 +19,7 @@ from reviewbot.github.snapshot import Author
 MAX_BYTES = 32_000_000  # GitHub's own limit is 25 MB
 SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
+T = TypeVar("T")
 Subject = Literal[
     "pull_request", "comment", "finished_run", "dispatch", "merge_group", "audit", "nothing"
 ]
@@ -83,110 +84,85 @@ def read_event(name: str, payload: bytes) -> Event:
         raise UsageError(f"the payload of {name} has more than {MAX_BYTES // 1_000_000} MB")
     try:
         root = msgspec.json.decode(payload)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:
         message = f"GITHUB_EVENT_PATH holds no JSON: {error}"
         raise UsageError(message, hint="run this inside of a workflow") from error
-    pull = _object(root, "pull_request")
-    issue = _object(root, "issue")
     subject = SUBJECTS.get(name, "nothing")
-    event = Event(
+    number = asked_by = 0
+    if name == "workflow_dispatch":
+        number, asked_by = _given(root, "pull_request"), _given(root, "comment")
+        subject = "dispatch" if number else "audit"
+    pull = run = group = None  # what it is about
+    if subject in ("pull_request", "comment"):
+        is_plain_issue = _get(root, dict, "issue") and not _get(root, dict, "issue", "pull_request")
+        pull = (
+            None
+            if is_plain_issue
+            else _get(root, dict, "issue") or _get(root, dict, "pull_request")
+        )
+        number = _get(pull, int, "number") or 0
+    elif subject == "finished_run":
+        run = _get(root, dict, "workflow_run")
+    elif subject == "merge_group":
+        group = _get(root, dict, "merge_group")
+    comment = CommentEvent(
+        id=_get(root, int, "comment", "id") or 0,
+        body=_text(root, "comment", "body"),
+        author=_author(root, "comment", "user"),
+        is_inline=name == "pull_request_review_comment",
+    )
+    return Event(
         name=name,
         subject=subject,
         action=_text(root, "action"),
-        sender=_author(_object(root, "sender")),
-        label=_text(_object(root, "label"), "name"),
-        default_branch=_text(_object(root, "repository"), "default_branch"),
+        sender=_author(root, "sender"),
+        number=number,
+        is_open=_text(pull, "state") != "closed",
+        is_draft=_get(pull, bool, "draft") is True,
+        is_locked=_get(pull, bool, "locked") is True,
+        author=_author(pull, "user"),
+        labels=tuple(_text(label, "name") for label in _get(pull, list, "labels") or []),
+        label=_text(root, "label", "name"),
+        base_sha=_sha(group, "base_sha"),
+        head_sha=_sha(pull, "head", "sha") or _sha(run or group, "head_sha"),
+        head_ref=_text(pull, "head", "ref") or _text(run, "head_branch"),
+        head_repository=_text(pull, "head", "repo", "full_name")
+        or _text(run, "head_repository", "full_name"),
+        comment=comment if subject == "comment" else None,
+        run_id=_get(run, int, "id") or 0,
+        run_event=_text(run, "event"),
+        conclusion=_text(run, "conclusion"),
+        asked_by=asked_by,
+        default_branch=_text(root, "repository", "default_branch"),
     )
-    replace = msgspec.structs.replace
-    if subject in ("pull_request", "comment") and pull and not issue:
-        head = _object(pull, "head")
-        event = replace(
-            event,
-            number=_number(pull, "number"),
-            is_open=_text(pull, "state") != "closed",
-            is_draft=pull.get("draft") is True,
-            is_locked=pull.get("locked") is True,
-            author=_author(_object(pull, "user")),
-            labels=tuple(_text(label, "name") for label in _list(pull, "labels")),
-            head_sha=_sha(head, "sha"),
-            head_ref=_text(head, "ref"),
-            head_repository=_text(_object(head, "repo"), "full_name"),
-        )
-    elif subject == "comment" and _object(issue, "pull_request"):
-        event = replace(
-            event,
-            number=_number(issue, "number"),
-            is_open=_text(issue, "state") != "closed",
-            is_locked=issue.get("locked") is True,
-            author=_author(_object(issue, "user")),
-        )
-    if subject == "comment":
-        comment = _object(root, "comment")
-        found = CommentEvent(
-            id=_number(comment, "id"),
-            body=_text(comment, "body"),
-            author=_author(_object(comment, "user")),
-            is_inline=name == "pull_request_review_comment",
-        )
-        event = replace(event, comment=found)
-    if subject == "finished_run":
-        run = _object(root, "workflow_run")
-        event = replace(
-            event,
-            run_id=_number(run, "id"),
-            run_event=_text(run, "event"),
-            conclusion=_text(run, "conclusion"),
-            head_sha=_sha(run, "head_sha"),
-            head_ref=_text(run, "head_branch"),
-            head_repository=_text(_object(run, "head_repository"), "full_name"),
-        )
-    if subject == "merge_group":
-        group = _object(root, "merge_group")
-        shas = {"base_sha": _sha(group, "base_sha"), "head_sha": _sha(group, "head_sha")}
-        event = replace(event, **shas)
-    if name == "workflow_dispatch":
-        inputs = _object(root, "inputs")
-        number, asked_by = _given(inputs, "pull_request"), _given(inputs, "comment")
-        subject = "dispatch" if number else "audit"
-        event = replace(event, subject=subject, number=number, asked_by=asked_by)
-    return event
 
 
-def _given(inputs: Mapping[str, Any], name: str) -> int:
+def _given(root: Any, name: str) -> int:
     """An input is a text, but a caller of the API may give a number."""
-    value = inputs.get(name)
-    text = str(value).strip() if isinstance(value, str | int) else ""
+    value = _get(root, str, "inputs", name) or _get(root, int, "inputs", name) or ""
+    text = str(value).strip()
     match = re.fullmatch(r"#?([1-9][0-9]{0,18})", text)
     if text and not match:
         raise UsageError(f"the input {name} is {text[:40]!r}", hint="give a number")
     return int(match[1]) if match else 0
 
 
-def _object(node: Any, key: str) -> dict[str, Any]:
-    found = node.get(key) if isinstance(node, dict) else None
-    return found if isinstance(found, dict) else {}
+def _get(node: Any, kind: type[T], *path: str) -> T | None:
+    """What is at the end of a path; None if it is not there or has another type."""
+    for key in path:
+        node = node.get(key) if isinstance(node, dict) else None
+    return node if type(node) is kind else None
 
 
-def _list(node: Mapping[str, Any], key: str) -> list[Any]:
-    found = node.get(key)
-    return found if isinstance(found, list) else []
+def _text(node: Any, *path: str) -> str:
+    return _get(node, str, *path) or ""
 
 
-def _text(node: Any, key: str) -> str:
-    found = node.get(key) if isinstance(node, dict) else None
-    return found if isinstance(found, str) else ""
-
-
-def _number(node: Mapping[str, Any], key: str) -> int:
-    found = node.get(key)
-    return found if isinstance(found, int) and not isinstance(found, bool) else 0
-
-
-def _sha(node: Mapping[str, Any], key: str) -> str:
-    found = _text(node, key)
+def _sha(node: Any, *path: str) -> str:
+    found = _text(node, *path)
     return found if SHA.fullmatch(found) else ""
 
 
-def _author(node: Mapping[str, Any]) -> Author | None:
-    login = _text(node, "login")
-    return Author(login, _text(node, "type") or "User") if login else None
+def _author(node: Any, *path: str) -> Author | None:
+    login = _text(node, *path, "login")
+    return Author(login, _text(node, *path, "type") or "User") if login else None

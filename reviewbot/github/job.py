@@ -51,8 +51,9 @@ class Job(Struct, frozen=True, kw_only=True):
 
     Attributes:
         repository: `owner/name`.
-        token: of GitHub. It is in no variable that a review gets.
-        variables: the environment without it.
+        token, app: of GitHub: a token, or the id and the private key of an app. They are in no
+            variable that a review gets.
+        variables: the environment without them.
         workspace: the checkout of the workflow, if it has one.
         documents: the folder for what goes from one job to the next.
     """
@@ -63,6 +64,7 @@ class Job(Struct, frozen=True, kw_only=True):
     api_url: str
     server_url: str
     token: str
+    app: tuple[str, str] | None
     variables: Mapping[str, str]
     workspace: Path
     documents: Path
@@ -123,7 +125,13 @@ def read_job(variables: Mapping[str, str]) -> Job:
         raise UsageError(message, hint="on your own machine, use reviewbot review")
     payload = Path(variables["GITHUB_EVENT_PATH"]).read_bytes()
     given = {name: variables.get(f"INPUT_{name.upper()}", "").strip() for name in INPUTS}
-    hidden = ("GITHUB_TOKEN", "GH_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")
+    hidden = (
+        "GITHUB_TOKEN",
+        "GH_TOKEN",
+        "GITHUB_APP_PRIVATE_KEY",
+        "ACTIONS_RUNTIME_TOKEN",
+        "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
+    )
     repository = variables.get("GITHUB_REPOSITORY", "")
     server = variables.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
     run = variables.get("GITHUB_RUN_ID", "")
@@ -134,6 +142,9 @@ def read_job(variables: Mapping[str, str]) -> Job:
         api_url=variables.get("GITHUB_API_URL", "https://api.github.com"),
         server_url=server,
         token=variables.get("GITHUB_TOKEN", ""),
+        app=(variables["GITHUB_APP_ID"], variables["GITHUB_APP_PRIVATE_KEY"])
+        if variables.get("GITHUB_APP_ID") and variables.get("GITHUB_APP_PRIVATE_KEY")
+        else None,
         variables={name: v for name, v in variables.items() if name not in hidden and v},
         workspace=Path(variables.get("GITHUB_WORKSPACE", ".")),
         documents=Path(variables.get("RUNNER_TEMP", "/tmp"), "reviewbot"),

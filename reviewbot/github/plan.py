@@ -1,11 +1,12 @@
 """What is to be done so that under a pull request stands what should.
 
-A pure function of both. Whatever part of a plan was carried out, the next plan is the rest of it,
-and it is empty in the end. The summary comes last: it says that a commit was reviewed.
+A pure function of both. Whatever part of a plan was carried out, the next plans come to the same
+end, where a plan is empty. The summary comes last: it says that a commit was reviewed.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from msgspec import Struct
@@ -28,6 +29,7 @@ from reviewbot.github.actions import (
     ReopenThread,
     ResolveThread,
     ReviewEvent,
+    annotations_sent,
 )
 from reviewbot.github.snapshot import BOT, Snapshot
 from reviewbot.github.state import (
@@ -38,11 +40,12 @@ from reviewbot.github.state import (
     decode_state,
     review_marker,
     reviews_of,
+    state_of,
     summaries_of,
     threads_of,
 )
 
-OPINIONS = ("APPROVED", "CHANGES_REQUESTED", "DISMISSED")
+OPINIONS = ("APPROVED", "CHANGES_REQUESTED")
 NO_LONGER = "No longer found."
 
 
@@ -51,6 +54,7 @@ class Desired(Struct, frozen=True, kw_only=True):
 
     Attributes:
         commit: the head that was reviewed.
+        may_judge: GitHub takes more than comments from this account.
         body: of the pull request review, without its marker.
         comments: findings on lines of the diff, worst first.
         open_keys: of all findings that are reported.
@@ -65,6 +69,7 @@ class Desired(Struct, frozen=True, kw_only=True):
     commit: str
     is_complete: bool
     event: ReviewEvent
+    may_judge: bool = True
     body: str
     comments: tuple[InlineComment, ...]
     open_keys: frozenset[str]
@@ -111,10 +116,9 @@ def _pending(snapshot: Snapshot) -> Iterator[Action]:
 
 def _review(desired: Desired, snapshot: Snapshot) -> Iterator[PostReview]:
     """One review, if a comment is missing or the verdict was not given yet."""
-    threads = list(threads_of(snapshot))
-    reviews = list(reviews_of(snapshot))
-    new = tuple(c for c in desired.comments if not _is_posted(c, desired, threads, reviews))
-    is_due = _is_verdict_due(desired, reviews)
+    threads, reviews = threads_of(snapshot), list(reviews_of(snapshot))
+    new = tuple(c for c in desired.comments if not _is_posted(c.key, desired, threads, reviews))
+    is_due = _is_verdict_due(desired, reviews, state_of(snapshot).head)
     if new or is_due:
         event = desired.event if is_due else "COMMENT"
         marker = review_marker(desired.commit, event, [comment.key for comment in new])
@@ -122,23 +126,29 @@ def _review(desired: Desired, snapshot: Snapshot) -> Iterator[PostReview]:
 
 
 def _is_posted(
-    comment: InlineComment,
-    desired: Desired,
-    threads: list[OwnThread],
-    reviews: list[OwnReview],
+    key: str, desired: Desired, threads: list[OwnThread], reviews: list[OwnReview]
 ) -> bool:
-    """A thread about it is there, or a review of this commit has it in its body."""
-    return any(own.key == comment.key and not own.is_folded for own in threads) or any(
-        own.commit == desired.commit and comment.key in own.keys for own in reviews
-    )
+    """A thread about it is there, or a review of this commit had it without making a thread."""
+    about = [own for own in threads if own.key == key]
+    if any(not own.is_folded for own in about):
+        return True
+    named = sum(own.commit == desired.commit and key in own.keys for own in reviews)
+    return named > sum(own.commit == desired.commit for own in about)
 
 
-def _is_verdict_due(desired: Desired, reviews: list[OwnReview]) -> bool:
-    """An approval is of one commit. A request for changes stands until it is dismissed."""
-    if desired.event == "COMMENT":
+def _is_verdict_due(desired: Desired, reviews: list[OwnReview], last_commit: str) -> bool:
+    """An approval is of one commit. A request for changes stands until it is dismissed.
+
+    One of this commit that was dismissed counts, as a person's decision, unless another commit was
+    reviewed since: then the change came back, and what was said of it holds again.
+    """
+    if desired.event == "COMMENT" or not desired.may_judge:
         return False
-    if any((own.commit, own.event) == (desired.commit, desired.event) for own in reviews):
-        return False
+    came_back = last_commit not in ("", desired.commit)
+    for own in reviews:
+        is_same = (own.commit, own.event) == (desired.commit, desired.event)
+        if is_same and not (came_back and own.posted.state == "DISMISSED"):
+            return False
     states = [own.posted.state for own in reviews if own.posted.state in OPINIONS]
     return not (desired.event == "REQUEST_CHANGES" and states[-1:] == ["CHANGES_REQUESTED"])
 
@@ -149,7 +159,7 @@ def _threads(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     Where others wrote, or resolved it, a thread is theirs.
     """
     seen: set[str] = set()
-    for own in sorted(threads_of(snapshot), key=lambda own: own.thread.comments[0].id):
+    for own in threads_of(snapshot):
         if own.is_folded:
             continue
         thread, first = own.thread, own.thread.comments[0]
@@ -158,7 +168,7 @@ def _threads(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
         seen.add(own.key)
         if is_double and not own.is_answered:
             yield DeleteThread(first.id)
-        elif (is_double or desired.is_gone(own.key)) and not own.is_closed and not own.is_answered:
+        elif desired.is_gone(own.key) and not own.is_closed and not own.is_answered:
             words = desired.closed.get(own.key, NO_LONGER)
             reply = f"{closed_marker(own.key)}\n{words}"
             yield ResolveThread(thread.node_id, first.node_id, first.id, reply)
@@ -180,19 +190,21 @@ def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
 
 
 def _check_run(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
-    """One for each commit. One that ended has its annotations: GitHub would add them again."""
+    """One for each commit, the newest. One that ended has its annotations, others a part."""
     check, app = desired.check, snapshot.me.removesuffix(BOT).lower()
     own = [
         run
         for run in snapshot.checks
         if (run.name, run.external_id) == (check.name, check.external_id)
-        and (not app or run.app.lower() == app)
+        and app in ("", run.app.lower())
     ]
-    if not own:
+    newest = max(own, key=lambda run: run.id, default=None)
+    if newest is None:
         yield check
-    elif (own[-1].title, own[-1].conclusion) != (check.title, check.conclusion):
-        annotations = () if own[-1].conclusion else check.annotations
-        yield replace(check, id=own[-1].id, annotations=annotations)
+    elif (newest.title, newest.conclusion) != (check.title, check.conclusion):
+        total = len(check.annotations)
+        sent = total if newest.conclusion else annotations_sent(newest.title)
+        yield replace(check, id=newest.id, sent=min(sent, total))
 
 
 def _labels(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
@@ -208,12 +220,17 @@ def _doubles(snapshot: Snapshot) -> Iterator[Action]:
     """What two runs posted at the same time: the first one stays."""
     for comment in summaries_of(snapshot)[1:]:
         yield DeleteComment(comment.id)
-    seen = set()
+    threads = Counter((own.key, own.commit) for own in threads_of(snapshot))
+    seen: Counter[object] = Counter()
     for own in sorted(reviews_of(snapshot), key=lambda own: own.posted.id):
+        if own.posted.state == "DISMISSED":
+            continue
         about = (own.commit, own.event, own.keys)
-        if about in seen and not own.posted.is_minimized:
+        # Two reviews may each have a thread about a finding that came back.
+        is_double = all(seen[about] >= max(1, threads[key, own.commit]) for key in own.keys or "-")
+        if is_double and not own.posted.is_minimized:
             yield HideReview(own.posted.node_id)
-        seen.add(about)
+        seen[about] += 1
 
 
 def _summary(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
@@ -221,10 +238,13 @@ def _summary(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     if not found:
         yield PostComment(desired.summary)
         return
-    line = found[0].body.split("\n", 2)[1:2]
-    state = decode_state(line[0]) if line else None
+    there, wanted = found[0].body.split("\n", 3), desired.summary.split("\n", 3)
+    state = decode_state(there[1]) if len(there) > 1 else None
     is_same = state is not None and _essence(state) == _essence(desired.state)
-    if not is_same or any(link not in found[0].body for link in desired.links):
+    # The third line is the verdict.
+    is_same = is_same and "".join(there[2:3]).rstrip("\r") == "".join(wanted[2:3])
+    links = (link for link in desired.links if link in desired.summary)
+    if not is_same or any(link not in found[0].body for link in links):
         yield EditComment(found[0].id, desired.summary)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -12,11 +13,10 @@ from reviewbot.git.change import Change
 from reviewbot.github.actions import (
     Action,
     Conclusion,
-    DeleteComment,
-    DeletePendingReview,
-    DeleteThread,
+    EditComment,
     InlineComment,
     PostCheckRun,
+    PostComment,
     PostReview,
     ResolveThread,
     ReviewEvent,
@@ -52,18 +52,14 @@ LABELS: dict[Verdict, str] = {
     "comment": "reviewbot:reviewed",
     "request_changes": "reviewbot:changes-requested",
 }
-ATTEMPTS = 5
+# Three refusals of a review, the review, its summary, a look, and two answers that are lost.
+ATTEMPTS = 8
 MAX_BODY = 55_000  # bytes, of findings in the body of a review
+# What GitHub says of a review if it refuses one of its lines, and not its verdict.
+LINES = re.compile(r"review thread|could not be resolved|diff", re.IGNORECASE)
 
 Ending = Literal[
-    "posted",
-    "closed",
-    "locked",
-    "head_moved",
-    "stopped",
-    "not_permitted",  # this token may not comment
-    "deferred",  # a rate limit holds longer than the run can wait
-    "failed",
+    "posted", "closed", "locked", "head_moved", "stopped", "not_permitted", "deferred", "failed"
 ]
 ENDINGS: dict[Ending, str] = {
     "closed": "The pull request was closed meanwhile: nothing is posted.",
@@ -116,66 +112,56 @@ def publish(
 
     Raises GitHubError if the pull request cannot be read, or the token is none.
     """
-
-    def desired_of(snapshot: Snapshot) -> Desired:
-        return make_desired(review, change, snapshot, options)
-
-    return settle(client, number, review.head_commit, desired_of)
-
-
-def settle(
-    client: Client, number: int, commit: str, desired_of: Callable[[Snapshot], Desired]
-) -> Outcome:
-    """The same for anything that should stand there."""
-    refused: set[type[Action]] = set()
+    refused: set[Action | type[Action]] = set()
     notes: dict[str, None] = {}
     resolved = 0
-    has_opinion = has_lines = True
+    has_lines = may_judge = True
     ending: Ending = "failed"
     for _ in range(ATTEMPTS):
         snapshot = read_snapshot(client, number)
-        if hindrance := _hindrance(snapshot, commit):
-            return Outcome(ending=hindrance)
-        desired = desired_of(snapshot)
-        desired = desired if has_opinion else replace(desired, event="COMMENT")
-        actions = [a for a in plan(desired, snapshot) if type(a) not in refused]
-        if not has_lines:
-            actions = [_without_lines(a) if isinstance(a, PostReview) else a for a in actions]
+        if hindrance := _hindrance(snapshot, review.head_commit):
+            return Outcome(ending=hindrance, resolved=resolved, notes=tuple(notes))
+        desired = replace(make_desired(review, change, snapshot, options), may_judge=may_judge)
+        if PostReview in refused:
+            desired = replace(desired, comments=(), may_judge=False)
+        actions = [a for a in plan(desired, snapshot) if refused.isdisjoint((a, type(a)))]
         if not actions:
             ending = "posted"
             break
         for action in actions:
+            if isinstance(action, PostReview) and not has_lines:
+                action = _without_lines(action)
             try:
                 perform(client, number, action)
                 resolved += isinstance(action, ResolveThread)
             except GitHubError as error:
                 if error.kind == "not_authorized":
                     raise
-                if error.kind == "deferred":
-                    return Outcome(ending="deferred", notes=(*notes, str(error)))
-                if error.kind == "stale":
-                    return Outcome(ending="head_moved")
+                if error.kind in ("deferred", "stale"):
+                    ending = "deferred" if error.kind == "deferred" else "head_moved"
+                    return Outcome(ending=ending, notes=(*notes, str(error)))
                 if error.kind in ("unsure", "failed"):
                     break  # look what is there before anything is written again
-                deletes = isinstance(action, DeleteComment | DeletePendingReview | DeleteThread)
-                if error.kind == "gone" and deletes:
-                    continue  # another run was faster
                 if isinstance(action, PostReview) and error.kind == "invalid":
-                    if has_opinion and action.event != "COMMENT":
-                        has_opinion = False
-                    elif has_lines and action.comments:
+                    is_verdict = action.event != "COMMENT"
+                    if action.comments and (LINES.search(str(error)) or not is_verdict):
                         has_lines = False
+                    elif is_verdict:
+                        may_judge = False
                     else:
                         refused.add(PostReview)
                         notes[str(error)] = None
                     break
-                refused.add(type(action))
-                notes[str(error)] = None
+                if error.kind == "gone":
+                    refused.add(action)  # somebody was faster
+                else:
+                    refused.add(type(action) if error.kind == "not_permitted" else action)
+                    notes[str(error)] = None
     found = summaries_of(snapshot)
-    if not found:
-        ending = "not_permitted" if refused else "failed"
+    if refused & {PostComment, EditComment}:
+        ending = "not_permitted"
     return Outcome(
-        ending=ending,
+        ending=ending if found or ending != "posted" else "failed",
         summary_url=found[0].url if found else "",
         comments=sum(not own.is_closed for own in threads_of(snapshot)),
         resolved=resolved,
@@ -193,9 +179,10 @@ def make_desired(
     reported = review.reported
     earlier = {known.key: known for known in state.memory.findings}
     open_keys = frozenset(finding.key for finding in reported)
-    links = {
-        own.id: own.thread.comments[0].url for own in threads_of(snapshot) if own.key in open_keys
-    }
+    threads = [own for own in threads_of(snapshot) if own.key in open_keys and not own.is_folded]
+    links = {own.id: own.thread.comments[0].url for own in reversed(threads)}
+    left = options.max_comments - len({own.key for own in threads if not own.is_closed})
+    without = [finding for finding in reported if finding.key not in {own.key for own in threads}]
     gone = [known for known in earlier.values() if known.key not in open_keys]
     kept = replace(
         state,
@@ -222,9 +209,7 @@ def make_desired(
         is_complete=review.complete,
         event=EVENTS[review.verdict],
         body=markdown.review_body(review),
-        comments=tuple(
-            _inline_comments(reported, change, review.head_commit, options.max_comments)
-        ),
+        comments=tuple(_inline_comments(without, change, review.head_commit, left)),
         open_keys=open_keys,
         known_keys=frozenset(earlier) | {finding.key for finding in review.findings},
         closed={k.key: inline(f"Dismissed: {k.dismissed}") for k in memory.findings if k.dismissed},
@@ -265,15 +250,15 @@ def _without_lines(review: PostReview) -> PostReview:
 
 
 def _inline_comments(
-    reported: Sequence[Finding], change: Change, commit: str, most: int
+    findings: Sequence[Finding], change: Change, commit: str, most: int
 ) -> Iterator[InlineComment]:
     """The worst findings whose lines GitHub shows, each where its lines end."""
     files = {file.path_at(side): file for file in change.files for side in ("base", "head")}
     count = 0
-    for finding in reported:
+    for finding in findings:
         place = finding.location
         file = files.get(place.path) if place else None
-        if not place or not file or count == most:
+        if not place or not file or count >= most:
             continue
         for hunk in file.hunks:
             numbers = {number for number, _ in hunk.at(place.side)}

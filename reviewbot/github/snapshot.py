@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -16,12 +16,10 @@ PAGE = 100
 MAX_FURTHER_PAGES = 60  # of all lists together
 BOT = "[bot]"
 
+WHO = "author { __typename login }"
 # Ids of comments have long left the 32 bits of databaseId. Check runs and commit statuses are asked
 # for apart, because each needs a permission of its own.
-COMMENT = (
-    "id fullDatabaseId author { ...Who } viewerDidAuthor isMinimized body createdAt lastEditedAt"
-    " url"
-)
+COMMENT = f"id fullDatabaseId {WHO} viewerDidAuthor isMinimized body createdAt lastEditedAt url"
 # Each list under a pull request: its words for a reader, what it is in, and what is read of it.
 LISTS: Mapping[str, tuple[str, str, str]] = {
     "labels": ("labels", "%s", "name"),
@@ -36,19 +34,17 @@ LISTS: Mapping[str, tuple[str, str, str]] = {
     "checkSuites": (
         "checks of the head",
         "head: commits(last: 1) { nodes { commit { %s } } }",
-        "app { slug } checkRuns(first: 50, filterBy: {checkType: LATEST})"
+        "app { slug } checkRuns(first: 100, filterBy: {checkType: LATEST})"
         " { nodes { databaseId url name conclusion title externalId } }",
     ),
 }
 # Something of ours may be in these.
 OWN = ("comments", "reviewThreads", "reviews")
 PULL = (
-    "id number title body state isDraft locked url changedFiles author { ...Who }"
+    f"id number title body state isDraft locked url changedFiles {WHO}"
     " baseRefName baseRefOid headRefName headRefOid headRepository { nameWithOwner }"
     " lastCommit: commits(last: 1) { nodes { commit { message } } }"
 )
-WHO = """
-fragment Who on Actor { __typename login }"""
 
 
 class Author(Struct, frozen=True):
@@ -158,46 +154,11 @@ class Snapshot(Struct, frozen=True, kw_only=True):
 
 def read_snapshot(client: Client, number: int) -> Snapshot:
     """Raises GitHubError."""
-    owner, _, name = client.repository.partition("/")
-    variables = {"owner": owner, "name": name, "number": number}
-    doing = f"read pull request {number}"
-    data, faults = client.query(_query(True), variables, doing)
-    unread: list[str] = []
-    if not data and any(fault.path[:1] == ("viewer",) for fault in faults):
-        # The viewer cannot be null: where a token has none, there is no data at all.
-        data, faults = client.query(_query(False), variables, doing)
-    repository = data.get("repository") or {}
-    found = repository.get("pullRequest")
-    if not found:
-        raise graphql_error(faults, doing)
-    unread += map(_unread_words, faults)
-    lists: dict[str, list[Any]] = {}
-    left, hides_own = MAX_FURTHER_PAGES, False
-    for key, (words, _, _) in LISTS.items():
-        entries, page = lists.setdefault(key, []), _page(found, key)
-        hides_own |= page is None and key in OWN
-        while page:
-            nodes = page.get("nodes") or []
-            entries += [node for node in nodes if node is not None]
-            if None in nodes:
-                unread.append(f"some {words}")
-                hides_own |= key in OWN
-            if not page["pageInfo"]["hasNextPage"]:
-                break
-            left -= 1
-            if left < 0:
-                unread.append(f"{words}: there are too many")
-                hides_own |= key in OWN
-                break
-            after = {**variables, "after": page["pageInfo"]["endCursor"]}
-            more, faults = client.query(_query_of_list(key), after, doing)
-            unread += map(_unread_words, faults)
-            page = _page((more.get("repository") or {}).get("pullRequest") or {}, key)
-            hides_own |= page is None and key in OWN
     try:
-        return _snapshot(data, repository, found, lists, tuple(dict.fromkeys(unread)), hides_own)
-    except (msgspec.ValidationError, KeyError, TypeError) as error:
-        message = f"GitHub's answer about pull request {number} has another shape: {error}"
+        return _read(client, number, f"read pull request {number}")
+    except (msgspec.ValidationError, AttributeError, KeyError, TypeError) as error:
+        words = one_line(f"{type(error).__name__}: {error}")
+        message = f"GitHub's answer about pull request {number} has another shape: {words}"
         raise GitHubError("failed", message) from error
 
 
@@ -216,87 +177,103 @@ def may_write(client: Client, login: str) -> bool:
     return isinstance(found, dict) and found.get("permission") in ("admin", "write")
 
 
-def _query(with_viewer: bool) -> str:
-    viewer = "viewer { login }" if with_viewer else ""
-    lists = "\n".join(_list(key) for key in LISTS)
-    return f"""query($owner: String!, $name: String!, $number: Int!) {{
-  {viewer}
-  repository(owner: $owner, name: $name) {{
-    nameWithOwner
-    pullRequest(number: $number) {{ {PULL}
-{lists} }}
-  }}
-}}{WHO}"""
-
-
-def _query_of_list(key: str) -> str:
-    who = WHO if "...Who" in LISTS[key][2] else ""
-    return f"""query($owner: String!, $name: String!, $number: Int!, $after: String!) {{
-  repository(owner: $owner, name: $name) {{
-    pullRequest(number: $number) {{ {_list(key, ", after: $after")} }}
-  }}
-}}{who}"""
-
-
-def _list(key: str, more: str = "") -> str:
-    _, around, nodes = LISTS[key]
-    page = "pageInfo { hasNextPage endCursor }"
-    return around % f"{key}(first: {PAGE}{more}) {{ {page} nodes {{ {nodes} }} }}"
-
-
-def _page(pull: Mapping[str, Any], key: str) -> Any:
-    """One page of a list; None if it may not be read, or if the head has no checks."""
-    if key != "checkSuites":
-        return pull.get(key)
-    commits = (pull.get("head") or {}).get("nodes") or [None]
-    return ((commits[0] or {}).get("commit") or {}).get(key)
-
-
-def _unread_words(fault: GraphqlFault) -> str:
-    part = next((words for key, (words, *_) in LISTS.items() if key in fault.path), "")
-    return one_line(f"{part or '.'.join(fault.path[2:]) or 'something'}: {fault.message}")
-
-
-def _snapshot(
-    data: Mapping[str, Any],
-    repository: Mapping[str, Any],
-    found: dict[str, Any],
-    lists: Mapping[str, list[Any]],
-    unread: tuple[str, ...],
-    hides_own: bool,
-) -> Snapshot:
-    commits = [node["commit"]["message"] for node in found["lastCommit"]["nodes"]]
+def _read(client: Client, number: int, doing: str) -> Snapshot:
+    owner, _, name = client.repository.partition("/")
+    variables = {"owner": owner, "name": name, "number": number, "after": None}
+    data, faults = client.query(_query(LISTS, PULL, "viewer { login }"), variables, doing)
+    if not data and any(fault.path[:1] == ("viewer",) for fault in faults):
+        # The viewer cannot be null: where a token has none, there is no data at all.
+        data, faults = client.query(_query(LISTS, PULL), variables, doing)
+    found = (data.get("repository") or {}).get("pullRequest")
+    if not found:
+        raise graphql_error(faults, doing)
+    unread = [*map(_unread_words, faults)]
+    lists: dict[str, list[Any]] = {}
+    left, hides_own = MAX_FURTHER_PAGES, False
+    for key, (words, _, _) in LISTS.items():
+        entries: list[Any] = []
+        page = _page(found, key)
+        while page:
+            entries += page.get("nodes") or []
+            if not page["pageInfo"]["hasNextPage"]:
+                break
+            left -= 1
+            if left < 0:
+                unread.append(f"{words}: there are too many")
+                page = None
+                break
+            variables["after"] = page["pageInfo"]["endCursor"]
+            more, faults = client.query(_query([key]), variables, doing)
+            unread += map(_unread_words, faults)
+            page = _page((more.get("repository") or {}).get("pullRequest") or {}, key)
+        lists[key] = [entry for entry in entries if entry is not None]
+        is_torn = None in entries or any(_hides_comment(entry) for entry in lists[key])
+        unread += [f"some {words}"] if is_torn else []
+        hides_own |= (page is None or is_torn) and key in OWN
+    comments = [_comment(node) for node in lists["comments"]]
+    own = next((c["author"]["login"] for c in comments if c["viewerDidAuthor"] and c["author"]), "")
     about = {
         **found,
         "author": _author(found.get("author")),
         "body": found.get("body") or "",
         "labels": [label["name"] for label in lists["labels"]],
         "headRepository": (found.get("headRepository") or {}).get("nameWithOwner") or "",
-        "message": "".join(commits),
+        "message": "".join(node["commit"]["message"] for node in _nodes(found.get("lastCommit"))),
     }
     threads = [
         {
             **node,
             "resolvedBy": (node.get("resolvedBy") or {}).get("login") or "",
-            "comments": [_comment(c) for c in node["comments"]["nodes"] if c is not None],
+            "comments": [_comment(comment) for comment in _nodes(node["comments"])],
         }
         for node in lists["reviewThreads"]
     ]
-    reviews = [{**node, "body": node.get("body") or ""} for node in lists["reviews"]]
-    comments = [_comment(node) for node in lists["comments"]]
-    own = next((c["author"]["login"] for c in comments if c["viewerDidAuthor"] and c["author"]), "")
-    viewer = data.get("viewer") or {}
-    return Snapshot(
-        repository=repository["nameWithOwner"],
-        me=viewer.get("login") or own,
-        pull=msgspec.convert(about, PullRequest),
-        comments=msgspec.convert(comments, tuple[Comment, ...], strict=False),
-        threads=msgspec.convert(threads, tuple[Thread, ...], strict=False),
-        reviews=msgspec.convert(reviews, tuple[PostedReview, ...], strict=False),
-        checks=tuple(run for node in lists["checkSuites"] for run in _check_runs(node)),
-        unread=unread,
-        hides_own=hides_own,
-    )
+    checks = [run for suite in lists["checkSuites"] for run in _check_runs(suite)]
+    plain = {
+        "repository": data["repository"]["nameWithOwner"],
+        "me": (data.get("viewer") or {}).get("login") or own,
+        "pull": about,
+        "comments": comments,
+        "threads": threads,
+        "reviews": [{**node, "body": node.get("body") or ""} for node in lists["reviews"]],
+        "checks": checks,
+        "unread": list(dict.fromkeys(unread)),
+        "hides_own": hides_own,
+    }
+    return msgspec.convert(plain, Snapshot, strict=False)
+
+
+def _query(keys: Iterable[str], pull: str = "", viewer: str = "") -> str:
+    page = f"(first: {PAGE}, after: $after) {{ pageInfo {{ hasNextPage endCursor }} nodes"
+    lists = "\n".join(LISTS[key][1] % f"{key}{page} {{ {LISTS[key][2]} }} }}" for key in keys)
+    return f"""query($owner: String!, $name: String!, $number: Int!, $after: String) {{
+  {viewer}
+  repository(owner: $owner, name: $name) {{
+    nameWithOwner
+    pullRequest(number: $number) {{ {pull}
+{lists} }}
+  }}
+}}"""
+
+
+def _page(pull: Mapping[str, Any], key: str) -> Any:
+    """One page of a list; None if it may not be read, or if the head has no checks."""
+    if key != "checkSuites":
+        return pull.get(key)
+    return next((node["commit"].get(key) for node in _nodes(pull.get("head"))), None)
+
+
+def _nodes(page: Mapping[str, Any] | None) -> list[Any]:
+    return [node for node in (page or {}).get("nodes") or [] if node is not None]
+
+
+def _hides_comment(thread: Mapping[str, Any]) -> bool:
+    return None in ((thread.get("comments") or {}).get("nodes") or [])
+
+
+def _unread_words(fault: GraphqlFault) -> str:
+    part = next((LISTS[key][0] for key in fault.path if key in LISTS), "")
+    return one_line(f"{part or '.'.join(fault.path[2:]) or 'something'}: {fault.message}")
 
 
 def _author(node: Mapping[str, Any] | None) -> dict[str, str] | None:
@@ -308,7 +285,7 @@ def _author(node: Mapping[str, Any] | None) -> dict[str, str] | None:
     return {"login": f"{login}{BOT}" if is_bare else login, "type": kind}
 
 
-def _comment(node: dict[str, Any]) -> dict[str, Any]:
+def _comment(node: Mapping[str, Any]) -> dict[str, Any]:
     return {
         **node,
         "author": _author(node.get("author")),
@@ -317,17 +294,16 @@ def _comment(node: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _check_runs(suite: Mapping[str, Any]) -> Iterator[CheckRun]:
+def _check_runs(suite: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     """The id is at the end of the address: databaseId has 32 bits, and there are more runs."""
     app = (suite.get("app") or {}).get("slug") or ""
-    for node in ((suite.get("checkRuns") or {}).get("nodes")) or []:
-        if node is not None:
-            number = re.search(r"/(?:runs|job)/([0-9]{1,19})\Z", node.get("url") or "")
-            yield CheckRun(
-                id=node.get("databaseId") or (int(number[1]) if number else 0),
-                name=node["name"],
-                conclusion=(node.get("conclusion") or "").lower(),
-                title=node.get("title") or "",
-                external_id=node.get("externalId") or "",
-                app=app,
-            )
+    for node in _nodes(suite.get("checkRuns")):
+        number = re.search(r"/(?:runs|job)/([0-9]{1,18})\Z", node.get("url") or "")
+        yield {
+            "id": node.get("databaseId") or (int(number[1]) if number else 0),
+            "name": node["name"],
+            "conclusion": (node.get("conclusion") or "").lower(),
+            "title": node.get("title") or "",
+            "external_id": node.get("externalId") or "",
+            "app": app,
+        }

@@ -7,7 +7,7 @@ The state holds what people decided, numbers, and what panelists read; never wha
 from __future__ import annotations
 
 import base64
-import binascii
+import json
 import re
 import zlib
 from collections.abc import Collection, Iterator
@@ -18,14 +18,17 @@ from msgspec.structs import replace
 
 from reviewbot.github.actions import ReviewEvent
 from reviewbot.github.snapshot import Comment, PostedReview, Snapshot, Thread
+from reviewbot.severity import RANK
+from reviewbot.text.plain import shortened_bytes
 from reviewbot.verdict.document import Memory
 
 SUMMARY = "<!-- reviewbot:summary -->"
-MAX_CHARACTERS = 20_000
-MAX_INFLATED = 400_000
+MAX_CHARACTERS, MAX_INFLATED = 20_000, 400_000  # of the line; bytes of what is in it
+MAX_BODY = 65_000  # bytes of a comment; GitHub refuses 65,537 characters
 MAX_TITLE = 120
 STATE = re.compile(r"<!-- reviewbot:state ([A-Za-z0-9+/=]+) -->")
-FINDING = re.compile(r"<!-- reviewbot:finding key=([\w-]+) id=(F\d{1,6}) commit=\w* -->")
+ID = re.compile(r"F[0-9]{1,6}")
+FINDING = re.compile(r"<!-- reviewbot:finding key=([\w-]+) id=(F[0-9]{1,6}) commit=(\w*) -->")
 CLOSED = re.compile(r"<!-- reviewbot:closed key=([\w-]+) -->")
 REVIEW = re.compile(
     r"<!-- reviewbot:review commit=(\w+) event=(COMMENT|APPROVE|REQUEST_CHANGES) keys=([\w,-]*) -->"
@@ -59,22 +62,21 @@ class OwnThread(Struct, frozen=True):
     """A thread that begins with a finding.
 
     Attributes:
+        commit: the head when it was posted.
         is_folded: it was closed without being resolved, by a token that may not do that.
+        is_answered: somebody else wrote in it.
     """
 
     thread: Thread
     key: str
     id: str
+    commit: str
     is_folded: bool
+    is_answered: bool
 
     @property
     def is_closed(self) -> bool:
         return self.thread.is_resolved or self.is_folded
-
-    @property
-    def is_answered(self) -> bool:
-        """Whether somebody else wrote in it."""
-        return any(not comment.is_own for comment in self.thread.comments[1:])
 
 
 class OwnReview(Struct, frozen=True):
@@ -101,24 +103,41 @@ def answer_marker(comment_id: int) -> str:
 
 
 def encode_state(state: State) -> str:
-    """The hidden line. What does not fit is dropped: the panel then reads those parts again."""
-    memory = state.memory
-    parts = list(memory.parts.items())
+    """The hidden line. What does not fit is dropped, and last what people dismissed.
+
+    First go the parts that panelists read, so that they read them again, then the mildest findings,
+    then the lowest numbers: the highest keeps any from being given twice.
+    """
+    parts, numbers = list(state.memory.parts.items()), list(state.memory.numbers.items())
     findings = [
         replace(known, title=known.title[:MAX_TITLE], text=known.text[:MAX_TITLE])
-        for known in memory.findings
+        for known in state.memory.findings
     ]
     while True:
-        memory = replace(memory, parts=dict(parts), findings=tuple(findings))
-        content = zlib.compress(msgspec.json.encode(replace(state, memory=memory)), 9)
-        line = f"<!-- reviewbot:state {base64.b64encode(content).decode('ascii')} -->"
-        if len(line) <= MAX_CHARACTERS:
+        memory = replace(
+            state.memory, parts=dict(parts), findings=tuple(findings), numbers=dict(numbers)
+        )
+        document = msgspec.to_builtins(replace(state, memory=memory))
+        # Models write lone surrogates, which UTF-8 does not have.
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+        content = text.encode("utf-8", "replace")
+        line = ""
+        if len(content) <= MAX_INFLATED:
+            packed = base64.b64encode(zlib.compress(content, 9)).decode("ascii")
+            line = f"<!-- reviewbot:state {packed} -->"
+        if 0 < len(line) <= MAX_CHARACTERS or not (parts or findings or numbers):
             return line
+        is_dismissed = [bool(known.dismissed) for known in findings]
         if parts:  # those at head stand last
-            parts = parts[len(parts) // 8 + 1 :]
-            continue
-        kept = [known for known in findings if known.dismissed]
-        findings = kept if len(kept) < len(findings) else findings[len(findings) // 8 + 1 :]
+            del parts[: len(parts) // 8 + 1]
+        elif not all(is_dismissed):
+            findings.sort(key=lambda known: (bool(known.dismissed), RANK[known.severity]))
+            del findings[: is_dismissed.count(False) // 4 + 1]
+        elif len(numbers) > 1:
+            numbers.sort(key=lambda pair: int(pair[1][1:]))
+            del numbers[: len(numbers) // 4 + 1]
+        else:
+            del findings[: len(findings) // 8 + 1], numbers[:]
 
 
 def decode_state(line: str) -> State | None:
@@ -128,11 +147,13 @@ def decode_state(line: str) -> State | None:
         return None
     inflate = zlib.decompressobj()
     try:
-        content = inflate.decompress(base64.b64decode(match[1], validate=True), MAX_INFLATED)
+        content = inflate.decompress(base64.b64decode(match[1], validate=True), MAX_INFLATED + 1)
         state = msgspec.json.decode(content, type=State)
-    except (binascii.Error, zlib.error, msgspec.MsgspecError, RecursionError):
+    except (ValueError, zlib.error, RecursionError):
         return None
-    return state if state.version == 1 and not inflate.unconsumed_tail else None
+    ids = [*state.memory.numbers.values(), *(known.id for known in state.memory.findings)]
+    is_right = inflate.eof and state.version == 1 and all(map(ID.fullmatch, ids))
+    return state if is_right else None
 
 
 def summaries_of(snapshot: Snapshot) -> list[Comment]:
@@ -146,26 +167,34 @@ def state_of(snapshot: Snapshot) -> State:
     lines = [comment.body.split("\n", 2) for comment in summaries_of(snapshot)[:1]]
     state = decode_state(lines[0][1]) if lines and len(lines[0]) > 1 else None
     state = state or State()
-    numbers = {own.key: own.id for own in threads_of(snapshot)} | dict(state.memory.numbers)
+    numbers = {own.key: own.id for own in threads_of(snapshot)[::-1]} | dict(state.memory.numbers)
     return replace(state, memory=replace(state.memory, numbers=numbers))
 
 
 def with_state(body: str, state: State) -> str:
     """A summary with another state."""
-    words = body.split("\n", 2)[2:] if STATE.match(body.partition("\n")[2]) else [body]
-    return "\n".join([SUMMARY, encode_state(state), *words])
+    words, line = body.partition("\n")[2], encode_state(state)
+    if STATE.match(words):
+        words = words.partition("\n")[2]
+    room = MAX_BODY - len(SUMMARY) - len(line)
+    return f"{SUMMARY}\n{line}\n{shortened_bytes(words, room)}"
 
 
-def threads_of(snapshot: Snapshot) -> Iterator[OwnThread]:
-    for thread in snapshot.threads:
-        first = thread.comments[0] if thread.comments else None
-        match = FINDING.fullmatch(_first_line(first.body)) if first and first.is_own else None
+def threads_of(snapshot: Snapshot) -> list[OwnThread]:
+    """Those that are not folded, then those with answers, then the oldest come first.
+
+    Of several about one finding the first one counts.
+    """
+    found = []
+    for thread in filter(lambda thread: thread.comments, snapshot.threads):
+        first, *later = thread.comments
+        match = FINDING.fullmatch(_first_line(first.body)) if first.is_own else None
         if match:
-            is_folded = any(
-                comment.is_own and CLOSED.fullmatch(_first_line(comment.body))
-                for comment in thread.comments[1:]
-            )
-            yield OwnThread(thread, match[1], match[2], is_folded)
+            is_folded = any(c.is_own and CLOSED.fullmatch(_first_line(c.body)) for c in later)
+            is_answered = any(not comment.is_own for comment in later)
+            found.append(OwnThread(thread, match[1], match[2], match[3], is_folded, is_answered))
+    found.sort(key=lambda own: (own.is_folded, not own.is_answered, own.thread.comments[0].id))
+    return found
 
 
 def reviews_of(snapshot: Snapshot) -> Iterator[OwnReview]:

@@ -46,12 +46,14 @@ class Page(Struct, frozen=True, kw_only=True):
         fixed: id, title and why, of findings that stood in the last review and are gone.
         dismissed: id, title, reason, and who dismissed it.
         run_url: address of the workflow run; empty if there is none.
+        has_commands: whether comments there command.
     """
 
     links: Mapping[str, str] = {}
     fixed: tuple[tuple[str, str, str], ...] = ()
     dismissed: tuple[tuple[str, str, str, str], ...] = ()
     run_url: str = ""
+    has_commands: bool = True
 
 
 class Annotation(Struct, frozen=True):
@@ -283,7 +285,7 @@ def _end(review: Review, page: Page | None) -> str:
     run = f" in [this run]({page.run_url})" if URL.fullmatch(page.run_url) else ""
     commit = code(review.head_commit[:10])
     reviewed = f"Reviewed {commit or 'the change'}{run}."
-    return f"{panel}\n\n{reviewed} {HELP}"
+    return f"{panel}\n\n{reviewed}{f' {HELP}' if page.has_commands else ''}"
 
 
 def _section(title: str, lines: Sequence[str], room: int) -> str:
