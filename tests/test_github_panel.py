@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +106,30 @@ def test_people_ask_and_dispute(jobs: Jobs, app: Repository) -> None:
     assert "F1 is taken back." in disputed
     assert pull.threads[0].is_resolved
     assert json.loads(ran.outputs["findings_json"]) == []
+
+
+def test_a_finding_is_explained_from_the_document_of_the_review(
+    jobs: Jobs, app: Repository, tmp_path: Path
+) -> None:
+    app.commit("topic", FAULTY, "Rename")
+    pull = app.pull("Rename", "topic", author="ann")
+    run = app.run("reviewbot-review", pull=pull)
+    jobs.variables["GITHUB_RUN_ID"] = str(run.id)
+    jobs.push(pull, "opened", temp=str(tmp_path / "temp"))
+    jobs.permissions["actions"] = "read"
+    jobs.say(pull, "ann", "/debate explain F1")
+    assert "is not kept any more" in pull.comments[-1].body
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.write(tmp_path / "temp/reviewbot/review.json", "review.json")
+    app.artifact(run, "reviewbot-review", content.getvalue())
+
+    jobs.say(pull, "ann", "/debate explain F1")
+
+    assert "is not kept any more" not in pull.comments[-1].body
+    assert "**Proven:** a check reports this for the first time (ruff F821)." in (
+        pull.comments[-1].body
+    )
 
 
 def test_what_was_executed_is_not_disputed_away(jobs: Jobs, app: Repository) -> None:

@@ -137,7 +137,7 @@ class Answer(Struct, frozen=True):
     @property
     def faults(self) -> tuple[GraphqlFault, ...]:
         """The errors of GraphQL, and in both of their shapes those of a 422."""
-        errors = self.field("errors") or ()
+        errors = self.field("errors") or []
         return tuple(map(_fault, errors if isinstance(errors, list) else [errors]))
 
     @property

@@ -62,18 +62,14 @@ FORMS: tuple[Form, ...] = (
     Form("cost", "/debate cost", COST, while_stopped=True),
     Form("help", "/debate help", "this list", while_stopped=True),
 )
-# Words of other bots, and letters that change places in a short word. They are answered, not obeyed.
+# Words of other bots, and likely slips. They are answered, not obeyed.
 SYNONYMS = {
     **dict.fromkeys(("unpause", "continue", "start"), "resume"),
     **dict.fromkeys(("cancel", "abort"), "stop"),
-    **dict.fromkeys(("ignore", "reject"), "dismiss"),
-    **dict.fromkeys(("resolve", "approve"), "dismiss"),
-    **dict.fromkeys(("config", "configuration"), "status"),
-    **dict.fromkeys(("commands", "usage"), "help"),
+    **dict.fromkeys(("ignore", "reject", "resolve"), "dismiss"),
+    **dict.fromkeys(("fixes", "autofix"), "fix"),
     "why": "explain",
     "aks": "ask",
-    "fixes": "fix",
-    "autofix": "fix",
     "revert": "undo",
 }
 # Verbs of a later version.

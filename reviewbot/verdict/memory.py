@@ -73,7 +73,8 @@ def recall(
     course = course or memory.course
     new_marks = _unread_marks(parts, memory, course)
     read_now = {entry.path for entry in review.coverage if set(entry.read_by) & _panel(review)}
-    read_now = set() if review.absences else read_now
+    if any(absence.question.startswith("first_pass") for absence in review.absences):
+        read_now = set()
     is_known = memory.course == course
     # What panelists raised in parts that they need not read again.
     standing: dict[str, Finding] = {}
