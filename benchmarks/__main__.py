@@ -2,13 +2,13 @@
 
     ./dev bench             the program without models
     ./dev bench debate      a debate of three models
+    ./dev bench github      a pull request on a fake GitHub
 
 Prints a table: what was measured, the figure, and the most it may be. Exits with 1 if one is above.
 """
 
 from __future__ import annotations
 
-import subprocess
 import sys
 import tempfile
 import time
@@ -16,21 +16,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
-from benchmarks.timing import BIN, RUNS, Figure, best, git, run
+from benchmarks.timing import BIN, RUNS, Figure, best, git, own, run
 
 CART = "def total(prices):\n    return sum(prices)\n"
 TEST = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
-# Runs the program and says what this process alone used.
-OWN = """
-import os, resource, sys
-def say_and_exit(code, exit=os._exit):
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr, flush=True)
-    exit(code)
-os._exit = say_and_exit
-from reviewbot.cli import main
-main()
-"""
 NO_OP = """
 repos:
   - repo: local
@@ -45,6 +34,10 @@ def main() -> int:
             from benchmarks import debate
 
             figures = list(debate.measure(Path(folder)))
+        elif sys.argv[1:] == ["github"]:
+            from benchmarks import github
+
+            figures = list(github.measure(Path(folder)))
         else:
             figures = list(measure(Path(folder)))
     for what, value, unit, most in figures:
@@ -59,7 +52,7 @@ def measure(folder: Path) -> Iterator[Figure]:
     yield Figure("reviewbot --version, beyond bare Python", 1000 * (version - python), "ms", 40)
 
     make_project(folder)
-    used = [own(folder, "review", "HEAD") for _ in range(RUNS)]
+    used = [own_of_review(folder) for _ in range(RUNS)]
     yield Figure("review HEAD without models, own CPU", median(u[0] for u in used), "s", 0.2)
     yield Figure("review HEAD without models, memory", max(u[1] for u in used), "MB", 60)
 
@@ -86,13 +79,9 @@ def make_project(folder: Path) -> None:
         git(folder, "commit", "--quiet", f"--message={message}")
 
 
-def own(folder: Path, *arguments: str) -> tuple[float, float]:
-    """CPU seconds and MB of the process itself, without the programs that it starts."""
+def own_of_review(folder: Path) -> tuple[float, float]:
     with tempfile.TemporaryDirectory() as state:
-        command = (sys.executable, "-c", OWN, *arguments, "--state", state)
-        ended = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=True)
-    cpu, memory = ended.stderr.splitlines()[-1].split()
-    return float(cpu), float(memory)
+        return own(folder, None, "review", "HEAD", "--state", state)
 
 
 if __name__ == "__main__":

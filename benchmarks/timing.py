@@ -6,12 +6,25 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 RUNS = 7
 BIN = Path(sys.executable).parent
+
+
+# Runs the program and says what this process alone used.
+OWN = """
+import os, resource, sys
+def say_and_exit(code, exit=os._exit):
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr, flush=True)
+    exit(code)
+os._exit = say_and_exit
+from reviewbot.cli import main
+main()
+"""
 
 
 class Figure(NamedTuple):
@@ -42,3 +55,13 @@ def git(folder: Path, *arguments: str) -> None:
 
 def environment() -> dict[str, str]:
     return {**os.environ, "PATH": f"{BIN}:{os.environ['PATH']}"}
+
+
+def own(folder: Path, variables: Mapping[str, str] | None, *arguments: str) -> tuple[float, float]:
+    """CPU seconds and MB of the program itself, without the programs that it starts."""
+    command = (sys.executable, "-c", OWN, *arguments)
+    ended = subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=True, env=variables
+    )
+    cpu, memory = ended.stderr.splitlines()[-1].split()
+    return float(cpu), float(memory)

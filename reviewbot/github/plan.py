@@ -7,7 +7,7 @@ end, where a plan is empty. The summary comes last: it says that a commit was re
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -88,15 +88,15 @@ class Desired(Struct, frozen=True, kw_only=True):
 
 def plan(desired: Desired, snapshot: Snapshot) -> list[Action]:
     """What is to be done, in order. New comments are posted before a summary can link to them."""
-    review = list(_review(desired, snapshot))
+    review, opinions = list(_review(desired, snapshot)), list(_opinions(desired, snapshot))
     actions = [
         *_pending(snapshot),
         *review,
         *_threads(desired, snapshot),
-        *_opinions(desired, snapshot),
+        *opinions,
         *_check_run(desired, snapshot),
         *_labels(desired, snapshot),
-        *_doubles(snapshot),
+        *_doubles(snapshot, {opinion.id for opinion in opinions}),
     ]
     if not any(action.comments for action in review):
         actions += _summary(desired, snapshot)
@@ -176,7 +176,7 @@ def _threads(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
             yield ReopenThread(thread.node_id)
 
 
-def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
+def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[DismissReview]:
     """Take back what no longer holds: no review that failed takes back a request for changes."""
     for own in reviews_of(snapshot):
         is_met = desired.event != "REQUEST_CHANGES" and (
@@ -216,14 +216,14 @@ def _labels(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
             yield RemoveLabel(there[label.lower()])
 
 
-def _doubles(snapshot: Snapshot) -> Iterator[Action]:
+def _doubles(snapshot: Snapshot, dismissed: Collection[int]) -> Iterator[Action]:
     """What two runs posted at the same time: the first one stays."""
     for comment in summaries_of(snapshot)[1:]:
         yield DeleteComment(comment.id)
     threads = Counter((own.key, own.commit) for own in threads_of(snapshot))
     seen: Counter[object] = Counter()
     for own in sorted(reviews_of(snapshot), key=lambda own: own.posted.id):
-        if own.posted.state == "DISMISSED":
+        if own.posted.state == "DISMISSED" or own.posted.id in dismissed:
             continue
         about = (own.commit, own.event, own.keys)
         # Two reviews may each have a thread about a finding that came back.
