@@ -92,7 +92,8 @@ def plan(desired: Desired, snapshot: Snapshot) -> list[Action]:
     actions = [
         *_pending(snapshot),
         *review,
-        *_threads(desired, snapshot),
+        # Doubles first: once the first one is folded, the second would count.
+        *sorted(_threads(desired, snapshot), key=lambda a: not isinstance(a, DeleteThread)),
         *opinions,
         *_check_run(desired, snapshot),
         *_labels(desired, snapshot),
