@@ -1,195 +1,123 @@
-"""What is decided on GitHub before anything is written: plans, state, commands, decisions."""
+"""What is planned for a pull request, and what is kept on it."""
 
 from __future__ import annotations
 
 import base64
-import json
 import time
 import zlib
-from collections.abc import Callable, Sequence
-from typing import get_args
+from typing import Any, get_args
 
-import msgspec
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from reviewbot.config.settings import GitHubSettings
-from reviewbot.github import activity, state
-from reviewbot.github.actions import (
-    Action,
-    AddLabels,
-    DeleteComment,
-    DeletePendingReview,
-    DeleteThread,
-    DismissReview,
-    EditComment,
-    HideReview,
-    InlineComment,
-    PostCheckRun,
-    PostComment,
-    PostReview,
-    RemoveLabel,
-    ReopenThread,
-    ResolveThread,
-    ReviewEvent,
-)
-from reviewbot.github.activity import ACTIVITIES, TABLE, Facts, decide, may_execute
-from reviewbot.github.activity import needs_permission_of as asks_about
-from reviewbot.github.command import FORMS, Command, Misunderstood, is_command, parse
-from reviewbot.github.event import CommentEvent, Event, Subject
+from reviewbot.github import actions, state
+from reviewbot.github import snapshot as gh
 from reviewbot.github.plan import Desired, plan
-from reviewbot.github.snapshot import (
-    Author,
-    CheckRun,
-    Comment,
-    PostedReview,
-    PullRequest,
-    Snapshot,
-    Thread,
-)
 from reviewbot.github.state import SUMMARY, State, decode_state, encode_state
 from reviewbot.reports.markdown import Annotation
 from reviewbot.verdict.document import Memory, Remembered
 
-BOT, ANN = "github-actions[bot]", Author("ann")
+BOT, ANN = "github-actions[bot]", gh.Author("ann")
 HEAD, OLD = "a" * 40, "b" * 40
-KEYS = ("k1", "k2", "k3")
 STATES = {"COMMENT": "COMMENTED", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED"}
-SUBSETS = st.sets(st.sampled_from(KEYS)).map(frozenset)
-PULL = PullRequest(
-    number=1,
-    title="Change",
-    state="OPEN",
-    is_draft=False,
-    is_locked=False,
-    url="",
-    changed_files=1,
-    author=ANN,
-    base_ref="main",
-    base_sha="c" * 40,
-    head_ref="topic",
-    head_sha=HEAD,
-    head_repository="octo/app",
+COMMITS, FLAGS = st.sampled_from((HEAD, OLD)), st.booleans()
+EVENTS = st.sampled_from(get_args(actions.ReviewEvent))
+KEYS = st.sets(st.sampled_from(("k1", "k2", "k3"))).map(frozenset)
+SHA = {"base_sha": "c" * 40, "head_sha": HEAD, "head_repository": "octo/app"}
+PULL = gh.PullRequest(
+    **{"number": 1, "title": "", "state": "OPEN", "url": "", "changed_files": 1, "author": ANN},
+    **{"base_ref": "main", "head_ref": "topic", "is_draft": False, "is_locked": False},
+    **SHA,  # type: ignore[arg-type]
 )
 
 
-def comment(id: int, body: str, *, own: bool = True, minimized: bool = False) -> Comment:
-    return Comment(
-        node_id=f"N{id}",
-        id=id,
-        author=Author(BOT, "Bot") if own else ANN,
-        is_own=own,
-        is_minimized=minimized,
-        is_edited=False,
-        body=body,
-        created_at="",
-        url=f"https://github.com/c/{id}",
-    )
+def comment(id: int, body: str, own: bool = True, minimized: bool = False) -> gh.Comment:
+    about: Any = {"node_id": f"N{id}", "id": id, "body": body, "url": f"https://github.com/c/{id}"}
+    flags = {"is_own": own, "is_minimized": minimized, "is_edited": False}
+    return gh.Comment(author=gh.Author(BOT) if own else ANN, created_at="", **flags, **about)
 
 
-def thread(*comments: Comment, by: str = "") -> Thread:
-    number = comments[0].id
-    return Thread(
-        node_id=f"T{number}",
-        path="a.py",
-        line=1,
-        is_resolved=bool(by),
-        resolved_by=by,
-        comments=comments,
-    )
+def thread(*comments: gh.Comment, by: str = "") -> gh.Thread:
+    about: Any = {"path": "a.py", "line": 1, "is_resolved": bool(by), "resolved_by": by}
+    return gh.Thread(node_id=f"T{comments[0].id}", comments=comments, **about)
 
 
 def finding(key: str, commit: str = HEAD) -> str:
     return f"{state.finding_marker(key, f'F{key[1:]}', commit)}\nwords about {key}"
 
 
-def posted(id: int, event: ReviewEvent, commit: str, keys: Sequence[str] = ()) -> PostedReview:
-    body = f"{state.review_marker(commit, event, keys)}\nwords"
-    return PostedReview(node_id=f"R{id}", id=id, is_own=True, state=STATES[event], body=body)
+def review(id: int, status: str, body: str, own: bool = True) -> gh.PostedReview:
+    return gh.PostedReview(node_id=f"R{id}", id=id, is_own=own, state=status, body=body)
 
 
-def snapshot(**parts: object) -> Snapshot:
-    nothing = {"comments": (), "threads": (), "reviews": (), "checks": (), "unread": ()}
+def snapshot(**parts: Any) -> gh.Snapshot:
+    nothing: Any = dict.fromkeys(("comments", "threads", "reviews", "checks", "unread"), ())
     found = {"repository": "octo/app", "me": BOT, "pull": PULL, "hides_own": False}
-    return Snapshot(**(found | nothing | parts))  # type: ignore[arg-type]
+    return gh.Snapshot(**(found | nothing | parts))
 
 
-def act(action: Action, at: Snapshot, may_resolve: bool) -> Snapshot:
+def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snapshot:
     """What stands there after an action, as GitHub has it."""
     inner = (c.id for each in at.threads for c in each.comments)
-    ids = (*(x.id for x in (*at.comments, *at.reviews, *at.checks)), *inner)
-    id = max(ids, default=0) + 1
+    id = 1 + max((*(x.id for x in (*at.comments, *at.reviews, *at.checks)), *inner), default=0)
     match action:
-        case DeletePendingReview(id=gone):
+        case actions.DeletePendingReview(gone):
             return replace(at, reviews=tuple(r for r in at.reviews if r.id != gone))
-        case PostReview():
-            bodies = [c.body for c in action.comments]
-            new = [thread(comment(id + n, body)) for n, body in enumerate(bodies, start=1)]
-            review = PostedReview(
-                node_id=f"R{id}", id=id, is_own=True, state=STATES[action.event], body=action.body
-            )
-            return replace(at, reviews=(*at.reviews, review), threads=(*at.threads, *new))
-        case DismissReview(id=gone):
-            (review,) = [r for r in at.reviews if r.id == gone]
-            assert review.state in ("APPROVED", "CHANGES_REQUESTED")
-            return edit(at, "reviews", review, state="DISMISSED")
-        case HideReview(node_id=node):
-            (review,) = [r for r in at.reviews if r.node_id == node]
-            return edit(at, "reviews", review, is_minimized=True)
-        case ResolveThread(node_id=node):
+        case actions.PostReview(_, event, body, comments):
+            new = [thread(comment(id + n, c.body)) for n, c in enumerate(comments, start=1)]
+            reviews = (*at.reviews, review(id, STATES[event], body))
+            return replace(at, reviews=reviews, threads=(*at.threads, *new))
+        case actions.DismissReview(there, _):
+            assert any(r.id == there and r.state in STATES.values() for r in at.reviews)
+            return edited(at, "reviews", there, state="DISMISSED")
+        case actions.HideReview(node):
+            return edited(at, "reviews", node, is_minimized=True)
+        case actions.ResolveThread(node, _, _, words):
             (found,) = [t for t in at.threads if t.node_id == node]
             if may_resolve:
-                return edit(at, "threads", found, is_resolved=True, resolved_by=BOT[:-5])
-            answer = comment(id, action.reply)
-            return edit(at, "threads", found, comments=(*found.comments, answer))
-        case ReopenThread(node_id=node):
-            (found,) = [t for t in at.threads if t.node_id == node]
-            return edit(at, "threads", found, is_resolved=False, resolved_by="")
-        case DeleteThread(comment_id=gone):
-            left = tuple(t for t in at.threads if t.comments[0].id != gone)
-            return replace(at, threads=left)
-        case PostCheckRun():
-            run = CheckRun(
-                id=action.id or id,
-                name=action.name,
-                conclusion=action.conclusion,
-                title=action.title,
-                external_id=action.external_id,
-                app=BOT[:-5],
-            )
+                return edited(at, "threads", node, is_resolved=True, resolved_by=BOT[:-5])
+            return edited(at, "threads", node, comments=(*found.comments, comment(id, words)))
+        case actions.ReopenThread(node):
+            return edited(at, "threads", node, is_resolved=False, resolved_by="")
+        case actions.DeleteThread(gone):
+            return replace(at, threads=tuple(t for t in at.threads if t.comments[0].id != gone))
+        case actions.PostCheckRun():
+            names = ("name", "conclusion", "title", "external_id")
+            about = {name: getattr(action, name) for name in names} | {"app": BOT[:-5]}
+            run = gh.CheckRun(id=action.id or id, **about)
             return replace(at, checks=(*(c for c in at.checks if c.id != action.id), run))
-        case AddLabels(labels):
+        case actions.AddLabels(labels):
             return replace(at, pull=replace(at.pull, labels=(*at.pull.labels, *labels)))
-        case RemoveLabel(label):
-            kept = tuple(each for each in at.pull.labels if each != label)
-            return replace(at, pull=replace(at.pull, labels=kept))
-        case PostComment(body):
+        case actions.RemoveLabel(label):
+            left = tuple(each for each in at.pull.labels if each != label)
+            return replace(at, pull=replace(at.pull, labels=left))
+        case actions.PostComment(body):
             return replace(at, comments=(*at.comments, comment(id, body)))
-        case EditComment(id=there, body=body):
-            (old,) = [c for c in at.comments if c.id == there]
-            return edit(at, "comments", old, body=body)
-        case DeleteComment(id=gone):
+        case actions.EditComment(there, body):
+            return edited(at, "comments", there, body=body)
+        case actions.DeleteComment(gone):
             return replace(at, comments=tuple(c for c in at.comments if c.id != gone))
     raise AssertionError(action)
 
 
-def edit(at: Snapshot, name: str, old: object, **changes: object) -> Snapshot:
-    entries = tuple(replace(x, **changes) if x is old else x for x in getattr(at, name))
-    return replace(at, **{name: entries})
+def edited(at: gh.Snapshot, name: str, there: object, **changes: Any) -> gh.Snapshot:
+    is_it = [there in (x.node_id, getattr(x, "id", 0)) for x in getattr(at, name)]
+    assert sum(is_it) == 1
+    pairs = zip(getattr(at, name), is_it, strict=True)
+    return replace(at, **{name: tuple(replace(x, **changes) if it else x for x, it in pairs)})
 
 
-def settle(desired: Desired, at: Snapshot, may_resolve: bool) -> Snapshot:
+def settled(desired: Desired, at: gh.Snapshot, may_resolve: bool) -> gh.Snapshot:
     for _ in range(4):
-        actions = plan(desired, at)
-        for action in actions:
-            at = act(action, at, may_resolve)
+        for action in plan(desired, at):
+            at = done(action, at, may_resolve)
     assert plan(desired, at) == []
     return at
 
 
-def portrait(at: Snapshot) -> object:
+def portrait(at: gh.Snapshot) -> object:
     """All that stands there, without the numbers that things got."""
     return (
         sorted((t.resolved_by, [c.body for c in t.comments]) for t in at.threads),
@@ -200,146 +128,270 @@ def portrait(at: Snapshot) -> object:
     )
 
 
-def others(at: Snapshot) -> object:
+def others(at: gh.Snapshot) -> object:
     return (
-        [t for t in at.threads if not t.comments[0].is_own or len(t.comments) > 1],
-        [r for r in at.reviews if not r.is_own],
-        [c for c in at.comments if not c.is_own or SUMMARY != c.body.split("\n")[0]],
-        [c for c in at.checks if c.app != "github-actions" or c.name != "reviewbot"],
-        [label for label in at.pull.labels if not label.lower().startswith("reviewbot:")],
+        [t for t in at.threads if not t.comments[0].is_own],
+        [c for t in at.threads for c in t.comments if not c.is_own],
+        [x for x in (*at.reviews, *at.comments) if not x.is_own],
+        [c for c in at.comments if c.body.split("\n")[0] != SUMMARY],
+        [c for c in at.checks if (c.name, c.app) != ("reviewbot", BOT[:-5])],
+        [label for label in at.pull.labels if label in ("bug", "reviewbot:other")],
     )
+
+
+CHECK: Any = {"head_sha": HEAD, "external_id": HEAD, "summary": "", "title": "2: because"}
+DESIRED = Desired(
+    commit=HEAD,
+    is_complete=True,
+    event="REQUEST_CHANGES",
+    body="words",
+    comments=(),
+    open_keys=frozenset(["k1"]),
+    known_keys=frozenset(["k1"]),
+    check=actions.PostCheckRun(name="reviewbot", conclusion="success", **CHECK),
+    managed_labels=frozenset(["reviewbot:approved", "reviewbot:reviewed"]),
+    state=State(head=HEAD),
+    summary=f"{SUMMARY}\n{encode_state(State(head=HEAD))}\n**Reviewed**",
+)
+
+
+def at_line(key: str) -> actions.InlineComment:
+    about: Any = {"path": "a.py", "line": 1, "start_line": 1, "side": "RIGHT"}
+    return actions.InlineComment(key=key, body=finding(key), **about)
 
 
 @st.composite
 def wanted(draw: st.DrawFn) -> Desired:
-    keys = draw(SUBSETS)
-    conclusion = draw(st.sampled_from(("success", "failure", "neutral")))
-    note = Annotation("a.py", 1, 1, "warning", "t", "m")
+    keys, notes = (
+        draw(KEYS),
+        (Annotation("a.py", 1, 1, "notice", "t", "m"),) * draw(st.integers(0, 99)),
+    )
     kept = State(head=HEAD, stopped_by=draw(st.sampled_from(("", "ann"))))
-    label = draw(st.sampled_from(("reviewbot:approved", "reviewbot:reviewed")))
-    links = ("https://github.com/c/1",) if draw(st.booleans()) else ()
-    body = f"{SUMMARY}\n{encode_state(kept)}\n**{conclusion}**: because.\n{' '.join(links)}"
-    return Desired(
-        commit=HEAD,
-        is_complete=draw(st.booleans()),
-        event=draw(st.sampled_from(get_args(ReviewEvent))),
-        may_judge=draw(st.integers(0, 3)) > 0,
-        body="words",
-        comments=tuple(
-            InlineComment(
-                key=key, path="a.py", line=1, start_line=1, side="RIGHT", body=finding(key)
-            )
-            for key in sorted(keys & draw(SUBSETS))
-        ),
+    links = ("https://github.com/c/1",) if draw(FLAGS) else ()
+    label = draw(st.sampled_from(sorted(DESIRED.managed_labels)))
+    conclusion = draw(st.sampled_from(("success", "failure", "neutral")))
+    return replace(
+        DESIRED,
+        is_complete=draw(FLAGS),
+        event=draw(EVENTS),
+        may_judge=draw(FLAGS),
+        comments=tuple(map(at_line, sorted(keys & draw(KEYS)))),
         open_keys=keys,
-        known_keys=keys | draw(SUBSETS),
-        check=PostCheckRun(
-            name="reviewbot",
-            head_sha=HEAD,
-            external_id=HEAD,
-            conclusion=conclusion,
-            title=f"{conclusion}: because",
-            summary="",
-            annotations=(note,) * draw(st.sampled_from((0, 1, 120))),
-        ),
+        known_keys=keys | draw(KEYS),
+        check=replace(DESIRED.check, conclusion=conclusion, annotations=notes),
         labels=frozenset([label]),
-        managed_labels=frozenset(["reviewbot:approved", "reviewbot:reviewed"]),
         state=kept,
-        summary=body,
-        links=(*links, "https://github.com/there/is/no/room"),
+        summary=f"{SUMMARY}\n{encode_state(kept)}\n**{label}**\n{' '.join(links)}",
+        links=(*links, "https://github.com/there/was/no/room"),
     )
 
 
 @st.composite
-def standing(draw: st.DrawFn) -> Snapshot:
-    flags = st.booleans()
-    commits = st.sampled_from((HEAD, OLD))
+def standing(draw: st.DrawFn) -> gh.Snapshot:
+    def pick(*values: Any) -> Any:
+        return draw(st.sampled_from(values))
+
     threads, reviews, comments, checks = [], [], [], []
-    for id in range(100, 100 + 10 * draw(st.integers(0, 5)), 10):
-        key = draw(st.sampled_from(KEYS))
-        later = [
-            comment(id + 1, state.closed_marker(key)),
-            comment(id + 2, "I do not think so", own=False),
-            comment(id + 3, state.closed_marker(key), own=False),
-        ]
-        said = comment(id, finding(key, draw(commits)), own=draw(st.integers(0, 4)) > 0)
-        more = [each for each in later if draw(st.integers(0, 3)) == 0]
-        threads.append(thread(said, *more, by=draw(st.sampled_from(("", "", BOT[:-5], "ann")))))
-    for id in range(200, 200 + draw(st.integers(0, 4))):
-        review = posted(id, draw(st.sampled_from(tuple(STATES))), draw(commits), draw(SUBSETS))
-        status = draw(st.sampled_from((review.state, review.state, "DISMISSED", "PENDING")))
-        reviews.append(replace(review, state=status, is_own=draw(st.integers(0, 4)) > 0))
-    for id in range(300, 300 + draw(st.integers(0, 3))):
-        line = draw(st.sampled_from((encode_state(State(head=OLD)), encode_state(State()), "no")))
-        body = draw(st.sampled_from((f"{SUMMARY}\n{line}\nwords", f"Hello\n{SUMMARY}\n{line}")))
-        comments.append(comment(id, body, own=draw(flags), minimized=draw(flags)))
-    for id in range(400, 400 + draw(st.integers(0, 3))):
-        run = CheckRun(
-            id=id,
-            name=draw(st.sampled_from(("reviewbot", "tests"))),
-            conclusion=draw(st.sampled_from(("", "success"))),
-            title=draw(st.sampled_from(("", "50 of 120 annotations", "success: because"))),
-            external_id=draw(commits),
-            app=draw(st.sampled_from(("github-actions", "other"))),
-        )
-        checks.append(run)
+    for id in range(100, 100 + 10 * pick(*range(6)), 10):
+        key, closed = pick("k1", "k2"), state.closed_marker("k1")
+        later = [(id + 1, closed), (id + 2, "No", False), (id + 3, closed, False)]
+        more = [comment(*each) for each in later if pick(True, False, False, False)]
+        first = comment(id, finding(key, draw(COMMITS)), pick(True, True, True, False))
+        threads.append(thread(first, *more, by=pick("", "", BOT[:-5], "ann")))
+    for id in range(200, 200 + pick(*range(5))):
+        event = draw(EVENTS)
+        body = state.review_marker(draw(COMMITS), event, sorted(draw(KEYS)))
+        status = pick(STATES[event], STATES[event], "DISMISSED", "PENDING")
+        reviews.append(review(id, status, body, pick(True, True, True, False)))
+    for id in range(300, 300 + pick(*range(4))):
+        line = pick(encode_state(State(head=OLD)), encode_state(State()), "no")
+        body = pick(f"{SUMMARY}\n{line}\nwords", f"Hello\n{SUMMARY}\n{line}")
+        comments.append(comment(id, body, draw(FLAGS), draw(FLAGS)))
+    for id in range(400, 400 + pick(*range(4))):
+        about = {"name": pick("reviewbot", "tests"), "conclusion": pick("", "success")}
+        about |= {"title": pick("", "50 of 99 annotations"), "app": pick(BOT[:-5], "other")}
+        checks.append(gh.CheckRun(id=id, external_id=draw(COMMITS), **about))
     labels = draw(st.sets(st.sampled_from(("bug", "Reviewbot:Approved", "reviewbot:other"))))
-    return snapshot(
-        pull=replace(PULL, labels=tuple(labels)),
-        threads=tuple(threads),
-        reviews=tuple(reviews),
-        comments=tuple(comments),
-        checks=tuple(checks),
-    )
+    found = {"threads": threads, "reviews": reviews, "comments": comments, "checks": checks}
+    pull = replace(PULL, labels=tuple(sorted(labels)))
+    return snapshot(pull=pull, **{name: tuple(each) for name, each in found.items()})
 
 
 @settings(max_examples=50, deadline=None)
-@given(wanted(), standing(), st.booleans(), st.data())
+@given(wanted(), standing(), FLAGS, st.data())
 def test_whatever_part_of_a_plan_is_done_the_end_is_the_same(
-    desired: Desired, at: Snapshot, may_resolve: bool, data: st.DataObject
+    desired: Desired, at: gh.Snapshot, may_resolve: bool, data: st.DataObject
 ) -> None:
-    whole = settle(desired, at, may_resolve)
-    broken = at
+    whole, part = settled(desired, at, may_resolve), at
     for _ in range(data.draw(st.integers(1, 2))):
-        actions = plan(desired, broken)
-        for action in actions[: data.draw(st.integers(0, len(actions)))]:
-            broken = act(action, broken, may_resolve)
-    assert portrait(settle(desired, broken, may_resolve)) == portrait(whole)
+        todo = plan(desired, part)
+        for action in todo[: data.draw(st.integers(0, len(todo)))]:
+            part = done(action, part, may_resolve)
+    assert portrait(settled(desired, part, may_resolve)) == portrait(whole)
+
+    assert others(whole) == others(at)
+    (summary,) = state.summaries_of(whole)
+    assert decode_state(summary.body.split("\n")[1]) == desired.state
+    threads, reviews = state.threads_of(whole), list(state.reviews_of(whole))
+    for key in ("k1", "k2", "k3"):
+        open_ = [own for own in threads if own.key == key and not own.is_closed]
+        silent = [own for own in open_ if not own.is_answered]
+        assert not silent or (len(open_) == 1 and not desired.is_gone(key))
+    posted = {own.key for own in threads} | {key for own in reviews for key in own.keys}
+    assert posted >= {c.key for c in desired.comments}
+    runs = [run for run in whole.checks if run not in at.checks or run.external_id == HEAD]
+    runs = [run for run in runs if (run.name, run.app) == ("reviewbot", BOT[:-5])]
+    newest = max(runs, key=lambda run: run.id)
+    assert len(runs) == 1 or set(run.id for run in runs) <= {run.id for run in at.checks}
+    assert (newest.title, newest.conclusion) == (desired.check.title, desired.check.conclusion)
+    approvals = [own for own in reviews if own.posted.state == "APPROVED"]
+    assert all(own.commit == HEAD and desired.event == "APPROVE" for own in approvals)
+    assert not any(r.is_own and r.state == "PENDING" for r in whole.reviews)
+
+
+def kinds(desired: Desired, **parts: Any) -> list[str]:
+    return [type(action).__name__ for action in plan(desired, snapshot(**parts))]
+
+
+def summary(head: str, words: str = "**Reviewed**") -> tuple[gh.Comment, ...]:
+    return (comment(1, f"{SUMMARY}\n{encode_state(State(head=head))}\n{words}\nmore"),)
+
+
+@pytest.mark.parametrize("event", ["APPROVE", "REQUEST_CHANGES"])
+def test_a_verdict_comes_back_with_its_commit_unless_a_person_dismissed_it(event: Any) -> None:
+    desired = replace(DESIRED, event=event)
+    marker = state.review_marker(HEAD, event, [])
+    for status, head, is_due in [
+        ("DISMISSED", OLD, True),
+        ("DISMISSED", HEAD, False),
+        (STATES[event], OLD, False),
+    ]:
+        there = {"comments": summary(head), "reviews": (review(2, status, marker),)}
+        assert ("PostReview" in kinds(desired, **there)) == is_due
+    older = review(2, STATES[event], state.review_marker(OLD, event, []))
+    found = kinds(desired, reviews=(older,), comments=summary(OLD))
+    assert ("PostReview" in found) == ("DismissReview" in found) == (event == "APPROVE")
+
+
+def test_a_folded_finding_that_comes_back_has_a_new_thread() -> None:
+    desired = replace(DESIRED, event="COMMENT", comments=(at_line("k1"),))
+    folded = thread(comment(2, finding("k1")), comment(3, state.closed_marker("k1")))
+    named = review(4, "COMMENTED", state.review_marker(HEAD, "COMMENT", ["k1"]))
+    again = review(5, "COMMENTED", state.review_marker(HEAD, "COMMENT", ["k1"]))
+    assert "PostReview" in kinds(desired, threads=(folded,), reviews=(named,))
+    assert "PostReview" not in kinds(desired, threads=(folded,), reviews=(named, again))
+    assert "PostReview" not in kinds(desired, reviews=(named,))
+    gone = replace(desired, open_keys=frozenset(), comments=())
+    twice = (thread(comment(2, finding("k1"))), thread(comment(6, finding("k1"))))
+    assert kinds(gone, threads=twice)[:2] == ["DeleteThread", "ResolveThread"]
+    answered = thread(comment(2, finding("k1")), comment(3, "No", own=False))
+    assert "ResolveThread" not in kinds(gone, threads=(answered,))
+
+
+def test_a_summary_is_edited_for_another_verdict_and_not_for_nothing() -> None:
+    assert "EditComment" not in kinds(DESIRED, comments=summary(HEAD))
+    assert "EditComment" in kinds(DESIRED, comments=summary(HEAD, "**Incomplete**"))
+    assert "EditComment" in kinds(DESIRED, comments=summary(OLD))
+
+
+def test_annotations_are_sent_once() -> None:
+    notes = tuple(Annotation("a.py", n, n, "notice", "t", "m") for n in range(120))
+    desired = replace(DESIRED, check=replace(DESIRED.check, annotations=notes))
+    about: Any = {"id": 9, "name": "reviewbot", "external_id": HEAD, "app": "github-actions"}
+    for title, conclusion, sent in [
+        ("100 of 120 annotations", "", 100),
+        ("", "", 0),
+        ("1: other", "success", 120),
+    ]:
+        there = gh.CheckRun(title=title, conclusion=conclusion, **about)
+        both = snapshot(checks=(there, replace(there, id=8, title="")))
+        (found,) = [a for a in plan(desired, both) if hasattr(a, "sent")]
+        assert (found.id, found.sent) == (9, sent)
+
+
+TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
+NUMBERED = {"id": st.just("F7"), "severity": st.just("low"), "status": st.just("agreed")}
+WORDS = dict.fromkeys(("key", "title", "path", "text", "reason", "dismissed"), TEXT)
+FINDINGS = st.lists(st.builds(Remembered, **NUMBERED, **WORDS), max_size=5).map(tuple)
+NUMBERS = st.dictionaries(TEXT, st.integers(0, 9).map("F{}".format), max_size=5)
+PARTS = st.dictionaries(TEXT, st.tuples(TEXT), max_size=5)
+MEMORY = st.builds(Memory, parts=PARTS, findings=FINDINGS, numbers=NUMBERS)
+
+
+def packed(content: bytes) -> str:
+    return f"<!-- reviewbot:state {base64.b64encode(zlib.compress(content)).decode()} -->"
 
 
 @settings(max_examples=50, deadline=None)
-@given(wanted(), standing(), st.booleans())
-def test_a_plan_leaves_one_of_each_and_what_is_not_ours(
-    desired: Desired, at: Snapshot, may_resolve: bool
-) -> None:
-    before = others(at)
-    end = settle(desired, at, may_resolve)
+@given(st.builds(State, memory=MEMORY, head=TEXT, paused_by=TEXT, reviews=st.integers(0, 2**40)))
+def test_a_state_comes_back(kept: State) -> None:
+    line = encode_state(kept)
+    assert decode_state(line) == kept == decode_state(f"{line}\r")
+    assert (line.count("--"), line.count(">"), "\n" in line) == (2, 1, False)
 
-    for now, then in zip(others(end), before, strict=True):  # type: ignore[call-overload]
-        if then and isinstance(then[0], Thread):
-            theirs = [t for t in now if not t.comments[0].is_own]
-            assert theirs == [t for t in then if not t.comments[0].is_own]
-            said = [c for t in now for c in t.comments if not c.is_own]
-            assert said == [c for t in then for c in t.comments if not c.is_own]
-        elif not then or not isinstance(then[0], Thread):
-            assert [x for x in now if x in then] == then
-    (summary,) = state.summaries_of(end)
-    assert decode_state(summary.body.split("\n")[1]) == desired.state
-    for key in KEYS:
-        open_ = [t for t in state.threads_of(end) if t.key == key and not t.is_closed]
-        silent = [t for t in open_ if not t.is_answered]
-        assert len(silent) <= 1
-        assert not silent or len(open_) == 1
-        assert not (silent and desired.is_gone(key))
-    said_keys = {key for own in state.reviews_of(end) for key in own.keys}
-    said_keys |= {own.key for own in state.threads_of(end)}
-    assert said_keys >= {c.key for c in desired.comments}
-    before_runs = [c for c in at.checks if (c.name, c.app) == ("reviewbot", "github-actions")]
-    runs = [c for c in end.checks if (c.name, c.app) == ("reviewbot", "github-actions")]
-    new = [c for c in runs if c.external_id == HEAD]
-    assert len(new) == max(1, sum(c.external_id == HEAD for c in before_runs))
-    newest = max(new, key=lambda run: run.id)
-    assert (newest.title, newest.conclusion) == (desired.check.title, desired.check.conclusion)
-    approvals = [own for own in state.reviews_of(end) if own.posted.state == "APPROVED"]
-    assert all(own.commit == HEAD and desired.event == "APPROVE" for own in approvals)
-    assert [r.state for r in end.reviews if r.is_own].count("PENDING") == 0
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(max_size=99) | st.binary(max_size=99).map(packed))
+@example(packed(b'{"head": "\xff"}'))
+@example(packed(b"[" * 100_000))
+@example(packed(b'{"memory": {"parts": ' * 9_000))
+@example(packed(b" " * 9_000_000 + b"{}"))
+@example(packed(b'{"version": 2}'))
+@example(packed(b'{"memory": {"numbers": {"k": "F\\u00b2"}}}'))
+@example(packed(b'{"memory": {"numbers": {"k": "no number"}}}'))
+@example(packed(b"{}")[:-8] + " -->")
+@example(packed(b"{}") + "-->")
+def test_any_other_line_is_no_state(line: str) -> None:
+    assert decode_state(line) is None
+
+
+def test_what_people_dismissed_outlives_five_thousand_findings() -> None:
+    def known(number: int, **more: str) -> Remembered:
+        salt = str(zlib.crc32(str(number).encode()) ** 5)
+        title = f"{salt} \ud800 -->{salt}"
+        about: Any = {"key": salt[:16], "title": title, "text": salt * 9, "status": "agreed"}
+        severity: Any = "critical" if number < 10 else "low"
+        return Remembered(id=f"F{number}", severity=severity, reason="r", **about, **more)
+
+    findings = [known(n) for n in range(1, 5_000)] + [known(n, dismissed="no") for n in (1, 5_000)]
+    parts = {f"{n**5:x}": (f"F{n}",) for n in range(2_000)}
+    numbers = {known.key: known.id for known in findings}
+    memory = Memory(parts=parts, findings=tuple(findings), numbers=numbers)
+    begun = time.monotonic()
+    line = encode_state(State(memory=memory, stopped_by="ann"))
+    kept = decode_state(line)
+
+    assert time.monotonic() - begun < 5
+    assert len(line) <= state.MAX_CHARACTERS
+    assert kept
+    assert {f.id for f in kept.memory.findings if f.dismissed} == {"F1", "F5000"}
+    assert {f.id for f in kept.memory.findings} >= {f"F{n}" for n in range(1, 10)}
+    assert (max(int(id[1:]) for id in kept.memory.numbers.values()), kept.stopped_by) == (
+        5_000,
+        "ann",
+    )
+    many = tuple(known(n, dismissed=str(n**99)) for n in range(1, 500))
+    assert decode_state(encode_state(State(memory=Memory(findings=many))))
+    alike = tuple(replace(known(1), id="F1", key=f"k{n}") for n in range(9_000))
+    assert decode_state(encode_state(State(memory=Memory(findings=alike))))
+    short, full = (f"{SUMMARY}\n{encode_state(State())}\n{'words ' * n}" for n in (1, 10_000))
+    edited = state.with_state(short, State(head=HEAD))
+    assert edited == f"{SUMMARY}\n{encode_state(State(head=HEAD))}\nwords "
+    assert len(state.with_state(full, State(memory=memory)).encode()) <= 65_000
+
+
+@pytest.mark.parametrize("body", ["Hi\n{}", " {}", "> {}", "```\n{}\n```", "\n{}", "{}"])
+def test_a_marker_is_believed_on_the_first_line_of_an_own_comment(body: str) -> None:
+    own, opening = body != "{}", finding("k1").split("\n")[0]
+    line = encode_state(State(stopped_by="ann"))
+    mark = state.review_marker(HEAD, "APPROVE", ["k1"])
+    there = snapshot(
+        comments=(comment(1, body.format(f"{SUMMARY}\n{line}"), own),),
+        threads=(thread(comment(2, body.format(opening), own)),),
+        reviews=(review(3, "APPROVED", body.format(mark), own),),
+    )
+    assert state.state_of(there) == State()
+    ours = [*state.summaries_of(there), *state.threads_of(there), *state.reviews_of(there)]
+    assert not ours
+    right = comment(1, f"{SUMMARY}\r\n{line}\r\nwords")
+    assert state.state_of(snapshot(comments=(right,))).stopped_by == "ann"

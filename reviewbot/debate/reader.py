@@ -56,6 +56,21 @@ def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], li
     return items, malformed
 
 
+def read_document(text: str, type_: type[Item]) -> Item:
+    """The first JSON document of a text that has the type. Raises ValueError."""
+    if len(text) > MAX_LENGTH:
+        raise ValueError(f"the answer is longer than {MAX_LENGTH} characters")
+    reason = "the answer is not JSON"
+    for candidate in _candidates(text):
+        try:
+            return msgspec.json.decode(candidate, type=type_, strict=False)
+        except msgspec.ValidationError as error:
+            reason = str(error)
+        except (msgspec.DecodeError, RecursionError):
+            continue
+    raise ValueError(reason)
+
+
 def find_list(text: str, field: str) -> list[msgspec.Raw]:
     """The list in the first JSON document of a text that has it. Raises ValueError."""
     if len(text) > MAX_LENGTH:

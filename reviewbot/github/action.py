@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import ExitStack
 
-from github import Auth, GithubIntegration
+from github import Auth
 from msgspec.structs import replace
 
 from reviewbot.errors import ReviewbotError, UsageError
@@ -109,10 +109,12 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
 def open_client(job: Job) -> Client:
     """As an app where its key is given, else with the token of the job."""
     if job.app:
-        integration = GithubIntegration(auth=Auth.AppAuth(*job.app), base_url=job.api_url)
-        installation = integration.get_repo_installation(*job.repository.split("/", 1))
-        auth = Auth.AppAuth(*job.app).get_installation_auth(installation.id)
-        return Client(auth, job.repository, api_url=job.api_url)
+        auth = Auth.AppAuth(*job.app)
+        as_app = Client(auth, job.repository, api_url=job.api_url)
+        found = as_app.read("/installation", "find the installation of the app")
+        as_app.close()
+        installation = auth.get_installation_auth(int(found["id"]))
+        return Client(installation, job.repository, api_url=job.api_url)
     if not job.token:
         raise UsageError("there is no token", hint="set the input github_token")
     return Client(Auth.Token(job.token), job.repository, api_url=job.api_url)

@@ -23,7 +23,7 @@ from github import Auth, Github
 from github.GithubException import GithubException
 from jwt import PyJWTError
 from msgspec import Struct
-from urllib3.exceptions import NewConnectionError
+from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 from reviewbot.errors import ReviewbotError
 from reviewbot.text.plain import plain
@@ -83,7 +83,7 @@ WORDS: tuple[tuple[str, FaultKind, str], ...] = (
 )
 # What a status of REST means, or the type of an error in GraphQL.
 MEANINGS: Mapping[int | str, tuple[FaultKind, str]] = {
-    401: ("not_authorized", "the input github_token is no valid token"),
+    401: ("not_authorized", "check the token, or the id and the key of the app"),
     403: ("not_permitted", PERMIT),
     404: ("gone", ""),
     410: ("gone", ""),
@@ -167,7 +167,9 @@ class Client:
     ) -> None:
         self._url = api_url.rstrip("/")
         # By this, an app asks for its tokens.
-        self._github = Github(auth=auth, base_url=self._url, timeout=SECONDS, retry=None)
+        self._github = Github(
+            auth=auth, base_url=self._url, timeout=SECONDS, retry=None, seconds_between_writes=0
+        )
         self._auth = auth
         self._session = requests.Session()
         self._session.auth = lambda request: request  # else a .netrc of the user counts more
@@ -221,10 +223,13 @@ class Client:
             is_unsent = False
             try:
                 answer = self._exchange(verb, url, sent)
-            except (requests.exceptions.InvalidHeader, UnicodeEncodeError, PyJWTError) as error:
-                raise _error(doing, "that it is no token or no key", *MEANINGS[401]) from error
+            except (requests.exceptions.InvalidHeader, UnicodeEncodeError, PyJWTError):
+                message = f"GitHub cannot be asked to {doing}: the token or the key is malformed"
+                kind, hint = MEANINGS[401]
+                raise GitHubError(kind, message, hint=hint) from None
             except (requests.RequestException, ValueError) as error:
-                is_unsent = _is_unsent(error)
+                reason = getattr(next(iter(error.args), None), "reason", None)
+                is_unsent = isinstance(reason, NewConnectionError | ConnectTimeoutError)
                 words = f"nothing whole ({type(error).__name__})"
             else:
                 status, words, target = answer.status, answer.words, answer.header("location")
@@ -282,33 +287,26 @@ def one_line(text: str) -> str:
 
 
 def _error(doing: str, words: str, kind: FaultKind, hint: str) -> GitHubError:
-    for pattern, known, advice in WORDS if kind not in ("unsure", "deferred") else ():
-        if re.search(pattern, words, re.IGNORECASE):
-            kind, hint = known, advice
-            break
-    return GitHubError(
-        kind, f"GitHub was asked to {doing} and answered {one_line(words)}", hint=hint
-    )
+    rows = (row for row in WORDS if re.search(row[0], words, re.IGNORECASE))
+    _, kind, hint = next(rows, ("", kind, hint))
+    message = f"GitHub was asked to {doing} and answered {one_line(words)}"
+    return GitHubError(kind, message, hint=hint)
 
 
 def _fault(error: Any) -> GraphqlFault:
     if not isinstance(error, dict):
         return GraphqlFault(str(error))
-    words, kind, path = (
-        error.get("message") or error.get("code"),
-        error.get("type"),
-        error.get("path"),
-    )
+    words, path = error.get("message") or error.get("code") or "", error.get("path")
     way = tuple(map(str, path)) if isinstance(path, list) else ()
-    return GraphqlFault(str(words or ""), str(kind or ""), way)
+    return GraphqlFault(str(words), str(error.get("type") or ""), way)
 
 
 def _is_limit(answer: Answer) -> bool:
     if answer.status == 200:  # as GraphQL says it
         return any(f.type == "RATE_LIMITED" or LIMIT.search(f.message) for f in answer.faults)
     if answer.status == 403 and LIMIT.search(answer.words) is None:
-        says = answer.header("retry-after") or _is_used_up(answer)
-        return bool(says) and NO_PERMISSION.search(answer.words) is None
+        says = answer.header("retry-after") != "" or _is_used_up(answer)
+        return says and NO_PERMISSION.search(answer.words) is None
     return answer.status in (403, 429)
 
 
@@ -338,10 +336,3 @@ def _seconds_of_limit(answer: Answer, attempt: int) -> float:
 
 def _is_used_up(answer: Answer) -> bool:
     return answer.header("x-ratelimit-remaining") == "0"
-
-
-def _is_unsent(error: Exception) -> bool:
-    """Whether the connection never came about. The name of a host that is not found counts too."""
-    cause = getattr(error.args[0] if error.args else None, "reason", None)
-    is_late = isinstance(error, requests.ConnectTimeout)
-    return is_late or isinstance(cause, NewConnectionError)

@@ -94,12 +94,9 @@ def read_event(name: str, payload: bytes) -> Event:
         subject = "dispatch" if number else "audit"
     pull = run = group = None  # what it is about
     if subject in ("pull_request", "comment"):
-        is_plain_issue = _get(root, dict, "issue") and not _get(root, dict, "issue", "pull_request")
-        pull = (
-            None
-            if is_plain_issue
-            else _get(root, dict, "issue") or _get(root, dict, "pull_request")
-        )
+        issue = _get(root, dict, "issue")
+        pull = issue if _get(issue, dict, "pull_request") else None
+        pull = pull if issue else _get(root, dict, "pull_request")
         number = _get(pull, int, "number") or 0
     elif subject == "finished_run":
         run = _get(root, dict, "workflow_run")
@@ -139,8 +136,8 @@ def read_event(name: str, payload: bytes) -> Event:
 
 def _given(root: Any, name: str) -> int:
     """An input is a text, but a caller of the API may give a number."""
-    value = _get(root, str, "inputs", name) or _get(root, int, "inputs", name) or ""
-    text = str(value).strip()
+    value = (_get(root, dict, "inputs") or {}).get(name)
+    text = str(value).strip() if isinstance(value, str | int) else ""
     match = re.fullmatch(r"#?([1-9][0-9]{0,18})", text)
     if text and not match:
         raise UsageError(f"the input {name} is {text[:40]!r}", hint="give a number")

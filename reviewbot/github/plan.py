@@ -12,25 +12,8 @@ from collections.abc import Collection, Iterator, Mapping
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.github.actions import (
-    Action,
-    AddLabels,
-    DeleteComment,
-    DeletePendingReview,
-    DeleteThread,
-    DismissReview,
-    EditComment,
-    HideReview,
-    InlineComment,
-    PostCheckRun,
-    PostComment,
-    PostReview,
-    RemoveLabel,
-    ReopenThread,
-    ResolveThread,
-    ReviewEvent,
-    annotations_sent,
-)
+from reviewbot.github import actions
+from reviewbot.github.actions import Action, PostReview, ReviewEvent
 from reviewbot.github.snapshot import BOT, Snapshot
 from reviewbot.github.state import (
     OwnReview,
@@ -71,11 +54,11 @@ class Desired(Struct, frozen=True, kw_only=True):
     event: ReviewEvent
     may_judge: bool = True
     body: str
-    comments: tuple[InlineComment, ...]
+    comments: tuple[actions.InlineComment, ...]
     open_keys: frozenset[str]
     known_keys: frozenset[str]
     closed: Mapping[str, str] = {}
-    check: PostCheckRun
+    check: actions.PostCheckRun
     labels: frozenset[str] = frozenset()
     managed_labels: frozenset[str] = frozenset()
     state: State
@@ -89,19 +72,19 @@ class Desired(Struct, frozen=True, kw_only=True):
 def plan(desired: Desired, snapshot: Snapshot) -> list[Action]:
     """What is to be done, in order. New comments are posted before a summary can link to them."""
     review, opinions = list(_review(desired, snapshot)), list(_opinions(desired, snapshot))
-    actions = [
+    todo: list[Action] = [
         *_pending(snapshot),
         *review,
         # Doubles first: once the first one is folded, the second would count.
-        *sorted(_threads(desired, snapshot), key=lambda a: not isinstance(a, DeleteThread)),
+        *sorted(_threads(desired, snapshot), key=lambda a: not isinstance(a, actions.DeleteThread)),
         *opinions,
         *_check_run(desired, snapshot),
         *_labels(desired, snapshot),
         *_doubles(snapshot, {opinion.id for opinion in opinions}),
     ]
     if not any(action.comments for action in review):
-        actions += _summary(desired, snapshot)
-    return actions
+        todo += _summary(desired, snapshot)
+    return todo
 
 
 def _pending(snapshot: Snapshot) -> Iterator[Action]:
@@ -112,7 +95,7 @@ def _pending(snapshot: Snapshot) -> Iterator[Action]:
     for posted in snapshot.reviews:
         is_ours = snapshot.me.endswith(BOT) or "<!-- reviewbot:review" in posted.body
         if posted.is_own and posted.state == "PENDING" and is_ours:
-            yield DeletePendingReview(posted.id)
+            yield actions.DeletePendingReview(posted.id)
 
 
 def _review(desired: Desired, snapshot: Snapshot) -> Iterator[PostReview]:
@@ -168,26 +151,28 @@ def _threads(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
         is_double = own.key in seen
         seen.add(own.key)
         if is_double and not own.is_answered:
-            yield DeleteThread(first.id)
+            yield actions.DeleteThread(first.id)
         elif desired.is_gone(own.key) and not own.is_closed and not own.is_answered:
             words = desired.closed.get(own.key, NO_LONGER)
             reply = f"{closed_marker(own.key)}\n{words}"
-            yield ResolveThread(thread.node_id, first.node_id, first.id, reply)
+            yield actions.ResolveThread(thread.node_id, first.node_id, first.id, reply)
         elif own.key in desired.open_keys and is_ours and not is_double:
-            yield ReopenThread(thread.node_id)
+            yield actions.ReopenThread(thread.node_id)
 
 
-def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[DismissReview]:
+def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[actions.DismissReview]:
     """Take back what no longer holds: no review that failed takes back a request for changes."""
     for own in reviews_of(snapshot):
         is_met = desired.event != "REQUEST_CHANGES" and (
             desired.is_complete or (own.keys and all(map(desired.is_gone, own.keys)))
         )
         if own.posted.state == "CHANGES_REQUESTED" and is_met:
-            yield DismissReview(own.posted.id, "What was asked for is done.")
+            yield actions.DismissReview(own.posted.id, "What was asked for is done.")
         is_outdated = own.commit != desired.commit or desired.event != "APPROVE"
         if own.posted.state == "APPROVED" and is_outdated:
-            yield DismissReview(own.posted.id, "It was about an earlier state of the change.")
+            yield actions.DismissReview(
+                own.posted.id, "It was about an earlier state of the change."
+            )
 
 
 def _check_run(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
@@ -204,23 +189,23 @@ def _check_run(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
         yield check
     elif (newest.title, newest.conclusion) != (check.title, check.conclusion):
         total = len(check.annotations)
-        sent = total if newest.conclusion else annotations_sent(newest.title)
+        sent = total if newest.conclusion else actions.annotations_sent(newest.title)
         yield replace(check, id=newest.id, sent=min(sent, total))
 
 
 def _labels(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     there = {label.lower(): label for label in snapshot.pull.labels}
     if missing := tuple(sorted(label for label in desired.labels if label.lower() not in there)):
-        yield AddLabels(missing)
+        yield actions.AddLabels(missing)
     for label in sorted(desired.managed_labels - desired.labels):
         if label.lower() in there:
-            yield RemoveLabel(there[label.lower()])
+            yield actions.RemoveLabel(there[label.lower()])
 
 
 def _doubles(snapshot: Snapshot, dismissed: Collection[int]) -> Iterator[Action]:
     """What two runs posted at the same time: the first one stays."""
     for comment in summaries_of(snapshot)[1:]:
-        yield DeleteComment(comment.id)
+        yield actions.DeleteComment(comment.id)
     threads = Counter((own.key, own.commit) for own in threads_of(snapshot))
     seen: Counter[object] = Counter()
     for own in sorted(reviews_of(snapshot), key=lambda own: own.posted.id):
@@ -230,14 +215,14 @@ def _doubles(snapshot: Snapshot, dismissed: Collection[int]) -> Iterator[Action]
         # Two reviews may each have a thread about a finding that came back.
         is_double = all(seen[about] >= max(1, threads[key, own.commit]) for key in own.keys or "-")
         if is_double and not own.posted.is_minimized:
-            yield HideReview(own.posted.node_id)
+            yield actions.HideReview(own.posted.node_id)
         seen[about] += 1
 
 
 def _summary(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     found = summaries_of(snapshot)
     if not found:
-        yield PostComment(desired.summary)
+        yield actions.PostComment(desired.summary)
         return
     there, wanted = found[0].body.split("\n", 3), desired.summary.split("\n", 3)
     state = decode_state(there[1]) if len(there) > 1 else None
@@ -246,7 +231,7 @@ def _summary(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     is_same = is_same and "".join(there[2:3]).rstrip("\r") == "".join(wanted[2:3])
     links = (link for link in desired.links if link in desired.summary)
     if not is_same or any(link not in found[0].body for link in links):
-        yield EditComment(found[0].id, desired.summary)
+        yield actions.EditComment(found[0].id, desired.summary)
 
 
 def _essence(state: State) -> State:

@@ -10,18 +10,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.git.change import Change
-from reviewbot.github.actions import (
-    Action,
-    Conclusion,
-    EditComment,
-    InlineComment,
-    PostCheckRun,
-    PostComment,
-    PostReview,
-    ResolveThread,
-    ReviewEvent,
-    perform,
-)
+from reviewbot.github import actions
+from reviewbot.github.actions import Action, InlineComment, PostCheckRun, PostReview, ReviewEvent
 from reviewbot.github.client import Client, GitHubError
 from reviewbot.github.plan import Desired, plan
 from reviewbot.github.snapshot import Snapshot, read_snapshot
@@ -42,15 +32,10 @@ from reviewbot.verdict.document import Finding, Memory, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals
 
 CHECK_NAME = "reviewbot"
-EVENTS: dict[Verdict, ReviewEvent] = {
-    "approve": "APPROVE",
-    "comment": "COMMENT",
-    "request_changes": "REQUEST_CHANGES",
-}
-LABELS: dict[Verdict, str] = {
-    "approve": "reviewbot:approved",
-    "comment": "reviewbot:reviewed",
-    "request_changes": "reviewbot:changes-requested",
+VERDICTS: dict[Verdict, tuple[ReviewEvent, str]] = {  # with the label that says it
+    "approve": ("APPROVE", "reviewbot:approved"),
+    "comment": ("COMMENT", "reviewbot:reviewed"),
+    "request_changes": ("REQUEST_CHANGES", "reviewbot:changes-requested"),
 }
 # Three refusals of a review, the review, its summary, a look, and two answers that are lost.
 ATTEMPTS = 8
@@ -124,16 +109,16 @@ def publish(
         desired = replace(make_desired(review, change, snapshot, options), may_judge=may_judge)
         if PostReview in refused:
             desired = replace(desired, comments=(), may_judge=False)
-        actions = [a for a in plan(desired, snapshot) if refused.isdisjoint((a, type(a)))]
-        if not actions:
+        todo = [a for a in plan(desired, snapshot) if refused.isdisjoint((a, type(a)))]
+        if not todo:
             ending = "posted"
             break
-        for action in actions:
+        for action in todo:
             if isinstance(action, PostReview) and not has_lines:
                 action = _without_lines(action)
             try:
-                perform(client, number, action)
-                resolved += isinstance(action, ResolveThread)
+                actions.perform(client, number, action)
+                resolved += isinstance(action, actions.ResolveThread)
             except GitHubError as error:
                 if error.kind == "not_authorized":
                     raise
@@ -158,7 +143,7 @@ def publish(
                     refused.add(type(action) if error.kind == "not_permitted" else action)
                     notes[str(error)] = None
     found = summaries_of(snapshot)
-    if refused & {PostComment, EditComment}:
+    if refused & {actions.PostComment, actions.EditComment}:
         ending = "not_permitted"
     return Outcome(
         ending=ending if found or ending != "posted" else "failed",
@@ -177,13 +162,12 @@ def make_desired(
     review = with_dismissals(review, state.memory)
     memory = review.memory or Memory()
     reported = review.reported
-    earlier = {known.key: known for known in state.memory.findings}
     open_keys = frozenset(finding.key for finding in reported)
     threads = [own for own in threads_of(snapshot) if own.key in open_keys and not own.is_folded]
     links = {own.id: own.thread.comments[0].url for own in reversed(threads)}
     left = options.max_comments - len({own.key for own in threads if not own.is_closed})
     without = [finding for finding in reported if finding.key not in {own.key for own in threads}]
-    gone = [known for known in earlier.values() if known.key not in open_keys]
+    gone = [known for known in state.memory.findings if known.key not in open_keys]
     kept = replace(
         state,
         memory=memory,
@@ -203,19 +187,21 @@ def make_desired(
         run_url=options.run_url,
     )
     room = markdown.MAX_BYTES - len(line) - len(SUMMARY)
-    labels = frozenset([LABELS[review.verdict]] if options.has_labels else [])
+    event, label = VERDICTS[review.verdict]
+    managed = frozenset(each for _, each in VERDICTS.values() if options.has_labels)
     return Desired(
         commit=review.head_commit,
         is_complete=review.complete,
-        event=EVENTS[review.verdict],
+        event=event,
         body=markdown.review_body(review),
         comments=tuple(_inline_comments(without, change, review.head_commit, left)),
         open_keys=open_keys,
-        known_keys=frozenset(earlier) | {finding.key for finding in review.findings},
+        known_keys=frozenset(known.key for known in state.memory.findings)
+        | {finding.key for finding in review.findings},
         closed={k.key: inline(f"Dismissed: {k.dismissed}") for k in memory.findings if k.dismissed},
         check=make_check_run(review, options),
-        labels=labels,
-        managed_labels=frozenset(LABELS.values() if options.has_labels else ()),
+        labels=managed & {label},
+        managed_labels=managed,
         state=decode_state(line) or State(),
         summary=f"{SUMMARY}\n{line}\n{markdown.summary(review, page, room)}",
         links=tuple(links.values()),
@@ -280,7 +266,7 @@ def _inline_comments(
 
 
 def make_check_run(review: Review, options: PublishOptions) -> PostCheckRun:
-    conclusion: Conclusion = "success" if review.complete else "neutral"
+    conclusion: actions.Conclusion = "success" if review.complete else "neutral"
     if any(reaches(finding.severity, options.fail_on) for finding in review.reported):
         conclusion = "failure"
     return PostCheckRun(

@@ -20,20 +20,18 @@ WHO = "author { __typename login }"
 # Ids of comments have long left the 32 bits of databaseId. Check runs and commit statuses are asked
 # for apart, because each needs a permission of its own.
 COMMENT = f"id fullDatabaseId {WHO} viewerDidAuthor isMinimized body createdAt lastEditedAt url"
-# Each list under a pull request: its words for a reader, what it is in, and what is read of it.
-LISTS: Mapping[str, tuple[str, str, str]] = {
-    "labels": ("labels", "%s", "name"),
-    "comments": ("comments", "%s", COMMENT),
+# Each list under a pull request: its words for a reader, and what is read of it.
+LISTS: Mapping[str, tuple[str, str]] = {
+    "labels": ("labels", "name"),
+    "comments": ("comments", COMMENT),
     "reviewThreads": (
         "review threads",
-        "%s",
-        "id path line startLine diffSide isResolved isOutdated resolvedBy { login }"
+        "id path line isResolved resolvedBy { login }"
         f" comments(first: 50) {{ nodes {{ {COMMENT} }} }}",
     ),
-    "reviews": ("reviews", "%s", "id fullDatabaseId viewerDidAuthor state body isMinimized"),
+    "reviews": ("reviews", "id fullDatabaseId viewerDidAuthor state body isMinimized"),
     "checkSuites": (
         "checks of the head",
-        "head: commits(last: 1) { nodes { commit { %s } } }",
         "app { slug } checkRuns(first: 100, filterBy: {checkType: LATEST})"
         " { nodes { databaseId url name conclusion title externalId } }",
     ),
@@ -41,7 +39,7 @@ LISTS: Mapping[str, tuple[str, str, str]] = {
 # Something of ours may be in these.
 OWN = ("comments", "reviewThreads", "reviews")
 PULL = (
-    f"id number title body state isDraft locked url changedFiles {WHO}"
+    f"number title body state isDraft locked url changedFiles {WHO}"
     " baseRefName baseRefOid headRefName headRefOid headRepository { nameWithOwner }"
     " lastCommit: commits(last: 1) { nodes { commit { message } } }"
 )
@@ -190,7 +188,7 @@ def _read(client: Client, number: int, doing: str) -> Snapshot:
     unread = [*map(_unread_words, faults)]
     lists: dict[str, list[Any]] = {}
     left, hides_own = MAX_FURTHER_PAGES, False
-    for key, (words, _, _) in LISTS.items():
+    for key, (words, _) in LISTS.items():
         entries: list[Any] = []
         page = _page(found, key)
         while page:
@@ -207,7 +205,8 @@ def _read(client: Client, number: int, doing: str) -> Snapshot:
             unread += map(_unread_words, faults)
             page = _page((more.get("repository") or {}).get("pullRequest") or {}, key)
         lists[key] = [entry for entry in entries if entry is not None]
-        is_torn = None in entries or any(_hides_comment(entry) for entry in lists[key])
+        within = [(entry.get("comments") or {}).get("nodes") or [] for entry in lists[key]]
+        is_torn = any(None in nodes for nodes in (entries, *within))
         unread += [f"some {words}"] if is_torn else []
         hides_own |= (page is None or is_torn) and key in OWN
     comments = [_comment(node) for node in lists["comments"]]
@@ -228,7 +227,6 @@ def _read(client: Client, number: int, doing: str) -> Snapshot:
         }
         for node in lists["reviewThreads"]
     ]
-    checks = [run for suite in lists["checkSuites"] for run in _check_runs(suite)]
     plain = {
         "repository": data["repository"]["nameWithOwner"],
         "me": (data.get("viewer") or {}).get("login") or own,
@@ -236,7 +234,7 @@ def _read(client: Client, number: int, doing: str) -> Snapshot:
         "comments": comments,
         "threads": threads,
         "reviews": [{**node, "body": node.get("body") or ""} for node in lists["reviews"]],
-        "checks": checks,
+        "checks": [run for suite in lists["checkSuites"] for run in _check_runs(suite)],
         "unread": list(dict.fromkeys(unread)),
         "hides_own": hides_own,
     }
@@ -245,13 +243,14 @@ def _read(client: Client, number: int, doing: str) -> Snapshot:
 
 def _query(keys: Iterable[str], pull: str = "", viewer: str = "") -> str:
     page = f"(first: {PAGE}, after: $after) {{ pageInfo {{ hasNextPage endCursor }} nodes"
-    lists = "\n".join(LISTS[key][1] % f"{key}{page} {{ {LISTS[key][2]} }} }}" for key in keys)
+    lists = {key: f"{key}{page} {{ {LISTS[key][1]} }} }}" for key in keys}
+    if checks := lists.pop("checkSuites", ""):
+        lists["head"] = f"head: commits(last: 1) {{ nodes {{ commit {{ {checks} }} }} }}"
     return f"""query($owner: String!, $name: String!, $number: Int!, $after: String) {{
   {viewer}
   repository(owner: $owner, name: $name) {{
     nameWithOwner
-    pullRequest(number: $number) {{ {pull}
-{lists} }}
+    pullRequest(number: $number) {{ {pull} {" ".join(lists.values())} }}
   }}
 }}"""
 
@@ -265,10 +264,6 @@ def _page(pull: Mapping[str, Any], key: str) -> Any:
 
 def _nodes(page: Mapping[str, Any] | None) -> list[Any]:
     return [node for node in (page or {}).get("nodes") or [] if node is not None]
-
-
-def _hides_comment(thread: Mapping[str, Any]) -> bool:
-    return None in ((thread.get("comments") or {}).get("nodes") or [])
 
 
 def _unread_words(fault: GraphqlFault) -> str:

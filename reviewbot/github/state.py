@@ -105,8 +105,8 @@ def answer_marker(comment_id: int) -> str:
 def encode_state(state: State) -> str:
     """The hidden line. What does not fit is dropped, and last what people dismissed.
 
-    First go the parts that panelists read, so that they read them again, then the mildest findings,
-    then the lowest numbers: the highest keeps any from being given twice.
+    First go the parts that panelists read, so that they read them again, then the lowest numbers
+    (the highest keeps any from being given twice), then the mildest findings.
     """
     parts, numbers = list(state.memory.parts.items()), list(state.memory.numbers.items())
     findings = [
@@ -125,19 +125,18 @@ def encode_state(state: State) -> str:
         if len(content) <= MAX_INFLATED:
             packed = base64.b64encode(zlib.compress(content, 9)).decode("ascii")
             line = f"<!-- reviewbot:state {packed} -->"
-        if 0 < len(line) <= MAX_CHARACTERS or not (parts or findings or numbers):
+        if 0 < len(line) <= MAX_CHARACTERS or not (parts or findings or len(numbers) > 1):
             return line
-        is_dismissed = [bool(known.dismissed) for known in findings]
+        share = 8 if 0 < len(line) < 2 * MAX_CHARACTERS else 2
         if parts:  # those at head stand last
-            del parts[: len(parts) // 8 + 1]
-        elif not all(is_dismissed):
-            findings.sort(key=lambda known: (bool(known.dismissed), RANK[known.severity]))
-            del findings[: is_dismissed.count(False) // 4 + 1]
+            del parts[: len(parts) // share + 1]
         elif len(numbers) > 1:
             numbers.sort(key=lambda pair: int(pair[1][1:]))
-            del numbers[: len(numbers) // 4 + 1]
+            del numbers[: (len(numbers) - 1) // share + 1]
         else:
-            del findings[: len(findings) // 8 + 1], numbers[:]
+            findings.sort(key=lambda known: (bool(known.dismissed), RANK[known.severity]))
+            others = sum(not known.dismissed for known in findings)
+            del findings[: (others or len(findings)) // share + 1]
 
 
 def decode_state(line: str) -> State | None:
@@ -167,7 +166,9 @@ def state_of(snapshot: Snapshot) -> State:
     lines = [comment.body.split("\n", 2) for comment in summaries_of(snapshot)[:1]]
     state = decode_state(lines[0][1]) if lines and len(lines[0]) > 1 else None
     state = state or State()
-    numbers = {own.key: own.id for own in threads_of(snapshot)[::-1]} | dict(state.memory.numbers)
+    numbers = {own.key: own.id for own in reversed(threads_of(snapshot))}
+    numbers |= {known.key: known.id for known in state.memory.findings}
+    numbers |= state.memory.numbers
     return replace(state, memory=replace(state.memory, numbers=numbers))
 
 
@@ -176,7 +177,7 @@ def with_state(body: str, state: State) -> str:
     words, line = body.partition("\n")[2], encode_state(state)
     if STATE.match(words):
         words = words.partition("\n")[2]
-    room = MAX_BODY - len(SUMMARY) - len(line)
+    room = MAX_BODY - len(SUMMARY) - len(line) - 2
     return f"{SUMMARY}\n{line}\n{shortened_bytes(words, room)}"
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from reviewbot.debate.people import Consultation
 from reviewbot.reports import markdown, words
 from reviewbot.reports.redact import redacted
-from reviewbot.text.markdown import code, inline
+from reviewbot.tasks.fix import TaskResult
+from reviewbot.text.markdown import block, code, inline
 from reviewbot.text.plain import shortened_bytes
+from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Finding, Memory, Review
 
 MAX_OPINION = 2_000  # characters
@@ -29,6 +31,36 @@ def explanation(finding: Finding) -> str:
     debate = ["**Debate**", "\n".join(said[:MAX_ROWS])] if said else []
     text = "\n\n".join([markdown.comment(finding), *debate])
     return shortened_bytes(text, markdown.MAX_BYTES)
+
+
+def fixes(results: Sequence[TaskResult], commits: Sequence[str], problem: str) -> str:
+    """What was committed, what is only suggested, and why the rest is not fixed.
+
+    Args:
+        commits: of the results that are fixed, as far as they could be made.
+        problem: why the others could not.
+    """
+    if not results:
+        return "There is nothing to fix."
+    made = iter(commits)
+    parts = []
+    for result in results:
+        names = ", ".join(map(inline, result.findings))
+        why = "".join(f" {inline(text)}" for text in (*result.reasons, *result.dissent)[:5])
+        if result.outcome == "fixed":
+            commit = next(made, "")
+            done = (
+                f"committed as {code(commit[:10])}"
+                if commit
+                else f"not committed: {inline(problem)}"
+            )
+            parts.append(f"- {names} (by {inline(result.author)}): {done}")
+        elif result.outcome == "suggested":
+            shown = block(redact(result.diff)[0][: MAX_OPINION * 4], "diff")
+            parts.append(f"- {names}: suggested, not proven.{why}\n\n{shown}")
+        else:
+            parts.append(f"- {names}: not fixed.{why}")
+    return shortened_bytes("\n".join(parts), markdown.MAX_BYTES)
 
 
 def audit(review: Review, last: Memory, page: markdown.Page, room: int) -> str:

@@ -1,0 +1,149 @@
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import get_args
+
+import click
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reviewbot.cli.host import make_host, open_repository, read_variables, run, show_progress
+from reviewbot.cli.review import read_role
+from reviewbot.cli.terminal import FILE, common, deliver, say, state_option, style_for
+from reviewbot.config.load import FLAGS
+from reviewbot.config.settings import Effort
+from reviewbot.errors import ReviewbotError
+from reviewbot.fixing import fix
+from reviewbot.git.target import Target
+from reviewbot.git.writer import Write, recover, undo_fixes, write_fixes
+from reviewbot.reports.fixes import render_fixes
+from reviewbot.state import State, find_state
+from reviewbot.tasks.fix import TaskResult
+from reviewbot.text.plain import plain
+from reviewbot.verdict.document import Review
+
+LAST = "last"
+
+
+class Options(Struct, frozen=True, kw_only=True):
+    yes: bool
+    commit: bool
+    finding: tuple[str, ...]
+    model: tuple[str, ...]
+    state: Path | None
+    env_file: Path | None
+
+
+@click.command
+@click.argument("target", required=False, default="")
+@click.option("--yes", is_flag=True, help="Write what is fixed, without asking.")
+@click.option("--commit", is_flag=True, help="Commit each fix.")
+@click.option("--finding", multiple=True, metavar="ID", help="Fix this one; may be repeated.")
+@click.option(
+    "--undo", is_flag=False, flag_value=LAST, metavar="[ID]", help="Take back the last fixes."
+)
+@click.option("--model", multiple=True, metavar="ROLE=PROVIDER:MODEL", help="Who has a role.")
+@click.option("--effort", type=click.Choice(get_args(Effort)), help="How much is asked.")
+@click.option("--max-cost-usd", type=click.FloatRange(0), metavar="N", help="Most that it costs.")
+@click.option("--timeout", type=click.IntRange(1), metavar="SECONDS", help="Limit of the review.")
+@click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
+@state_option
+@common
+def command(target: str, undo: str | None, **given: object) -> None:
+    """Review a change, and fix what is found.
+
+    A fix is tried with all checks and tests before it is shown. Nothing is written unless you say
+    so. TARGET is as for review; by default it is uncommitted work, or else the last commit.
+    """
+    options = msgspec.convert({key: given.get(key) for key in Options.__struct_fields__}, Options)
+    if undo:
+        raise SystemExit(run(_undo("" if undo == LAST else undo, options)))
+    flags = {key: given.get(flag[2:].replace("-", "_")) for key, flag in FLAGS.items()}
+    raise SystemExit(run(_fix(target, flags, options)))
+
+
+async def _fix(name: str, flags: Mapping[str, object], options: Options) -> int:
+    """The exit code: 1 if something is found that is not fixed and written."""
+    variables = await read_variables(os.environ, options.env_file)
+    async with show_progress() as emit:
+        with open_repository() as repository:
+            state = await find_state(repository, variables, options.state)
+            if said := await recover(repository, state.folder):
+                say(f"reviewbot: {said}")
+            host = replace(
+                make_host(repository, state, variables, emit, flags),
+                panelists=dict(map(read_role, options.model)),
+            )
+            target = Target(kind="revision", revision=name) if name else Target()
+            change = await repository.load_change(target)
+            review, results = await fix(change, host, options.finding)
+            state.save(review)
+            before = await repository.read_files(
+                change.head_tree, [path for result in results for path in result.files]
+            )
+    if not review.reported:
+        say("reviewbot: nothing is found, so there is nothing to fix")
+        return 0
+    deliver(render_fixes(results, style_for()))
+    fixed = [result for result in results if result.outcome == "fixed"]
+    if not fixed:
+        say("reviewbot: there is no fix that proved itself; nothing is written")
+        return 1
+    what = "1 fix is ready" if len(fixed) == 1 else f"{len(fixed)} fixes are ready"
+    if not options.yes and not _is_wanted(what):
+        return 1
+    await _write(fixed, before, review, state, options)
+    return int(len(fixed) < len(results))
+
+
+async def _write(
+    fixed: list[TaskResult],
+    before: Mapping[str, bytes],
+    review: Review,
+    state: State,
+    options: Options,
+) -> None:
+    now = dict(before)
+    writes = []
+    for result in fixed:
+        message = _message(result, review) if options.commit else ""
+        old = {path: now[path] for path in result.files if path in now}
+        writes.append(Write(files=result.files, before=old, message=message))
+        now |= {path: content for path, content in result.files.items() if content is not None}
+    with open_repository() as repository:
+        written = await write_fixes(repository, writes, state.folder)
+    for path in written.paths:
+        say(f"reviewbot: {path} is written")
+    for commit in written.commits:
+        say(f"reviewbot: commit {commit[:10]}")
+    say(f"reviewbot fix --undo {written.id} takes it back")
+
+
+async def _undo(id: str, options: Options) -> int:
+    with open_repository() as repository:
+        state = await find_state(repository, os.environ, options.state)
+        paths = await undo_fixes(repository, id, state.folder)
+    for path in paths:
+        say(f"reviewbot: {path} is what it was before")
+    return 0 if paths else ReviewbotError.exit_code
+
+
+def _is_wanted(what: str) -> bool:
+    if not sys.stdin.isatty():
+        say(f"reviewbot: {what}; --yes writes")
+        return False
+    return click.confirm(f"{what}. Write?", err=True, default=False)
+
+
+def _message(result: TaskResult, review: Review) -> str:
+    """A subject, why, and trailers by which the commit is known again."""
+    titles = {finding.id: finding for finding in review.findings}
+    found = [titles[id] for id in result.findings if id in titles]
+    subject = plain(f"Fix {found[0].title}" if len(found) == 1 else f"Fix {len(found)} findings")
+    body = "\n".join(f"{finding.id}: {plain(finding.title)}" for finding in found)
+    trailers = "\n".join(f"Reviewbot-Finding: {finding.key}" for finding in found)
+    return f"{subject[:72]}\n\n{body}\n\n{trailers}\n"

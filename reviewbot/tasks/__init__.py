@@ -1,0 +1,1 @@
+"""Code that proves itself: candidates are drafted, tried, judged, and only then written."""

@@ -1,0 +1,88 @@
+"""What models answer when they change code: replacements of text that they were shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from reviewbot.debate.reader import read_document
+from reviewbot.text.hidden import visible
+from reviewbot.text.secrets import redact
+
+MAX_EDITS = 40
+PLACEHOLDERS = ("«secret:", "⟨U+")
+
+
+class Edit(Struct, frozen=True, kw_only=True):
+    path: str
+    find: str
+    replace: str
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    edits: list[Edit]
+    explanation: str = ""
+
+
+class Objection(Struct, frozen=True, kw_only=True):
+    path: str
+    line: int
+    reason: str
+
+
+class Objections(Struct, frozen=True, kw_only=True):
+    objections: list[Objection]
+
+
+def schema_of(type_: type[Struct]) -> Mapping[str, Any]:
+    return msgspec.json.schema(type_)
+
+
+def read_draft(text: str) -> Draft:
+    """Raises ValueError."""
+    return read_document(text, Draft)
+
+
+def read_objections(text: str) -> list[Objection]:
+    """Raises ValueError."""
+    return read_document(text, Objections).objections
+
+
+def shown(content: bytes) -> str:
+    """A file as models see it."""
+    return visible(redact(content.decode("utf-8", "replace"))[0])
+
+
+def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes | None]:
+    """New content of the files. Raises ValueError with what is wrong, for the model to read.
+
+    Args:
+        files: the content of all files that may be edited.
+    """
+    if len(draft.edits) > MAX_EDITS:
+        raise ValueError(f"there are more than {MAX_EDITS} edits")
+    changed: dict[str, bytes | None] = {}
+    for edit in draft.edits:
+        if any(sign in edit.find + edit.replace for sign in PLACEHOLDERS):
+            raise ValueError(f"an edit of {edit.path} touches what is hidden from you")
+        if not edit.find:
+            if edit.path in files or edit.path in changed:
+                raise ValueError(f"{edit.path} exists: say what to find in it")
+            changed[edit.path] = edit.replace.encode("utf-8", "surrogatepass")
+            continue
+        content = changed.get(edit.path) or files.get(edit.path)
+        if content is None:
+            raise ValueError(f"{edit.path} is none of the files that are shown")
+        ends = "\r\n" if b"\r\n" in content else "\n"
+        find, replacement = (
+            text.replace("\r\n", "\n").replace("\n", ends).encode("utf-8", "surrogatepass")
+            for text in (edit.find, edit.replace)
+        )
+        if (count := content.count(find)) != 1:
+            times = "does not occur" if count == 0 else f"occurs {count} times"
+            raise ValueError(f"what is to be found in {edit.path} {times}: {edit.find[:200]!r}")
+        changed[edit.path] = content.replace(find, replacement)
+    return changed

@@ -1,0 +1,83 @@
+"""Fixes that linters make themselves, cut down to what findings are about."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import SequenceMatcher
+
+from reviewbot.checks.check import Check
+from reviewbot.checks.project import Project
+from reviewbot.checks.run import fix_job_of
+from reviewbot.errors import GitError
+from reviewbot.git.change import Change
+from reviewbot.git.repository import Repository
+from reviewbot.sandbox.executor import Executor
+from reviewbot.tasks.candidate import Candidate
+from reviewbot.verdict.document import Finding
+
+
+async def draft_tool_fixes(
+    findings: Sequence[Finding],
+    change: Change,
+    project: Project,
+    checks: Sequence[Check],
+    repository: Repository,
+    executor: Executor,
+) -> Candidate | None:
+    """One candidate of all linters that fix something; None if none does.
+
+    Tools fix whole files. What is about no finding, and no consequence of one, is left out.
+    """
+    tree = change.head_tree
+    names: list[str] = []
+    for check in checks:
+        own = [f for f in findings if f.result and f.result.check == check.name and f.location]
+        paths = sorted({f.location.path for f in own if f.location})
+        if not own or check.fix is None:
+            continue
+        rules = sorted({finding.rule for finding in own})
+        job = fix_job_of(check, tree, paths, rules, project)
+        completed = await executor.execute(job)
+        if completed.outcome == "ended" and completed.stdout.strip():
+            try:
+                fixed = await repository.apply_patch(tree, completed.stdout)
+            except GitError:  # the tool printed no patch
+                continue
+            tree = await _only_near(own, tree, fixed, repository)
+            names.append(check.name)
+    if tree == change.head_tree:
+        return None
+    changed = (await repository.compare(change.head_tree, tree)).files
+    contents = await repository.read_files(tree, [file.path for file in changed])
+    return Candidate(author=", ".join(names), is_tool=True, files=contents)
+
+
+async def _only_near(
+    findings: Sequence[Finding], tree: str, fixed: str, repository: Repository
+) -> str:
+    """A tree with those of the changes that touch a line of a finding."""
+    paths = [file.path for file in (await repository.compare(tree, fixed)).files]
+    before = await repository.read_files(tree, paths)
+    after = await repository.read_files(fixed, paths)
+    files: dict[str, bytes | None] = {}
+    for path in paths:
+        lines = [
+            range(f.location.line, f.location.end_line + 1)
+            for f in findings
+            if f.location and f.location.path == path
+        ]
+        files[path] = _merged(before[path], after[path], lines)
+    return await repository.make_tree(tree, files)
+
+
+def _merged(before: bytes, after: bytes, wanted: Sequence[range]) -> bytes:
+    """The old lines, with the new ones where they replace a wanted line (counted from 1)."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    lines: list[bytes] = []
+    matcher = SequenceMatcher(None, old, new, autojunk=False)
+    for kind, start, end, new_start, new_end in matcher.get_opcodes():
+        # What is inserted stands before the line after it, or after the line before it.
+        touched = range(start + 1, end + 1) if end > start else range(start, start + 2)
+        is_wanted = any(number in touched for lines_ in wanted for number in lines_)
+        lines += new[new_start:new_end] if kind != "equal" and is_wanted else old[start:end]
+    return b"".join(lines)

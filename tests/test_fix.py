@@ -1,0 +1,211 @@
+"""Fixes: drafted by tools and scripted models, tried with real checks and tests."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from conftest import Project
+
+from reviewbot.config.load import flag_layer
+from reviewbot.fixing import fix
+from reviewbot.git.repository import Repository
+from reviewbot.git.target import Target
+from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
+from reviewbot.reports.fixes import render_fixes
+from reviewbot.reports.style import DEFAULT
+from reviewbot.services import Host
+from reviewbot.tasks.fix import TaskResult
+from reviewbot.verdict.document import Review
+
+CART = "def total(prices):\n    return sum(prices)\n"
+ADDED = "\n\ndef count(prices):\n    return len(prices)\n"
+BROKEN = "def total(prices):\n    return sum(prices) + 1\n" + ADDED
+TEST = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
+
+Answer = Callable[[str, str], Any]
+
+
+class Scripted:
+    """A provider that answers by the phase of the question; it keeps the prompts."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.prompts: list[tuple[str, str]] = []
+
+    async def complete(
+        self,
+        request: ModelRequest,
+        on_text: Callable[[str], None] | None = None,  # noqa: ARG002
+    ) -> ModelReply:
+        self.prompts.append((request.label, request.question))
+        phase = request.label.partition("/")[2]
+        reply = {"claims": [], "judgements": [], "tests": []}
+        if phase.startswith(("fix_", "judge_", "optimise_")):
+            reply = self.answer(request.label, request.question)
+        return ModelReply(text=json.dumps(reply), usage=Usage())
+
+    async def close(self) -> None:
+        pass
+
+
+def fix_head(
+    project: Project, answer: Answer | None = None, ids: tuple[str, ...] = ()
+) -> tuple[Review, list[TaskResult], Scripted]:
+    scripted = Scripted(answer or (lambda *_: {}))
+    roles = ("critic", "reviewer", "optimizer") if answer else ()
+    with Repository(project.folder) as repository:
+        host = Host(
+            repository=repository,
+            journal=project.journal,
+            providers={"replay": scripted},
+            panelists={role: f"replay:{role}" for role in roles},
+            layers=(flag_layer({"review.effort": "low"}),),
+            variables={"VIRTUAL_ENV": sys.prefix},
+        )
+        change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
+        review, results = asyncio.run(fix(change, host, ids))
+    return review, results, scripted
+
+
+def by_edit(path: str, find: str, replace: str) -> Answer:
+    """A proposer that makes one edit; nobody objects, and nobody simplifies."""
+
+    def answer(label: str, _: str) -> Any:
+        if "/fix_" in label:
+            edit = {"path": path, "find": find, "replace": replace}
+            return {"edits": [edit], "explanation": "It was off by one."}
+        return {"objections": []} if "/judge_" in label else {"edits": [], "explanation": ""}
+
+    return answer
+
+
+@pytest.fixture
+def cart(project: Project) -> Project:
+    project.commit("Begin", {"cart.py": CART, "test_cart.py": TEST})
+    project.commit("Add", {"cart.py": BROKEN})
+    return project
+
+
+def test_a_broken_test_is_evidence_enough(cart: Project) -> None:
+    _, (result,), _ = fix_head(cart, by_edit("cart.py", "sum(prices) + 1", "sum(prices)"))
+
+    assert (result.findings, result.outcome, result.author) == (("F1",), "fixed", "critic")
+    assert result.files == {"cart.py": (CART + ADDED).encode()}
+    shown = render_fixes([result], DEFAULT)
+    assert shown.startswith("F1: fixed: everything ran with it, and nothing objects (by critic)")
+    assert "-    return sum(prices) + 1" in shown
+
+
+def test_a_fix_that_does_not_fix_is_drafted_again_with_the_reason(cart: Project) -> None:
+    drafts = iter(["sum(prices) + 2", "sum(prices)"])
+
+    def answer(label: str, prompt: str) -> Any:
+        if "/fix_" in label:
+            return by_edit("cart.py", "sum(prices) + 1", next(drafts))(label, prompt)
+        return by_edit("", "", "")(label, prompt)
+
+    _, (result,), scripted = fix_head(cart, answer)
+
+    assert result.outcome == "fixed"
+    assert [attempt.reasons for attempt in result.attempts] == [("F1 is still reported.",)]
+    assert "F1 is still reported." in next(
+        p for label, p in scripted.prompts if "fix_F1_2" in label
+    )
+
+
+def test_what_others_cite_against_it_is_revised_or_shown(cart: Project) -> None:
+    def answer(label: str, prompt: str) -> Any:
+        if "/judge_" in label and label.startswith("reviewer"):
+            return {"objections": [{"path": "cart.py", "line": 2, "reason": "Hides the cause."}]}
+        return by_edit("cart.py", "sum(prices) + 1", "sum(prices)")(label, prompt)
+
+    _, (result,), _ = fix_head(cart, answer)
+
+    assert result.outcome == "suggested"
+    assert result.dissent == ("reviewer (cart.py:2): Hides the cause.",)
+
+
+def test_a_simpler_version_takes_its_place_if_it_is_as_strong(cart: Project) -> None:
+    long = "    result = sum(prices)\n    result = result + 0\n    return result\n"
+
+    def answer(label: str, prompt: str) -> Any:
+        if "/fix_" in label:
+            return by_edit("cart.py", "    return sum(prices) + 1\n", long)(label, prompt)
+        if "/optimise_" in label:
+            return by_edit("cart.py", long, "    return sum(prices)\n")(
+                label.replace("optimise", "fix"), prompt
+            )
+        return {"objections": []}
+
+    _, (result,), _ = fix_head(cart, answer)
+
+    assert (result.outcome, result.author) == ("fixed", "optimizer")
+    assert result.files == {"cart.py": (CART + ADDED).encode()}
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (("cart.py", "sum(price)", "0"), "what is to be found in cart.py does not occur"),
+        (("cart.py", "", "x = 1\n"), "cart.py exists: say what to find in it"),
+        (("other.py", "x", "y"), "other.py is none of the files that are shown"),
+        (("test_cart.py", "== 3", "== 4"), "fixes may only add to tests"),
+        (("cart.py", "+ 1", "+ 0  # noqa"), "noqa"),
+        (("cart.py", "+ 1", "+ nothing"), "ruff reports Undefined name `nothing` (cart.py:2)."),
+    ],
+)
+def test_drafts_that_are_refused(cart: Project, edit: tuple[str, str, str], reason: str) -> None:
+    _, (result,), _ = fix_head(cart, by_edit(*edit))
+
+    assert result.outcome == "failed"
+    assert any(reason in text for text in result.reasons), result.reasons
+
+
+def test_linters_fix_what_they_can_together(project: Project) -> None:
+    old = "\n\ndef f():\n    import re\n"  # what was there before is not this change's to mend
+    before = {
+        "pyproject.toml": "[tool.ruff.lint]\nselect = ['F', 'I']\n",
+        "a.py": f"import os\n\nprint(os)\n{old}",
+        "test_a.py": "import a\n\n\ndef test_a():\n    assert a.os\n",
+    }
+    project.commit("Begin", before)
+    changed = f"import sys\nimport re\nimport os\n\nprint(os)\nprint(f'hello')\n{old}"
+    project.commit("Change", {"a.py": changed})
+
+    _, results, _ = fix_head(project)
+
+    (result,) = results
+    assert (result.outcome, result.author) == ("fixed", "ruff, ruff-project")
+    assert result.files == {"a.py": f"import os\n\nprint(os)\nprint('hello')\n{old}".encode()}
+
+
+def test_what_takes_the_whole_change_back_is_only_suggested(project: Project) -> None:
+    project.commit("Begin", {"cart.py": CART, "test_cart.py": TEST})
+    project.commit("Break", {"cart.py": CART.replace("sum(prices)", "sum(prices) + 1")})
+
+    _, (result,), _ = fix_head(project, by_edit("cart.py", "sum(prices) + 1", "sum(prices)"))
+
+    assert (result.outcome, result.reasons) == ("suggested", ("It takes the whole change back.",))
+
+
+def test_without_models_the_rest_is_said(cart: Project) -> None:
+    _, (result,), _ = fix_head(cart)
+
+    assert (result.outcome, result.reasons) == (
+        "failed",
+        ("No linter fixes it, and no language model is configured.",),
+    )
+
+
+def test_only_what_was_asked_for_is_fixed(cart: Project) -> None:
+    cart.commit("More", {"cart.py": BROKEN + "\n\ndef other():\n    return missing\n"})
+
+    review, results, _ = fix_head(cart, by_edit("cart.py", "return missing", "return 1"), ("F9",))
+
+    assert review.reported
+    assert results == []

@@ -1,0 +1,181 @@
+"""What comments ask for, and what a job does about an event."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from reviewbot.config.settings import GitHubSettings
+from reviewbot.github.activity import ACTIVITIES, TABLE, Facts, decide, may_execute
+from reviewbot.github.activity import needs_permission_of as asks_about
+from reviewbot.github.command import FORMS, Command, Misunderstood, is_command, parse
+from reviewbot.github.event import CommentEvent, Event
+from reviewbot.github.snapshot import Author
+from reviewbot.github.state import State
+from tests.test_github_plan import ANN, BOT, HEAD, OLD, PULL, SHA, snapshot
+
+FULL = (
+    "/debate full|/DEBATE Full|\ufeff/debate full|\n\n  \n/debate full|\r\n\t\r\n/debate full\r\n|"
+    "\u200b\n\u00a0\n/debate full|/debate\tfull|/debate\u00a0full\u00a0|/debate\u3000 full!|"
+    "/debate full\rthanks|/debate full\n/debate stop|/debate full\n\n> /debate\n```|/debate `full`"
+)
+COMMANDS: dict[str, tuple[str, str, str]] = {
+    **dict.fromkeys(FULL.split("|"), ("full", "", "")),
+    **dict.fromkeys(("/debate", "/debate  ", "/Debate review"), ("review", "", "")),
+    **{f"/debate {form.verb}": (form.verb, "", "") for form in FORMS if form.arguments == "none"},
+    "/debate the locking in store.py\nand more": ("review", "", "the locking in store.py"),
+    "/debate explain f12.": ("explain", "F12", ""),
+    "/debate dismiss F10: it is meant, see #3\nsorry": ("dismiss", "F10", "it is meant, see #3"),
+    "/debate ask why?\r\n\r\nAnd how?\n": ("ask", "", "why?\n\nAnd how?"),
+    "/debate ask\nwhy?": ("ask", "", "why?"),
+    "/debate dispute F3 No.\n/debate stop": ("dispute", "F3", "No.\n/debate stop"),
+}
+FOCUSES = (
+    "costs of the loop|task scheduling|tests|security|check F1 again|explains too little|Ärger"
+)
+TALK = (
+    "| \n\t\n\u200b| /debate|\t/debate|    /debate full|\u00a0/debate|\u200b/debate|\u202e/debate|"
+    "> /debate|>/debate|```\n/debate\n```|`/debate`|- /debate|1. /debate|# /debate|/debate.|"
+    "<!-- -->\n/debate|Please /debate|thanks\n/debate full|@reviewbot /debate|/debated|"
+    "/debate-full|/debate/full|/debate\u200bfull|//debate|/ debate|/de\u200bbate|debate"
+)
+NEAR = {
+    "/debate pause": "paus|puase|pau\u200bse",
+    "/debate help": "halp|?|--",
+    "/debate status": "statsu|status now",
+    "/debate resume": "unpause",
+    "/debate stop": "cancel|stop it",
+    "/debate full": "full of bugs",
+    "/debate explain F1": "explan F1|explane|why F1|F1|explain|explain F0|explain F1 F2",
+    "/debate dismiss F1 reason": "dismis F1 because|ignore F1|dismiss F1|dismiss F1 F2|dismiss it",
+    "/debate dispute F1 argument": "disput F1 it is locked|dispute F1|dispute it is locked",
+    "/debate ask question": "aks why is this slow?|ask|ask  \n ",
+    "longer than 2,000 characters": "x" * 2_001,
+    "longer than 300 characters": "dismiss F1 " + "x" * 301,
+    "longer than 10,000 characters": "ask " + "x" * 10_001,
+    "not available yet": "fix|fix F1|fix all|FIX the parser|fixx|fixes F1|undo|undo F1|revert",
+}
+
+
+def test_what_each_comment_asks_for() -> None:
+    for body, meant in COMMANDS.items():
+        said = parse(body)
+        assert isinstance(said, Command), body
+        assert (said.verb, said.finding, said.text) == meant, body
+    for focus in FOCUSES.split("|"):
+        assert parse(f"/debate {focus}") == Command(FORMS[0], text=focus)
+    for body in TALK.split("|"):
+        assert parse(body) is None, body
+        assert not is_command(body)
+    for words, bodies in NEAR.items():
+        for body in bodies.split("|"):
+            near = parse(f"/debate {body}")
+            assert isinstance(near, Misunderstood), body
+            assert words in near.words, body
+    assert {verb for verb, _, _ in COMMANDS.values()} == {form.verb for form in FORMS}
+
+
+PIECES = ["/debate", " ", "\n", "\ufeff", ">", "`", "F1", "f22,", "?", "é", "fix", "\u0130"]
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.lists(st.sampled_from([*PIECES, *(f.verb for f in FORMS)]) | st.text(max_size=5)))
+@example(["/debate ", "\u0130" * 30])
+@example(["/debate ", "pause" * 9_000])
+def test_any_text_is_a_command_nearly_one_or_none(pieces: Sequence[str]) -> None:
+    said = parse("".join(pieces))
+    assert is_command("".join(pieces)) == (said is not None)
+    if isinstance(said, Misunderstood):
+        assert parse(said.words) is None
+        assert len(said.words) < 100
+
+
+RENOVATE, TALK_ONLY = Author("renovate[bot]", "Bot"), CommentEvent(id=1, body="Hi", author=ANN)
+TRAILER = "Fix\n\nReviewbot-Finding: F1"
+SKIPS: list[tuple[str, dict[str, Any]]] = [
+    ("unsupported_event", {"event": {"subject": "nothing"}}),
+    ("wrong_mode", {"mode": "none"}),
+    ("unrelated_action", {"event": {"action": "edited"}}),
+    ("unrelated_action", {"event": {"action": "edited"}}),
+    ("not_a_user", {"event": {"comment": replace(TALK_ONLY, author=RENOVATE)}}),
+    ("not_a_command", {"event": {"comment": TALK_ONLY}}),
+    ("not_a_pull_request", {"event": {"number": 0}}),
+    ("not_a_pull_request", {"event": {"run_event": "push"}}),
+    ("run_not_successful", {"event": {"conclusion": "failure"}}),
+    ("head_gone", {"event": {"head_sha": ""}}),
+    ("closed", {"pull": {"state": "MERGED"}}),
+    ("locked", {"pull": {"is_locked": True}}),
+    ("head_moved", {"pull": {"head_sha": OLD}}),
+    ("missing_permission", {"may_write": False}),
+    ("stopped", {"state": State(stopped_by="ann")}),
+    ("fork_needs_two_jobs", {"pull": {"head_repository": ""}, "has_keys": True}),
+    ("bot_author", {"pull": {"author": RENOVATE}}),
+    ("skip_label", {"pull": {"labels": ("Reviewbot:Skip",)}}),
+    ("draft", {"pull": {"is_draft": True}}),
+    ("paused", {"state": State(paused_by="ann")}),
+    ("own_commit", {"event": {"sender": Author(BOT)}, "pull": {"message": TRAILER}}),
+    ("already_reviewed", {"state": State(head=HEAD)}),
+]
+
+
+def facts(
+    subject: str, mode: str = "all", event: Any = None, pull: Any = None, **more: Any
+) -> Facts:
+    said = CommentEvent(id=1, body="/debate full", author=ANN)
+    action = {"comment": "created", "finished_run": "completed"}.get(subject, "opened")
+    about: dict[str, Any] = {"subject": subject, "action": action, "comment": said, "number": 1}
+    about |= {"author": ANN, "sender": ANN, "run_event": "pull_request", "conclusion": "success"}
+    known = {"snapshot": snapshot(pull=replace(PULL, **(pull or {}))), "settings": GitHubSettings()}
+    happened = Event(name="e", **(about | SHA | (event or {})))
+    known |= {"event": happened, "repository": "octo/app", "mode": mode, "may_write": True}
+    return Facts(**(known | more))
+
+
+def test_every_row_of_the_table_decides() -> None:
+    assert [reason for reason, _ in SKIPS] == [row.reason for row in TABLE]
+    for row, (reason, change) in zip(TABLE, SKIPS, strict=True):
+        for subject, mode in ACTIVITIES:
+            found = decide(facts(subject, **({"mode": mode} | change)))
+            if reason == "fork_needs_two_jobs" and mode == "collect":
+                assert found.activity == "collect"
+            elif subject in row.subjects or reason == "unsupported_event":
+                assert (found.activity, found.reason, found.words) == (None, reason, row.words)
+    for form in FORMS:
+        said = {"comment": replace(TALK_ONLY, body=form.usage)}
+        stopped = decide(facts("comment", event=said, state=State(stopped_by="ann")))
+        assert (stopped.activity == "command") == form.while_stopped
+
+
+def test_each_subject_has_its_activity_and_nothing_runs_beside_keys() -> None:
+    for (subject, mode), found in ACTIVITIES.items():
+        assert decide(facts(subject, mode)).activity == found
+    fork, dependabot = {"head_repository": "eve/app"}, {"head_ref": "dependabot/pip/x"}
+    for subject, has_keys, may_write, pull, runs, asked in [
+        ("pull_request", False, None, fork, True, ""),
+        ("pull_request", False, False, {}, True, ""),
+        ("pull_request", True, None, {}, False, "ann"),
+        ("pull_request", True, True, {}, True, ""),
+        ("pull_request", True, True, dependabot, False, ""),
+        ("pull_request", True, None, dependabot, False, ""),
+        ("pull_request", True, True, fork, False, ""),
+        ("pull_request", True, None, {"author": None}, False, ""),
+        ("dispatch", False, None, {}, False, "ann"),
+        ("dispatch", False, True, {}, True, ""),
+        ("dispatch", False, True, fork, False, ""),
+        ("dispatch", False, None, fork, False, ""),
+        ("comment", False, None, {}, False, "ann"),
+        ("comment", False, True, {}, False, ""),
+        ("finished_run", False, True, {}, False, ""),
+        ("audit", True, None, fork, True, ""),
+        ("merge_group", True, None, {}, True, ""),
+    ]:
+        mode = "debate" if subject == "finished_run" else "all"
+        known = facts(subject, mode, pull=pull, has_keys=has_keys, may_write=may_write)
+        assert may_execute(known) is runs, (subject, has_keys, may_write, pull)
+        if subject not in ("audit", "merge_group"):
+            assert asks_about(known) == asked, (subject, has_keys, may_write, pull)
+    assert not may_execute(facts("pull_request", snapshot=None))

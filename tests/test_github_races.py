@@ -1,0 +1,202 @@
+"""Jobs that are killed, that race, that GitHub refuses: the next job leaves what should stand."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from reviewbot.github.action import main
+from reviewbot.github.state import SUMMARY, State, encode_state, finding_marker
+from tests.fake_github import GitHub, Pull, Repository, faults
+from tests.fake_github.faults import Fault
+from tests.fake_github.rules import NO_LINE
+from tests.github_job import BASE, FAULTY, Jobs, summary_of
+
+BOT = "github-actions[bot]"
+FIXED = {"a.py": "def half(n):\n    return n / 4\n"}
+UNPROCESSABLE = "Unprocessable Entity"
+
+
+@pytest.fixture
+def jobs(github: GitHub, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Jobs:
+    return Jobs(github, tmp_path, capsys, variables={"GITHUB_RUN_ATTEMPT": "2"})
+
+
+@pytest.fixture
+def app(github: GitHub) -> Repository:
+    repository = github.repository("octo/app")
+    repository.commit("main", BASE, "Begin")
+    repository.allow("ann", "write")
+    return repository
+
+
+@pytest.fixture
+def pull(app: Repository) -> Pull:
+    app.commit("topic", FAULTY, "Rename")
+    return app.pull("Rename a parameter", "topic", author="ann")
+
+
+def assert_reviewed_once(pull: Pull, threads: int = 1, state: str = "CHANGES_REQUESTED") -> None:
+    assert len([t for t in pull.threads if not t.is_resolved]) == threads
+    assert [r.state for r in pull.reviews if not r.minimized] == [state]
+    runs = pull.repository.check_runs(pull.head_sha)
+    assert {run.conclusion for run in runs} == {"success"}
+    assert [c.login for c in pull.comments] == [BOT]
+    assert summary_of(pull).startswith("**Changes requested**")
+
+
+def many(count: int) -> dict[str, str]:
+    return {"a.py": "".join(f"def f{n}():\n    return name{n}\n" for n in range(count))}
+
+
+@pytest.mark.parametrize("write", range(3))
+def test_a_job_that_is_killed_is_finished_by_the_next(jobs: Jobs, pull: Pull, write: int) -> None:
+    started: list[subprocess.Popen[bytes]] = []
+    kill = Fault("write", skip=write, after=True, drop=True, then=lambda: started[0].kill())
+    jobs.github.faults.append(kill)
+    event = jobs.github.event("pull_request", pull=pull, action="opened")
+    command = [sys.executable, "-m", "reviewbot", "github"]
+    started.append(subprocess.Popen(command, env=jobs.prepare("pull_request", event)))
+    assert started[0].wait(timeout=30) == -9
+
+    assert jobs.push(pull).exit_code == 0
+    assert_reviewed_once(pull)
+    assert len(pull.reviews) == len(pull.repository.check_runs(pull.head_sha)) == 1
+    assert jobs.push(pull).writes == []
+
+
+@pytest.mark.parametrize("count", [2, 5, 10])
+def test_jobs_for_one_head_at_once_end_as_one(jobs: Jobs, pull: Pull, count: int) -> None:
+    together = threading.Barrier(count)
+    meet = faults.meanwhile("pulls/create-review", lambda: together.wait(timeout=20), times=count)
+    jobs.github.faults.append(meet)
+    event = jobs.github.event("pull_request", pull=pull)
+    variables = [jobs.prepare("pull_request", event) for _ in range(count)]
+    with ThreadPoolExecutor(count) as pool:
+        assert list(pool.map(main, variables)) == [0] * count
+    assert len(pull.reviews) == count
+
+    jobs.push(pull)
+
+    assert_reviewed_once(pull)
+    assert len(pull.all_threads) == 1
+    assert jobs.push(pull).writes == []
+
+
+@pytest.mark.parametrize("after", [False, True])
+def test_a_lost_answer_repeats_nothing(jobs: Jobs, pull: Pull, after: bool) -> None:
+    jobs.config = "github: {labels: true}\n"
+    first = ("pulls/create-review", "checks/create", "issues/add-labels", "issues/create-comment")
+    jobs.github.faults += [faults.server_error(each, after=after) for each in first]
+    assert jobs.push(pull, "opened").exit_code == 0
+    assert_reviewed_once(pull)
+    assert pull.labels == ["reviewbot:changes-requested"]
+    assert (len(pull.reviews), len(pull.repository.check_runs(pull.head_sha))) == (1, 1)
+
+    pull.push(FIXED)
+    then = ("graphql:resolveReviewThread", "pulls/dismiss-review", "issues/remove-label")
+    jobs.github.faults += [faults.dropped(each, after=after) for each in then]
+    jobs.github.faults.append(faults.dropped("issues/update-comment", after=after))
+    assert jobs.push(pull).exit_code == 0
+    assert [thread.is_resolved for thread in pull.threads] == [True]
+    assert [(r.state, r.minimized) for r in pull.reviews] == [("DISMISSED", None)]
+    assert pull.labels == ["reviewbot:reviewed"]
+    assert summary_of(pull).startswith("**Reviewed**")
+
+
+def test_lines_that_are_refused_stand_in_the_body_of_one_review(jobs: Jobs, pull: Pull) -> None:
+    pull.push(many(60))
+    pull.review(BOT, "a review that was never submitted", event="")
+    refusal = faults.error("pulls/create-review", 422, UNPROCESSABLE, [NO_LINE])
+    jobs.github.faults += [refusal, faults.server_error("checks/create", after=True)]
+
+    ran = jobs.push(pull, max_comments="60")
+
+    assert (ran.exit_code, pull.threads) == (0, [])
+    assert_reviewed_once(pull, threads=0)
+    (posted,) = pull.reviews
+    assert "Undefined name `name0`" in posted.body
+    assert max(len(each.body.encode()) for each in (posted, *pull.comments)) <= 65_000
+    (check,) = pull.repository.check_runs(pull.head_sha)
+    lines = [each["start_line"] for each in check.annotations]
+    assert len(lines) == len(set(lines)) == 60
+    assert jobs.push(pull, max_comments="60").writes == []
+
+
+def test_a_verdict_that_is_refused_is_a_comment(jobs: Jobs, app: Repository, pull: Pull) -> None:
+    pending = pull.review("ann", "", event="")
+    token = jobs.github.token("ann", permissions=jobs.permissions)
+    assert jobs.push(pull, token=token).exit_code == 0
+    assert (pull.reviews, len(pull.comments)) == ([pending], 1)
+    pull.reviews.remove(pending)
+
+    assert jobs.push(pull, token=token).exit_code == 0
+    assert [(r.login, r.state) for r in pull.reviews] == [("ann", "COMMENTED")]
+    assert len(pull.threads) == 1
+
+    app.commit("fine", FIXED, "Quarter", parent="main")
+    fine = app.pull("Quarter", "fine", author="ann")
+    assert jobs.push(fine, "opened", allow_approve="true").exit_code == 0
+    assert (fine.reviews, len(fine.comments)) == ([], 1)
+
+
+def test_where_no_review_is_permitted_the_summary_has_it_all(jobs: Jobs, pull: Pull) -> None:
+    words = "Resource not accessible by integration"
+    jobs.github.faults.append(faults.error("pulls/create-review", 403, words, times=9))
+    ran = jobs.push(pull, "opened")
+    assert (ran.exit_code, pull.reviews) == (0, [])
+    assert "### F1 (high): Undefined name `m`" in summary_of(pull)
+
+
+STOPPED = f"{SUMMARY}\n{encode_state(State(stopped_by='ann'))}\n"
+MEANWHILE: dict[str, Callable[[Pull], object]] = {
+    "was closed meanwhile": lambda pull: pull.close(),
+    "conversation is locked": lambda pull: setattr(pull, "locked", True),
+    "newer commit was pushed": lambda pull: pull.force_push(many(3)),
+    "told to stop": lambda pull: pull.comment(BOT, STOPPED),
+}
+
+
+@pytest.mark.parametrize("words", MEANWHILE)
+def test_what_happens_while_a_review_is_made(jobs: Jobs, pull: Pull, words: str) -> None:
+    jobs.github.faults.append(faults.meanwhile("graphql", lambda: MEANWHILE[words](pull), skip=1))
+    ran = jobs.push(pull, "opened")
+    assert (ran.exit_code, ran.writes) == (0, [])
+    assert words in ran.log
+
+
+def test_a_force_push_while_it_is_posted_leaves_it_to_the_next(jobs: Jobs, pull: Pull) -> None:
+    jobs.push(pull, "opened")
+    pull.push(many(2))
+    push = faults.meanwhile("pulls/create-review", lambda: pull.force_push(many(3)))
+    jobs.github.faults.append(push)
+    assert "newer commit was pushed" in jobs.push(pull).log
+    assert jobs.push(pull).outputs["reviewed_sha"] == pull.head_sha
+    assert len([t for t in pull.threads if not t.is_resolved]) == 3
+
+
+def test_what_others_wrote_with_our_markers_is_not_believed(jobs: Jobs, pull: Pull) -> None:
+    forged = pull.comment("ann", STOPPED)
+    marker = finding_marker("k", "F9", pull.head_sha)
+    thread = pull.thread("ann", "a.py", 2, body=f"{marker}\nmine")
+    jobs.push(pull, "opened")
+    pull.push(FIXED)
+    jobs.push(pull)
+    assert (forged.editor, forged.body, thread.is_resolved) == (None, STOPPED, False)
+    assert [t.is_resolved for t in pull.threads] == [False, True]
+    assert len([c for c in pull.comments if c.login == BOT]) == 1
+
+
+def test_a_rate_limit_is_said_and_a_later_job_goes_on(jobs: Jobs, pull: Pull) -> None:
+    jobs.github.faults.append(faults.secondary_limit("issues/create-comment", retry_after=3_600))
+    ran = jobs.push(pull, "opened")
+    assert (ran.exit_code, pull.comments) == (3, [])
+    assert "run the job again" in ran.log
+    assert jobs.push(pull).writes == ["issues/create-comment"]
+    assert_reviewed_once(pull)
