@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 import json
 import re
+import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.fake_github import GitHub, Pull, Repository
+from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.github_job import BASE, FAULTY, REVIEWER, Jobs, model, panel_of, summary_of
 
 LUA = {"a.lua": "x = 1\n", "b.lua": "y = 1\n"}
@@ -147,6 +148,76 @@ def test_what_was_executed_is_not_disputed_away(jobs: Jobs, app: Repository) -> 
 
     assert "F1 stands: it was executed, and words do not change that." in pull.comments[-1].body
     assert not pull.threads[0].is_resolved
+
+
+CART = "def total(prices):\n    return sum(prices)\n"
+MORE = "\n\ndef count(prices):\n    return len(prices)\n"
+CART_TEST = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
+
+
+def fixer(_: str, prompt: str) -> Any:
+    if "# Task: fix a defect" in prompt:
+        edit = {"path": "cart.py", "find": "sum(prices) + 1", "replace": "sum(prices)"}
+        return {"edits": [edit], "explanation": "It was off by one."}
+    if "# Task: judge a change" in prompt:
+        return {"objections": []}
+    if "# Task: make an accepted change" in prompt:
+        return {"edits": [], "explanation": ""}
+    return {"claims": [], "judgements": [], "tests": []}
+
+
+@pytest.fixture
+def cart(app: Repository, jobs: Jobs) -> Pull:
+    jobs.permissions |= {"contents": "write"}
+    jobs.variables["VIRTUAL_ENV"] = sys.prefix
+    app.commit("main", {"cart.py": CART, "test_cart.py": CART_TEST}, "Add a cart")
+    app.commit("topic", {"cart.py": CART.replace("sum(prices)", "sum(prices) + 1") + MORE}, "Count")
+    return app.pull("Count", "topic", author="ann")
+
+
+def test_a_fix_is_committed_and_taken_back(jobs: Jobs, cart: Pull) -> None:
+    broken = cart.repository.text(cart.head_sha, "cart.py")
+    with model(fixer).running() as server:
+        jobs.config = panel_of(server, "critic", "reviewer")
+        jobs.push(cart, "opened")
+        jobs.say(cart, "ann", "/debate fix F1")
+        answer = cart.comments[-1].body
+        fixed = cart.head_sha
+        assert cart.repository.text(fixed, "cart.py") == CART + MORE
+        message = cart.repository.bare.git("log", "-1", "--format=%B", fixed)
+        ran = jobs.push(cart)
+        jobs.say(cart, "ann", "/debate undo")
+
+    assert f"F1 (by critic): committed as `{fixed[:10]}`" in answer
+    assert "Reviewbot-Finding: " in message
+    assert ran.outputs["verdict"] == "comment"
+    assert cart.threads[0].is_resolved
+    assert cart.head_sha != fixed
+    assert cart.repository.text(cart.head_sha, "cart.py") == broken
+    assert "is taken back by" in cart.comments[-1].body
+
+
+@pytest.mark.parametrize(
+    ("obstacle", "words"),
+    [("protected", "the branch is protected"), ("rule", "has the rule"), ("moved", "to point to")],
+)
+def test_a_fix_is_not_forced_upon_a_branch(
+    jobs: Jobs, cart: Pull, obstacle: str, words: str
+) -> None:
+    if obstacle == "protected":
+        cart.repository.protect("topic")
+    if obstacle == "rule":
+        cart.repository.add_rule("update", "topic")
+    if obstacle == "moved":
+        jobs.github.faults.append(
+            faults.meanwhile("createCommitOnBranch", lambda: cart.push({"z.py": "z = 1\n"}))
+        )
+    with model(fixer).running() as server:
+        jobs.config = panel_of(server, "critic", "reviewer")
+        jobs.say(cart, "ann", "/debate fix")
+
+    assert words in cart.comments[-1].body
+    assert cart.repository.text(cart.head_sha, "cart.py") != CART + MORE
 
 
 def test_without_models_there_is_nobody_to_ask(jobs: Jobs, app: Repository) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import subprocess
 import sys
 import threading
@@ -20,7 +21,6 @@ from tests.github_job import BASE, FAULTY, Jobs, summary_of
 
 BOT = "github-actions[bot]"
 FIXED = {"a.py": "def half(n):\n    return n / 4\n"}
-UNPROCESSABLE = "Unprocessable Entity"
 
 
 @pytest.fixture
@@ -60,11 +60,10 @@ def test_a_job_that_is_killed_is_finished_by_the_next(jobs: Jobs, pull: Pull, wr
     started: list[subprocess.Popen[bytes]] = []
     kill = Fault("write", skip=write, after=True, drop=True, then=lambda: started[0].kill())
     jobs.github.faults.append(kill)
-    event = jobs.github.event("pull_request", pull=pull, action="opened")
+    variables = jobs.prepare("pull_request", jobs.github.event("pull_request", pull=pull))
     command = [sys.executable, "-m", "reviewbot", "github"]
-    started.append(subprocess.Popen(command, env=jobs.prepare("pull_request", event)))
+    started.append(subprocess.Popen(command, env=variables))
     assert started[0].wait(timeout=30) == -9
-
     assert jobs.push(pull).exit_code == 0
     assert_reviewed_once(pull)
     assert len(pull.reviews) == len(pull.repository.check_runs(pull.head_sha)) == 1
@@ -72,7 +71,11 @@ def test_a_job_that_is_killed_is_finished_by_the_next(jobs: Jobs, pull: Pull, wr
 
 
 @pytest.mark.parametrize("count", [2, 5, 10])
-def test_jobs_for_one_head_at_once_end_as_one(jobs: Jobs, pull: Pull, count: int) -> None:
+def test_jobs_for_one_head_at_once_end_as_one(
+    jobs: Jobs, pull: Pull, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    # The command line sets one that sees processes of the main thread only.
+    monkeypatch.setattr(asyncio.get_event_loop_policy(), "_watcher", None, raising=False)
     together = threading.Barrier(count)
     meet = faults.meanwhile("pulls/create-review", lambda: together.wait(timeout=20), times=count)
     jobs.github.faults.append(meet)
@@ -83,7 +86,6 @@ def test_jobs_for_one_head_at_once_end_as_one(jobs: Jobs, pull: Pull, count: int
     assert len(pull.reviews) == count
 
     jobs.push(pull)
-
     assert_reviewed_once(pull)
     assert len(pull.all_threads) == 1
     assert jobs.push(pull).writes == []
@@ -113,11 +115,9 @@ def test_a_lost_answer_repeats_nothing(jobs: Jobs, pull: Pull, after: bool) -> N
 def test_lines_that_are_refused_stand_in_the_body_of_one_review(jobs: Jobs, pull: Pull) -> None:
     pull.push(many(60))
     pull.review(BOT, "a review that was never submitted", event="")
-    refusal = faults.error("pulls/create-review", 422, UNPROCESSABLE, [NO_LINE])
+    refusal = faults.error("pulls/create-review", 422, "Unprocessable Entity", [NO_LINE])
     jobs.github.faults += [refusal, faults.server_error("checks/create", after=True)]
-
     ran = jobs.push(pull, max_comments="60")
-
     assert (ran.exit_code, pull.threads) == (0, [])
     assert_reviewed_once(pull, threads=0)
     (posted,) = pull.reviews
@@ -135,11 +135,9 @@ def test_a_verdict_that_is_refused_is_a_comment(jobs: Jobs, app: Repository, pul
     assert jobs.push(pull, token=token).exit_code == 0
     assert (pull.reviews, len(pull.comments)) == ([pending], 1)
     pull.reviews.remove(pending)
-
     assert jobs.push(pull, token=token).exit_code == 0
     assert [(r.login, r.state) for r in pull.reviews] == [("ann", "COMMENTED")]
     assert len(pull.threads) == 1
-
     app.commit("fine", FIXED, "Quarter", parent="main")
     fine = app.pull("Quarter", "fine", author="ann")
     assert jobs.push(fine, "opened", allow_approve="true").exit_code == 0

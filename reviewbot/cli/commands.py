@@ -20,6 +20,7 @@ from reviewbot.version import __version__
 # click commands as entry points of the group `reviewbot.commands`.
 COMMANDS = {
     "review": "Review a change.",
+    "fix": "Fix what a review finds.",
     "explain": "Show everything about a finding.",
     "dismiss": "Do not report a finding again.",
     "hook": "Install, remove, show or run the git hooks.",

@@ -15,7 +15,7 @@ from typing import Literal
 from msgspec import Struct
 
 # What follows the verb.
-Arguments = Literal["none", "focus", "finding", "reason", "question", "argument"]
+Arguments = Literal["none", "focus", "finding", "findings", "reason", "question", "argument"]
 MAX_TEXT = {"focus": 2_000, "reason": 300}  # characters
 MAX_PROSE = 10_000
 LIKENESS = 0.75  # of difflib: one wrong letter in a word of four
@@ -45,12 +45,15 @@ class Form(Struct, frozen=True):
 
 
 FOCUS = "review what is new; words after it say what to look at above all"
+FIX = "fix findings, and commit what all checks and tests accept"
 EXPLAIN = "who said what about a finding, and what decided"
 DISPUTE = "argue against a finding; the panel judges it again"
 COST = "what the reviews of this pull request cost so far"
 FORMS: tuple[Form, ...] = (
     Form("review", "/debate [focus]", FOCUS, "focus", "review"),
     Form("full", "/debate full", "review the whole pull request again", runs_in="review"),
+    Form("fix", "/debate fix [F1 F2|all]", FIX, "findings", "review"),
+    Form("undo", "/debate undo", "take back the last commit of fixes", runs_in="review"),
     Form("explain", "/debate explain F1", EXPLAIN, "finding", while_stopped=True),
     Form("dismiss", "/debate dismiss F1 reason", "do not report a finding again", "reason"),
     Form("ask", "/debate ask question", "ask the panel about this change", "question", "review"),
@@ -72,19 +75,19 @@ SYNONYMS = {
     "aks": "ask",
     "revert": "undo",
 }
-# Verbs of a later version.
-UNAVAILABLE = {
-    "fix": "Fixes are not available yet: reviewbot changes no code here.",
-    "undo": "Fixes are not available yet, so there is none to undo.",
-}
 
 
 class Command(Struct, frozen=True):
-    """`text` is a focus, a reason, a question or an argument: untrusted words."""
+    """`text` is a focus, a reason, a question or an argument: untrusted words.
+
+    Attributes:
+        findings: ids; none of them means all.
+    """
 
     form: Form
     finding: str = ""
     text: str = ""
+    findings: tuple[str, ...] = ()
 
     @property
     def verb(self) -> str:
@@ -122,7 +125,7 @@ def parse(body: str, forms: Sequence[Form] = FORMS) -> Command | Misunderstood |
         return _read(by_verb[verb], rest, "\n".join(below))
     if words and not any(character.isalnum() for character in words):
         return Misunderstood("`/debate help` lists what can be asked for.")
-    known = UNAVAILABLE | {verb: f"Did you mean `{form.usage}`?" for verb, form in by_verb.items()}
+    known = {verb: f"Did you mean `{form.usage}`?" for verb, form in by_verb.items()}
     if nearest := _nearest(first.strip(AROUND).lower(), rest, known):
         return Misunderstood(known[nearest])
     return _read(review, words, "")
@@ -131,6 +134,8 @@ def parse(body: str, forms: Sequence[Form] = FORMS) -> Command | Misunderstood |
 def _read(form: Form, rest: str, below: str) -> Command | Misunderstood:
     first, more = _first_word(rest)
     id = _id(first)
+    named = [_id(word) for word in rest.replace(",", " ").split()]
+    is_all = first.strip(AROUND).lower() in ("", "all") and not more
     text = {
         "focus": rest,
         "reason": more,
@@ -143,17 +148,18 @@ def _read(form: Form, rest: str, below: str) -> Command | Misunderstood:
         "none": not rest,
         "focus": True,
         "finding": bool(id) and not more,
+        "findings": is_all or all(named),
         "question": bool(text),
     }.get(form.arguments, bool(id and text) and not _id(_first_word(text)[0]))
     if not is_right:
         return Misunderstood(f"It is written `{form.usage}`.")
+    if form.arguments == "findings":
+        return Command(form, findings=() if is_all else tuple(dict.fromkeys(named)))
     return Command(form, id if " F1" in form.usage else "", text)
 
 
 def _nearest(word: str, rest: str, verbs: Collection[str]) -> str:
     """The verb that somebody may have meant, if the words after it would fit."""
-    if word in UNAVAILABLE:
-        return word
     if _id(word) and not rest:
         return "explain"
     synonym = SYNONYMS.get(word, "")

@@ -15,6 +15,7 @@ from reviewbot.errors import UsageError
 from reviewbot.git.change import Change, Location
 from reviewbot.github.command import Command, parse
 from reviewbot.github.commands import Answer, Request, dismiss_finding, respond
+from reviewbot.github.fixes import fix, undo
 from reviewbot.github.run import Run, finish, make_host, make_review
 from reviewbot.github.snapshot import may_write
 from reviewbot.github.state import State, answers_of
@@ -148,4 +149,6 @@ def _case_of(known: Remembered) -> Case:
 HANDLERS: Mapping[str, Callable[[Run, Change, Request], Answer]] = {
     "ask": ask,
     "dispute": dispute,
+    "fix": fix,
+    "undo": undo,
 }

@@ -85,15 +85,19 @@ def make_host(job: Job, repository: Repository, memory: Memory | None) -> Host:
 
 def make_review(run: Run, change: Change, memory: Memory | None = None, focus: str = "") -> Review:
     """Review it with what earlier reviews pass on."""
+    host = host_of(run, memory or run.facts.state.memory, focus)
+    return asyncio.run(review_target(change, host))
+
+
+def host_of(run: Run, memory: Memory, focus: str = "") -> Host:
     journal = Journal(run.job.documents / "evidence")
-    host = replace(
-        make_host(run.job, run.repository, memory or run.facts.state.memory),
+    return replace(
+        make_host(run.job, run.repository, memory),
         may_execute=run.executes,
         author_journal=journal if run.job.mode == "debate" else None,
         focus=focus,
         may_approve=run.job.is_on("allow_approve") and not run.snapshot.is_fork,
     )
-    return asyncio.run(review_target(change, host))
 
 
 def finish(run: Run, change: Change, result: Review) -> int:

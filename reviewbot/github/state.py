@@ -36,6 +36,14 @@ REVIEW = re.compile(
 ANSWER = re.compile(r"<!-- reviewbot:answer comment=(\d{1,20}) -->")
 
 
+class Fix(Struct, frozen=True, kw_only=True):
+    """A commit of ours. `digest` is that of the change that was proven."""
+
+    commit: str
+    findings: tuple[str, ...]
+    digest: str = ""
+
+
 class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the next run needs to know.
 
@@ -45,6 +53,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
         paused_by: who paused reviews of pushes.
         stopped_by: who stopped everything but /debate resume.
         reviews, cost_usd: of this pull request so far.
+        fixes: commits that /debate undo can take back, the last one last.
     """
 
     version: int = 1
@@ -56,6 +65,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     stopped_by: str = ""
     reviews: int = 0
     cost_usd: float = 0
+    fixes: tuple[Fix, ...] = ()
 
 
 class OwnThread(Struct, frozen=True):

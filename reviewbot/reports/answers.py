@@ -43,17 +43,13 @@ def fixes(results: Sequence[TaskResult], commits: Sequence[str], problem: str) -
     if not results:
         return "There is nothing to fix."
     made = iter(commits)
-    parts = []
+    parts = [f"{inline(problem)}.\n"] if problem else []
     for result in results:
         names = ", ".join(map(inline, result.findings))
         why = "".join(f" {inline(text)}" for text in (*result.reasons, *result.dissent)[:5])
         if result.outcome == "fixed":
             commit = next(made, "")
-            done = (
-                f"committed as {code(commit[:10])}"
-                if commit
-                else f"not committed: {inline(problem)}"
-            )
+            done = f"committed as {code(commit[:10])}" if commit else "not committed"
             parts.append(f"- {names} (by {inline(result.author)}): {done}")
         elif result.outcome == "suggested":
             shown = block(redact(result.diff)[0][: MAX_OPINION * 4], "diff")
