@@ -198,7 +198,7 @@ def test_commands_are_answered_once_each(jobs: Jobs, faulty: Pull) -> None:
         ("/debate statsu", "Did you mean `/debate status`?"),
         ("/debate explain F7", "There is no finding F7 here. There is: F1."),
         ("/debate explain F1", "F1 (high): Undefined name `m`"),
-        ("/debate dismiss F1", "It is written `/debate dismiss F1 reason`."),
+        ("/debate dismiss F1", "Usage: `/debate dismiss F1 reason`."),
     ]:
         comment = faulty.comment("ann", body)
         event = jobs.github.event("issue_comment", comment=comment)

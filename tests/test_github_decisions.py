@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -28,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     **dict.fromkeys(("/debate", "/debate  ", "/Debate review"), ("review", "", "")),
     **{f"/debate {form.verb}": (form.verb, "", "") for form in FORMS if form.arguments == "none"},
     "/debate the locking in store.py\nand more": ("review", "", "the locking in store.py"),
+    "/debate fix": ("fix", "", ""),
     "/debate explain f12.": ("explain", "F12", ""),
     "/debate dismiss F10: it is meant, see #3\nsorry": ("dismiss", "F10", "it is meant, see #3"),
     "/debate ask why?\r\n\r\nAnd how?\n": ("ask", "", "why?\n\nAnd how?"),
@@ -57,7 +59,8 @@ NEAR = {
     "longer than 2,000 characters": "x" * 2_001,
     "longer than 300 characters": "dismiss F1 " + "x" * 301,
     "longer than 10,000 characters": "ask " + "x" * 10_001,
-    "not available yet": "fix|fix F1|fix all|FIX the parser|fixx|fixes F1|undo|undo F1|revert",
+    "/debate fix [F1 F2]": "FIX the parser|fix F1 please|fixx|fixes F1",
+    "/debate undo": "undo F1|revert",
 }
 
 
@@ -77,6 +80,20 @@ def test_what_each_comment_asks_for() -> None:
             assert isinstance(near, Misunderstood), body
             assert words in near.words, body
     assert {verb for verb, _, _ in COMMANDS.values()} == {form.verb for form in FORMS}
+
+
+@pytest.mark.parametrize(
+    ("body", "findings"),
+    [
+        ("fix", ()),
+        ("fix all", ()),
+        ("fix F1", ("F1",)),
+        ("fix f2, F10 F2", ("F2", "F10")),
+        ("fix `F3`.", ("F3",)),
+    ],
+)
+def test_which_findings_are_to_be_fixed(body: str, findings: tuple[str, ...]) -> None:
+    assert parse(f"/debate {body}") == Command(FORMS[2], findings=findings)
 
 
 PIECES = ["/debate", " ", "\n", "\ufeff", ">", "`", "F1", "f22,", "?", "é", "fix", "\u0130"]

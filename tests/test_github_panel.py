@@ -146,7 +146,7 @@ def test_what_was_executed_is_not_disputed_away(jobs: Jobs, app: Repository) -> 
         jobs.push(pull, "opened")
         jobs.say(pull, "ann", "/debate dispute F1 It is a global.")
 
-    assert "F1 stands: it was executed, and words do not change that." in pull.comments[-1].body
+    assert "F1 stands: ruff reports it, and words do not change that." in pull.comments[-1].body
     assert not pull.threads[0].is_resolved
 
 
@@ -210,7 +210,7 @@ def test_a_fix_is_not_forced_upon_a_branch(
         cart.repository.add_rule("update", "topic")
     if obstacle == "moved":
         jobs.github.faults.append(
-            faults.meanwhile("createCommitOnBranch", lambda: cart.push({"z.py": "z = 1\n"}))
+            faults.meanwhile("graphql:createCommitOnBranch", lambda: cart.push({"z.py": "z = 1\n"}))
         )
     with model(fixer).running() as server:
         jobs.config = panel_of(server, "critic", "reviewer")

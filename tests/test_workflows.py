@@ -168,7 +168,7 @@ def test_permissions_are_documented_and_keys_are_apart_from_the_right_to_write(f
         permissions += sum(len(each["permissions"]) for each in workflow["jobs"].values())
         with_keys += [id for id, each in workflow["jobs"].items() if "secrets." in str(each)]
     assert rows("Permissions") == table
-    assert (len(table), with_keys) == (permissions, ["review", "audit", "debate"])
+    assert (len(table), with_keys) == (permissions, ["review", "order", "audit", "debate"])
     assert not [cells for cells in table if "debate" in cells[0] and "write" in cells[1]]
 
 
@@ -288,7 +288,7 @@ def test_commands_are_answered_or_ordered(home: Home) -> None:
     assert run.conclusion == "success", run.log
     assert "Changes requested" in pull.comments[-1].body
     assert run.concurrency.group == f"reviewbot-{run.id}"  # nothing cancels it
-    queue = run.jobs["review"].concurrency
+    queue = run.jobs["order"].concurrency
     assert (queue.group, queue.queue) == ("reviewbot-command-1", "max")
 
 

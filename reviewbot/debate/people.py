@@ -20,12 +20,14 @@ class Opinion(Struct, frozen=True, kw_only=True):
 
     Attributes:
         stance: "unsure" without a citation.
+        is_judgement: whether it was asked to judge a claim.
     """
 
     panelist: str
     text: str
     citations: tuple[str, ...]
     stance: Stance
+    is_judgement: bool = False
 
 
 class Consultation(Struct, frozen=True):
@@ -73,6 +75,7 @@ async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultatio
                 text=judgement.reason,
                 citations=citations,
                 stance=judgement.stance if citations else "unsure",
+                is_judgement=question.phase == "dispute",
             )
         )
     return Consultation(

@@ -183,11 +183,14 @@ def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
     The answer comes last: the next run knows by it that nothing is left to do.
     """
     try:
+        if not client.may_resolve:
+            raise GitHubError("not_permitted", "threads may not be resolved")
         selection, thread = "thread { isResolved }", {"threadId": action.node_id}
         client.mutate("resolveReviewThread", thread, selection, "resolve a thread")
     except GitHubError as error:
         if error.kind != "not_permitted":
             raise
+        client.may_resolve = False  # the others need not be tried
         _fold(client, action.comment_node, "RESOLVED")
         path = f"{pull}/comments/{action.comment_id}/replies"
         client.write("POST", path, "answer in a thread", {"body": action.reply})

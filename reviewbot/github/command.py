@@ -45,14 +45,14 @@ class Form(Struct, frozen=True):
 
 
 FOCUS = "review what is new; words after it say what to look at above all"
-FIX = "fix findings, and commit what all checks and tests accept"
+FIX = "fix these findings or all, and commit what all checks and tests accept"
 EXPLAIN = "who said what about a finding, and what decided"
 DISPUTE = "argue against a finding; the panel judges it again"
 COST = "what the reviews of this pull request cost so far"
 FORMS: tuple[Form, ...] = (
     Form("review", "/debate [focus]", FOCUS, "focus", "review"),
     Form("full", "/debate full", "review the whole pull request again", runs_in="review"),
-    Form("fix", "/debate fix [F1 F2|all]", FIX, "findings", "review"),
+    Form("fix", "/debate fix [F1 F2]", FIX, "findings", "review"),
     Form("undo", "/debate undo", "take back the last commit of fixes", runs_in="review"),
     Form("explain", "/debate explain F1", EXPLAIN, "finding", while_stopped=True),
     Form("dismiss", "/debate dismiss F1 reason", "do not report a finding again", "reason"),
@@ -152,7 +152,7 @@ def _read(form: Form, rest: str, below: str) -> Command | Misunderstood:
         "question": bool(text),
     }.get(form.arguments, bool(id and text) and not _id(_first_word(text)[0]))
     if not is_right:
-        return Misunderstood(f"It is written `{form.usage}`.")
+        return Misunderstood(f"Usage: `{form.usage}`.")
     if form.arguments == "findings":
         return Command(form, findings=() if is_all else tuple(dict.fromkeys(named)))
     return Command(form, id if " F1" in form.usage else "", text)

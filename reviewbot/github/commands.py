@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 
 import requests
@@ -77,11 +78,13 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     Attributes:
         update: changes the state, whatever it is by then.
+        reviews_again: the summary, the check run and the verdict follow.
     """
 
     words: str
     update: Callable[[State], State] | None = None
     actions: tuple[Action, ...] = ()
+    reviews_again: bool = False
 
 
 def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
@@ -126,7 +129,7 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     )
     try:
         if command.form.runs_in == "review":
-            order(client, job)
+            order(client, job, comment.id)
             runner.say(f"Ordered a run of {WORKFLOW}.")
             return 0
         answer = HANDLERS[command.verb](request)
@@ -135,7 +138,11 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
             raise
         answer = Answer(words=inline(str(error)))
         return respond(client, snapshot, comment.id, answer, "confused", comment.is_inline)
-    return respond(client, snapshot, comment.id, answer, "rocket", comment.is_inline)
+    respond(client, snapshot, comment.id, answer, "rocket", comment.is_inline)
+    if answer.reviews_again and state.head:
+        with suppress(UsageError):  # then it follows with the next push
+            order(client, job)
+    return 0
 
 
 def respond(
@@ -175,12 +182,12 @@ def react(client: Client, comment_id: int, is_inline: bool, content: str) -> Non
             raise
 
 
-def order(client: Client, job: Job) -> None:
-    """Start the review workflow. Raises UsageError with what to do if that is not possible."""
-    inputs = {
-        "pull_request": str(job.event.number),
-        "comment": str(job.event.comment.id if job.event.comment else ""),
-    }
+def order(client: Client, job: Job, comment_id: int | None = None) -> None:
+    """Start the review workflow, for a comment if one is given.
+
+    Raises UsageError with what to do if that is not possible.
+    """
+    inputs = {"pull_request": str(job.event.number), "comment": str(comment_id or "")}
     body = {"ref": job.event.default_branch, "inputs": inputs}
     try:
         path = f"/actions/workflows/{WORKFLOW}/dispatches"
@@ -224,11 +231,14 @@ def pause(request: Request) -> Answer:
     return Answer(words="Pushes are reviewed when you ask: `/debate`.", update=update)
 
 
-def resume(_: Request) -> Answer:
+def resume(request: Request) -> Answer:
     def update(state: State) -> State:
         return replace(state, paused_by="", stopped_by="")
 
-    return Answer(words="Pushes are reviewed again.", update=update)
+    words = "Pushes are reviewed again."
+    if request.state.head != request.snapshot.pull.head_sha:
+        words += " The newest commit is not reviewed yet: `/debate`."
+    return Answer(words=words, update=update)
 
 
 def stop(request: Request) -> Answer:
@@ -257,7 +267,7 @@ def dismiss_finding(request: Request, known: Remembered, reason: str) -> Answer:
         for first in own.thread.comments[:1]
     ]
     words = f"{known.id} is dismissed and is not reported again: {inline(reason)}"
-    return Answer(words=words, update=update, actions=tuple(threads))
+    return Answer(words=words, update=update, actions=tuple(threads), reviews_again=True)
 
 
 def explain(request: Request) -> Answer:

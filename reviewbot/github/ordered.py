@@ -17,8 +17,8 @@ from reviewbot.github.command import Command, parse
 from reviewbot.github.commands import Answer, Request, dismiss_finding, respond
 from reviewbot.github.fixes import fix, undo
 from reviewbot.github.run import Run, finish, make_host, make_review
-from reviewbot.github.snapshot import may_write
-from reviewbot.github.state import State, answers_of
+from reviewbot.github.snapshot import may_write, read_snapshot
+from reviewbot.github.state import State, answers_of, state_of
 from reviewbot.pipeline import consult
 from reviewbot.reports import answers, markdown
 from reviewbot.text.markdown import code, inline
@@ -65,6 +65,9 @@ def obey_order(run: Run, change: Change) -> int:
     except UsageError as error:
         answer = Answer(words=inline(str(error)))
     respond(run.client, snapshot, id, answer, "rocket", is_inline)
+    if answer.reviews_again:
+        state = state_of(read_snapshot(run.client, snapshot.pull.number))
+        exit_code = finish(run, change, make_review(run, change, state.memory))
     return exit_code
 
 
@@ -92,6 +95,9 @@ def ask(run: Run, change: Change, request: Request) -> Answer:
 def dispute(run: Run, change: Change, request: Request) -> Answer:
     """The panel may take back what it raised; what a check reports stands."""
     known, argument = request.finding(), request.command.text
+    if known.check or known.status == "proven":
+        reason = f"{known.check} reports it" if known.check else "a test shows it"
+        return Answer(words=f"{known.id} stands: {inline(reason)}, and words do not change that.")
     case = _case_of(known)
 
     def questions(briefs: Sequence[Brief], panel: Panel) -> list[Question]:
@@ -99,11 +105,9 @@ def dispute(run: Run, change: Change, request: Request) -> Answer:
 
     said = _consult(run, change, questions)
     words, update = answers.consultation(said), _paid(said)
-    if known.check or known.status == "proven":
-        verdict = f"{known.id} stands: it was executed, and words do not change that."
-        return Answer(words=f"{words}\n\n{verdict}", update=update)
     if not said.withdraws:
-        return Answer(words=f"{words}\n\n{known.id} stands.", update=update)
+        stands = "more than half of the panelists would have to find it not real, citing a line"
+        return Answer(words=f"{words}\n\n{known.id} stands: {stands}.", update=update)
     done = dismiss_finding(request, known, "the panel took it back")
     return replace(
         done,

@@ -163,8 +163,9 @@ def _threads(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
 def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[actions.DismissReview]:
     """Take back what no longer holds: no review that failed takes back a request for changes."""
     for own in reviews_of(snapshot):
+        # What it named and nobody could look at again is carried, and would still block.
         is_met = desired.event != "REQUEST_CHANGES" and (
-            desired.is_complete or (own.keys and all(map(desired.is_gone, own.keys)))
+            desired.is_complete or (own.keys and own.keys <= desired.known_keys)
         )
         if own.posted.state == "CHANGES_REQUESTED" and is_met:
             yield actions.DismissReview(own.posted.id, "What was asked for is done.")

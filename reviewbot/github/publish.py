@@ -38,6 +38,7 @@ VERDICTS: dict[Verdict, tuple[ReviewEvent, str]] = {  # with the label that says
     "request_changes": ("REQUEST_CHANGES", "reviewbot:changes-requested"),
 }
 # Three refusals of a review, the review, its summary, a look, and two answers that are lost.
+APPROVAL_HINT = "the repository's settings under Actions may allow approvals"
 ATTEMPTS = 8
 MAX_BODY = 55_000  # bytes, of findings in the body of a review
 # What GitHub says of a review if it refuses one of its lines, and not its verdict.
@@ -102,6 +103,7 @@ def publish(
     resolved = 0
     has_lines = may_judge = True
     ending: Ending = "failed"
+    last = ""
     for _ in range(ATTEMPTS):
         snapshot = read_snapshot(client, number)
         if hindrance := _hindrance(snapshot, review.head_commit):
@@ -126,6 +128,7 @@ def publish(
                     ending = "deferred" if error.kind == "deferred" else "head_moved"
                     return Outcome(ending=ending, notes=(*notes, str(error)))
                 if error.kind in ("unsure", "failed"):
+                    last = str(error)
                     break  # look what is there before anything is written again
                 if isinstance(action, PostReview) and error.kind == "invalid":
                     is_verdict = action.event != "COMMENT"
@@ -133,6 +136,9 @@ def publish(
                         has_lines = False
                     elif is_verdict:
                         may_judge = False
+                        if action.event == "APPROVE":
+                            review = replace(review, verdict="comment")
+                            notes[f"{error}: {APPROVAL_HINT}"] = None
                     else:
                         refused.add(PostReview)
                         notes[str(error)] = None
@@ -142,6 +148,8 @@ def publish(
                 else:
                     refused.add(type(action) if error.kind == "not_permitted" else action)
                     notes[str(error)] = None
+    if ending == "failed" and last:
+        notes[last] = None
     found = summaries_of(snapshot)
     if refused & {actions.PostComment, actions.EditComment}:
         ending = "not_permitted"
@@ -196,7 +204,7 @@ def make_desired(
         body=markdown.review_body(review),
         comments=tuple(_inline_comments(without, change, review.head_commit, left)),
         open_keys=open_keys,
-        known_keys=frozenset(known.key for known in state.memory.findings)
+        known_keys=frozenset(state.memory.numbers if state.head else ())
         | {finding.key for finding in review.findings},
         closed={k.key: inline(f"Dismissed: {k.dismissed}") for k in memory.findings if k.dismissed},
         check=make_check_run(review, options),

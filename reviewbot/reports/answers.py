@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from reviewbot.debate.case import Stance
 from reviewbot.debate.people import Consultation
 from reviewbot.reports import markdown, words
 from reviewbot.reports.redact import redacted
@@ -17,6 +18,11 @@ from reviewbot.verdict.document import Finding, Memory, Review
 
 MAX_OPINION = 2_000  # characters
 MAX_ROWS = 100
+STANCES: dict[Stance, str] = {
+    "real": "It finds the claim real.",
+    "not_real": "It finds the claim not real.",
+    "unsure": "It is not sure, or cites no line that was shown.",
+}
 
 
 def consultation(said: Consultation) -> str:
@@ -95,7 +101,8 @@ def _opinions(said: Consultation) -> Iterator[str]:
     for opinion in said.opinions:
         text = inline(words.shortened(opinion.text, MAX_OPINION))
         cited = ", ".join(map(code, opinion.citations))
-        yield f"**{inline(opinion.panelist)}:** {text}{f' ({cited})' if cited else ''}"
+        stance = f" {STANCES[opinion.stance]}" if opinion.is_judgement else ""
+        yield f"**{inline(opinion.panelist)}:** {text}{f' ({cited})' if cited else ''}{stance}"
     for absence in said.absences:
         yield f"**{inline(absence.panelist)}** gave no answer: {inline(absence.reason)}"
     if said.usage.cost_usd:

@@ -8,6 +8,7 @@ stands.
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
@@ -75,6 +76,8 @@ def recall(
     read_now = {entry.path for entry in review.coverage if set(entry.read_by) & _panel(review)}
     if any(absence.question.startswith("first_pass") for absence in review.absences):
         read_now = set()
+    for claim in review.dropped:  # it may have been right: the file is read again
+        read_now -= {path for path in read_now if json.dumps(path) in claim.text}
     is_known = memory.course == course
     # What panelists raised in parts that they need not read again.
     standing: dict[str, Finding] = {}
