@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 from conftest import Project
 
+from reviewbot.cli.commands import reviewbot
 from reviewbot.config.load import flag_layer
 from reviewbot.fixing import fix
 from reviewbot.git.repository import Repository
@@ -167,7 +170,7 @@ def test_drafts_that_are_refused(cart: Project, edit: tuple[str, str, str], reas
 
 
 def test_linters_fix_what_they_can_together(project: Project) -> None:
-    old = "\n\ndef f():\n    import re\n"  # what was there before is not this change's to mend
+    old = "\n\ndef f():\n    import json\n"  # what was there before is not this change's to mend
     before = {
         "pyproject.toml": "[tool.ruff.lint]\nselect = ['F', 'I']\n",
         "a.py": f"import os\n\nprint(os)\n{old}",
@@ -209,3 +212,80 @@ def test_only_what_was_asked_for_is_fixed(cart: Project) -> None:
 
     assert review.reported
     assert results == []
+
+
+UNTIDY = (
+    "import sys\nimport os\n\nprint(os)\nprint(f'hello')\nx = 1\nif not x in [1]:\n    print(x)\n"
+)
+
+
+@pytest.fixture
+def untidy(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Uncommitted work in which a linter finds what it fixes itself."""
+    config = "[tool.ruff.lint]\nselect = ['F', 'I', 'E713']\n"
+    project.commit("Begin", {"pyproject.toml": config, "a.py": "x = 1\n", "test_a.py": OK_TEST})
+    (project.folder / "a.py").write_text(UNTIDY)
+    monkeypatch.chdir(project.folder)
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    return project
+
+
+OK_TEST = "import a\n\n\ndef test_x():\n    assert a.x\n"
+
+
+def invoke(*words: str) -> Result:
+    return CliRunner().invoke(reviewbot, ["fix", *words])
+
+
+def test_nothing_is_written_unless_asked(untidy: Project) -> None:
+    result = invoke()
+
+    assert result.exit_code == 1
+    assert "-import sys" in result.stdout
+    assert "reviewbot: 1 fix is ready; --yes writes" in result.stderr
+    assert (untidy.folder / "a.py").read_text() == UNTIDY
+
+
+def test_what_is_written_is_what_the_linter_would_write_and_can_be_taken_back(
+    untidy: Project, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    elsewhere = tmp_path_factory.mktemp("ruff")
+    for name in ("a.py", "pyproject.toml"):
+        (elsewhere / name).write_text((untidy.folder / name).read_text())
+    command = (sys.executable, "-m", "ruff", "check", "--fix", "--quiet", "a.py")
+    subprocess.run(command, cwd=elsewhere, check=False)
+
+    result = invoke("--yes")
+
+    assert result.exit_code == 0, result.stderr
+    assert (untidy.folder / "a.py").read_text() == (elsewhere / "a.py").read_text()
+    assert "reviewbot: a.py is written" in result.stderr
+
+    taken_back = invoke("--undo")
+
+    assert taken_back.exit_code == 0, taken_back.stderr
+    assert (untidy.folder / "a.py").read_text() == UNTIDY
+
+
+def test_each_fix_is_a_commit_with_trailers(untidy: Project) -> None:
+    untidy.git("commit", "--quiet", "--all", "--message=Untidy")
+
+    result = invoke("HEAD", "--yes", "--commit")
+
+    assert result.exit_code == 0, result.stderr
+    message = untidy.git("log", "-1", "--format=%B")
+    assert message.startswith("Fix ")
+    assert "Reviewbot-Finding: " in message
+    assert untidy.git("status", "--porcelain") == ""
+    assert invoke("--undo").exit_code == 0
+    assert untidy.git("log", "-1", "--format=%s") == "Untidy"
+
+
+def test_nothing_to_fix(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    project.commit("Begin", {"a.txt": "x\n"})
+    monkeypatch.chdir(project.folder)
+
+    result = invoke("HEAD")
+
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert "nothing is found, so there is nothing to fix" in result.stderr

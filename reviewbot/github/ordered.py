@@ -78,8 +78,16 @@ def review_again(run: Run, change: Change, request: Request) -> tuple[int, Answe
         memory = replace(memory, parts={})
     review = make_review(run, change, memory, focus)
     exit_code = finish(run, change, review)
-    words = markdown.review_body(review)
-    return exit_code, Answer(words=f"{code(review.head_commit[:10])}: {words}")
+    words = f"{code(review.head_commit[:10])}: {markdown.review_body(review)}"
+
+    def update(state: State) -> State:
+        """A review that finds what stood there before leaves the summary as it is."""
+        if state.reviews > request.state.reviews:
+            return state
+        cost = round(state.cost_usd + review.usage.cost_usd, 6)
+        return replace(state, reviews=state.reviews + 1, cost_usd=cost)
+
+    return exit_code, Answer(words=words, update=update if review.usage.cost_usd else None)
 
 
 def ask(run: Run, change: Change, request: Request) -> Answer:
