@@ -183,7 +183,7 @@ def test_linters_fix_what_they_can_together(project: Project) -> None:
     _, results, _ = fix_head(project)
 
     (result,) = results
-    assert (result.outcome, result.author) == ("fixed", "ruff, ruff-project")
+    assert (result.outcome, result.author) == ("fixed", "ruff-project")
     assert result.files == {"a.py": f"import os\n\nprint(os)\nprint('hello')\n{old}".encode()}
 
 

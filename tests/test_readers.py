@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
-from reviewbot.checks.languages.python import read_mypy, read_pyright
+from reviewbot.checks.languages.python import PYTHON, read_mypy, read_pyright
 from reviewbot.checks.readers import READERS
+from reviewbot.checks.run import read
 from reviewbot.config.settings import OutputFormat
 from reviewbot.sandbox.job import Completed
 
@@ -122,6 +124,33 @@ def test_a_failed_test_has_its_message() -> None:
 def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         READERS[format_].read(printed(text, exit_code=1))
+
+
+POSITION = '{"row": 7, "column": 1}'
+UNDEFINED = (
+    '{"code": "F821", "message": "Undefined name `x` in /project/a.py, not /srv/project/a.py",'
+    f' "filename": "/project/a.py", "location": {POSITION}, "end_location": {POSITION}}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("check", "cut", "count"), [("ruff", UNDEFINED[:90], 2), ("pyright", "", 0)]
+)
+def test_what_was_read_of_a_long_output_is_kept(check: str, cut: str, count: int) -> None:
+    text = f"{UNDEFINED}\n{UNDEFINED}\n{cut}"
+    flood = replace(printed(text, exit_code=1), is_cut=True)
+    found = next(known for known in PYTHON.checks if known.name == check)
+    outcome, reason, report = read(found, "head", flood)
+    assert (outcome, reason) == ("incomplete", "printed too much")
+    assert [str(item.location) for item in report.diagnostics] == ["a.py:7"] * count
+
+
+def test_messages_do_not_name_the_folder_in_which_the_tool_ran() -> None:
+    (ruff,) = (known for known in PYTHON.checks if known.name == "ruff")
+    _, _, report = read(ruff, "head", printed(UNDEFINED, exit_code=1))
+    assert [item.message for item in report.diagnostics] == [
+        "Undefined name `x` in a.py, not /srv/project/a.py"
+    ]
 
 
 @pytest.mark.parametrize("format_", ["gnu", "tap"])

@@ -20,6 +20,8 @@ MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
 MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 MISSING_PACKAGE = re.compile(r"PackageNotFoundError|No package metadata was found for")
 MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
+# As Python writes control characters and those outside of ASCII in a quoted text.
+ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
 
 # Tests that fail for one reason: what is said of them, where, and how they fail.
 Group = tuple[ResultKind, ResultState, Location | None, str]
@@ -53,12 +55,10 @@ def compare_tests(
             groups.setdefault(("broken_test", "new", place, alike), []).append(test)
         else:
             is_new = earlier is None and base.outcome == "ended"
-            group: Group = ("failing_test", "new" if is_new else "existing", test.location, test.id)
+            state: ResultState = "new" if is_new else "existing"
+            group: Group = ("failing_test", state, test.location, _function_of(test))
             groups.setdefault(group, []).append(test)
-    results = [
-        _result(head.check, tests, kind, state, place)
-        for (kind, state, place, _), tests in groups.items()
-    ]
+    results = [_result(head.check, tests, *group[:3]) for group, tests in groups.items()]
     failed = {test.id for test in base.report.tests if test.outcome in ("failed", "error")}
     for test in head.report.tests:
         path, mark, name = test.id.partition("::")
@@ -215,22 +215,48 @@ def _result(
     state: ResultState,
     place: Location | None,
 ) -> CheckResult:
-    first = tests[0]
-    name = first.id.rpartition("::")[2] or first.id
-    others = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
-    verb = "fail" if others else "fails"
+    """Named after the function, or the file, in which most of the tests are."""
+    functions = Counter(map(_function_of, tests))
+    function = functions.most_common(1)[0][0]
+    first = next(test for test in tests if _function_of(test) == function)
+    name = function.partition("::")[2].rpartition("::")[2] or function
+    at_import = all(_is_file(test) for test in tests)
+    if len(tests) == 1:
+        parameters = first.id.removeprefix(function)
+        name += "" if ESCAPES.search(parameters) else parameters
+        verb = "fails"
+    elif len(functions) == 1:
+        verb = f"fails with {len(tests)} sets of parameters"
+    else:
+        name += f" and {len(tests) - 1} more"
+        verb = "fail"
+    verb = "cannot be imported" if at_import else verb
+    message = ESCAPES.sub("…", first.message) or "no message"
     return CheckResult(
         check=check,
         kind=kind,
         state=state,
         name=first.id,
-        message=f"{name}{others} {verb}: {first.message or 'no message'}",
+        message=f"{name} {verb}: {message}",
         severity="high" if kind == "broken_test" else "medium",
         location=place,
         category="correctness" if kind == "broken_test" else "tests",
         tests=tuple(test.id for test in tests),
+        at_import=at_import,
         output=first.output,
     )
+
+
+def _function_of(test: TestOutcome) -> str:
+    """The id of a test without its parameters."""
+    path, mark, name = test.id.partition("::")
+    return path + mark + name.partition("[")[0]
+
+
+def _is_file(test: TestOutcome) -> bool:
+    """Whether it is a file that cannot be imported."""
+    place = test.location
+    return test.outcome == "error" and place is not None and test.id == place.path
 
 
 def _writes(change: Change, match: re.Match[str] | None) -> bool:

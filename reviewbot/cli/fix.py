@@ -32,6 +32,7 @@ LAST = "last"
 class Options(Struct, frozen=True, kw_only=True):
     yes: bool
     commit: bool
+    linters: bool
     finding: tuple[str, ...]
     model: tuple[str, ...]
     state: Path | None
@@ -42,6 +43,7 @@ class Options(Struct, frozen=True, kw_only=True):
 @click.argument("target", required=False, default="")
 @click.option("--yes", is_flag=True, help="Write what is fixed, without asking.")
 @click.option("--commit", is_flag=True, help="Commit each fix.")
+@click.option("--linters", is_flag=True, help="Only what linters fix; ask no model.")
 @click.option("--finding", multiple=True, metavar="ID", help="Fix this one; may be repeated.")
 @click.option(
     "--undo", is_flag=False, flag_value=LAST, metavar="[ID]", help="Take back the last fixes."
@@ -77,6 +79,7 @@ async def _fix(name: str, flags: Mapping[str, object], options: Options) -> int:
             host = replace(
                 make_host(repository, state, variables, emit, flags),
                 panelists=dict(map(read_role, options.model)),
+                providers={} if options.linters else None,
             )
             target = Target(kind="revision", revision=name) if name else Target()
             change = await repository.load_change(target)
@@ -88,11 +91,13 @@ async def _fix(name: str, flags: Mapping[str, object], options: Options) -> int:
     if not review.reported:
         say("reviewbot: nothing is found, so there is nothing to fix")
         return 0
+    if options.linters:  # the rest is somebody else's to say
+        results = [result for result in results if result.outcome != "failed"]
     deliver(render_fixes(results, style_for()))
     fixed = [result for result in results if result.outcome == "fixed"]
     if not fixed:
         say("reviewbot: there is no fix that proved itself; nothing is written")
-        return 1
+        return int(not options.linters)
     what = "1 fix is ready" if len(fixed) == 1 else f"{len(fixed)} fixes are ready"
     if not options.yes and not _is_wanted(what):
         return 1

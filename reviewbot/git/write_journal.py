@@ -1,64 +1,21 @@
-"""Change files of a work tree so that a process that is killed leaves what the next one can finish.
+"""Carry out a write, and finish one that a killed process left.
 
-No symbolic link is followed and no file is overwritten. The new file is written beside the old one,
-the old one is renamed and compared (somebody may have saved it a moment ago), and then the new one
-gets the name by a hard link, which fails if somebody took it. Old files stay beside the new ones
-until everything is written.
+Everything is written down before anything is changed. The refs come last, at once: if one of them
+is what it shall be, what is missing is done, and else everything is taken back.
 """
 
 from __future__ import annotations
 
-import errno
-import hashlib
-import os
-import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+import asyncio
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
+import msgspec
 from msgspec import Struct
 
-from reviewbot.errors import WriteError
-from reviewbot.git.tree import is_outside
-
-Step = Callable[[str], None]
-
-FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-# What _id says of a folder, a symbolic link or a device.
-NO_FILE = "no regular file"
-RACE_HINT = "run it again when nothing else writes there"
-
-
-class FileChange(Struct, frozen=True, kw_only=True):
-    """A file of the work tree.
-
-    Attributes:
-        before, after: ids of its bytes as a blob, without conversions; "" for no file.
-        mode: permissions, those of the umask if 0.
-    """
-
-    path: str
-    before: str
-    after: str
-    mode: int = 0
-
-
-class IndexChange(Struct, frozen=True, kw_only=True):
-    """An entry of the index, as "100644 ID"; "" for none."""
-
-    path: str
-    before: str
-    after: str
-
-
-class RefChange(Struct, frozen=True, kw_only=True):
-    """A ref. "" stands for none."""
-
-    name: str
-    before: str
-    after: str
+from reviewbot.errors import ReviewbotError, WriteError
+from reviewbot.git.user_git import IndexChange, RefChange, UserGit
+from reviewbot.git.work_tree import RACE_HINT, FileChange, WorkTree, sync_folder, write_durably
 
 
 class Journal(Struct, frozen=True, kw_only=True):
@@ -79,286 +36,137 @@ class Journal(Struct, frozen=True, kw_only=True):
     remove: tuple[str, ...] = ()
 
 
-def blob_id(content: bytes, object_format: str) -> str:
-    digest = hashlib.new(object_format, b"blob %d\0" % len(content), usedforsecurity=False)
-    digest.update(content)
-    return digest.hexdigest()
+class Transaction:
+    """`step` is told what has just been done."""
 
-
-def write_durably(path: Path, content: bytes) -> None:
-    """Replace a file. It is on the disk when this returns."""
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    with os.fdopen(os.open(new, CREATE, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(path: Path) -> None:
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-class WorkTree:
-    """The files below a folder. `step` is told what has just been done, for tests."""
-
-    def __init__(self, root: Path, object_format: str, step: Step) -> None:
-        self._root = root
-        self._format = object_format
+    def __init__(
+        self, journal: Path, git: UserGit, tree: WorkTree, step: Callable[[str], None]
+    ) -> None:
+        self._journal = journal
+        self._git = git
+        self._tree = tree
         self._step = step
 
-    def read(self, path: str) -> tuple[bytes, os.stat_result] | None:
-        """Raises WriteError if there is anything but a regular file."""
-        with self._parent(path) as folder:
-            if folder is None or (status := _status(folder, _name(path))) is None:
-                return None
-            if not stat.S_ISREG(status.st_mode):
-                raise WriteError(f"{path} is {_kind(status)}", hint="leave this fix out")
-            return _read(folder, _name(path)), status
-
-    def id(self, path: str) -> str:
-        """"" if there is no file, and something that is no id if it is not a regular one."""
+    async def perform(
+        self, journal: Journal, new: Mapping[str, bytes | None], proven: Mapping[str, str]
+    ) -> None:
+        """Ctrl-C waits for the end, which takes less than a second."""
+        task = asyncio.ensure_future(self._apply(journal, new, proven))
         try:
-            with self._parent(path) as folder:
-                return "" if folder is None else self._id(folder, _name(path))
-        except WriteError:
-            return NO_FILE
-
-    def obstacle(self, path: str) -> str:
-        """Why a file may not be changed, "" if it may. Raises WriteError."""
-        with self._parent(path) as folder:
-            if folder is None:
-                return self.obstacle(path.rpartition("/")[0])
-            status = _status(folder, _name(path))
-            if status and status.st_uid != os.geteuid():
-                return f"{path} belongs to another user"
-            # Root may write everything, but a file without the bit was meant to stay.
-            if status and not status.st_mode & stat.S_IWUSR:
-                return f"{path} is read-only"
-            if not os.fstat(folder).st_mode & stat.S_IWUSR or not os.access(folder, os.W_OK):
-                return f"the folder of {path} is read-only"
-            return ""
-
-    def missing_folders(self, path: str) -> list[str]:
-        parts = path.split("/")[:-1]
-        folders = ["/".join(parts[: count + 1]) for count in range(len(parts))]
-        return [folder for folder in folders if self.id(folder) == ""]
-
-    def make_folder(self, path: str) -> None:
-        with self._parent(path) as folder, suppress(FileExistsError):
-            os.mkdir(_name(path), dir_fd=_existing(folder, path))
-
-    def remove_folder(self, path: str) -> None:
-        with suppress(OSError, WriteError), self._parent(path) as folder:
-            os.rmdir(_name(path), dir_fd=_existing(folder, path))
-
-    def replace(self, change: FileChange, beside: str, content: bytes | None) -> None:
-        """Raises WriteError if the file is not, or does not stay, what it was."""
-        path, name = change.path, _name(change.path)
-        with self._parent(path) as found:
-            folder = _existing(found, path)
-            if content is not None:
-                status = _status(folder, name)
-                _create(folder, f"{beside}.new", content, change.mode, status)
-                self._step(f"create {path}")
-            if change.before:
-                try:
-                    _move(folder, name, f"{beside}.old")
-                except FileNotFoundError:
-                    raise WriteError(f"{path} was removed meanwhile", hint=RACE_HINT) from None
-                self._step(f"rename {path}")
-                if self._id(folder, f"{beside}.old") != change.before:
-                    raise WriteError(f"{path} was changed meanwhile", hint=RACE_HINT)
-            if content is not None:
-                try:
-                    os.link(f"{beside}.new", name, src_dir_fd=folder, dst_dir_fd=folder)
-                except FileExistsError:
-                    message = f"{path} was written by somebody else meanwhile"
-                    raise WriteError(message, hint=RACE_HINT) from None
-                self._step(f"link {path}")
-                os.unlink(f"{beside}.new", dir_fd=folder)
-            os.fsync(folder)
-            if not self._is_parent(path, folder):
-                self._take_back(folder, change, beside, b"")
-                raise WriteError(f"the folder of {path} was moved meanwhile", hint=RACE_HINT)
-
-    def finish(self, change: FileChange, beside: str) -> str:
-        """Remove the old file. Returns what somebody should know, usually ""."""
-        with self._parent(change.path) as folder:
-            if folder is None:
-                return ""
-            old = self._id(folder, f"{beside}.old")
-            if old not in ("", change.before):
-                # A program that had it open wrote to it after it had been compared.
-                return f"{change.path} was saved meanwhile: that version is {beside}.old beside it"
-            for name in (f"{beside}.old", f"{beside}.new"):
-                _unlink(folder, name)
-            os.fsync(folder)
-        return ""
-
-    def take_back(self, change: FileChange, beside: str, content: bytes) -> str:
-        """Make a file what it was. Returns why it is not, "" if it is.
-
-        Args:
-            content: what it was, if `git clean` removed the old file beside it.
-        """
-        try:
-            with self._parent(change.path) as folder:
-                if folder is None:
-                    return f"the folder of {change.path} is gone" if change.before else ""
-                reason = self._take_back(folder, change, beside, content)
-                os.fsync(folder)
-                return reason
-        except WriteError as error:
-            return str(error)
-
-    def _take_back(self, folder: int, change: FileChange, beside: str, content: bytes) -> str:
-        name = _name(change.path)
-        new, old, out = f"{beside}.new", f"{beside}.old", f"{beside}.out"
-        _unlink(folder, new)
-        status = _status(folder, name)
-        for other in (old, out):
-            linked = _status(folder, other)
-            if status and linked and os.path.samestat(status, linked):
-                _unlink(folder, other)  # killed between link and unlink
-        if moved := self._id(folder, out):  # killed while it was taken back before
-            if moved == change.after:
-                _unlink(folder, out)
-            elif reason := self._put_back(folder, out, change):
-                return reason
-        if self._id(folder, name) == change.after and change.after:
-            _move(folder, name, out)
-            self._step(f"out {change.path}")
-            if self._id(folder, out) != change.after:  # saved this very moment
-                return self._put_back(folder, out, change) or self._stays(folder, change, old)
-            _unlink(folder, out)
-        here, before = self._id(folder, name), self._id(folder, old)
-        if not here:
-            if not change.before:
-                return ""
-            if not before:
-                _create(folder, new, content, change.mode, None)
-            return self._put_back(folder, old if before else new, change)
-        if here == change.before and not before:
-            return ""
-        return self._stays(folder, change, old)
-
-    def _put_back(self, folder: int, source: str, change: FileChange) -> str:
-        try:
-            os.link(source, _name(change.path), src_dir_fd=folder, dst_dir_fd=folder)
-        except FileExistsError:
-            return f"two others changed {change.path}: one version is {source} beside it"
-        self._step(f"back {change.path}")
-        _unlink(folder, source)
-        return ""
-
-    def _stays(self, folder: int, change: FileChange, old: str) -> str:
-        if self._id(folder, old) not in ("", change.before):
-            return f"two others changed {change.path}: one version is {old} beside it"
-        _unlink(folder, old)
-        return f"{change.path} was changed meanwhile and stays as it is"
-
-    def _id(self, folder: int, name: str) -> str:
-        if (status := _status(folder, name)) is None:
-            return ""
-        if not stat.S_ISREG(status.st_mode):
-            return NO_FILE
-        return blob_id(_read(folder, name), self._format)
-
-    def _is_parent(self, path: str, folder: int) -> bool:
-        try:
-            with self._parent(path) as now:
-                return now is not None and os.path.samestat(os.fstat(now), os.fstat(folder))
-        except WriteError:
-            return False
-
-    @contextmanager
-    def _parent(self, path: str) -> Iterator[int | None]:
-        """The open folder of a file, None if it does not exist. Raises WriteError."""
-        if is_outside(path) or "\0" in path:
-            raise WriteError(f"{path!r} is not the path of a file", hint="leave this fix out")
-        *parts, _ = path.split("/")
-        folder = os.open(self._root, FOLDER & ~os.O_NOFOLLOW)
-        try:
-            for count, part in enumerate(parts):
-                deeper = _enter(folder, part, "/".join(parts[: count + 1]))
-                if deeper is None:
-                    yield None
-                    return
-                os.close(folder)
-                folder = deeper
-            yield folder
-        finally:
-            os.close(folder)
-
-
-def _enter(folder: int, name: str, path: str) -> int | None:
-    try:
-        deeper = os.open(name, FOLDER, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        status = _status(folder, name)
-        if error.errno not in (errno.ELOOP, errno.ENOTDIR) or status is None:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait((task,))
             raise
-        raise WriteError(f"{path} is {_kind(status)}", hint="leave this fix out") from error
-    if _status(deeper, ".git") is not None:
-        os.close(deeper)
-        raise WriteError(f"{path} is a repository of its own", hint="run reviewbot there")
-    return deeper
 
+    async def _apply(
+        self, journal: Journal, new: Mapping[str, bytes | None], proven: Mapping[str, str]
+    ) -> None:
+        error: OSError | ReviewbotError | None = None
+        try:
+            write_durably(self._journal, msgspec.json.encode(journal))
+            self._step("journal")
+            for folder in journal.make:
+                self._tree.make_folder(folder)
+                self._step(f"folder {folder}")
+            for number, file in enumerate(journal.files):
+                self._tree.replace(file, f"{journal.name}-{number}", new[file.path])
+                self._step(f"file {file.path}")
+            await self._check_result(proven)
+            if journal.index:
+                await self._git.lock_index(journal.index)
+                self._step("index locked")
+            for file in journal.files:
+                if self._tree.id(file.path) != file.after:
+                    raise WriteError(f"{file.path} was changed meanwhile", hint=RACE_HINT)
+            await self._git.move(journal.refs)
+            self._step("refs")
+        except (OSError, ReviewbotError) as failure:
+            error = failure
+        is_done, notes = await self._settle(journal)
+        if error is None and is_done and not notes:
+            return
+        kept = f"git show {journal.backup[:12]}:PATH shows how it was"
+        if is_done:
+            raise WriteError("; ".join(notes), hint=kept)
+        said = "; ".join([f"nothing is written: {error}", *notes])
+        hint = kept if notes else getattr(error, "hint", None)
+        raise WriteError(said, hint=hint) from error
 
-def _existing(folder: int | None, path: str) -> int:
-    if folder is None:
-        raise WriteError(f"the folder of {path} was removed meanwhile", hint=RACE_HINT)
-    return folder
+    async def recover(self) -> str | None:
+        """Finish what a process that was killed began. Returns a sentence about it."""
+        try:
+            journal = msgspec.json.decode(self._journal.read_bytes(), type=Journal)
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.MsgspecError) as error:
+            message = f"the journal of an interrupted write cannot be read: {error}"
+            hint = f"see git status, then remove {self._journal}"
+            raise WriteError(message, hint=hint) from error
+        is_done, notes = await self._settle(journal)
+        what = "is completed" if is_done else "is taken back"
+        return "; ".join([f"a write that was interrupted {what}", *notes])
 
+    async def _settle(self, journal: Journal) -> tuple[bool, list[str]]:
+        """Complete what the refs say is done, or else take it back. Returns which, and notes."""
+        try:
+            values = {ref.name: await self._git.value(ref.name) for ref in journal.refs}
+            is_done = any(values[ref.name] == ref.after for ref in journal.refs)
+            if is_done:
+                notes = await self._complete(journal, values)
+            else:
+                notes = await self._take_back(journal)
+            self._journal.unlink(missing_ok=True)
+            sync_folder(self._journal.parent)
+        except (OSError, ReviewbotError) as error:
+            message = f"an interrupted write cannot be ended yet: {error}"
+            hint = (
+                f"git show {journal.backup[:12]}:PATH shows a file; the next reviewbot tries again"
+            )
+            raise WriteError(message, hint=hint) from error
+        if notes and not is_done and not journal.refs[0].before:
+            kept = journal.refs[0].name.replace("/backup/", "/kept/")
+            await self._git.move([RefChange(name=kept, before="", after=journal.backup)])
+        self._step("settled")
+        return is_done, notes
 
-def _create(
-    folder: int, name: str, content: bytes, mode: int, like: os.stat_result | None
-) -> None:
-    with os.fdopen(os.open(name, CREATE, 0o666, dir_fd=folder), "wb") as file:
-        file.write(content)
-        file.flush()
-        if like and like.st_gid != os.fstat(file.fileno()).st_gid:
-            os.fchown(file.fileno(), -1, like.st_gid)
-        if mode:
-            os.fchmod(file.fileno(), mode)
-        os.fsync(file.fileno())
+    async def _complete(self, journal: Journal, values: Mapping[str, str]) -> list[str]:
+        await self._git.move(ref for ref in journal.refs if values[ref.name] == ref.before)
+        if journal.index and not self._git.has_lock():
+            paths = [change.path for change in journal.index]
+            staged = await self._git.staged(paths, self._git.index)
+            todo = [one for one in journal.index if staged.get(one.path, "") == one.before]
+            if todo:
+                await self._git.lock_index(todo)
+        if self._git.has_lock():
+            self._git.index_lock.replace(self._git.index)
+            self._step("index")
+        self._git.copy.unlink(missing_ok=True)
+        notes = []
+        for number, file in enumerate(journal.files):
+            notes.append(self._tree.finish(file, f"{journal.name}-{number}"))
+            self._step(f"finish {file.path}")
+        for folder in journal.remove:
+            self._tree.remove_folder(folder)
+        return [note for note in notes if note]
 
+    async def _take_back(self, journal: Journal) -> list[str]:
+        if self._git.has_lock():
+            self._git.index_lock.unlink()
+        notes = []
+        for number, file in reversed([*enumerate(journal.files)]):
+            content = await self._git.content(file.before) if file.before else b""
+            notes.append(self._tree.take_back(file, f"{journal.name}-{number}", content))
+            self._step(f"take back {file.path}")
+        for folder in reversed(journal.make):
+            self._tree.remove_folder(folder)
+        return [note for note in notes if note]
 
-def _move(folder: int, old: str, new: str) -> None:
-    os.rename(old, new, src_dir_fd=folder, dst_dir_fd=folder)
-
-
-def _unlink(folder: int, name: str) -> None:
-    with suppress(FileNotFoundError):
-        os.unlink(name, dir_fd=folder)
-
-
-def _read(folder: int, name: str) -> bytes:
-    with os.fdopen(os.open(name, READ, dir_fd=folder), "rb") as file:
-        return file.read()
-
-
-def _status(folder: int, name: str) -> os.stat_result | None:
-    try:
-        return os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
-
-
-def _kind(status: os.stat_result) -> str:
-    if stat.S_ISLNK(status.st_mode):
-        return "a symbolic link"
-    return "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
+    async def _check_result(self, proven: Mapping[str, str]) -> None:
+        """Raises WriteError if git would keep anything but what was proven."""
+        self._git.copy_index()
+        seen = await self._git.see(list(proven))
+        for path, id in proven.items():
+            if seen.get(path, "")[7:] != id:
+                hint = f"see git check-attr --all {path}, or apply this fix by hand"
+                raise WriteError(f"git would convert {path} to something else", hint=hint)
+        self._step("checked")

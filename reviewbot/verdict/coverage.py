@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from reviewbot.checks.evidence import Evidence
+from reviewbot.checks.scans import SYNTAX
 from reviewbot.git.change import Change, ChangedFile
 from reviewbot.text.files import classify, language_of
 from reviewbot.verdict.document import Coverage, CoverageState
 
 MAX_NAMES = 10
-# What to install so that a check reads files of a language.
-LINTERS = {
-    **dict.fromkeys(("javascript", "typescript"), "npm install --save-dev eslint"),
-    **{"go": "install go", "rust": "install cargo", "shell": "install shellcheck"},
-}
+MAX_ALIKE = 2  # names of files that were left out for one reason
+# What the main scans look for.
+SCANNED_FOR = {"secrets": "secrets", "hidden-characters": "hidden text"}
 
 
 def coverage_of(
@@ -43,7 +42,7 @@ def coverage_of(
             statements=max((len(r.statements.get(path, ())) for r in tests), default=0),
             read_by=read_by,
             executed=max((len(r.executed.get(path, ())) for r in tests), default=0),
-            next_step=_next_step(file, is_patch=not change.head_tree) if is_unread else "",
+            next_step=_next_step(file, evidence, change) if is_unread else "",
         )
 
 
@@ -59,25 +58,55 @@ def _needs_review(file: ChangedFile) -> bool:
     return is_code and not file.is_binary and bool(file.hunks) and bool(language_of(file.path))
 
 
-def _next_step(file: ChangedFile, *, is_patch: bool) -> str:
-    if is_patch:
+def _next_step(file: ChangedFile, evidence: Evidence, change: Change) -> str:
+    if not change.head_tree:
         return "apply the patch in its repository and review it there"
     if file.mode == "160000":
         return "review the submodule in its own repository"
-    language = language_of(file.path) or ""
-    suffix = file.path.rpartition("/")[2].rpartition(".")[2]
-    hint = LINTERS.get(language, "add a check for it under checks: in .reviewbot.yml")
-    return f"no check reads .{suffix} files here: {hint}, or configure a model"
+    for run in evidence.runs:
+        if run.side == "head" and run.kind == "lint" and file.path in run.files:
+            if run.outcome != "ended":
+                return f"{run.check} {'was not run' if run.outcome == 'not_run' else 'did not end'}"
+    hint = "add one under checks: in .reviewbot.yml, or configure a model"
+    suffix = _suffix(file.path)
+    what = f"{suffix} files" if suffix else file.path.rpartition("/")[2]
+    return f"no check reads {what} here: {hint}"
+
+
+def _suffix(path: str) -> str:
+    """With its dot; nothing for names such as Makefile and .gitignore."""
+    name, dot, suffix = path.rpartition("/")[2].rpartition(".")
+    return dot + suffix if name else ""
 
 
 def gaps_of(coverage: Sequence[Coverage], *, has_panel: bool) -> Iterator[str]:
     """What was not looked at, a sentence each."""
     unread = [entry.path for entry in coverage if entry.state == "reviewed" and not entry.read_by]
     if has_panel and unread:
-        more = f" and {len(unread) - MAX_NAMES} more" if len(unread) > MAX_NAMES else ""
-        yield f"no panelist read {', '.join(unread[:MAX_NAMES])}{more}"
+        yield f"no panelist read {_names(unread, MAX_NAMES)}"
+    alike: dict[tuple[str, str], list[str]] = {}
     for entry in coverage:
-        if entry.state == "scanned":
-            yield f"{entry.path} was only scanned for secrets and hidden text; {entry.next_step}"
-        elif entry.state == "not_reviewed":
-            yield f"{entry.path} was not reviewed; {entry.next_step}"
+        if entry.state in ("scanned", "not_reviewed"):
+            alike.setdefault((_done(entry), entry.next_step), []).append(entry.path)
+    for (done, next_step), paths in alike.items():
+        if len(paths) == 1:
+            yield f"{paths[0]} was {done}; {next_step}"
+            continue
+        suffixes = set(map(_suffix, paths))
+        kind = f"{suffixes.pop()} files".lstrip() if len(suffixes) == 1 else "files"
+        names = f"({_names(paths, MAX_ALIKE)})"
+        yield f"{len(paths)} {kind} were {done} {names}; {next_step}"
+
+
+def _done(entry: Coverage) -> str:
+    """What was done with a file that nobody reviewed."""
+    sought = [SCANNED_FOR[name] for name in entry.scanned_by if name in SCANNED_FOR]
+    done = ["parsed"] if SYNTAX in entry.scanned_by else []
+    done += [f"scanned for {' and '.join(sought)}"] if sought else []
+    return f"only {' and '.join(done)}" if done else "not reviewed"
+
+
+def _names(paths: Sequence[str], limit: int) -> str:
+    if len(paths) <= limit:
+        return ", ".join(paths)
+    return f"{', '.join(paths[:limit])} and {len(paths) - limit} more"

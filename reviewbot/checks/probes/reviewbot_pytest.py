@@ -4,6 +4,7 @@ A run that is cut off keeps what it did. Each line of the report is a JSON objec
 
     test            as `TestOutcome`
     coverage        statements and executed: {path: [changed line]}; tests: {id: executed}
+    problem         why the tests say nothing about the change
     has_finished    the session came to its end
 
 Paths are relative to the folder in which it starts. Runs on Python 3.8 and later.
@@ -27,6 +28,8 @@ REPORT = "/out/pytest.jsonl"
 CHANGED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "changed.json")
 TREE = os.path.realpath(os.getcwd())
 MAX_MESSAGE, MAX_OUTPUT, MAX_FRAMES = 500, 4_000, 40
+LINES_BEFORE = 5  # of the statement that failed
+INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
 FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
 USAGE_ERROR = 4
 # To tell which of more tests executed a line would take longer than the tests.
@@ -197,7 +200,7 @@ class Reporter:
             crashed = getattr(report.longrepr, "reprcrash", None)
             test["outcome"] = "failed" if report.when == "call" else "error"
             test["message"] = first_line(crashed.message if crashed else report.longreprtext)
-            test["output"] = report.longreprtext[-MAX_OUTPUT:]
+            test["output"] = last_frame(report.longreprtext)[-MAX_OUTPUT:]
             test["frames"] = frames_of(self.trace)
         return test
 
@@ -222,6 +225,10 @@ class Reporter:
                 "tests": {self.ids[name]: by_test[name] for name in by_test if name in self.ids},
             }
             write(coverage=coverage)
+        package = installed_package(self.changed)
+        if package:
+            problem = f"the tests import {package} from site-packages, not from this tree"
+            write(problem=f"{problem}: pip install -e . in its environment")
         write(has_finished=True)
 
 
@@ -249,6 +256,29 @@ def write_broken(file: object, message: str, output: str, frames: list[dict[str,
     write(test=test)
 
 
+def installed_package(changed: Iterable[str]) -> str | None:
+    """A package of the project of which an installed copy of a changed file was imported instead.
+
+    The copy has the path of the file, or of the folder with its packages: `src/click/core.py` is
+    installed as `click/core.py`.
+    """
+    files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
+    loaded = {os.path.realpath(file) for file in files if isinstance(file, str)}
+    copies = {match[1] for match in map(INSTALLED.fullmatch, sorted(loaded)) if match}
+    for path in sorted(changed):
+        if not path.endswith(".py") or os.path.realpath(os.path.join(TREE, path)) in loaded:
+            continue
+        parts = path.split("/")
+        for start in range(len(parts)):
+            name, root = "/".join(parts[start:]), os.path.join(TREE, *parts[:start])
+            # A file at the top of the folder is a package of its own; deeper ones have common names.
+            is_root = start == 0 or parts[:start] == ["src"] or start < len(parts) - 1
+            # A copy of another project inside of a package is no root of packages.
+            if name in copies and is_root and not os.path.exists(f"{root}/__init__.py"):
+                return parts[start].removesuffix(".py")
+    return None
+
+
 def frames_of(trace: Any) -> list[dict[str, Any]]:
     return frames_in_tree((at.filename, at.lineno or 1) for at in traceback.extract_tb(trace))
 
@@ -260,6 +290,17 @@ def frames_in_tree(places: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
 
 def location(path: str, line: int) -> dict[str, Any]:
     return {"path": path, "line": line, "end_line": line}
+
+
+def last_frame(text: str) -> str:
+    """What pytest shows of the frame that failed, below the statements that led there."""
+    lines = text.splitlines()
+    statements = [number for number, line in enumerate(lines) if line.startswith(">")]
+    if not statements:
+        return text
+    start = max(statements[-1] - LINES_BEFORE, 0)
+    led = [ln for ln in lines[:start] if ln.startswith((">", "E")) or FRAME.match(ln)]
+    return "\n".join((*led, *lines[start:]))
 
 
 def first_line(text: str) -> str:
