@@ -338,3 +338,46 @@ def test_tests_that_fail_alike_for_one_line_are_one_result() -> None:
     (result,) = suite(change_of(REPLACED), base, head).results
     assert result.message == "test_one and 1 more fail: AssertionError: assert one"
     assert result.tests == ("test_a.py::test_one", "test_a.py::test_two")
+
+
+STYLED = r"AssertionError: assert 'x\x1b[0m' == '\x1b[38;5;0mx\x1b[0m'"
+
+
+@pytest.mark.parametrize(
+    ("ids", "title"),
+    [
+        (["a.py::test_a[1-x]"], "test_a[1-x] fails: m"),
+        ([r"a.py::test_a[\x1b[0m]"], "test_a fails: m"),
+        (["a.py::test_a[1]", "a.py::test_a[2]"], "test_a fails with 2 sets of parameters: m"),
+        (["a.py::test_a[1]", "a.py::B::test_b[1]", "a.py::B::test_b[x::y]"],
+         "test_b and 2 more fail: m"),
+        (["tests/conftest.py"], "tests/conftest.py cannot be imported: m"),
+        (["tests/test_a.py", "tests/test_b.py"],
+         "tests/test_a.py and 1 more cannot be imported: m"),
+    ],
+)  # fmt: skip
+def test_the_title_of_tests_that_fail(ids: list[str], title: str) -> None:
+    word = "failed" if "::" in ids[0] else "error"
+    base = [outcome(id if "::" in id else f"{id}::test_a", "passed") for id in ids]
+    if ids == ["tests/conftest.py"]:
+        base = [outcome("tests/test_a.py::test_a", "passed")]
+    (result,) = suite(change_of(REPLACED), base, [outcome(id, word, "m") for id in ids]).results
+    assert result.message == title
+    assert result.tests == tuple(ids)
+
+
+def test_a_title_has_no_escape_sequences() -> None:
+    (result,) = suite(
+        change_of(REPLACED), [outcome(TEST, "passed")], [outcome(TEST, "failed", STYLED)]
+    ).results
+    assert result.message == "test_a fails: AssertionError: assert 'x…' == '…x…'"
+
+
+def test_a_new_test_that_fails_with_each_of_its_parameters_is_one_result() -> None:
+    head = [outcome(f"test_a.py::test_a[{x}]", "failed", f"assert {x}") for x in range(3)]
+    other = outcome("test_a.py::test_b[0]", "failed", line=9)
+    found = suite(change_of(REPLACED), [], [*head, other]).results
+    assert [(r.name, len(r.tests)) for r in found] == [
+        ("test_a.py::test_a[0]", 3),
+        ("test_a.py::test_b[0]", 1),
+    ]

@@ -51,10 +51,10 @@ def test_a_review_with_nothing_to_say_has_four_lines() -> None:
 def test_without_models_one_line_says_so() -> None:
     lines = summary(CLEAN, Page()).split("\n")
     assert [line for line in lines if "model" in line] == [
-        "No language model configured: only executed checks decide. Set ANTHROPIC_API_KEY,"
-        " OPENAI_API_KEY or OLLAMA_HOST to add a panel."
+        "No language model reads along: add the secret ANTHROPIC_API_KEY to have a panel."
     ]
     assert lines[-1].startswith("Reviewed `2222222222`. Comment `/debate help`")
+    assert "add the secret ANTHROPIC_API_KEY" in markdown.check_summary(CLEAN)
 
 
 @pytest.mark.parametrize(
@@ -66,6 +66,10 @@ def test_without_models_one_line_says_so() -> None:
         ),
         ([BROKEN], "2 tests that passed before fail now"),
         ([replace(BROKEN, result=replace(ONE, kind="failing_test"))], "a new test fails"),
+        (
+            [replace(BROKEN, result=replace(ONE, at_import=True))],
+            "a file of tests cannot be imported",
+        ),
         ([SECRET, SECRET, LINT], "2 new problems (secrets), and 1 other finding"),
         ([by_check(name) for name in "abcd"], "4 new problems (a, b, c, …)"),
         ([PROVEN, QUESTION], "a test written for a claim fails, and 1 question"),
@@ -135,13 +139,15 @@ def test_what_is_gone_is_listed() -> None:
 )
 def test_a_long_list_is_folded(gaps: tuple[str, ...], shown: str) -> None:
     page = summary(replace(CLEAN, complete=False, gaps=gaps), Page())
-    assert page.startswith(f"**Incomplete**: nothing to report in what was reviewed.\n\n{shown}")
+    reason = gaps[0] if gaps else "it is not known what was left out"
+    assert page.startswith(f"**Incomplete**: no findings; {reason}.\n\n{shown}")
 
 
 def test_checks_that_did_not_pass_are_counted_above_a_table() -> None:
     shown = summary(REVIEWS["incomplete"], Page())
     title = "<summary>Checks: 3 passed, 1 not run, 1 failed before</summary>"
     assert f"{title}\n\n| check | result | |\n|---|---|---|\n| secrets | passed |" in shown
+    assert "| mypy | not run | bubblewrap is not installed |" in shown
     assert "Checks passed" not in shown
 
 
@@ -213,7 +219,8 @@ def test_a_suggestion_is_shown_as_it_is_or_not_at_all(text: str, shown: str) -> 
 
 def test_a_check_run() -> None:
     review = REVIEWS["mixed"]
-    assert markdown.check_summary(review) == render(review, "markdown")
+    end = "\n\nReviewed `2222222222`."
+    assert markdown.check_summary(review) == render(review, "markdown") + end
     assert "/debate" not in markdown.check_summary(review)
     assert len(markdown.check_summary(many(300)).encode()) <= 65_000
     title = markdown.check_title(blocked(by_check("ümlaut" * 100)))

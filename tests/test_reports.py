@@ -382,6 +382,46 @@ def test_the_verdict_comes_first(name: str, headline: str, reasons: str) -> None
     assert first == f"**{headline.partition(':')[0]}**: {reasons}."
 
 
+UNREAD = Coverage(path="web/app.js", state="scanned", next_step="eslint")
+
+
+@pytest.mark.parametrize(
+    ("review", "sentence"),
+    [
+        (replace(CLEAN, coverage=(*COVERAGE, UNREAD), gaps=GAPS),
+         "**Incomplete**: no findings; 1 of 3 files were not reviewed."),
+        (replace(CLEAN, coverage=(UNREAD,), gaps=GAPS),
+         "**Incomplete**: no findings; no file was reviewed."),
+        (replace(CLEAN, gaps=GAPS[1:]),
+         "**Incomplete**: no findings; mypy was not run: bubblewrap is not installed."),
+        (replace(CLEAN, coverage=()), "**Nothing to review**: the change is empty."),
+        (replace(CLEAN, coverage=(), notes=("1 file is left out by review.ignore.",)),
+         "**Nothing to review**: no file is left to review."),
+        (replace(CLEAN, target="--all", coverage=COVERAGE[1:]),
+         "**Nothing to review**: the tree has no code to review."),
+        (replace(CLEAN, target="--all HEAD~1", verdict="request_changes",
+                 findings=(REVIEWS["mixed"].findings[0],)),
+         "**Changes requested**: 1 problem (secrets)."),
+    ],
+)  # fmt: skip
+def test_the_first_sentence_says_why(review: Review, sentence: str) -> None:
+    assert render(review, "markdown").split("\n")[0] == sentence
+
+
+def test_an_empty_change_is_called_empty_once() -> None:
+    empty = replace(CLEAN, coverage=(), checks=())
+    for format_ in ("text", "markdown"):
+        shown = render(empty, format_)
+        assert shown.count("the change is empty") == 1
+        assert "changed" not in shown
+
+
+def test_a_whole_tree_has_no_changed_files() -> None:
+    shown = render(replace(CLEAN, target="--all"))
+    assert "2 files: 1 reviewed, 1 with nothing to review; tests executed 12 of 15" in shown
+    assert "changed" not in shown
+
+
 @pytest.mark.parametrize("format_", ["text", "markdown"])
 @pytest.mark.parametrize(
     "unseen",

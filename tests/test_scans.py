@@ -92,6 +92,27 @@ def test_syntax_errors(path: str, before: str, after: str, expected: list[object
     assert syntax(path, before, after) == expected
 
 
+CONFLICT = "<<<<<<< HEAD\nf(\n=======\nf()\n>>>>>>> topic\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("f(;\n\ng(;\n\nh(;\n", [("syntax-error", 1)]),
+        (f"f()\n{CONFLICT}function a() {{\n{CONFLICT}}}\n",
+         [("conflict-marker", 2), ("conflict-marker", 8)]),
+        (f"let = = 1;\n\n{CONFLICT}", [("conflict-marker", 3), ("syntax-error", 1)]),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_parsed_for_one_reason_is_one_finding(
+    text: str, expected: list[tuple[str, int]]
+) -> None:
+    change = change_of(changed("", text, path="a.js"))
+    project = Project(base_texts={"a.js": ""}, head_texts={"a.js": text})
+    found = compare(change, (*run_scans(change), *check_syntax(change, project))).new_results
+    assert [(r.name, r.location and r.location.line) for r in found] == expected
+
+
 def test_a_syntax_error_that_was_there_before_is_not_new() -> None:
     assert [state for state, *_ in syntax("a.js", "f(;\na", "f(;\nb")] == ["existing"]
 

@@ -250,7 +250,7 @@ def _result(
 def _function_of(test: TestOutcome) -> str:
     """The id of a test without its parameters."""
     path, mark, name = test.id.partition("::")
-    return path + mark + name.partition("[")[0]
+    return path + mark + (name.partition("[")[0] if name.endswith("]") else name)
 
 
 def _is_file(test: TestOutcome) -> bool:

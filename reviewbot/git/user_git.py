@@ -10,7 +10,7 @@ import os
 import pwd
 import shutil
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -22,6 +22,7 @@ from reviewbot.git.process import ENVIRONMENT, Git, decode_name
 from reviewbot.git.work_tree import RACE_HINT, blob_id
 
 SETTINGS = (
+    "core.fileMode=false",  # the index keeps its modes; nobody here changes one
     "core.fsync=all",
     "core.splitIndex=false",
     "index.sparse=false",
@@ -65,6 +66,7 @@ class UserGit:
         self._root = root
         self._lock = lock
         self.directory = git_directory
+        self.name = decode_name(os.fsencode(git_directory))
         self.index = git_directory / "index"
         self.copy = git_directory / "reviewbot.index"
         self.scratch = git_directory / "reviewbot.index.scratch"
@@ -97,7 +99,7 @@ class UserGit:
     def id(self, content: bytes | None) -> str:
         return "" if content is None else blob_id(content, self.object_format)
 
-    async def value(self, ref: str) -> str:
+    async def find_commit(self, ref: str) -> str:
         return await self.line("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
 
     async def branch(self) -> str:
@@ -110,7 +112,7 @@ class UserGit:
     async def content(self, blob: str) -> bytes:
         return await self("cat-file", "blob", blob)
 
-    async def tracked(self, paths: Sequence[str], head: str) -> dict[str, str]:
+    async def head_entries(self, paths: Sequence[str], head: str) -> dict[str, str]:
         """Entries of HEAD by path, as "100644 ID"."""
         if not head:
             return {}
@@ -120,25 +122,27 @@ class UserGit:
             decode_name(path): about.decode().replace(" blob ", " ") for about, _, path in parts
         }
 
-    async def staged(self, paths: Sequence[str], index: Path | None = None) -> dict[str, str]:
+    async def entries(self, paths: Sequence[str], index: Path | None = None) -> dict[str, str]:
         """Entries of the copy of the index by path, as "100644 ID"."""
+        if not paths:  # git would list all
+            return {}
         lines = await self("ls-files", "-z", "--stage", "--", *paths, index=index)
         parts = (line.partition(b"\t") for line in lines.split(b"\0")[:-1])
         entries = {decode_name(path): about.decode()[:-2] for about, _, path in parts}
         return {path: entries[path] for path in paths if path in entries}
 
     async def tags(self, paths: Sequence[str]) -> dict[str, str]:
-        """ "S" is skip-worktree, a small letter assume-unchanged: git-ls-files(1)."""
+        """Letters of git-ls-files(1): "S" is skip-worktree, a small one assume-unchanged."""
         lines = await self("ls-files", "-z", "-v", "--", *paths)
         return {decode_name(line[2:]): line[:1].decode() for line in lines.split(b"\0")[:-1]}
 
-    async def see(self, paths: Sequence[str]) -> dict[str, str]:
+    async def stage(self, paths: Sequence[str]) -> dict[str, str]:
         """Entries as `git add` would make them, in the copy of the index."""
         names = "".join(f"{path}\0" for path in paths).encode()
         await self("update-index", "--add", "--remove", "-z", "--stdin", stdin=names)
-        return await self.staged(paths)
+        return await self.entries(paths)
 
-    async def put(self, entries: Mapping[str, str], index: Path) -> None:
+    async def set_entries(self, entries: Mapping[str, str], index: Path) -> None:
         zero = f"0 {'0' * len(self.id(b''))}"
         lines = "".join(f"{entry or zero}\t{path}\0" for path, entry in entries.items()).encode()
         await self("update-index", "-z", "--index-info", stdin=lines, index=index)
@@ -152,18 +156,23 @@ class UserGit:
             return to.read_bytes()
         return b""
 
-    async def lock_index(self, changes: Sequence[IndexChange]) -> None:
-        """Make the index that shall be, and git's own lock of it."""
+    async def lock_index(
+        self, changes: Sequence[IndexChange], written: Collection[str] = ()
+    ) -> None:
+        """Make the index that shall be, and git's own lock of it.
+
+        Args:
+            written: paths of files that are what the entries say. git need not look at them again.
+        """
         copied = self.copy_index()
         paths = [change.path for change in changes]
-        staged = await self.staged(paths)
+        staged = await self.entries(paths)
         if any(staged.get(change.path, "") != change.before for change in changes):
             raise WriteError("the index was changed meanwhile", hint=RACE_HINT)
-        await self.put({change.path: change.after for change in changes}, self.copy)
-        await self.see(paths)  # so that git need not look at the files again
-        if await self.staged(paths) != {
-            change.path: change.after for change in changes if change.after
-        }:
+        wanted = {change.path: change.after for change in changes}
+        await self.set_entries(wanted, self.copy)
+        seen = await self.stage([path for path in paths if path in written])
+        if any(seen[path] != wanted[path] for path in seen):
             raise WriteError("the files were changed meanwhile", hint=RACE_HINT)
         self.copy.chmod(stat.S_IMODE(self.index.stat().st_mode))
         with self.copy.open("rb") as file:
@@ -182,6 +191,10 @@ class UserGit:
             return self.index_lock.samefile(self.copy)
         return False
 
+    async def write_tree(self) -> str:
+        """The tree of the scratch index."""
+        return await self.line("write-tree", "--missing-ok", index=self.scratch)
+
     async def commit_tree(
         self, tree: str, parents: Iterable[str], message: str, who: Mapping[str, str] = NOBODY
     ) -> str:
@@ -190,7 +203,7 @@ class UserGit:
         command = ("commit-tree", "--no-gpg-sign", *words, "-F", "-", tree)
         return (await self(*command, stdin=text, environment=who)).decode("ascii").strip()
 
-    async def move(self, refs: Iterable[RefChange]) -> None:
+    async def update_refs(self, refs: Iterable[RefChange]) -> None:
         """All of them or none."""
         zero = "0" * len(self.id(b""))
         orders = "".join(

@@ -69,7 +69,7 @@ class WorkTree:
             return _read(folder, _name(path)), status
 
     def id(self, path: str) -> str:
-        """ "" if there is no file, and something that is no id if it is not a regular one."""
+        """Of its bytes as a blob. Empty if there is no file, NO_FILE if it is not a regular one."""
         try:
             with self._parent(path) as folder:
                 return "" if folder is None else self._id(folder, _name(path))
@@ -77,7 +77,7 @@ class WorkTree:
             return NO_FILE
 
     def obstacle(self, path: str) -> str:
-        """Why a file may not be changed, "" if it may. Raises WriteError."""
+        """Why a file may not be changed, empty if it may. Raises WriteError."""
         with self._parent(path) as folder:
             if folder is None:
                 return self.obstacle(path.rpartition("/")[0])

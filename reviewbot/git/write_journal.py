@@ -73,12 +73,12 @@ class Transaction:
                 self._step(f"file {file.path}")
             await self._check_result(proven)
             if journal.index:
-                await self._git.lock_index(journal.index)
+                await self._git.lock_index(journal.index, [file.path for file in journal.files])
                 self._step("index locked")
             for file in journal.files:
                 if self._tree.id(file.path) != file.after:
                     raise WriteError(f"{file.path} was changed meanwhile", hint=RACE_HINT)
-            await self._git.move(journal.refs)
+            await self._git.update_refs(journal.refs)
             self._step("refs")
         except (OSError, ReviewbotError) as failure:
             error = failure
@@ -88,8 +88,8 @@ class Transaction:
         kept = f"git show {journal.backup[:12]}:PATH shows how it was"
         if is_done:
             raise WriteError("; ".join(notes), hint=kept)
-        said = "; ".join([f"nothing is written: {error}", *notes])
-        hint = kept if notes else getattr(error, "hint", None)
+        said = "; ".join([f"nothing is changed: {error}", *notes])
+        hint = kept if notes else getattr(error, "hint", None) or "see git status, then try again"
         raise WriteError(said, hint=hint) from error
 
     async def recover(self) -> str | None:
@@ -109,7 +109,7 @@ class Transaction:
     async def _settle(self, journal: Journal) -> tuple[bool, list[str]]:
         """Complete what the refs say is done, or else take it back. Returns which, and notes."""
         try:
-            values = {ref.name: await self._git.value(ref.name) for ref in journal.refs}
+            values = {ref.name: await self._git.find_commit(ref.name) for ref in journal.refs}
             is_done = any(values[ref.name] == ref.after for ref in journal.refs)
             if is_done:
                 notes = await self._complete(journal, values)
@@ -125,15 +125,15 @@ class Transaction:
             raise WriteError(message, hint=hint) from error
         if notes and not is_done and not journal.refs[0].before:
             kept = journal.refs[0].name.replace("/backup/", "/kept/")
-            await self._git.move([RefChange(name=kept, before="", after=journal.backup)])
+            await self._git.update_refs([RefChange(name=kept, before="", after=journal.backup)])
         self._step("settled")
         return is_done, notes
 
     async def _complete(self, journal: Journal, values: Mapping[str, str]) -> list[str]:
-        await self._git.move(ref for ref in journal.refs if values[ref.name] == ref.before)
+        await self._git.update_refs(ref for ref in journal.refs if values[ref.name] == ref.before)
         if journal.index and not self._git.has_lock():
             paths = [change.path for change in journal.index]
-            staged = await self._git.staged(paths, self._git.index)
+            staged = await self._git.entries(paths, self._git.index)
             todo = [one for one in journal.index if staged.get(one.path, "") == one.before]
             if todo:
                 await self._git.lock_index(todo)
@@ -164,7 +164,7 @@ class Transaction:
     async def _check_result(self, proven: Mapping[str, str]) -> None:
         """Raises WriteError if git would keep anything but what was proven."""
         self._git.copy_index()
-        seen = await self._git.see(list(proven))
+        seen = await self._git.stage(list(proven))
         for path, id in proven.items():
             if seen.get(path, "")[7:] != id:
                 hint = f"see git check-attr --all {path}, or apply this fix by hand"

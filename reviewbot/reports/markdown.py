@@ -113,7 +113,7 @@ def check_title(review: Review) -> str:
 
 
 def check_summary(review: Review) -> str:
-    return _page(redacted(review), None, DEFAULT, MAX_CHECK_SUMMARY)
+    return _page(redacted(review), Page(has_commands=False), DEFAULT, MAX_CHECK_SUMMARY)
 
 
 def annotations(review: Review) -> tuple[Annotation, ...]:
@@ -270,7 +270,8 @@ def _tail(review: Review, page: Page, share: int) -> Iterator[str]:
 
 def _checks(review: Review, room: int) -> str:
     rows = [
-        f"| {_cell(check.check)} | {check.state.replace('_', ' ')} | {_cell(check.text)} |"
+        f"| {_cell(check.check)} | {check.state.replace('_', ' ')}"
+        f" | {_cell(check.text.removeprefix('was not run: '))} |"
         for check in review.checks
     ]
     counts = Counter(check.state.replace("_", " ") for check in review.checks)
@@ -279,7 +280,7 @@ def _checks(review: Review, room: int) -> str:
 
 
 def _end(review: Review, page: Page | None) -> str:
-    panel = _prose(words.panel_line(review))
+    panel = _prose(words.panel_line(review, on_github=page is not None))
     if page is None:
         return panel
     run = f" in [this run]({page.run_url})" if URL.fullmatch(page.run_url) else ""

@@ -19,6 +19,9 @@ NO_PANEL = (
     "No language model configured: only executed checks decide. Set ANTHROPIC_API_KEY,"
     " OPENAI_API_KEY or OLLAMA_HOST to add a panel."
 )
+NO_PANEL_ON_GITHUB = (
+    "No language model reads along: add the secret ANTHROPIC_API_KEY to have a panel."
+)
 STATUSES: dict[Status, str] = {
     "proven": "Proven",
     "agreed": "Agreed",
@@ -64,7 +67,7 @@ def outcome(review: Review) -> Outcome:
 def headline(review: Review) -> str:
     found = outcome(review)
     if found == "Nothing to review":
-        return found
+        return found if review.coverage else f"{found}: {reasons(review)}"
     questions = sum(finding.status == "question" for finding in review.reported)
     counts = _numbered(finding=len(review.reported) - questions, question=questions)
     return f"{found}: {counts or 'no findings'}{verdict(review).removeprefix(found)}"
@@ -81,7 +84,8 @@ def reasons(review: Review) -> str:
     """Why the outcome is what it is, without a full stop: "a new test fails, and 2 questions"."""
     others = [finding for finding in review.reported if not finding.blocks]
     questions = sum(finding.status == "question" for finding in others)
-    parts = [*_why_it_blocks([finding for finding in review.reported if finding.blocks])]
+    blocking = [finding for finding in review.reported if finding.blocks]
+    parts = [*_why_it_blocks(blocking, is_whole=is_whole(review))]
     noun = "other_finding" if parts else "finding"
     counts = (_numbered(**{noun: len(others) - questions}), _numbered(question=questions))
     parts += filter(None, counts)
@@ -91,30 +95,59 @@ def reasons(review: Review) -> str:
         return f"{text} in what was reviewed" if outcome(review) == "Incomplete" else text
     match outcome(review):
         case "Incomplete":
-            return "nothing to report in what was reviewed"
+            return f"no findings; {_why_incomplete(review)}"
+        case "Nothing to review" if review.coverage:
+            return f"the {'tree' if is_whole(review) else 'change'} has no code to review"
         case "Nothing to review":
-            return "the change has no code to review"
+            return "no file is left to review" if _is_left_out(review) else "the change is empty"
         case "Approved":
             return "the review is complete and has nothing to report"
         case _:
             return "nothing to report"
 
 
-def _why_it_blocks(blocking: Sequence[Finding]) -> Iterator[str]:
+def is_whole(review: Review) -> bool:
+    """Whether it is the review of a whole tree and of no change."""
+    return review.target.partition(" ")[0] == "--all"
+
+
+def _is_left_out(review: Review) -> bool:
+    """Whether the configuration leaves files out, as a note says."""
+    return any("left out by review.ignore" in note for note in review.notes)
+
+
+def _why_incomplete(review: Review) -> str:
+    """The files that nobody reviewed, or else the first reason."""
+    total = len(review.coverage)
+    unread = sum(entry.state in ("scanned", "not_reviewed") for entry in review.coverage)
+    if unread and total == 1:
+        return "no file was reviewed"
+    if unread:
+        return f"{unread} of {total} files were not reviewed"
+    return review.gaps[0].removesuffix(".") if review.gaps else "it is not known what was left out"
+
+
+def _why_it_blocks(blocking: Sequence[Finding], *, is_whole: bool) -> Iterator[str]:
     by_kind: defaultdict[str, list[Finding]] = defaultdict(list)
     for finding in blocking:
         kind = finding.result.kind if finding.result else "claim" if finding.proof else "carried"
         by_kind[kind].append(finding)
-    tests = {kind: sum(len(failed_tests(f)) for f in found) for kind, found in by_kind.items()}
-    if count := tests.get("broken_test", 0):
+    new = "" if is_whole else "new "
+    files = [f for f in by_kind["broken_test"] if f.result and f.result.at_import]
+    others = [f for f in by_kind["broken_test"] if f not in files]
+    if count := sum(len(failed_tests(finding)) for finding in files):
+        one, more = "a file of tests cannot be imported", "files of tests cannot be imported"
+        yield one if count == 1 else f"{count} {more}"
+    if count := sum(len(failed_tests(finding)) for finding in others):
         one, more = "a test that passed before fails now", "tests that passed before fail now"
         yield one if count == 1 else f"{count} {more}"
-    if count := tests.get("failing_test", 0):
-        yield "a new test fails" if count == 1 else f"{count} new tests fail"
+    if count := sum(len(failed_tests(finding)) for finding in by_kind["failing_test"]):
+        yield f"a {new}test fails" if count == 1 else f"{count} {new}tests fail"
     if reported := by_kind["diagnostic"]:
         checks = list(dict.fromkeys(finding.result.check for finding in reported if finding.result))
         names = ", ".join([*checks[:3], *(["…"] if len(checks) > 3 else [])])
-        yield f"{_numbered(new_problem=len(reported))} ({names})"
+        count = len(reported)
+        yield f"{count} {new}problem{'' if count == 1 else 's'} ({names})"
     if count := len(by_kind["claim"]):
         one = "a test written for a claim fails"
         yield one if count == 1 else f"tests written for {count} claims fail"
@@ -204,21 +237,23 @@ def debate(finding: Finding) -> Iterator[str]:
 
 
 def coverage_line(review: Review) -> str:
-    """How many changed files were looked at, and how many lines the tests executed."""
+    """How many files were looked at, and how many lines the tests executed; empty without files."""
     states = Counter(entry.state for entry in review.coverage)
     total = states.total()
     if not total:
-        return "No file changed."
+        return ""
+    what = _numbered(file=total) if is_whole(review) else _numbered(changed_file=total)
     parts = [f"{states[state]} {words}" for state, words in COVERAGE.items() if states[state]]
     if len(parts) == 1:
         words = COVERAGE[review.coverage[0].state]
-        text = f"{total} changed files, all {words}" if total > 1 else f"1 changed file, {words}"
+        text = f"{what}, all {words}" if total > 1 else f"{what}, {words}"
     else:
-        text = f"{total} changed files: {', '.join(parts)}"
+        text = f"{what}: {', '.join(parts)}"
     statements = sum(entry.statements for entry in review.coverage)
     if statements:
         executed = sum(entry.executed for entry in review.coverage)
-        text += f"; tests executed {executed} of {statements} changed lines"
+        lines = "lines" if is_whole(review) else "changed lines"
+        text += f"; tests executed {executed} of {statements} {lines}"
     if review.read_earlier:
         files = _numbered(file=len(review.read_earlier))
         text += f". What earlier reviews read in {files} was not read again"
@@ -245,10 +280,12 @@ def passed_checks(review: Review) -> str:
     return f"Checks passed: {', '.join(passed)}" if passed else ""
 
 
-def panel_line(review: Review) -> str:
+def panel_line(review: Review, *, on_github: bool = False) -> str:
     """Who took part and what it cost: calls, tokens, dollars, seconds."""
+    if not review.panel and review.read_earlier:
+        return "Panel: nothing new to read."
     if not review.panel:
-        return "Panel: nothing new to read." if review.read_earlier else NO_PANEL
+        return NO_PANEL_ON_GITHUB if on_github else NO_PANEL
     models = {member.model for member in review.panel}
     members = ", ".join(
         member.name

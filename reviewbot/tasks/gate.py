@@ -2,11 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import ast
+import io
+import re
+import sys
+import tokenize
+import unicodedata
+import warnings
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from reviewbot.git.change import Change
+from reviewbot.checks.scans import MAX_LINE, MAX_PARSED, find_syntax_errors, grammar_of
+from reviewbot.git.change import Change, ChangedFile
+from reviewbot.tasks import gate_tables as tables
+from reviewbot.text.files import CLASSES, TEST, TEST_CLASS, classify, language_of
+from reviewbot.text.hidden import find_hidden, visible
+from reviewbot.text.line_ends import find_line_ends
+from reviewbot.text.secrets import find_secrets, redact
 
-MAX_LINES = 400
+# Changed lines, and files.
+MODEL_LIMITS = (400, 10)
+TOOL_LIMITS = (2_000, 50)
+MAX_NAME, MAX_PATH = 255, 1_024  # bytes: of ext4, APFS and NTFS; of a path on any system
+MAX_QUOTE = 60  # characters of a file that a refusal quotes
+WORD = re.compile(r"[^\W\d]\w*")
+# Comments and text, in most languages. A string may hold the beginning of a comment.
+NO_CODE = re.compile(
+    r""""(?:\\.|[^"\\\n])*+"?|'(?:\\.|[^'\\\n])*+'?|//[^\n]*+|(?:^|(?<=\s))#[^\n]*+"""
+    r"|/\*(?:.*?\*/|.*\Z)",
+    re.DOTALL | re.MULTILINE,
+)
+# Comments alone.
+NOTES = re.compile(
+    r"//[^\n]*+|/\*(?:.*?\*/|.*\Z)|(?:^|(?<=\s))#(?!\[)[^\n]*+", re.DOTALL | re.MULTILINE
+)
+ONLY_ADD = "fixes may only add to tests"
+PAIRS = (("{", "}"), ("(", ")"), ("[", "]"), ("/*", "*/"), ("=begin", "=end"))
+DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
+LOOK_UPS = frozenset(
+    {"getattr", "setattr", "delattr", "pop", "import_module", "__import__", "__getattribute__"}
+)
 
 
 def refusals_of(
@@ -16,9 +52,431 @@ def refusals_of(
     existing: Collection[str],
     is_tool: bool,
 ) -> list[str]:
-    """What speaks against a candidate, a sentence each; empty if it may be tried."""
-    found = []
+    """What speaks against a candidate, a sentence each; empty if it may be tried. Pure.
+
+    Args:
+        step: what differs between head and the candidate's tree, as git lists it.
+        before, after: content by path. Files above 1 MB are absent.
+        existing: all paths of the head tree.
+        is_tool: a linter's own fix; otherwise a model wrote it.
+    """
+    max_lines, max_files = TOOL_LIMITS if is_tool else MODEL_LIMITS
+    lines = sum(line.is_changed for f in step.files for h in f.hunks for line in h.lines)
+    found: list[str] = []
+    if len(step.files) > max_files:
+        found.append(f"It changes {len(step.files)} files; a fix may change {max_files}.")
+    if lines > max_lines:
+        found.append(f"It changes {lines:,} lines; a fix may change {max_lines:,}.")
+    if found:
+        return found
+    names = frozenset(existing)
+    added = {file.path for file in step.files if file.status == "added"}
     for file in step.files:
-        if file.status != "modified" or file.old_mode != file.mode or not file.is_regular("head"):
-            found.append(f"{file.path} is no file of which only lines change.")
+        reasons = [*_kind(file), *_name(file.path)]
+        if file.status == "added":
+            reasons += _confusable_name(file.path, names | added - {file.path}, names)
+        if protected := why_protected(file.path):
+            reasons.append(f"is protected: {protected}")
+        if not reasons:
+            old, new = before.get(file.old_path), after.get(file.path)
+            if file.is_binary or new is None or (old is None and file.status != "added"):
+                reasons.append("is binary or too large to be read")
+            else:
+                reasons += _contents(file.path, old, new, is_tool)
+        found += (f"`{_quote(file.path, 200)}` {reason}." for reason in dict.fromkeys(reasons))
     return found
+
+
+def why_protected(path: str) -> str | None:
+    """Why no fix may change a file of this name. The content can make it a script as well."""
+    parts = folded(path)
+    name = parts[-1]
+    if dotted := next((part for part in parts if part.startswith(".")), None):
+        return f"tools read most names that begin with a dot, such as {_quote(dotted)}"
+    if folder := next((part for part in parts[:-1] if part in tables.PROTECTED_FOLDERS), None):
+        return f"what is below {folder} belongs to other projects"
+    if (
+        name in tables.PROTECTED_NAMES
+        or name.startswith(tables.PROTECTED_STARTS)
+        or name.endswith(tables.PROTECTED_ENDS)
+        or any(part in name for part in tables.PROTECTED_PARTS)
+        or tables.REQUIREMENTS.fullmatch(name)
+        or any(f in parts[:-1] and name.endswith(e) for f, e in tables.PROTECTED_IN.items())
+    ):
+        return "it decides what runs, or who may say so"
+    return None
+
+
+def folded(path: str) -> tuple[str, ...]:
+    """The parts of a path as the most careless file system or reader takes them.
+
+    Without case, width, hidden characters, NTFS streams, and dots and spaces at the end. Letters of
+    other scripts become those that they look like.
+    """
+    text = path.replace("\\", "/").lower()
+    if not path.isascii():
+        for _ in range(2):  # a hidden character may separate letters that are composed without it
+            text = unicodedata.normalize("NFKC", tables.IGNORABLE.sub("", text).casefold())
+        text = text.translate(tables.LOOKALIKES).replace("i\u0307", "i").lower()
+    return tuple(part.partition(":")[0].rstrip(". ") or part for part in text.split("/"))
+
+
+def is_test(path: str) -> bool:
+    """Whether a file is a test or read by one, by its name."""
+    stem = path.rpartition("/")[2].split(".", 1)[0]
+    named = TEST.search(path.lower()) or TEST_CLASS.search(path) or tables.TEST_NAME.search(stem)
+    return bool(named) or classify(path) == "fixture"
+
+
+def _kind(file: ChangedFile) -> Iterator[str]:
+    if file.status in ("deleted", "renamed", "type_changed"):
+        yield f"is {file.status.replace('_', ' ')}: fixes only add files and change lines"
+    elif file.mode == "120000" or file.old_mode == "120000":
+        yield "is a symbolic link"
+    elif file.mode == "160000" or file.old_mode == "160000":
+        yield "is a submodule"
+    elif file.status == "added" and file.mode != "100644":
+        yield f"is new with the mode {file.mode}: fixes add no executable files"
+    elif file.status == "modified" and file.old_mode != file.mode:
+        yield f"changes its mode from {file.old_mode} to {file.mode}"
+    elif not file.is_regular("head"):
+        yield "is no regular file"
+
+
+def _name(path: str) -> Iterator[str]:
+    parts = path.split("/")
+    if unicodedata.normalize("NFC", path) != path:
+        yield "has a name that is not in Unicode's composed form (NFC)"
+    if not path.isprintable() or tables.IGNORABLE.search(path) or any(find_hidden(path)):
+        yield "has hidden or control characters in its name"
+    if any(part in ("", ".", "..") for part in parts):
+        yield "has a name that leads elsewhere"
+    if any(mark in path for mark in "\\:"):
+        yield "has a name that other systems divide in another way"
+    if any(part[-1:] in (".", " ") for part in parts):
+        yield "has a dot or a space at the end of a name, which Windows leaves out"
+    if any(tables.SHORT_NAME.fullmatch(part) or tables.DEVICE.fullmatch(part) for part in parts):
+        yield "has a name that means something else on Windows"
+    raw = path.encode("utf-8", "surrogatepass")
+    if len(raw) > MAX_PATH or any(len(part) > MAX_NAME for part in raw.split(b"/")):
+        yield "has a name that is longer than file systems allow"
+
+
+def _confusable_name(path: str, others: Iterable[str], existing: frozenset[str]) -> Iterator[str]:
+    wanted = dict(zip(_prefixes(folded(path)), _prefixes(tuple(path.split("/"))), strict=False))
+    for other in sorted(others):
+        pairs = zip(_prefixes(folded(other)), _prefixes(tuple(other.split("/"))), strict=False)
+        for key, known in pairs:
+            if wanted.get(key, known) != known:
+                yield f"looks like `{_quote('/'.join(known))}`, which exists"
+                return
+    *folders, name = path.split("/")
+    stem, _, extension = name.partition(".")
+    if stem == "__init__" and folders:
+        stem = folders.pop()
+    is_known = stem in tables.RUNNERS or stem in sys.stdlib_module_names
+    is_inside = folders and "/".join((*folders, "__init__.py")) in existing
+    if extension in ("py", "pyi", "so", "pyd", "pyc") and is_known and not is_inside:
+        yield f"would be imported in place of the module {stem}"
+
+
+def _prefixes(parts: tuple[str, ...]) -> list[tuple[str, ...]]:
+    return [parts[:depth] for depth in range(1, len(parts) + 1)]
+
+
+def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterator[str]:
+    try:
+        texts = (old or b"").decode("utf-8"), new.decode("utf-8")
+    except UnicodeDecodeError:
+        yield "is not UTF-8"
+        return
+    if b"\0" in new:
+        yield "contains a NUL character"
+        return
+    if any(tables.SHELL_SCRIPT.match(data[:200]) for data in (old or b"", new)):
+        yield "is protected: it is a shell script"
+    before, after = texts
+    yield from _text(path, before, after, is_new=old is None)
+    if _syntax_errors(path, after) > _syntax_errors(path, before):
+        yield "has more syntax errors than before"
+    if found := _confusable_identifier(path, before, after):
+        yield f"has a new identifier, {_quote(found[0])}, that looks like {_quote(found[1])}"
+    in_tests = is_test(path)
+    if not is_tool and old is not None and in_tests and _is_data_of_tests(path):
+        yield "is data that tests read: fixes may only add to tests"
+    elif in_tests or path.endswith(".rs"):
+        if not in_tests:
+            before, after = map(_rust_tests, (before, after))
+        yield from (_tool_losses if is_tool else _added_only)(path, before, after)
+
+
+def _text(path: str, before: str, after: str, is_new: bool) -> Iterator[str]:
+    """What must not be in lines that are new. A line that moves is not new."""
+    old_lines, new_lines = Counter(before.split("\n")), Counter(after.split("\n"))
+    fresh = "\n".join((new_lines - old_lines).elements())
+    gone = "\n".join((old_lines - new_lines).elements())
+
+    def new_matches(pattern: re.Pattern[str]) -> list[str]:
+        found = (
+            Counter("".join(m[0].split()) for m in pattern.finditer(text)) for text in (fresh, gone)
+        )
+        return sorted(next(found) - next(found))
+
+    is_prose = classify(path) == "documentation"
+    if new_matches(tables.CONFLICT):
+        yield "has conflict markers of an unfinished merge"
+    if found := new_matches(tables.PLACEHOLDER):
+        yield f"contains {found[0]}, which stands for text that was not shown"
+    for mark in new_matches(tables.PROSE_SUPPRESSION if is_prose else tables.SUPPRESSION)[:3]:
+        yield f"silences a tool instead of fixing what it reports: {_quote(mark)}"
+    old_secrets = {(s.name, before[s.start : s.end]) for s in find_secrets(before)}
+    new_secrets = {(s.name, after[s.start : s.end]) for s in find_secrets(after)}
+    for name in sorted({name for name, _ in new_secrets - old_secrets}):
+        yield f"contains a new secret ({name})"
+    hidden = [Counter(h.codepoint for h in find_hidden(text)) for text in (after, before)]
+    if more := hidden[0] - hidden[1]:
+        yield f"contains a new hidden character (U+{min(more):04X})"
+    if after.startswith("\ufeff") and not before.startswith("\ufeff"):
+        yield "begins with a new byte order mark"
+    ends = [Counter(message for _, message in find_line_ends(path, t)) for t in (after, before)]
+    yield from sorted(f"hides code: {message}" for message in ends[0] - ends[1])
+    kinds = [set(re.findall(r"\r?\n", text)) for text in (after, before)]
+    if not is_new and before and (len(kinds[0]) > 1 or kinds[1]) and kinds[0] - kinds[1]:
+        yield "gets line ends that it did not have"
+
+
+def _syntax_errors(path: str, text: str) -> int:
+    if language_of(path) == "python" and path.endswith((".py", ".pyi", ".pyw")):
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                ast.parse(text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return 1
+        return 0
+    if len(text) > MAX_PARSED or any(len(line) > MAX_LINE for line in text.split("\n")):
+        return 0
+    return sum(1 for _ in find_syntax_errors(path, text)) if grammar_of(path) else 0
+
+
+def _confusable_identifier(path: str, before: str, after: str) -> tuple[str, str] | None:
+    """A new identifier with letters of other scripts, and the one that it looks like."""
+    if after.isascii() or classify(path) in ("documentation", "data", "fixture"):
+        return None
+    old, new = _identifiers(path, before), _identifiers(path, after)
+    known: dict[str, str] = {}
+    for name in sorted(old | new, key=lambda name: (name not in old, not name.isascii(), name)):
+        shape = unicodedata.normalize("NFKC", name).translate(tables.LOOKALIKES)
+        if name not in old and not name.isascii():
+            if known.get(shape, name) != name:
+                return name, known[shape]
+            if shape.isascii():
+                return name, shape
+        known.setdefault(shape, name)
+    return None
+
+
+def _identifiers(path: str, text: str) -> set[str]:
+    if language_of(path) == "python":
+        try:
+            tokens = tokenize.generate_tokens(io.StringIO(text).readline)
+            return {token.string for token in tokens if token.type == tokenize.NAME}
+        except (tokenize.TokenError, SyntaxError):
+            pass
+    return set(WORD.findall(NO_CODE.sub(" ", text)))
+
+
+def _is_data_of_tests(path: str) -> bool:
+    return classify(path) == "fixture" or bool(CLASSES["fixture"].search(path.lower()))
+
+
+def _quote(text: str, limit: int = MAX_QUOTE) -> str:
+    """A piece of a candidate as everybody may see it."""
+    line = " ".join(visible(redact(text)[0]).split()).replace("`", "'")
+    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+
+
+def _rust_tests(text: str) -> str:
+    """The tests of a Rust file that also contains what they test."""
+    match = tables.RUST_TESTS.search(text)
+    return text[match.start() :] if match else ""
+
+
+def _added_only(path: str, before: str, after: str) -> Iterator[str]:
+    """What a model does to tests beside adding to them."""
+    if language_of(path) == "python":
+        try:
+            old, new = ast.parse(before), ast.parse(after)
+            yield from _python_losses(old, new)
+            return
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            pass
+    runs: list[list[str]] = [[]]
+    old_lines = iter(before.splitlines() if before else [])
+    wanted = next(old_lines, None)
+    for line in after.splitlines():
+        if wanted is not None and line.rstrip() == wanted.rstrip():
+            wanted = next(old_lines, None)
+            runs.append([])
+        else:
+            runs[-1].append(line)
+    if wanted is not None:
+        yield f"loses or changes a line of its tests ({_quote(wanted)}): {ONLY_ADD}"
+    for text in map("\n".join, filter(None, runs)):
+        if match := tables.SKIP_WORDS.search(text):
+            yield f"adds {_quote(match[0])}, which keeps tests from running or failing"
+        # Unbalanced lines put the tests between them into a comment, a text or a condition.
+        elif text.count("`") % 2 or any(text.count(a) != text.count(b) for a, b in PAIRS):
+            yield f"adds lines around tests that exist: {ONLY_ADD}"
+
+
+def _python_losses(old: ast.AST, new: ast.AST) -> Iterator[str]:
+    """Compare the statements of two blocks; those of blocks inside of them as well."""
+    names = {node.name for node in ast.walk(old) if isinstance(node, DEFINITIONS)}
+    tests = {name for name in names if name.lower().startswith("test")}
+    pending = [(old, new)]
+    while pending:
+        left, right = pending.pop()
+        for field in BLOCKS:
+            olds, news = getattr(left, field, []), iter(getattr(right, field, []))
+            added: list[ast.AST] = []
+            for statement in olds:
+                for other in news:
+                    if _header(other) == _header(statement):
+                        pending.append((statement, other))
+                        break
+                    added.append(other)
+                else:
+                    lost = " an assertion" if _assertions(statement) else " a statement"
+                    line = getattr(statement, "lineno", 0)
+                    yield f"loses or changes{lost} (line {line}): {ONLY_ADD}"
+                    return
+            added += news
+            if isinstance(left, ast.Module | ast.ClassDef):
+                kept = {"__init__", "__new__"}.union(*(_bound(node) for node in olds))
+            else:
+                kept = {node.id for node in ast.walk(left) if isinstance(node, ast.Name)}
+            for node in added:
+                if words := sorted(set(_names(node)) & tables.SKIP_NAMES):
+                    yield f"adds {words[0]}, which keeps tests from running or failing"
+                if olds and (taken := sorted(kept.intersection(_bound(node)))):
+                    yield f"gives {taken[0]}, which tests use, to something else: {ONLY_ADD}"
+                if olds and not isinstance(left, ast.Module) and _leaves(node):
+                    yield f"leaves a test before its end: {ONLY_ADD}"
+                if reached := sorted(tests & set(_reached(node))):
+                    yield f"changes the test {reached[0]} from outside: {ONLY_ADD}"
+
+
+def _header(node: ast.AST) -> str:
+    """A statement without the blocks inside of it."""
+    blocks = {field: getattr(node, field) for field in BLOCKS if hasattr(node, field)}
+    try:
+        for field in blocks:
+            setattr(node, field, [])
+        return ast.dump(node)
+    finally:
+        for field, block in blocks.items():
+            setattr(node, field, block)
+
+
+def _names(node: ast.AST) -> Iterator[str]:
+    """Names in code, and those that are looked up by a text."""
+    for n in ast.walk(node):
+        match n:
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
+                yield name
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.alias(name=name):
+                yield from name.split(".")
+            case ast.Call(func=ast.Name(id=f) | ast.Attribute(attr=f), args=a) if f in LOOK_UPS:
+                yield from (str(c.value) for c in a if isinstance(c, ast.Constant))
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Names that a statement gives to something, in its own scope."""
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            yield name
+            return
+        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
+            yield name
+        case ast.alias(name=name, asname=other):
+            yield other or name.split(".")[0]
+        case ast.Global(names=names) | ast.Nonlocal(names=names):
+            yield from names
+    for child in ast.iter_child_nodes(node):
+        yield from _bound(child)
+
+
+def _reached(node: ast.AST) -> Iterator[str]:
+    """Names of members that code sets or deletes elsewhere, by themselves or by a text."""
+    for n in ast.walk(node):
+        match n:
+            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
+                yield name
+            case ast.Subscript(slice=ast.Constant(value=str(name)), ctx=ast.Store() | ast.Del()):
+                yield name
+            case ast.Call(func=ast.Name(id=f) | ast.Attribute(attr=f), args=a) if f in LOOK_UPS:
+                yield from (str(c.value) for c in a if isinstance(c, ast.Constant))
+
+
+def _leaves(node: ast.AST) -> bool:
+    """Whether a statement can end the function around it. A generator never runs as a test."""
+    if isinstance(node, ast.Return | ast.Raise | ast.Yield | ast.YieldFrom | ast.Break):
+        return True
+    if isinstance(node, ast.Continue):
+        return True
+    is_scope = isinstance(node, (*DEFINITIONS, ast.Lambda))
+    return not is_scope and any(map(_leaves, ast.iter_child_nodes(node)))
+
+
+def _tool_losses(path: str, before: str, after: str) -> Iterator[str]:
+    """What a linter's fix takes from tests. It may rewrite them."""
+    counts: list[dict[str, int]] = []
+    if language_of(path) == "python":
+        try:
+            trees = [ast.parse(text) for text in (before, after)]
+            counts = [_counts(tree) for tree in trees]
+            words = [Counter(n for n in _names(t) if n in tables.SKIP_NAMES) for t in trees]
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            counts = []
+    if not counts:
+        texts = [NOTES.sub(" ", text) for text in (before, after)]
+        counts = [{"the file": len(tables.ASSERTION.findall(text))} for text in texts]
+        words = [Counter(m[0] for m in tables.SKIP_WORDS.finditer(text)) for text in texts]
+    for name, count in counts[0].items():
+        if counts[1].get(name, -1) < count:
+            yield f"loses an assertion or a test ({name}): {ONLY_ADD}"
+    for word in sorted(words[1] - words[0])[:1]:
+        yield f"adds {_quote(word)}, which keeps tests from running or failing"
+
+
+def _counts(tree: ast.AST, prefix: str = "") -> dict[str, int]:
+    """Assertions by function, with the names of its classes."""
+    found: dict[str, int] = {}
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, DEFINITIONS):
+            name = f"{prefix}{node.name}"
+            if isinstance(node, ast.ClassDef):
+                found |= _counts(node, f"{name}.")
+            elif node.name.startswith("test") or _assertions(node):
+                found[name] = _assertions(node)
+        else:
+            found |= _counts(node, prefix)
+    return found
+
+
+def _assertions(tree: ast.AST) -> int:
+    """A constant and a tuple assert nothing."""
+    count = 0
+    for node in ast.walk(tree):
+        match node:
+            case ast.Assert(test=ast.Constant() | ast.Tuple()):
+                pass
+            case ast.Assert():
+                count += 1
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
+                is_constant = node.args and all(isinstance(a, ast.Constant) for a in node.args)
+                count += name.startswith(("assert", "raises", "fail")) and not is_constant
+    return count

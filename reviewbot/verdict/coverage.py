@@ -64,9 +64,9 @@ def _next_step(file: ChangedFile, evidence: Evidence, change: Change) -> str:
     if file.mode == "160000":
         return "review the submodule in its own repository"
     for run in evidence.runs:
-        if run.side == "head" and run.kind == "lint" and file.path in run.files:
-            if run.outcome != "ended":
-                return f"{run.check} {'was not run' if run.outcome == 'not_run' else 'did not end'}"
+        is_open = run.side == "head" and run.kind == "lint" and run.outcome != "ended"
+        if is_open and file.path in run.files:
+            return f"{run.check} {'was not run' if run.outcome == 'not_run' else 'did not end'}"
     hint = "add one under checks: in .reviewbot.yml, or configure a model"
     suffix = _suffix(file.path)
     what = f"{suffix} files" if suffix else file.path.rpartition("/")[2]

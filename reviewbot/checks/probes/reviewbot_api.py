@@ -69,7 +69,7 @@ def compare(path: str, old_text: str, places: dict[str, str]) -> Iterator[dict[s
             continue
         if breakage.obj.is_attribute and top not in exports:
             continue  # a variable is public only if the module says so
-        if is_harmless(breakage, new, new_text, name):
+        if is_harmless(breakage, new, new_text, name) or has_only_a_place(breakage, old, new, name):
             continue
         there = find(new, name)
         kind = breakage.kind.name
@@ -110,6 +110,31 @@ def is_harmless(breakage: Any, new: Any, new_text: str, name: str) -> bool:
     kinds = {str(getattr(p.kind, "value", p.kind)) for p in getattr(function, "parameters", ())}
     # A parameter that is still accepted by its name is not removed.
     return kind == "PARAMETER_REMOVED" and "variadic keyword" in kinds
+
+
+def has_only_a_place(breakage: Any, old: Any, new: Any, name: str) -> bool:
+    """Whether it is about a parameter that callers pass by its place, before and after.
+
+    Its name does not matter then. One more or less does.
+    """
+    if not breakage.kind.name.startswith("PARAMETER"):
+        return False
+    before, after = names_by_place(find(old, name)), names_by_place(find(new, name))
+    named = {getattr(value, "name", "") for value in (breakage.old_value, breakage.new_value)}
+    return len(before) == len(after) and bool(named & {*before, *after})
+
+
+def names_by_place(function: Any) -> list[str]:
+    """Nobody passes `self` by its name, nor `__x`, which was positional-only before Python 3.8."""
+    names: list[str] = []
+    for parameter in getattr(function, "parameters", ()):
+        is_self = not names and function.parent.is_class and "staticmethod" not in function.labels
+        is_hidden = parameter.name.startswith("__") and not parameter.name.endswith("__")
+        kind = str(getattr(parameter.kind, "value", parameter.kind))
+        if not (is_self or is_hidden or kind == "positional-only"):
+            break
+        names.append(parameter.name)
+    return names
 
 
 def inherits(module: Any, found: Any, member: str) -> bool:

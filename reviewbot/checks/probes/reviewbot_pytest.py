@@ -28,6 +28,7 @@ REPORT = "/out/pytest.jsonl"
 CHANGED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "changed.json")
 TREE = os.path.realpath(os.getcwd())
 MAX_MESSAGE, MAX_OUTPUT, MAX_FRAMES = 500, 4_000, 40
+RULE = re.compile(r"_ _|\s*[\^~]*$")  # between frames, below a part of a line, empty
 LINES_BEFORE = 5  # of the statement that failed
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
 FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
@@ -271,7 +272,7 @@ def installed_package(changed: Iterable[str]) -> str | None:
         parts = path.split("/")
         for start in range(len(parts)):
             name, root = "/".join(parts[start:]), os.path.join(TREE, *parts[:start])
-            # A file at the top of the folder is a package of its own; deeper ones have common names.
+            # A module at the top is the package itself; the names of deeper files are common.
             is_root = start == 0 or parts[:start] == ["src"] or start < len(parts) - 1
             # A copy of another project inside of a package is no root of packages.
             if name in copies and is_root and not os.path.exists(f"{root}/__init__.py"):
@@ -294,12 +295,17 @@ def location(path: str, line: int) -> dict[str, Any]:
 
 def last_frame(text: str) -> str:
     """What pytest shows of the frame that failed, below the statements that led there."""
-    lines = text.splitlines()
+    lines = [line for line in text.splitlines() if not RULE.match(line)]
     statements = [number for number, line in enumerate(lines) if line.startswith(">")]
     if not statements:
         return text
     start = max(statements[-1] - LINES_BEFORE, 0)
-    led = [ln for ln in lines[:start] if ln.startswith((">", "E")) or FRAME.match(ln)]
+    places = {number for number in range(start) if FRAME.match(lines[number])}
+    led = [
+        lines[number]
+        for number in range(start)
+        if lines[number].startswith((">", "E")) or places & {number, number - 1}
+    ]
     return "\n".join((*led, *lines[start:]))
 
 

@@ -1,0 +1,350 @@
+"""The gate: what no fix may do, and what one may."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from reviewbot.git.change import Change, ChangedFile, FileStatus, Hunk, Line
+from reviewbot.tasks.gate import refusals_of
+
+APP = "import os\n\n\ndef total(values):\n    return sum(values)\n"
+TEST = """\
+import pytest
+
+from app import mean, total
+
+
+def check(value):
+    assert value > 0
+
+
+def test_total():
+    assert total([1, 2]) == 3
+    assert total([]) == 0
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_runs(n):
+    x = mean([n])
+    check(x)
+
+
+class TestName:
+    def test_a(self):
+        assert mean([1]) == 1
+"""
+GO = 'package a\n\nfunc TestMean(t *testing.T) {\n\tif mean() != 1 {\n\t\tt.Fatal("no")\n\t}\n}\n'
+TS = 'it("adds", () => {\n  expect(total([1])).toBe(1);\n});\n'
+RUST = """\
+pub fn total(v: &[i32]) -> i32 {
+    v.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn adds() {
+        assert_eq!(super::total(&[1]), 1);
+    }
+}
+"""
+JAVA = "class AppTest {\n    @Test\n    void adds() {\n        assertEquals(1, f());\n    }\n}\n"
+RUBY = 'describe "App" do\n  it "adds" do\n    expect(total([])).to eq(0)\n  end\nend\n'
+KEY = "ghp_" + "a1B2c3D4e5F6g7H8i9J0" * 2
+FILES: dict[str, str | bytes] = {
+    "src/app.py": APP,
+    "src/silent.py": "import os  # noqa: F401\nx = 1\n",
+    "src/win.py": "x = 1\r\ny = 2\r\n",
+    "src/bidi.py": 'x = "\u202e"\ny = 1\n',
+    "src/keyed.py": f"KEY = '{KEY}'\nx = 1\n",
+    "src/broken.py": "print 'old'\n",
+    "src/latin.py": b"x = '\xe9'\n",
+    "src/page.ts": "export const a = 1;\nexport const b = 2;\n",
+    "src/lib.rs": RUST,
+    "src/__init__.py": "",
+    "data/values.json": '{"a": 1,\n "b": 2}\n',
+    "data/values.yaml": "a: 1\nb:\n  - 2\n",
+    "docs/guide.md": "# Guide\n",
+    "tests/test_app.py": TEST,
+    "tests/app_test.go": GO,
+    "tests/app.test.ts": TS,
+    "tests/AppTest.java": JAVA,
+    "tests/app_spec.rb": RUBY,
+    "tests/data/expected.txt": "3\n",
+    "bin/deploy": "#!/bin/sh\ntrue\n",
+}
+
+
+def step_of(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> Change:
+    files = []
+    for path in after:
+        old, new = (side.get(path, b"").decode("utf-8", "replace") for side in (before, after))
+        lines = difflib.ndiff(old.split("\n"), new.split("\n"))
+        changed = [line for line in lines if line[0] in "+-"]
+        hunk = Hunk("", tuple(Line(c[2:], None, 1) for c in changed))
+        is_new = path not in before
+        status, old_mode = ("added", "000000") if is_new else ("modified", "100644")
+        files.append(changed_file(path, status, old_mode, "100644", (hunk,)))
+    return Change(base_tree="1", head_tree="2", files=tuple(files))
+
+
+def changed_file(
+    path: str, status: FileStatus, old_mode: str, mode: str, hunks: tuple[Hunk, ...] = ()
+) -> ChangedFile:
+    return ChangedFile(
+        path=path, old_path=path, status=status, old_mode=old_mode, mode=mode, hunks=hunks
+    )
+
+
+def refuse(path: str, content: str | bytes, is_tool: bool = False) -> list[str]:
+    """The refusals of a new content of a file, beside the files above."""
+    old = {name: text.encode() if isinstance(text, str) else text for name, text in FILES.items()}
+    new = content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+    before = {path: old[path]} if path in old else {}
+    step = step_of(before, {path: new})
+    return refusals_of(step, before, {path: new}, list(old), is_tool)
+
+
+def swapped(path: str, old: str, new: str) -> str:
+    text = FILES[path]
+    assert isinstance(text, str)
+    assert text.count(old) == 1, (path, old)
+    return text.replace(old, new)
+
+
+NAMES = [
+    ("src/a\nb.py", "control characters"),
+    (".GitHub/workflows/x.yml", "protected"),
+    ("\uff0egithub/workflows/x.yml", "protected"),
+    ("tests/\u0441onftest.py", "protected"),
+    ("tests/conf\u200dtest.py", "hidden or control"),
+    ("src/App.py", "looks like `src/app.py`"),
+    ("SRC/new.py", "looks like `src`"),
+    ("src/\u0430pp.py", "looks like `src/app.py`"),
+    ("src/cafe\u0301.py", "NFC"),
+    ("src/\u202eyp.ppa", "hidden or control"),
+    ("src/aux.py", "Windows"),
+    ("git~1/config", "Windows"),
+    ("src/new.py::$DATA", "other systems"),
+    ("src\\new.py", "other systems"),
+    ("../evil.py", "leads elsewhere"),
+    ("src/new. /a.py", "Windows leaves out"),
+    ("n" * 256, "longer"),
+    ("random.py", "imported in place of the module random"),
+    ("pytest.py", "imported in place of the module pytest"),
+]
+PROTECTED = """
+    conftest.py pyproject.toml package.json uv.lock Dockerfile Makefile ruff.toml AGENTS.md
+    deploy.sh CODEOWNERS .gitattributes .github/workflows/ci.yml .pre-commit-config.yaml
+    .husky/pre-commit .vscode/settings.json .reviewbot.yml sitecustomize.py src/evil.pth
+    node_modules/a/index.js vite.config.ts requirements/dev.txt Jenkinsfile docs/conf.py go.sum
+"""
+
+
+@pytest.mark.parametrize(("path", "words"), NAMES)
+def test_a_name_must_be_what_it_looks_like(path: str, words: str) -> None:
+    assert any(words in text for text in refuse(path, "x = 1\n")), refuse(path, "x = 1\n")
+
+
+@pytest.mark.parametrize("path", PROTECTED.split())
+def test_what_decides_what_runs_is_protected(path: str) -> None:
+    (refusal,) = refuse(path, "x\n")
+
+    assert refusal.startswith(f"`{path}` is protected: ")
+
+
+APP_END = "    return sum(values)\n"
+RUNS = "    x = mean([n])\n"
+ZERO = "    assert total([]) == 0\n"
+ONLY = "fixes may only add to tests"
+SKIPS = "keeps tests from running or failing"
+SWAPS = [
+    ("src/app.py", APP_END, "<<<<<<< a\n    x\n=======\n    y\n>>>>>>> b\n", "conflict markers"),
+    ("src/app.py", "import os\n", f"import os\nTOKEN = '{KEY}'\n", "new secret (github-token)"),
+    ("src/bidi.py", "\u202e", "⟨U+202E⟩", "stands for text"),
+    ("src/app.py", "import os", "import os  # \u202e safe", "hidden character (U+202E)"),
+    ("src/app.py", "import os", "import os  # a\rimport evil", "is code"),
+    ("src/app.py", "import os", "\ufeffimport os", "byte order mark"),
+    ("src/app.py", "import os", "import os  # \0", "NUL"),
+    ("src/app.py", "total(values)", "total(values", "syntax errors"),
+    ("data/values.json", '"a": 1,', '"a": 1', "syntax errors"),
+    ("src/page.ts", "a = 1;", "a = (1;", "syntax errors"),
+    ("src/app.py", "import os", "import os  # noqa", "silences a tool"),
+    ("src/silent.py", "# noqa: F401", "# noqa", "silences a tool"),
+    ("src/silent.py", "# noqa: F401", "# noqa: F401, S605", "silences a tool"),
+    ("src/app.py", "import os", "import os  # type: ignore", "silences a tool"),
+    ("src/app.py", "import os", "import os  # pragma: no cover", "silences a tool"),
+    ("src/app.py", "import os", "import os  # reviewbot: ignore", "silences a tool"),
+    ("src/page.ts", "export const b", "// @ts-ignore\nexport const b", "silences a tool"),
+    ("src/lib.rs", "pub fn", "#[allow(dead_code)]\npub fn", "silences a tool"),
+    ("src/app.py", APP_END, f"    v\u0430lues = []\n{APP_END}", "looks like values"),
+    ("src/page.ts", "const b", "const \u0430", "looks like a"),
+    ("tests/test_app.py", ZERO, "", ONLY),
+    ("tests/test_app.py", ZERO, "    assert True\n", ONLY),
+    ("tests/test_app.py", ZERO, "    if False:\n        assert total([]) == 0\n", ONLY),
+    ("tests/test_app.py", "== 3", "== 4", ONLY),
+    ("tests/test_app.py", "def test_runs", "def check_runs", ONLY),
+    ("tests/test_app.py", "[1, 2])\ndef", "[1])\ndef", ONLY),
+    ("tests/test_app.py", ZERO, f"    return\n{ZERO}", "leaves a test"),
+    ("tests/test_app.py", RUNS, f"    yield\n{RUNS}", "leaves a test"),
+    ("tests/test_app.py", RUNS, f"    pytest.skip()\n{RUNS}", SKIPS),
+    ("tests/test_app.py", RUNS, f"    getattr(pytest, 'skip')()\n{RUNS}", SKIPS),
+    ("tests/test_app.py", RUNS, f"    import os; os._exit(0)\n{RUNS}", SKIPS),
+    ("tests/test_app.py", RUNS, f"    mean = max\n{RUNS}", "gives mean"),
+    ("tests/test_app.py", "class TestName:", "mean = max\n\n\nclass TestName:", "gives mean"),
+    ("tests/test_app.py", "class TestName:", "pytestmark = []\n\n\nclass TestName:", SKIPS),
+    ("tests/test_app.py", "class TestName:", "test_total = 1\n\n\nclass TestName:", "test_total"),
+    ("tests/test_app.py", "class TestName:", "del test_total\n\n\nclass TestName:", "test_total"),
+    ("tests/test_app.py", "class TestName:", "class TestName:\n    __test__ = 0\n", SKIPS),
+    ("tests/test_app.py", "class TestName:", "class TestName:\n    __init__ = 0\n", "__init__"),
+    ("tests/app_test.go", "\tif mean", '\tt.Skip("x")\n\tif mean', SKIPS),
+    ("tests/app_test.go", "\tif mean", "\treturn\n\tif mean", SKIPS),
+    ("tests/app_test.go", '\t\tt.Fatal("no")\n', "", ONLY),
+    ("tests/app.test.ts", "it(", "it.only(", ONLY),
+    ("tests/app.test.ts", "  expect", "  /*\n  expect", ONLY),
+    ("tests/app.test.ts", 'it("adds"', 'if (debug) {\nit("adds"', ONLY),
+    ("src/lib.rs", "    #[test]\n", "    #[test]\n    #[ignore]\n", SKIPS),
+    ("src/lib.rs", "    #[test]\n", "", ONLY),
+    ("src/lib.rs", "&[1]), 1", "&[1]), 2", ONLY),
+    ("tests/AppTest.java", "    @Test\n", "    @Test\n    @Disabled\n", SKIPS),
+    ("tests/app_spec.rb", '  it "adds"', '  xit "adds"', ONLY),
+    ("tests/data/expected.txt", "3", "4", ONLY),
+    ("src/win.py", "y = 2\r\n", "y = 2\n", "line ends"),
+    ("src/app.py", "import os", "n\u0430me = 1", "looks like name"),
+    ("tests/test_app.py", RUNS, f"    globals().pop('test_total')\n{RUNS}", "from outside"),
+    ("bin/deploy", "true", "false", "shell script"),
+]
+
+
+@pytest.mark.parametrize(("path", "old", "new", "words"), SWAPS)
+def test_models_may_not(path: str, old: str, new: str, words: str) -> None:
+    found = refuse(path, swapped(path, old, new))
+
+    assert any(words in text and text.startswith(f"`{path}` ") for text in found), found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (ZERO, "", "loses an assertion or a test (test_total)"),
+        (ZERO, "    assert (total([]) == 0, 'no')\n", "loses an assertion"),
+        ("def test_runs", "def runs", "loses an assertion or a test (test_runs)"),
+        (RUNS, f"    pytest.skip()\n{RUNS}", SKIPS),
+    ],
+)
+def test_tools_may_not_take_from_tests(old: str, new: str, words: str) -> None:
+    found = refuse("tests/test_app.py", swapped("tests/test_app.py", old, new), is_tool=True)
+
+    assert any(words in text for text in found), found
+
+
+HARMLESS = [
+    ("src/app.py", APP_END, "    return sum(values, 0.0)\n"),
+    ("src/app.py", APP_END, "    if not values:\n        return 0\n    return sum(values)\n"),
+    ("src/app.py", "import os\n", "import os\nimport sys\n\nsys.exit(1)\n"),
+    ("src/app.py", APP_END, APP_END + "    # \u0441 \u0430\n"),
+    ("src/app.py", "import os\n", 'import os\n\nNAME = "\u0441"\n'),
+    ("src/app.py", "import os\n", "import os\n\n\u0433\u043e\u0434 = 1\n"),
+    ("src/silent.py", "  # noqa: F401", ""),
+    ("src/silent.py", "import os  # noqa: F401\nx = 1\n", "x = 1\nimport os  # noqa: F401\n"),
+    ("src/silent.py", "x = 1", "x = 2"),
+    ("src/win.py", "y = 2", "y = 3"),
+    ("src/bidi.py", "y = 1", "y = 2"),
+    ("src/bidi.py", "\u202e", ""),
+    ("src/keyed.py", f"'{KEY}'", "input()"),
+    ("src/keyed.py", "x = 1", "x = 2"),
+    ("src/broken.py", "print 'old'", "print('new')"),
+    ("src/broken.py", "print 'old'\n", "print 'old'\nprint 'more'\n"),
+    ("src/lib.rs", "v.iter().sum()", "v.iter().copied().sum()"),
+    ("src/lib.rs", "pub fn", "#[cfg(unix)]\npub fn"),
+    ("src/lib.rs", "    #[test]\n", "    #[test]\n    fn b() {\n    }\n    #[test]\n"),
+    ("docs/guide.md", "# Guide\n", "# Guide\n\nPart\n=======\n"),
+    ("docs/guide.md", "# Guide\n", "# Guide\n\n`# noqa`\n"),
+    ("docs/guide.md", "# Guide\n", "Καλημέρα, привет, שלום, \U0001f469\u200d\U0001f4bb\n"),
+    ("tests/test_app.py", ZERO, f"{ZERO}    assert total([1]) == 1\n"),
+    ("tests/test_app.py", "import pytest\n", "import os\nimport pytest\n"),
+    ("tests/test_app.py", "    def test_a", "    def test_b(self):\n        f()\n\n    def test_a"),
+    ("tests/test_app.py", "class TestName:", "def f():\n    run(['skip'])\n\n\nclass TestName:"),
+    ("tests/app_test.go", "\tif mean", "\tt.Parallel()\n\tif mean"),
+    ("tests/app_test.go", "func", "func TestB(t *testing.T) {\n\tf()\n}\n\nfunc"),
+    ("tests/app.test.ts", "it(", 'it("is", () => {\n  expect(f()).toBe(0);\n});\nit('),
+    ("tests/AppTest.java", "    @Test\n", "    @Test\n    void b() {\n    }\n    @Test\n"),
+    ("tests/app_spec.rb", '  it "adds"', '  it "is" do\n    f\n  end\n  it "adds"'),
+]
+NEW = """
+    src/more.py src/types.py src/deep/er/more.py src/caf\u00e9.py docs/\u0434\u043e\u043a.md
+    tests/test_new.py src/requirements.py app/conf.py src/console.ts src/shell.py
+"""
+
+
+@pytest.mark.parametrize(("path", "old", "new"), HARMLESS)
+def test_models_may(path: str, old: str, new: str) -> None:
+    assert refuse(path, swapped(path, old, new)) == []
+
+
+@pytest.mark.parametrize("path", NEW.split())
+def test_files_may_be_new(path: str) -> None:
+    assert refuse(path, "" if path.endswith((".ts", ".md")) else "x = 1\n") == []
+
+
+@pytest.mark.parametrize(("old", "new"), [("== 3", "== 4"), ("x = mean([n])", "x = mean([n, n])")])
+def test_tools_may_rewrite_tests(old: str, new: str) -> None:
+    assert refuse("tests/test_app.py", swapped("tests/test_app.py", old, new), is_tool=True) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "old_mode", "mode", "words"),
+    [
+        ("deleted", "100644", "000000", "is deleted"),
+        ("renamed", "100644", "100644", "is renamed"),
+        ("type_changed", "100644", "120000", "is type changed"),
+        ("added", "000000", "120000", "is a symbolic link"),
+        ("modified", "120000", "120000", "is a symbolic link"),
+        ("modified", "160000", "160000", "is a submodule"),
+        ("added", "000000", "100755", "no executable files"),
+        ("modified", "100644", "100755", "changes its mode"),
+    ],
+)
+def test_only_lines_of_regular_files_change(
+    status: FileStatus, old_mode: str, mode: str, words: str
+) -> None:
+    file = changed_file("a.py", status, old_mode, mode)
+    step = Change(base_tree="1", head_tree="2", files=(file,))
+
+    (refusal,) = refusals_of(step, {"a.py": b""}, {"a.py": b""}, ["a.py"], True)
+
+    assert words in refusal
+
+
+@pytest.mark.parametrize(("is_tool", "lines", "files"), [(False, 400, 10), (True, 2_000, 50)])
+def test_a_fix_is_small(is_tool: bool, lines: int, files: int) -> None:
+    for extra in (0, 1):
+        long = refuse("src/new.py", "x = 1\n" * (lines + extra), is_tool)
+        after = {f"src/new{n}.py": b"x = 1\n" for n in range(files + extra)}
+        many = refusals_of(step_of({}, after), {}, after, [], is_tool)
+        assert [bool(long), bool(many)] == [bool(extra)] * 2
+
+
+def test_what_is_not_utf_8_or_not_read_is_refused() -> None:
+    assert "is not UTF-8" in refuse("src/latin.py", b"x = '\xe9'\ny = 1\n")[0]
+    big = step_of({}, {"src/big.py": b"x"})
+    assert "too large to be read" in refusals_of(big, {}, {}, [], False)[0]
+
+
+TEXT = st.text("ab=1:()\n\t#'\"/*{}[]é\u202e\r\0 defclasstest_assert", max_size=60) | st.text()
+PATHS = st.sampled_from(["a.py", "test_a.py", "a.rs", "a_test.go", "a.json", "a.md"]) | st.text()
+
+
+@settings(max_examples=50, deadline=None)
+@given(PATHS, TEXT, TEXT, st.booleans())
+def test_any_pair_of_files_gives_a_list(path: str, old: str, new: str, is_tool: bool) -> None:
+    before = {path: old.encode("utf-8", "surrogatepass")}
+    after = {path: new.encode("utf-8", "surrogatepass")}
+    step = step_of(before, after)
+
+    assert isinstance(refusals_of(step, before, after, [path], is_tool), list)
