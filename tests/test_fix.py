@@ -95,12 +95,13 @@ def cart(project: Project) -> Project:
 
 
 def test_a_broken_test_is_evidence_enough(cart: Project) -> None:
-    _, (result,), _ = fix_head(cart, by_edit("cart.py", "sum(prices) + 1", "sum(prices)"))
+    review, (result,), _ = fix_head(cart, by_edit("cart.py", "sum(prices) + 1", "sum(prices)"))
 
     assert (result.findings, result.outcome, result.author) == (("F1",), "fixed", "critic")
     assert result.files == {"cart.py": (CART + ADDED).encode()}
-    shown = render_fixes([result], DEFAULT)
-    assert shown.startswith("F1: fixed: everything ran with it, and nothing objects (by critic)")
+    shown = render_fixes([result], review, DEFAULT)
+    assert shown.startswith("F1 high     cart.py:2: test_total fails")
+    assert "Fixed: everything ran with it, and nothing objects (by critic)." in shown
     assert "-    return sum(prices) + 1" in shown
 
 

@@ -219,6 +219,13 @@ def test_old_files_that_are_cleaned_away_after_a_kill_come_back(stage: Stage) ->
     assert stage.everything() == before
 
 
+def test_a_lock_of_the_index_that_is_removed_after_a_kill_is_made_again(stage: Stage) -> None:
+    run_child(partial(stage.write, FIX, message="Fix it", step=kill_at("refs")))
+    (stage.folder / ".git/index.lock").unlink()
+    assert stage.recover() == "a write that was interrupted is completed"
+    assert stage.git("status", "--short") == "M other.py\nM  staged.py"
+
+
 def test_what_somebody_saves_after_a_kill_stays(stage: Stage) -> None:
     run_child(partial(stage.write, FIX, step=kill_at("checked")))
     stage.put("a.py", b"mine\n")

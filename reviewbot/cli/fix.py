@@ -93,7 +93,7 @@ async def _fix(name: str, flags: Mapping[str, object], options: Options) -> int:
         return 0
     if options.linters:  # the rest is somebody else's to say
         results = [result for result in results if result.outcome != "failed"]
-    deliver(render_fixes(results, style_for()))
+    deliver(render_fixes(results, review, style_for()))
     fixed = [result for result in results if result.outcome == "fixed"]
     if not fixed:
         say("reviewbot: there is no fix that proved itself; nothing is written")

@@ -2,35 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from reviewbot.reports import words
 from reviewbot.reports.style import Style
 from reviewbot.tasks.fix import TaskResult
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
+from reviewbot.verdict.document import Review
 
 MAX_DIFF_LINES = 400
 STATES = {
-    "fixed": "fixed: everything ran with it, and nothing objects",
-    "suggested": "suggested, not proven",
-    "failed": "not fixed",
+    "fixed": "Fixed: everything ran with it, and nothing objects",
+    "suggested": "Suggested, not proven",
+    "failed": "Not fixed",
 }
 
 
-def render_fixes(results: Sequence[TaskResult], style: Style) -> str:
-    """Each fix with its diff, and why others are none."""
-    return "\n\n".join(_block(result, style) for result in results)
+def render_fixes(results: Sequence[TaskResult], review: Review, style: Style) -> str:
+    """Each fix with its findings and its diff, and why others are none."""
+    return "\n\n".join("\n".join(_block(result, review, style)) for result in results)
 
 
-def _block(result: TaskResult, style: Style) -> str:
+def _block(result: TaskResult, review: Review, style: Style) -> Iterator[str]:
+    found = {finding.id: finding for finding in review.findings}
+    for finding in (found[id] for id in result.findings if id in found):
+        place = words.place(finding.location)
+        yield _safe(f"{finding.id} {finding.severity:<8} {place}: {finding.title}")
     by = f" (by {result.author})" if result.author else ""
-    lines = [f"{', '.join(result.findings)}: {STATES[result.outcome]}{by}"]
-    lines += [f"  {text}" for text in (*result.reasons, *result.dissent)]
-    lines += [f"  {result.explanation}"] if result.explanation and not style.quiet else []
+    yield _safe(f"  {STATES[result.outcome]}{by}.")
+    yield from (_safe(f"  {text}") for text in (*result.reasons, *result.dissent))
+    if result.explanation and not style.quiet:
+        yield _safe(f"  {result.explanation}")
     diff = result.diff.split("\n") if result.diff else []
-    lines += diff[:MAX_DIFF_LINES]
-    lines += [f"  … {len(diff) - MAX_DIFF_LINES} more lines"] if len(diff) > MAX_DIFF_LINES else []
+    yield from map(_safe, diff[:MAX_DIFF_LINES])
+    if len(diff) > MAX_DIFF_LINES:
+        yield f"  … {len(diff) - MAX_DIFF_LINES} more lines"
     if style.verbose:
         for number, attempt in enumerate(result.attempts, start=1):
-            lines.append(f"  Attempt {number}: {'; '.join(attempt.reasons)}")
-    return "\n".join(plain(redact(line)[0]).rstrip() for line in lines)
+            yield _safe(f"  Attempt {number}: {'; '.join(attempt.reasons)}")
+
+
+def _safe(line: str) -> str:
+    return plain(redact(line)[0]).rstrip()
