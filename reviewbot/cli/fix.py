@@ -118,7 +118,9 @@ async def _write(
         message = _message(result, review) if options.commit else ""
         old = {path: now[path] for path in result.files if path in now}
         writes.append(Write(files=result.files, before=old, message=message))
-        now |= {path: content for path, content in result.files.items() if content is not None}
+        for path, content in result.files.items():
+            now.pop(path, None)
+            now |= {} if content is None else {path: content}
     with open_repository() as repository:
         written = await write_fixes(repository, writes, state.folder)
     for path in written.paths:
