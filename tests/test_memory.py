@@ -226,6 +226,13 @@ STEP = st.one_of(
 @given(steps=st.lists(STEP, min_size=2, max_size=6))
 @example(
     steps=[
+        ("edit", "c.lua", ["x = 3 -- BUG-a", "x = 1"]),
+        ("edit", "c.lua", ["x = 4 -- BUG-b", "x = 2"]),
+        ("edit", "c.lua", ["x = 3 -- BUG-a", "x = 1"]),
+    ]
+)
+@example(
+    steps=[
         ("edit", "b.lua", ["x = 3 -- BUG-a", "x = 1"]),
         ("edit", "b.lua", ["x = 3 -- BUG-a", "x = 3 -- BUG-a"]),
     ]

@@ -171,16 +171,24 @@ def _panel(review: Review) -> set[str]:
 
 
 def _unread_marks(parts: Sequence[Part], memory: Memory, course: str) -> set[str]:
-    """Marks of parts that nobody read, or with a finding that cites what is gone."""
+    """Marks of parts that nobody read, or that a finding no longer fits.
+
+    It cites what is gone, or its line was edited since: then it is remembered as it is there.
+    """
     marks = {part.mark for part in parts}
     if memory.course != course:
         return marks
-    stale = {known.id for known in memory.findings if not set(known.cites) <= marks}
-    return {
-        mark
-        for mark in marks
-        if mark not in memory.parts or not stale.isdisjoint(memory.parts[mark])
-    }
+    known = {finding.id: finding for finding in memory.findings}
+    unread = set()
+    for part in parts:
+        raised = [known.get(id) for id in memory.parts.get(part.mark, ())]
+        texts = {_folded(line.text) for line in part.hunk.lines} if raised else set()
+        if part.mark not in memory.parts or not all(
+            finding and set(finding.cites) <= marks and (finding.text in texts or not finding.text)
+            for finding in raised
+        ):
+            unread.add(part.mark)
+    return unread
 
 
 def _with_known_keys(
