@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from click.testing import CliRunner, Result
@@ -18,9 +18,11 @@ from reviewbot.config.load import flag_layer
 from reviewbot.fixing import fix
 from reviewbot.git.repository import Repository
 from reviewbot.git.target import Target
+from reviewbot.journal import Journal
 from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
 from reviewbot.reports.fixes import render_fixes
 from reviewbot.reports.style import DEFAULT
+from reviewbot.sandbox.job import Completed
 from reviewbot.services import Host
 from reviewbot.tasks.fix import TaskResult
 from reviewbot.verdict.document import Review
@@ -31,6 +33,21 @@ BROKEN = "def total(prices):\n    return sum(prices) + 1\n" + ADDED
 TEST = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
 
 Answer = Callable[[str, str], Any]
+
+
+class SharedJobs(Journal):
+    """Equal trees are tested once for all tests here; models are asked each time."""
+
+    results: ClassVar[dict[str, Completed]] = {}
+
+    def get(self, key: str, type_: type[Any]) -> Any:
+        return self.results.get(key) if type_ is Completed else super().get(key, type_)
+
+    def put(self, key: str, value: Any) -> None:
+        if isinstance(value, Completed):
+            self.results[key] = value
+        else:
+            super().put(key, value)
 
 
 class Scripted:
@@ -64,7 +81,7 @@ def fix_head(
     with Repository(project.folder) as repository:
         host = Host(
             repository=repository,
-            journal=project.journal,
+            journal=SharedJobs(),
             providers={"replay": scripted},
             panelists={role: f"replay:{role}" for role in roles},
             layers=(flag_layer({"review.effort": "low"}),),
