@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -24,6 +25,7 @@ from reviewbot.reports.fixes import render_fixes
 from reviewbot.reports.style import DEFAULT
 from reviewbot.sandbox.job import Completed
 from reviewbot.services import Host
+from reviewbot.tasks.edits import Draft, Edit, apply_edits
 from reviewbot.tasks.fix import TaskResult
 from reviewbot.verdict.document import Review
 
@@ -172,11 +174,7 @@ def test_a_simpler_version_takes_its_place_if_it_is_as_strong(cart: Project) -> 
 @pytest.mark.parametrize(
     ("edit", "reason"),
     [
-        (("cart.py", "sum(price)", "0"), "what is to be found in cart.py does not occur"),
-        (("cart.py", "", "x = 1\n"), "cart.py exists: say what to find in it"),
-        (("other.py", "x", "y"), "other.py is none of the files that are shown"),
         (("test_cart.py", "== 3", "== 4"), "fixes may only add to tests"),
-        (("cart.py", "+ 1", "+ 0  # noqa"), "noqa"),
         (("cart.py", "+ 1", "+ nothing"), "ruff reports Undefined name `nothing` (cart.py:2)."),
     ],
 )
@@ -185,6 +183,32 @@ def test_drafts_that_are_refused(cart: Project, edit: tuple[str, str, str], reas
 
     assert result.outcome == "failed"
     assert any(reason in text for text in result.reasons), result.reasons
+
+
+@pytest.mark.parametrize(
+    ("edit", "reason"),
+    [
+        (("a.py", "y = 1", "0"), "what is to be found in a.py does not occur: 'y = 1'"),
+        (("a.py", "x", "0"), "what is to be found in a.py occurs 2 times: 'x'"),
+        (("a.py", "", "x = 1\n"), "a.py exists: say what to find in it"),
+        (("other.py", "x", "y"), "other.py is none of the files that are shown"),
+        (("a.py", "x = 1", "x = «secret:jwt»"), "an edit of a.py touches what is hidden from you"),
+    ],
+)
+def test_edits_that_do_not_apply(edit: tuple[str, str, str], reason: str) -> None:
+    path, find, replacement = edit
+    draft = Draft(edits=[Edit(path=path, find=find, replace=replacement)])
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        apply_edits(draft, {"a.py": b"x = 1\nx = 2\n"})
+
+
+def test_edits_keep_the_ends_of_lines() -> None:
+    edits = [
+        Edit(path="a.py", find="x = 1\nx = 2", replace="x = 3\nx = 4"),
+        Edit(path="b.py", find="", replace="y = 1\n"),
+    ]
+    changed = apply_edits(Draft(edits=edits), {"a.py": b"x = 1\r\nx = 2\r\n"})
+    assert changed == {"a.py": b"x = 3\r\nx = 4\r\n", "b.py": b"y = 1\n"}
 
 
 def test_linters_fix_what_they_can_together(project: Project) -> None:
