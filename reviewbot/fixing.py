@@ -1,19 +1,32 @@
-"""Review a change and fix what is found: the steps of `reviewbot fix`."""
+"""Review a change and fix what is found, or work towards a goal: `reviewbot fix`."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
 
 from msgspec.structs import replace
 
 from reviewbot.checks.collect import collect
+from reviewbot.checks.project import Project
+from reviewbot.context.brief import Brief
+from reviewbot.debate.panel import Panel
+from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
 from reviewbot.pipeline import briefs_of, prepare, review_change, summary_of
-from reviewbot.services import Host, open_services
-from reviewbot.tasks.fix import TaskResult, fix_findings
+from reviewbot.services import Host, Services, open_services
+from reviewbot.tasks.bug import prepare_bug
+from reviewbot.tasks.cycle import work
+from reviewbot.tasks.fix import fix_findings
+from reviewbot.tasks.goals import GOALS
+from reviewbot.tasks.task import Task, TaskResult
 from reviewbot.tasks.trial import Trials
+from reviewbot.text.files import classify
 from reviewbot.verdict.document import Review
+
+NOBODY = "no language model is configured, so there is nobody to write code"
+SANDBOX = "nothing can be executed here, so nothing can be proven"
 
 
 async def fix(
@@ -26,24 +39,86 @@ async def fix(
     started = time.monotonic()
     async with open_services(change, host) as services:
         result = await review_change(change, services)
+        known = [finding.id for finding in result.findings]
+        if unknown := sorted(set(ids) - set(known)):
+            hint = f"there is {', '.join(known)}" if known else "nothing is found"
+            raise UsageError(f"there is no finding {unknown[0]}", hint=hint)
         wanted = [f for f in result.reported if not ids or f.id in ids]
         whole, project, _ = await prepare(change, services)
-        assert services.repository
-        off = [entry.name for entry in services.settings.checks if entry.off]
-        checks, executor = services.checks, services.executor
-        trials = Trials(
-            change=whole,
-            evidence=await collect(whole, project, checks, off, executor),
-            repository=services.repository,
-            executor=executor,
-            checks=checks,
-            languages=services.languages,
-            off=off,
-        )
+        trials = await _trials(whole, project, services)
         briefs = await briefs_of(whole, project, (), services.panel, services)
-        results = await fix_findings(wanted, trials, project, checks, services.panel, briefs)
+        checks, panel = services.checks, services.panel
+        results = await fix_findings(wanted, trials, project, checks, panel, briefs)
         seconds = round(time.monotonic() - started, 2)
         result = replace(result, usage=services.client.totals, seconds=seconds)
         for session in services.sessions:
             await session.finish(*summary_of(result))
     return result, results
+
+
+async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) -> TaskResult:
+    """Work towards one of GOALS in files of a change, by default in its source files.
+
+    Nothing is written. Raises ReviewbotError.
+    """
+    chosen = list(paths) or [f.path for f in change.files if classify(f.path) == "source"]
+    if not chosen:
+        raise UsageError("there is no source file in it", hint=f"fix --goal {goal} HEAD -- PATH")
+
+    def make(trials: Trials, panel: Panel, brief: Brief) -> Awaitable[Task]:
+        return GOALS[goal](chosen, trials, panel, brief)
+
+    return await _work(make, change, host)
+
+
+async def fix_report(report: str, change: Change, host: Host) -> TaskResult:
+    """Reproduce what somebody reports about the head of a change, and fix it.
+
+    Nothing is written. Raises ReviewbotError, UsageError if nobody can reproduce it.
+    """
+
+    def make(trials: Trials, panel: Panel, brief: Brief) -> Awaitable[Task]:
+        return prepare_bug(report, trials, panel, brief)
+
+    return await _work(make, change, host)
+
+
+async def _work(
+    make: Callable[[Trials, Panel, Brief], Awaitable[Task]], change: Change, host: Host
+) -> TaskResult:
+    async with _at_head(change, host) as (trials, services):
+        brief = Brief(title=change.title, description="", passages=())
+        task = await make(trials, services.panel, brief)
+        result = await work(task, trials, services.panel, brief)
+        for session in services.sessions:
+            await session.finish("{}", [])
+        return result
+
+
+@asynccontextmanager
+async def _at_head(change: Change, host: Host) -> AsyncIterator[tuple[Trials, Services]]:
+    """What begins where a change ends: whatever a check then reports is the candidate's fault."""
+    async with open_services(change, host) as services:
+        if not services.panel.panelists:
+            raise UsageError(NOBODY, hint="reviewbot models list")
+        if not await services.executor.can_execute():
+            raise UsageError(SANDBOX, hint="reviewbot doctor says why")
+        assert services.repository
+        stay = await services.repository.compare(change.head_tree, change.head_tree)
+        whole, project, _ = await prepare(replace(stay, title=change.title), services)
+        yield await _trials(whole, project, services), services
+
+
+async def _trials(change: Change, project: Project, services: Services) -> Trials:
+    assert services.repository
+    off = [entry.name for entry in services.settings.checks if entry.off]
+    checks, executor = services.checks, services.executor
+    return Trials(
+        change=change,
+        evidence=await collect(change, project, checks, off, executor),
+        repository=services.repository,
+        executor=executor,
+        checks=checks,
+        languages=services.languages,
+        off=off,
+    )

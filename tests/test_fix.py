@@ -3,76 +3,33 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from conftest import Project
+from scripted import Answer, Scripted, SharedJobs, by_edit
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.config.load import flag_layer
+from reviewbot.errors import UsageError
 from reviewbot.fixing import fix
 from reviewbot.git.repository import Repository
 from reviewbot.git.target import Target
-from reviewbot.journal import Journal
-from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
 from reviewbot.reports.fixes import render_fixes
 from reviewbot.reports.style import DEFAULT
-from reviewbot.sandbox.job import Completed
 from reviewbot.services import Host
 from reviewbot.tasks.edits import Draft, Edit, apply_edits
-from reviewbot.tasks.fix import TaskResult
+from reviewbot.tasks.task import TaskResult
 from reviewbot.verdict.document import Review
 
 CART = "def total(prices):\n    return sum(prices)\n"
 ADDED = "\n\ndef count(prices):\n    return len(prices)\n"
 BROKEN = "def total(prices):\n    return sum(prices) + 1\n" + ADDED
 TEST = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
-
-Answer = Callable[[str, str], Any]
-
-
-class SharedJobs(Journal):
-    """Equal trees are tested once for all tests here; models are asked each time."""
-
-    results: ClassVar[dict[str, Completed]] = {}
-
-    def get(self, key: str, type_: type[Any]) -> Any:
-        return self.results.get(key) if type_ is Completed else super().get(key, type_)
-
-    def put(self, key: str, value: Any) -> None:
-        if isinstance(value, Completed):
-            self.results[key] = value
-        else:
-            super().put(key, value)
-
-
-class Scripted:
-    """A provider that answers by the phase of the question; it keeps the prompts."""
-
-    def __init__(self, answer: Answer) -> None:
-        self.answer = answer
-        self.prompts: list[tuple[str, str]] = []
-
-    async def complete(
-        self,
-        request: ModelRequest,
-        on_text: Callable[[str], None] | None = None,  # noqa: ARG002
-    ) -> ModelReply:
-        self.prompts.append((request.label, request.question))
-        phase = request.label.partition("/")[2]
-        reply = {"claims": [], "judgements": [], "tests": []}
-        if phase.startswith(("fix_", "judge_", "optimise_")):
-            reply = self.answer(request.label, request.question)
-        return ModelReply(text=json.dumps(reply), usage=Usage())
-
-    async def close(self) -> None:
-        pass
 
 
 def fix_head(
@@ -94,18 +51,6 @@ def fix_head(
     return review, results, scripted
 
 
-def by_edit(path: str, find: str, replace: str) -> Answer:
-    """A proposer that makes one edit; nobody objects, and nobody simplifies."""
-
-    def answer(label: str, _: str) -> Any:
-        if "/fix_" in label:
-            edit = {"path": path, "find": find, "replace": replace}
-            return {"edits": [edit], "explanation": "It was off by one."}
-        return {"objections": []} if "/judge_" in label else {"edits": [], "explanation": ""}
-
-    return answer
-
-
 @pytest.fixture
 def cart(project: Project) -> Project:
     project.commit("Begin", {"cart.py": CART, "test_cart.py": TEST})
@@ -118,7 +63,7 @@ def test_a_broken_test_is_evidence_enough(cart: Project) -> None:
 
     assert (result.findings, result.outcome, result.author) == (("F1",), "fixed", "critic")
     assert result.files == {"cart.py": (CART + ADDED).encode()}
-    shown = render_fixes([result], review, DEFAULT)
+    shown = render_fixes([result], review.findings, DEFAULT)
     assert shown.startswith("F1 high     cart.py:2: test_total fails")
     assert "Fixed: everything ran with it, and nothing objects (by critic)." in shown
     assert "-    return sum(prices) + 1" in shown
@@ -250,10 +195,13 @@ def test_without_models_the_rest_is_said(cart: Project) -> None:
 def test_only_what_was_asked_for_is_fixed(cart: Project) -> None:
     cart.commit("More", {"cart.py": BROKEN + "\n\ndef other():\n    return missing\n"})
 
-    review, results, _ = fix_head(cart, by_edit("cart.py", "return missing", "return 1"), ("F9",))
+    edit = by_edit("cart.py", "return missing", "return 1")
+    _, (result,), _ = fix_head(cart, edit, ("F1",))
 
-    assert review.reported
-    assert results == []
+    assert result.findings == ("F1",)
+    with pytest.raises(UsageError, match="there is no finding F9") as raised:
+        fix_head(cart, edit, ("F9",))
+    assert raised.value.hint == "there is F1"
 
 
 UNTIDY = (

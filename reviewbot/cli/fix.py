@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import get_args
 
@@ -12,19 +12,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.cli.host import make_host, open_repository, read_variables, run, show_progress
-from reviewbot.cli.review import read_role
+from reviewbot.cli.review import SEPARATOR, TargetAndPaths, read_role
 from reviewbot.cli.terminal import FILE, common, deliver, say, state_option, style_for
 from reviewbot.config.load import FLAGS
 from reviewbot.config.settings import Effort
-from reviewbot.errors import ReviewbotError
-from reviewbot.fixing import fix
+from reviewbot.errors import ReviewbotError, UsageError
+from reviewbot.fixing import fix, fix_report, pursue
 from reviewbot.git.target import Target
 from reviewbot.git.writer import Write, recover, undo_fixes, write_fixes
 from reviewbot.reports.fixes import render_fixes
 from reviewbot.state import State, find_state
-from reviewbot.tasks.fix import TaskResult
+from reviewbot.tasks.goals import GOALS
+from reviewbot.tasks.task import TaskResult
 from reviewbot.text.plain import plain
-from reviewbot.verdict.document import Review
+from reviewbot.verdict.document import Finding
 
 LAST = "last"
 
@@ -34,17 +35,21 @@ class Options(Struct, frozen=True, kw_only=True):
     commit: bool
     linters: bool
     finding: tuple[str, ...]
+    goal: str | None
+    report: str | None
     model: tuple[str, ...]
     state: Path | None
     env_file: Path | None
 
 
-@click.command
-@click.argument("target", required=False, default="")
+@click.command(cls=TargetAndPaths)
+@click.argument("target", required=False, default="", metavar="[TARGET] [-- PATH…]")
 @click.option("--yes", is_flag=True, help="Write what is fixed, without asking.")
 @click.option("--commit", is_flag=True, help="Commit each fix.")
 @click.option("--linters", is_flag=True, help="Only what linters fix; ask no model.")
 @click.option("--finding", multiple=True, metavar="ID", help="Fix this one; may be repeated.")
+@click.option("--goal", type=click.Choice([*GOALS]), help="Change code towards a goal instead.")
+@click.option("--report", metavar="FILE", help="Fix what a bug report or a traceback says.")
 @click.option(
     "--undo", is_flag=False, flag_value=LAST, metavar="[ID]", help="Take back the last fixes."
 )
@@ -59,16 +64,26 @@ def command(target: str, undo: str | None, **given: object) -> None:
     """Review a change, and fix what is found.
 
     A fix is tried with all checks and tests before it is shown. Nothing is written unless you say
-    so. TARGET is as for review; by default it is uncommitted work, or else the last commit.
+    so. TARGET is as for review; by default it is uncommitted work, or else the last commit. A goal
+    is about the files after --, by default about those that TARGET changes.
     """
     options = msgspec.convert({key: given.get(key) for key in Options.__struct_fields__}, Options)
     if undo:
         raise SystemExit(run(_undo("" if undo == LAST else undo, options)))
+    paths = click.get_current_context().meta.get(SEPARATOR, ())
+    chosen = [f"--{name}" for name in ("goal", "report", "linters") if given.get(name)]
+    chosen += ["--finding"] if options.finding else []
+    if len(chosen) > 1:
+        raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other", hint="leave one out")
+    if paths and not options.goal:
+        raise UsageError("paths are for --goal", hint="name a TARGET, or --finding ID")
     flags = {key: given.get(flag[2:].replace("-", "_")) for key, flag in FLAGS.items()}
-    raise SystemExit(run(_fix(target, flags, options)))
+    raise SystemExit(run(_fix(target, paths, flags, options)))
 
 
-async def _fix(name: str, flags: Mapping[str, object], options: Options) -> int:
+async def _fix(
+    name: str, paths: Sequence[str], flags: Mapping[str, object], options: Options
+) -> int:
     """The exit code: 1 if something is found that is not fixed and written."""
     variables = await read_variables(os.environ, options.env_file)
     async with show_progress() as emit:
@@ -83,17 +98,24 @@ async def _fix(name: str, flags: Mapping[str, object], options: Options) -> int:
             )
             target = Target(kind="revision", revision=name) if name else Target()
             change = await repository.load_change(target)
-            review, results = await fix(change, host, options.finding)
-            state.save(review)
+            findings: tuple[Finding, ...] = ()
+            if options.goal:
+                results = [await pursue(options.goal, paths, change, host)]
+            elif options.report:
+                results = [await fix_report(_read_report(options.report), change, host)]
+            else:
+                review, results = await fix(change, host, options.finding)
+                state.save(review)
+                findings = review.findings
+                if not review.reported:
+                    say("reviewbot: nothing is found, so there is nothing to fix")
+                    return 0
             before = await repository.read_files(
                 change.head_tree, [path for result in results for path in result.files]
             )
-    if not review.reported:
-        say("reviewbot: nothing is found, so there is nothing to fix")
-        return 0
     if options.linters:  # the rest is somebody else's to say
         results = [result for result in results if result.outcome != "failed"]
-    deliver(render_fixes(results, review, style_for()))
+    deliver(render_fixes(results, findings, style_for()))
     fixed = [result for result in results if result.outcome == "fixed"]
     if not fixed:
         say("reviewbot: there is no fix that proved itself; nothing is written")
@@ -101,21 +123,21 @@ async def _fix(name: str, flags: Mapping[str, object], options: Options) -> int:
     what = "1 fix is ready" if len(fixed) == 1 else f"{len(fixed)} fixes are ready"
     if not options.yes and not _is_wanted(what):
         return 1
-    await _write(fixed, before, review, state, options)
+    await _write(fixed, before, findings, state, options)
     return int(len(fixed) < len(results))
 
 
 async def _write(
     fixed: list[TaskResult],
     before: Mapping[str, bytes],
-    review: Review,
+    findings: Sequence[Finding],
     state: State,
     options: Options,
 ) -> None:
     now = dict(before)
     writes = []
     for result in fixed:
-        message = _message(result, review) if options.commit else ""
+        message = _message(result, findings) if options.commit else ""
         old = {path: now[path] for path in result.files if path in now}
         writes.append(Write(files=result.files, before=old, message=message))
         for path, content in result.files.items():
@@ -146,10 +168,25 @@ def _is_wanted(what: str) -> bool:
     return click.confirm(f"{what}. Write?", err=True, default=False)
 
 
-def _message(result: TaskResult, review: Review) -> str:
+def _read_report(name: str) -> str:
+    """The text of a file, or of standard input for "-". Raises UsageError."""
+    try:
+        content = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
+    except OSError as error:
+        message = f"the report cannot be read: {error}"
+        raise UsageError(message, hint="name a file, or - for standard input") from error
+    if not content.strip():
+        raise UsageError("the report is empty", hint="paste the traceback, or what happens")
+    return content.decode("utf-8", "replace")
+
+
+def _message(result: TaskResult, findings: Sequence[Finding]) -> str:
     """A subject, why, and trailers by which the commit is known again."""
-    titles = {finding.id: finding for finding in review.findings}
+    titles = {finding.id: finding for finding in findings}
     found = [titles[id] for id in result.findings if id in titles]
+    if not found:
+        facts = "\n".join(map(plain, result.facts))
+        return f"{plain(result.title)[:72]}\n\n{facts}\n\nReviewbot-Goal: {result.kind}\n"
     subject = plain(f"Fix {found[0].title}" if len(found) == 1 else f"Fix {len(found)} findings")
     body = "\n".join(f"{finding.id}: {plain(finding.title)}" for finding in found)
     trailers = "\n".join(f"Reviewbot-Finding: {finding.key}" for finding in found)

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import msgspec
 from msgspec import Struct
+
+from reviewbot.proofs.proof import Kind
 
 Item = TypeVar("Item", bound=Struct)
 
 MAX_LENGTH = 400_000
 MAX_TEXT = 4_000
 MAX_SOURCE = 20_000
+KINDS = get_args(Kind)
 THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL)
 FIRST_NUMBER = re.compile(r"\d{1,7}")
@@ -137,13 +140,14 @@ def citation_of(value: Any) -> str:
 
 
 def _reproduction(value: Any, _: str) -> Any:
-    """A test as an object; an empty one is none, and a bare text is Python."""
+    """As an object; an empty one is none, a bare text is Python, an unknown kind is a test."""
     if isinstance(value, str):
         value = {"language": "python", "source": value}
     if not isinstance(value, dict) or not str(value.get("source") or "").strip():
         return None
     source = FENCE.sub(r"\1", str(value["source"]))[:MAX_SOURCE]
-    return {"language": str(value.get("language") or "python").lower(), "source": source}
+    language, kind = str(value.get("language") or "python").lower(), value.get("kind")
+    return {"language": language, "source": source, "kind": kind if kind in KINDS else "test"}
 
 
 REPAIRS: Mapping[str, Callable[[Any, str], Any]] = {

@@ -25,7 +25,7 @@ from reviewbot.github.run import Run, fetch, host_of
 from reviewbot.github.snapshot import Snapshot, read_snapshot
 from reviewbot.github.state import Fix, State
 from reviewbot.reports import answers
-from reviewbot.tasks.fix import TaskResult
+from reviewbot.tasks.task import TaskResult
 from reviewbot.text.markdown import code, inline
 from reviewbot.verdict.document import Finding
 
@@ -65,7 +65,7 @@ def fix(run: Run, change: Change, request: Request) -> Answer:
                 raise
             problem = str(error)
             break
-        made.append(Fix(commit=head, findings=result.findings, digest=result.digest))
+        made.append(Fix(commit=head, findings=result.findings))
     if made:
         problem = problem or _difference(run, head, fixed[len(made) - 1].tree)
 

@@ -37,11 +37,10 @@ ANSWER = re.compile(r"<!-- reviewbot:answer comment=(\d{1,20}) -->")
 
 
 class Fix(Struct, frozen=True, kw_only=True):
-    """A commit of ours. `digest` is that of the change that was proven."""
+    """A commit of ours."""
 
     commit: str
     findings: tuple[str, ...]
-    digest: str = ""
 
 
 class State(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -10,7 +10,7 @@ from reviewbot.debate.case import Stance
 from reviewbot.debate.people import Consultation
 from reviewbot.reports import markdown, words
 from reviewbot.reports.redact import redacted
-from reviewbot.tasks.fix import TaskResult
+from reviewbot.tasks.task import TaskResult
 from reviewbot.text.markdown import block, code, inline
 from reviewbot.text.plain import shortened_bytes
 from reviewbot.text.secrets import redact

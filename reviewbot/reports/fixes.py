@@ -6,32 +6,35 @@ from collections.abc import Iterator, Sequence
 
 from reviewbot.reports import words
 from reviewbot.reports.style import Style
-from reviewbot.tasks.fix import TaskResult
+from reviewbot.tasks.task import TaskResult
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
-from reviewbot.verdict.document import Review
+from reviewbot.verdict.document import Finding
 
 MAX_DIFF_LINES = 400
 STATES = {
-    "fixed": "Fixed: everything ran with it, and nothing objects",
+    "fixed": "everything ran with it, and nothing objects",
     "suggested": "Suggested, not proven",
-    "failed": "Not fixed",
+    "failed": "Nothing that was drafted is accepted",
 }
 
 
-def render_fixes(results: Sequence[TaskResult], review: Review, style: Style) -> str:
-    """Each fix with its findings and its diff, and why others are none."""
-    return "\n\n".join("\n".join(_block(result, review, style)) for result in results)
+def render_fixes(results: Sequence[TaskResult], findings: Sequence[Finding], style: Style) -> str:
+    """Each fix with what it fixes and its diff, and why others are none."""
+    return "\n\n".join("\n".join(_block(result, findings, style)) for result in results)
 
 
-def _block(result: TaskResult, review: Review, style: Style) -> Iterator[str]:
-    found = {finding.id: finding for finding in review.findings}
+def _block(result: TaskResult, findings: Sequence[Finding], style: Style) -> Iterator[str]:
+    found = {finding.id: finding for finding in findings}
+    if not result.findings:
+        yield _safe(result.title)
     for finding in (found[id] for id in result.findings if id in found):
         place = words.place(finding.location)
         yield _safe(f"{finding.id} {finding.severity:<8} {place}: {finding.title}")
     by = f" (by {result.author})" if result.author else ""
-    yield _safe(f"  {STATES[result.outcome]}{by}.")
-    yield from (_safe(f"  {text}") for text in (*result.reasons, *result.dissent))
+    done = "Fixed: " if result.kind in ("fix", "bug") else "Done: "
+    yield _safe(f"  {done if result.outcome == 'fixed' else ''}{STATES[result.outcome]}{by}.")
+    yield from (_safe(f"  {text}") for text in (*result.facts, *result.reasons, *result.dissent))
     if result.explanation and not style.quiet:
         yield _safe(f"  {result.explanation}")
     diff = result.diff.split("\n") if result.diff else []

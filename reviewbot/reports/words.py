@@ -212,9 +212,13 @@ def failed_tests(finding: Finding) -> tuple[str, ...]:
     return tuple(dict.fromkeys((result.name, *result.tests)))
 
 
+PROOF_KINDS = {"script": "script", "types": "typed example", "benchmark": "benchmark"}
+
+
 def proof_line(proof: Proof) -> str:
     base, head = TEST_RESULTS[proof.base], TEST_RESULTS[proof.head]
-    return f"{proof.by}'s test {base} before the change and {head} with it."
+    kind = PROOF_KINDS.get(proof.reproduction.kind, "test")
+    return f"{proof.by}'s {kind} {base} before the change and {head} with it."
 
 
 def debate(finding: Finding) -> Iterator[str]:

@@ -12,7 +12,7 @@ from reviewbot.errors import GitError
 from reviewbot.git.change import Change
 from reviewbot.git.repository import Repository
 from reviewbot.sandbox.executor import Executor
-from reviewbot.tasks.candidate import Candidate
+from reviewbot.tasks.task import Candidate
 from reviewbot.verdict.document import Finding
 
 

@@ -1,0 +1,273 @@
+"""Calls Python functions with many arguments, and reports what happens.
+
+Reads `search.json` beside it:
+
+    functions   ["module:function"], to be called with arguments that are made up
+    calls       {"module:function": [arguments]}, to be made again
+    contract    the source of functions `spec_*`: arguments are wanted on which one of them fails
+    examples    how many arguments of a function are tried
+
+Writes {function: {"calls": [[arguments, outcome, value]], "problem": why there are no more}} to
+/out/search.json. `arguments` is a tuple as Python text. `value` is the text of what was returned if
+it is a literal, "" if not, so that a test can be written. Of a contract, the last call is one that
+fails. Arguments come from hypothesis, for contracts also from CrossHair where it is installed.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import importlib
+import importlib.util
+import inspect
+import json
+import os
+import signal
+import sys
+import traceback
+import typing
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+REPORT = "/out/search.json"
+CONTRACT = "reviewbot_contract"
+SECONDS = 2.0  # of one call
+# With CrossHair, an example is a path through the code, and takes about a second.
+CROSSHAIR_EXAMPLES = 20
+MAX_TEXT, MAX_ITEMS, MAX_DEPTH = 400, 200, 5
+DIGITS = 12
+
+
+class TooSlow(BaseException):
+    """A call that takes longer than SECONDS. No `except Exception` of the project catches it."""
+
+
+def main() -> None:
+    with open(Path(__file__).with_name("search.json"), encoding="utf-8") as file:
+        wanted = json.load(file)
+    tree = os.getcwd()
+    sys.path[:0] = [folder for folder in (tree, os.path.join(tree, "src")) if os.path.isdir(folder)]
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    signal.signal(signal.SIGALRM, stop)
+    found: dict[str, Any] = {}
+    for name in wanted["functions"]:
+        found[name] = answer(partial(made_up, name, wanted["examples"]))
+    for name, calls in wanted["calls"].items():
+        found[name] = answer(partial(repeated, name, calls))
+    if wanted["contract"]:
+        found |= contracts(wanted["contract"], wanted["examples"])
+    with open(REPORT, "w", encoding="utf-8") as file:
+        json.dump(found, file)
+
+
+def stop(*_: object) -> None:
+    raise TooSlow
+
+
+def answer(work: Callable[[], list[list[str]]]) -> dict[str, Any]:
+    try:
+        return {"calls": work(), "problem": ""}
+    except (Exception, SystemExit) as error:
+        return {"calls": [], "problem": f"{type(error).__name__}: {error}"[:MAX_TEXT]}
+
+
+def load(name: str) -> Callable[..., Any]:
+    module, _, function = name.partition(":")
+    found = getattr(importlib.import_module(module), function)
+    if inspect.iscoroutinefunction(found) or not inspect.isfunction(inspect.unwrap(found)):
+        raise TypeError("it is no plain function")
+    return typing.cast("Callable[..., Any]", found)
+
+
+def strategies(function: Callable[..., Any], *, needs_types: bool) -> Any:
+    """A strategy for all positional arguments. Raises TypeError if some cannot be made up."""
+    from hypothesis import strategies as st
+
+    scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+    anything = (
+        scalars
+        | st.lists(st.integers())
+        | st.lists(st.text())
+        | st.dictionaries(st.text(), st.integers())
+    )
+    hints = typing.get_type_hints(function)
+    parts = []
+    for parameter in inspect.signature(function).parameters.values():
+        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            continue
+        if parameter.kind == parameter.KEYWORD_ONLY:
+            if parameter.default is parameter.empty:
+                raise TypeError(f"{parameter.name} can only be passed by name")
+            continue
+        if needs_types and parameter.name not in hints:
+            raise TypeError(f"{parameter.name} has no type")
+        parts.append(st.from_type(hints[parameter.name]) if parameter.name in hints else anything)
+    return st.tuples(*parts)
+
+
+def made_up(name: str, examples: int) -> list[list[str]]:
+    """Calls with different arguments, all of them literals."""
+    from hypothesis import HealthCheck, Phase, given, settings
+
+    function = load(name)
+    texts: dict[str, None] = {}
+
+    @settings(
+        max_examples=examples,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(strategies(function, needs_types=False))
+    def collect(arguments: tuple[Any, ...]) -> None:
+        if text := literal(arguments):
+            texts[text] = None
+
+    collect()
+    return repeated(name, list(texts))
+
+
+def repeated(name: str, calls: list[str]) -> list[list[str]]:
+    function = load(name)
+    return [[text, *outcome_of(function, text)] for text in calls]
+
+
+def outcome_of(function: Callable[..., Any], text: str) -> tuple[str, str]:
+    """What a call does, and what it returns if that is a literal."""
+    arguments = ast.literal_eval(text)
+    value = ""
+    signal.setitimer(signal.ITIMER_REAL, SECONDS)
+    try:
+        returned = function(*arguments)
+        outcome = f"returns {describe(returned)}"
+        value = literal(returned)
+    except TooSlow:
+        outcome = f"does not return within {SECONDS:g} s"
+    except SystemExit as error:
+        outcome = f"exits with {error.code!r}"
+    except Exception as error:
+        outcome = f"raises {type(error).__name__}"
+        value = type(error).__name__ if hasattr(builtins, type(error).__name__) else ""
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+    if (after := describe(arguments)) != describe(ast.literal_eval(text)):
+        outcome += f", and changes its arguments to {after}"
+        value = ""
+    return outcome[:MAX_TEXT], value
+
+
+def contracts(source: str, examples: int) -> dict[str, Any]:
+    """Arguments on which a function `spec_*` of a source fails."""
+    path = os.path.join(os.environ.get("TMPDIR", "/tmp"), f"{CONTRACT}.py")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(source)
+    sys.path.insert(0, os.path.dirname(path))
+    try:
+        module = importlib.import_module(CONTRACT)
+    except (Exception, SystemExit) as error:
+        return {CONTRACT: {"calls": [], "problem": f"{type(error).__name__}: {error}"}}
+    functions = {name: item for name, item in vars(module).items() if name.startswith("spec_")}
+    backends = {"hypothesis": examples}
+    if importlib.util.find_spec("hypothesis_crosshair_provider"):
+        backends["crosshair"] = CROSSHAIR_EXAMPLES
+    found: dict[str, Any] = {}
+    for name, function in functions.items():
+        for backend, count in backends.items():
+            found[name] = answer(partial(failing, function, path, count, backend))
+            if found[name]["calls"] or found[name]["problem"]:
+                break
+    return found
+
+
+def failing(
+    function: Callable[..., Any], path: str, examples: int, backend: str
+) -> list[list[str]]:
+    """The simplest call that fails; none if there is none among so many.
+
+    An error that is raised by the contract itself, and is no failed assertion, says nothing.
+    """
+    from hypothesis import HealthCheck, given, settings
+    from hypothesis.errors import Unsatisfiable
+
+    last: list[tuple[Any, ...]] = []
+
+    @settings(
+        max_examples=examples,
+        derandomize=True,
+        database=None,
+        deadline=None,
+        backend=backend,
+        suppress_health_check=list(HealthCheck),
+        report_multiple_bugs=False,
+    )
+    @given(strategies(function, needs_types=True))
+    def search(arguments: tuple[Any, ...]) -> None:
+        try:
+            function(*arguments)
+        except AssertionError:
+            last.append(arguments)
+            raise
+        except Exception as error:
+            if traceback.extract_tb(error.__traceback__)[-1].filename != path:
+                last.append(arguments)
+            raise
+
+    try:
+        search()
+    except Unsatisfiable:
+        raise ValueError("no arguments fulfil what it assumes") from None
+    except Exception:
+        if not last:
+            raise
+        text = literal(last[-1])
+        return [[text, *outcome_of(function, text)]] if text else []
+    return []
+
+
+def literal(value: Any) -> str:
+    """A text that makes an equal value; "" if it is no literal."""
+    try:
+        text = repr(value)
+        again = ast.literal_eval(text)
+        is_same = len(text) <= MAX_TEXT and again == value and repr(again) == text
+    except Exception:
+        return ""
+    return text if is_same else ""
+
+
+def describe(value: Any, depth: int = 0) -> str:
+    """A value in words that are equal for equal values. No code of the project runs for it."""
+    if value is None or type(value) in (bool, int, str, bytes):
+        return repr(value)[:MAX_TEXT]
+    if type(value) is float:
+        return f"{value:.{DIGITS}g}"
+    if depth == MAX_DEPTH:
+        return "…"
+    name = type(value).__name__
+    if type(value) in (list, tuple):
+        return f"{name}({', '.join(described(value, depth))})"
+    if type(value) in (set, frozenset):
+        return f"{name}({', '.join(sorted(described(value, depth)))})"
+    if type(value) is dict:
+        pairs = (f"{describe(k, depth + 1)}: {describe(v, depth + 1)}" for k, v in value.items())
+        return f"dict({', '.join(islice(pairs, MAX_ITEMS))})"
+    if inspect.isgenerator(value) or type(value) in (map, filter, zip, range):
+        return f"{name}({', '.join(described(value, depth))})"
+    fields = getattr(value, "__dict__", {})
+    public = ((key, item) for key, item in sorted(fields.items()) if not key.startswith("_"))
+    words = (f"{key}={describe(item, depth + 1)}" for key, item in public)
+    return f"{name}({', '.join(islice(words, MAX_ITEMS))})"
+
+
+def described(items: Any, depth: int) -> Iterator[str]:
+    return (describe(item, depth + 1) for item in islice(items, MAX_ITEMS))
+
+
+if __name__ == "__main__":
+    main()

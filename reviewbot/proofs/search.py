@@ -1,0 +1,168 @@
+"""Search for arguments on which Python functions fail, or do something else than before."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+
+from reviewbot.checks.probes import probe
+from reviewbot.concurrency import run_all
+from reviewbot.sandbox.executor import Executor
+from reviewbot.sandbox.job import Job, last_line
+
+PROGRAM = "reviewbot_search.py"
+EXAMPLES = 200
+MIN_RETURNS = 3  # calls that return something, so that a comparison says anything
+# Our interpreter has hypothesis and CrossHair, the project's has what the project imports.
+INTERPRETERS = ("{own_python}", "{python}")
+INSTALL = "pip install 'reviewbot[proofs]' to search for arguments"
+
+
+class Call(Struct, frozen=True, array_like=True):
+    """A call. `arguments` is a tuple as text, `value` what a test can compare with, or ""."""
+
+    arguments: str
+    outcome: str
+    value: str
+
+
+class Calls(Struct, frozen=True):
+    """Calls of one function, and why there are no more."""
+
+    calls: tuple[Call, ...] = ()
+    problem: str = ""
+
+
+class Comparison(Struct, frozen=True, kw_only=True):
+    """A function on two trees.
+
+    Attributes:
+        count: how many calls were compared.
+        before, after: the shortest call that differs; None if there is none.
+        problem: why nothing could be compared.
+    """
+
+    function: str
+    count: int = 0
+    before: Call | None = None
+    after: Call | None = None
+    problem: str = ""
+
+    @property
+    def words(self) -> str:
+        name = self.function.replace(":", ".")
+        if self.before and self.after:
+            return (
+                f"{name}{self.before.arguments} {self.before.outcome} before,"
+                f" and {self.after.outcome} now"
+            )
+        if self.problem:
+            return f"{name} was not compared: {self.problem}"
+        return f"{name} does the same in {self.count} calls"
+
+
+async def compare_behaviour(
+    functions: Sequence[str], before: str, after: str, executor: Executor
+) -> tuple[Comparison, ...]:
+    """Call functions, as `module:function`, on two trees with the same arguments.
+
+    What varies from run to run is not compared.
+    """
+    if not functions:
+        return ()
+    first = await _search(before, executor, functions=functions)
+    calls = {name: [c.arguments for c in found.calls] for name, found in first.items()}
+    again, second = await run_all(
+        _search(before, executor, calls=calls), _search(after, executor, calls=calls)
+    )
+    return tuple(
+        _compare(name, first.get(name), again.get(name), second.get(name)) for name in functions
+    )
+
+
+def _compare(
+    name: str, first: Calls | None, again: Calls | None, after: Calls | None
+) -> Comparison:
+    if not first or not again or not after:
+        return Comparison(function=name, problem="the search did not end")
+    if problem := first.problem or after.problem:
+        return Comparison(function=name, problem=problem)
+    stable = [
+        (old, new)
+        for old, same, new in zip(first.calls, again.calls, after.calls, strict=True)
+        if old == same
+    ]
+    if sum(old.outcome.startswith("returns") for old, _ in stable) < MIN_RETURNS:
+        return Comparison(function=name, problem="no arguments were found that it takes")
+    different = [(old, new) for old, new in stable if old.outcome != new.outcome]
+    if not different:
+        return Comparison(function=name, count=len(stable))
+    old, new = min(different, key=lambda pair: (not pair[0].value, len(pair[0].arguments)))
+    return Comparison(function=name, count=len(stable), before=old, after=new)
+
+
+async def test_of_behaviour(
+    function: str, before: str, after: str, executor: Executor
+) -> tuple[str, str]:
+    """A test that a function does what it did before, where it does not; else why there is none."""
+    (found,) = await compare_behaviour([function], before, after, executor)
+    if found.before is None or not found.before.value:
+        return "", found.words
+    module, _, name = function.partition(":")
+    call, value = f"{name}(*{found.before.arguments})", found.before.value
+    body = f"assert {call} == {value}"
+    if found.before.outcome.startswith("raises"):
+        body = f"with pytest.raises({value}):\n        {call}"
+    return (
+        f"import pytest\n\nfrom {module} import {name}\n\n\n"
+        f"def test_{name}_does_what_it_did():\n    {body}\n"
+    ), found.words
+
+
+async def test_of_contract(source: str, tree: str, executor: Executor) -> tuple[str, str]:
+    """A contract with a test on which it fails; else why there is none."""
+    found = await _search(tree, executor, contract=source)
+    for name, calls in found.items():
+        for call in calls.calls:
+            test = f"\n\n\ndef test_counterexample():\n    {name}(*{call.arguments})\n"
+            return source.rstrip() + test, f"{name}{call.arguments} fails"
+    problems = [calls.problem for calls in found.values() if calls.problem]
+    return "", problems[0] if problems else f"no arguments were found in {EXAMPLES}"
+
+
+async def _search(
+    tree: str,
+    executor: Executor,
+    *,
+    functions: Sequence[str] = (),
+    calls: Mapping[str, Sequence[str]] | None = None,
+    contract: str = "",
+) -> dict[str, Calls]:
+    """What the program in the sandbox reports: by the first interpreter that can import it all."""
+    wanted = {"functions": functions, "calls": calls or {}, "contract": contract}
+    spec = msgspec.json.encode(wanted | {"examples": EXAMPLES}).decode()
+    found: dict[str, Calls] = {}
+    for interpreter in INTERPRETERS:
+        job = Job(
+            tree=tree,
+            command=(interpreter, f"/reviewbot/{PROGRAM}"),
+            executes=True,
+            tool_files=probe(PROGRAM) | {"search.json": spec},
+            report="search.json",
+            seconds=90,
+        )
+        completed = await executor.execute(job)
+        try:
+            again = msgspec.json.decode(completed.report or b"", type=dict[str, Calls])
+        except msgspec.DecodeError:
+            problem = completed.reason or last_line(completed.stderr) or "it reported nothing"
+            again = {name: Calls(problem=problem) for name in (*functions, *(calls or {}))}
+        found |= {name: c for name, c in again.items() if c.calls or name not in found}
+        if not any(c.problem.startswith(("ModuleNotFound", "ImportError")) for c in found.values()):
+            break
+    return {
+        name: Calls(problem=INSTALL) if "'hypothesis'" in c.problem else c
+        for name, c in found.items()
+    }

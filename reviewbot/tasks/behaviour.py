@@ -1,0 +1,88 @@
+"""Whether changed Python code still does what it did."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Mapping
+
+from reviewbot.proofs.search import compare_behaviour
+from reviewbot.tasks.task import Judgement, Step
+from reviewbot.tasks.trial import Trials
+from reviewbot.text.files import classify
+
+MAX_FUNCTIONS = 20
+BRANCHES = (
+    *(ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.comprehension),
+    *(ast.BoolOp, ast.match_case, ast.Assert),
+)
+
+
+async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
+    """Public functions of changed files are called with the same arguments before and after.
+
+    What is not called in that way counts as unchanged where tests run every changed line of it.
+    """
+    paths = [file.path for file in step.change.files if file.path.endswith(".py")]
+    if tests := [path for path in paths if classify(path) == "test"]:
+        return Judgement(unmet=(f"It changes the tests ({tests[0]}), which say what to keep.",))
+    before = await trials.repository.read_files(step.before, paths)
+    after = await trials.repository.read_files(step.after, paths)
+    unmet, functions = [], list[str]()
+    for path in paths:
+        old, new = (_public_names(files.get(path, b"")) for files in (before, after))
+        unmet += [f"The public name {name} is new in {path}." for name in sorted(set(new) - {*old})]
+        module = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__")
+        names = [name for name, is_function in old.items() if is_function and name in new]
+        functions += [f"{module.replace('/', '.')}:{name}" for name in names]
+    found = await compare_behaviour(
+        functions[:MAX_FUNCTIONS], step.before, step.after, trials.executor
+    )
+    unmet += [f"It changes behaviour: {c.words}." for c in found if c.before]
+    left = [comparison for comparison in found if comparison.problem]
+    unproven = list(_untested(step)) if left or not found else []
+    if unproven:
+        unproven += [f"{comparison.words}." for comparison in left]
+    count = sum(c.count for c in found)
+    facts = [f"{count:,} calls do the same as before."] if count else []
+    return Judgement(unmet=tuple(unmet), unproven=tuple(unproven), facts=tuple(facts))
+
+
+def size_of(files: Mapping[str, bytes]) -> tuple[int, int]:
+    """How many branches and how many statements there are."""
+    nodes = [node for content in files.values() for node in ast.walk(_parse(content))]
+    branches = sum(isinstance(node, BRANCHES) for node in nodes)
+    return branches, sum(isinstance(node, ast.stmt) for node in nodes)
+
+
+def _untested(step: Step) -> Iterator[str]:
+    """Changed lines that no test runs."""
+    for file in step.change.files:
+        suites = [r for r in step.evidence.runs if r.side == "head" and r.kind == "test"]
+        statements = {n for run in suites for n in run.report.statements.get(file.path, ())}
+        executed = {
+            n
+            for run in suites
+            for test in run.report.tests
+            if test.outcome == "passed"
+            for n in test.lines.get(file.path, ())
+        }
+        changed = file.added_lines
+        if not suites or (left := sorted((statements - executed) & changed)):
+            place = f"{file.path}:{left[0]}" if suites else file.path
+            yield f"Nothing shows that behaviour is the same: no test runs {place}."
+
+
+def _public_names(content: bytes) -> dict[str, bool]:
+    """Names that a module defines at its top, and whether each is a plain function."""
+    found: dict[str, bool] = {}
+    for node in _parse(content).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found[node.name] = isinstance(node, ast.FunctionDef)
+    return {name: is_plain for name, is_plain in found.items() if not name.startswith("_")}
+
+
+def _parse(content: bytes) -> ast.Module:
+    try:
+        return ast.parse(content)
+    except (SyntaxError, ValueError, RecursionError):
+        return ast.Module([], [])

@@ -1,0 +1,171 @@
+"""Fix what somebody reports: first a test that shows it, then the fix, with that test."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+
+from msgspec import Struct
+
+from reviewbot.context.brief import Brief
+from reviewbot.debate import prompts
+from reviewbot.debate.panel import Panel, Question
+from reviewbot.debate.reader import read_document
+from reviewbot.errors import UsageError
+from reviewbot.proofs.proof import Reproduction
+from reviewbot.proofs.prove import Run, run_reproduction
+from reviewbot.tasks.cycle import MAX_FILE
+from reviewbot.tasks.edits import schema_of, shown
+from reviewbot.tasks.task import Attempt, Judgement, Step, Task
+from reviewbot.tasks.trial import Trials
+from reviewbot.text.files import classify
+from reviewbot.text.hidden import visible
+from reviewbot.text.secrets import redact
+
+MAX_REPORT = 20_000  # characters
+MAX_FILES = 6
+MAX_HYPOTHESES = 3
+PATH = re.compile(r"[\w./\\-]+\.[A-Za-z]{1,4}\b")
+WORD = re.compile(r"\b[A-Za-z_]\w{3,60}\b")
+EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b")
+DEFINITION = r"^\s*(async def|def|class|func|fn|function)\s+({})\b"
+
+
+class Hypothesis(Struct, frozen=True):
+    """What causes it, and a test file that fails because of it; an empty one if there is none."""
+
+    cause: str
+    test: str
+
+
+async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -> Task:
+    """Reproduce what a report says. Raises UsageError with the reasons if nobody can."""
+    text = visible(redact(report[:MAX_REPORT])[0])
+    tree = trials.change.head_tree
+    paths = await _files_about(report, tree, trials)
+    contents = await trials.repository.read_files(tree, paths)
+    files = {p: shown(content) for p, content in contents.items() if len(content) <= MAX_FILE}
+    prompt = prompts.reproduce(text, files)
+    names = panel.names[:MAX_HYPOTHESES]
+    questions = [
+        Question(name, "reproduce", prompt, brief, schema_of(Hypothesis)) for name in names
+    ]
+    answers = await panel.ask(questions, lambda answer: read_document(answer, Hypothesis))
+    reasons = [f"{absence.panelist}: {absence.reason}" for absence in answers.absences]
+    tried: set[str] = set()
+    for question, hypothesis in answers.given:
+        if not hypothesis.test.strip() or hypothesis.test in tried:
+            reasons.append(f"{question.panelist}: {hypothesis.cause or 'no test'}")
+            continue
+        tried.add(hypothesis.test)
+        for language in trials.languages.values():
+            reproduction = Reproduction(language=language.name, source=hypothesis.test)
+            run = await run_reproduction(reproduction, tree, language, trials.executor)
+            if problem := why_no_reproduction(run, report):
+                reasons.append(f"{question.panelist}: {problem}")
+                continue
+            path = await _path_of_test(hypothesis.test, tree, trials)
+            return _task(text, hypothesis, reproduction, path, list(files), trials)
+    raise UsageError(
+        f"nobody could reproduce it ({'; '.join(reasons)})",
+        hint="add the command, the input and the whole traceback to the report",
+    )
+
+
+def why_no_reproduction(run: Run, report: str) -> str:
+    """Why a test does not show what was reported; empty if it does. Pure.
+
+    A test whose own code raises shows a defect of the test, unless the report names the exception.
+    """
+    if run.outcome not in ("fails", "errors"):
+        return f"the test {run.outcome.replace('_', ' ')}"
+    failed = [test for test in run.tests if test.outcome in ("failed", "error")]
+    named = set(EXCEPTION.findall(report))
+    for test in failed:
+        raised = set(EXCEPTION.findall(test.message.partition(":")[0]))
+        if raised & named:
+            return ""
+        is_own = not test.frames or test.frames[-1].path.startswith("test_reviewbot_reproduction")
+        is_assertion = test.message.startswith(("assert", "AssertionError", "Failed"))
+        if test.outcome == "failed" and (is_assertion or (not is_own and run.outcome == "fails")):
+            return ""
+    return f"the test itself fails: {failed[0].message[:200]}" if failed else "no test fails"
+
+
+def _task(
+    report: str,
+    hypothesis: Hypothesis,
+    reproduction: Reproduction,
+    path: str,
+    files: Sequence[str],
+    trials: Trials,
+) -> Task:
+    title = next((line.strip() for line in report.splitlines() if line.strip()), "a report")
+
+    def question(files: Mapping[str, str], attempts: Sequence[Attempt]) -> str:
+        return prompts.edit(
+            "bug",
+            files,
+            attempts,
+            report=report,
+            cause=hypothesis.cause,
+            test=reproduction.source,
+            path=path,
+        )
+
+    async def judge(step: Step) -> Judgement:
+        language = trials.languages[reproduction.language]
+        run = await run_reproduction(reproduction, step.after, language, trials.executor)
+        if run.outcome != "passes":
+            return Judgement(unmet=(f"The test that reproduces it {run.outcome}.",))
+        return Judgement(facts=(f"{path} fails without the fix and passes with it.",))
+
+    return Task(
+        id="report",
+        kind="bug",
+        title=f"Fix: {title[:200]}",
+        paths=tuple(files),
+        given={path: reproduction.source.encode()},
+        question=question,
+        judge=judge,
+    )
+
+
+async def _files_about(report: str, tree: str, trials: Trials) -> list[str]:
+    """Files that a report names, the innermost of a traceback first, then definitions."""
+    existing = await trials.repository.list_files(tree)
+    found = [path for name in PATH.findall(report) for path in _ending(name, existing)][::-1]
+    words = sorted(set(WORD.findall(report)))[:200]
+    if words:
+        pattern = DEFINITION.format("|".join(words))
+        matches = await trials.repository.search(tree, pattern, ())
+        count = Counter(match.path for match in matches if classify(match.path) == "source")
+        found += [path for path, _ in count.most_common(MAX_FILES)]
+    return list(dict.fromkeys(found))[:MAX_FILES]
+
+
+def _ending(name: str, existing: Collection[str]) -> list[str]:
+    """The files that a name can mean: tracebacks have absolute paths of another machine."""
+    parts = name.replace("\\", "/").lstrip("./").split("/")
+    for start in range(len(parts)):
+        wanted = "/".join(parts[start:])
+        ending = f"/{wanted}"
+        matches = sorted(p for p in existing if p == wanted or p.endswith(ending))
+        if matches:
+            return matches if len(matches) <= MAX_FILES else []
+    return []
+
+
+async def _path_of_test(source: str, tree: str, trials: Trials) -> str:
+    """Where the tests are, a new file: it must not hide one that is there."""
+    existing = await trials.repository.list_files(tree)
+    folders = Counter(
+        path.rpartition("/")[0]
+        for path in existing
+        if classify(path) == "test" and path.rpartition("/")[2].startswith("test_")
+    )
+    folder = folders.most_common(1)[0][0] if folders else "tests"
+    name = f"test_regression_{hashlib.sha256(source.encode()).hexdigest()[:8]}.py"
+    return f"{folder}/{name}" if folder else name

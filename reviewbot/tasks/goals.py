@@ -1,0 +1,220 @@
+"""Tasks that are not about a finding: simpler code, faster code, more tests."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reviewbot.checks.check import Check
+from reviewbot.checks.project import load_project
+from reviewbot.checks.report import Report
+from reviewbot.checks.run import job_of, read
+from reviewbot.context.brief import Brief
+from reviewbot.debate import prompts
+from reviewbot.debate.panel import Panel, Question
+from reviewbot.debate.reader import read_document
+from reviewbot.errors import UsageError
+from reviewbot.git.change import Change
+from reviewbot.proofs.timing import compare_times, time_snippet
+from reviewbot.tasks.behaviour import judge_behaviour, size_of
+from reviewbot.tasks.edits import schema_of, shown
+from reviewbot.tasks.mutants import Mutant, mutants_of
+from reviewbot.tasks.task import Attempt, Judgement, Kind, Step, Task
+from reviewbot.tasks.trial import Trials
+from reviewbot.text.files import classify
+
+MAX_MUTANTS = 10
+MAX_LISTED = 60  # lines without a test that are named
+MAX_TEST_FILES = 3
+
+
+class BenchmarkAnswer(Struct, frozen=True):
+    """`source` defines `run()`, and if needed `setup()`; see probes/reviewbot_timing.py."""
+
+    source: str
+
+
+Prepare = Callable[[Sequence[str], Trials, Panel, Brief], Awaitable[Task]]
+
+
+async def refactor(paths: Sequence[str], trials: Trials, _: Panel, __: Brief) -> Task:
+    """Fewer branches or statements, with the same public names and the same behaviour."""
+
+    async def judge(step: Step) -> Judgement:
+        changed = [file.path for file in step.change.files]
+        before = size_of(await trials.repository.read_files(step.before, changed))
+        after = size_of(await trials.repository.read_files(step.after, changed))
+        words = f"{after[0]} branches and {after[1]} statements, before {before[0]} and {before[1]}"
+        judgement = await judge_behaviour(step, trials)
+        if any(new > old for new, old in zip(after, before, strict=True)) or after == before:
+            return replace(judgement, unmet=(*judgement.unmet, f"It is not simpler: {words}."))
+        return replace(judgement, facts=(f"{words[0].upper()}{words[1:]}.", *judgement.facts))
+
+    return _task("refactor", "Simplify", paths, judge)
+
+
+async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief: Brief) -> Task:
+    """Faster in a benchmark that somebody else writes first, with the same behaviour."""
+    tree = trials.change.head_tree
+    found = await trials.repository.read_files(tree, paths)
+    files = {path: shown(content) for path, content in found.items()}
+    writer = panel.names[-1]
+    question = Question(
+        writer, "benchmark", prompts.benchmark(files), brief, schema_of(BenchmarkAnswer)
+    )
+    answers = await panel.ask([question], lambda text: read_document(text, BenchmarkAnswer))
+    if not answers.given:
+        raise UsageError(f"there is no benchmark: {answers.absences[0].reason}")
+    source = answers.given[0][1].source
+    timing = await time_snippet(source, tree, trials.executor)
+    if timing.problem:
+        raise UsageError(f"the benchmark of {writer} does not run: {timing.problem}")
+
+    async def judge(step: Step) -> Judgement:
+        judgement = await judge_behaviour(step, trials)
+        if judgement.unmet:
+            return judgement
+        ratio = await compare_times(source, step.before, step.after, trials.executor)
+        if isinstance(ratio, str):
+            return replace(judgement, unmet=(f"The benchmark does not run: {ratio}.",))
+        if not ratio.is_faster:
+            return replace(judgement, unmet=(f"It is not faster: {ratio.words}.",))
+        return replace(judgement, facts=(f"It is {ratio.words}.", *judgement.facts))
+
+    profile = [f"{name}: {seconds:.2g} s" for name, seconds in timing.profile]
+    given = {"benchmark": source, "seconds": timing.seconds, "profile": profile}
+    return _task("performance", "Speed up", paths, judge, **given)
+
+
+async def tests(paths: Sequence[str], trials: Trials, _: Panel, __: Brief) -> Task:
+    """Tests that run a line that no test runs, or notice a defect that no test notices."""
+    suite = next((check for check in trials.checks if check.rerun and check.report), None)
+    sources = [path for path in paths if classify(path) != "test"]
+    tree = trials.change.head_tree
+    contents = await trials.repository.read_files(tree, sources)
+    if suite is None or not contents:
+        raise UsageError("there are no lines that a test could run")
+    before = await _measure(tree, contents, suite, trials)
+    missing = _missing(before)
+    survivors: list[tuple[str, Mutant]] = []
+    if not missing:
+        survivors = [
+            (path, mutant)
+            for path, mutant in _choose(contents, before.statements)
+            if not await _is_noticed(tree, path, mutant, suite, (), trials)
+        ]
+        if not survivors:
+            raise UsageError("tests run every line of it, and notice every defect that was tried")
+
+    async def judge(step: Step) -> Judgement:
+        changed = [file.path for file in step.change.files]
+        if others := [path for path in changed if classify(path) not in ("test", "fixture")]:
+            return Judgement(unmet=(f"It changes {others[0]}, which is no test.",))
+        after = await _measure(step.after, contents, suite, trials)
+        known = {test.id for test in before.tests}
+        new = [test for test in after.tests if test.id not in known]
+        if not new or any(test.outcome != "passed" for test in new):
+            return Judgement(unmet=("Not every new test passes, or there is none.",))
+        ids = tuple(test.id for test in new)
+        ran = {path: {n for test in new for n in test.lines.get(path, ())} for path in contents}
+        fresh = {path: tuple(sorted(ran[path] & missing.get(path, set()))) for path in contents}
+        count = sum(map(len, fresh.values()))
+        if missing and not count:
+            return Judgement(unmet=("The new tests run no line that no test ran before.",))
+        wanted = [*_choose(contents, fresh)] if missing else survivors
+        for path, mutant in wanted:
+            if await _is_noticed(step.after, path, mutant, suite, ids, trials):
+                lines = f"{count} lines that no test ran, and " if count else ""
+                place = f"{path}:{mutant.line}"
+                words = f"The new tests run {lines}fail with {mutant.words} at {place}."
+                return Judgement(facts=(words.replace("run fail", "fail"),))
+        return Judgement(unmet=("The new tests notice none of the defects that were tried.",))
+
+    places = [f"{path}:{n}" for path, lines in missing.items() for n in sorted(lines)]
+    given = {
+        "places": places[:MAX_LISTED],
+        "survivors": [f"{path}:{mutant.line}: {mutant.words}" for path, mutant in survivors],
+    }
+    existing = await trials.repository.list_files(tree)
+    beside = sorted(path for path in existing if classify(path) == "test" and path[-3:] == ".py")
+    task = _task("tests", "Test", sources, judge, **given)
+    return replace(task, paths=(*sources, *beside[:MAX_TEST_FILES]))
+
+
+GOALS: Mapping[str, Prepare] = {"refactor": refactor, "performance": performance, "tests": tests}
+
+
+def _task(
+    kind: Kind,
+    title: str,
+    paths: Sequence[str],
+    judge: Callable[[Step], Awaitable[Judgement]],
+    **given: object,
+) -> Task:
+    def question(files: Mapping[str, str], attempts: Sequence[Attempt]) -> str:
+        return prompts.edit(kind, files, attempts, **given)
+
+    title = f"{title} {', '.join(paths)}"
+    return Task(id=kind, kind=kind, title=title, paths=tuple(paths), question=question, judge=judge)
+
+
+async def _measure(tree: str, files: Mapping[str, bytes], suite: Check, trials: Trials) -> Report:
+    """All tests on a tree, and which of them run which lines of some files."""
+    lines = {path: list(range(1, text.count(b"\n") + 2)) for path, text in sorted(files.items())}
+    return await _run(tree, suite, trials, lines)
+
+
+async def _run(
+    tree: str,
+    suite: Check,
+    trials: Trials,
+    lines: Mapping[str, Sequence[int]],
+    ids: tuple[str, ...] = (),
+) -> Report:
+    change = Change(base_tree=tree, head_tree=tree, files=())
+    project = await load_project(change, trials.repository)
+    job = job_of(suite, change, "head", (), project)
+    tool_files = {**job.tool_files, "changed.json": msgspec.json.encode(lines).decode()}
+    command = suite.rerun(ids) if ids and suite.rerun else job.command
+    job = replace(job, tool_files=tool_files, command=command)
+    _, _, report = read(suite, "head", await trials.executor.execute(job))
+    return report
+
+
+def _missing(report: Report) -> dict[str, set[int]]:
+    """Lines that no test runs; what runs when a module is imported is run by none."""
+    run: dict[str, set[int]] = {}
+    for test in report.tests:
+        for path, lines in test.lines.items():
+            run.setdefault(path, set()).update(lines)
+    imported = {path: set(lines) for path, lines in report.executed.items()}
+    found = {
+        path: set(lines) - run.get(path, set()) - imported.get(path, set())
+        for path, lines in report.statements.items()
+    }
+    return {path: lines for path, lines in found.items() if lines}
+
+
+def _choose(
+    files: Mapping[str, bytes], lines: Mapping[str, Sequence[int]]
+) -> list[tuple[str, Mutant]]:
+    """Some mutants on these lines, far from each other."""
+    found = [
+        (path, mutant)
+        for path, content in sorted(files.items())
+        for mutant in mutants_of(content.decode("utf-8", "replace"), lines.get(path, ()))
+    ]
+    step = max(1, len(found) / MAX_MUTANTS)
+    return [found[int(step * n)] for n in range(min(MAX_MUTANTS, len(found)))]
+
+
+async def _is_noticed(
+    tree: str, path: str, mutant: Mutant, suite: Check, ids: tuple[str, ...], trials: Trials
+) -> bool:
+    """Whether a test fails because of a defect. A file that cannot be imported is no test."""
+    changed = await trials.repository.make_tree(tree, {path: mutant.text.encode()})
+    report = await _run(changed, suite, trials, {}, ids)
+    return any(test.outcome == "failed" for test in report.tests)

@@ -1,0 +1,146 @@
+"""What is to be changed, and what trying a candidate for it showed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from reviewbot.checks.evidence import Evidence
+from reviewbot.git.change import Change
+from reviewbot.verdict.document import Finding
+
+Kind = Literal["fix", "bug", "refactor", "performance", "tests"]
+
+
+class Candidate(Struct, frozen=True, kw_only=True):
+    """New content of files, by path; None removes one.
+
+    Attributes:
+        author: the tool, or the panelist.
+        explanation: what the author says about it. Untrusted text.
+    """
+
+    author: str
+    is_tool: bool = False
+    files: Mapping[str, bytes | None]
+    explanation: str = ""
+
+
+class Step(Struct, frozen=True, kw_only=True):
+    """A candidate that was executed.
+
+    Attributes:
+        before, after: trees without and with it.
+        change: what differs between them.
+        evidence: all checks over the change of the task, with the candidate.
+    """
+
+    before: str
+    after: str
+    change: Change
+    evidence: Evidence
+
+
+class Judgement(Struct, frozen=True, kw_only=True):
+    """Whether a candidate does what its task asks for, a sentence for each reason.
+
+    Attributes:
+        unmet: what it does not do.
+        unproven: what could not be executed, so that nobody knows.
+        facts: what was measured.
+    """
+
+    unmet: tuple[str, ...] = ()
+    unproven: tuple[str, ...] = ()
+    facts: tuple[str, ...] = ()
+
+
+class Attempt(Struct, frozen=True):
+    """A draft that was not accepted: its diff, and why."""
+
+    diff: str
+    reasons: tuple[str, ...]
+
+
+class Task(Struct, frozen=True, kw_only=True):
+    """One thing that is to be changed.
+
+    Attributes:
+        id: unique among the tasks of a run; of a finding, its id.
+        title: one line for readers and for those who judge a candidate.
+        paths: files that are shown to models.
+        given: files that every candidate has, such as the test that it must pass.
+        question: the prompt, from the shown files and the attempts that were not accepted.
+        judge: what the kind asks for beyond what all tasks do.
+        findings: those that it fixes.
+    """
+
+    id: str
+    kind: Kind
+    title: str
+    paths: tuple[str, ...]
+    given: Mapping[str, bytes] = {}
+    question: Callable[[Mapping[str, str], Sequence[Attempt]], str]
+    judge: Callable[[Step], Awaitable[Judgement]]
+    findings: tuple[Finding, ...] = ()
+
+
+class Trial(Struct, frozen=True, kw_only=True):
+    """What became of a candidate. The lists hold a sentence for each reason.
+
+    Attributes:
+        tree: the tree with the candidate; empty if it could not be made.
+        refusals: what no candidate may do.
+        regressions: what checks report because of it, and what does not end any more.
+        judgement: of the task.
+    """
+
+    candidate: Candidate
+    tree: str = ""
+    refusals: tuple[str, ...] = ()
+    regressions: tuple[str, ...] = ()
+    judgement: Judgement = Judgement()
+
+    @property
+    def outcome(self) -> Literal["fixed", "suggested", "refused"]:
+        if self.refusals or self.regressions or self.judgement.unmet:
+            return "refused"
+        return "suggested" if self.judgement.unproven else "fixed"
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        return (
+            *self.refusals,
+            *self.regressions,
+            *self.judgement.unmet,
+            *self.judgement.unproven,
+        )
+
+
+class TaskResult(Struct, frozen=True, kw_only=True):
+    """What became of a task.
+
+    Attributes:
+        findings: ids of those that it was about.
+        outcome: "failed" if there is no candidate that may be shown.
+        tree: the tree with the change, and with those before it.
+        diff: unified, of this change alone.
+        facts: what was measured.
+        dissent: objections of panelists that were not met, a sentence each.
+    """
+
+    kind: Kind
+    title: str
+    findings: tuple[str, ...] = ()
+    outcome: Literal["fixed", "suggested", "failed"]
+    author: str = ""
+    tree: str = ""
+    files: Mapping[str, bytes | None] = {}
+    diff: str = ""
+    explanation: str = ""
+    facts: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()
+    dissent: tuple[str, ...] = ()
+    attempts: tuple[Attempt, ...] = ()

@@ -1,0 +1,63 @@
+"""A panel whose answers a test writes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from reviewbot.journal import Journal
+from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
+from reviewbot.sandbox.job import Completed
+
+Answer = Callable[[str, str], Any]
+
+
+class SharedJobs(Journal):
+    """Equal trees are tested once for all tests here; models are asked each time."""
+
+    results: ClassVar[dict[str, Completed]] = {}
+
+    def get(self, key: str, type_: type[Any]) -> Any:
+        return self.results.get(key) if type_ is Completed else super().get(key, type_)
+
+    def put(self, key: str, value: Any) -> None:
+        if isinstance(value, Completed):
+            self.results[key] = value
+        else:
+            super().put(key, value)
+
+
+class Scripted:
+    """A provider that answers by the phase of the question; it keeps the prompts."""
+
+    def __init__(self, answer: Answer) -> None:
+        self.answer = answer
+        self.prompts: list[tuple[str, str]] = []
+
+    async def complete(
+        self,
+        request: ModelRequest,
+        on_text: Callable[[str], None] | None = None,  # noqa: ARG002
+    ) -> ModelReply:
+        self.prompts.append((request.label, request.question))
+        phase = request.label.partition("/")[2]
+        reply = {"claims": [], "judgements": [], "tests": []}
+        if phase.startswith(("fix_", "judge_", "optimise_", "benchmark", "reproduce")):
+            reply = self.answer(request.label, request.question)
+        return ModelReply(text=json.dumps(reply), usage=Usage())
+
+    async def close(self) -> None:
+        pass
+
+
+def by_edit(path: str, find: str, replace: str) -> Answer:
+    """A proposer that makes one edit; nobody objects, and nobody simplifies."""
+
+    def answer(label: str, _: str) -> Any:
+        if "/fix_" in label:
+            edit = {"path": path, "find": find, "replace": replace}
+            return {"edits": [edit], "explanation": "It was off by one."}
+        return {"objections": []} if "/judge_" in label else {"edits": [], "explanation": ""}
+
+    return answer

@@ -1,0 +1,320 @@
+"""Goals and bug reports: what is accepted, and what is refused with which reason."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from conftest import Project
+from scripted import Answer, Scripted, SharedJobs, by_edit
+
+from reviewbot.cli.commands import reviewbot
+from reviewbot.config.load import flag_layer
+from reviewbot.errors import UsageError
+from reviewbot.fixing import fix_report, pursue
+from reviewbot.git.repository import Repository
+from reviewbot.git.target import Target
+from reviewbot.reports.fixes import render_fixes
+from reviewbot.reports.style import DEFAULT
+from reviewbot.services import Host
+from reviewbot.tasks.mutants import mutants_of
+from reviewbot.tasks.task import TaskResult
+
+LISTS = """def distinct(items: list[int]) -> list[int]:
+    found: list[int] = []
+    for item in items:
+        if item not in found:
+            found.append(item)
+    return found
+
+
+def sign(number: int) -> int:
+    if number > 0:
+        return 1
+    elif number < 0:
+        return -1
+    else:
+        return 0
+"""
+TESTS = "from lists import distinct\n\n\ndef test_distinct():\n    assert distinct([1, 1]) == [1]\n"
+BENCHMARK = (
+    "from lists import distinct\n\n\ndef setup():\n    return (list(range(600)),)\n\n\n"
+    "def run(items):\n    distinct(items)\n"
+)
+DISTINCT = LISTS[LISTS.index("    found:") : LISTS.index("\n\n\ndef sign")]
+SIGN = LISTS[LISTS.index("    if number > 0:") :]
+
+
+@pytest.fixture
+def lists(project: Project) -> Project:
+    project.commit("Begin", {"lists.py": LISTS, "test_lists.py": TESTS})
+    return project
+
+
+def pursue_goal(project: Project, goal: str, answer: Answer) -> tuple[TaskResult, Scripted]:
+    return work(project, answer, lambda c, h: pursue(goal, ("lists.py",), c, h))
+
+
+def work(project: Project, answer: Answer, what: Callable[..., Any]) -> tuple[TaskResult, Scripted]:
+    scripted = Scripted(answer)
+    with Repository(project.folder) as repository:
+        host = Host(
+            repository=repository,
+            journal=SharedJobs(),
+            providers={"replay": scripted},
+            panelists={role: f"replay:{role}" for role in ("critic", "reviewer", "optimizer")},
+            layers=(flag_layer({}),),
+            variables={"VIRTUAL_ENV": sys.prefix},
+        )
+        change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
+        return asyncio.run(what(change, host)), scripted
+
+
+def with_benchmark(edit: Answer) -> Answer:
+    def answer(label: str, prompt: str) -> Any:
+        is_asked = "/benchmark" in label
+        return {"source": BENCHMARK} if is_asked else edit(label, prompt)
+
+    return answer
+
+
+def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project) -> None:
+    edit = by_edit("lists.py", DISTINCT, "    return list(dict.fromkeys(items))")
+    result, scripted = pursue_goal(lists, "performance", with_benchmark(edit))
+
+    assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
+    factor, calls = result.facts
+    assert re.fullmatch(r"It is \S+ times as fast \(\S+ to \S+ in 5 rounds\)\.", factor)
+    assert float(factor.split()[2]) > 2
+    assert re.fullmatch(r"\d+ calls do the same as before\.", calls)
+    (prompt,) = (question for label, question in scripted.prompts if "/fix_" in label)
+    assert "lists.py:1 distinct" in prompt, "the profile names the function"
+    shown = render_fixes([result], (), DEFAULT)
+    assert shown.startswith(
+        "Speed up lists.py\n  Done: everything ran with it, and nothing objects"
+    )
+    assert factor in shown
+
+
+@pytest.mark.parametrize(
+    ("goal", "find", "replace", "reason"),
+    [
+        ("performance", DISTINCT, DISTINCT.replace("found", "seen"), "It is not faster: "),
+        (
+            "performance",
+            DISTINCT,
+            "    return sorted(set(items))",
+            "It changes behaviour: lists.distinct",
+        ),
+        ("refactor", DISTINCT, "    return sorted(set(items))", "It changes behaviour: "),
+        ("refactor", "number > 0", "0 < number", "It is not simpler: 4 branches and 12 statements"),
+        (
+            "refactor",
+            SIGN,
+            "    return compare(number, 0)\n\n\ndef compare(a, b):\n    return (a > b) - (a < b)\n",
+            "The public name compare is new in lists.py.",
+        ),
+        ("refactor", "def sign", "def signum", "public-api reports Public API: sign is removed"),
+    ],
+)
+def test_what_is_refused(lists: Project, goal: str, find: str, replace: str, reason: str) -> None:
+    answer = with_benchmark(by_edit("lists.py", find, replace))
+    result, _ = pursue_goal(lists, goal, answer)
+
+    assert result.outcome == "failed"
+    assert any(text.startswith(reason) for text in result.reasons), result.reasons
+
+
+def test_code_becomes_simpler_and_does_the_same(lists: Project) -> None:
+    edit = by_edit("lists.py", SIGN, "    return (number > 0) - (number < 0)\n")
+    result, _ = pursue_goal(lists, "refactor", edit)
+
+    assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
+    assert result.facts[0] == "2 branches and 8 statements, before 4 and 12."
+
+
+NEW_TEST = (
+    "from lists import sign\n\n\ndef test_sign():\n"
+    "    assert (sign(5), sign(-5), sign(0)) == (1, -1, 0)\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "reason"),
+    [
+        ("test_sign.py", NEW_TEST, ""),
+        (
+            "test_sign.py",
+            NEW_TEST.replace("== (1, -1, 0)", "!= ()"),
+            "The new tests notice none of the defects that were tried.",
+        ),
+        (
+            "test_more.py",
+            TESTS.replace("test_distinct", "test_again"),
+            "The new tests run no line that no test ran before.",
+        ),
+        ("other.py", "x = 1\n", "It changes other.py, which is no test."),
+    ],
+)
+def test_new_tests_run_what_none_ran_and_notice_a_defect(
+    lists: Project, path: str, content: str, reason: str
+) -> None:
+    result, scripted = pursue_goal(lists, "tests", by_edit(path, "", content))
+
+    if reason:
+        assert (result.outcome, result.reasons) == ("failed", (reason,))
+        return
+    assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
+    (fact,) = result.facts
+    assert re.fullmatch(
+        r"The new tests run 5 lines that no test ran, and fail with `.+` as `.+` at lists.py:\d+\.",
+        fact,
+    )
+    (prompt,) = (question for label, question in scripted.prompts if "/fix_" in label)
+    assert "No test runs these lines: lists.py:10, lists.py:11" in prompt
+
+
+def test_where_every_line_is_run_a_test_has_to_notice_what_no_other_does(
+    project: Project,
+) -> None:
+    weak = "from lists import over\n\n\ndef test_over():\n    assert over(5, 1)\n"
+    project.commit(
+        "Begin",
+        {"lists.py": "def over(a, b):\n    return a > b\n", "test_lists.py": weak},
+    )
+    strong = "from lists import over\n\n\ndef test_equal():\n    assert not over(1, 1)\n"
+    result, scripted = pursue_goal(project, "tests", by_edit("test_more.py", "", strong))
+
+    assert result.outcome == "fixed", result.attempts
+    assert result.facts == ("The new tests fail with `>` as `>=` at lists.py:2.",)
+    (prompt,) = (question for label, question in scripted.prompts if "/fix_" in label)
+    assert "lists.py:2: `>` as `>=`" in prompt
+
+
+REPORT = """It crashes with an empty list:
+
+Traceback (most recent call last):
+  File "/home/somebody/app/lists.py", line 2, in largest
+    return max(items)
+ValueError: max() arg is an empty sequence
+
+I expected None.
+"""
+LARGEST = "def largest(items):\n    return max(items)\n"
+REPRODUCED = "from lists import largest\n\n\ndef test_empty():\n    assert largest([]) is None\n"
+
+
+def by_report(test: str, edit: Answer) -> Answer:
+    def answer(label: str, prompt: str) -> Any:
+        if "/reproduce" in label:
+            return {"cause": "max() of nothing raises.", "test": test}
+        return edit(label, prompt)
+
+    return answer
+
+
+@pytest.fixture
+def largest(project: Project) -> Project:
+    old = "from lists import largest\n\n\ndef test_largest():\n    assert largest([1, 2]) == 2\n"
+    project.commit("Begin", {"lists.py": LARGEST, "tests/test_lists.py": old})
+    return project
+
+
+def test_a_report_is_reproduced_before_it_is_fixed(largest: Project) -> None:
+    edit = by_edit("lists.py", "max(items)", "max(items, default=None)")
+    result, scripted = work(
+        largest, by_report(REPRODUCED, edit), lambda c, h: fix_report(REPORT, c, h)
+    )
+
+    assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
+    assert result.title == "Fix: It crashes with an empty list:"
+    path = next(path for path in result.files if path != "lists.py")
+    assert re.fullmatch(r"tests/test_regression_[0-9a-f]{8}\.py", path)
+    assert result.files[path] == REPRODUCED.encode()
+    assert result.facts == (f"{path} fails without the fix and passes with it.",)
+    labels = [label for label, _ in scripted.prompts]
+    assert labels[:3] == [f"{who}/reproduce" for who in ("critic", "reviewer", "optimizer")]
+    assert "return max(items)" in scripted.prompts[0][1], "the traceback names the file"
+
+
+@pytest.mark.parametrize(
+    ("test", "reason"),
+    [
+        ("", "max() of nothing raises."),
+        ("def test_it():\n    assert True\n", "the test passes"),
+        ("def test_it():\n    import missing\n", "the test itself fails: ModuleNotFoundError"),
+        ("def test_it():\n    [][1]\n", "the test itself fails: IndexError"),
+        ("not Python\n", "the test itself fails"),
+    ],
+)
+def test_what_reproduces_nothing(largest: Project, test: str, reason: str) -> None:
+    with pytest.raises(UsageError, match="nobody could reproduce it") as raised:
+        work(largest, by_report(test, by_edit("", "", "")), lambda c, h: fix_report(REPORT, c, h))
+    assert f"critic: {reason}" in str(raised.value)
+
+
+def test_the_test_that_reproduces_it_stays_as_it_is(largest: Project) -> None:
+    import hashlib
+
+    path = f"tests/test_regression_{hashlib.sha256(REPRODUCED.encode()).hexdigest()[:8]}.py"
+    answer = by_report(REPRODUCED, by_edit(path, "", "def test_nothing():\n    pass\n"))
+    result, _ = work(largest, answer, lambda c, h: fix_report(REPORT, c, h))
+
+    assert (result.outcome, result.reasons) == (
+        "failed",
+        (f"{path} is given, and stays as it is",),
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--goal", "tests", "HEAD"), "no language model is configured"),
+        (("--goal", "tests"), "there is no source file in it"),
+        (("--report", "missing.txt"), "the report cannot be read"),
+        (("--report", "empty.txt"), "the report is empty"),
+        (("--goal", "tests", "--report", "x"), "--goal and --report exclude each other"),
+        (("--", "a.py"), "paths are for --goal"),
+        (("--goal", "speed"), "'speed' is not one of 'refactor', 'performance', 'tests'"),
+    ],
+)
+def test_what_the_command_line_says(
+    lists: Project, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
+) -> None:
+    (lists.folder / "empty.txt").write_text("\n")
+    monkeypatch.chdir(lists.folder)
+
+    result = CliRunner().invoke(reviewbot, ["fix", *words])
+
+    assert result.exit_code == 2
+    assert said in str(result.exception) + result.stderr
+
+
+def test_mutants_are_small_defects_that_can_be_compiled() -> None:
+    text = (
+        "@cache(1)\ndef f(a: int = 3) -> bool:\n    if a < 2 and not a == 5:\n"
+        "        return a + 1\n    return True\n"
+    )
+    found = {(mutant.line, mutant.words) for mutant in mutants_of(text, range(1, 9))}
+
+    assert found == {
+        (2, "`3` as `4`"),
+        (3, "`and` as `or`"),
+        (3, "`<` as `<=`"),
+        (3, "`2` as `3`"),
+        (3, "`not` as ``"),
+        (3, "`==` as `!=`"),
+        (3, "`5` as `6`"),
+        (4, "`a + 1` as `None`"),
+        (4, "`+` as `-`"),
+        (4, "`1` as `2`"),
+        (5, "`True` as `False`"),
+    }
+    for mutant in mutants_of(text, range(1, 9)):
+        compile(mutant.text, "f.py", "exec")
+        assert mutant.text != text

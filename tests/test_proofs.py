@@ -1,0 +1,212 @@
+"""Reproductions of every kind, run in the real sandbox at base and head."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+
+import pytest
+from conftest import Project
+
+from reviewbot.checks.languages import all_languages
+from reviewbot.git.repository import Repository
+from reviewbot.git.target import Target
+from reviewbot.journal import Journal
+from reviewbot.proofs.proof import Kind, Proof, Reproduction
+from reviewbot.proofs.prove import prove
+from reviewbot.proofs.search import Comparison, compare_behaviour
+from reviewbot.sandbox.bubblewrap import Bubblewrap
+from reviewbot.sandbox.environment import find_environment
+from reviewbot.sandbox.executor import LocalExecutor
+
+BASE = """import random
+
+
+def clamp(value: int, low: int, high: int) -> int:
+    return max(low, min(value, high))
+
+
+def first(items: list[int]) -> int:
+    return items[0]
+
+
+def lengths(text):
+    return [len(word) for word in text.split()]
+
+
+def dice() -> int:
+    return random.randint(1, 10**9)
+
+
+def extend(items: list[int]) -> None:
+    items.append(1)
+
+
+def only(*, name):
+    return name
+
+
+class Box:
+    def __init__(self, value: int) -> None:
+        self.value = value
+
+
+def unpack(box: Box) -> int:
+    return box.value
+
+
+def distinct(items):
+    seen = set()
+    return [item for item in items if not (item in seen or seen.add(item))]
+"""
+HEAD = (
+    BASE.replace("max(low, min(value, high))", "max(low, min(value, high - 1))")
+    .replace("return items[0]", "return items[0] if items else 0")
+    .replace("items.append(1)", "items.append(2)")
+    .replace("text.split()", "text.split(None)")
+    .replace("seen = set()", "seen = []")
+    .replace("seen.add(item)", "seen.append(item)")
+    + "\n\ndef added() -> int:\n    return 1\n"
+)
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = Project(tmp_path_factory.mktemp("numbers"))
+    project.commit("Begin", {"src/numbers_.py": BASE, "numbers_.py": BASE})
+    project.commit("Change", {"numbers_.py": HEAD})
+    return project
+
+
+def run(project: Project, *reproductions: Reproduction) -> list[Proof]:
+    (language,) = all_languages()
+
+    async def prove_all() -> list[Proof]:
+        with Repository(project.folder) as repository:
+            change = await repository.load_change(Target(kind="revision", revision="HEAD"))
+            environment = find_environment(project.folder, {"VIRTUAL_ENV": sys.prefix})
+            with LocalExecutor(repository, Bubblewrap(environment), Journal()) as executor:
+                proofs = [prove(r, "critic", change, language, executor) for r in reproductions]
+                return list(await asyncio.gather(*proofs))
+
+    return asyncio.run(prove_all())
+
+
+def compare(project: Project, *functions: str) -> dict[str, Comparison]:
+    async def run_search() -> dict[str, Comparison]:
+        with Repository(project.folder) as repository:
+            change = await repository.load_change(Target(kind="revision", revision="HEAD"))
+            environment = find_environment(project.folder, {"VIRTUAL_ENV": sys.prefix})
+            with LocalExecutor(repository, Bubblewrap(environment), Journal()) as executor:
+                trees = change.base_tree, change.head_tree
+                found = await compare_behaviour(functions, *trees, executor)
+                return {c.function.partition(":")[2]: c for c in found}
+
+    return asyncio.run(run_search())
+
+
+CLAMP = "from numbers_ import clamp\n\n\n"
+CONTRACT = CLAMP + (
+    "def spec_inside(value: int, low: int, high: int) -> None:\n"
+    "    if low <= high:\n        assert low <= clamp(value, low, high) <= high\n"
+    "        assert clamp(high, low, high) == high\n"
+)
+BENCHMARK = (
+    "from numbers_ import distinct\n\n\ndef setup():\n    return (list(range(300)),)\n\n\n"
+    "def run(items):\n    distinct(items)\n"
+)
+TYPED = "import numbers_\n\nvalue: int = numbers_.{}\n"
+ROWS: dict[str, tuple[Kind, str, str]] = {
+    "a test": ("test", f"{CLAMP}def test_it():\n    assert clamp(9, 0, 5) == 5\n", "proven"),
+    "a test of both": (
+        "test",
+        f"{CLAMP}def test_it():\n    assert clamp(1, 0, 5) == 1\n",
+        "refuted",
+    ),
+    "a property": (
+        "test",
+        "from hypothesis import given, strategies as st\nfrom numbers_ import clamp\n\n\n"
+        "@given(st.integers(0, 9))\ndef test_it(high):\n    assert clamp(high, 0, high) == high\n",
+        "proven",
+    ),
+    "a script": ("script", f"{CLAMP}assert clamp(9, 0, 5) == 5\n", "proven"),
+    "a script that is right": ("script", f"{CLAMP}assert clamp(1, 0, 5) == 1\n", "refuted"),
+    "a script that ends in another way": ("script", "raise SystemExit(7)\n", "inconclusive"),
+    "a script about what is new": (
+        "script",
+        "from numbers_ import added\n\nassert added() == 2\n",
+        "only_at_head",
+    ),
+    "types that hold": ("types", TYPED.format("clamp(1, 2, 3)"), "refuted"),
+    "types that never held": ("types", TYPED.format("clamp('a', 2, 3)"), "inconclusive"),
+    "a contract": ("contract", CONTRACT, "proven"),
+    "a contract that holds": ("contract", CONTRACT.replace("== high", "<= high"), "inconclusive"),
+    "a contract without types": (
+        "contract",
+        f"{CLAMP}def spec_it(value):\n    assert clamp(value, 0, 5) == value\n",
+        "inconclusive",
+    ),
+    "a contract that is itself wrong": (
+        "contract",
+        f"{CLAMP}def spec_it(value: int) -> None:\n    assert clamp(value, 0, 5) / 0\n",
+        "inconclusive",
+    ),
+    "a contract that CrossHair breaks": (
+        "contract",
+        f"{CLAMP}def spec_it(value: int) -> None:\n"
+        "    if value * 7 == 86415:\n        assert clamp(value, 0, value) == value\n",
+        "proven",
+    ),
+    "other behaviour": ("behaviour", "numbers_:clamp", "proven"),
+    "an exception that is gone": ("behaviour", "numbers_:first", "proven"),
+    "the same behaviour": ("behaviour", "numbers_:lengths", "inconclusive"),
+    "no function": ("behaviour", "numbers_:nothing", "inconclusive"),
+    "slower": ("benchmark", BENCHMARK, "proven"),
+    "as fast": (
+        "benchmark",
+        BENCHMARK.replace("distinct(items)", "items[:100].sort()"),
+        "not proven",
+    ),
+    "a benchmark that fails": ("benchmark", "def run():\n    raise OSError\n", "inconclusive"),
+}
+
+
+def test_what_each_kind_proves(numbers: Project) -> None:
+    """One run for all, as benchmarks are measured beside nothing else."""
+    quick = {name: row for name, row in ROWS.items() if row[0] != "benchmark"}
+    slow = {name: row for name, row in ROWS.items() if row[0] == "benchmark"}
+    proofs = {}
+    for rows in (quick, slow):
+        made = [Reproduction(language="python", kind=k, source=s) for k, s, _ in rows.values()]
+        proofs |= dict(zip(rows, run(numbers, *made), strict=True))
+
+    results: dict[str, str] = {name: proof.result for name, proof in proofs.items()}
+    if results["as fast"] != "proven":  # a busy machine leaves it open, and never says more
+        results["as fast"] = "not proven"
+    assert results == {name: result for name, (_, _, result) in ROWS.items()}, {
+        name: proof.output for name, proof in proofs.items() if proof.result != ROWS[name][2]
+    }
+    found = proofs["other behaviour"].reproduction
+    assert found.kind == "test"
+    assert "def test_clamp_does_what_it_did():\n    assert clamp(*(" in found.source
+    gone = proofs["an exception that is gone"].reproduction.source
+    assert "with pytest.raises(IndexError):\n        first(*([],))" in gone
+    counterexample = proofs["a contract"].reproduction.source
+    assert "def test_counterexample():\n    spec_inside(*(" in counterexample
+    assert "times as slow" in proofs["slower"].output
+    assert proofs["no function"].output.startswith("numbers_.nothing was not compared: ")
+    assert "value has no type" in proofs["a contract without types"].output
+
+
+def test_what_is_compared_and_what_is_not(numbers: Project) -> None:
+    names = ("lengths", "dice", "extend", "only", "unpack", "clamp")
+    found = compare(numbers, *(f"numbers_:{name}" for name in names))
+
+    words = {name: comparison.words for name, comparison in found.items()}
+    assert words["lengths"].startswith("numbers_.lengths does the same in ")
+    assert found["lengths"].count > 20
+    assert words["dice"].endswith("was not compared: no arguments were found that it takes")
+    assert "changes its arguments to tuple(list(1)) before, and" in words["extend"]
+    assert words["only"].endswith("was not compared: TypeError: name can only be passed by name")
+    assert words["unpack"].endswith("was not compared: no arguments were found that it takes")
+    assert " before, and returns " in words["clamp"]
