@@ -14,6 +14,8 @@ import pytest
 
 from reviewbot.github.action import main
 from tests.fake_github import GitHub, Pull
+from tests.fake_github import rules as fake_rules
+from tests.fake_github.records import Issue
 from tests.fake_openai import answer
 from tests.vendor_server import Received, Sent, VendorServer
 
@@ -99,13 +101,13 @@ class Jobs:
         event = self.github.event("pull_request", pull=pull, action=action)
         return self.run("pull_request", event, **inputs)
 
-    def say(self, pull: Pull, login: str, body: str, **inputs: str) -> Ran:
+    def say(self, pull: Pull | Issue, login: str, body: str, **inputs: str) -> Ran:
         """The job that a new comment starts. Those that it orders are run as well."""
-        comment = pull.comment(login, body)
+        comment = fake_rules.create_comment(pull, self.github.user(login), body)
         ran = self.run("issue_comment", self.github.event("issue_comment", comment=comment))
-        orders, pull.repository.dispatches[:] = list(pull.repository.dispatches), []
-        for order in orders:
-            home, inputs_ = pull.repository, order.inputs
+        home = pull.repository
+        while home.dispatches:
+            inputs_ = home.dispatches.pop(0).inputs
             event = self.github.event("workflow_dispatch", repository=home, inputs=inputs_)
             ran = self.run("workflow_dispatch", event, **inputs)
         return ran

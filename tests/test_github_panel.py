@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.fake_github import GitHub, Pull, Repository, faults
+from tests.fake_github.records import Issue
 from tests.github_job import BASE, FAULTY, REVIEWER, Jobs, model, panel_of, summary_of
 
 LUA = {"a.lua": "x = 1\n", "b.lua": "y = 1\n"}
@@ -181,17 +182,17 @@ def test_a_fix_is_committed_and_taken_back(jobs: Jobs, cart: Pull) -> None:
         jobs.config = panel_of(server, "critic", "reviewer")
         jobs.push(cart, "opened")
         jobs.say(cart, "ann", "/debate fix F1")
-        answer = cart.comments[-1].body
+        answer = next(c.body for c in cart.comments if "committed as" in c.body)
         fixed = cart.head_sha
         assert cart.repository.text(fixed, "cart.py") == CART + MORE
         message = cart.repository.bare.git("log", "-1", "--format=%B", fixed)
-        ran = jobs.push(cart)
+        assert cart.threads[0].is_resolved, "what was committed is reviewed"
+        reviewed = summary_of(cart)
         jobs.say(cart, "ann", "/debate undo")
 
     assert f"F1 (by critic): committed as `{fixed[:10]}`" in answer
     assert "Reviewbot-Finding: " in message
-    assert ran.outputs["verdict"] == "comment"
-    assert cart.threads[0].is_resolved
+    assert fixed[:10] in reviewed
     assert cart.head_sha != fixed
     assert cart.repository.text(cart.head_sha, "cart.py") == broken
     assert "is taken back by" in cart.comments[-1].body
@@ -334,3 +335,144 @@ def test_dependencies_by_a_bot_are_not_executed_beside_keys(jobs: Jobs, app: Rep
 
     assert ran.exit_code == 0
     assert ran.outputs["verdict"] == "request_changes"
+
+
+@pytest.fixture
+def untidy(app: Repository, jobs: Jobs) -> Pull:
+    """A linter fixes what it reports, in one line."""
+    jobs.permissions |= {"contents": "write"}
+    jobs.variables["VIRTUAL_ENV"] = sys.prefix
+    app.commit("topic", {"b.py": "x = []\nif not 1 in x or x is 'a':\n    print(x)\n"}, "Add b")
+    return app.pull("Add b", "topic", author="ann")
+
+
+def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
+    jobs: Jobs, untidy: Pull
+) -> None:
+    broken = untidy.head_sha
+
+    ran = jobs.push(untidy, "opened", autofix="commit")
+
+    assert ran.outputs["autofix_sha"] == untidy.head_sha != broken
+    assert "x == 'a'" in untidy.repository.text(untidy.head_sha, "b.py")
+    assert [order.inputs["pull_request"] for order in untidy.repository.dispatches] == ["1"]
+    assert untidy.repository.bare.git("log", "-1", "--format=%s", untidy.head_sha).startswith("Fix")
+    jobs.push(untidy, autofix="commit")
+    untidy.push({"b.py": untidy.repository.text(broken, "b.py")}, "Revert")
+    reverted = untidy.head_sha
+
+    ran = jobs.push(untidy, autofix="commit")
+
+    assert "Nothing is fixed: the fix of F1 was taken back." in ran.log
+    assert untidy.head_sha == reverted
+    assert json.loads(ran.outputs["findings_json"])[0]["id"] == "F1"
+
+
+def test_autofix_suggests_lines_that_a_click_commits(jobs: Jobs, untidy: Pull) -> None:
+    head = untidy.head_sha
+
+    jobs.push(untidy, "opened", autofix="suggest")
+
+    (thread,) = untidy.threads
+    suggestion = "```suggestion\nif not 1 in x or x == 'a':\n```"
+    assert suggestion in thread.comments[0].body
+    assert untidy.head_sha == head
+
+
+def test_autofix_opens_a_pull_request_of_its_own(jobs: Jobs, untidy: Pull) -> None:
+    untidy.repository.actions_may_approve = True
+
+    jobs.push(untidy, "opened", autofix="pull_request")
+
+    (made,) = [pull for pull in untidy.repository.pulls if pull is not untidy]
+    assert (made.base_ref, made.title) == ("topic", "Fixes for pull request 1")
+    assert made.head_ref == f"reviewbot/fix-1-{untidy.head_sha[:8]}"
+    assert "x == 'a'" in untidy.repository.text(made.head_sha, "b.py")
+
+
+@pytest.mark.parametrize(
+    ("mode", "obstacle", "said"),
+    [
+        ("commit", "contents", "GitHub was asked to commit a fix and answered"),
+        ("commit", "protected", "Nothing can be committed here: the branch is protected."),
+        ("pull_request", "setting", "is not permitted to create or approve pull requests"),
+        ("pull_request", "branch", "there is a branch reviewbot/fix-1-"),
+        ("sometimes", "", "choose one of off, suggest, commit, pull_request"),
+    ],
+)
+def test_autofix_says_why_nothing_is_written(
+    jobs: Jobs, untidy: Pull, mode: str, obstacle: str, said: str
+) -> None:
+    home, head = untidy.repository, untidy.head_sha
+    if obstacle == "contents":
+        jobs.permissions["contents"] = "read"
+    if obstacle == "protected":
+        home.protect("topic")
+    if obstacle == "branch":
+        home.bare.git("update-ref", f"refs/heads/reviewbot/fix-1-{head[:8]}", head)
+
+    ran = jobs.push(untidy, "opened", autofix=mode)
+
+    assert said in ran.log
+    assert untidy.head_sha == head
+    assert home.pulls == [untidy]
+
+
+LARGEST = {
+    "lists.py": "def largest(items):\n    return max(items)\n",
+    "test_lists.py": "from lists import largest\n\n\ndef test_1():\n    assert largest([1]) == 1\n",
+}
+
+
+def mender(_: str, prompt: str) -> Any:
+    if "# Task: reproduce" in prompt:
+        test = "from lists import largest\n\n\ndef test_none():\n    assert largest([]) is None\n"
+        return {"cause": "max() of nothing raises.", "test": test}
+    if "# Task: fix what was reported" in prompt:
+        edit = {"path": "lists.py", "find": "max(items)", "replace": "max(items, default=None)"}
+        return {"edits": [edit], "explanation": "Nothing has no largest."}
+    return {"objections": []} if "# Task: judge" in prompt else {"edits": [], "explanation": ""}
+
+
+@pytest.fixture
+def reported(jobs: Jobs, app: Repository) -> Issue:
+    jobs.permissions |= {"contents": "write", "issues": "write"}
+    jobs.variables["VIRTUAL_ENV"] = sys.prefix
+    app.actions_may_approve = True
+    app.commit("main", LARGEST, "Add lists")
+    body = "`largest([])` raises `ValueError: max() arg is an empty sequence` in lists.py."
+    return app.issue("An empty list crashes", body, author="mallory")
+
+
+def test_an_issue_becomes_a_pull_request_with_its_test(
+    jobs: Jobs, app: Repository, reported: Issue
+) -> None:
+    with model(mender).running() as server:
+        jobs.config = panel_of(server, "critic", "reviewer")
+        jobs.say(reported, "ann", "/debate fix")
+
+    (made,) = app.pulls
+    assert made.head_ref == f"reviewbot/issue-{reported.number}"
+    assert made.title == "Fix: An empty list crashes"
+    assert made.body.startswith(f"Closes #{reported.number}.")
+    assert "default=None" in app.text(made.head_sha, "lists.py")
+    names = app.bare.git("ls-tree", "--name-only", made.head_sha).split()
+    assert any(name.startswith("test_regression_") for name in names)
+    assert f"It is reproduced and fixed in {made.url}" in reported.comments[-1].body
+    assert "max(items)\n" in app.text("refs/heads/main", "lists.py")
+
+
+@pytest.mark.parametrize(
+    ("login", "words", "count"),
+    [("mallory", "/debate fix", 0), ("ann", "/debate status", 0), ("ann", "/debate fix", 1)],
+)
+def test_only_writers_and_only_fix_on_an_issue(
+    jobs: Jobs, app: Repository, reported: Issue, login: str, words: str, count: int
+) -> None:
+    jobs.say(reported, login, words)
+
+    answers = [comment for comment in reported.comments if comment.login != login]
+    assert len(answers) == count
+    assert app.pulls == []
+    if count:
+        assert "no language model is configured" in answers[0].body

@@ -14,6 +14,8 @@ from reviewbot.github.activity import Activity, Facts, decide, may_execute, need
 from reviewbot.github.audit import audit, check_merge_group
 from reviewbot.github.client import Client, graphql_error
 from reviewbot.github.commands import obey
+from reviewbot.github.fixes import review_and_fix
+from reviewbot.github.issues import fix_issue
 from reviewbot.github.job import Job, Runner, read_job
 from reviewbot.github.ordered import obey_order
 from reviewbot.github.run import (
@@ -68,6 +70,8 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
         return audit(job, runner, client)
     if activity == "merge_group":
         return check_merge_group(job, runner, client)
+    if activity == "issue":
+        return fix_issue(job, runner, client)
     if activity == "command":
         return obey(job, runner, client, facts)
     number = job.event.number
@@ -99,6 +103,9 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
         return obey_order(run, change)
     if activity == "publish":
         return finish(run, change, read_document(job))
+    is_pushed = activity == "review" and job.event.subject == "pull_request"
+    if is_pushed and run.executes and job.autofix != "off":
+        return review_and_fix(run, change)
     review = make_review(run, change)
     if activity == "review":
         return finish(run, change, review)

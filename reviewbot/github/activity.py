@@ -18,7 +18,9 @@ from reviewbot.github.snapshot import BOT, PullRequest, Snapshot
 from reviewbot.github.state import State
 
 Mode = Literal["all", "collect", "debate", "publish"]
-Activity = Literal["review", "collect", "debate", "publish", "command", "merge_group", "audit"]
+Activity = Literal[
+    "review", "collect", "debate", "publish", "command", "issue", "merge_group", "audit"
+]
 ACTIVITIES: Mapping[tuple[Subject, Mode], Activity] = {
     ("pull_request", "all"): "review",
     ("pull_request", "collect"): "collect",
@@ -26,6 +28,7 @@ ACTIVITIES: Mapping[tuple[Subject, Mode], Activity] = {
     ("finished_run", "debate"): "debate",
     ("finished_run", "publish"): "publish",
     ("comment", "all"): "command",
+    ("issue", "all"): "issue",
     ("merge_group", "all"): "merge_group",
     ("audit", "all"): "audit",
 }
@@ -119,6 +122,14 @@ def _is_talk(facts: Facts) -> bool:
     return facts.event.comment is None or not is_command(facts.event.comment.body)
 
 
+def _is_on_issue(facts: Facts) -> bool:
+    """Of an issue that is no pull request, only a fix can be asked for."""
+    comment = facts.event.comment
+    command = parse(comment.body) if comment else None
+    may_be = facts.event.issue and isinstance(command, Command) and command.verb == "fix"
+    return not facts.event.number and not may_be
+
+
 def _is_skipped(facts: Facts) -> bool:
     return facts.settings is not None and facts.settings.skip_label.lower() in facts.labels
 
@@ -176,7 +187,7 @@ RUN: tuple[Subject, ...] = ("finished_run",)
 # Nobody asked for these.
 PUSHED: tuple[Subject, ...] = ("pull_request", "finished_run")
 ON_PULL: tuple[Subject, ...] = (*PUSHED, "comment", "dispatch")
-EVERY: tuple[Subject, ...] = (*ON_PULL, "merge_group", "audit")
+EVERY: tuple[Subject, ...] = (*ON_PULL, "issue", "merge_group", "audit")
 NO_EVENT = "reviewbot has nothing to do with this event: take it out of `on:` in the workflow."
 NO_EVIDENCE = "The run that collects evidence did not succeed."
 NO_PULL = "The run that finished was not about a pull request."
@@ -193,7 +204,7 @@ TABLE: tuple[Row, ...] = (
     Row("unrelated_action", COMMENT, _is_other_action, "Only new comments command."),
     Row("not_a_user", COMMENT, _is_by_nobody, "Only people command."),
     Row("not_a_command", COMMENT, _is_talk, "The comment does not begin with /debate."),
-    Row("not_a_pull_request", COMMENT, lambda f: not f.event.number, "It is no pull request."),
+    Row("not_a_pull_request", COMMENT, _is_on_issue, "On an issue, only /debate fix works."),
     Row("not_a_pull_request", RUN, lambda f: f.event.run_event != "pull_request", NO_PULL),
     Row("run_not_successful", RUN, lambda f: f.event.conclusion != "success", NO_EVIDENCE),
     Row(

@@ -79,12 +79,14 @@ class Answer(Struct, frozen=True, kw_only=True):
     Attributes:
         update: changes the state, whatever it is by then.
         reviews_again: the summary, the check run and the verdict follow.
+        has_commits: the head moved on, and is to be reviewed in a run of its own.
     """
 
     words: str
     update: Callable[[State], State] | None = None
     actions: tuple[Action, ...] = ()
     reviews_again: bool = False
+    has_commits: bool = False
 
 
 def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
@@ -97,6 +99,8 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
         runner.put({"skip_reason": decision.reason})
         runner.say(f"Nothing to do: {decision.words}")
         return 0
+    if job.event.issue:
+        return obey_on_issue(job, runner, client)
     snapshot = read_snapshot(client, job.event.number)
     state = state_of(snapshot)
     if (decision := decide(replace(facts, snapshot=snapshot, state=state))).activity is None:
@@ -145,6 +149,22 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     return 0
 
 
+def obey_on_issue(job: Job, runner: Runner, client: Client) -> int:
+    """The run of the review workflow reads the issue, and answers."""
+    assert job.event.comment
+    id = job.event.comment.id
+    try:
+        order(client, job, id)
+    except UsageError as error:
+        body = {"body": f"{answer_marker(id)}\n{inline(str(error))}"}
+        client.write("POST", f"/issues/{job.event.issue}/comments", "answer on an issue", body)
+        react(client, id, is_inline=False, content="confused")
+        return 0
+    react(client, id, is_inline=False, content="eyes")
+    runner.say(f"Ordered a run of {WORKFLOW}.")
+    return 0
+
+
 def respond(
     client: Client,
     snapshot: Snapshot,
@@ -156,20 +176,25 @@ def respond(
     """Keep the new state, then answer: an answer says that all of it is done."""
     number = snapshot.pull.number
     if answer.update:
-        snapshot = read_snapshot(client, number)
-        state = answer.update(state_of(snapshot))
-        if found := summaries_of(snapshot):
-            body = with_state(found[0].body, state)
-            perform(client, number, EditComment(found[0].id, body))
-        else:
-            body = f"{SUMMARY}\n{encode_state(state)}\n{NOT_REVIEWED}"
-            perform(client, number, PostComment(body))
+        update_state(client, number, answer.update)
     for action in answer.actions:
         perform(client, number, action)
     body = f"{answer_marker(comment_id)}\n{answer.words}"
     perform(client, number, PostComment(body))
     react(client, comment_id, is_inline, reaction)
     return 0
+
+
+def update_state(client: Client, number: int, update: Callable[[State], State]) -> None:
+    """Change the state of a pull request, whatever it is by now."""
+    snapshot = read_snapshot(client, number)
+    state = update(state_of(snapshot))
+    if found := summaries_of(snapshot):
+        body = with_state(found[0].body, state)
+        perform(client, number, EditComment(found[0].id, body))
+    else:
+        body = f"{SUMMARY}\n{encode_state(state)}\n{NOT_REVIEWED}"
+        perform(client, number, PostComment(body))
 
 
 def react(client: Client, comment_id: int, is_inline: bool, content: str) -> None:
@@ -187,7 +212,11 @@ def order(client: Client, job: Job, comment_id: int | None = None) -> None:
 
     Raises UsageError with what to do if that is not possible.
     """
-    inputs = {"pull_request": str(job.event.number), "comment": str(comment_id or "")}
+    inputs = {"comment": str(comment_id or "")}
+    if job.event.issue:
+        inputs["issue"] = str(job.event.issue)
+    else:
+        inputs["pull_request"] = str(job.event.number)
     body = {"ref": job.event.default_branch, "inputs": inputs}
     try:
         path = f"/actions/workflows/{WORKFLOW}/dispatches"

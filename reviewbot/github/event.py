@@ -21,7 +21,14 @@ SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 T = TypeVar("T")
 Subject = Literal[
-    "pull_request", "comment", "finished_run", "dispatch", "merge_group", "audit", "nothing"
+    "pull_request",
+    "comment",
+    "finished_run",
+    "dispatch",
+    "issue",
+    "merge_group",
+    "audit",
+    "nothing",
 ]
 SUBJECTS: Mapping[str, Subject] = {
     "pull_request": "pull_request",
@@ -29,7 +36,7 @@ SUBJECTS: Mapping[str, Subject] = {
     "issue_comment": "comment",
     "pull_request_review_comment": "comment",
     "workflow_run": "finished_run",
-    "workflow_dispatch": "audit",  # "dispatch" if it names a pull request
+    "workflow_dispatch": "audit",  # "dispatch" if it names a pull request, "issue" for an issue
     "merge_group": "merge_group",
     "schedule": "audit",
 }
@@ -49,6 +56,7 @@ class Event(Struct, frozen=True, kw_only=True):
 
     Attributes:
         number: of the pull request, 0 if there is none or if it is not known yet.
+        issue: the number of an issue that is no pull request.
         base_sha: of a merge group.
         head_sha: of the pull request, the merge group or the run that finished, at that time.
         head_repository: `owner/name`; empty if it was deleted.
@@ -60,6 +68,7 @@ class Event(Struct, frozen=True, kw_only=True):
     action: str = ""
     sender: Author | None = None
     number: int = 0
+    issue: int = 0
     is_open: bool = True
     is_draft: bool = False
     is_locked: bool = False
@@ -88,16 +97,18 @@ def read_event(name: str, payload: bytes) -> Event:
         message = f"GITHUB_EVENT_PATH holds no JSON: {error}"
         raise UsageError(message, hint="run this inside of a workflow") from error
     subject = SUBJECTS.get(name, "nothing")
-    number = asked_by = 0
+    number = asked_by = about = 0
     if name == "workflow_dispatch":
         number, asked_by = _given(root, "pull_request"), _given(root, "comment")
-        subject = "dispatch" if number else "audit"
+        about = _given(root, "issue")
+        subject = "dispatch" if number else "issue" if about and asked_by else "audit"
     pull = run = group = None  # what it is about
     if subject in ("pull_request", "comment"):
         issue = _get(root, dict, "issue")
         pull = issue if _get(issue, dict, "pull_request") else None
         pull = pull if issue else _get(root, dict, "pull_request")
         number = _get(pull, int, "number") or 0
+        about = 0 if number else _get(issue, int, "number") or 0
     elif subject == "finished_run":
         run = _get(root, dict, "workflow_run")
     elif subject == "merge_group":
@@ -114,6 +125,7 @@ def read_event(name: str, payload: bytes) -> Event:
         action=_text(root, "action"),
         sender=_author(root, "sender"),
         number=number,
+        issue=about,
         is_open=_text(pull, "state") != "closed",
         is_draft=_get(pull, bool, "draft") is True,
         is_locked=_get(pull, bool, "locked") is True,

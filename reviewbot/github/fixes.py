@@ -1,4 +1,4 @@
-"""/debate fix and /debate undo: commits on the branch of a pull request, by GitHub's own API.
+"""/debate fix, /debate undo and autofix: commits on a branch, by GitHub's own API.
 
 Each commit expects the head that was reviewed; a head that moved ends the work. Nothing is written
 to the default branch, to a fork, or to a branch with rules about who may change it.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from msgspec.structs import replace
@@ -20,14 +20,13 @@ from reviewbot.git.change import Change
 from reviewbot.git.target import Target
 from reviewbot.github.activity import TRAILER
 from reviewbot.github.client import Client, GitHubError
-from reviewbot.github.commands import Answer, Request
-from reviewbot.github.run import Run, fetch, host_of
-from reviewbot.github.snapshot import Snapshot, read_snapshot
+from reviewbot.github.commands import Answer, Request, order, update_state
+from reviewbot.github.run import Run, fetch, finish, host_of
 from reviewbot.github.state import Fix, State
 from reviewbot.reports import answers
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.markdown import code, inline
-from reviewbot.verdict.document import Finding
+from reviewbot.verdict.document import Review
 
 MAX_BYTES = 3_500_000  # of the files of a commit; GitHub takes no larger request
 MAX_FIXES = 20  # that are remembered
@@ -52,14 +51,70 @@ def fix(run: Run, change: Change, request: Request) -> Answer:
     host = host_of(run, replace(request.state.memory, parts={}))
     ids = tuple(request.command.findings)
     review, results = asyncio.run(draft_fixes(change, host, ids))
+    made, problem = commit_fixes(run, results, review)
+
+    def update(state: State) -> State:
+        cost = round(state.cost_usd + review.usage.cost_usd, 6)
+        return replace(_with_fixes(state, made), cost_usd=cost)
+
+    words = answers.fixes(results, [entry.commit for entry in made], problem)
+    return Answer(words=words, update=update, has_commits=bool(made))
+
+
+def review_and_fix(run: Run, change: Change) -> int:
+    """A review whose findings are fixed as the input `autofix` says. Returns the exit code.
+
+    Once somebody has taken a fix back, nothing more is fixed there without being asked.
+    """
+    mode, runner, pull = run.job.autofix, run.runner, run.snapshot.pull
+    review, results = asyncio.run(draft_fixes(change, host_of(run, run.facts.state.memory)))
     fixed = [result for result in results if result.outcome == "fixed"]
-    found = {finding.id: finding for finding in review.findings}
+    suggestions = {}
+    if mode == "suggest":
+        suggestions = asyncio.run(_suggestions(run, change, review, fixed))
+    exit_code = finish(run, change, review, suggestions)
+    before = {id for made in run.facts.state.fixes for id in made.findings}
+    back = sorted(before & {finding.id for finding in review.reported})
+    if back:
+        runner.say(f"Nothing is fixed: the fix of {back[0]} was taken back.", "notice")
+    if back or not fixed or mode == "suggest" or run.job.is_on("dry_run"):
+        return exit_code
+    if mode == "commit" and (reason := why_protected(run)):
+        runner.say(f"Nothing can be committed here: {reason}.", "warning")
+        return exit_code
+    try:
+        if mode == "commit":
+            made, problem = commit_fixes(run, fixed, review)
+            if problem:
+                runner.say(problem, "warning")
+            if made:
+                runner.put({"autofix_sha": made[-1].commit})
+                update_state(run.client, pull.number, lambda state: _with_fixes(state, made))
+                order(run.client, run.job)  # a push of the job's own token starts no workflow
+        else:
+            branch = f"reviewbot/fix-{pull.number}-{pull.head_sha[:8]}"
+            commits = [(result.files, *_message(result, review)) for result in fixed]
+            title, body = f"Fixes for pull request {pull.number}", f"What proved itself for #{pull.number}."
+            where = (branch, pull.head_ref, pull.head_sha)
+            url = open_pull(run.client, commits, *where, title, body)
+            runner.say(f"The fixes are in {url}", "notice")
+    except (GitHubError, UsageError) as error:
+        if isinstance(error, GitHubError) and error.kind in ("not_authorized", "deferred"):
+            raise
+        runner.say(f"{error}{f' ({error.hint})' if error.hint else ''}", "warning")
+    return exit_code
+
+
+def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tuple[list[Fix], str]:
+    """Commit what is fixed, one commit each, as far as GitHub takes it; then why no further."""
+    fixed = [result for result in results if result.outcome == "fixed"]
     made: list[Fix] = []
     problem = ""
     head = run.snapshot.pull.head_sha
     for result in fixed:
         try:
-            head = commit_fix(run, result, found, head)
+            message = _message(result, review)
+            head = commit(run.client, run.snapshot.pull.head_ref, result.files, *message, head)
         except GitHubError as error:
             if error.kind in ("not_authorized", "deferred"):
                 raise
@@ -68,16 +123,38 @@ def fix(run: Run, change: Change, request: Request) -> Answer:
         made.append(Fix(commit=head, findings=result.findings))
     if made:
         problem = problem or _difference(run, head, fixed[len(made) - 1].tree)
+    return made, problem
 
-    def update(state: State) -> State:
-        return replace(
-            state,
-            fixes=(*state.fixes, *made)[-MAX_FIXES:],
-            cost_usd=round(state.cost_usd + review.usage.cost_usd, 6),
-        )
 
-    words = answers.fixes(results, [entry.commit for entry in made], problem)
-    return Answer(words=words, update=update)
+def open_pull(
+    client: Client,
+    commits: Sequence[tuple[Mapping[str, bytes | None], str, str]],
+    branch: str,
+    base: str,
+    head: str,
+    title: str,
+    body: str,
+) -> str:
+    """Commit files, with headlines and bodies, on a new branch, and open a pull request.
+
+    Args:
+        head: the commit on which the branch begins.
+
+    Returns its address. Raises GitHubError, and UsageError if the branch is there already.
+    """
+    try:
+        reference = {"ref": f"refs/heads/{branch}", "sha": head}
+        client.write("POST", "/git/refs", "make a branch", reference)
+    except GitHubError as error:
+        if error.kind != "invalid":
+            raise
+        hint = "merge its pull request, or delete the branch"
+        raise UsageError(f"there is a branch {branch} already", hint=hint) from error
+    for files, headline, message in commits:
+        head = commit(client, branch, files, headline, message, head)
+    content = {"title": dead(title)[:200], "head": branch, "base": base, "body": body}
+    made = client.write("POST", "/pulls", "open a pull request", content)
+    return str(made["html_url"])
 
 
 def undo(run: Run, _: Change, request: Request) -> Answer:
@@ -93,34 +170,26 @@ def undo(run: Run, _: Change, request: Request) -> Answer:
         return Answer(words=words)
     ids = ", ".join(last.findings)
     message = (f"Take back the fix of {ids}", f"Reviewbot-Undo: {last.commit}")
-    head = commit(run.client, run.snapshot, files, *message, run.snapshot.pull.head_sha)
+    pull = run.snapshot.pull
+    head = commit(run.client, pull.head_ref, files, *message, pull.head_sha)
 
     def update(state: State) -> State:
         return replace(state, fixes=tuple(f for f in state.fixes if f.commit != last.commit))
 
     left = f" Changed since, and left: {', '.join(map(code, touched))}." if touched else ""
     words = f"The fix of {ids} is taken back by {code(head[:10])}.{left}"
-    return Answer(words=words, update=update)
-
-
-def commit_fix(run: Run, result: TaskResult, found: Mapping[str, Finding], head: str) -> str:
-    """Commit one fix on top of `head`, with trailers by which it is known again."""
-    titles = [found[id].title for id in result.findings if id in found]
-    headline = f"Fix {titles[0]}" if len(titles) == 1 else f"Fix {len(titles)} findings"
-    trailers = [f"{TRAILER.strip()} {found[id].key}" for id in result.findings if id in found]
-    body = "\n".join([*(f"- {title}" for title in titles), "", *trailers])
-    return commit(run.client, run.snapshot, result.files, headline, body, head)
+    return Answer(words=words, update=update, has_commits=True)
 
 
 def commit(
     client: Client,
-    snapshot: Snapshot,
+    branch: str,
     files: Mapping[str, bytes | None],
     headline: str,
     body: str,
     head: str,
 ) -> str:
-    """Commit files on the branch of the pull request, if `head` is its newest commit.
+    """Commit files on a branch of the repository, if `head` is its newest commit.
 
     Returns the id of the commit. Raises GitHubError; "stale" if the head moved.
     """
@@ -133,10 +202,7 @@ def commit(
     ]
     deletions = [{"path": path} for path, content in sorted(files.items()) if content is None]
     input = {
-        "branch": {
-            "repositoryNameWithOwner": snapshot.repository,
-            "branchName": snapshot.pull.head_ref,
-        },
+        "branch": {"repositoryNameWithOwner": client.repository, "branchName": branch},
         "message": {"headline": dead(headline)[:200], "body": dead(body)},
         "fileChanges": {"additions": additions, "deletions": deletions},
         "expectedHeadOid": head,
@@ -148,9 +214,10 @@ def commit(
         if error.kind != "unsure":
             raise
         # The answer was lost: the commit is there if the head is ours now.
-        pull = read_snapshot(client, snapshot.pull.number).pull
-        if pull.head_sha != head and dead(headline)[:200] in pull.message:
-            return pull.head_sha
+        path = f"/branches/{quote(branch, safe='')}"
+        now = client.read(path, "look whether a fix was committed")["commit"]
+        if now["sha"] != head and now["commit"]["message"].startswith(dead(headline)[:200]):
+            return str(now["sha"])
         raise
 
 
@@ -179,6 +246,39 @@ def why_protected(run: Run) -> str:
 def dead(text: str) -> str:
     """A message that mentions nobody, closes nothing and skips no workflow."""
     return re.sub(r"([@#])(?=\w)", r"\1 ", text).replace("[", "(").replace("]", ")")
+
+
+def _with_fixes(state: State, made: Sequence[Fix]) -> State:
+    return replace(state, fixes=(*state.fixes, *made)[-MAX_FIXES:])
+
+
+def _message(result: TaskResult, review: Review) -> tuple[str, str]:
+    """Headline and body of a commit, with trailers by which it is known again."""
+    found = {finding.id: finding for finding in review.findings}
+    titles = [found[id].title for id in result.findings if id in found]
+    headline = f"Fix {titles[0]}" if len(titles) == 1 else f"Fix {len(titles)} findings"
+    trailers = [f"{TRAILER.strip()} {found[id].key}" for id in result.findings if id in found]
+    return headline, "\n".join([*(f"- {title}" for title in titles), "", *trailers])
+
+
+async def _suggestions(
+    run: Run, change: Change, review: Review, fixed: Sequence[TaskResult]
+) -> dict[str, str]:
+    """New lines for findings whose fix, proven alone, changes nothing but their own lines."""
+    found = {finding.id: finding for finding in review.findings}
+    suggestions = {}
+    for result in fixed:
+        place = found[result.findings[0]].location if len(result.findings) == 1 else None
+        if place is None or place.side == "base" or [*result.files] != [place.path]:
+            continue
+        before = await run.repository.read_files(change.head_tree, [place.path])
+        old = before.get(place.path, b"").decode("utf-8", "replace").splitlines(keepends=True)
+        new = (result.files[place.path] or b"").decode("utf-8", "replace").splitlines(keepends=True)
+        first, last = place.line - 1, len(old) - place.end_line
+        end = len(new) - last
+        if old[:first] == new[:first] and old[place.end_line :] == new[end:] and first <= end:
+            suggestions[result.findings[0]] = "".join(new[first:end])
+    return suggestions
 
 
 def _difference(run: Run, head: str, tree: str) -> str:

@@ -6,7 +6,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from msgspec import Struct
 
@@ -27,6 +27,7 @@ INPUTS: Mapping[str, str] = {
     "min_severity": "review.min_severity",
     "max_comments": "github.max_comments",
     "allow_approve": "",
+    "autofix": "",
     "max_cost_usd": "limits.cost_usd",
     "timeout_minutes": "",
     "sarif_file": "",
@@ -42,7 +43,9 @@ OUTPUTS = (
     "comments_resolved",
     "reviewed_sha",
     "cost_usd",
+    "autofix_sha",
 )
+Autofix = Literal["off", "suggest", "commit", "pull_request"]
 Level = Literal["error", "warning", "notice"]
 
 
@@ -79,18 +82,25 @@ class Job(Struct, frozen=True, kw_only=True):
 
     @property
     def mode(self) -> Mode:
-        given = self.inputs["mode"] or "all"
-        modes: tuple[Mode, ...] = get_args(Mode)
-        for mode in modes:
-            if mode == given:
-                return mode
-        hint = f"choose one of {', '.join(modes)}"
-        raise UsageError(f"the input mode is {given[:40]!r}", hint=hint)
+        mode: Mode = self._choice("mode", Mode, "all")
+        return mode
+
+    @property
+    def autofix(self) -> Autofix:
+        autofix: Autofix = self._choice("autofix", Autofix, "off")
+        return autofix
 
     @property
     def has_keys(self) -> bool:
         names = {name for vendor in VENDORS.values() for name in vendor.key_names}
         return any(self.variables.get(name) for name in names)
+
+    def _choice(self, name: str, choices: Any, default: str) -> Any:
+        given = self.inputs[name] or default
+        if given not in get_args(choices):
+            hint = f"choose one of {', '.join(get_args(choices))}"
+            raise UsageError(f"the input {name} is {given[:40]!r}", hint=hint)
+        return given
 
     def is_on(self, name: str) -> bool:
         value = self.inputs[name].lower()
@@ -123,7 +133,10 @@ def read_job(variables: Mapping[str, str]) -> Job:
     if not variables.get("GITHUB_EVENT_PATH"):
         message = "GITHUB_EVENT_PATH is not set: this is no job of a GitHub workflow"
         raise UsageError(message, hint="on your own machine, use reviewbot review")
-    payload = Path(variables["GITHUB_EVENT_PATH"]).read_bytes()
+    try:
+        payload = Path(variables["GITHUB_EVENT_PATH"]).read_bytes()
+    except OSError as error:
+        raise UsageError(f"GITHUB_EVENT_PATH cannot be read: {error}") from error
     given = {name: variables.get(f"INPUT_{name.upper()}", "").strip() for name in INPUTS}
     hidden = (
         "GITHUB_TOKEN",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 
 from msgspec.structs import replace
 
@@ -14,7 +15,7 @@ from reviewbot.debate.people import Consultation, questions_about_change, questi
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change, Location
 from reviewbot.github.command import Command, parse
-from reviewbot.github.commands import Answer, Request, dismiss_finding, respond
+from reviewbot.github.commands import Answer, Request, dismiss_finding, order, respond
 from reviewbot.github.fixes import fix, undo
 from reviewbot.github.run import Run, finish, make_host, make_review
 from reviewbot.github.snapshot import may_write, read_snapshot
@@ -65,6 +66,9 @@ def obey_order(run: Run, change: Change) -> int:
     except UsageError as error:
         answer = Answer(words=inline(str(error)))
     respond(run.client, snapshot, id, answer, "rocket", is_inline)
+    if answer.has_commits:
+        with suppress(UsageError):  # then it is reviewed with the next push
+            order(run.client, job)
     if answer.reviews_again:
         state = state_of(read_snapshot(run.client, snapshot.pull.number))
         exit_code = finish(run, change, make_review(run, change, state.memory))

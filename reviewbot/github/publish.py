@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
 from msgspec import Struct
@@ -66,6 +66,7 @@ class PublishOptions(Struct, frozen=True, kw_only=True):
         max_comments: the most comments on lines, all together.
         has_labels: whether a label says what the verdict is.
         run_url: address of this run of the workflow.
+        suggestions: proven new lines of findings, by their ids.
     """
 
     fail_on: Threshold = "none"
@@ -73,6 +74,7 @@ class PublishOptions(Struct, frozen=True, kw_only=True):
     has_labels: bool = False
     run_url: str = ""
     run_id: int = 0
+    suggestions: Mapping[str, str] = {}
 
 
 class Outcome(Struct, frozen=True, kw_only=True):
@@ -202,7 +204,7 @@ def make_desired(
         is_complete=review.complete,
         event=event,
         body=markdown.review_body(review),
-        comments=tuple(_inline_comments(without, change, review.head_commit, left)),
+        comments=tuple(_inline_comments(without, change, review.head_commit, left, options)),
         open_keys=open_keys,
         known_keys=frozenset(state.memory.numbers if state.head else ())
         | {finding.key for finding in review.findings},
@@ -244,7 +246,11 @@ def _without_lines(review: PostReview) -> PostReview:
 
 
 def _inline_comments(
-    findings: Sequence[Finding], change: Change, commit: str, most: int
+    findings: Sequence[Finding],
+    change: Change,
+    commit: str,
+    most: int,
+    options: PublishOptions,
 ) -> Iterator[InlineComment]:
     """The worst findings whose lines GitHub shows, each where its lines end."""
     files = {file.path_at(side): file for file in change.files for side in ("base", "head")}
@@ -262,13 +268,15 @@ def _inline_comments(
             if place.line in shown:
                 count += 1
                 marker = finding_marker(finding.key, finding.id, commit)
+                is_whole = shown[-1] == place.end_line
+                suggestion = options.suggestions.get(finding.id) if is_whole else None
                 yield InlineComment(
                     key=finding.key,
                     path=file.path,
                     line=shown[-1],
                     start_line=place.line,
                     side="LEFT" if place.side == "base" else "RIGHT",
-                    body=f"{marker}\n{markdown.comment(finding)}",
+                    body=f"{marker}\n{markdown.comment(finding, suggestion)}",
                 )
                 break
 

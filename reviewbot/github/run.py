@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
@@ -31,6 +32,7 @@ from reviewbot.verdict.document import Finding, Memory, Review
 
 MAX_DEPTH = 60  # commits of a pull request that are fetched, for their messages
 REVIEW_FILE = "review.json"
+NOTHING: Mapping[str, str] = {}
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -100,8 +102,10 @@ def host_of(run: Run, memory: Memory, focus: str = "") -> Host:
     )
 
 
-def finish(run: Run, change: Change, result: Review) -> int:
-    """Publish a review and say so."""
+def finish(
+    run: Run, change: Change, result: Review, suggestions: Mapping[str, str] = NOTHING
+) -> int:
+    """Publish a review and say so. `suggestions` are new lines by the ids of findings."""
     job, settings = run.job, run.settings
     code = keep(job, run.runner, result, settings)
     if job.is_on("dry_run"):
@@ -113,6 +117,7 @@ def finish(run: Run, change: Change, result: Review) -> int:
         has_labels=settings.github.labels,
         run_url=job.run_url,
         run_id=job.run_id,
+        suggestions=suggestions,
     )
     outcome = publish(run.client, run.snapshot.pull.number, result, change, options)
     return max(code, report_outcome(run, result, outcome))
