@@ -20,10 +20,16 @@ async def collect(
     checks: Sequence[Check],
     off: Collection[str],
     executor: Executor,
+    known: Collection[str] = (),
 ) -> Evidence:
-    """Args: off: names of scans that are turned off."""
+    """Run them, and tests that fail once more.
+
+    Args:
+        off: names of scans that are turned off.
+        known: ids of tests that are known to fail, which are not run again.
+    """
     runs = (*run_scans(change, frozenset(off)), *check_syntax(change, project))
     runs += await run_checks(checks, change, project, executor)
     by_name = {check.name: check for check in checks}
     evidence = compare(change, runs, by_name, project)
-    return await rerun_failures(evidence, change, checks, project, executor)
+    return await rerun_failures(evidence, change, checks, project, executor, known)
