@@ -271,6 +271,15 @@ def test_the_test_that_reproduces_it_stays_as_it_is(largest: Project) -> None:
     )
 
 
+def test_the_test_that_reproduces_it_passes_the_gate_as_well(largest: Project) -> None:
+    test = f"{REPRODUCED}\n\nTOKEN = 'ghp_{'a1B2' * 9}'\n"
+    edit = by_edit("lists.py", "max(items)", "max(items, default=None)")
+    result, _ = work(largest, by_report(test, edit), lambda c, h: fix_report(REPORT, c, h))
+
+    assert result.outcome == "failed"
+    assert "contains a new secret" in result.reasons[0]
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

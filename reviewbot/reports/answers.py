@@ -51,7 +51,7 @@ def fixes(results: Sequence[TaskResult], commits: Sequence[str], problem: str) -
     made = iter(commits)
     parts = [f"{inline(problem)}.\n"] if problem else []
     for result in results:
-        names = ", ".join(map(inline, result.findings))
+        names = ", ".join(map(inline, result.findings)) or inline(result.title)
         why = "".join(f" {inline(text)}" for text in (*result.reasons, *result.dissent)[:5])
         if result.outcome == "fixed":
             commit = next(made, "")

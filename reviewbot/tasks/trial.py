@@ -50,13 +50,13 @@ class Trials(Struct, frozen=True, kw_only=True):
             tree = await self.repository.make_tree(start, candidate.files)
         except GitError as error:
             return Trial(candidate=candidate, refusals=(str(error),))
-        own = await self.repository.compare(start, tree)
-        if not own.files:
+        if tree == start:
             return Trial(candidate=candidate, refusals=("It changes nothing.",))
+        own = await self.repository.compare(head, tree)
         paths = [path for file in own.files for path in (file.path, file.old_path)]
-        before = await self.repository.read_files(start, paths)
+        before = await self.repository.read_files(head, paths)
         after = await self.repository.read_files(tree, paths)
-        existing = await self.repository.list_files(start)
+        existing = await self.repository.list_files(head)
         refusals = refusals_of(own, before, after, existing, candidate.is_tool)
         trial = Trial(candidate=candidate, tree=tree, refusals=tuple(refusals))
         if trial.refusals:
