@@ -83,11 +83,11 @@ async def compare_times(source: str, before: str, after: str, executor: Executor
         return first.problem
     ratios = []
     for number in range(1, ROUNDS + 1):
-        times = []
-        for tree in (before, after):
+        times = {}
+        for tree in (before, after) if number % 2 else (after, before):
             timing = await time_snippet(source, tree, executor, calls=first.calls, attempt=number)
             if timing.problem:
                 return timing.problem
-            times.append(timing.seconds)
-        ratios.append(times[1] / times[0])
+            times[tree] = timing.seconds
+        ratios.append(times[after] / times[before])
     return Ratio(middle=median(ratios), low=min(ratios), high=max(ratios))
