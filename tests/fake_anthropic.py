@@ -51,7 +51,8 @@ def answer(
         sent.append(_event("content_block_start", index=index, content_block=block))
         for field, value in deltas.items():
             kind = "input_json_delta" if field == "partial_json" else f"{field}_delta"
-            middle = len(value) // 2
+            # A signature comes whole.
+            middle = len(value) // 2 if field != "signature" else 0
             for piece in filter(None, (value[:middle], value[middle:])):
                 delta = {"type": kind, field: piece}
                 sent.append(_event("content_block_delta", index=index, delta=delta))
@@ -121,15 +122,13 @@ FAULTS: dict[str, Sent] = {
     "interrupted: L6 cut": _stream(*TEXT[:4], cut=True),
     "interrupted: L6 cut in JSON": _stream(TEXT[0][:-40], cut=True),
     "interrupted: L6 no message_stop": _stream(*TEXT[:-1]),
-    "interrupted: L6 open block": _stream(*(c for c in TEXT if b"_block_stop" not in c)),
     "malformed: L14 HTML page": Sent(headers=HTML, chunks=(b"<html>Log in</html>",)),
     "malformed: L14 other JSON": json_answer({"choices": []}),
     "malformed: L14 no JSON": _stream(b"event: ping\ndata: {{\n\n"),
     "malformed: L14 no UTF-8": _stream(b'data: "\xff"\n\n'),
     "malformed: L14 deep": _stream(b"data: " + b"[" * 100_000 + b"\n\n"),
     "malformed: L14 index": _stream(_event("content_block_start", index="x", content_block=7)),
-    "malformed: L14 usage": _stream(*(c.replace(b": 5}", b': "5"}') for c in TEXT)),
     "malformed: L14 gzip": Sent(headers={**STREAM, "content-encoding": "gzip"}, chunks=(b"x",)),
-    "malformed: L14 endless": _stream(*(b": \n" * 300_000,) * 12),
+    "malformed: L14 endless": _stream(*(b":" * 1_000_000,) * 9),
     "malformed: L14 redirect": Sent(status=307, headers={"location": "http://127.0.0.1:9/"}),
 }

@@ -65,7 +65,7 @@ FAULTS: dict[str, Sent] = {
     "L7 too long: too_long": error(400, "input length exceeds the context length"),
     "llama.cpp too long: too_long": error(400, '{"error": {"type": "exceed_context_size_error"}}'),
     "L14 HTML: malformed": Sent(headers={"content-type": "text/html"}, chunks=(HTML,)),
-    "not UTF-8: malformed": Sent(chunks=(b'{"error": "\xff"}\n',)),
+    "not UTF-8: malformed": Sent(chunks=(b'{"done": \xff}\n',)),
     "L14 cut: interrupted": replace(answer("{}"), chunks=answer("{}").chunks[:1], cut=True),
     "L14 no end: interrupted": replace(answer("{}"), chunks=answer("{}").chunks[:1]),
     "nothing: malformed": Sent(),

@@ -55,9 +55,9 @@ def events(*documents: Any, pause: float = 0) -> Sent:
 
 
 def whole(message: Any, finish: str | None = "stop", **more: Any) -> Sent:
-    """What a server answers that does not stream."""
-    choice = {"index": 0, "message": message, "finish_reason": finish}
-    return json_answer({"object": "chat.completion", "choices": [choice], **more})
+    """An answer in one event."""
+    choice = {"index": 0, "delta": message, "finish_reason": finish}
+    return events({"choices": [choice], **more})
 
 
 def error(status: int, message: str, *, kind: str = "", code: str | None = None) -> Sent:
@@ -110,14 +110,9 @@ FAULTS: dict[str, Sent] = {
     "bad gateway: overloaded": Sent(
         status=502, headers={"content-type": "text/html"}, chunks=(HTML,)
     ),
-    "error in 200: rate_limited": json_answer(
-        {"error": {"message": "Rate limit exceeded", "code": 429}}
-    ),
+    "error in 200: rate_limited": events({"error": {"message": "Limit exceeded", "code": 429}}),
     "error event: overloaded": events(
         {"choices": [{"delta": {"content": "{"}}]}, {"error": {"message": "gone", "code": 502}}
-    ),
-    "error choice: overloaded": whole(
-        {}, "error", choices=[{"error": {"message": "x", "code": 503}}]
     ),
     "vLLM too long: too_long": json_answer(
         {"object": "error", "message": LENGTH, "code": 400}, 400

@@ -3,102 +3,45 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import Mapping, Sequence
-from time import monotonic
-from typing import Annotated, Any, Literal
+from functools import partial
+from typing import Any
 
 import httpx2
-import msgspec
 import pytest
-from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
 from reviewbot.llm.http import check_address, open_client, retry_after
-from reviewbot.llm.provider import (
-    Account,
-    ModelReply,
-    ModelRequest,
-    Provider,
-    ProviderError,
-    Tool,
-    ToolCall,
-    ToolTurn,
-    Usage,
-)
-from reviewbot.llm.providers.anthropic import connect
-from tests import fake_anthropic
+from reviewbot.llm.provider import Account, ModelReply, ProviderError, ToolCall, ToolTurn, Usage
+from tests import fake_anthropic, test_providers
+from tests.test_providers import KEY, READ, REQUEST, make_provider, turn_of
 from tests.vendor_server import VendorServer
 
-DAY = "Wed, 21 Oct 2026"
-KEY = "sk-test-0123456789"
-
-
-class Answer(Struct):
-    verdict: Literal["real", "not_real"]
-    trace: Annotated[str, Meta(max_length=80, description="The steps.")] = ""
-    note: str | None = None
-
-
-READ = Tool(name="read", description="Read a file.", parameters={"type": "object"})
-REQUEST = ModelRequest(
-    provider="anthropic",
-    model="claude-fake",
-    prefix="the change",
-    question="what is wrong?",
-    schema=msgspec.json.schema(Answer),
-    label="critic/first_pass",
-    max_output_tokens=700,
-)
+ask = partial(test_providers.ask, "anthropic")
 
 
 def account(url: str, **fields: Any) -> Account:
     return Account(**{"name": "anthropic", "base_url": url, "key": KEY, "seconds": 5, **fields})
 
 
-def ask(account: Account, *requests: ModelRequest, **more: Any) -> list[ModelReply]:
-    return asyncio.run(complete(connect(account), *requests, **more))
-
-
-async def complete(provider: Provider, *requests: ModelRequest, **more: Any) -> list[ModelReply]:
-    try:
-        return [await provider.complete(request, **more) for request in requests]
-    finally:
-        await provider.close()
-
-
-def failure(account: Account, request: ModelRequest = REQUEST) -> ProviderError:
-    with pytest.raises(ProviderError) as raised:
-        ask(account, request)
-    return raised.value
-
-
 def test_an_answer_arrives_with_its_text_and_usage() -> None:
     sent = fake_anthropic.answer('{"verdict": "real"}', input_tokens=7, cached=100, written=30)
-    with VendorServer([sent]).running() as server:
-        (reply,) = ask(account(server.url), REQUEST)
+    server = VendorServer([sent])
+    (reply,) = ask(server, REQUEST)
     usage = Usage(input_tokens=137, cached_input_tokens=100, cache_write_tokens=30, output_tokens=5)
     assert reply == ModelReply(text='{"verdict": "real"}', usage=usage)
     (received,) = server.received
     assert received.path == "/v1/messages"
     assert received.headers["authorization"] == f"Bearer {KEY}"
     assert received.headers["anthropic-version"]
-    assert (received.body["model"], received.body["max_tokens"]) == ("claude-fake", 700)
+    assert (received.body["model"], received.body["max_tokens"]) == ("some-model", 500)
     assert "tools" not in received.body
 
 
-def test_text_is_reported_before_the_answer_is_complete() -> None:
-    texts: list[tuple[str, float]] = []
-    with VendorServer([fake_anthropic.answer("one two", pause=0.05)]).running() as server:
-        ask(account(server.url), REQUEST, on_text=lambda text: texts.append((text, monotonic())))
-    assert [text for text, _ in texts] == ["one", " two"]
-    assert texts[0][1] < monotonic() - 0.15  # three events come after it
-
-
 def test_the_schema_is_one_that_the_api_accepts() -> None:
-    with VendorServer([fake_anthropic.answer("{}")]).running() as server:
-        ask(account(server.url), REQUEST)
+    server = VendorServer([fake_anthropic.answer("{}")])
+    ask(server, REQUEST)
     schema = server.received[0].body["output_config"]["format"]["schema"]
     properties = schema["$defs"]["Answer"]["properties"]
     assert schema["$ref"] == "#/$defs/Answer"
@@ -112,16 +55,15 @@ def test_a_tool_call_goes_back_as_the_model_made_it() -> None:
     call = ("toolu_1", "read", '{"path": "a.py"}')
     first = fake_anthropic.answer("I read.", calls=[call], thinking="Hm.")
     second = fake_anthropic.answer(calls=[("toolu_2", "read", '{"path": ')], stop="tool_use")
+    request = replace(REQUEST, tools=(READ,))
+    turns: tuple[ToolTurn, ...] = ()
     with VendorServer([first, second, fake_anthropic.answer("{}")]).running() as server:
-        request = replace(REQUEST, tools=(READ,))
-        turns: list[ToolTurn] = []
         for result in ("def f(): ...", ""):
-            (reply,) = ask(account(server.url), replace(request, turns=tuple(turns)))
-            reply = msgspec.json.decode(msgspec.json.encode(reply), type=ModelReply)  # the ledger
-            turns.append(ToolTurn(calls=reply.calls, results=(result,), native=reply.native))
-        ask(account(server.url), replace(request, turns=tuple(turns), may_call_tools=False))
+            (reply,) = ask(server, replace(request, turns=turns))
+            turns += turn_of(reply, result)
+        ask(server, replace(request, turns=turns, may_call_tools=False))
     assert turns[0].calls == (ToolCall(id="toolu_1", name="read", arguments='{"path": "a.py"}'),)
-    assert turns[1].calls[0].arguments == '{"path": '
+    assert turns[1].calls[0].arguments == "{}"  # what can be read of it
     before, _, last = (received.body for received in server.received)
     assert before["tool_choice"] == {"type": "auto"}
     assert last["tool_choice"] == {"type": "none"}
@@ -129,8 +71,8 @@ def test_a_tool_call_goes_back_as_the_model_made_it() -> None:
     assert last["tools"][0]["input_schema"] == READ.parameters
     asked, said, got, said_again, got_again = (turn["content"] for turn in last["messages"])
     cached = {"cache_control": {"type": "ephemeral"}}
-    assert asked[0] == {"type": "text", "text": "the change", **cached}
-    assert asked[1] == {"type": "text", "text": "what is wrong?"}
+    assert asked[0] == {"type": "text", "text": "The change.", **cached}
+    assert asked[1] == {"type": "text", "text": "What is wrong with it?"}
     assert said[0] == {"type": "thinking", "thinking": "Hm.", "signature": "signed=="}
     assert said[1] == {"type": "text", "text": "I read."}
     assert said[2]["input"] == {"path": "a.py"}
@@ -148,60 +90,10 @@ def test_turns_of_another_vendor_are_written_in_the_form_of_this_one(native: obj
         ToolCall(id="call_2", name="read", arguments="no JSON"),
     )
     turn = ToolTurn(calls=calls, results=("a", "b"), native=native)
-    with VendorServer([fake_anthropic.answer("{}")]).running() as server:
-        ask(account(server.url), replace(REQUEST, tools=(READ,), turns=(turn,)))
+    server = VendorServer([fake_anthropic.answer("{}")])
+    ask(server, replace(REQUEST, tools=(READ,), turns=(turn,)))
     said = server.received[0].body["messages"][1]["content"]
     assert [block["input"] for block in said] == [{"path": "a.py"}, {}]
-
-
-@pytest.mark.parametrize("name", list(fake_anthropic.FAULTS))
-def test_a_fault_of_the_api_is_named_by_what_follows_from_it(name: str) -> None:
-    with VendorServer([fake_anthropic.FAULTS[name]]).running() as server:
-        error = failure(account(server.url))
-        assert len(server.received) == 1, "nothing is asked again here"
-        assert server.url not in str(error)
-    assert error.fault == name.partition(":")[0]
-    assert str(error).startswith("anthropic ") or "of anthropic" in str(error)
-    assert (error.__context__, error.__cause__) == (None, None)  # they would hold the key
-    assert error.retry_after == {"rate_limited: L2": 17.0, "overloaded: L4 503": 1.5}.get(name)
-    assert (error.usage is not None) == (": L5" in name)
-    for kind, word in {"endless": "longer", "gzip": "compressed", "redirect": "redirect"}.items():
-        assert kind not in name or word in str(error)
-
-
-def test_a_message_of_the_vendor_is_quoted_shortly_and_without_secrets() -> None:
-    text = f"{KEY} of http://evil.example \x1b[31m ghp_{'a' * 36} {'x' * 500}"
-    sent = fake_anthropic.error(400, "invalid_request_error", text)
-    with VendorServer([sent]).running() as server:
-        message = str(failure(account(server.url)))
-    assert KEY not in message
-    assert "ghp_" not in message
-    assert "\x1b" not in message
-    assert len(message) < 250
-
-
-def test_where_nobody_listens_the_vendor_is_unreachable() -> None:
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))
-        url = f"http://127.0.0.1:{taken.getsockname()[1]}"
-        error = failure(account(url))
-    assert (error.fault, str(error)) == ("unreachable", "anthropic cannot be reached")
-
-
-@pytest.mark.parametrize("delay", [0.0, 1.0])
-def test_a_call_ends_after_its_seconds(delay: float) -> None:
-    sent = replace(fake_anthropic.answer("late", pause=0.3), delay=delay)
-    started = monotonic()
-    with VendorServer([sent]).running() as server:
-        error = failure(account(server.url, seconds=0.4))
-        assert monotonic() - started < 0.9
-    assert error.fault == "timeout"
-    assert str(error) == "anthropic did not answer within 0.4 s"
-
-
-def test_a_prompt_that_cannot_be_written_is_invalid() -> None:
-    error = failure(account("http://127.0.0.1:9"), replace(REQUEST, prefix="\ud800"))
-    assert error.fault == "invalid"
 
 
 def test_a_foreign_server_gets_no_key_but_that_of_its_account(
@@ -212,8 +104,8 @@ def test_a_foreign_server_gets_no_key_but_that_of_its_account(
     monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "x-api-key: another-key\nx-other: another-key")
     monkeypatch.setenv("ALL_PROXY", "http://another-key@127.0.0.1:9")
     with VendorServer([fake_anthropic.answer("{}")] * 2).running() as server:
-        ask(account(server.url), REQUEST)
-        ask(account(server.url, key=""), REQUEST)
+        ask(server, REQUEST)
+        ask(server, REQUEST, key="")
     for received in server.received:
         assert "another-key" not in str(received.headers)
         assert not [name for name in received.headers if name.startswith("x-")]
@@ -265,7 +157,7 @@ def test_only_safe_addresses_are_used(url: str, fields: Mapping[str, Any], probl
 @pytest.mark.parametrize("key", ["two words", "line\n", "kéy", "tab\t"])
 def test_a_key_that_cannot_be_one_is_refused_without_being_quoted(key: str) -> None:
     with pytest.raises(ConfigError, match="has a character that no key has") as raised:
-        connect(account("", key=key))
+        make_provider("anthropic", "", key=key)
     assert key not in str(raised.value)
 
 
@@ -274,13 +166,9 @@ def test_a_key_that_cannot_be_one_is_refused_without_being_quoted(key: str) -> N
     [
         ({"retry-after": "20"}, 20),
         ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
-        ({"retry-after": f"{DAY} 07:28:30 GMT", "date": f"{DAY} 07:28:00 GMT"}, 30),
-        ({"retry-after": f"{DAY} 07:27:30 GMT", "date": f"{DAY} 07:28:00 GMT"}, 0),
-        ({"retry-after": f"{DAY} 07:28:30 GMT"}, None),
+        ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT"}, None),
         ({"retry-after": "-3"}, None),
     ],
 )
-def test_the_time_to_wait_is_a_number_or_a_date(
-    headers: Mapping[str, str], seconds: float | None
-) -> None:
+def test_the_time_to_wait_is_a_number(headers: Mapping[str, str], seconds: float | None) -> None:
     assert retry_after(httpx2.Headers(headers)) == seconds

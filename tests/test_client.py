@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 
 import pytest
@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from reviewbot.errors import BudgetExceeded, ModelError
 from reviewbot.journal import Journal
 from reviewbot.llm.client import Connection, ModelClient
-from reviewbot.llm.ledger import JournalLedger, Ledger
-from reviewbot.llm.limits import POLICIES, pause_before_next
+from reviewbot.llm.ledger import Ledger
+from reviewbot.llm.limits import POLICIES, Limits, pause_before_next
 from reviewbot.llm.prices import DOLLAR, Budget, Price, Prices
 from reviewbot.llm.provider import Account, ModelRequest, ProviderError, Tool, Usage
 from reviewbot.llm.providers import connect, find_vendor
@@ -47,6 +47,11 @@ FAULTS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviewbot.llm.limits.FIRST_PAUSE", 0.01)
+
+
 @asynccontextmanager
 async def open_client(
     servers: dict[str, VendorServer], journal: Journal, cap: float = 1.0, **more: Any
@@ -56,10 +61,13 @@ async def open_client(
     def connection(name: str) -> Connection:
         account = Account(name=name, base_url=f"{servers[name].url}/v1", key="secret", seconds=20)
         vendor = find_vendor(name, account.base_url)
-        return Connection(open=lambda: connect(name, vendor, account), **more)
+        minimum = more.pop("minimum_cached", float("inf"))
+        limits = Limits(**more)
+        open_ = partial(connect, name, vendor, account)
+        return Connection(open=open_, limits=limits, minimum_cached=minimum)
 
     async def open_ledger() -> Ledger:
-        return JournalLedger(journal)
+        return Ledger(journal)
 
     client = ModelClient(
         {name: connection(name) for name in servers},
@@ -131,22 +139,22 @@ def test_a_provider_that_is_down_is_left_alone_after_five_faults() -> None:
 
 
 def test_all_calls_wait_as_long_as_the_vendor_asks() -> None:
-    later = {"content-type": "application/json", "retry-after": "0.4"}
+    later = {"content-type": "application/json", "retry-after": "0.2"}
     busy = replace(FAULTS["busy"], headers=later)
     outcomes, server, _ = ask([busy, fake_openai.answer(ANSWER)])
     assert outcomes == [ANSWER]
-    assert server.received[1].at - server.received[0].at >= 0.4
+    assert server.received[1].at - server.received[0].at >= 0.2
 
 
 def test_a_minute_has_no_more_requests_and_tokens_than_allowed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("reviewbot.llm.limits.WINDOW", 0.5)
+    monkeypatch.setattr("reviewbot.llm.limits.WINDOW", 0.2)
     for limit in ({"requests": 2}, {"tokens": 8_100}):
         _, server, _ = ask(lambda _: fake_openai.answer(ANSWER), times=4, **limit)
         at = [received.at for received in server.received]
-        assert at[2] - at[0] >= 0.45
-        assert at[3] - at[1] >= 0.45
+        assert at[2] - at[0] >= 0.18
+        assert at[3] - at[1] >= 0.18
 
 
 def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model() -> None:
@@ -181,18 +189,6 @@ def test_a_recorded_reply_is_not_asked_for_again() -> None:
     assert (totals.calls, totals.recorded_calls) == (0, 1)
 
 
-def test_a_model_without_a_price_is_refused() -> None:
-    async def run() -> None:
-        async with open_client({"one": server}, Journal()) as client:
-            with pytest.raises(ModelError, match="nobody knows what one:other costs"):
-                await client.call(replace(REQUEST, model="other"))
-
-    server = VendorServer([])
-    with server.running():
-        asyncio.run(run())
-    assert not server.received
-
-
 @pytest.mark.parametrize("counted", [(0, 0), (10**12, 10**12), (-5, 3), (100, 10)])
 def test_no_count_of_a_server_exceeds_the_cap(counted: tuple[int, int]) -> None:
     cap = 3.5 * PRICE.worst(REQUEST) / DOLLAR
@@ -216,27 +212,13 @@ def test_one_call_goes_ahead_to_fill_the_cache() -> None:
         async with open_client({"one": server}, Journal(), minimum_cached=1_024) as client:
             await asyncio.gather(*map(client.call, questions))
 
-    answer = replace(fake_openai.answer(ANSWER), delay=0.3)
+    answer = replace(fake_openai.answer(ANSWER), delay=0.2)
     server = VendorServer(lambda _: answer)
     with server.running():
         asyncio.run(run())
     first, second, third = (received.at for received in server.received)
-    assert second - first >= 0.3
-    assert third - second < 0.2
-
-
-def test_a_cancelled_call_ends_at_once() -> None:
-    async def run() -> float:
-        async with open_client({"one": server}, Journal()) as client:
-            started = time.monotonic()
-            with pytest.raises(TimeoutError):
-                async with asyncio.timeout(0.3):
-                    await client.call(REQUEST)
-            return time.monotonic() - started
-
-    server = VendorServer(lambda _: replace(fake_openai.answer(ANSWER), delay=2))
-    with server.running():
-        assert asyncio.run(run()) < 1
+    assert second - first >= 0.2
+    assert third - second < 0.15
 
 
 @given(
@@ -305,7 +287,7 @@ def test_cached_tokens_and_long_prompts_have_prices_of_their_own() -> None:
 
 def test_pauses_grow_and_a_vendor_that_names_one_is_believed() -> None:
     busy = ProviderError("busy", fault="overloaded")
-    assert [pause_before_next(busy, n, 1.0) for n in (1, 2, 3)] == [0.5, 1.0, None]
+    assert [pause_before_next(busy, n, 1.0) for n in (1, 2, 3)] == [0.01, 0.02, None]
     named = ProviderError("busy", fault="rate_limited", retry_after=7)
     assert pause_before_next(named, 1, 0.0) == 7
 

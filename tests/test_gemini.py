@@ -1,80 +1,28 @@
 from __future__ import annotations
 
-import asyncio
 import base64
 import json
-import time
-import traceback
-from typing import Any, Literal
+from functools import partial
 
-import msgspec
 import pytest
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.llm.provider import (
-    Account,
     ModelReply,
-    ModelRequest,
-    ProviderError,
-    Tool,
     ToolTurn,
     Usage,
-    common_schema,
+    strict_schema,
 )
-from reviewbot.llm.providers.gemini import connect
-from tests import fake_gemini
+from tests import fake_gemini, test_providers
 from tests.fake_gemini import SIGNATURE, answer, error
+from tests.test_providers import GOOD, KEY, READ, REQUEST, failure, turn_of
 from tests.vendor_server import VendorServer, json_answer
 
 # The SDK warns of each finishReason that it does not know.
 pytestmark = pytest.mark.filterwarnings("ignore:.* is not a valid FinishReason")
 
 
-class Claim(Struct):
-    severity: Literal["high", "low"]
-    reproduction: str | None = None
-
-
-class Claims(Struct):
-    claims: list[Claim]
-
-
-KEY = "key-0123456789-never-to-be-seen"
-GOOD = '{"claims": []}'
-READ = Tool(name="read", description="Read a file.", parameters={"type": "object"})
-REQUEST = ModelRequest(
-    provider="gemini",
-    model="gemini-fake",
-    prefix="The change.",
-    question="What is wrong with it?",
-    schema=msgspec.json.schema(Claims),
-    label="critic/first_pass",
-    max_output_tokens=500,
-)
-
-
-def ask(
-    server: VendorServer, *requests: ModelRequest, seconds: float = 5, **more: Any
-) -> list[ModelReply]:
-    async def ask_all() -> list[ModelReply]:
-        account = Account(name="gemini", base_url=server.url, key=KEY, seconds=seconds)
-        provider = connect(account)
-        try:
-            return [await provider.complete(request, **more) for request in requests]
-        finally:
-            await provider.close()
-
-    with server.running():
-        return asyncio.run(ask_all())
-
-
-def failure(server: VendorServer, **more: Any) -> ProviderError:
-    with pytest.raises(ProviderError) as caught:
-        ask(server, REQUEST, **more)
-    shown = "".join(traceback.format_exception(caught.value)) + repr(vars(caught.value))
-    assert KEY not in shown
-    return caught.value
+ask = partial(test_providers.ask, "gemini")
 
 
 def test_a_question_comes_with_its_schema_and_thoughts_are_counted(
@@ -97,7 +45,7 @@ def test_a_question_comes_with_its_schema_and_thoughts_are_counted(
     usage = Usage(input_tokens=900, cached_input_tokens=700, output_tokens=60)
     assert reply == ModelReply(text=GOOD, usage=usage)
     (received,) = server.received
-    assert received.path == "/v1beta/models/gemini-fake:streamGenerateContent?alt=sse"
+    assert received.path == "/v1beta/models/some-model:streamGenerateContent?alt=sse"
     assert received.headers["x-goog-api-key"] == KEY
     assert received.body == {
         "contents": [
@@ -106,24 +54,9 @@ def test_a_question_comes_with_its_schema_and_thoughts_are_counted(
         "generationConfig": {
             "maxOutputTokens": 500,
             "responseMimeType": "application/json",
-            "responseJsonSchema": common_schema(REQUEST.schema),
+            "responseJsonSchema": strict_schema(REQUEST.schema),
         },
     }
-
-
-def test_a_schema_has_a_type_for_each_enum_and_no_defaults() -> None:
-    claim = common_schema(REQUEST.schema)["$defs"]["Claim"]
-    assert claim["properties"] == {
-        "severity": {"type": "string", "enum": ["high", "low"]},
-        "reproduction": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-    }
-
-
-def test_the_text_arrives_before_the_answer_is_complete() -> None:
-    times: list[float] = []
-    server = VendorServer([answer(GOOD, pause=0.1)])
-    ask(server, REQUEST, on_text=lambda _: times.append(time.monotonic()))
-    assert times[0] < server.answered[0] - 0.1
 
 
 def test_counters_may_be_missing() -> None:
@@ -145,46 +78,10 @@ def test_counters_may_be_missing() -> None:
     ],
 )
 def test_only_stop_ends_an_answer(finish: str, fault: str) -> None:
-    found = failure(VendorServer([answer(GOOD, finish=finish)]))
+    found = failure("gemini", VendorServer([answer(GOOD, finish=finish)]))
     assert found.fault == fault
     assert finish in str(found)
     assert found.usage == Usage(input_tokens=100, output_tokens=10)
-
-
-@pytest.mark.parametrize("name", fake_gemini.FAULTS)
-def test_each_fault_is_told_apart_and_not_tried_again(name: str) -> None:
-    server = VendorServer([fake_gemini.FAULTS[name]])
-    found = failure(server)
-    assert found.fault == name.split(": ")[1]
-    assert found.retry_after == (7.5 if name == "L12 a minute: rate_limited" else None)
-    assert len(server.received) == 1
-    if "The model is overloaded" in str(fake_gemini.FAULTS[name].chunks):
-        words = "gemini answered 503: The model is overloaded. Please try again later."
-        assert str(found) == words
-
-
-def test_a_server_that_repeats_the_key_does_not_get_it_into_a_message() -> None:
-    found = failure(VendorServer([json_answer(error(500, f"bad key {KEY}\nnext", KEY), 500)]))
-    assert str(found) == "gemini answered 500: bad key … next"
-
-
-def test_no_server_and_one_that_does_not_answer_are_told_apart() -> None:
-    assert failure(VendorServer([replace(answer(GOOD), delay=0.3)]), seconds=0.1).fault == "timeout"
-    gone = VendorServer([])
-    gone_url = gone.url
-    with gone.running():
-        pass
-
-    async def ask_nobody() -> None:
-        provider = connect(Account(name="gemini", base_url=gone_url, seconds=2))
-        try:
-            await provider.complete(REQUEST)
-        finally:
-            await provider.close()
-
-    with pytest.raises(ProviderError, match="gemini cannot be reached") as caught:
-        asyncio.run(ask_nobody())
-    assert caught.value.fault == "unreachable"
 
 
 def test_a_model_that_refuses_the_schema_is_asked_in_words_from_then_on() -> None:
@@ -195,7 +92,7 @@ def test_a_model_that_refuses_the_schema_is_asked_in_words_from_then_on() -> Non
     has_schema = ["responseJsonSchema" in body["generationConfig"] for body in bodies]
     assert has_schema == [True, False, False]
     questions = [body["contents"][0]["parts"][1]["text"] for body in bodies]
-    assert ['"severity"' in question for question in questions] == [False, True, True]
+    assert ['"verdict"' in question for question in questions] == [False, True, True]
 
 
 def test_tools_come_without_schema_and_the_models_turn_goes_back_unchanged() -> None:
@@ -207,12 +104,10 @@ def test_tools_come_without_schema_and_the_models_turn_goes_back_unchanged() -> 
     assert [call.id for call in wish.calls] == ["call_0_0", "call_0_1"]
     body = server.received[0].body
     assert "responseMimeType" not in body["generationConfig"]
-    assert '"severity"' in body["contents"][0]["parts"][1]["text"]
+    assert '"verdict"' in body["contents"][0]["parts"][1]["text"]
     (function,) = body["tools"][0]["functionDeclarations"]
     assert (function["name"], function["description"]) == ("read", "Read a file.")
-    native = msgspec.json.decode(msgspec.json.encode(wish.native))  # as the journal keeps it
-    turn = ToolTurn(calls=wish.calls, results=("text of a", "text of b"), native=native)
-    second = replace(first, turns=(turn,))
+    second = replace(first, turns=turn_of(wish, "text of a", "text of b"))
     server = VendorServer([answer(GOOD), answer(GOOD)])
     (reply, _) = ask(server, second, replace(second, may_call_tools=False))
     assert reply.text == GOOD

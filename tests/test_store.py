@@ -10,12 +10,11 @@ from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
-from sqlalchemy import select
+from sqlalchemy import Connection, select
 
 from reviewbot.errors import ConfigError, ReviewbotError
 from reviewbot.store import database
-from reviewbot.store.calls import Calls
-from reviewbot.store.database import Store, open_store
+from reviewbot.store.database import Store, insert_new, open_store
 from reviewbot.store.sessions import (
     Agent,
     FindingRow,
@@ -25,10 +24,9 @@ from reviewbot.store.sessions import (
     list_sessions,
     load_session,
     prune_sessions,
-    record_agents,
     start_session,
 )
-from reviewbot.store.tables import calls, projects, schema_version
+from reviewbot.store.tables import calls, projects, schema_version, turns
 
 pytest_plugins = ["postgres"]
 
@@ -47,10 +45,15 @@ REFUSED = r"the ledger .* cannot be used: "
 
 
 def ask(store: Store, session: Session, key: str = "key") -> None:
-    made = Calls(store, session)
-    if made.claim(key, "critic/first_pass", "openai", "gpt", 9, START).state == "mine":
-        outcome = {"state": "done", "reply": "{}", "request": "{}", "cost": 5}
-        made.settle(key, session.generation, "critic/first_pass", 1, outcome)
+    """As if a session had asked something."""
+    call = {"key": key, "generation": session.generation}
+    turn = {"session_id": session.id, "was_recorded": False, "seconds": 1}
+
+    def action(connection: Connection) -> None:
+        insert_new(connection, calls, {**call, "state": "done"})
+        insert_new(connection, turns, {**call, **turn})
+
+    store.run(action)
 
 
 def states(store: Store) -> list[str]:
@@ -65,56 +68,58 @@ def end(store: Store) -> None:
 
 def test_a_session_is_recorded_with_agents_and_findings(store: Store) -> None:
     subject = replace(SUBJECT, title=ODD, project=ODD)
-    session = start_session(store, subject, START)
-    assert states(store) == ["running"]
     agents = (
         Agent(name="critic", provider="openai", model="gpt", lens=ODD),
         Agent(name="reviewer", provider="ollama", model="qwen"),
     )
-    for _ in range(2):
-        record_agents(store, session, agents)
+    session = start_session(store, subject, START, agents)
+    assert states(store) == ["running"]
     findings = (
         FindingRow(key="1", title=ODD, severity="high", status="proven", path="a.py", line=3),
         FindingRow(key="2", title="", severity="low", status="recorded"),
     )
-    end_session(store, session, "done", LATER, '{"verdict": "comment"}', findings)
+    end_session(store, session, '{"verdict": "comment"}', findings)
 
     record = load_session(store, session.id)
     assert record
     assert record.session.subject == subject
     session = record.session
-    assert (session.state, session.started, session.ended) == ("done", START, LATER)
+    assert (session.state, session.started) == ("done", START)
     assert (record.agents, record.findings) == (agents, findings)
-    assert record.review == '{"verdict": "comment"}'
+    assert session.review == '{"verdict": "comment"}'
     assert load_session(store, 99) is None
 
 
 def test_the_session_of_a_dead_process_is_resumed(url: str, tmp_path: Path, store: Store) -> None:
     other = open_store(url, tmp_path)
-    first = start_session(other, SUBJECT, START)
-    assert not start_session(store, SUBJECT, START).was_resumed  # the first one lives
+    critic = Agent(name="critic", provider="openai", model="gpt")
+    first = start_session(other, SUBJECT, START, [critic])
+    assert start_session(store, SUBJECT, START) != first  # it lives
     assert states(store) == ["running", "running"]
     end(other)
     assert states(store) == ["running", "abandoned"]
-    resumed = start_session(store, SUBJECT, LATER)
-    assert (resumed.id, resumed.was_resumed) == (first.id, True)
+    resumed = start_session(store, SUBJECT, LATER, [replace(critic, model="new")])
+    assert resumed == first
+    record = load_session(store, first.id)
+    assert record
+    assert [agent.model for agent in record.agents] == ["new"]
     assert states(store) == ["running", "running"]
-    end_session(store, resumed, "failed", LATER)
-    assert states(store) == ["running", "failed"]
-    assert not start_session(store, SUBJECT, LATER).was_resumed
+    end_session(store, resumed)
+    assert states(store) == ["running", "done"]
+    with pytest.raises(ReviewbotError, match=f"another process has taken over session {first.id}"):
+        end_session(store, resumed)
+    assert start_session(store, SUBJECT, LATER).id > first.id
 
 
 @pytest.mark.parametrize("other_code", [{"head_tree": "e" * 40}, {"version": "2"}])
-def test_an_unfinished_session_about_other_code_is_abandoned(
+def test_an_unfinished_session_about_other_code_is_not_resumed(
     url: str, tmp_path: Path, store: Store, other_code: dict[str, str]
 ) -> None:
     other = open_store(url, tmp_path)
     start_session(other, SUBJECT, START)
-    start_session(other, replace(SUBJECT, target="another task"), START)
     end(other)
-    assert not start_session(store, replace(SUBJECT, **other_code), LATER).was_resumed
-    ended = [summary.ended for summary in list_sessions(store)]
-    assert ended == ["", "", LATER]
+    start_session(store, replace(SUBJECT, **other_code), LATER)
+    assert states(store) == ["running", "abandoned"]
 
 
 def test_a_fresh_session_is_not_a_resumed_one_and_keeps_its_generation(
@@ -126,18 +131,10 @@ def test_a_fresh_session_is_not_a_resumed_one_and_keeps_its_generation(
     end(other)
     other = open_store(url, tmp_path)
     fresh = start_session(other, SUBJECT, LATER, fresh=True)
-    assert (fresh.generation, fresh.was_resumed) == (2, False)
+    assert fresh.generation == 2
     end(other)
     resumed = start_session(store, SUBJECT, LATER)
-    assert (resumed.id, resumed.generation, resumed.was_resumed) == (fresh.id, 2, True)
-
-
-def test_a_session_that_another_process_took_over_cannot_be_ended(store: Store) -> None:
-    session = start_session(store, SUBJECT, START)
-    end_session(store, session, "done", LATER)
-    with pytest.raises(ReviewbotError, match="another process has taken over session 1"):
-        end_session(store, session, "failed", LATER)
-    assert states(store) == ["done"]
+    assert (resumed.id, resumed.generation) == (fresh.id, 2)
 
 
 def test_sessions_are_listed_by_project_the_newest_first(store: Store) -> None:
@@ -149,27 +146,27 @@ def test_sessions_are_listed_by_project_the_newest_first(store: Store) -> None:
 
 
 def test_pruning_removes_a_project_except_for_what_others_use(store: Store) -> None:
-    mine = start_session(store, SUBJECT, START)
+    mine = start_session(store, SUBJECT, START, [Agent(name="critic", provider="", model="")])
     yours = start_session(store, replace(SUBJECT, project="another"), START)
     running = start_session(store, replace(SUBJECT, target="another"), START)
     for session, key in ((mine, "mine"), (mine, "shared"), (yours, "shared"), (running, "running")):
         ask(store, session, key)
-    Calls(store, running).claim("claimed", "critic", "", "", 9, START)
-    record_agents(store, mine, [Agent(name="critic", provider="", model="")])
+    claimed = {"key": "claimed", "generation": 0, "state": "claimed"}
+    store.run(lambda connection: insert_new(connection, calls, claimed))
     for session in (mine, yours):
-        end_session(store, session, "done", LATER)
+        end_session(store, session)
 
     assert prune_sessions(store, SUBJECT.project) == 1
     assert [summary.id for summary in list_sessions(store)] == [running.id, yours.id]
-    keys = store.read(lambda connection: connection.scalars(select(calls.c.key)).all())
+    keys = store.run(lambda connection: connection.scalars(select(calls.c.key)).all())
     assert sorted(keys) == ["claimed", "running", "shared"]
-    end_session(store, running, "done", LATER)
+    end_session(store, running)
     assert prune_sessions(store, SUBJECT.project) == 1
 
 
 def test_a_newer_database_is_refused_and_left_alone(url: str, tmp_path: Path) -> None:
     store = open_store(url, tmp_path)
-    store.write(lambda connection: connection.execute(schema_version.update().values(version=9)))
+    store.run(lambda connection: connection.execute(schema_version.update().values(version=9)))
     store.close()
     with pytest.raises(ReviewbotError, match=r"newer reviewbot has written .* \(version 9\)"):
         open_store(url, tmp_path)
@@ -187,7 +184,7 @@ def test_an_older_database_is_migrated_once_whoever_opens_it(
         stores = list(pool.map(lambda _: open_store(url, tmp_path), range(4)))
     found = "SELECT note, version FROM projects, schema_version"
     for store in stores:
-        rows = store.read(lambda connection: connection.exec_driver_sql(found).all())
+        rows = store.run(lambda connection: connection.exec_driver_sql(found).all())
         assert [tuple(row) for row in rows] == [("new", 2)]
         store.close()
 
@@ -202,7 +199,7 @@ def test_a_migration_that_fails_leaves_the_old_database(
         open_store(url, tmp_path)
     monkeypatch.undo()
     store = open_store(url, tmp_path)
-    assert store.read(lambda connection: connection.execute(projects.select()).all()) == []
+    assert store.run(lambda connection: connection.execute(projects.select()).all()) == []
     store.close()
 
 
@@ -215,15 +212,6 @@ def test_a_file_is_for_its_owner_only(tmp_path: Path) -> None:
     assert set(modes) == {"ledger.db", "ledger.db-wal", "ledger.db-shm", "owners"}
     assert not any(mode & 0o077 for mode in modes.values())
     store.close()
-
-
-def test_many_open_a_new_folder_at_once(tmp_path: Path) -> None:
-    with ThreadPoolExecutor(8) as pool:
-        for number in range(4):
-            folder = tmp_path / str(number)
-            for store in list(pool.map(lambda _, folder=folder: open_store("", folder), range(8))):
-                assert states(store) == []
-                store.close()
 
 
 def test_files_of_dead_processes_are_removed(tmp_path: Path) -> None:

@@ -56,6 +56,7 @@ class VendorServer:
     def __init__(self, script: Callable[[Received], Sent] | Sequence[Sent]) -> None:
         answers: Iterator[Sent] | None = None if callable(script) else iter(list(script))
         self.received: list[Received] = []
+        self._is_running = False
         self.answered: list[float] = []  # when each answer was complete, by time.monotonic
         lock = threading.Lock()
         outer = self
@@ -122,6 +123,11 @@ class VendorServer:
 
     @contextmanager
     def running(self) -> Iterator[VendorServer]:
+        """Serve once; within it, it may be entered again."""
+        if self._is_running:
+            yield self
+            return
+        self._is_running = True
         thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
         try:

@@ -83,7 +83,7 @@ def preference_lines(record: Record) -> Iterator[str]:
 
     The prompt asks about one case, although panelists may have judged several at once.
     """
-    review = read_review(record.review)
+    review = read_review(record.session.review)
     for finding in review.findings if review else ():
         truth = _truth(finding)
         if truth not in ("real", "not_real") or not finding.claims:

@@ -17,7 +17,7 @@ from reviewbot.errors import ModelError, ReviewbotError
 from reviewbot.journal import Journal
 from reviewbot.llm.client import ModelClient
 from reviewbot.llm.connect import connections_to, prices_of, wanted_vendors, why_not_asked
-from reviewbot.llm.ledger import JournalLedger, Ledger
+from reviewbot.llm.ledger import Ledger
 from reviewbot.llm.pace import save_pace
 from reviewbot.llm.prices import Budget, Price, dollars
 from reviewbot.llm.provider import ModelRequest
@@ -80,7 +80,7 @@ async def _ask(
     members: list[Panelist], settings: Settings, variables: Mapping[str, str], journal: Journal
 ) -> tuple[tuple[bool, str], ...]:
     async def open_ledger() -> Ledger:
-        return JournalLedger(Journal())
+        return Ledger(Journal())
 
     providers = [member.provider for member in members]
     client = ModelClient(

@@ -61,26 +61,17 @@ async def write_briefs(
             paths = {path for part in portion for path in (part.file.path, part.file.old_path)}
             said = describe([message.text for message in change.messages if message.paths & paths])
         title, description = clipped(shown(said[0])), clipped(shown(said[1]), MAX_DESCRIPTION)
+        passages = [make_passage(p.file, run, p.heading) for p in portion for run in p.runs]
+        texts_shown = (title, description, *(row for passage in passages for row in passage.rows))
         brief = Brief(
             name=next(name for name in names if name not in taken),
             title=title,
             description=description,
             instructions=asked,
-            passages=tuple(
-                make_passage(part.file, run, part.heading) for part in portion for run in part.runs
-            ),
-            background=tuple(
-                make_passage(part.file, run) for part in portion for run in part.background
-            ),
+            passages=tuple(passages),
+            background=tuple(make_passage(p.file, run) for p in portion for run in p.background),
             omissions={part.file.path: part.omission for part in portion if part.omission},
-            secrets=_secrets(title, said[0])
-            + _secrets(description, said[1])
-            + sum(
-                _secrets(text, line.text)
-                for part in portion
-                for run in part.runs
-                for line, text in run
-            ),
+            secrets=sum(text.count("«secret:") for text in texts_shown),
         )
         briefs.append(brief)
     if repository and change.head_tree:
@@ -101,11 +92,10 @@ async def write_briefs(
             )
         )
         briefs = [replace(b, callers=found) for b, found in zip(briefs, callers, strict=True)]
-    about = [brief_about(result.location, briefs) for result in results]
-    return tuple(
-        _with_results(brief, [r for r, its in zip(results, about, strict=True) if its is brief])
-        for brief in briefs
-    )
+    own: dict[str, list[CheckResult]] = {brief.name: [] for brief in briefs}
+    for result in results:
+        own[brief_about(result.location, briefs).name].append(result)
+    return tuple(_with_results(brief, own[brief.name]) for brief in briefs)
 
 
 def _with_results(brief: Brief, own: Sequence[CheckResult]) -> Brief:
@@ -133,10 +123,6 @@ def make_passage(file: ChangedFile, run: Run, heading: str = "") -> Passage:
 
 def _mark(line: Line) -> str:
     return "+" if line.base is None else "-" if line.head is None else " "
-
-
-def _secrets(text: str, raw: str) -> int:
-    return text.count("«secret:") - raw.count("«secret:")
 
 
 def _share_out(excerpts: Sequence[Excerpt], room: int) -> Iterator[list[Excerpt]]:

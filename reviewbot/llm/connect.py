@@ -7,6 +7,7 @@ from functools import partial
 
 from reviewbot.config.settings import ProviderSettings
 from reviewbot.llm.client import Connection
+from reviewbot.llm.limits import Limits
 from reviewbot.llm.prices import Price, Prices
 from reviewbot.llm.provider import Account
 from reviewbot.llm.providers import (
@@ -78,9 +79,11 @@ def connections_to(
         is_local = vendor.is_local or is_own
         connections[name] = Connection(
             open=partial(connect, name, vendor, account),
-            concurrency=settings.concurrency or vendor.concurrency,
-            requests=settings.requests_per_minute or None,
-            tokens=settings.tokens_per_minute or None,
+            limits=Limits(
+                settings.concurrency or vendor.concurrency,
+                settings.requests_per_minute,
+                settings.tokens_per_minute,
+            ),
             is_local=is_local,
             minimum_cached=vendor.minimum_cached if not is_local else float("inf"),
         )

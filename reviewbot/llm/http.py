@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
-import math
+import re
 import ssl
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping
-from email.utils import parsedate_to_datetime
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
@@ -33,6 +33,7 @@ from reviewbot.text.secrets import redact
 
 MAX_BYTES = 8_000_000
 MAX_QUOTE = 200  # characters of a vendor's message
+MAX_SAID = 2_000  # of an error that count; some servers repeat the prompt
 # What SDKs add on their own says what machine this is, and nothing that a vendor needs.
 HEADERS = frozenset(
     {
@@ -46,6 +47,8 @@ KEY_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key"})
 # httpx2 2.16 lets failures of TLS through as the last two. UnicodeEncodeError: half a surrogate
 # pair in a prompt.
 TRANSPORT_ERRORS = (httpx2.HTTPError, httpx2.StreamError, UnicodeEncodeError, OSError, EndOfStream)
+# What SDKs and we raise over an answer that is not what it should be.
+UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RuntimeError, AssertionError)
 FAULTS: Mapping[int, Fault] = {
     401: "denied",
     402: "spent",
@@ -54,6 +57,39 @@ FAULTS: Mapping[int, Fault] = {
     413: "too_long",
     429: "rate_limited",
 }
+# The fault by the status, what vendors write in code, type or message where that says more, and the
+# fault that it is. Every 429 of Gemini says "check your plan and billing details"; OpenRouter's 403
+# may be about one prompt. The first that fits counts.
+MEANINGS: Sequence[tuple[str, str, Fault]] = (
+    (
+        "invalid rate_limited overloaded",
+        r"context[ _](length|size|window)|prompt is too long|request too large"
+        r"|context the overflows",
+        "too_long",
+    ),
+    (
+        "invalid",
+        r"input is too l|too many (input )?tokens|context.?limit|exceeds the (maximum|limit)",
+        "too_long",
+    ),
+    (
+        "invalid rate_limited",
+        r"insufficient_quota|ServiceQuotaExceeded|usage.limit|spend(ing)?.?(limit|cap)|depleted"
+        r"|credit.?balance|billing_|per.?day|daily|\blimit: 0\b",
+        "spent",
+    ),
+    ("invalid", r"api.?key.{0,20}(not valid|invalid|expired|not found)|location is not", "denied"),
+    (
+        "invalid denied",
+        r"model identifier|on-demand throughput|inference profile|access to the model"
+        r"|end of its life",
+        "no_model",
+    ),
+    ("overloaded", r"system memory", "no_model"),
+    ("invalid denied", r"content_filter|requires moderation|input was flagged", "refused"),
+    ("overloaded", r"rate_limit_exceeded|slow_down", "rate_limited"),
+    ("overloaded", r"ModelTimeoutException", "timeout"),
+)
 # How an answer ended, in the words of all vendors. Each other word is "malformed".
 STOPS: Mapping[str, Fault | None] = {
     **dict.fromkeys(("end_turn", "tool_use", "stop", "tool_calls", "STOP")),
@@ -71,10 +107,9 @@ Errors = tuple[type[Exception], ...]
 class HttpProvider(ABC):
     """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take."""
 
-    # Exceptions for an error status, of the transport, and for an answer that cannot be read.
-    status_errors: ClassVar[Errors] = ()
+    # Exceptions of the transport, and for errors that the vendor explains.
     transport_errors: ClassVar[Errors] = TRANSPORT_ERRORS
-    unreadable: ClassVar[Errors] = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+    status_errors: ClassVar[Errors] = ()
     unreachable_hint: ClassVar[str] = "check the network and providers.{name}.base_url"
 
     def __init__(self, account: Account, base_url: str) -> None:
@@ -92,12 +127,12 @@ class HttpProvider(ABC):
                     return await self._ask(request, without, on_text or (lambda _: None))
             except ProviderError as error:
                 failure = error
-            except self.status_errors as error:
-                failure = self._failure(request, without, error)
             except self.transport_errors as error:
                 hint = self.unreachable_hint.format(name=name)
                 failure = transport_error(error, self._account, hint)
-            except self.unreadable:
+            except self.status_errors as error:
+                failure = self._failure(request, without, error)
+            except UNREADABLE:
                 message = f"{name} does not answer as {type(self).__name__} does"
                 failure = ProviderError(message, fault="malformed")
             if not failure.refuses:
@@ -137,6 +172,8 @@ class HttpProvider(ABC):
             message = f"{name} did not finish its answer{within}: {stop}"
         elif reply.calls:
             return reply
+        elif stop == "tool_use":
+            fault, message = "malformed", f"{name} called no tool"
         elif reply.text.strip():
             return replace(reply, native=None)
         else:
@@ -144,12 +181,26 @@ class HttpProvider(ABC):
         raise ProviderError(quote(message, self._account), fault=fault, usage=usage)
 
     def _answered(
-        self, status: int, text: str, fault: Fault, headers: Mapping[str, str], **more: Any
+        self, status: int, body: Any, headers: Mapping[str, str], code: int = 0, **more: Any
     ) -> ProviderError:
-        """An error that the vendor explains with a text."""
-        after = retry_after(headers) if fault in ("rate_limited", "overloaded") else None
-        message = f"{self._account.name} answered {status}: {quote(text, self._account)}"
-        return ProviderError(message, fault=fault, retry_after=after, **more)
+        """An error that the vendor explains with a text, or with JSON around one.
+
+        Args:
+            code: the status that it would have, where it comes in an answer.
+        """
+        name, fault = self._account.name, fault_of(code or status)
+        said = str(body)[:MAX_SAID]
+        for before, words, meaning in MEANINGS:
+            if fault in before.split() and re.search(words, said, re.IGNORECASE):
+                fault = meaning
+                break
+        more = {"fault": fault} | more
+        if more["fault"] == "no_model":
+            hint = f"check the name of the model, and providers.{name}.base_url"
+            more["hint"] = more.get("hint") or hint
+        after = retry_after(headers) if more["fault"] in ("rate_limited", "overloaded") else None
+        message = f"{name} answered {status}: {quote(message_of(body), self._account)}"
+        return ProviderError(message, retry_after=after, **more)
 
 
 class BoundedTransport(httpx2.AsyncHTTPTransport):
@@ -271,17 +322,6 @@ def transport_error(error: BaseException, account: Account, unreachable: str) ->
     return ProviderError(f"{name} cut the connection before its answer ended", fault="interrupted")
 
 
-async def lines_of(response: httpx2.Response) -> AsyncIterator[bytes]:
-    """Lines that a line feed ends; httpx2's own also end at U+2028, which JSON may contain."""
-    rest = b""
-    async for chunk in response.aiter_bytes():
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in filter(bytes.strip, lines):
-            yield line
-    if rest.strip():
-        yield rest
-
-
 def fault_of(status: int) -> Fault:
     """What an HTTP status means where the body does not say more."""
     if status >= 500 or status in (408, 409, 424, 425):
@@ -289,23 +329,26 @@ def fault_of(status: int) -> Fault:
     return FAULTS.get(status, "invalid" if status >= 400 else "malformed")
 
 
+def message_of(body: Any, depth: int = 8) -> str:
+    """The innermost message of an error: of an object, a list of them, or JSON in a message."""
+    if isinstance(body, list) and depth:
+        return " ".join(message_of(item, depth - 1) for item in body[:3])
+    if isinstance(body, dict) and depth:
+        names = ("error", "message", "Message", "detail")
+        inner = next((body[name] for name in names if body.get(name)), "no message")
+        return message_of(inner, depth - 1)
+    if isinstance(body, str) and depth and body[:1] in ("{", "["):
+        with suppress(msgspec.DecodeError, RecursionError):
+            return message_of(msgspec.json.decode(body), depth - 1)
+    return str(body or "no message")
+
+
 def retry_after(headers: Mapping[str, str]) -> float | None:
-    """Seconds that the server asks to wait, if it says so in a number or a date."""
+    """Seconds that the server asks to wait; None if it names no number of them."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        try:
-            seconds = float(headers.get(name, "")) * unit
-        except ValueError:
-            continue
-        if math.isfinite(seconds) and seconds >= 0:
-            return seconds
-    try:
-        # By the server's own clock, because that of this machine may be wrong.
-        until, now = (
-            parsedate_to_datetime(headers.get(key, "")) for key in ("retry-after", "date")
-        )
-        return max(0.0, (until - now).total_seconds())
-    except (ValueError, TypeError):  # no date, or only one with a time zone
-        return None
+        if re.fullmatch(r"\d{1,9}(\.\d+)?", value := headers.get(name, "")):
+            return float(value) * unit
+    return None
 
 
 def json_object(text: str) -> dict[str, Any]:

@@ -5,8 +5,6 @@ A call is claimed before it is made, and settled before its reply is used.
 
 from __future__ import annotations
 
-from typing import Protocol
-
 from msgspec import Struct
 
 from reviewbot.journal import Journal, key_of
@@ -31,45 +29,30 @@ class Lease(Struct, frozen=True, kw_only=True):
     lost: int = 0
 
 
-class Ledger(Protocol):
-    """Money is in nano-dollars. Methods raise ReviewbotError if nothing can be recorded."""
+class Ledger:
+    """Replies in a journal, without claims and costs, for recordings; `SqlLedger` has both.
 
-    async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:
-        """Find the outcome of a call, wait for who is making it, or take a lease on it.
-
-        A lease has to be settled or to fail, also where the task is cancelled.
-        """
-        ...
-
-    async def settle(self, lease: Lease, reply: ModelReply, cost: int, seconds: float) -> None:
-        """Record a reply. It is durable when this returns."""
-        ...
-
-    async def fail(self, lease: Lease, error: ProviderError, cost: int, *, keep: bool) -> None:
-        """Give up a lease. A failure that is kept is the outcome for whoever asks later."""
-        ...
-
-    async def add_tool_call(self, label: str, name: str, arguments: str, result: str) -> None:
-        """Record what a tool returned for the newest call with this label."""
-        ...
-
-
-class JournalLedger:
-    """Replies without claims and costs, for recordings."""
+    Money is in nano-dollars. Methods raise ReviewbotError if nothing can be recorded.
+    """
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
     async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:  # noqa: ARG002
+        """Find the outcome of a call, wait for who is making it, or take a lease on it.
+
+        A lease has to be settled or to fail, also where the task is cancelled.
+        """
         key = key_of("call", request)
         reply = self._journal.get(key, ModelReply)
         return Recorded(reply=reply) if reply else Lease(key=key, request=request)
 
     async def settle(self, lease: Lease, reply: ModelReply, cost: int, seconds: float) -> None:  # noqa: ARG002
+        """Record a reply. It is durable when this returns."""
         self._journal.put(lease.key, reply)
 
     async def fail(self, lease: Lease, error: ProviderError, cost: int, *, keep: bool) -> None:
-        pass
+        """Give up a lease. A failure that is kept is the outcome for whoever asks later."""
 
     async def add_tool_call(self, label: str, name: str, arguments: str, result: str) -> None:
-        pass
+        """Record what a tool returned for the newest call with this label."""

@@ -78,12 +78,10 @@ class Limits:
 
     Args:
         concurrency: calls at once.
-        requests, tokens: most per minute; None for any. Tokens are those read and written.
+        requests, tokens: most per minute; 0 for any. Tokens are those read and written.
     """
 
-    def __init__(
-        self, concurrency: int, requests: int | None = None, tokens: int | None = None
-    ) -> None:
+    def __init__(self, concurrency: int = 8, requests: int = 0, tokens: int = 0) -> None:
         self._places = asyncio.Semaphore(concurrency)
         self._requests = requests
         self._tokens = tokens

@@ -28,6 +28,10 @@ MIGRATING = 0x5E71E3B0  # the number of an advisory lock; nobody else uses it
 # Serialization failure, deadlock, and a row that was pruned while another came to point to it.
 AGAIN = ("40001", "40P01", "23503")
 POOL: Mapping[str, Any] = {"hide_parameters": True, "pool_size": 4, "max_overflow": 60}
+# The server gives up a process whose machine is gone, so that others take its calls over.
+KEEPALIVE = "tcp_keepalives_idle=20 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4"
+OPTIONS = {"options": f"-c search_path={SCHEMA} -c {KEEPALIVE}"}
+POSTGRESQL: Mapping[str, Any] = {**POOL, "connect_args": OPTIONS}
 
 # Parts of what SQLite (https://sqlite.org/rescode.html) and PostgreSQL say, and what to do then.
 HINTS = (
@@ -49,25 +53,19 @@ class Store:
         is_file = engine.dialect.name == "sqlite"
         self._writing = threading.Lock() if is_file else nullcontext()
 
-    def write(self, action: Callable[[sa.Connection], Result]) -> Result:
+    def run(self, action: Callable[[sa.Connection], Result]) -> Result:
         """Run an action in a transaction, again if the server asks for it."""
         with _explained(self._place), self._writing:
-            pauses = iter((0.01, 0.05, 0.2, 1))
-            while True:
+            for pause in (0.01, 0.05, 0.2, 1):
                 try:
                     with self._engine.begin() as connection:
                         return action(connection)
                 except sa.exc.DBAPIError as error:
-                    pause = next(pauses, None)
-                    if pause is None or getattr(error.orig, "sqlstate", "") not in AGAIN:
+                    if getattr(error.orig, "sqlstate", "") not in AGAIN:
                         raise
                 time.sleep(pause)
-
-    def read(self, action: Callable[[sa.Connection], Result]) -> Result:
-        """Run an action that writes nothing, and keeps no writer waiting."""
-        engine = self._engine.execution_options(begin="BEGIN")
-        with _explained(self._place), engine.begin() as connection:
-            return action(connection)
+            with self._engine.begin() as connection:
+                return action(connection)
 
     def close(self) -> None:
         self.owner.close()
@@ -109,12 +107,11 @@ def insert_new(connection: sa.Connection, table: sa.Table, values: Mapping[str, 
 
 
 def _sqlite(file: Path) -> sa.Engine:
-    engine = sa.create_engine(f"sqlite:///{file.absolute()}", **POOL)
+    begins_nothing = {"isolation_level": None, "timeout": 15}  # by itself
+    engine = sa.create_engine(f"sqlite:///{file.absolute()}", connect_args=begins_nothing, **POOL)
 
     @sa.event.listens_for(engine, "connect")
     def prepare(connection: Any, _: object) -> None:
-        connection.isolation_level = None  # the driver begins nothing by itself
-        connection.execute("PRAGMA busy_timeout = 15000")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = FULL")  # what is committed survives a power cut
         connection.execute("PRAGMA foreign_keys = ON")
@@ -122,8 +119,7 @@ def _sqlite(file: Path) -> sa.Engine:
     @sa.event.listens_for(engine, "begin")
     def begin(connection: sa.Connection) -> None:
         # Two readers that both come to write would wait for each other.
-        options = connection.get_execution_options()
-        connection.exec_driver_sql(options.get("begin", "BEGIN IMMEDIATE"))
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
 
     return engine
 
@@ -136,19 +132,10 @@ def _postgresql(url: str) -> tuple[sa.Engine, str]:
         hint = "write postgresql://user:password@host/database"
         raise ConfigError("the URL of the ledger is none of PostgreSQL", hint=hint)
     try:
-        engine = sa.create_engine(parsed.set(drivername="postgresql+psycopg"), **POOL)
+        engine = sa.create_engine(parsed.set(drivername="postgresql+psycopg"), **POSTGRESQL)
     except ModuleNotFoundError as error:
         message = "a ledger on PostgreSQL needs a package that is not installed"
         raise ConfigError(message, hint="pip install 'reviewbot[postgres]'") from error
-
-    @sa.event.listens_for(engine, "connect", insert=True)
-    def prepare(connection: Any, _: object) -> None:
-        # The server gives up a process whose machine is gone, so that others take its calls over.
-        connection.execute(
-            f"SET search_path = {SCHEMA}; SET tcp_keepalives_idle = 20;"
-            "SET tcp_keepalives_interval = 5; SET tcp_keepalives_count = 4"
-        )
-        connection.commit()
 
     return engine, f"postgresql://{parsed.host or ''}/{parsed.database or ''}"
 

@@ -10,7 +10,7 @@ import fcntl
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import sqlalchemy as sa
@@ -56,6 +56,8 @@ class AdvisoryOwner:
         return not connection.scalar(sa.func.pg_try_advisory_xact_lock_shared(_number(id)).select())
 
     def close(self) -> None:
+        with suppress(sa.exc.DBAPIError):  # the server may be gone, and the lock with it
+            self._connection.execute(sa.func.pg_advisory_unlock_all().select())
         self._connection.close()
 
 
@@ -79,14 +81,9 @@ def _number(id: str) -> int:
 
 
 def _is_locked(path: Path) -> bool:
-    try:
-        descriptor = os.open(path, os.O_RDWR)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: see AdvisoryOwner
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(descriptor)
+    with suppress(FileNotFoundError), path.open("rb") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared: see AdvisoryOwner
+        except BlockingIOError:
+            return True
     return False

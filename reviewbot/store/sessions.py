@@ -16,8 +16,6 @@ from reviewbot.errors import ReviewbotError
 from reviewbot.store import tables as t
 from reviewbot.store.database import Store, insert_new
 
-Ending = Literal["done", "failed", "abandoned"]
-
 
 class Subject(Struct, frozen=True, kw_only=True):
     """What a session is about. `project` is a remote or a path, `version` that of reviewbot."""
@@ -45,9 +43,7 @@ class Session(Struct, frozen=True, kw_only=True):
     generation: int = 0
     subject: Subject
     started: str
-    ended: str = ""
-    state: Literal["running", Ending] = "running"
-    was_resumed: bool = False
+    state: Literal["running", "done", "abandoned"] = "running"
     review: str = ""
 
 
@@ -91,13 +87,12 @@ class Turn(Struct, frozen=True, kw_only=True):
 
 
 class Record(Struct, frozen=True, kw_only=True):
-    """A whole session. `review` is the document as JSON, or "" if there is none."""
+    """A whole session."""
 
     session: Session
     agents: tuple[Agent, ...]
     turns: tuple[Turn, ...]
     findings: tuple[FindingRow, ...]
-    review: str
 
 
 Row = TypeVar("Row", bound=Struct)
@@ -114,12 +109,13 @@ SESSIONS = (
 )
 
 
-def start_session(store: Store, subject: Subject, now: str, *, fresh: bool = False) -> Session:
+def start_session(
+    store: Store, subject: Subject, now: str, agents: Sequence[Agent] = (), *, fresh: bool = False
+) -> Session:
     """Resume the session of this subject whose process died, or start one.
 
-    Unfinished sessions of the same task about other code are abandoned.
-
     Args:
+        agents: who takes part now.
         fresh: start one for which no recorded call counts.
     """
 
@@ -133,14 +129,13 @@ def start_session(store: Store, subject: Subject, now: str, *, fresh: bool = Fal
         locked = sa.select(t.tasks.c.id).filter_by(**task).with_for_update()
         task_id = connection.execute(locked).scalar_one()
         unfinished = SESSIONS.where(t.sessions.c.state == "running", t.tasks.c.id == task_id)
-        for row in connection.execute(unfinished).all():
-            if store.owner.lives(connection, row.owner):
-                continue
-            this = sa.update(t.sessions).where(t.sessions.c.id == row.id)
-            if _one(row, Subject) == subject and not fresh:
-                connection.execute(this.values(owner=store.owner.id))
-                return _one(row, Session, subject=subject, was_resumed=True)
-            connection.execute(this.values(state="abandoned", ended=now))
+        for row in () if fresh else connection.execute(unfinished).all():
+            if _one(row, Subject) == subject and not store.owner.lives(connection, row.owner):
+                mine = sa.update(t.sessions).where(t.sessions.c.id == row.id)
+                connection.execute(mine.values(owner=store.owner.id))
+                connection.execute(sa.delete(t.agents).where(t.agents.c.session_id == row.id))
+                _insert(connection, t.agents, row.id, map(asdict, agents))
+                return _one(row, Session, subject=subject)
         highest = [sa.select(sa.func.max(table.c.generation)) for table in (t.sessions, t.calls)]
         generation = 1 + max(connection.scalar(one) or 0 for one in highest) if fresh else 0
         values = {"title": subject.title, "version": subject.version, "started": now}
@@ -150,40 +145,25 @@ def start_session(store: Store, subject: Subject, now: str, *, fresh: bool = Fal
         base = {"side": "base", "commit": subject.base_commit, "tree": subject.base_tree}
         head = {"side": "head", "commit": subject.head_commit, "tree": subject.head_tree}
         _insert(connection, t.code_versions, id, (base, head))
+        _insert(connection, t.agents, id, map(asdict, agents))
         return Session(id=id, generation=generation, subject=subject, started=now)
 
-    return store.write(action)
-
-
-def record_agents(store: Store, session: Session, members: Sequence[Agent]) -> None:
-    """Record who takes part, in place of what was known of a resumed session."""
-    old = sa.delete(t.agents).where(t.agents.c.session_id == session.id)
-
-    def action(connection: sa.Connection) -> None:
-        connection.execute(old)
-        _insert(connection, t.agents, session.id, map(asdict, members))
-
-    store.write(action)
+    return store.run(action)
 
 
 def end_session(
-    store: Store,
-    session: Session,
-    state: Ending,
-    now: str,
-    review: str = "",
-    findings: Sequence[FindingRow] = (),
+    store: Store, session: Session, review: str = "", findings: Sequence[FindingRow] = ()
 ) -> None:
     """End a session that runs, with the review as JSON."""
     this = sa.update(t.sessions).filter_by(id=session.id, owner=store.owner.id)
-    end = this.values(state=state, ended=now, owner="", review=review)
+    end = this.values(state="done", owner="", review=review)
 
     def action(connection: sa.Connection) -> None:
         if not connection.execute(end).rowcount:
             raise ReviewbotError(f"another process has taken over session {session.id}")
         _insert(connection, t.findings, session.id, map(asdict, findings))
 
-    store.write(action)
+    store.run(action)
 
 
 def list_sessions(store: Store, project: str = "") -> tuple[Session, ...]:
@@ -193,7 +173,7 @@ def list_sessions(store: Store, project: str = "") -> tuple[Session, ...]:
     def action(connection: sa.Connection) -> tuple[Session, ...]:
         return tuple(_session(store, connection, row) for row in connection.execute(found).all())
 
-    return store.read(action)
+    return store.run(action)
 
 
 def load_session(store: Store, id: int) -> Record | None:
@@ -221,10 +201,9 @@ def load_session(store: Store, id: int) -> Record | None:
                 for turn in connection.execute(turns.where(own).order_by(t.turns.c.id))
             ),
             findings=rows(t.findings, FindingRow),
-            review=row.review,
         )
 
-    return store.read(action)
+    return store.run(action)
 
 
 def prune_sessions(store: Store, project: str) -> int:
@@ -242,13 +221,13 @@ def prune_sessions(store: Store, project: str) -> int:
         connection.execute(sa.delete(t.calls).where(unused))
         return len(ids)
 
-    return store.write(action)
+    return store.run(action)
 
 
 def _session(store: Store, connection: sa.Connection, row: Any) -> Session:
     is_dead = row.state == "running" and not store.owner.lives(connection, row.owner)
     state = "abandoned" if is_dead else row.state
-    return _one(row, Session, subject=_one(row, Subject), state=state, was_resumed=False)
+    return _one(row, Session, subject=_one(row, Subject), state=state)
 
 
 def _one(row: Any, type_: type[Row], **values: Any) -> Row:

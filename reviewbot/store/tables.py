@@ -70,7 +70,7 @@ sessions = _table(
     "sessions",
     _in(tasks),
     _whole("generation"),
-    texts="title version started ended state owner review",
+    texts="title version started state owner review",
 )
 code_versions = _table("code_versions", _in(sessions), texts="side commit tree")
 agents = _table("agents", _in(sessions), texts="name provider model lens")
@@ -87,7 +87,7 @@ calls = _table(
     "calls",
     sa.Column("key", AnyText, primary_key=True),
     sa.Column("generation", sa.Integer, primary_key=True),
-    texts="provider model request state owner reply fault message claimed_at ended_at",
+    texts="provider model request state owner reply fault message",
     money="worst cost lost",
 )
 turns = _table(

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+import json
 from typing import Any
 
-import msgspec
-from anthropic import APIError, APIStatusError, AsyncAnthropic, transform_schema
+from anthropic import APIConnectionError, APIStatusError, AsyncAnthropic, transform_schema
 
 from reviewbot.llm import http
 from reviewbot.llm.http import HttpProvider, OnText, Parts
@@ -19,18 +17,14 @@ COUNTERS = (
     *("input_tokens", "cache_read_input_tokens"),
     *("cache_creation_input_tokens", "output_tokens"),
 )
-GROWING = {"text", "partial_json", "thinking", "signature"}  # fields of deltas
-
 # A stream begins with status 200. These are the statuses of errors that come after it.
 # https://platform.claude.com/docs/en/api/errors
 STATUSES = {"rate_limit_error": 429, "invalid_request_error": 400, "authentication_error": 401}
-SPENT = re.compile(r"spend_limit_reached|billing_unavailable|credit balance|(usage|spend) limit")
-TOO_LONG = re.compile(r"prompt is too long|too many tokens|context limit|exceeds the maximum")
 
 
 class Anthropic(HttpProvider):
     status_errors = (APIStatusError,)
-    transport_errors = (APIError, *http.TRANSPORT_ERRORS)
+    transport_errors = (APIConnectionError, *http.TRANSPORT_ERRORS)
 
     def __init__(self, account: Account) -> None:
         base_url = account.base_url or BASE_URL
@@ -44,72 +38,32 @@ class Anthropic(HttpProvider):
         )
 
     async def _ask(self, request: ModelRequest, _without: Parts, on_text: OnText) -> ModelReply:
-        blocks: dict[int, dict[str, Any]] = {}
-        unfinished: set[int] = set()
-        counts: dict[str, Any] = {}
-        calls: list[ToolCall] = []
-        text, stop, is_complete = "", "", False
-        async with await self._client.messages.create(**_body(request), stream=True) as stream:
-            async for line in http.lines_of(stream.response):
-                if not line.startswith(b"data:"):
-                    continue
-                match msgspec.json.decode(line[5:]):
-                    case {"type": "error", **error}:
-                        raise self._meaning(200, error, {})
-                    case {"type": "message_start", "message": {"usage": dict(usage)}}:
-                        counts |= usage
-                    case {"type": "content_block_start", "index": int(i), "content_block": dict(b)}:
-                        # The API does not take back every null that it sends.
-                        blocks[i] = {key: b[key] for key in b if b[key] is not None}
-                        unfinished.add(i)
-                    case {"type": "content_block_delta", "index": int(i), "delta": dict(delta)}:
-                        unfinished.add(i)
-                        block = blocks.setdefault(i, {})
-                        for field in GROWING & delta.keys():
-                            block[field] = f"{block.get(field, '')}{delta[field]}"
-                        if "text" in delta:
-                            text += str(delta["text"])
-                            on_text(str(delta["text"]))
-                    case {"type": "content_block_stop", "index": int(i)} if i in unfinished:
-                        unfinished.remove(i)
-                        block = blocks[i]
-                        if block.get("type") == "tool_use":
-                            block["arguments"] = block.pop("partial_json", "") or "{}"
-                            calls.append(msgspec.convert(block, ToolCall))
-                            block["input"] = http.json_object(block.pop("arguments"))
-                    case {"type": "message_delta", "delta": dict(delta), "usage": dict(usage)}:
-                        stop = str(delta.get("stop_reason"))
-                        # Counters are cumulative: the last ones hold, but for null.
-                        counts |= {key: usage[key] for key in usage if usage[key] is not None}
-                    case {"type": "message_stop"}:
-                        is_complete = not unfinished
-        if stop == "tool_use" and not calls:
-            stop = "tool_use without a call"
-        # The API sends empty texts, and refuses them when they come back.
-        native = [block for _, block in sorted(blocks.items()) if block.get("text") != ""]
+        is_complete = False
+        async with self._client.messages.stream(**_body(request)) as stream:
+            async for event in stream:
+                if event.type == "text":
+                    on_text(event.text)
+                is_complete |= event.type == "message_stop"
+            message = stream.current_message_snapshot
+        calls = [block for block in message.content if block.type == "tool_use"]
+        # The API takes back neither all nulls nor the empty texts that it sends.
+        blocks = [block.to_dict(mode="json", exclude_none=True) for block in message.content]
         reply = ModelReply(
-            text=text,
-            calls=tuple(calls),
-            usage=http.usage_apart(counts, *COUNTERS),
-            native={"anthropic": native},
+            text="".join(block.text for block in message.content if block.type == "text"),
+            calls=tuple(
+                ToolCall(id=call.id, name=call.name, arguments=json.dumps(call.input))
+                for call in calls
+            ),
+            usage=http.usage_apart(message.usage.to_dict(), *COUNTERS),
+            native={"anthropic": [block for block in blocks if block.get("text") != ""]},
         )
-        return self._checked(request, reply, stop if is_complete else "")
+        return self._checked(request, reply, (is_complete and message.stop_reason) or "")
 
     def _failure(self, _request: object, _without: object, error: Exception) -> ProviderError:
         assert isinstance(error, APIStatusError)
-        return self._meaning(error.status_code, error.body, error.response.headers)
-
-    def _meaning(self, status: int, body: object, headers: Mapping[str, str]) -> ProviderError:
-        error = body.get("error") if isinstance(body, dict) else None
-        error = error if isinstance(error, dict) else {"message": "no message"}
-        in_stream = STATUSES.get(str(error.get("type")), 529)
-        fault = http.fault_of(in_stream if status == 200 else status)
-        text = f"{error.get('details')} {error.get('message')}".lower()
-        if fault in ("invalid", "rate_limited") and SPENT.search(text):
-            fault = "spent"
-        elif fault == "invalid" and TOO_LONG.search(text):
-            fault = "too_long"
-        return self._answered(status, str(error.get("message")), fault, headers)
+        in_stream = (STATUSES[kind] for kind in STATUSES if kind in str(error.body))
+        code = next(in_stream, 529) if error.status_code == 200 else 0
+        return self._answered(error.status_code, error.body, error.response.headers, code)
 
 
 connect = Anthropic

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from typing import Any
 from urllib.parse import quote
 
@@ -23,7 +22,7 @@ from msgspec.structs import replace
 from reviewbot.errors import ConfigError
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall
+from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError
 
 ANSWER = "answer"  # the tool that takes the answer where no schema of it can be set
 CACHING = re.compile("claude|nova")
@@ -35,20 +34,10 @@ COMPLAINTS = {
     "choice": re.compile(r"tool.?choice", re.I),
     "tools": re.compile(r"tool.?(config|use)|\btools?\b", re.I),
 }
-NO_MODEL = re.compile(
-    r"model identifier|on-demand throughput|inference profile|access to the model|end of its life"
-)
-TOO_LONG = re.compile(r"too (long|large)|context.?(limit|window|length)|too many input", re.I)
-FAULTS: Mapping[str, provider.Fault] = {
-    "ServiceQuotaExceededException": "spent",
-    "ModelTimeoutException": "timeout",
-}
 COUNTERS = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "outputTokens")
 
 
 class Bedrock(HttpProvider):
-    status_errors = (httpx2.HTTPStatusError,)
-
     def __init__(self, account: Account) -> None:
         names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
         variables = account.variables
@@ -71,47 +60,34 @@ class Bedrock(HttpProvider):
         if not self._bearer:
             self._signer.add_auth(signed)
         response = await self._http.post(url, content=signed.data, headers=dict(signed.headers))
-        answer = msgspec.json.decode(response.raise_for_status().content)
-        match answer:
-            case {"output": {"message": {"content": list(blocks)}}, "stopReason": str(stop)}:
-                usage = http.usage_apart(answer.get("usage"), *COUNTERS)
-            case _:
-                raise msgspec.ValidationError
-        text = ""
-        calls: list[ToolCall] = []
-        for block in blocks:
-            match block:
-                case {"text": str(more)}:
-                    text += more
-                case {"toolUse": {"toolUseId": str(id_), "name": str(name), "input": value}}:
-                    calls.append(ToolCall(id=id_, name=name, arguments=json.dumps(value)))
-        if stop == "tool_use" and not calls:
-            stop = "tool_use without a call"
+        if not response.is_success:
+            raise self._meaning(request, without, response)
+        answer = msgspec.json.decode(response.content)
+        blocks, stop = answer["output"]["message"]["content"], answer["stopReason"]
+        text = "".join(block.get("text", "") for block in blocks)
+        uses = [block["toolUse"] for block in blocks if "toolUse" in block]
+        calls = http.calls_of(
+            request, ((use["toolUseId"], use["name"], use["input"]) for use in uses)
+        )
         if answers := [call.arguments for call in calls if call.name == ANSWER]:
-            text, calls = answers[0], []
+            text, calls, stop = answers[0], (), "end_turn"
         on_text(text)
+        usage = http.usage_apart(answer.get("usage"), *COUNTERS)
         native = {"bedrock": [block for block in blocks if block != {"text": ""}]}
-        reply = ModelReply(text=text, calls=tuple(calls), usage=usage, native=native)
+        reply = ModelReply(text=text, calls=calls, usage=usage, native=native)
         return self._checked(request, reply, stop or "no stopReason")
 
-    def _failure(self, request: ModelRequest, without: Parts, error: Exception) -> ProviderError:
-        assert isinstance(error, httpx2.HTTPStatusError)
-        answer, refused = error.response, ""
+    def _meaning(
+        self, request: ModelRequest, without: Parts, answer: httpx2.Response
+    ) -> ProviderError:
+        refused = ""
         code = answer.headers.get("x-amzn-errortype", "").partition(":")[0]
-        found = re.search(r'"message":\s*"([^"]+)', answer.text, re.I)
-        text = f"{code}: {found[1] if found else 'no message'}"
+        text = f"{code}: {http.message_of(answer.text)}"
         if code == "ValidationException":
             body = _body(request, without)
             named = (part for part, words in COMPLAINTS.items() if words.search(text))
             refused = next((x for x in named if _body(request, without | {x}) != body), "")
-        fault = FAULTS.get(code) or http.fault_of(answer.status_code)
-        if fault == "rate_limited" and re.search("per day|daily", text):
-            fault = "spent"
-        elif fault == "invalid" and TOO_LONG.search(text):
-            fault = "too_long"
-        elif fault in ("invalid", "denied") and NO_MODEL.search(text):
-            fault = "no_model"
-        return self._answered(answer.status_code, text, fault, answer.headers, refuses=refused)
+        return self._answered(answer.status_code, text, answer.headers, refuses=refused)
 
 
 connect = Bedrock
@@ -138,10 +114,7 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
         content += cache
     limit = {"maxTokens": request.max_output_tokens}
     body: dict[str, Any] = {"messages": messages, "inferenceConfig": limit}
-    closed = {"additionalProperties": False}
-    schema = provider.common_schema(
-        request.schema, lambda part: part | (closed if part.get("type") == "object" else {})
-    )
+    schema = provider.strict_schema(request.schema)
     tools = () if "tools" in without else request.tools
     if not tools and "schema" not in without:
         structure = {"jsonSchema": {"name": ANSWER, "schema": json.dumps(schema)}}

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 import ssl
 import warnings
-from collections.abc import Iterator
 from typing import Any
 
 import httpx2
-import msgspec
 from google import genai
 from google.genai import errors, types
 
@@ -18,16 +16,7 @@ from reviewbot.llm.http import HttpProvider, OnText, Parts
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
 
 BASE_URL = "https://generativelanguage.googleapis.com"
-BAD_KEY = re.compile(
-    r"API_KEY_INVALID|api key.{0,20}(?:not valid|expired|not found)|location is not supported",
-    re.IGNORECASE,
-)
-TOO_LONG = re.compile(
-    r"exceeds the maximum number of tokens|input token count|payload size exceeds", re.IGNORECASE
-)
 ABOUT_SCHEMA = re.compile(r"schema|too many states|response_?mime_?type|json mode", re.IGNORECASE)
-# Every 429 says "check your plan and billing details"; these are the ones that mean it.
-SPENT = re.compile(r"per.?day|daily|\blimit: 0\b|depleted|spend(?:ing)?.?(?:cap|limit)", re.I)
 DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 SCHEMA = "schema"
 
@@ -37,8 +26,6 @@ warnings.filterwarnings("ignore", message=r".* is not a valid \w+", module=r"goo
 
 class Gemini(HttpProvider):
     status_errors = (errors.APIError,)
-    # What the SDK raises over answers that are not what it expects.
-    unreadable = (ValueError, TypeError, AttributeError, RecursionError)
 
     def __init__(self, account: Account) -> None:
         base_url = account.base_url or BASE_URL
@@ -97,24 +84,14 @@ class Gemini(HttpProvider):
 
     def _failure(self, request: ModelRequest, without: Parts, error: Exception) -> ProviderError:
         assert isinstance(error, errors.APIError)
-        status, text = error.code, " ".join(texts_of(error.details))
-        everything = f"{text} {error.details}"
-        fault, hint = http.fault_of(status), None
-        if status == 429 and SPENT.search(everything):
-            fault = "spent"
-        elif status == 400 and BAD_KEY.search(everything):
-            fault = "denied"
-        elif status == 400 and TOO_LONG.search(text):
-            fault = "too_long"
-        elif status == 404:
-            hint = "check the name of the model"
         headers = getattr(error.response, "headers", {})
-        failure = self._answered(status, text, fault, headers, hint=hint)
-        if fault == "rate_limited" and failure.retry_after is None:
-            delay = DELAY.search(everything)
+        failure = self._answered(error.code, error.details, headers)
+        words = str(error.details)
+        if failure.fault == "rate_limited" and failure.retry_after is None:
+            delay = DELAY.search(words)
             failure.retry_after = float(delay[1]) if delay else None
-        if fault == "invalid" and _has_schema(request, without) and ABOUT_SCHEMA.search(text):
-            failure.refuses = SCHEMA
+        if failure.fault == "invalid" and _has_schema(request, without):
+            failure.refuses = SCHEMA if ABOUT_SCHEMA.search(words) else ""
         return failure
 
 
@@ -171,7 +148,7 @@ def config_of(request: ModelRequest, has_schema: bool) -> Any:
             config["tool_config"] = {"function_calling_config": {"mode": "NONE"}}
     elif has_schema:
         config["response_mime_type"] = "application/json"
-        config["response_json_schema"] = provider.common_schema(request.schema)
+        config["response_json_schema"] = provider.strict_schema(request.schema)
     return config
 
 
@@ -187,18 +164,3 @@ def usage_of(counts: types.GenerateContentResponseUsageMetadata | None) -> Usage
         cached_input_tokens=counts.cached_content_token_count or 0,
         output_tokens=(counts.candidates_token_count or 0) + (counts.thoughts_token_count or 0),
     )
-
-
-def texts_of(body: Any, depth: int = 4) -> Iterator[str]:
-    """The innermost messages of an error: an object, a list of them, or JSON in a message."""
-    if isinstance(body, list):
-        for item in body[:3]:
-            yield from texts_of(item, depth - 1)
-    elif isinstance(body, dict):
-        yield from texts_of(body.get("error") or body.get("message"), depth - 1)
-    elif isinstance(body, str):
-        try:
-            inner = msgspec.json.decode(body) if depth > 0 and body[:1] in "{[" else body
-        except (msgspec.DecodeError, RecursionError):
-            inner = body
-        yield from (body,) if inner == body else texts_of(inner, depth - 1)

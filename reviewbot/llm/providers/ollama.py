@@ -12,40 +12,20 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
-from reviewbot.journal import key_of
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
 
 TOOLS = "tools"
-TOO_LONG = ("exceeds the context length", "exceed_context_size", "exceeds the available context")
 PORTS = {"": 11434, "http": 80, "https": 443}  # as in Ollama's envconfig/config.go
 CONTEXT_STEP = 1_024
-# Prose has 4 to 5 characters a token, source code 3 to 5, Chinese fewer than 3.
-MOST_CHARACTERS_PER_TOKEN = 6
-JUDGED_FROM = 4_096  # characters; shorter prompts say too little
-
-
-class Function(Struct):
-    name: str
-    arguments: Any = None
-
-
-class Call(Struct):
-    function: Function
-    id: str = ""
-
-
-class Message(Struct):
-    content: str | None = None
-    tool_calls: tuple[Call, ...] | None = None
 
 
 class Line(Struct):
     """A line of an answer; the last one is `done` and has the counters. Times are nanoseconds."""
 
     error: Any = None
-    message: Message | None = None
+    message: dict[str, Any] = {}
     done: bool = False
     done_reason: str = ""
     prompt_eval_count: int = 0
@@ -85,38 +65,34 @@ class Ollama(HttpProvider):
         account = replace(account, base_url=address_of(account.base_url))
         super().__init__(account, account.base_url)
         self._contexts: dict[str, int] = {}  # by model
-        self._served: set[tuple[str, str]] = set()  # models and prefixes, which may be cached
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         if not request.may_call_tools or TOOLS in without:
             request = replace(request, tools=())
         body = self._body(request)
         headers = {"authorization": f"Bearer {self._account.key}"} if self._account.key else {}
-        parts: list[Message] = []
-        last = Line()
+        text, last = "", Line()
+        wishes: list[tuple[str | None, str | None, Any]] = []
         url = f"{self._account.base_url}/api/chat"
         async with self._http.stream("POST", url, json=body, headers=headers) as response:
-            async for text in http.lines_of(response):
-                try:
-                    last = msgspec.json.decode(text, type=Line)
-                except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-                    if response.is_success:
-                        raise
-                    last = Line(error=text.decode(errors="replace"))
-                if last.error or not response.is_success:
-                    raise self._meaning(response, str(last.error), request)
-                part = last.message or Message()
-                parts.append(part)
-                if part.content:
-                    on_text(part.content)
-        self._check_whole(request, body, last)
-        calls = [call for part in parts for call in part.tool_calls or ()]
-        wishes = ((call.id, call.function.name, call.function.arguments) for call in calls)
-        reply = ModelReply(
-            text="".join(part.content or "" for part in parts),
-            calls=http.calls_of(request, wishes),
-            usage=usage_of(last),
-        )
+            if not response.is_success:
+                raise self._meaning(response, (await response.aread()).decode(), request)
+            async for line in response.aiter_lines():
+                last = msgspec.json.decode(line, type=Line)
+                if last.error:
+                    raise self._meaning(response, last.error, request)
+                if piece := last.message.get("content"):
+                    text += piece
+                    on_text(piece)
+                for call in last.message.get("tool_calls") or ():
+                    function = call["function"]
+                    wishes.append((call.get("id"), function["name"], function.get("arguments")))
+        usage = usage_of(last)
+        if last.prompt_eval_count >= body["options"]["num_ctx"]:
+            # Servers before 0.12.6 cut a prompt to exactly that.
+            message = f"{self._account.name} read only {last.prompt_eval_count} tokens"
+            raise ProviderError(message, fault="too_long", usage=usage)
+        reply = ModelReply(text=text, calls=http.calls_of(request, wishes), usage=usage)
         return self._checked(request, reply, (last.done_reason or "nothing") if last.done else "")
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
@@ -154,37 +130,20 @@ class Ollama(HttpProvider):
             "options": {**length, "temperature": 0, "seed": 0},
         }
 
-    def _check_whole(self, request: ModelRequest, body: dict[str, Any], last: Line) -> None:
-        """Raises ProviderError if the counters say that a part of the prompt was not read.
-
-        0.12.5 cut it to exactly `num_ctx`; 0.12.6 let a long answer push its beginning out. Of a
-        prefix that is cached, only what is new may be counted.
-        """
-        size = len(msgspec.json.encode((body["messages"], body.get("tools"))).decode())
-        context, read = body["options"]["num_ctx"], last.prompt_eval_count
-        served = (request.model, key_of(request.prefix))
-        pushed_out = last.done_reason == "stop" and read + last.eval_count > context
-        few = size >= JUDGED_FROM and 0 < read * MOST_CHARACTERS_PER_TOKEN < size
-        if read >= context or pushed_out or (few and served not in self._served):
-            message = f"{self._account.name} read only {read} tokens of {size} characters"
-            raise ProviderError(message, fault="too_long", usage=usage_of(last))
-        self._served.add(served)
-
     def _meaning(
-        self, response: httpx2.Response, text: str, request: ModelRequest
+        self, response: httpx2.Response, body: Any, request: ModelRequest
     ) -> ProviderError:
-        status, hint = response.status_code, None
-        fault = http.fault_of(status) if status >= 400 else "overloaded"
-        if any(words in text for words in TOO_LONG):
-            fault = "too_long"
-        elif status == 404 and "model" in text:
-            hint = f"ollama pull {request.model}"
+        status, text = response.status_code, http.message_of(body)
+        more: dict[str, Any] = {}
+        if status == 404 and "model" in text:
+            more["hint"] = f"ollama pull {request.model}"
         elif status == 404:
-            fault, hint = "invalid", "check OLLAMA_HOST: another server answers there"
+            more |= {"fault": "invalid", "hint": "check OLLAMA_HOST: another server answers there"}
         elif "system memory" in text:
-            fault, hint = "no_model", "use a smaller model"
-        refuses = TOOLS if request.tools and "does not support tools" in text else ""
-        return self._answered(status, text, fault, response.headers, hint=hint, refuses=refuses)
+            more["hint"] = "use a smaller model"
+        if request.tools and "does not support tools" in text:
+            more["refuses"] = TOOLS
+        return self._answered(status, body, response.headers, 0 if status >= 400 else 500, **more)
 
 
 connect = Ollama

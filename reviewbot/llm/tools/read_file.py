@@ -17,9 +17,7 @@ from reviewbot.llm.tools.context import (
     shown,
 )
 
-MAX_LINES = 400
-MAX_CHARACTERS = 20_000
-LINES = 200
+MAX_LINES = 300
 # Where git looks for a NUL to tell whether a file is binary.
 BINARY_BYTES = 8_000
 
@@ -28,7 +26,7 @@ class Arguments(Struct, frozen=True, kw_only=True):
     path: Path
     side: AtSide = "head"
     start: Annotated[int, Meta(description="the first line, from 1")] = 1
-    end: Annotated[int, Meta(description=f"the last line; start + {LINES - 1} if 0")] = 0
+    end: Annotated[int, Meta(description="the last line; as many as possible if 0")] = 0
 
 
 async def run(arguments: Arguments, context: Context) -> str:
@@ -53,20 +51,14 @@ async def run(arguments: Arguments, context: Context) -> str:
     if not lines:
         return f"{where} is empty"
     start = max(arguments.start, 1)
-    end = min(arguments.end if arguments.end > 0 else start + LINES - 1, len(lines))
+    end = min(arguments.end if arguments.end > 0 else len(lines), len(lines))
     if end < start:
         return f"{where} has {len(lines)} lines; there are none from {start} to {end}"
-    rows: list[str] = []
-    size = 0
-    for number in range(start, end + 1):
-        row = f"{number:5} {lines[number - 1]}"
-        if (missing := len(row) - MAX_LINE) > 0:
-            row = f"{row[:MAX_LINE]} … ({missing} more characters)"
-        size += len(row) + 1
-        if len(rows) == MAX_LINES or size > MAX_CHARACTERS:
-            break
-        rows.append(row)
-    last = start + len(rows) - 1
-    more = f"\nLines {last + 1} to {end} are not shown; ask with start {last + 1}."
-    heading = f"{where}, lines {start} to {last} of {len(lines)}:\n"
-    return heading + "\n".join(rows) + (more if last < end else "")
+    last = min(end, start + MAX_LINES - 1)
+    rows = [f"{where}, lines {start} to {last} of {len(lines)}:"]
+    for number, line in enumerate(lines[start - 1 : last], start):
+        more = f" … ({len(line) - MAX_LINE} more characters)" if len(line) > MAX_LINE else ""
+        rows.append(f"{number:5} {line[:MAX_LINE]}{more}")
+    if last < end:
+        rows.append(f"Lines {last + 1} to {end} are not shown; ask with start {last + 1}.")
+    return "\n".join(rows)

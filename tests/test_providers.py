@@ -1,0 +1,202 @@
+"""What holds for all providers: streams, faults, time-outs, and who learns a key."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Annotated, Any, Literal
+
+import msgspec
+import pytest
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from reviewbot.llm.limits import POLICIES
+from reviewbot.llm.provider import (
+    Account,
+    ModelReply,
+    ModelRequest,
+    Provider,
+    ProviderError,
+    Tool,
+    ToolTurn,
+)
+from reviewbot.llm.providers import connect, find_vendor
+from tests import fake_anthropic, fake_bedrock, fake_gemini, fake_ollama, fake_openai
+from tests.vendor_server import VendorServer, json_answer
+
+
+class Answer(Struct):
+    verdict: Literal["real", "not_real"]
+    trace: Annotated[str, Meta(max_length=80, description="The steps.")] = ""
+    note: str | None = None
+
+
+KEY = "key-0123456789-never-to-be-seen"
+GOOD = '{"claims": []}'
+READ = Tool(
+    name="read",
+    description="Read a file.",
+    parameters={"type": "object", "properties": {"path": {"type": "string"}}},
+)
+REQUEST = ModelRequest(
+    provider="any",
+    model="some-model",
+    prefix="The change.",
+    question="What is wrong with it?",
+    schema=msgspec.json.schema(Answer),
+    label="critic/first_pass",
+    max_output_tokens=500,
+)
+AWS = {
+    "AWS_ACCESS_KEY_ID": "AKIAOFATEST",
+    "AWS_SECRET_ACCESS_KEY": "the-secret-of-a-test",
+    "AWS_SESSION_TOKEN": "the-session",
+    "AWS_REGION": "eu-central-1",
+}
+FAKES: Mapping[str, ModuleType] = {
+    "anthropic": fake_anthropic,
+    "openai": fake_openai,
+    "gemini": fake_gemini,
+    "bedrock": fake_bedrock,
+    "ollama": fake_ollama,
+}
+STREAMING = [name for name in FAKES if name != "bedrock"]
+FAULTS = [(vendor, name) for vendor, fake in FAKES.items() for name in fake.FAULTS]
+
+
+def make_provider(name: str, url: str, **fields: Any) -> Provider:
+    url = url if name in FAKES and name != "openai" else f"{url}/v1"
+    fields = {"key": KEY if name != "bedrock" else "", "seconds": 5, "variables": AWS} | fields
+    return connect(name, find_vendor(name, url), Account(name=name, base_url=url, **fields))
+
+
+def ask(
+    name: str,
+    server: VendorServer,
+    *requests: ModelRequest,
+    on_text: Callable[[str], None] | None = None,
+    **fields: Any,
+) -> list[ModelReply]:
+    """The replies of a provider by its name; another name is a compatible server."""
+
+    async def ask_all() -> list[ModelReply]:
+        provider = make_provider(name, server.url, **fields)
+        try:
+            return [await provider.complete(request, on_text) for request in requests]
+        finally:
+            await provider.close()
+
+    with server.running():
+        return asyncio.run(ask_all())
+
+
+def failure(
+    name: str, server: VendorServer, request: ModelRequest = REQUEST, **fields: Any
+) -> ProviderError:
+    with pytest.raises(ProviderError) as caught:
+        ask(name, server, request, **fields)
+    error = caught.value
+    shown = "".join(traceback.format_exception(error)) + repr(vars(error))
+    assert not [secret for secret in (KEY, *AWS.values(), server.url) if secret in shown]
+    assert (error.__context__, error.__cause__) == (None, None)  # they would hold the key
+    assert len(str(error)) < 260
+    return error
+
+
+def turn_of(reply: ModelReply, *results: str) -> tuple[ToolTurn, ...]:
+    """A turn with a reply as the ledger keeps it."""
+    reply = msgspec.json.decode(msgspec.json.encode(reply), type=ModelReply)
+    return (ToolTurn(calls=reply.calls, results=results, native=reply.native),)
+
+
+WAITS = {
+    **{"rate_limited: L2": 17, "overloaded: L4 503": 1.5, "L8 rate limit: rate_limited": 7},
+    **{"L12 a minute: rate_limited": 7.5, "rate limit: rate_limited": 7},
+}
+HINTS = {
+    "no path: no_model": "check the name of the model, and providers.openai.base_url",
+    "no path: invalid": "check OLLAMA_HOST: another server answers there",
+    "memory: no_model": "use a smaller model",
+}
+
+
+@pytest.mark.parametrize(("vendor", "name"), FAULTS)
+def test_each_fault_is_told_apart_and_not_tried_again(vendor: str, name: str) -> None:
+    server = VendorServer([FAKES[vendor].FAULTS[name]])
+    error = failure(vendor, server)
+    (fault,) = POLICIES.keys() & set(name.split(": "))
+    assert error.fault == fault
+    assert len(server.received) == 1
+    assert vendor in str(error).partition(": ")[0]
+    waits = 3 if vendor == "bedrock" and fault in ("overloaded", "rate_limited") else None
+    assert error.retry_after == WAITS.get(name, waits)
+    assert error.hint == HINTS.get(name, error.hint)
+    if fault == "truncated":
+        assert error.usage
+    for kind, word in {"endless": "longer", "gzip": "compressed", "redirect": "redirect"}.items():
+        assert kind not in name or word in str(error)
+    if "The model is overloaded" in str(FAKES[vendor].FAULTS[name].chunks):
+        words = "answered 503: The model is overloaded. Please try again later."
+        assert str(error) == f"{vendor} {words}"
+
+
+@pytest.mark.parametrize("vendor", FAKES)
+def test_a_message_is_quoted_shortly_and_without_secrets(vendor: str) -> None:
+    text = f"bad key {KEY if vendor != 'bedrock' else ''}\n\x1b[31mghp_{'a1B2' * 9} {'x' * 500}"
+    error = text if vendor == "ollama" else {"message": text}
+    sent = json_answer({"error": error}, 500)
+    message = str(failure(vendor, VendorServer([sent])))
+    assert message.startswith(f"{vendor} answered 500: ")
+    assert "ghp_" not in message
+    assert "\x1b" not in message
+    assert vendor == "bedrock" or "bad key … " in message
+
+
+@pytest.mark.parametrize("vendor", STREAMING)
+def test_the_text_arrives_before_the_answer_is_complete(vendor: str) -> None:
+    pieces: list[tuple[float, str]] = []
+    server = VendorServer([FAKES[vendor].answer(GOOD, pause=0.05)])
+    ask(vendor, server, REQUEST, on_text=lambda text: pieces.append((time.monotonic(), text)))
+    assert "".join(text for _, text in pieces) == GOOD
+    assert pieces[0][0] < server.answered[0] - 0.04
+
+
+@pytest.mark.parametrize("vendor", FAKES)
+def test_a_call_ends_after_its_seconds(vendor: str) -> None:
+    started = time.monotonic()
+    sent = [replace(FAKES[vendor].answer(GOOD), delay=0.5)]
+    if vendor in STREAMING:
+        sent.append(replace(FAKES[vendor].answer(GOOD), pause=0.09))
+    for each in sent:
+        error = failure(vendor, VendorServer([each]), seconds=0.1)
+        assert (error.fault, str(error)) == ("timeout", f"{vendor} did not answer within 0.1 s")
+    assert time.monotonic() - started < 1
+
+
+@pytest.mark.parametrize("vendor", FAKES)
+def test_where_nobody_listens_the_vendor_is_unreachable(vendor: str) -> None:
+    gone = VendorServer([])
+    with gone.running():
+        pass
+
+    async def ask_nobody() -> None:
+        provider = make_provider(vendor, gone.url)
+        try:
+            await provider.complete(REQUEST)
+        finally:
+            await provider.close()
+
+    with pytest.raises(ProviderError, match=f"{vendor} cannot be reached") as caught:
+        asyncio.run(ask_nobody())
+    assert caught.value.fault == "unreachable"
+    assert ("OLLAMA_HOST" if vendor == "ollama" else vendor) in str(caught.value.hint)
+
+
+@pytest.mark.parametrize("vendor", ["anthropic", "openai", "ollama"])
+def test_a_prompt_that_cannot_be_written_is_invalid(vendor: str) -> None:
+    error = failure(vendor, VendorServer([]), replace(REQUEST, prefix="\ud800"))
+    assert error.fault == "invalid"
