@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -20,10 +21,13 @@ from reviewbot.tasks.bug import prepare_bug
 from reviewbot.tasks.cycle import work
 from reviewbot.tasks.fix import fix_findings
 from reviewbot.tasks.goals import GOALS
-from reviewbot.tasks.task import Task, TaskResult
+from reviewbot.tasks.task import Attempt, Task, TaskResult
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 from reviewbot.verdict.document import Review
+
+if TYPE_CHECKING:
+    from reviewbot.store.sessions import TrialRow
 
 NOBODY = "no language model is configured, so there is nobody to write code"
 SANDBOX = "nothing can be executed here, so nothing can be proven"
@@ -52,7 +56,7 @@ async def fix(
         seconds = round(time.monotonic() - started, 2)
         result = replace(result, usage=services.client.totals, seconds=seconds)
         for session in services.sessions:
-            await session.finish(*summary_of(result))
+            await session.finish(*summary_of(result), trials_of(results))
     return result, results
 
 
@@ -91,8 +95,32 @@ async def _work(
         task = await make(trials, services.panel, brief)
         result = await work(task, trials, services.panel, brief)
         for session in services.sessions:
-            await session.finish("{}", [])
+            await session.finish("{}", [], trials_of([result]))
         return result
+
+
+def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:
+    """What the ledger keeps: attempts that were not accepted, and what became of each task."""
+    from reviewbot.store.sessions import TrialRow  # imports SQLAlchemy
+
+    rows = []
+    for result in results:
+        task = ", ".join(result.findings) or result.kind
+        last = Attempt(result.diff, (*result.facts, *result.reasons, *result.dissent))
+        tried = [*((attempt, "refused", "") for attempt in result.attempts)]
+        for attempt, outcome, tree in (*tried, (last, result.outcome, result.tree)):
+            rows.append(
+                TrialRow(
+                    task=task,
+                    title=result.title,
+                    author=result.author,
+                    outcome=outcome,
+                    tree=tree,
+                    diff=attempt.diff,
+                    reasons="\n".join(attempt.reasons),
+                )
+            )
+    return rows
 
 
 @asynccontextmanager

@@ -24,6 +24,7 @@ from reviewbot.reports.style import DEFAULT
 from reviewbot.services import Host
 from reviewbot.tasks.mutants import mutants_of
 from reviewbot.tasks.task import TaskResult
+from tests.github_job import model, panel_of
 
 LISTS = """def distinct(items: list[int]) -> list[int]:
     found: list[int] = []
@@ -302,6 +303,32 @@ def test_what_the_command_line_says(
 
     assert result.exit_code == 2
     assert said in str(result.exception) + result.stderr
+
+
+def test_what_was_tried_is_kept(lists: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    drafts = iter([DISTINCT.replace("found", "seen"), "    return list(dict.fromkeys(items))"])
+
+    def reply(_: str, prompt: str) -> Any:
+        if "# Task: write a benchmark" in prompt:
+            return {"source": BENCHMARK}
+        if "# Task: make code faster" in prompt:
+            return by_edit("lists.py", DISTINCT, next(drafts))("/fix_", "")
+        return {"objections": []} if "# Task: judge" in prompt else {"edits": []}
+
+    monkeypatch.chdir(lists.folder)
+    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(lists.folder / ".git"))
+    with model(reply).running() as server:
+        config = lists.folder / ".git/reviewbot/config.yml"
+        config.parent.mkdir()
+        config.write_text(panel_of(server, "critic", "reviewer"))
+        ran = CliRunner().invoke(reviewbot, ["fix", "--goal", "performance", "HEAD"])
+
+    assert ran.exit_code == 1, ran.stderr
+    shown = CliRunner().invoke(reviewbot, ["sessions", "show", "1"])
+    assert "performance: refused (critic)\n│ It is not faster: " in shown.stdout, shown.stderr
+    assert "performance: fixed (critic)\n│ It is " in shown.stdout
+    assert "+    return list(dict.fromkeys(items))" in shown.stdout
 
 
 def test_mutants_are_small_defects_that_can_be_compiled() -> None:

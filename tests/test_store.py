@@ -20,13 +20,14 @@ from reviewbot.store.sessions import (
     FindingRow,
     Session,
     Subject,
+    TrialRow,
     end_session,
     list_sessions,
     load_session,
     prune_sessions,
     start_session,
 )
-from reviewbot.store.tables import calls, projects, schema_version, turns
+from reviewbot.store.tables import calls, projects, schema_version, trials, turns
 
 pytest_plugins = ["postgres"]
 
@@ -179,14 +180,29 @@ def test_an_older_database_is_migrated_once_whoever_opens_it(
     start_session(store, SUBJECT, START)
     store.close()
     added = ("ALTER TABLE projects ADD COLUMN note TEXT", "UPDATE projects SET note = 'new'")
-    monkeypatch.setattr(database, "MIGRATIONS", (added,))
+    monkeypatch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, added))
     with ThreadPoolExecutor(4) as pool:
         stores = list(pool.map(lambda _: open_store(url, tmp_path), range(4)))
     found = "SELECT note, version FROM projects, schema_version"
     for store in stores:
         rows = store.run(lambda connection: connection.exec_driver_sql(found).all())
-        assert [tuple(row) for row in rows] == [("new", 2)]
+        assert [tuple(row) for row in rows] == [("new", 3)]
         store.close()
+
+
+def test_tables_that_are_new_are_added_to_an_older_database(url: str, tmp_path: Path) -> None:
+    store = open_store(url, tmp_path)
+    store.run(lambda connection: trials.drop(connection))
+    store.run(lambda connection: connection.execute(schema_version.update().values(version=1)))
+    store.close()
+    store = open_store(url, tmp_path)
+    session = start_session(store, SUBJECT, START)
+    tried = TrialRow(task="F1", title="", author="", outcome="fixed", tree="", diff="", reasons="")
+    end_session(store, session, trials=[tried])
+    record = load_session(store, session.id)
+    assert record
+    assert record.trials == (tried,)
+    store.close()
 
 
 def test_a_migration_that_fails_leaves_the_old_database(
@@ -194,7 +210,7 @@ def test_a_migration_that_fails_leaves_the_old_database(
 ) -> None:
     open_store(url, tmp_path).close()
     broken = ("ALTER TABLE projects ADD COLUMN note TEXT", "UPDATE nothing SET note = 'new'")
-    monkeypatch.setattr(database, "MIGRATIONS", (broken,))
+    monkeypatch.setattr(database, "MIGRATIONS", (*database.MIGRATIONS, broken))
     with pytest.raises(ReviewbotError, match=REFUSED):
         open_store(url, tmp_path)
     monkeypatch.undo()

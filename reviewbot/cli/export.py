@@ -48,6 +48,14 @@ def transcript(record: Record) -> Iterator[str]:
             yield from _block(f"{tool.name} {tool.arguments} returns", tool.result)
 
 
+def tried(record: Record) -> Iterator[str]:
+    """Lines about what was tried for each task of a fix."""
+    for trial in record.trials:
+        yield from _block(f"{trial.task}: {trial.outcome} ({trial.author})", trial.reasons)
+        if trial.diff:
+            yield from _block(trial.title, trial.diff)
+
+
 def _block(title: str, text: str) -> Iterator[str]:
     yield plain(f"── {redact(title)[0]}")
     for line in redact(text.rstrip("\n"))[0].split("\n"):

@@ -14,7 +14,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.cli.export import EXPORTS, read_turn, transcript
+from reviewbot.cli.export import EXPORTS, read_turn, transcript, tried
 from reviewbot.cli.host import make_host, open_repository, open_state, read_layers, run
 from reviewbot.cli.review import format_option
 from reviewbot.cli.terminal import ANY_FILE, common, deliver, is_given, say, state_option, style_for
@@ -75,6 +75,8 @@ def show(state: State, id: str, format: str) -> None:
     with open_past(state) as past:
         review, record = past.find(id)
     parts = [render(review, format, style_for())] if review else []
+    if record and record.trials and format == "text":
+        parts.append("\n".join(tried(record)))
     if record and is_given("verbose") and format == "text":
         parts.append("\n".join(transcript(record)))
     if not parts:

@@ -26,6 +26,7 @@ from reviewbot.store.sessions import (
     FindingRow,
     Session,
     Subject,
+    TrialRow,
     end_session,
     start_session,
 )
@@ -57,9 +58,11 @@ class SqlLedger(Ledger):
         self._session = session
         self._turns: dict[str, int] = {}  # the newest of each label
 
-    async def finish(self, review: str, findings: Sequence[FindingRow]) -> None:
+    async def finish(
+        self, review: str, findings: Sequence[FindingRow], trials: Sequence[TrialRow] = ()
+    ) -> None:
         """Record the outcome, with the review as JSON. Raises ReviewbotError."""
-        await _run(lambda: end_session(self._store, self._session, review, findings))
+        await _run(lambda: end_session(self._store, self._session, review, findings, trials))
 
     async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:
         key = _hash(_as_json(request))

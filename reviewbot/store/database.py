@@ -21,7 +21,7 @@ Result = TypeVar("Result")
 
 # Statements that lead from version 1 of the tables to 2, from 2 to 3, and so on. A new database is
 # made from `tables.py`.
-MIGRATIONS: tuple[tuple[str, ...], ...] = ()
+MIGRATIONS: tuple[tuple[str, ...], ...] = ((),)
 FILE = "ledger.db"
 SCHEMA = "reviewbot"  # a PostgreSQL database may be shared
 MIGRATING = 0x5E71E3B0  # the number of an advisory lock; nobody else uses it
@@ -163,6 +163,7 @@ def _migrate(engine: sa.Engine, place: str) -> None:
         for statements in MIGRATIONS[version - 1 :]:
             for statement in statements:
                 connection.exec_driver_sql(statement)
+        metadata.create_all(connection)  # tables that are new
         connection.execute(schema_version.update().values(version=newest))
 
 

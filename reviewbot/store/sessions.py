@@ -63,6 +63,18 @@ class FindingRow(Struct, frozen=True, kw_only=True):
     line: int | None = None
 
 
+class TrialRow(Struct, frozen=True, kw_only=True):
+    """A candidate of a task, with the git tree that it makes; `reasons` are lines."""
+
+    task: str
+    title: str
+    author: str
+    outcome: str
+    tree: str
+    diff: str
+    reasons: str
+
+
 class ToolResult(Struct, frozen=True, kw_only=True):
     name: str
     arguments: str
@@ -93,6 +105,7 @@ class Record(Struct, frozen=True, kw_only=True):
     agents: tuple[Agent, ...]
     turns: tuple[Turn, ...]
     findings: tuple[FindingRow, ...]
+    trials: tuple[TrialRow, ...] = ()
 
 
 Row = TypeVar("Row", bound=Struct)
@@ -152,7 +165,11 @@ def start_session(
 
 
 def end_session(
-    store: Store, session: Session, review: str = "", findings: Sequence[FindingRow] = ()
+    store: Store,
+    session: Session,
+    review: str = "",
+    findings: Sequence[FindingRow] = (),
+    trials: Sequence[TrialRow] = (),
 ) -> None:
     """End a session that runs, with the review as JSON."""
     this = sa.update(t.sessions).filter_by(id=session.id, owner=store.owner.id)
@@ -162,6 +179,7 @@ def end_session(
         if not connection.execute(end).rowcount:
             raise ReviewbotError(f"another process has taken over session {session.id}")
         _insert(connection, t.findings, session.id, map(asdict, findings))
+        _insert(connection, t.trials, session.id, map(asdict, trials))
 
     store.run(action)
 
@@ -201,6 +219,7 @@ def load_session(store: Store, id: int) -> Record | None:
                 for turn in connection.execute(turns.where(own).order_by(t.turns.c.id))
             ),
             findings=rows(t.findings, FindingRow),
+            trials=rows(t.trials, TrialRow),
         )
 
     return store.run(action)

@@ -80,6 +80,8 @@ findings = _table(
     sa.Column("line", sa.Integer),
     texts="key title severity status path",
 )
+# What was tried for a task of a fix, in order. reasons: a line each.
+trials = _table("trials", _in(sessions), texts="task title author outcome tree diff reasons")
 
 # worst: what the call may cost while it is claimed. lost: what earlier calls of the row that gave
 # no reply may have cost. A claim without owner was given up, and `worst` is what it did cost.
