@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from reviewbot.checks.collect import collect
 from reviewbot.checks.project import Project
+from reviewbot.checks.run import collect
 from reviewbot.context.brief import Brief
 from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError

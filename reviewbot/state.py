@@ -117,10 +117,12 @@ def load_dismissals(path: Path) -> tuple[Dismissal, ...]:
         return ()
 
 
-def write_file(path: Path, content: bytes, mode: int = 0o600) -> None:
+def write_file(path: Path, content: bytes, mode: int = 0o600, *, make_folder: bool = False) -> None:
     """Write a file as a whole or not at all. Raises ReviewbotError."""
     unfinished = None
     try:
+        if make_folder:
+            path.parent.mkdir(parents=True, exist_ok=True)
         descriptor, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
         unfinished = Path(name)
         with os.fdopen(descriptor, "wb") as file:

@@ -236,7 +236,7 @@ def test_every_check_is_documented() -> None:
         **dict.fromkeys((*SCANS, SYNTAX), ("scan", "no")),
         **{
             check.name: (
-                "linter" if check.kind == "lint" else "tests",
+                "tests" if check.kind == "test" else "linter",
                 "yes" if check.executes else "no",
             )
             for check in built_in

@@ -71,7 +71,7 @@ def test_without_models_one_line_says_so() -> None:
             "a file of tests cannot be imported",
         ),
         ([SECRET, SECRET, LINT], "2 new problems (secrets), and 1 other finding"),
-        ([by_check(name) for name in "abcd"], "4 new problems (a, b, c, …)"),
+        ([by_check(name) for name in "abcd"], "4 new problems (a, b, c, d)"),
         ([PROVEN, QUESTION], "a test written for a claim fails, and 1 question"),
         ([PROVEN, PROVEN], "tests written for 2 claims fail"),
         ([replace(CARRIED, blocks=True)], "a finding of an earlier review stands"),

@@ -112,9 +112,11 @@ def test_a_failed_test_has_its_message() -> None:
     [
         ("gnu", "cc: no such program", "no such program"),
         ("sarif", "", "truncated"),
-        ("sarif", "{}", "missing required field"),
+        ("sarif", "{}", "runs is missing"),
         ("sarif", '{"runs": [{"invocations": [{"executionSuccessful": false}]}]}', "failed"),
+        ("sarif", '{"runs": [{"results": "none"}]}', "results is missing, or is no list"),
         ("rdjson", "Traceback", "Traceback"),
+        ("rdjson", '{"diagnostics": [{"message": "no place"}]}', "location.path is missing"),
         ("junit", "error: no tests", "error: no tests"),
         ("junit", "<testsuite><testcase ", "not a JUnit report"),
         ("junit", '<!DOCTYPE a [<!ENTITY b "c">]><testsuite/>', "document type"),
@@ -124,6 +126,12 @@ def test_a_failed_test_has_its_message() -> None:
 def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         READERS[format_].read(printed(text, exit_code=1))
+
+
+def test_rdjson_that_only_complains_is_no_report() -> None:
+    crashed = Completed(outcome="ended", exit_code=1, stderr=b"lint: no such option")
+    with pytest.raises(ValueError, match="no such option"):
+        READERS["rdjson"].read(crashed)
 
 
 POSITION = '{"row": 7, "column": 1}'

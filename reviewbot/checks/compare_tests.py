@@ -59,12 +59,6 @@ def compare_tests(
             group: Group = ("failing_test", state, test.location, _function_of(test))
             groups.setdefault(group, []).append(test)
     results = [_result(head.check, tests, *group[:3]) for group, tests in groups.items()]
-    failed = {test.id for test in base.report.tests if test.outcome in ("failed", "error")}
-    for test in head.report.tests:
-        path, mark, name = test.id.partition("::")
-        if test.outcome == "passed" and change.old_paths.get(path, path) + mark + name in failed:
-            fixed = _result(head.check, [test], "failing_test", "fixed", test.location)
-            results.append(replace(fixed, message=f"{name or path} passes"))
     lost = tests_that_do_not_run(base, head, change)
     if lost:
         count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
@@ -147,54 +141,42 @@ def locate(
 ) -> Location | None:
     """The changed line that most likely broke a test; else the test itself.
 
-    That is the deepest one that its failure passed through, or the executed one that the fewest
-    passing tests executed (spectrum-based fault localisation,
-    https://doi.org/10.1145/1101908.1101949), or the nearest to either, or the first one if the
-    change does not touch the test.
+    That is the nearest to a line of the failure: the deepest one that it passed through, or the
+    executed one that the fewest passing tests executed (spectrum-based fault localisation,
+    https://doi.org/10.1145/1101908.1101949). Else it is one that ran on import, or the first one if
+    the change does not touch the test.
 
     Args:
         passing: how many passing tests executed a line.
         executed: changed lines that ran at all.
     """
-    added: dict[str, frozenset[int]] = {}
-    gaps: dict[str, frozenset[int]] = {}
-    for file in change.files:
-        if file.is_regular("head") and classify(file.path) == "source":
-            added[file.path] = file.added_lines
-            gaps[file.path] = lines_beside_removals(file)
-    deepest_first = [(frame.path, frame.line) for frame in reversed(test.frames)]
-    own = sorted(
-        ((path, line) for path, lines in test.lines.items() for line in lines),
-        key=lambda place: (passing.get(place, 0), place),
-    )
-    candidates = [
-        *(place for place in deepest_first if place[1] in added.get(place[0], ())),
-        *(place for place in own if place[1] in added.get(place[0], ())),
-        *(place for place in deepest_first if place[1] in gaps.get(place[0], ())),
+    changed = {
+        file.path: lines
+        for file in change.files
+        if file.is_regular("head") and classify(file.path) == "source"
+        if (lines := file.added_lines | lines_beside_removals(file))
+    }
+    seen = [(frame.path, frame.line) for frame in reversed(test.frames)]
+    own = [(path, line) for path, lines in test.lines.items() for line in lines]
+    seen += sorted(own, key=lambda place: (passing.get(place, 0), place))
+    places = [
+        (abs(close - line), order, path, close)
+        for order, (path, line) in enumerate(seen)
+        for close in changed.get(path, ())
     ]
-    near = (
-        (abs(close - line), (path, close))
-        for path, line in (*deepest_first, *own)
-        if path in added
-        for close in added[path] | gaps[path]
-    )
-    if nearest := min(near, default=None):
-        candidates.append(nearest[1])
     # Statements such as a constant run when their module is imported, which no test is seen to do.
-    candidates += [
-        (path, line)
+    places += [
+        (sys.maxsize, 0, path, line)
         for path, lines in executed.items()
         for line in lines
-        if line in added.get(path, ()) and passing.get((path, line), 0) == 0
+        if line in changed.get(path, ()) and passing.get((path, line), 0) == 0
     ]
     if test.id.partition("::")[0] not in change.old_paths:  # the test itself is as it was
-        candidates += [
-            (path, min(added[path] | gaps[path])) for path in added if added[path] | gaps[path]
-        ]
-    if candidates:
-        path, line = candidates[0]
-        return Location(path, line, line)
-    return test.location
+        places += [(sys.maxsize, 1, path, min(changed[path])) for path in changed]
+    if not places:
+        return test.location
+    *_, path, line = min(places)
+    return Location(path, line, line)
 
 
 def lines_beside_removals(file: ChangedFile) -> frozenset[int]:

@@ -80,8 +80,8 @@ async def load_project(change: Change, repository: Repository) -> Project:
     return Project(
         base_files=base_files,
         head_files=head_files,
-        configs=_only(base_texts, CONFIGS),
-        manifests=_only(head_texts, MANIFESTS),
+        configs={path: base_texts[path] for path in base_texts if matches_any([path], CONFIGS)},
+        manifests={path: head_texts[path] for path in head_texts if matches_any([path], MANIFESTS)},
         base_texts=base_texts,
         head_texts=head_texts,
     )
@@ -107,7 +107,3 @@ def matches_any(paths: Iterable[str], globs: Sequence[str]) -> bool:
         for path in paths
         for glob in globs
     )
-
-
-def _only(texts: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
-    return {path: text for path, text in texts.items() if matches_any([path], names)}

@@ -7,9 +7,11 @@ import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain, groupby, islice
 
+from msgspec.structs import replace
+
 from reviewbot.checks.evidence import CheckRun
 from reviewbot.checks.project import Project
-from reviewbot.checks.report import Diagnostic, Report
+from reviewbot.checks.report import Category, Diagnostic, Report
 from reviewbot.git.change import Change, ChangedFile, Location, Side
 from reviewbot.severity import Severity
 from reviewbot.text.files import classify, language_of
@@ -55,20 +57,13 @@ def scan_secrets(file: ChangedFile) -> Iterator[Diagnostic]:
     for start, text in _added_blocks(file):
         for secret in find_secrets(text):
             line = start + text.count("\n", 0, secret.start)
-            yield _diagnostic(
-                f"secret-{secret.name}",
-                f"A secret is committed: {secret.name}",
-                Location(file.path, line, line),
-                "critical",
-                "Whoever reads the repository can use it. Revoke it: history keeps it.",
+            message = f"A secret is committed: {secret.name}"
+            yield _found(
+                "secret", f"secret-{secret.name}", message, Location(file.path, line, line)
             )
     for secret in find_secrets(file.path):
-        yield _diagnostic(
-            f"secret-{secret.name}",
-            f"The name of a file contains a secret: {secret.name}",
-            None,
-            "critical",
-        )
+        message = f"The name of a file contains a secret: {secret.name}"
+        yield _found("secret", f"secret-{secret.name}", message, None)
 
 
 def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
@@ -81,13 +76,10 @@ def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
                 kinds.setdefault(hidden.kind, []).append(hidden.name)
         for kind, names in kinds.items():
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-            yield _diagnostic(
-                f"hidden-{kind.replace('_', '-')}",
-                f"Hidden text: {names[0]}{more}",
-                Location(file.path, number, number),
-                "low" if kind in ("control", "filler") and is_prose else "high",
-                "What is executed, or what a model reads, differs from what a reviewer sees.",
-            )
+            rule, message = f"hidden-{kind.replace('_', '-')}", f"Hidden text: {names[0]}{more}"
+            found = _found("hidden", rule, message, Location(file.path, number, number))
+            is_usual = kind in ("control", "filler") and is_prose
+            yield replace(found, severity="low") if is_usual else found
 
 
 def scan_line_ends(file: ChangedFile) -> Iterator[Diagnostic]:
@@ -96,13 +88,8 @@ def scan_line_ends(file: ChangedFile) -> Iterator[Diagnostic]:
         before = min(start - 1, 2)  # the first two lines may declare an encoding
         for line, message in find_line_ends(file.path, "\n" * before + text):
             number = start + line - 1 - before
-            yield _diagnostic(
-                "hidden-line-end",
-                message,
-                Location(file.path, number, number),
-                "high",
-                "The language begins a new line there; git and most editors do not.",
-            )
+            place = Location(file.path, number, number)
+            yield _found("line-end", "hidden-line-end", message, place)
 
 
 def scan_conflict_markers(file: ChangedFile) -> Iterator[Diagnostic]:
@@ -115,25 +102,17 @@ def scan_conflict_markers(file: ChangedFile) -> Iterator[Diagnostic]:
         elif start and DIVIDER.match(text):
             is_divided = True
         elif start and is_divided and THEIRS.match(text):
-            yield _diagnostic(
-                "conflict-marker",
-                "An unresolved merge conflict is in the file",
-                Location(file.path, start, number),
-                "critical",
-            )
+            message = "An unresolved merge conflict is in the file"
+            place = Location(file.path, start, number)
+            yield _found("conflict", "conflict-marker", message, place)
             start = 0
 
 
 def scan_file_names(file: ChangedFile) -> Iterator[Diagnostic]:
     """A name that looks like another one, or like none."""
     if any(find_hidden(file.path)) or unicodedata.normalize("NFC", file.path) != file.path:
-        yield _diagnostic(
-            "hidden-file-name",
-            "The name of a file contains hidden or decomposed characters",
-            Location(file.path, 0, 0),
-            "high",
-            "It can pass for another file.",
-        )
+        message = "The name of a file contains hidden or decomposed characters"
+        yield _found("file-name", "hidden-file-name", message, Location(file.path, 0, 0))
 
 
 SCANS: Mapping[str, Scan] = {
@@ -146,6 +125,22 @@ SCANS: Mapping[str, Scan] = {
 OURS = re.compile(r"<{7}(?: .*)?\r?$")
 DIVIDER = re.compile(r"={7}\r?$")
 THEIRS = re.compile(r">{7}(?: .*)?\r?$")
+CONSEQUENCES: Mapping[str, tuple[Severity, Category, str]] = {
+    "secret": (
+        *("critical", "security"),
+        "Whoever reads the repository can use it. Revoke it: history keeps it.",
+    ),
+    "hidden": (
+        *("high", "security"),
+        "What is executed, or what a model reads, differs from what a reviewer sees.",
+    ),
+    "line-end": (
+        *("high", "security"),
+        "The language begins a new line there; git and most editors do not.",
+    ),
+    "conflict": ("critical", "correctness", ""),
+    "file-name": ("high", "security", "It can pass for another file."),
+}
 # A form feed separates sections of Lisp, C and Python files; line ends have a scan of their own.
 WHITE_SPACE = frozenset({0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029})
 
@@ -159,19 +154,15 @@ def _added_blocks(file: ChangedFile) -> Iterator[tuple[int, str]]:
         yield lines[0][0], "\n".join(text for _, text in lines)
 
 
-def _diagnostic(
-    rule: str,
-    message: str,
-    location: Location | None,
-    severity: Severity,
-    consequence: str = "",
-) -> Diagnostic:
+def _found(why: str, rule: str, message: str, location: Location | None) -> Diagnostic:
+    """Args: why: the row of CONSEQUENCES."""
+    severity, category, consequence = CONSEQUENCES[why]
     return Diagnostic(
         rule=rule,
         message=message,
         severity=severity,
         location=location,
-        category="correctness" if rule == "conflict-marker" else "security",
+        category=category,
         consequence=consequence,
     )
 

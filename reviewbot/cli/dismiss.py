@@ -10,7 +10,7 @@ import click
 from reviewbot.cli.host import find_finding, find_root, open_state, run
 from reviewbot.cli.terminal import common, say, state_option
 from reviewbot.config.dismissals import Dismissal, add, remove, write_dismissals
-from reviewbot.errors import GitError, ReviewbotError, UsageError
+from reviewbot.errors import GitError, UsageError
 from reviewbot.hooks.install import user_git
 from reviewbot.services import DISMISSALS
 from reviewbot.state import load_dismissals, write_file
@@ -58,11 +58,7 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
         )
         local, shared = add(local, entry), add(shared, entry)
     if file:
-        try:
-            file.parent.mkdir(exist_ok=True)
-        except OSError as error:
-            raise ReviewbotError(f"{file.parent} cannot be made: {error.strerror}") from error
-        write_file(file, write_dismissals(shared).encode(), 0o644)
+        write_file(file, write_dismissals(shared).encode(), 0o644, make_folder=True)
     kept.save_dismissals(local)
     say(f"reviewbot: {finding} is {'reported again' if undo else 'not reported again here'}")
     if file:

@@ -3,11 +3,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from msgspec.structs import replace
 
 from reviewbot.cli.host import find_finding, open_state
 from reviewbot.cli.terminal import common, deliver, state_option, style_for
-from reviewbot.reports import render, words
+from reviewbot.reports import words
+from reviewbot.reports.text import explanation
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 
@@ -31,8 +31,6 @@ def command(finding: str | None, state: Path | None) -> None:
         deliver("\n".join(plain(redact(line)[0]) for line in lines))
         return
     found = find_finding(review, finding)
-    alone = replace(review, findings=(found,), gaps=(), complete=True, checks=(), dropped=())
-    style = replace(style_for(), verbose=True, quiet=found.status != "recorded")
     effect = "requests changes" if found.blocks else "does not request changes"
     about = f"Key {found.key}, rule {found.rule or 'none'}, category {found.category}; {effect}."
-    deliver(f"{render(alone, 'text', style)}\n\n{plain(about)}")
+    deliver(f"{explanation(found, style_for())}\n\n{plain(about)}")

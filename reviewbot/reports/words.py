@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -44,6 +44,24 @@ RULINGS: dict[Ruling, str] = {
     "not_real": "The moderator finds it not real.",
     "undecided": "The moderator could not decide.",
 }
+# Why findings block, in the singular and the plural, by the kind of what was executed.
+WHY_IT_BLOCKS = {
+    "broken_file": (
+        "a file of tests cannot be imported",
+        "{count} files of tests cannot be imported",
+    ),
+    "broken_test": (
+        "a test that passed before fails now",
+        "{count} tests that passed before fail now",
+    ),
+    "failing_test": ("a {new}test fails", "{count} {new}tests fail"),
+    "diagnostic": ("1 {new}problem ({checks})", "{count} {new}problems ({checks})"),
+    "claim": ("a test written for a claim fails", "tests written for {count} claims fail"),
+    "carried": (
+        "a finding of an earlier review stands",
+        "{count} findings of earlier reviews stand",
+    ),
+}
 TEST_RESULTS: dict[TestResult, str] = {
     "passes": "passes",
     "fails": "fails",
@@ -68,9 +86,8 @@ def headline(review: Review) -> str:
     found = outcome(review)
     if found == "Nothing to review":
         return found if review.coverage else f"{found}: {reasons(review)}"
-    questions = sum(finding.status == "question" for finding in review.reported)
-    counts = _numbered(finding=len(review.reported) - questions, question=questions)
-    return f"{found}: {counts or 'no findings'}{verdict(review).removeprefix(found)}"
+    counts = ", ".join(_counts(review.reported, "finding")) or "no findings"
+    return f"{found}: {counts}{verdict(review).removeprefix(found)}"
 
 
 def verdict(review: Review) -> str:
@@ -82,38 +99,28 @@ def verdict(review: Review) -> str:
 
 def reasons(review: Review) -> str:
     """Why the outcome is what it is, without a full stop: "a new test fails, and 2 questions"."""
+    found = outcome(review)
+    parts = list(_why_it_blocks(review))
     others = [finding for finding in review.reported if not finding.blocks]
-    questions = sum(finding.status == "question" for finding in others)
-    blocking = [finding for finding in review.reported if finding.blocks]
-    parts = [*_why_it_blocks(blocking, is_whole=is_whole(review))]
-    noun = "other_finding" if parts else "finding"
-    counts = (_numbered(**{noun: len(others) - questions}), _numbered(question=questions))
-    parts += filter(None, counts)
+    parts += _counts(others, "other finding" if parts else "finding")
     if parts:
         *first, last = parts
         text = f"{', '.join(first)}, and {last}" if first else last
-        return f"{text} in what was reviewed" if outcome(review) == "Incomplete" else text
-    match outcome(review):
-        case "Incomplete":
-            return f"no findings; {_why_incomplete(review)}"
-        case "Nothing to review" if review.coverage:
-            return f"the {'tree' if is_whole(review) else 'change'} has no code to review"
-        case "Nothing to review":
-            return "no file is left to review" if _is_left_out(review) else "the change is empty"
-        case "Approved":
-            return "the review is complete and has nothing to report"
-        case _:
-            return "nothing to report"
+        return f"{text} in what was reviewed" if found == "Incomplete" else text
+    if found == "Incomplete":
+        return f"no findings; {_why_incomplete(review)}"
+    if found == "Nothing to review":
+        what = "tree" if is_whole(review) else "change"
+        return f"the {what} has no {'code' if review.coverage else 'file'} to review"
+    is_approved = found == "Approved"
+    return (
+        "the review is complete and has nothing to report" if is_approved else "nothing to report"
+    )
 
 
 def is_whole(review: Review) -> bool:
     """Whether it is the review of a whole tree and of no change."""
     return review.target.partition(" ")[0] == "--all"
-
-
-def _is_left_out(review: Review) -> bool:
-    """Whether the configuration leaves files out, as a note says."""
-    return any("left out by review.ignore" in note for note in review.notes)
 
 
 def _why_incomplete(review: Review) -> str:
@@ -127,33 +134,20 @@ def _why_incomplete(review: Review) -> str:
     return review.gaps[0].removesuffix(".") if review.gaps else "it is not known what was left out"
 
 
-def _why_it_blocks(blocking: Sequence[Finding], *, is_whole: bool) -> Iterator[str]:
-    by_kind: defaultdict[str, list[Finding]] = defaultdict(list)
-    for finding in blocking:
-        kind = finding.result.kind if finding.result else "claim" if finding.proof else "carried"
-        by_kind[kind].append(finding)
-    new = "" if is_whole else "new "
-    files = [f for f in by_kind["broken_test"] if f.result and f.result.at_import]
-    others = [f for f in by_kind["broken_test"] if f not in files]
-    if count := sum(len(failed_tests(finding)) for finding in files):
-        one, more = "a file of tests cannot be imported", "files of tests cannot be imported"
-        yield one if count == 1 else f"{count} {more}"
-    if count := sum(len(failed_tests(finding)) for finding in others):
-        one, more = "a test that passed before fails now", "tests that passed before fail now"
-        yield one if count == 1 else f"{count} {more}"
-    if count := sum(len(failed_tests(finding)) for finding in by_kind["failing_test"]):
-        yield f"a {new}test fails" if count == 1 else f"{count} {new}tests fail"
-    if reported := by_kind["diagnostic"]:
-        checks = list(dict.fromkeys(finding.result.check for finding in reported if finding.result))
-        names = ", ".join([*checks[:3], *(["…"] if len(checks) > 3 else [])])
-        count = len(reported)
-        yield f"{count} {new}problem{'' if count == 1 else 's'} ({names})"
-    if count := len(by_kind["claim"]):
-        one = "a test written for a claim fails"
-        yield one if count == 1 else f"tests written for {count} claims fail"
-    if count := len(by_kind["carried"]):
-        one = "a finding of an earlier review stands"
-        yield one if count == 1 else f"{count} findings of earlier reviews stand"
+def _why_it_blocks(review: Review) -> Iterator[str]:
+    counts: Counter[str] = Counter()
+    checks: dict[str, None] = {}
+    for finding in review.reported:
+        result = finding.result
+        kind: str = result.kind if result else "claim" if finding.proof else "carried"
+        if finding.blocks:
+            kind = "broken_file" if result and result.at_import and kind == "broken_test" else kind
+            counts[kind] += len(failed_tests(finding)) or 1
+            checks |= {result.check: None} if result and kind == "diagnostic" else {}
+    new, names = "" if is_whole(review) else "new ", ", ".join(checks)
+    for kind, (one, more) in WHY_IT_BLOCKS.items():
+        if count := counts[kind]:
+            yield (one if count == 1 else more).format(count=count, new=new, checks=names)
 
 
 def place(location: Location | None) -> str:
@@ -246,7 +240,7 @@ def coverage_line(review: Review) -> str:
     total = states.total()
     if not total:
         return ""
-    what = _numbered(file=total) if is_whole(review) else _numbered(changed_file=total)
+    what = _numbered(total, "file" if is_whole(review) else "changed file")
     parts = [f"{states[state]} {words}" for state, words in COVERAGE.items() if states[state]]
     if len(parts) == 1:
         words = COVERAGE[review.coverage[0].state]
@@ -259,7 +253,7 @@ def coverage_line(review: Review) -> str:
         lines = "lines" if is_whole(review) else "changed lines"
         text += f"; tests executed {executed} of {statements} {lines}"
     if review.read_earlier:
-        files = _numbered(file=len(review.read_earlier))
+        files = _numbered(len(review.read_earlier), "file")
         text += f". What earlier reviews read in {files} was not read again"
     return f"{text}."
 
@@ -267,11 +261,8 @@ def coverage_line(review: Review) -> str:
 def recorded_line(review: Review) -> str:
     """How many findings are not reported."""
     count = len(review.findings) - len(review.reported)
-    return (
-        f"{_numbered(recorded_finding=count)} {'is' if count == 1 else 'are'} not reported."
-        if count
-        else ""
-    )
+    verb = "is" if count == 1 else "are"
+    return f"{_numbered(count, 'recorded finding')} {verb} not reported." if count else ""
 
 
 def passed_checks(review: Review) -> str:
@@ -297,7 +288,7 @@ def panel_line(review: Review, *, on_github: bool = False) -> str:
         for member in review.panel
     )
     usage = review.usage
-    calls = _numbered(call=usage.calls) or "0 calls"
+    calls = _numbered(usage.calls, "call")
     if usage.recorded_calls:
         calls += f" and {usage.recorded_calls} recorded"
     total = usage.input_tokens + usage.output_tokens
@@ -310,7 +301,7 @@ def panel_line(review: Review, *, on_github: bool = False) -> str:
         saved = f"${usage.saved_usd:.4f} of it paid before" if usage.saved_usd else ""
         tokens += f", ${usage.cost_usd:.4f}{_note(saved)}"
     if usage.lost_calls:
-        tokens += f", {_numbered(call=usage.lost_calls)} without an answer"
+        tokens += f", {_numbered(usage.lost_calls, 'call')} without an answer"
     seconds = f"{review.seconds:.1f} s" if review.seconds < 10 else f"{review.seconds:.0f} s"
     one_model = _note(*models) if len(models) == 1 else ""
     return f"Panel: {members}{one_model}. {calls}, {tokens}, {seconds}."
@@ -321,11 +312,12 @@ def _note(*parts: str) -> str:
     return f" ({words})" if words else ""
 
 
-def _numbered(**counts: int) -> str:
-    """Such as "2 findings, 1 question"; nothing for zeros."""
-    parts = (
-        f"{count} {noun.replace('_', ' ')}{'' if count == 1 else 's'}"
-        for noun, count in counts.items()
-        if count
-    )
-    return ", ".join(parts)
+def _counts(findings: Sequence[Finding], noun: str) -> list[str]:
+    """Such as ["2 findings", "1 question"], without zeros."""
+    questions = sum(finding.status == "question" for finding in findings)
+    counts = ((len(findings) - questions, noun), (questions, "question"))
+    return [_numbered(count, name) for count, name in counts if count]
+
+
+def _numbered(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"

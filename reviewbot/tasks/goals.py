@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reviewbot.checks.check import Check
 from reviewbot.checks.project import load_project
 from reviewbot.checks.report import Report
-from reviewbot.checks.run import job_of, read
+from reviewbot.checks.run import IDS, job_of, read
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel, Question
@@ -91,7 +91,7 @@ async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief:
 
 async def tests(paths: Sequence[str], trials: Trials, _: Panel, __: Brief) -> Task:
     """Tests that run a line that no test runs, or notice a defect that no test notices."""
-    suite = next((check for check in trials.checks if check.rerun and check.report), None)
+    suite = next((check for check in trials.checks if IDS in check.command and check.report), None)
     sources = [path for path in paths if classify(path) != "test"]
     tree = trials.change.head_tree
     contents = await trials.repository.read_files(tree, sources)
@@ -176,10 +176,9 @@ async def _run(
 ) -> Report:
     change = Change(base_tree=tree, head_tree=tree, files=())
     project = await load_project(change, trials.repository)
-    job = job_of(suite, change, "head", (), project)
+    job = job_of(suite, change, "head", (), project, ids)
     tool_files = {**job.tool_files, "changed.json": msgspec.json.encode(lines).decode()}
-    command = suite.rerun(ids) if ids and suite.rerun else job.command
-    job = replace(job, tool_files=tool_files, command=command)
+    job = replace(job, tool_files=tool_files)
     _, _, report = read(suite, "head", await trials.executor.execute(job))
     return report
 

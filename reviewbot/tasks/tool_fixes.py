@@ -33,7 +33,7 @@ async def draft_tool_fixes(
     for check in checks:
         own = [f for f in findings if f.result and f.result.check == check.name and f.location]
         paths = sorted({f.location.path for f in own if f.location})
-        if not own or check.fix is None:
+        if not own or not check.fix:
             continue
         rules = sorted({finding.rule for finding in own})
         job = fix_job_of(check, tree, paths, rules, project)

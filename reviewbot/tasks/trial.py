@@ -9,10 +9,10 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language
-from reviewbot.checks.collect import collect
 from reviewbot.checks.compare import NUMBER
 from reviewbot.checks.evidence import CheckResult, Evidence
 from reviewbot.checks.project import load_project
+from reviewbot.checks.run import collect
 from reviewbot.errors import GitError
 from reviewbot.git.change import Change
 from reviewbot.git.repository import Repository

@@ -121,29 +121,21 @@ class Measure:
 
 
 def find_coverage() -> Any:
-    """The project's own coverage, or the one that comes with reviewbot. Only the package itself is
-    taken from there: the project must not see other packages of reviewbot."""
+    """The project's own coverage, or the one that comes with reviewbot, if it works here.
+
+    The folder of the latter is searched for this import alone: the project must not see other
+    packages of reviewbot.
+    """
     os.environ.setdefault("COVERAGE_CORE", "ctrace")
+    sys.path.append(os.environ.get("REVIEWBOT_PACKAGES", ""))
     try:
         import coverage
 
         return coverage
-    except ImportError:
-        pass
-    import importlib.util
-
-    folder = os.path.join(os.environ.get("REVIEWBOT_PACKAGES", ""), "coverage")
-    spec: Any = importlib.util.spec_from_file_location(
-        "coverage", os.path.join(folder, "__init__.py"), submodule_search_locations=[folder]
-    )
-    try:
-        module = importlib.util.module_from_spec(spec)
-        sys.modules["coverage"] = module
-        spec.loader.exec_module(module)
     except (ImportError, OSError, SyntaxError):
-        sys.modules.pop("coverage", None)
         return None
-    return module
+    finally:
+        sys.path.pop()
 
 
 class Reporter:
@@ -191,19 +183,15 @@ class Reporter:
                 write(test=outcome)
 
     def describe(self, report: Any) -> dict[str, Any]:
-        path = relative(report.fspath)
-        test = {
-            "id": path + "::" + report.nodeid.partition("::")[2],
-            "location": location(path, (report.location[1] or 0) + 1),
-            "outcome": report.outcome,
-        }
-        if report.failed:
-            crashed = getattr(report.longrepr, "reprcrash", None)
-            test["outcome"] = "failed" if report.when == "call" else "error"
-            test["message"] = first_line(crashed.message if crashed else report.longreprtext)
-            test["output"] = last_frame(report.longreprtext)[-MAX_OUTPUT:]
-            test["frames"] = frames_of(self.trace)
-        return test
+        path, line = relative(report.fspath), (report.location[1] or 0) + 1
+        id = path + "::" + report.nodeid.partition("::")[2]
+        if not report.failed:
+            return {"id": id, "location": location(path, line), "outcome": report.outcome}
+        crashed = getattr(report.longrepr, "reprcrash", None)
+        outcome = "failed" if report.when == "call" else "error"
+        text = report.longreprtext
+        message, frames = crashed.message if crashed else text, frames_of(self.trace)
+        return failure(id, location(path, line), outcome, message, last_frame(text), frames)
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
@@ -246,15 +234,26 @@ def pytest_load_initial_conftests() -> Generator[None, Any, None]:
 
 def write_broken(file: object, message: str, output: str, frames: list[dict[str, Any]]) -> None:
     """Report a file that cannot be imported."""
-    test = {
-        "id": relative(file),
-        "location": location(relative(file), 1),
-        "outcome": "error",
-        "message": first_line(message),
+    path = relative(file)
+    write(test=failure(path, location(path, 1), "error", message, output, frames))
+
+
+def failure(
+    id: str,
+    place: dict[str, Any],
+    outcome: str,
+    message: str,
+    output: str,
+    frames: list[dict[str, Any]],
+) -> dict[str, Any]:
+    return {
+        "id": id,
+        "location": place,
+        "outcome": outcome,
+        "message": message.strip().partition("\n")[0][:MAX_MESSAGE],
         "output": output[-MAX_OUTPUT:],
         "frames": frames,
     }
-    write(test=test)
 
 
 def installed_package(changed: Iterable[str]) -> str | None:
@@ -307,10 +306,6 @@ def last_frame(text: str) -> str:
         if lines[number].startswith((">", "E")) or places & {number, number - 1}
     ]
     return "\n".join((*led, *lines[start:]))
-
-
-def first_line(text: str) -> str:
-    return text.strip().partition("\n")[0][:MAX_MESSAGE]
 
 
 def last_line(text: str) -> str:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from reviewbot.checks.readers.output import LEVELS, path_of, reason_of, text_of
+from reviewbot.checks.readers.output import LEVELS, diagnostic, reason_of, text_of
 from reviewbot.checks.report import Diagnostic, Report
-from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed
 
 # The GNU coding standards, "Formatting Error Messages"; the level and the rule are customs.
@@ -35,10 +34,6 @@ def _diagnostics(text: str) -> Iterator[Diagnostic]:
             continue
         if not rule and (code := CODE.match(message)):
             rule, message = code["rule"], code["message"]
-        line = int(match["line"])
-        yield Diagnostic(
-            rule=rule or level or "message",
-            message=message if level.lower() in LEVELS or not level else f"{level}: {message}",
-            severity=LEVELS.get(level.lower(), "low"),
-            location=Location(path_of(match["path"]), line, line),
-        )
+        if level and level.lower() not in LEVELS:
+            message = f"{level}: {message}"
+        yield diagnostic(rule or level, message, level, match["path"], int(match["line"]))

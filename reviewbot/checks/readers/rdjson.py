@@ -5,66 +5,39 @@ https://github.com/reviewdog/reviewdog/tree/master/proto/rdf
 
 from __future__ import annotations
 
-import msgspec
-from msgspec import Struct
+from typing import Any
 
-from reviewbot.checks.readers.output import LEVELS, location_of, reason_of, text_of
+from reviewbot.checks.readers.output import (
+    diagnostic,
+    json_lines_of,
+    json_of,
+    optional,
+    reason_of,
+    required,
+)
 from reviewbot.checks.report import Diagnostic, Report
 from reviewbot.sandbox.job import Completed
 
 
-class Position(Struct, frozen=True):
-    line: int = 0
-
-
-class Range(Struct, frozen=True):
-    start: Position = Position()
-    end: Position | None = None
-
-
-class Place(Struct, frozen=True):
-    path: str
-    range: Range | None = None
-
-
-class Code(Struct, frozen=True):
-    value: str = ""
-
-
-class Entry(Struct, frozen=True):
-    message: str
-    location: Place
-    severity: str = ""
-    code: Code = Code()
-
-
-class Document(Struct, frozen=True):
-    diagnostics: list[Entry]
-    severity: str = ""
-
-
 def read(completed: Completed) -> Report:
     """Raises ValueError if the output is neither a document nor a diagnostic a line."""
-    text = text_of(completed).strip()
+    if completed.stderr.strip() and not (completed.report or completed.stdout.strip()):
+        raise ValueError(reason_of(completed))
     try:
-        document = msgspec.json.decode(text, type=Document)
-    except msgspec.DecodeError:
-        try:
-            lines = text.splitlines()
-            document = Document([msgspec.json.decode(line, type=Entry) for line in lines if line])
-        except msgspec.DecodeError as error:
-            raise ValueError(reason_of(completed) or f"not rdjson: {error}") from error
-    return Report(
-        diagnostics=tuple(_diagnostic(e, document.severity) for e in document.diagnostics)
-    )
+        document = json_of(completed)
+        entries = required(document, "diagnostics", list)
+    except ValueError:
+        document, entries = {}, json_lines_of(completed)
+    level = optional(document, "severity", "")
+    return Report(diagnostics=tuple(_diagnostic(entry, level) for entry in entries))
 
 
-def _diagnostic(entry: Entry, default: str) -> Diagnostic:
-    span = entry.location.range
-    start, end = (span.start, span.end) if span else (Position(), None)
-    return Diagnostic(
-        rule=entry.code.value or "message",
-        message=entry.message.strip().partition("\n")[0],
-        severity=LEVELS.get((entry.severity or default).lower(), "low"),
-        location=location_of(entry.location.path, start.line, end.line if end else 0),
+def _diagnostic(entry: Any, default: str) -> Diagnostic:
+    return diagnostic(
+        rule=optional(entry, "code.value", ""),
+        message=required(entry, "message", str),
+        level=optional(entry, "severity", "") or default,
+        path=required(entry, "location.path", str),
+        line=optional(entry, "location.range.start.line", 0),
+        end_line=optional(entry, "location.range.end.line", 0),
     )
