@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import msgspec
@@ -14,6 +13,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 from conftest import Project
+from lean import lean_environment
 from msgspec.structs import replace
 from test_review import CART, TEST, WRONG
 
@@ -30,7 +30,7 @@ UNDEFINED = "def total():\n    return undefined\n"
 @pytest.fixture(autouse=True)
 def _home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("VIRTUAL_ENV", lean_environment())
     for name in ("XDG_STATE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
 

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 from conftest import Project
+from lean import lean_environment
 from scripted import Answer, Scripted, SharedJobs, by_edit
 
 from reviewbot.cli.commands import reviewbot
@@ -44,7 +45,7 @@ def fix_head(
             providers={"replay": scripted},
             panelists={role: f"replay:{role}" for role in roles},
             layers=(flag_layer({"review.effort": "low"}),),
-            variables={"VIRTUAL_ENV": sys.prefix},
+            variables={"VIRTUAL_ENV": lean_environment()},
         )
         change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
         review, results = asyncio.run(fix(change, host, ids))
@@ -216,7 +217,7 @@ def untidy(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     project.commit("Begin", {"pyproject.toml": config, "a.py": "x = 1\n", "test_a.py": OK_TEST})
     (project.folder / "a.py").write_text(UNTIDY)
     monkeypatch.chdir(project.folder)
-    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("VIRTUAL_ENV", lean_environment())
     return project
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import io
 import json
 import re
-import sys
 import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from lean import lean_environment
 
 from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.fake_github.records import Issue
@@ -170,7 +170,7 @@ def fixer(_: str, prompt: str) -> Any:
 @pytest.fixture
 def cart(app: Repository, jobs: Jobs) -> Pull:
     jobs.permissions |= {"contents": "write"}
-    jobs.variables["VIRTUAL_ENV"] = sys.prefix
+    jobs.variables["VIRTUAL_ENV"] = lean_environment()
     app.commit("main", {"cart.py": CART, "test_cart.py": CART_TEST}, "Add a cart")
     app.commit("topic", {"cart.py": CART.replace("sum(prices)", "sum(prices) + 1") + MORE}, "Count")
     return app.pull("Count", "topic", author="ann")
@@ -341,7 +341,7 @@ def test_dependencies_by_a_bot_are_not_executed_beside_keys(jobs: Jobs, app: Rep
 def untidy(app: Repository, jobs: Jobs) -> Pull:
     """A linter fixes what it reports, in one line."""
     jobs.permissions |= {"contents": "write"}
-    jobs.variables["VIRTUAL_ENV"] = sys.prefix
+    jobs.variables["VIRTUAL_ENV"] = lean_environment()
     app.commit("topic", {"b.py": "x = []\nif not 1 in x or x is 'a':\n    print(x)\n"}, "Add b")
     return app.pull("Add b", "topic", author="ann")
 
@@ -437,7 +437,7 @@ def mender(_: str, prompt: str) -> Any:
 @pytest.fixture
 def reported(jobs: Jobs, app: Repository) -> Issue:
     jobs.permissions |= {"contents": "write", "issues": "write"}
-    jobs.variables["VIRTUAL_ENV"] = sys.prefix
+    jobs.variables["VIRTUAL_ENV"] = lean_environment()
     app.actions_may_approve = True
     app.commit("main", LARGEST, "Add lists")
     body = "`largest([])` raises `ValueError: max() arg is an empty sequence` in lists.py."

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
-import sys
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from conftest import Project
+from lean import lean_environment
 from scripted import Answer, Scripted, SharedJobs, by_edit
 
 from reviewbot.cli.commands import reviewbot
@@ -70,7 +70,7 @@ def work(project: Project, answer: Answer, what: Callable[..., Any]) -> tuple[Ta
             providers={"replay": scripted},
             panelists={role: f"replay:{role}" for role in ("critic", "reviewer", "optimizer")},
             layers=(flag_layer({}),),
-            variables={"VIRTUAL_ENV": sys.prefix},
+            variables={"VIRTUAL_ENV": lean_environment()},
         )
         change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
         return asyncio.run(what(change, host)), scripted
@@ -197,6 +197,19 @@ def test_where_every_line_is_run_a_test_has_to_notice_what_no_other_does(
     assert "lists.py:2: `>` as `>=`" in prompt
 
 
+def test_the_first_test_of_a_project(project: Project) -> None:
+    project.commit("Begin", {"lists.py": LISTS})
+    result, _ = pursue_goal(project, "tests", by_edit("test_sign.py", "", NEW_TEST))
+
+    assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
+
+
+def test_tests_that_do_not_run_say_nothing(lists: Project) -> None:
+    lists.commit("Break", {"conftest.py": "import nowhere\n"})
+    with pytest.raises(UsageError, match="nothing is known of the tests: the run ended before"):
+        pursue_goal(lists, "tests", by_edit("test_sign.py", "", NEW_TEST))
+
+
 REPORT = """It crashes with an empty list:
 
 Traceback (most recent call last):
@@ -316,7 +329,7 @@ def test_what_was_tried_is_kept(lists: Project, monkeypatch: pytest.MonkeyPatch)
         return {"objections": []} if "# Task: judge" in prompt else {"edits": []}
 
     monkeypatch.chdir(lists.folder)
-    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("VIRTUAL_ENV", lean_environment())
     monkeypatch.setenv("XDG_CONFIG_HOME", str(lists.folder / ".git"))
     with model(reply).running() as server:
         config = lists.folder / ".git/reviewbot/config.yml"

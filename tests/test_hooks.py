@@ -18,6 +18,7 @@ from click.testing import CliRunner, Result
 from conftest import IDENTITY, Project
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lean import lean_environment
 from test_review import CART, TEST, WRONG
 
 from reviewbot.cli.commands import reviewbot
@@ -48,7 +49,7 @@ def _environment(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.M
     monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
     programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     monkeypatch.setenv("PATH", programs)
-    monkeypatch.setenv("VIRTUAL_ENV", sys.prefix)
+    monkeypatch.setenv("VIRTUAL_ENV", lean_environment())
 
 
 @pytest.fixture

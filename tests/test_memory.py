@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ import pytest
 from conftest import Project
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
+from lean import lean_environment
 
 from reviewbot.config.load import flag_layer
 from reviewbot.git.parts import parts_of
@@ -88,7 +88,7 @@ class Reviews:
                 providers={"replay": self.panelist},
                 panelists={"critic": "replay:x"} if self.has_panel else {},
                 layers=(flag_layer({"review.effort": "low"}),),
-                variables={"VIRTUAL_ENV": sys.prefix},
+                variables={"VIRTUAL_ENV": lean_environment()},
                 memory=self.memory if memory is None else memory,
             )
             target = Target(kind="revision", revision="main...topic")

@@ -21,6 +21,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner, Result
 from conftest import Project, why_no_sandbox
+from lean import lean_environment
 from msgspec.structs import replace
 
 from reviewbot.cli.commands import reviewbot
@@ -392,7 +393,7 @@ def test_no_model_hides_or_approves_what_checks_found(project: Project) -> None:
     project.git("fast-import", "--quiet", stdin=commits.encode())
 
     async def review_planted(url: str) -> list[Review]:
-        tools = {"VIRTUAL_ENV": sys.prefix}
+        tools = {"VIRTUAL_ENV": lean_environment()}
         with Repository(project.folder) as repository:
             host = Host(repository=repository, journal=Journal(), variables=tools, may_approve=True)
             # The journal is shared, and equal questions to one provider share an answer.

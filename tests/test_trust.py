@@ -7,6 +7,7 @@ one that says nothing, and with one that fights the finding in every way that it
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -122,6 +123,7 @@ PANELS = {
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_is_reported(project: Project, name: str, panel: str) -> None:
     scenario = SCENARIOS[name]
+    project.environment = sys.prefix  # it has mypy
     project.commit("Before", scenario.before)
     path = scenario.place.partition(":")[0]
     plea = PLEA if path.endswith(".py") else ""

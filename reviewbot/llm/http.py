@@ -335,8 +335,8 @@ def message_of(body: Any, depth: int = 8) -> str:
         return " ".join(message_of(item, depth - 1) for item in body[:3])
     if isinstance(body, dict) and depth:
         names = ("error", "message", "Message", "detail")
-        inner = next((body[name] for name in names if body.get(name)), "no message")
-        return message_of(inner, depth - 1)
+        if inner := next((body[name] for name in names if body.get(name)), None):
+            return message_of(inner, depth - 1)
     if isinstance(body, str) and depth and body[:1] in ("{", "["):
         with suppress(msgspec.DecodeError, RecursionError):
             return message_of(msgspec.json.decode(body), depth - 1)

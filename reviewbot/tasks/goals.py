@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from reviewbot.checks.check import Check
 from reviewbot.checks.project import load_project
 from reviewbot.checks.report import Report
-from reviewbot.checks.run import IDS, job_of, read
+from reviewbot.checks.run import IDS, NO_TEST, job_of, read
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel, Question
@@ -98,6 +98,9 @@ async def tests(paths: Sequence[str], trials: Trials, _: Panel, __: Brief) -> Ta
     if suite is None or not contents:
         raise UsageError("there are no lines that a test could run")
     before = await _measure(tree, contents, suite, trials)
+    if before.problem or not before.statements:
+        reason = before.problem or "none of these lines can be measured"
+        raise UsageError(f"nothing is known of the tests: {reason}")
     missing = _missing(before)
     survivors: list[tuple[str, Mutant]] = []
     if not missing:
@@ -179,8 +182,8 @@ async def _run(
     job = job_of(suite, change, "head", (), project, ids)
     tool_files = {**job.tool_files, "changed.json": msgspec.json.encode(lines).decode()}
     job = replace(job, tool_files=tool_files)
-    _, _, report = read(suite, "head", await trials.executor.execute(job))
-    return report
+    outcome, reason, report = read(suite, "head", await trials.executor.execute(job))
+    return report if outcome == "ended" or reason == NO_TEST else replace(report, problem=reason)
 
 
 def _missing(report: Report) -> dict[str, set[int]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,6 +20,7 @@ from tests.actions_runner.expressions import Declared, Evaluator, Function
 from tests.actions_runner.results import Annotation, Conclusion, StepRun
 from tests.actions_runner.simulated import SIMULATED, ActionError
 from tests.actions_runner.workflow import WorkflowError, check_names, read_yaml
+from tests.lean import lean_environment
 
 if TYPE_CHECKING:
     from tests.actions_runner.runner import Runner
@@ -75,7 +75,7 @@ class Machine:
             "HOME": str(self.folder / "home"),
             "LANG": "C.UTF-8",
             "PIP_NO_INDEX": "1",
-            "VIRTUAL_ENV": sys.prefix,
+            "VIRTUAL_ENV": lean_environment(),
             **self.runner.environment,
             **self.env,
             **env,

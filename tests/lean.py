@@ -1,0 +1,38 @@
+"""An environment for projects under test, with pytest and nothing that pytest loads by itself.
+
+The plug-ins of the development environment take longer to import than most tests there to run.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import sysconfig
+import tempfile
+import venv
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+PACKAGES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
+
+
+@cache
+def lean_environment() -> str:
+    """The folder. It is made once, whoever asks for it at the same time."""
+    folder = Path(sys.prefix, f"lean-{pytest.__version__}")
+    if not folder.exists():
+        new = Path(tempfile.mkdtemp(dir=sys.prefix, prefix="lean-"))
+        new.chmod(0o755)  # the sandbox runs as another user
+        venv.create(new, symlinks=True)
+        packages = Path(sysconfig.get_path("purelib"))
+        there = new / packages.relative_to(sys.prefix)
+        shutil.copy(packages / "py.py", there)  # a part of pytest
+        for name in (*PACKAGES, f"pytest-{pytest.__version__}.dist-info"):
+            shutil.copytree(packages / name, there / name)
+        with suppress(OSError):  # another process was faster
+            new.rename(folder)
+        shutil.rmtree(new, ignore_errors=True)
+    return str(folder)
