@@ -1,76 +1,47 @@
-"""git in the repository of the user, with the user's configuration: objects, refs and the index.
+"""git in the repository of the user, with the user's configuration.
 
-It runs no hook, no filter and no program that signs. The index is read and written as a copy, and
-replaced as a whole under git's own lock.
+It runs no hook and no program that signs. `stage` would run a filter: ask `attributes` first.
 """
 
 from __future__ import annotations
 
 import os
 import pwd
-import shutil
-import stat
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from msgspec import Struct
-
 from reviewbot.errors import GitError, WriteError
 from reviewbot.git.process import ENVIRONMENT, Git, decode_name
-from reviewbot.git.work_tree import RACE_HINT, blob_id
+from reviewbot.git.work_tree import RACE_HINT
 
 SETTINGS = (
-    "core.fileMode=false",  # the index keeps its modes; nobody here changes one
     "core.fsync=all",
     "core.splitIndex=false",
     "index.sparse=false",
     "i18n.commitEncoding=UTF-8",
     "user.useConfigOnly=true",  # else git makes up an address
 )
+# Name, old and new value of a ref; "" stands for none.
+RefChange = tuple[str, str, str]
 NOBODY: Mapping[str, str] = {}
 # These say with exit code 1 that there is none.
 MAY_FIND_NONE = ("config", "rev-parse", "symbolic-ref")
-
-
-# The lock is handed on to these, which may outlive this process.
 PRINT_NOTHING = ("update-index", "update-ref")
 
 
-class IndexChange(Struct, frozen=True, kw_only=True):
-    """An entry of the index, as "100644 ID"; "" for none."""
-
-    path: str
-    before: str
-    after: str
-
-
-class RefChange(Struct, frozen=True, kw_only=True):
-    """A ref. "" stands for none."""
-
-    name: str
-    before: str
-    after: str
-
-
 class UserGit:
-    """Entries of the index are written as "100644 ID", and "" if there is none.
+    """Calling it runs a command and returns what it prints.
 
-    Args:
-        lock: a file that is locked while anything is written. The programs that write hold it too,
-            because they may outlive this process.
+    The programs that write hold the lock too, because they may outlive this process.
     """
 
     def __init__(self, root: Path, git_directory: Path, lock: BinaryIO) -> None:
         self._root = root
         self._lock = lock
         self.directory = git_directory
-        self.name = decode_name(os.fsencode(git_directory))
-        self.index = git_directory / "index"
-        self.copy = git_directory / "reviewbot.index"
-        self.scratch = git_directory / "reviewbot.index.scratch"
-        self.index_lock = git_directory / "index.lock"
+        self.scratch = git_directory / "reviewbot.index"
         self._environment = ENVIRONMENT | {
             "GIT_DIR": str(git_directory),
             "GIT_WORK_TREE": str(root),
@@ -84,136 +55,104 @@ class UserGit:
         self._settings: tuple[str, ...] = SETTINGS
 
     async def open(self) -> None:
-        # The last value is the one that Git sets.
+        # `Git` names another file of attributes. The last value is the one that it sets.
         question = ("config", "--null", "--type=path", "--get-all", "core.attributesFile")
         values = (await self(*question)).split(b"\0")[:-2]
         home = self._environment.get("HOME", "")
         attributes = os.fsdecode(values[-1]) if values else f"{home}/.config/git/attributes"
         self._settings += (f"core.attributesFile={attributes}",)
         self.object_format = await self.line("rev-parse", "--show-object-format")
+        self.zero = "0" * (40 if self.object_format == "sha1" else 64)
 
     def clean(self) -> None:
-        for path in self.directory.glob("reviewbot.index*"):
+        for path in self.directory.glob(f"{self.scratch.name}*"):
             path.unlink()
 
-    def id(self, content: bytes | None) -> str:
-        return "" if content is None else blob_id(content, self.object_format)
+    async def line(self, *arguments: str) -> str:
+        return os.fsdecode(await self(*arguments)).removesuffix("\n")
 
     async def find_commit(self, ref: str) -> str:
         return await self.line("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
 
-    async def branch(self) -> str:
-        """The ref that HEAD names, "" if it is detached."""
-        return await self.line("symbolic-ref", "--quiet", "HEAD")
+    async def head(self) -> tuple[str, str]:
+        """Its commit, and the ref of its branch, "" if it is detached."""
+        return await self.find_commit("HEAD"), await self.line("symbolic-ref", "--quiet", "HEAD")
 
-    async def line(self, *arguments: str, index: Path | None = None) -> str:
-        return os.fsdecode(await self(*arguments, index=index)).removesuffix("\n")
+    async def refs(self, prefix: str, *options: str) -> list[tuple[str, str]]:
+        """Names and what they point to, the last name first."""
+        command = ("for-each-ref", "--sort=-refname", "--format=%(refname) %(objectname)")
+        words = (await self.line(*command, *options, prefix)).split()
+        return list(zip(words[::2], words[1::2], strict=True))
 
-    async def content(self, blob: str) -> bytes:
-        return await self("cat-file", "blob", blob)
+    async def entries(
+        self, paths: Collection[str], index: Path | None = None
+    ) -> dict[str, tuple[str, str, str]]:
+        """Tags of git-ls-files(1), modes and ids of entries of the index."""
+        lines = await self("ls-files", "-z", "-v", "--stage", "--", *paths, index=index)
+        entries = {}
+        for about, _, path in (line.partition("\t") for line in _split(lines)):
+            tag, mode, id, _ = about.split()
+            entries[path] = tag, mode, id
+        return entries
 
-    async def head_entries(self, paths: Sequence[str], head: str) -> dict[str, str]:
-        """Entries of HEAD by path, as "100644 ID"."""
-        if not head:
-            return {}
-        lines = await self("ls-tree", "-z", "--full-tree", head, "--", *paths)
-        parts = (line.partition(b"\t") for line in lines.split(b"\0")[:-1])
-        return {
-            decode_name(path): about.decode().replace(" blob ", " ") for about, _, path in parts
-        }
+    async def attributes(self, paths: Iterable[str], names: Iterable[str]) -> list[tuple[str, str]]:
+        """Paths and names of attributes that are set for them."""
+        command = ("check-attr", "-z", "--stdin", *names)
+        fields = iter(_split(await self(*command, stdin=_join(paths))))
+        found = zip(fields, fields, fields, strict=True)
+        return [(path, name) for path, name, at in found if at not in ("unspecified", "unset")]
 
-    async def entries(self, paths: Sequence[str], index: Path | None = None) -> dict[str, str]:
-        """Entries of the copy of the index by path, as "100644 ID"."""
-        if not paths:  # git would list all
-            return {}
-        lines = await self("ls-files", "-z", "--stage", "--", *paths, index=index)
-        parts = (line.partition(b"\t") for line in lines.split(b"\0")[:-1])
-        entries = {decode_name(path): about.decode()[:-2] for about, _, path in parts}
-        return {path: entries[path] for path in paths if path in entries}
+    async def stage(self, paths: Collection[str]) -> dict[str, str]:
+        """Ids of the blobs that `git add` would make of files. The index stays as it is."""
+        head = await self.find_commit("HEAD")
+        await self("read-tree", head or "--empty", index=self.scratch)
+        command = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+        await self(*command, stdin=_join(paths), index=self.scratch)
+        entries = await self.entries(paths, self.scratch)
+        return {path: id for path, (_, _, id) in entries.items()}
 
-    async def tags(self, paths: Sequence[str]) -> dict[str, str]:
-        """Letters of git-ls-files(1): "S" is skip-worktree, a small one assume-unchanged."""
-        lines = await self("ls-files", "-z", "-v", "--", *paths)
-        return {decode_name(line[2:]): line[:1].decode() for line in lines.split(b"\0")[:-1]}
-
-    async def stage(self, paths: Sequence[str]) -> dict[str, str]:
-        """Entries as `git add` would make them, in the copy of the index."""
-        names = "".join(f"{path}\0" for path in paths).encode()
-        await self("update-index", "--add", "--remove", "-z", "--stdin", stdin=names)
-        return await self.entries(paths)
-
-    async def set_entries(self, entries: Mapping[str, str], index: Path) -> None:
-        zero = f"0 {'0' * len(self.id(b''))}"
-        lines = "".join(f"{entry or zero}\t{path}\0" for path, entry in entries.items()).encode()
-        await self("update-index", "-z", "--index-info", stdin=lines, index=index)
-
-    def copy_index(self, to: Path | None = None) -> bytes:
-        """As old as the index, see `snapshot`. Returns its content."""
-        to = to or self.copy
-        to.unlink(missing_ok=True)
-        with suppress(FileNotFoundError):
-            shutil.copy2(self.index, to)
-            return to.read_bytes()
-        return b""
-
-    async def lock_index(
-        self, changes: Sequence[IndexChange], written: Collection[str] = ()
-    ) -> None:
-        """Make the index that shall be, and git's own lock of it.
-
-        Args:
-            written: paths of files that are what the entries say. git need not look at them again.
-        """
-        copied = self.copy_index()
-        paths = [change.path for change in changes]
-        staged = await self.entries(paths)
-        if any(staged.get(change.path, "") != change.before for change in changes):
-            raise WriteError("the index was changed meanwhile", hint=RACE_HINT)
-        wanted = {change.path: change.after for change in changes}
-        await self.set_entries(wanted, self.copy)
-        seen = await self.stage([path for path in paths if path in written])
-        if any(seen[path] != wanted[path] for path in seen):
-            raise WriteError("the files were changed meanwhile", hint=RACE_HINT)
-        self.copy.chmod(stat.S_IMODE(self.index.stat().st_mode))
-        with self.copy.open("rb") as file:
-            os.fsync(file.fileno())
-        try:
-            self.index_lock.hardlink_to(self.copy)
-        except FileExistsError:
-            hint = f"wait for it; if there is none, remove {self.index_lock}"
-            raise WriteError("another git is at work: the index is locked", hint=hint) from None
-        if self.index.read_bytes() != copied:
-            self.index_lock.unlink()
-            raise WriteError("the index was changed meanwhile", hint=RACE_HINT)
-
-    def has_lock(self) -> bool:
-        with suppress(FileNotFoundError):
-            return self.index_lock.samefile(self.copy)
-        return False
-
-    async def write_tree(self) -> str:
-        """The tree of the scratch index."""
-        return await self.line("write-tree", "--missing-ok", index=self.scratch)
-
-    async def commit_tree(
-        self, tree: str, parents: Iterable[str], message: str, who: Mapping[str, str] = NOBODY
+    async def commit(
+        self,
+        parent: str,
+        files: Mapping[str, tuple[str, bytes | None]],
+        message: str,
+        who: Mapping[str, str] = NOBODY,
     ) -> str:
-        words = [word for parent in parents for word in ("-p", parent)]
+        """A commit that no ref names yet. `files` are modes and contents; None removes one."""
+        entries = {path: f"0 {self.zero}" for path in files}
+        for path, (mode, content) in files.items():
+            if content is not None:
+                blob = await self("hash-object", "-w", "--stdin", stdin=content)
+                entries[path] = f"{mode} {blob.decode().strip()}"
+        lines = _join(f"{entry}\t{path}" for path, entry in entries.items())
+        await self("read-tree", parent or "--empty", index=self.scratch)
+        await self("update-index", "-z", "--index-info", stdin=lines, index=self.scratch)
+        tree = (await self("write-tree", "--missing-ok", index=self.scratch)).decode().strip()
+        parents = ("-p", parent) if parent else ()
         text = message.replace("\0", "").encode("utf-8", "replace")
-        command = ("commit-tree", "--no-gpg-sign", *words, "-F", "-", tree)
-        return (await self(*command, stdin=text, environment=who)).decode("ascii").strip()
+        command = ("commit-tree", "--no-gpg-sign", *parents, "-F", "-", tree)
+        return (await self(*command, stdin=text, environment=who)).decode().strip()
+
+    async def changed_entries(self, commit: str, paths: Collection[str]) -> set[str]:
+        """Paths whose entry in the index is not that of a commit."""
+        command = ("diff-index", "--cached", "-z", "--name-only", commit, "--")
+        return set(_split(await self(*command, *paths)))
+
+    async def reset_entries(self, paths: Collection[str], before: str) -> None:
+        """Set entries that are those of the commit `before` to those of HEAD."""
+        staged = await self.changed_entries(before, paths)
+        if kept := [path for path in paths if path not in staged]:
+            gone = _join(f"0 {self.zero}\t{path}" for path in kept)
+            entries = await self("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *kept)
+            await self("update-index", "-z", "--index-info", stdin=gone + entries)
 
     async def update_refs(self, refs: Iterable[RefChange]) -> None:
-        """All of them or none."""
-        zero = "0" * len(self.id(b""))
-        orders = "".join(
-            f"update {ref.name}\0{ref.after or zero}\0{ref.before or zero}\0" for ref in refs
-        ).encode()
-        if not orders:
-            return
-        command = ("update-ref", "-m", "reviewbot fix", "-z", "--stdin")
+        """All of them or none. Raises WriteError."""
+        orders = _join(
+            f"update {name}\0{new or self.zero}\0{old or self.zero}" for name, old, new in refs
+        )
         try:
-            await self(*command, stdin=orders)
+            await self("update-ref", "-m", "reviewbot fix", "-z", "--stdin", stdin=orders)
         except GitError as error:
             raise WriteError(f"a branch cannot be moved: {error}", hint=RACE_HINT) from error
 
@@ -224,10 +163,18 @@ class UserGit:
         index: Path | None = None,
         environment: Mapping[str, str] = NOBODY,
     ) -> bytes:
-        """Run git with a copy of the index. Exit code 1 says "none" for some commands."""
-        variables = self._environment | {"GIT_INDEX_FILE": str(index or self.copy)}
+        """Run git. Exit code 1 says "none" for some commands."""
+        variables = {"GIT_INDEX_FILE": str(index or self.directory / "index"), **environment}
         options = tuple(word for setting in self._settings for word in ("-c", setting))
-        git = Git(self._root, environment={**variables, **environment}, options=options)
+        git = Git(self._root, environment=self._environment | variables, options=options)
         exit_codes = (0, 1) if arguments[0] in MAY_FIND_NONE else (0,)
         stdout = self._lock if arguments[0] in PRINT_NOTHING else None
         return await git(*arguments, stdin=stdin, stdout=stdout, exit_codes=exit_codes)
+
+
+def _join(lines: Iterable[str]) -> bytes:
+    return "".join(f"{line}\0" for line in lines).encode()
+
+
+def _split(output: bytes) -> list[str]:
+    return decode_name(output).split("\0")[:-1]

@@ -8,7 +8,6 @@ until everything is written.
 
 from __future__ import annotations
 
-import errno
 import hashlib
 import os
 import stat
@@ -26,261 +25,183 @@ Step = Callable[[str], None]
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-# What _id says of a folder, a symbolic link or a device.
+# The id of a folder, a symbolic link or a device.
 NO_FILE = "no regular file"
+LEAVE_OUT = "leave this fix out"
 RACE_HINT = "run it again when nothing else writes there"
 
 
-class FileChange(Struct, frozen=True, kw_only=True):
+class FileChange(Struct, frozen=True):
     """A file of the work tree.
 
     Attributes:
         before, after: ids of its bytes as a blob, without conversions; "" for no file.
-        mode: permissions, those of the umask if 0.
+        blob: the id that git must give it, after conversions; "" if that is not checked.
+        beside: the name, without its suffix, of files that are kept beside it meanwhile.
+        mode: permissions if the file has to be made, those of the umask if 0.
     """
 
     path: str
     before: str
     after: str
-    mode: int = 0
-
-
-def blob_id(content: bytes, object_format: str) -> str:
-    digest = hashlib.new(object_format, b"blob %d\0" % len(content), usedforsecurity=False)
-    digest.update(content)
-    return digest.hexdigest()
+    blob: str
+    beside: str
+    mode: int
 
 
 class WorkTree:
-    """The files below a folder. `step` is told what has just been done, for tests."""
+    """The files below a folder. `step` is called with what has just been done, for tests."""
 
     def __init__(self, root: Path, object_format: str, step: Step) -> None:
         self._root = root
         self._format = object_format
         self._step = step
 
-    def read(self, path: str) -> tuple[bytes, os.stat_result] | None:
-        """Raises WriteError if there is anything but a regular file."""
-        with self._parent(path) as folder:
-            if folder is None or (status := _status(folder, _name(path))) is None:
-                return None
-            if not stat.S_ISREG(status.st_mode):
-                raise WriteError(f"{path} is {_kind(status)}", hint="leave this fix out")
-            return _read(folder, _name(path)), status
-
-    def id(self, path: str) -> str:
-        """Of its bytes as a blob. Empty if there is no file, NO_FILE if it is not a regular one."""
-        try:
-            with self._parent(path) as folder:
-                return "" if folder is None else self._id(folder, _name(path))
-        except WriteError:
-            return NO_FILE
-
-    def obstacle(self, path: str) -> str:
-        """Why a file may not be changed, empty if it may. Raises WriteError."""
-        with self._parent(path) as folder:
-            if folder is None:
-                return self.obstacle(path.rpartition("/")[0])
-            status = _status(folder, _name(path))
-            if status and status.st_uid != os.geteuid():
-                return f"{path} belongs to another user"
-            # Root may write everything, but a file without the bit was meant to stay.
-            if status and not status.st_mode & stat.S_IWUSR:
-                return f"{path} is read-only"
-            if not os.fstat(folder).st_mode & stat.S_IWUSR or not os.access(
-                ".", os.W_OK, dir_fd=folder
-            ):
-                return f"the folder of {path} is read-only"
+    def blob_id(self, content: bytes | None) -> str:
+        """The id that git gives to a blob, "" for None."""
+        if content is None:
             return ""
+        start = b"blob %d\0" % len(content)
+        return hashlib.new(self._format, start + content, usedforsecurity=False).hexdigest()
 
-    def missing_folders(self, path: str) -> list[str]:
-        parts = path.split("/")[:-1]
-        folders = ["/".join(parts[: count + 1]) for count in range(len(parts))]
-        return [folder for folder in folders if self.id(folder) == ""]
+    def read(self, path: str) -> tuple[bytes | None, int]:
+        """Content and permissions; None and 0 for no file. Raises WriteError if it must stay."""
+        with self._parent(path) as (folder, name):
+            if folder is None:
+                return None, 0
+            status = _status(folder, name)
+            if status and not stat.S_ISREG(status.st_mode):
+                raise WriteError(f"{path} is not a regular file", hint=LEAVE_OUT)
+            if status and status.st_uid != os.geteuid():
+                raise WriteError(f"{path} belongs to another user", hint=LEAVE_OUT)
+            # Root may write everything, but a file without the bit was meant to stay.
+            if not all(one.st_mode & stat.S_IWUSR for one in (os.fstat(folder), status) if one):
+                raise WriteError(f"{path} or its folder is read-only", hint="make it writable")
+            return (_read(folder, name), stat.S_IMODE(status.st_mode)) if status else (None, 0)
 
-    def make_folder(self, path: str) -> None:
-        with self._parent(path) as folder, suppress(FileExistsError):
-            os.mkdir(_name(path), dir_fd=_existing(folder, path))
-
-    def remove_folder(self, path: str) -> None:
-        with suppress(OSError, WriteError), self._parent(path) as folder:
-            os.rmdir(_name(path), dir_fd=_existing(folder, path))
-
-    def replace(self, change: FileChange, beside: str, content: bytes | None) -> None:
-        """Raises WriteError if the file is not, or does not stay, what it was."""
-        path, name = change.path, _name(change.path)
-        with self._parent(path) as found:
-            folder = _existing(found, path)
+    def replace(self, change: FileChange, content: bytes | None) -> None:
+        """Raises WriteError if the file is not what it was. Call `settle` in any case."""
+        path, new, old = change.path, f"{change.beside}.new", f"{change.beside}.old"
+        with self._parent(path, make=True) as (folder, name):
+            if folder is None or _status(folder, old):
+                raise WriteError(f"{old} is beside {path}", hint="read it, then remove it")
             if content is not None:
                 status = _status(folder, name)
-                _create(folder, f"{beside}.new", content, change.mode, status)
+                mode = stat.S_IMODE(status.st_mode) if status else change.mode
+                with os.fdopen(os.open(new, CREATE, 0o666, dir_fd=folder), "wb") as file:
+                    file.write(content)
+                    file.flush()
+                    if mode:
+                        os.fchmod(file.fileno(), mode)
+                    os.fsync(file.fileno())
                 self._step(f"create {path}")
             if change.before:
-                try:
-                    _move(folder, name, f"{beside}.old")
-                except FileNotFoundError:
-                    raise WriteError(f"{path} was removed meanwhile", hint=RACE_HINT) from None
+                with suppress(FileNotFoundError):
+                    os.rename(name, old, src_dir_fd=folder, dst_dir_fd=folder)
                 self._step(f"rename {path}")
-                if self._id(folder, f"{beside}.old") != change.before:
+                if self._id(folder, old) != change.before:
                     raise WriteError(f"{path} was changed meanwhile", hint=RACE_HINT)
             if content is not None:
-                try:
-                    os.link(f"{beside}.new", name, src_dir_fd=folder, dst_dir_fd=folder)
+                try:  # unlike a rename, this fails if somebody saved a file of this name
+                    os.link(new, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
                 except FileExistsError:
-                    message = f"{path} was written by somebody else meanwhile"
-                    raise WriteError(message, hint=RACE_HINT) from None
+                    raise WriteError(f"{path} was saved meanwhile", hint=RACE_HINT) from None
                 self._step(f"link {path}")
-                os.unlink(f"{beside}.new", dir_fd=folder)
+                os.unlink(new, dir_fd=folder)
             os.fsync(folder)
-            if not self._is_parent(path, folder):
-                self._take_back(folder, change, beside, b"")
-                raise WriteError(f"the folder of {path} was moved meanwhile", hint=RACE_HINT)
 
-    def finish(self, change: FileChange, beside: str) -> str:
-        """Remove the old file. Returns what somebody should know, usually ""."""
-        with self._parent(change.path) as folder:
-            if folder is None:
-                return ""
-            old = self._id(folder, f"{beside}.old")
-            if old not in ("", change.before):
-                # A program that had it open wrote to it after it had been compared.
-                return f"{change.path} was saved meanwhile: that version is {beside}.old beside it"
-            for name in (f"{beside}.old", f"{beside}.new"):
-                _unlink(folder, name)
-            os.fsync(folder)
-        return ""
+    def settle(self, change: FileChange, *, is_done: bool) -> str:
+        """Remove what is beside a file that changed, or make the file what it was.
 
-    def take_back(self, change: FileChange, beside: str, content: bytes) -> str:
-        """Make a file what it was. Returns why it is not, "" if it is.
-
-        Args:
-            content: what it was, if `git clean` removed the old file beside it.
+        It may be called again if it was killed. Returns why it could not, "" if it could.
         """
+        path, old, reason = change.path, f"{change.beside}.old", ""
         try:
-            with self._parent(change.path) as folder:
-                if folder is None:
-                    return f"the folder of {change.path} is gone" if change.before else ""
-                reason = self._take_back(folder, change, beside, content)
-                os.fsync(folder)
-                return reason
+            with self._parent(path) as (folder, name):
+                if folder is None and not is_done and change.before:
+                    return f"the folder of {path} is gone"
+                if folder is not None:
+                    _unlink(folder, f"{change.beside}.new")
+                    reason = "" if is_done else self._take_back(folder, name, change)
+                    # A program that had it open may have written to it after it was compared.
+                    if self._id(folder, old) not in ("", change.before):
+                        return f"{path} was saved meanwhile: another version is {old} beside it"
+                    _unlink(folder, old)
+                    os.fsync(folder)
         except WriteError as error:
             return str(error)
+        # As git does, remove the folders that were left empty by a file that is gone.
+        gone = path if not (change.after if is_done else change.before) else ""
+        while gone := gone.rpartition("/")[0]:
+            with suppress(OSError, WriteError), self._parent(gone) as (folder, name):
+                if folder is not None:
+                    os.rmdir(name, dir_fd=folder)
+        self._step(f"settle {path}")
+        return reason
 
-    def _take_back(self, folder: int, change: FileChange, beside: str, content: bytes) -> str:
-        name = _name(change.path)
-        new, old, out = f"{beside}.new", f"{beside}.old", f"{beside}.out"
-        _unlink(folder, new)
-        status = _status(folder, name)
-        for other in (old, out):
-            linked = _status(folder, other)
-            if status and linked and os.path.samestat(status, linked):
-                _unlink(folder, other)  # killed between link and unlink
-        if moved := self._id(folder, out):  # killed while it was taken back before
-            if moved == change.after:
-                _unlink(folder, out)
-            elif reason := self._put_back(folder, out, change):
-                return reason
-        if self._id(folder, name) == change.after and change.after:
-            _move(folder, name, out)
-            self._step(f"out {change.path}")
-            if self._id(folder, out) != change.after:  # saved this very moment
-                return self._put_back(folder, out, change) or self._stays(folder, change, old)
+    def _take_back(self, folder: int, name: str, change: FileChange) -> str:
+        path, after, out = change.path, change.after, f"{change.beside}.out"
+        # A process that was killed while it took the file back may have left "out".
+        if after and self._id(folder, name) == after and not _status(folder, out):
+            os.rename(name, out, src_dir_fd=folder, dst_dir_fd=folder)
+            self._step(f"out {path}")
+        if self._id(folder, out) == after:
             _unlink(folder, out)
-        here, before = self._id(folder, name), self._id(folder, old)
-        if not here:
-            if not change.before:
-                return ""
-            if not before:
-                _create(folder, new, content, change.mode, None)
-            return self._put_back(folder, old if before else new, change)
-        if here == change.before and not before:
-            return ""
-        return self._stays(folder, change, old)
+        elif not self._put_back(folder, out, name):  # it was saved a moment before the rename
+            return f"{path} was saved meanwhile: another version is {out} beside it"
+        self._put_back(folder, f"{change.beside}.old", name)
+        is_back = self._id(folder, name) == change.before
+        return "" if is_back else f"{path} was changed meanwhile and stays"
 
-    def _put_back(self, folder: int, source: str, change: FileChange) -> str:
+    def _put_back(self, folder: int, source: str, name: str) -> bool:
+        """Give a file, if there is one, its name, unless another has it."""
+        if not _status(folder, source):
+            return True
         try:
-            os.link(source, _name(change.path), src_dir_fd=folder, dst_dir_fd=folder)
+            os.link(source, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+            self._step(f"back {name}")
         except FileExistsError:
-            return f"two others changed {change.path}: one version is {source} beside it"
-        self._step(f"back {change.path}")
+            if not self._id(folder, source) == self._id(folder, name) != NO_FILE:
+                return False
+        except OSError:  # a folder, or a file system without hard links
+            os.rename(source, name, src_dir_fd=folder, dst_dir_fd=folder)
         _unlink(folder, source)
-        return ""
-
-    def _stays(self, folder: int, change: FileChange, old: str) -> str:
-        if self._id(folder, old) not in ("", change.before):
-            return f"two others changed {change.path}: one version is {old} beside it"
-        _unlink(folder, old)
-        return f"{change.path} was changed meanwhile and stays as it is"
+        return True
 
     def _id(self, folder: int, name: str) -> str:
         if (status := _status(folder, name)) is None:
             return ""
-        if not stat.S_ISREG(status.st_mode):
-            return NO_FILE
-        return blob_id(_read(folder, name), self._format)
-
-    def _is_parent(self, path: str, folder: int) -> bool:
-        try:
-            with self._parent(path) as now:
-                return now is not None and os.path.samestat(os.fstat(now), os.fstat(folder))
-        except WriteError:
-            return False
+        return self.blob_id(_read(folder, name)) if stat.S_ISREG(status.st_mode) else NO_FILE
 
     @contextmanager
-    def _parent(self, path: str) -> Iterator[int | None]:
-        """The open folder of a file, None if it does not exist. Raises WriteError."""
+    def _parent(self, path: str, *, make: bool = False) -> Iterator[tuple[int | None, str]]:
+        """The open folder of a file, None if there is none, and its name. Raises WriteError."""
         if is_outside(path) or "\0" in path:
-            raise WriteError(f"{path!r} is not the path of a file", hint="leave this fix out")
-        *parts, _ = path.split("/")
+            raise WriteError(f"{path!r} is not the path of a file", hint=LEAVE_OUT)
+        *parts, name = path.split("/")
         folder = os.open(self._root, FOLDER & ~os.O_NOFOLLOW)
         try:
-            for count, part in enumerate(parts):
-                deeper = _enter(folder, part, "/".join(parts[: count + 1]))
-                if deeper is None:
-                    yield None
+            for count, part in enumerate(parts, 1):
+                here = "/".join(parts[:count])
+                if make and not _status(folder, part):
+                    os.mkdir(part, dir_fd=folder)
+                    os.fsync(folder)
+                    self._step(f"folder {here}")
+                try:
+                    deeper = os.open(part, FOLDER, dir_fd=folder)
+                except FileNotFoundError:
+                    yield None, name
                     return
+                except OSError as error:
+                    message = f"{here} is a symbolic link, or cannot be read: {error.strerror}"
+                    raise WriteError(message, hint=LEAVE_OUT) from error
                 os.close(folder)
                 folder = deeper
-            yield folder
+                if _status(folder, ".git"):
+                    raise WriteError(f"{here} is a repository of its own", hint=LEAVE_OUT)
+            yield folder, name
         finally:
             os.close(folder)
-
-
-def _enter(folder: int, name: str, path: str) -> int | None:
-    try:
-        deeper = os.open(name, FOLDER, dir_fd=folder)
-    except FileNotFoundError:
-        return None
-    except OSError as error:
-        status = _status(folder, name)
-        if error.errno not in (errno.ELOOP, errno.ENOTDIR) or status is None:
-            raise
-        raise WriteError(f"{path} is {_kind(status)}", hint="leave this fix out") from error
-    if _status(deeper, ".git") is not None:
-        os.close(deeper)
-        raise WriteError(f"{path} is a repository of its own", hint="run reviewbot there")
-    return deeper
-
-
-def _existing(folder: int | None, path: str) -> int:
-    if folder is None:
-        raise WriteError(f"the folder of {path} was removed meanwhile", hint=RACE_HINT)
-    return folder
-
-
-def _create(folder: int, name: str, content: bytes, mode: int, like: os.stat_result | None) -> None:
-    with os.fdopen(os.open(name, CREATE, 0o666, dir_fd=folder), "wb") as file:
-        file.write(content)
-        file.flush()
-        if like and like.st_gid != os.fstat(file.fileno()).st_gid:
-            os.fchown(file.fileno(), -1, like.st_gid)
-        if mode:
-            os.fchmod(file.fileno(), mode)
-        os.fsync(file.fileno())
-
-
-def _move(folder: int, old: str, new: str) -> None:
-    os.rename(old, new, src_dir_fd=folder, dst_dir_fd=folder)
 
 
 def _unlink(folder: int, name: str) -> None:
@@ -294,37 +215,6 @@ def _read(folder: int, name: str) -> bytes:
 
 
 def _status(folder: int, name: str) -> os.stat_result | None:
-    try:
+    with suppress(FileNotFoundError):
         return os.stat(name, dir_fd=folder, follow_symlinks=False)
-    except FileNotFoundError:
-        return None
-
-
-def _name(path: str) -> str:
-    return path.rpartition("/")[2]
-
-
-def _kind(status: os.stat_result) -> str:
-    if stat.S_ISLNK(status.st_mode):
-        return "a symbolic link"
-    return "a folder" if stat.S_ISDIR(status.st_mode) else "not a regular file"
-
-
-def write_durably(path: Path, content: bytes) -> None:
-    """Replace a file. It is on the disk when this returns."""
-    new = path.with_name(f"{path.name}.new")
-    new.unlink(missing_ok=True)
-    with os.fdopen(os.open(new, CREATE, 0o600), "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
-    sync_folder(path.parent)
-
-
-def sync_folder(path: Path) -> None:
-    folder = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    return None

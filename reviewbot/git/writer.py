@@ -1,7 +1,10 @@
 """Write fixes into the user's work tree, all of them or none, and take them back.
 
-Nothing that the repository or the user's configuration names is run: no hook, no filter, no
-program that signs.
+Everything is written down in a journal before anything is changed. The refs come last, in one
+transaction: if that has happened, what is missing is done, and else everything is taken back.
+
+A backup is a commit with the files before: `git show refs/reviewbot/backup/ID:PATH` shows one. Only
+commits change the index. No hook, no filter and no program that signs is run.
 """
 
 from __future__ import annotations
@@ -10,37 +13,36 @@ import asyncio
 import fcntl
 import hashlib
 import os
-import stat
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import BinaryIO
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.errors import WriteError
-from reviewbot.git.backup import (
-    BACKUPS,
-    Backup,
-    find_backup,
-    make_backup,
-    new_id,
-    prune_backups,
-)
+from reviewbot.errors import GitError, ReviewbotError, WriteError
 from reviewbot.git.repository import Repository
-from reviewbot.git.user_git import IndexChange, RefChange, UserGit
-from reviewbot.git.work_tree import FileChange, Step, WorkTree
-from reviewbot.git.write_checks import (
-    REVIEW_HINT,
-    check_branch,
-    check_git,
-    check_last,
-    read_reviewed,
-)
-from reviewbot.git.write_journal import Journal, Transaction
+from reviewbot.git.user_git import RefChange, UserGit
+from reviewbot.git.work_tree import RACE_HINT, FileChange, Step, WorkTree
 
+BACKUPS = "refs/reviewbot/backup/"
+MAX_BACKUPS = 20
 LOCK_SECONDS = 10.0
+REVIEW_HINT = "review it again"
+AUTHOR = {
+    f"GIT_{role}_{field}": value
+    for role in ("AUTHOR", "COMMITTER")
+    for field, value in (("NAME", "reviewbot"), ("EMAIL", "reviewbot@localhost"))
+}
+# Files and folders of the git folder that are there while git does something.
+IN_PROGRESS = (
+    *("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG"),
+    *("rebase-merge", "rebase-apply", "sequencer", "index.lock"),
+)
+# With these, a file is not what git keeps of it in a way that nothing here could repeat.
+CONVERTING = ("filter", "working-tree-encoding", "ident")
 
 
 class Write(Struct, frozen=True, kw_only=True):
@@ -65,18 +67,29 @@ class Written(Struct, frozen=True, kw_only=True):
     commits: tuple[str, ...]
 
 
+class Journal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A write, or its undo. The message of a backup holds that of the write, without the backup.
+
+    Attributes:
+        work_tree: its git folder.
+        refs: that of the backup, and the branch if there are commits. It is done as soon as the
+            first one has its new value.
+        backup: a commit with the files before the write.
+    """
+
+    work_tree: str
+    files: tuple[FileChange, ...]
+    commits: tuple[str, ...]
+    refs: tuple[RefChange, ...]
+    backup: str = ""
+
+
 async def write_fixes(
     repository: Repository, writes: Sequence[Write], folder: Path, *, step: Step = lambda _: None
 ) -> Written:
-    """Write fixes into the work tree, and commit those with a message.
+    """Write fixes into the work tree, and commit those with a message. The journal is in `folder`.
 
-    What was staged as it was reviewed is staged again; other entries of the index stay.
-
-    Args:
-        folder: where the journal is kept meanwhile.
-        step: is told what has just been done, for tests.
-
-    Raises WriteError, and then nothing is written.
+    Raises WriteError, and then nothing is written, unless it says that the branch is moved.
     """
     async with _open(repository, folder, step) as writer:
         return await writer.write(writes)
@@ -87,8 +100,7 @@ async def undo_fixes(
 ) -> tuple[str, ...]:
     """Take back what was written, by default the last. Returns the paths.
 
-    Raises WriteError if there is nothing to take back, or if some files were changed since: they
-    stay as they are, and the others are taken back.
+    Raises WriteError, and then nothing is taken back, unless it says that the branch is moved.
     """
     async with _open(repository, folder, step) as writer:
         return await writer.undo(id)
@@ -98,13 +110,13 @@ async def recover(
     repository: Repository, folder: Path, *, step: Step = lambda _: None
 ) -> str | None:
     """Complete or take back what a process that was killed left. Returns a sentence about it."""
-    if not _journal(folder, await repository.git_directory()).exists():
+    if not _journal_path(folder, await repository.git_directory()).exists():
         return None
     async with _open(repository, folder, step) as writer:
         return writer.recovered
 
 
-def _journal(folder: Path, git_directory: Path) -> Path:
+def _journal_path(folder: Path, git_directory: Path) -> Path:
     name = hashlib.sha256(os.fsencode(git_directory)).hexdigest()[:16]
     return folder / f"writing-{name}.json"
 
@@ -113,215 +125,230 @@ def _journal(folder: Path, git_directory: Path) -> Path:
 async def _open(repository: Repository, folder: Path, step: Step) -> AsyncIterator[_Writer]:
     """Alone, and with nothing half written."""
     root, git_directory = await repository.root(), await repository.git_directory()
+    journal = _journal_path(folder, git_directory)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        lock = (git_directory / "reviewbot.lock").open("ab")
-    except OSError as error:
-        message = f"{error.filename} cannot be written: {error.strerror}"
-        raise WriteError(message, hint="make it writable") from error
-    with lock:
-        try:
+        with (git_directory / "reviewbot.lock").open("ab") as lock:
             async with asyncio.timeout(LOCK_SECONDS):
-                while not _try_lock(lock):
+                while True:
+                    with suppress(BlockingIOError):
+                        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                        break
                     await asyncio.sleep(0.02)
-        except TimeoutError:
-            message = "another reviewbot is writing into this work tree"
-            raise WriteError(message, hint="run it again when that one is done") from None
-        git = UserGit(root, git_directory, lock)
-        await git.open()
-        tree = WorkTree(root, git.object_format, step)
-        journal = _journal(folder, git_directory)
-        transaction = Transaction(journal, git, tree, step)
-        recovered = await transaction.recover()
-        git.clean()
-        try:
-            yield _Writer(git, tree, transaction, recovered, step)
-        except OSError as error:
-            message = f"nothing is changed: {error}"
-            raise WriteError(message, hint="see who may read and write there") from error
-        finally:
-            if not journal.exists():
+            git = UserGit(root, git_directory, lock)
+            await git.open()
+            writer = _Writer(git, WorkTree(root, git.object_format, step), journal, step)
+            await writer.recover()
+            try:
+                yield writer
+            finally:
                 git.clean()
+    except TimeoutError:
+        message = "another reviewbot is writing into this work tree"
+        raise WriteError(message, hint="run it again when that one is done") from None
+    except (OSError, msgspec.MsgspecError) as error:
+        hint = f"see git status, and who may write there; the journal is {journal}"
+        raise WriteError(f"nothing is changed: {error}", hint=hint) from error
 
 
-def _try_lock(lock: BinaryIO) -> bool:
-    with suppress(BlockingIOError):
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False
-
-
-class _Writer:
-    def __init__(
-        self,
-        git: UserGit,
-        tree: WorkTree,
-        transaction: Transaction,
-        recovered: str | None,
-        step: Step,
-    ) -> None:
-        self._git = git
-        self._tree = tree
-        self._transaction = transaction
-        self._step = step
-        self.recovered = recovered
+class _Writer(Struct):
+    git: UserGit
+    tree: WorkTree
+    path: Path
+    step: Step
+    recovered: str | None = None
 
     async def write(self, writes: Sequence[Write]) -> Written:
-        before, after = _merge(writes)
-        committed = frozenset(path for write in writes if write.message for path in write.files)
-        head, branch = await self._git.find_commit("HEAD"), await self._git.branch()
+        git, tree = self.git, self.tree
+        before, after = dict[str, bytes | None](), dict[str, bytes | None]()
+        for write in writes:
+            old = {path: write.before.get(path) for path in write.files}
+            if clash := [path for path in old if after.get(path, old[path]) != old[path]]:
+                raise WriteError(f"two fixes contradict each other in {clash[0]}", hint=REVIEW_HINT)
+            before, after = {**old, **before}, {**after, **write.files}
+        committed = {path for write in writes if write.message for path in write.files}
+        head, branch = await git.head()
         if committed:
-            await check_branch(self._git, head, branch)
-        now, modes = read_reviewed(self._tree, before)
-        staged, tracked = await check_git(self._git, before, committed, head)
-        files, new = [], {}
-        for path, content in after.items():
-            old, reviewed = now[path], before[path]
-            if content is not None and old != reviewed:  # the lines end in CRLF, as _read found
-                content = content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-            if old != content:
-                new[path] = content
-                ids = self._git.id(old), self._git.id(content)
-                files.append(FileChange(path=path, before=ids[0], after=ids[1], mode=modes[path]))
+            self._check_branch(head, branch)
+        now = {path: tree.read(path) for path in before}
+        for path, name in await git.attributes(before, CONVERTING):
+            raise WriteError(f"{path} has the attribute {name}", hint="apply this fix by hand")
+        entries, staged = await git.entries(before), await git.stage(before)
+        changed = await git.changed_entries(head, committed) if committed else ()
+        time = datetime.now(UTC)
+        while await git.find_commit(BACKUPS + (id := f"{time:%Y%m%d-%H%M%S}")):
+            time += timedelta(seconds=1)
+        files, contents, modes = list[FileChange](), dict[str, bytes | None](), dict[str, str]()
+        for path, reviewed in before.items():
+            (here, mode), content, blob = now[path], after[path], tree.blob_id(reviewed)
+            unknown = ("H", f"100{755 if mode & 0o100 else 644}", "")
+            tag, modes[path], entry = entries.get(path, unknown)
+            if tag != "H":
+                message = f"{path} has conflicts, or is marked skip-worktree or assume-unchanged"
+                raise WriteError(message, hint=f"see git ls-files -v {path}, git update-index -h")
+            lines = here and here.replace(b"\r\n", b"\n")
+            if staged.get(path, "") != blob or reviewed not in (here, lines):
+                said = "exists already" if reviewed is None else "was changed since the review"
+                raise WriteError(f"{path} {said}", hint=REVIEW_HINT)
+            if path in changed or (path in committed and entry != blob):
+                hint = "commit or stash them, or leave out --commit"
+                raise WriteError(f"{path} has changes that are not committed", hint=hint)
+            if here and here != reviewed:
+                if here.count(b"\n") != here.count(b"\r\n"):
+                    raise WriteError(f"{path} has mixed line ends", hint="make them all the same")
+                content = content and content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
+            if content != here:
+                contents[path] = content
+                old_id, new_id, proven = map(tree.blob_id, (here, content, after[path]))
+                beside = f".reviewbot-{id}-{len(files)}"
+                files.append(FileChange(path, old_id, new_id, proven, beside, mode))
         if not files:
             raise WriteError("the fixes change nothing", hint=REVIEW_HINT)
-        contents = [content for write in writes for content in write.files.values()]
-        for content in {*contents, *now.values(), *new.values()} - {None}:
-            await self._git("hash-object", "-w", "--stdin", stdin=content or b"")
-        entries = {
-            path: staged[path][:6] if path in staged else f"100{755 if mode & 0o100 else 644}"
-            for path, mode in modes.items()
-        }
-        index = [
-            IndexChange(
-                path=path,
-                before=staged.get(path, ""),
-                after=f"{entries[path]} {self._git.id(content)}" if content is not None else "",
-            )
-            for path, content in after.items()
-            if path in committed
-            or staged.get(path, "")[7:] == self._git.id(before[path]) != tracked.get(path, "")[7:]
-        ]
-        commits = await self._commit(writes, head, entries)
-        backup = Backup(
-            git_directory=self._git.name,
-            head=head,
-            branch=branch,
-            commits=tuple(commits),
-            files=tuple(files),
-            index=tuple(change for change in index if change.before != change.after),
-            folders=self._missing_folders(files),
-        )
-        id, kept = await new_id(self._git), await make_backup(self._git, backup, entries)
-        refs = [RefChange(name=f"{BACKUPS}{id}", before="", after=kept)]
-        if commits:
-            refs.append(RefChange(name=branch, before=head, after=commits[-1]))
+        commits = [head]
+        for write in (write for write in writes if write.message):
+            new = {path: (modes[path], content) for path, content in write.files.items()}
+            commits.append(await git.commit(commits[-1], new, write.message))
         journal = Journal(
-            name=f".reviewbot-{id}",
-            backup=kept,
-            files=backup.files,
-            index=backup.index,
-            refs=tuple(refs),
-            make=backup.folders,
+            work_tree=str(git.directory),
+            files=tuple(files),
+            commits=tuple(commits[1:]),
+            refs=((branch, head, commits[-1]),) if committed else (),
         )
-        self._step("prepared")
-        await self._transaction.perform(
-            journal, new, {path: self._git.id(after[path]) for path in after}
-        )
-        await prune_backups(self._git)
-        return Written(id=id, paths=tuple(file.path for file in files), commits=tuple(commits))
+        text = msgspec.json.encode(journal).decode()
+        old_files = {path: (modes[path], now[path][0]) for path in contents}
+        backup = await git.commit(head, old_files, f"Files before fixes\n\n{text}\n", AUTHOR)
+        refs = ((f"{BACKUPS}{id}", "", backup), *journal.refs)
+        self.step("prepared")
+        await self._perform(replace(journal, backup=backup, refs=refs), contents)
+        if stale := (await git.refs(BACKUPS))[MAX_BACKUPS:]:
+            with suppress(WriteError):  # what was written is not less written if that fails
+                await git.update_refs((ref, commit, "") for ref, commit in stale)
+        return Written(id=id, paths=tuple(contents), commits=journal.commits)
 
     async def undo(self, id: str) -> tuple[str, ...]:
-        ref, commit, backup = await find_backup(self._git, id)
-        if backup.commits:
-            await check_last(self._git, backup)
-        files, left = [], []
-        new: dict[str, bytes | None] = {}
-        for file in backup.files:
-            if self._tree.id(file.path) != file.after or self._tree.obstacle(file.path):
-                left.append(file)
-                continue
-            here = self._tree.read(file.path)
-            mode = stat.S_IMODE(here[1].st_mode) if here else file.mode
-            change = FileChange(path=file.path, before=file.after, after=file.before, mode=mode)
-            files.append(change)
-            new[file.path] = await self._git.content(file.before) if file.before else None
-        names = ", ".join(file.path for file in left)
-        sentence = f"{names} {'was' if len(left) == 1 else 'were'} changed since the fix"
-        hint = f"git show {ref}:{left[0].path} shows how it was" if left else None
-        if not files:
-            raise WriteError(f"nothing is taken back: {sentence}", hint=hint)
-        self._git.copy_index()
-        staged = await self._git.entries([change.path for change in backup.index])
-        taken = [file.path for file in files]
-        index = tuple(
-            IndexChange(path=change.path, before=change.after, after=change.before)
-            for change in backup.index
-            if staged.get(change.path, "") == change.after
-            and (change.path in taken or backup.commits)
-        )
-        rest = ""
-        if left:
-            less = replace(backup, commits=(), files=tuple(left), index=())
-            rest = await make_backup(self._git, less, {})
-        refs = [RefChange(name=ref, before=commit, after=rest)]
-        if backup.commits:
-            last = backup.commits[-1]
-            refs.append(RefChange(name=backup.branch, before=last, after=backup.head))
-        journal = Journal(
-            name=f".reviewbot-{ref.removeprefix(BACKUPS)}",
-            backup=commit,
-            files=tuple(files),
-            index=index,
-            refs=tuple(refs),
-            make=self._missing_folders(files),
-            remove=backup.folders[::-1],
-        )
-        await self._transaction.perform(journal, new, {})
-        if left:
-            raise WriteError(f"{sentence} and stays; taken back: {', '.join(taken)}", hint=hint)
-        return tuple(taken)
+        git, tree = self.git, self.tree
+        for ref, commit in await git.refs(BACKUPS):
+            message = await git("cat-file", "commit", commit)
+            with suppress(msgspec.MsgspecError):  # made by another version, or by hand
+                write = msgspec.json.decode(message.split(b"\n\n", 2)[-1], type=Journal)
+                if write.work_tree == str(git.directory) and id in ("", ref.removeprefix(BACKUPS)):
+                    break
+        else:
+            said = f"there is no write {id}" if id else "there is nothing to take back"
+            raise WriteError(f"{said} in this work tree", hint=f"git for-each-ref {BACKUPS}")
+        for branch, old, top in write.refs:
+            now, current = await git.head()
+            self._check_branch(now, current)
+            if branch != current:
+                name = branch.removeprefix("refs/heads/")
+                raise WriteError(f"the commits are on the branch {name}", hint=f"git switch {name}")
+            remotes = await git.refs("refs/remotes", f"--contains={write.commits[0]}")
+            if remotes or top != now:
+                what = f"{remotes[0][0]} has them" if remotes else "there are newer ones"
+                hint = f"git revert --no-edit {old[:12]}..{top[:12]}"
+                raise WriteError(f"the commits cannot be taken back: {what}", hint=hint)
+        files, contents, changed = [], dict[str, bytes | None](), []
+        for file in write.files:
+            path, before, after = file.path, file.before, file.after
+            if tree.blob_id(tree.read(path)[0]) != after:
+                changed.append(path)
+            contents[path] = await git("cat-file", "blob", before) if before else None
+            files.append(replace(file, before=after, after=before, blob=""))
+        if changed:
+            what = f"nothing is taken back: {', '.join(changed)} changed since the fix"
+            raise WriteError(what, hint=f"git show {ref}:{changed[0]} shows how it was")
+        refs = ((ref, commit, ""), *((name, new, old) for name, old, new in write.refs))
+        await self._perform(replace(write, backup=commit, files=tuple(files), refs=refs), contents)
+        return tuple(contents)
 
-    def _missing_folders(self, files: Sequence[FileChange]) -> tuple[str, ...]:
-        paths = [file.path for file in files if file.after]
-        return tuple(
-            dict.fromkeys(folder for path in paths for folder in self._tree.missing_folders(path))
-        )
+    async def recover(self) -> None:
+        """Finish what a process that was killed began, and keep a sentence about it."""
+        self.git.clean()
+        if self.path.exists():
+            journal = msgspec.json.decode(self.path.read_bytes(), type=Journal)
+            is_done, notes = await self._settle(journal)
+            what = "completed" if is_done else "taken back"
+            self.recovered = "; ".join([f"a write that was interrupted is {what}", *notes])
 
-    async def _commit(
-        self, writes: Sequence[Write], head: str, modes: Mapping[str, str]
-    ) -> list[str]:
-        """One commit for each fix with a message; no ref names them yet."""
-        commits, parent = [], head
-        if any(write.message for write in writes):
-            await self._git("read-tree", head, index=self._git.scratch)
-        for write in writes:
-            if not write.message:
-                continue
-            await self._git.set_entries(
-                {
-                    path: f"{modes[path]} {self._git.id(content)}" if content is not None else ""
-                    for path, content in write.files.items()
-                },
-                self._git.scratch,
-            )
-            tree = await self._git.write_tree()
-            parent = await self._git.commit_tree(tree, [parent], write.message)
-            commits.append(parent)
-        return commits
+    def _check_branch(self, head: str, branch: str) -> None:
+        """Raises WriteError if commits can neither be added nor taken back."""
+        if found := [name for name in IN_PROGRESS if (self.git.directory / name).exists()]:
+            message = f"another git command is in progress: there is .git/{found[0]}"
+            raise WriteError(message, hint="see git status; finish or abort it")
+        if not branch:
+            raise WriteError("HEAD is detached", hint="git switch --create NAME")
+        if not head:
+            raise WriteError("there is no commit yet", hint="make the first commit")
+
+    async def _perform(self, journal: Journal, contents: Mapping[str, bytes | None]) -> None:
+        """Ctrl-C waits for the end, which takes less than a second."""
+        task = asyncio.ensure_future(self._apply(journal, contents))
+        try:
+            await asyncio.shield(task)
+        except asyncio.CancelledError:
+            await asyncio.wait((task,))
+            raise
+
+    async def _apply(self, journal: Journal, contents: Mapping[str, bytes | None]) -> None:
+        error: OSError | ReviewbotError | None = None
+        try:
+            _write_durably(self.path, msgspec.json.encode(journal))
+            self.step("journal")
+            for file in journal.files:
+                self.tree.replace(file, contents[file.path])
+            checked = [file.path for file in journal.files if file.blob]
+            staged = await self.git.stage(checked) if checked else {}
+            self.step("checked")
+            for file in journal.files:
+                if self.tree.blob_id(self.tree.read(file.path)[0]) != file.after:
+                    raise WriteError(f"{file.path} was changed meanwhile", hint=RACE_HINT)
+                if file.blob and staged.get(file.path) != file.blob:
+                    hint = f"see git check-attr --all {file.path}, or apply this fix by hand"
+                    raise WriteError(f"git would convert {file.path}", hint=hint)
+            await self.git.update_refs(journal.refs)
+            self.step("refs")
+        except (OSError, ReviewbotError) as failure:
+            error = failure
+        is_done, notes = await self._settle(journal)
+        if notes or not is_done:
+            said = [] if is_done else [f"nothing is changed: {error}"]
+            hint = getattr(error, "hint", None) or "see git status, then try again"
+            raise WriteError("; ".join([*said, *notes]), hint=hint) from error
+
+    async def _settle(self, journal: Journal) -> tuple[bool, list[str]]:
+        """Complete what the refs say is done, or else take it back. Returns which, and notes."""
+        show = f"git show {journal.backup[:12]}:PATH shows how a file was"
+        notes = []
+        try:
+            is_done = await self.git.find_commit(journal.refs[0][0]) == journal.refs[0][2]
+            for _, old, _ in journal.refs[1:] if is_done else ():
+                paths = [file.path for file in journal.files]
+                try:
+                    await self.git.reset_entries(paths, old)
+                except GitError as error:
+                    command = f"git reset --quiet -- {' '.join(paths)}"
+                    notes.append(f"the branch is moved, but {error}: run {command}")
+                self.step("index")
+            left = [self.tree.settle(file, is_done=is_done) for file in journal.files]
+            if any(left):
+                notes += [*filter(None, left), show]
+            self.path.unlink(missing_ok=True)
+        except (OSError, ReviewbotError) as error:
+            hint = f"{show}; run reviewbot fix again"
+            raise WriteError(f"a write cannot be ended yet: {error}", hint=hint) from error
+        self.step("settled")
+        return is_done, notes
 
 
-def _merge(
-    writes: Sequence[Write],
-) -> tuple[dict[str, bytes | None], dict[str, bytes | None]]:
-    """What files are before the first fix that changes them, and after the last."""
-    before: dict[str, bytes | None] = {}
-    after: dict[str, bytes | None] = {}
-    for write in writes:
-        for path, content in write.files.items():
-            reviewed = write.before.get(path)
-            before.setdefault(path, reviewed)
-            if after.get(path, reviewed) != reviewed:
-                raise WriteError(f"two fixes contradict each other in {path}", hint=REVIEW_HINT)
-            after[path] = content
-    return before, after
+def _write_durably(path: Path, content: bytes) -> None:
+    new = path.with_name(f"{path.name}.new")
+    with new.open("wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    new.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
