@@ -390,6 +390,23 @@ def test_autofix_opens_a_pull_request_of_its_own(jobs: Jobs, untidy: Pull) -> No
     assert "x == 'a'" in untidy.repository.text(made.head_sha, "b.py")
 
 
+@pytest.mark.parametrize("mode", ["suggest", "commit", "pull_request"])
+def test_autofix_writes_nothing_of_a_fork(jobs: Jobs, app: Repository, mode: str) -> None:
+    jobs.permissions |= {"contents": "write"}
+    app.actions_may_approve = True
+    fork = app.fork("mallory/app")
+    fork.commit("topic", {"b.py": "x = []\nif x is 'a':\n    print(x)\n"}, "Add b")
+    pull = app.pull("Add b", "topic", author="mallory", head_repository=fork)
+
+    ran = jobs.push(pull, "opened", autofix=mode)
+
+    assert ran.exit_code == 0
+    assert app.pulls == [pull]
+    assert "createCommitOnBranch" not in " ".join(ran.writes)
+    if mode != "suggest":
+        assert "Nothing can be committed here: the branch is in a fork." in ran.log
+
+
 @pytest.mark.parametrize(
     ("mode", "obstacle", "said"),
     [

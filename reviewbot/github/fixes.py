@@ -79,7 +79,10 @@ def review_and_fix(run: Run, change: Change) -> int:
         runner.say(f"Nothing is fixed: the fix of {back[0]} was taken back.", "notice")
     if back or not fixed or mode == "suggest" or run.job.is_on("dry_run"):
         return exit_code
-    if mode == "commit" and (reason := why_protected(run)):
+    reason = "the branch is in a fork" if run.snapshot.is_fork else ""
+    if mode == "commit":
+        reason = why_protected(run)
+    if reason:
         runner.say(f"Nothing can be committed here: {reason}.", "warning")
         return exit_code
     try:
