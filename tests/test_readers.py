@@ -48,6 +48,10 @@ def test_linters(format_: OutputFormat, name: str, count: int, first: tuple[str,
 
 
 def test_type_checkers() -> None:
+    note = b"setup.cfg: note: unused section(s): [mypy-tests.*]\n"
+    with_note = recorded("mypy/mypy.jsonl")
+    with_note = replace(with_note, stdout=note + with_note.stdout + note)
+    assert read_mypy(with_note) == read_mypy(recorded("mypy/mypy.jsonl"))
     mypy = read_mypy(recorded("mypy/mypy.jsonl")).diagnostics
     assert (len(mypy), mypy[0].rule, str(mypy[0].location)) == (6, "return-value", "shop.py:7")
     pyright = read_pyright(recorded("pyright/pyright.json")).diagnostics
