@@ -26,11 +26,11 @@ from reviewbot.cli.commands import BROKEN_PIPE, BUG, COMMANDS, reviewbot
 from reviewbot.config.load import WHO_MAY_SET, load_settings, read_layer
 from reviewbot.config.settings import Settings
 from reviewbot.config.values import allowed
-from reviewbot.debate import batches, first_pass, plan, reproduce
+from reviewbot.debate import first_pass, judge, plan, reproduce
 from reviewbot.debate.panel import LENSES
 from reviewbot.errors import ReviewbotError, UsageError
+from reviewbot.hooks.install import PRE_COMMIT
 from reviewbot.hooks.run import PUSH_SECONDS
-from reviewbot.hooks.script import PRE_COMMIT
 from reviewbot.llm.providers import VENDORS
 from reviewbot.llm.tools import TOOLS
 from reviewbot.proofs import prove
@@ -277,7 +277,7 @@ def test_panelists_and_limits_of_the_debate_are_documented() -> None:
     limits = {cells[0]: int(cells[1]) for cells in rows(section("docs/debate.md", "## Protocol"))}
     assert limits == {
         "claims of one panelist": first_pass.MAX_CLAIMS,
-        "claims in one question": batches.MAX_CASES,
+        "claims in one question": judge.MAX_CASES,
         "claims for which a test is asked": reproduce.MAX_TESTED,
         "runs of a test on each side": prove.TIMES,
     }

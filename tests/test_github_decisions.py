@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from reviewbot.config.settings import GitHubSettings
 from reviewbot.github.activity import ACTIVITIES, TABLE, Facts, decide, may_execute
 from reviewbot.github.activity import needs_permission_of as asks_about
-from reviewbot.github.command import FORMS, Command, Misunderstood, is_command, parse
-from reviewbot.github.event import CommentEvent, Event
+from reviewbot.github.command import FORMS, Command, Misunderstood, parse
+from reviewbot.github.job import CommentEvent, Event
 from reviewbot.github.snapshot import Author
 from reviewbot.github.state import State
 from tests.test_github_plan import ANN, BOT, HEAD, OLD, PULL, SHA, snapshot
@@ -73,7 +73,6 @@ def test_what_each_comment_asks_for() -> None:
         assert parse(f"/debate {focus}") == Command(FORMS[0], text=focus)
     for body in TALK.split("|"):
         assert parse(body) is None, body
-        assert not is_command(body)
     for words, bodies in NEAR.items():
         for body in bodies.split("|"):
             near = parse(f"/debate {body}")
@@ -105,7 +104,6 @@ PIECES = ["/debate", " ", "\n", "\ufeff", ">", "`", "F1", "f22,", "?", "é", "fi
 @example(["/debate ", "pause" * 9_000])
 def test_any_text_is_a_command_nearly_one_or_none(pieces: Sequence[str]) -> None:
     said = parse("".join(pieces))
-    assert is_command("".join(pieces)) == (said is not None)
     if isinstance(said, Misunderstood):
         assert parse(said.words) is None
         assert len(said.words) < 100
@@ -147,7 +145,7 @@ def facts(
     about: dict[str, Any] = {"subject": subject, "action": action, "comment": said, "number": 1}
     about |= {"author": ANN, "sender": ANN, "run_event": "pull_request", "conclusion": "success"}
     known = {"snapshot": snapshot(pull=replace(PULL, **(pull or {}))), "settings": GitHubSettings()}
-    happened = Event(name="e", **(about | SHA | (event or {})))
+    happened = Event(**(about | SHA | (event or {})))
     known |= {"event": happened, "repository": "octo/app", "mode": mode, "may_write": True}
     return Facts(**(known | more))
 

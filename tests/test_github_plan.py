@@ -27,7 +27,7 @@ EVENTS = st.sampled_from(get_args(actions.ReviewEvent))
 KEYS = st.sets(st.sampled_from(("k1", "k2", "k3"))).map(frozenset)
 SHA = {"base_sha": "c" * 40, "head_sha": HEAD, "head_repository": "octo/app"}
 PULL = gh.PullRequest(
-    **{"number": 1, "title": "", "state": "OPEN", "url": "", "changed_files": 1, "author": ANN},
+    **{"number": 1, "title": "", "state": "OPEN", "author": ANN},
     **{"base_ref": "main", "head_ref": "topic", "is_draft": False, "is_locked": False},
     **SHA,  # type: ignore[arg-type]
 )
@@ -35,12 +35,12 @@ PULL = gh.PullRequest(
 
 def comment(id: int, body: str, own: bool = True, minimized: bool = False) -> gh.Comment:
     about: Any = {"node_id": f"N{id}", "id": id, "body": body, "url": f"https://github.com/c/{id}"}
-    flags = {"is_own": own, "is_minimized": minimized, "is_edited": False}
+    flags = {"is_own": own, "is_minimized": minimized}
     return gh.Comment(author=gh.Author(BOT) if own else ANN, created_at="", **flags, **about)
 
 
 def thread(*comments: gh.Comment, by: str = "") -> gh.Thread:
-    about: Any = {"path": "a.py", "line": 1, "is_resolved": bool(by), "resolved_by": by}
+    about: Any = {"is_resolved": bool(by), "resolved_by": by}
     return gh.Thread(node_id=f"T{comments[0].id}", comments=comments, **about)
 
 
@@ -53,7 +53,7 @@ def review(id: int, status: str, body: str, own: bool = True) -> gh.PostedReview
 
 
 def snapshot(**parts: Any) -> gh.Snapshot:
-    nothing: Any = dict.fromkeys(("comments", "threads", "reviews", "checks", "unread"), ())
+    nothing: Any = dict.fromkeys(("comments", "threads", "reviews", "checks"), ())
     found = {"repository": "octo/app", "me": BOT, "pull": PULL, "hides_own": False}
     return gh.Snapshot(**(found | nothing | parts))
 
@@ -63,7 +63,7 @@ def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snaps
     inner = (c.id for each in at.threads for c in each.comments)
     id = 1 + max((*(x.id for x in (*at.comments, *at.reviews, *at.checks)), *inner), default=0)
     match action:
-        case actions.DeletePendingReview(gone):
+        case actions.Delete("pending review", gone):
             return replace(at, reviews=tuple(r for r in at.reviews if r.id != gone))
         case actions.PostReview(_, event, body, comments):
             new = [thread(comment(id + n, c.body)) for n, c in enumerate(comments, start=1)]
@@ -81,7 +81,7 @@ def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snaps
             return edited(at, "threads", node, comments=(*found.comments, comment(id, words)))
         case actions.ReopenThread(node):
             return edited(at, "threads", node, is_resolved=False, resolved_by="")
-        case actions.DeleteThread(gone):
+        case actions.Delete("thread", gone):
             return replace(at, threads=tuple(t for t in at.threads if t.comments[0].id != gone))
         case actions.PostCheckRun():
             names = ("name", "conclusion", "title", "external_id")
@@ -93,11 +93,11 @@ def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snaps
         case actions.RemoveLabel(label):
             left = tuple(each for each in at.pull.labels if each != label)
             return replace(at, pull=replace(at.pull, labels=left))
-        case actions.PostComment(body):
+        case actions.WriteComment(body, 0):
             return replace(at, comments=(*at.comments, comment(id, body)))
-        case actions.EditComment(there, body):
+        case actions.WriteComment(body, there):
             return edited(at, "comments", there, body=body)
-        case actions.DeleteComment(gone):
+        case actions.Delete("comment", gone):
             return replace(at, comments=tuple(c for c in at.comments if c.id != gone))
     raise AssertionError(action)
 
@@ -283,15 +283,15 @@ def test_a_folded_finding_that_comes_back_has_a_new_thread() -> None:
     assert "PostReview" not in kinds(desired, reviews=(named,))
     gone = replace(desired, open_keys=frozenset(), comments=())
     twice = (thread(comment(2, finding("k1"))), thread(comment(6, finding("k1"))))
-    assert kinds(gone, threads=twice)[:2] == ["DeleteThread", "ResolveThread"]
+    assert kinds(gone, threads=twice)[:2] == ["Delete", "ResolveThread"]
     answered = thread(comment(2, finding("k1")), comment(3, "No", own=False))
     assert "ResolveThread" not in kinds(gone, threads=(answered,))
 
 
 def test_a_summary_is_edited_for_another_verdict_and_not_for_nothing() -> None:
-    assert "EditComment" not in kinds(DESIRED, comments=summary(HEAD))
-    assert "EditComment" in kinds(DESIRED, comments=summary(HEAD, "**Incomplete**"))
-    assert "EditComment" in kinds(DESIRED, comments=summary(OLD))
+    assert "WriteComment" not in kinds(DESIRED, comments=summary(HEAD))
+    assert "WriteComment" in kinds(DESIRED, comments=summary(HEAD, "**Incomplete**"))
+    assert "WriteComment" in kinds(DESIRED, comments=summary(OLD))
 
 
 def test_annotations_are_sent_once() -> None:

@@ -23,8 +23,8 @@ from test_review import CART, TEST, WRONG
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import UsageError
-from reviewbot.hooks.push import PushedRef, find_ranges, read_refs
-from reviewbot.hooks.script import MANAGERS, is_changed, is_own, manager_of, write_script
+from reviewbot.hooks.install import MANAGERS, is_changed, is_own, manager_of, write_script
+from reviewbot.hooks.run import PushedRef, find_ranges, read_refs
 from tests import fake_openai
 from tests.vendor_server import VendorServer
 
@@ -355,7 +355,8 @@ def test_a_commit_asks_no_model(cart: Project) -> None:
     assert not server.received
 
 
-def test_without_staged_changes_that_is_said() -> None:
+def test_without_staged_changes_that_is_said(cart: Project) -> None:
+    cart.git("reset", "--quiet", "--hard")
     result = hook("run", "pre-commit")
     assert result.exit_code == 0
     assert "reviewbot: nothing is staged" in result.stderr

@@ -12,7 +12,7 @@ from conftest import Project
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.config.settings import Effort, PanelistSettings, ProviderSettings, Settings
-from reviewbot.debate.choose import choose_members
+from reviewbot.debate.panel import choose_members
 from reviewbot.errors import ConfigError
 from tests import fake_openai
 from tests.vendor_server import Received, Sent, VendorServer

@@ -18,8 +18,9 @@ from conftest import why_no_sandbox
 from reviewbot.cli.commands import reviewbot
 from reviewbot.cli.init import ACTION, WORKFLOWS
 from reviewbot.github.command import FORMS
-from reviewbot.github.commands import ARTIFACT, WORKFLOW
+from reviewbot.github.commands import ARTIFACT, HERE, ORDERED
 from reviewbot.github.job import INPUTS, OUTPUTS
+from reviewbot.github.run import WORKFLOW
 from reviewbot.llm.providers import VENDORS
 from tests.actions_runner import JobRun, Runner, WorkflowRun, stub_uv
 from tests.actions_runner.workflow import read_yaml
@@ -177,9 +178,9 @@ def test_inputs_outputs_and_commands_are_documented() -> None:
     table = [[f"`{name}`", ""] for name in ("github_token", *KEYS)]
     assert [cells[:2] for cells in rows("Inputs")] == table + settings
     assert [cells[0] for cells in rows("Outputs")] == [f"`{name}`" for name in OUTPUTS]
-    where = {"here": "commands workflow", "review": "review workflow"}
-    forms = [[f"`{form.usage}`", form.help, where[form.runs_in]] for form in FORMS]
-    assert rows("Commands") == forms
+    assert {form.verb for form in FORMS} == HERE.keys() | ORDERED.keys()
+    where = dict.fromkeys(HERE, "commands workflow") | dict.fromkeys(ORDERED, "review workflow")
+    assert rows("Commands") == [[f"`{f.usage}`", f.help, where[f.verb]] for f in FORMS]
 
 
 def test_requirements_of_the_action_are_those_that_are_tested() -> None:

@@ -11,7 +11,7 @@ from reviewbot.cli.host import find_root, open_repository, read_layers, run
 from reviewbot.cli.terminal import FILE, common, deliver, say
 from reviewbot.config.load import Loaded, describe, load_settings, read_layer
 from reviewbot.config.settings import ProviderSettings, Settings
-from reviewbot.debate.choose import make_panelist
+from reviewbot.debate.panel import make_panelist
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.target import Target
 from reviewbot.llm.providers import find_vendor

@@ -16,7 +16,7 @@ from reviewbot.cli.config import load_committed
 from reviewbot.cli.host import open_repository, read_variables, run
 from reviewbot.cli.terminal import common, deliver, style_for
 from reviewbot.config.settings import Settings
-from reviewbot.debate.choose import choose_members
+from reviewbot.debate.panel import choose_members
 from reviewbot.errors import GitError, ReviewbotError, SandboxError
 from reviewbot.git.process import ENVIRONMENT
 from reviewbot.hooks.install import describe_hooks

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from reviewbot.debate import prompts
-from reviewbot.debate.answers import Judgement
 from reviewbot.debate.case import Case, Position
+from reviewbot.debate.reader import Judgement
 from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall
 from reviewbot.state import read_review
 from reviewbot.text.plain import plain
@@ -100,7 +100,8 @@ def preference_lines(record: Record) -> Iterator[str]:
         requests = [request for request, _ in map(read_turn, record.turns)]
         prefix = next((r.prefix for r in requests if title in r.question), "")
         case = Case(id="C1", claims=finding.claims, proof=finding.proof)
-        prompt = redact(f"{prefix}\n\n{prompts.cross_examination([case])}")[0]
+        question = prompts.render("cross_examination", cases=[case])
+        prompt = redact(f"{prefix}\n\n{question}")[0]
         last = {p.panelist: p for p in sorted(finding.positions, key=lambda p: p.round)}
         right = [p for p in last.values() if p.stance == truth]
         wrong = [p for p in last.values() if p.stance not in (truth, "unsure")]

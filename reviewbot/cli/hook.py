@@ -10,10 +10,20 @@ import click
 from reviewbot.cli.host import make_host, open_repository, read_variables, run, show_progress
 from reviewbot.cli.terminal import common, is_given, let_git_go_on, say, state_option
 from reviewbot.errors import ReviewbotError
-from reviewbot.hooks.install import LeftToManager, describe_hooks, install_hooks, uninstall_hooks
-from reviewbot.hooks.push import read_refs, refs_of_framework
-from reviewbot.hooks.run import not_reviewed, review_commit, review_push
-from reviewbot.hooks.script import Hook
+from reviewbot.hooks.install import (
+    Hook,
+    LeftToManager,
+    describe_hooks,
+    install_hooks,
+    uninstall_hooks,
+)
+from reviewbot.hooks.run import (
+    not_reviewed,
+    read_refs,
+    refs_of_framework,
+    review_commit,
+    review_push,
+)
 from reviewbot.state import find_state
 
 

@@ -11,8 +11,7 @@ from reviewbot.cli.host import open_state, read_variables, run
 from reviewbot.cli.terminal import common, deliver
 from reviewbot.concurrency import run_all
 from reviewbot.config.settings import Settings
-from reviewbot.debate.choose import choose_members
-from reviewbot.debate.panel import Panelist
+from reviewbot.debate.panel import Panelist, choose_members
 from reviewbot.errors import ModelError, ReviewbotError
 from reviewbot.journal import Journal
 from reviewbot.llm.client import ModelClient

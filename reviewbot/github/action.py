@@ -2,34 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 
 from github import Auth
+from msgspec import Struct
 from msgspec.structs import replace
 
+from reviewbot.config.settings import Settings
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.repository import Repository
+from reviewbot.git.target import Target
+from reviewbot.github.actions import perform
 from reviewbot.github.activity import Activity, Facts, decide, may_execute, needs_permission_of
-from reviewbot.github.audit import audit, check_merge_group
-from reviewbot.github.client import Client, graphql_error
-from reviewbot.github.commands import obey
+from reviewbot.github.client import CallError, Client, graphql_error
+from reviewbot.github.commands import fix_issue, obey, obey_order
 from reviewbot.github.fixes import review_and_fix
-from reviewbot.github.issues import fix_issue
 from reviewbot.github.job import Job, Runner, read_job
-from reviewbot.github.ordered import obey_order
+from reviewbot.github.publish import finish, keep, make_check_run
 from reviewbot.github.run import (
     Run,
     fetch,
-    finish,
-    keep,
+    make_host,
     make_review,
     read_change,
     read_document,
     settings_at,
 )
 from reviewbot.github.snapshot import may_write, read_snapshot
-from reviewbot.github.state import state_of
+from reviewbot.github.state import State, decode_state, encode_state, state_of
+from reviewbot.pipeline import review as review_change
+from reviewbot.reports import answers, markdown
+from reviewbot.verdict.document import Memory, Review
 
 PULLS = """query($owner: String!, $name: String!, $ref: String!) {
   repository(owner: $owner, name: $name) {
@@ -38,6 +43,19 @@ PULLS = """query($owner: String!, $name: String!, $ref: String!) {
     }
   }
 }"""
+AUDIT = "<!-- reviewbot:audit -->"
+LABEL = "reviewbot:audit"
+TITLE = "Audit by reviewbot"
+NO_ISSUES = (
+    "The token may not write issues, so the audit is in the job summary: give issues: write."
+)
+
+
+class Issue(Struct, frozen=True):
+    """The issue that holds the last audit; its number is 0 if there is none."""
+
+    number: int = 0
+    state: State = State()
 
 
 def main(variables: Mapping[str, str]) -> int:
@@ -66,13 +84,13 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
         return 0
     client = open_client(job)
     stack.callback(client.close)
-    if activity == "audit":
-        return audit(job, runner, client)
-    if activity == "merge_group":
-        return check_merge_group(job, runner, client)
-    if activity == "issue":
-        return fix_issue(job, runner, client)
-    if activity == "command":
+    if without_pull := WITHOUT_PULL.get(activity):
+        return without_pull(job, runner, client)
+    if login := needs_permission_of(facts):
+        facts = replace(facts, may_write=may_write(client, login))
+        if _decide(facts, runner) is None:
+            return 0
+    if activity == "command" and job.event.issue:
         return obey(job, runner, client, facts)
     number = job.event.number
     if activity in ("debate", "publish"):
@@ -81,6 +99,8 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
     facts = replace(facts, snapshot=snapshot, state=state_of(snapshot))
     if _decide(facts, runner) is None:
         return 0
+    if activity == "command":
+        return obey(job, runner, client, facts)
     folder = fetch(job, snapshot.pull.head_sha, snapshot.pull.base_sha)
     repository = stack.enter_context(Repository(folder))
     settings = settings_at(job, repository, snapshot.pull.base_sha)
@@ -111,6 +131,83 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
         return finish(run, change, review)
     keep(job, runner, review, settings)  # the next job goes on
     return 0
+
+
+def audit(job: Job, runner: Runner, client: Client) -> int:
+    """Review the whole tree, and say in one issue what differs from the last audit."""
+    try:
+        last = find_issue(client)
+    except CallError as error:
+        runner.say(str(error), "warning")
+        last = Issue()
+    target = Target(kind="all", revision=job.sha)
+    review, settings = review_target(job, target, [job.sha], last.state.memory)
+    code = keep(job, runner, review, settings)
+    state = last.state.with_cost(review.usage.cost_usd, reviews=1)
+    state = replace(state, memory=review.memory or Memory(), head=job.sha, run_id=job.run_id)
+    line = encode_state(state)
+    room = markdown.MAX_BYTES - len(line) - len(AUDIT)
+    page = markdown.Page(run_url=job.run_url, has_commands=False)
+    words = answers.audit(review, last.state.memory, page, room)
+    body = f"{AUDIT}\n{line}\n{words}"
+    if job.is_on("dry_run"):
+        return code
+    try:
+        if last.number:
+            path = f"/issues/{last.number}"
+            made = client.write("PATCH", path, "edit the issue of the audit", {"body": body})
+        else:
+            content = {"title": TITLE, "body": body, "labels": [LABEL]}
+            made = client.write("POST", "/issues", "open an issue for the audit", content)
+    except CallError as error:
+        if error.kind not in ("not_permitted", "gone"):
+            raise
+        runner.say(NO_ISSUES, "warning")
+        return code
+    runner.put({"summary_comment_url": made["html_url"]})
+    runner.say(f"The audit is in {made['html_url']}")
+    return code
+
+
+def check_merge_group(job: Job, runner: Runner, client: Client) -> int:
+    """Run the checks over what the queue merges, without models, and say so in a check run."""
+    event = job.event
+    commits = [event.base_sha, event.head_sha]
+    target = Target(kind="revision", revision="..".join(commits))
+    review, settings = review_target(job, target, commits, None, has_panel=False)
+    code = keep(job, runner, review, settings)
+    if not job.is_on("dry_run"):
+        perform(client, 0, make_check_run(review, settings.review.fail_on))
+    return code
+
+
+def review_target(
+    job: Job,
+    target: Target,
+    commits: Sequence[str],
+    memory: Memory | None,
+    *,
+    has_panel: bool = True,
+) -> tuple[Review, Settings]:
+    """A review without a pull request, and the settings that the first of its commits has."""
+    with Repository(fetch(job, *commits)) as repository:
+        settings = settings_at(job, repository, commits[0])
+        change = asyncio.run(repository.load_change(target))
+        host = replace(make_host(job, repository, memory), may_execute=True)
+        host = host if has_panel else replace(host, providers={})
+        return asyncio.run(review_change(change, host)), settings
+
+
+def find_issue(client: Client) -> Issue:
+    """Only people who may triage can set its label, so nobody else can make it up."""
+    found = client.read(
+        "/issues", "find the issue of the last audit", state="open", labels=LABEL, per_page="100"
+    )
+    for issue in found if isinstance(found, list) else []:
+        first, _, rest = (issue.get("body") or "").partition("\n")
+        if first.rstrip("\r") == AUDIT and "pull_request" not in issue:
+            return Issue(int(issue["number"]), decode_state(rest.partition("\n")[0]) or State())
+    return Issue()
 
 
 def open_client(job: Job) -> Client:
@@ -152,3 +249,11 @@ def _decide(facts: Facts, runner: Runner) -> Activity | None:
         runner.put({"skip_reason": decision.reason})
         runner.say(f"Nothing to do: {decision.words}")
     return decision.activity
+
+
+# Activities that are about no pull request.
+WITHOUT_PULL: Mapping[Activity, Callable[[Job, Runner, Client], int]] = {
+    "audit": audit,
+    "merge_group": check_merge_group,
+    "issue": fix_issue,
+}

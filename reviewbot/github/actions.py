@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from msgspec import Struct
 
-from reviewbot.github.client import Client, GitHubError
+from reviewbot.github.client import CallError, Client
 from reviewbot.reports.markdown import Annotation
 from reviewbot.text.plain import shortened_bytes
 
@@ -37,7 +37,10 @@ class InlineComment(Struct, frozen=True, kw_only=True):
     body: str
 
 
-class DeletePendingReview(Action, frozen=True):
+class Delete(Action, frozen=True):
+    """A review that was never submitted, a second summary, or a second thread about a finding."""
+
+    what: Literal["pending review", "comment", "thread"]
     id: int
 
 
@@ -72,12 +75,6 @@ class ReopenThread(Action, frozen=True):
     node_id: str
 
 
-class DeleteThread(Action, frozen=True):
-    """A second thread about the same finding, of which nobody took notice."""
-
-    comment_id: int
-
-
 class PostCheckRun(Action, frozen=True, kw_only=True):
     """A check run; `id` is 0 for a new one.
 
@@ -104,25 +101,21 @@ class RemoveLabel(Action, frozen=True):
     label: str
 
 
-class PostComment(Action, frozen=True):
+class WriteComment(Action, frozen=True):
+    """A comment; `id` is 0 for a new one."""
+
     body: str
-
-
-class EditComment(Action, frozen=True):
-    id: int
-    body: str
-
-
-class DeleteComment(Action, frozen=True):
-    id: int
+    id: int = 0
 
 
 def perform(client: Client, number: int, action: Action) -> None:
     """Do it, at most once. Raises GitHubError; "unsure" if nobody knows whether it was done."""
     pull, issue = f"/pulls/{number}", f"/issues/{number}"
     match action:
-        case DeletePendingReview(id):
-            client.write("DELETE", f"{pull}/reviews/{id}", "delete a pending review")
+        case Delete(what, id):
+            paths = {"pending review": f"{pull}/reviews", "thread": "/pulls/comments"}
+            path = paths.get(what, "/issues/comments")
+            client.write("DELETE", f"{path}/{id}", f"delete a {what}")
         case PostReview(commit, event, body, comments):
             entries = [_comment(comment) for comment in comments]
             content = {"commit_id": commit, "event": event, "body": body, "comments": entries}
@@ -137,8 +130,6 @@ def perform(client: Client, number: int, action: Action) -> None:
         case ReopenThread(node_id):
             selection, thread = "thread { isResolved }", {"threadId": node_id}
             client.mutate("unresolveReviewThread", thread, selection, "reopen a thread")
-        case DeleteThread(id):
-            client.write("DELETE", f"/pulls/comments/{id}", "delete a second comment")
         case PostCheckRun():
             id = action.id
             for content in _check_run_requests(action):
@@ -151,21 +142,19 @@ def perform(client: Client, number: int, action: Action) -> None:
         case RemoveLabel(label):
             path = f"{issue}/labels/{quote(label, safe='')}"
             client.write("DELETE", path, "remove a label")
-        case PostComment(body):
+        case WriteComment(body, 0):
             _create(client, f"{issue}/comments", "post a comment", {"body": body})
-        case EditComment(id, body):
+        case WriteComment(body, id):
             client.write("PATCH", f"/issues/comments/{id}", "edit a comment", {"body": body})
-        case DeleteComment(id):
-            client.write("DELETE", f"/issues/comments/{id}", "delete a second comment")
 
 
 def _create(client: Client, path: str, doing: str, body: dict[str, Any]) -> Any:
     """GitHub says 404 of a token that may read and not write."""
     try:
         return client.write("POST", path, doing, body)
-    except GitHubError as error:
+    except CallError as error:
         if error.kind == "gone" and " 404" in str(error):
-            raise GitHubError("not_permitted", str(error), hint=error.hint or "") from error
+            raise CallError("not_permitted", str(error), hint=error.hint or "") from error
         raise
 
 
@@ -184,10 +173,10 @@ def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
     """
     try:
         if not client.may_resolve:
-            raise GitHubError("not_permitted", "threads may not be resolved")
+            raise CallError("not_permitted", "threads may not be resolved")
         selection, thread = "thread { isResolved }", {"threadId": action.node_id}
         client.mutate("resolveReviewThread", thread, selection, "resolve a thread")
-    except GitHubError as error:
+    except CallError as error:
         if error.kind != "not_permitted":
             raise
         client.may_resolve = False  # the others need not be tried

@@ -12,12 +12,11 @@ from typing import Literal
 from msgspec import Struct
 
 from reviewbot.config.settings import GitHubSettings
-from reviewbot.github.command import Command, is_command, parse
-from reviewbot.github.event import Event, Subject
+from reviewbot.github.command import Command, Misunderstood, parse
+from reviewbot.github.job import Event, Mode, Subject
 from reviewbot.github.snapshot import BOT, PullRequest, Snapshot
 from reviewbot.github.state import State
 
-Mode = Literal["all", "collect", "debate", "publish"]
 Activity = Literal[
     "review", "collect", "debate", "publish", "command", "issue", "merge_group", "audit"
 ]
@@ -65,6 +64,10 @@ class Facts(Struct, frozen=True, kw_only=True):
         return self.snapshot.pull if self.snapshot else self.event
 
     @property
+    def command(self) -> Command | Misunderstood | None:
+        return parse(self.event.comment.body) if self.event.comment else None
+
+    @property
     def labels(self) -> set[str]:
         return {label.lower() for label in self.pull.labels}
 
@@ -95,10 +98,6 @@ class Row(Struct, frozen=True):
     words: str
 
 
-def _is_wrong_mode(facts: Facts) -> bool:
-    return (facts.event.subject, facts.mode) not in ACTIVITIES
-
-
 def _is_other_action(facts: Facts) -> bool:
     event, settings = facts.event, facts.settings
     if event.subject == "comment":
@@ -118,16 +117,10 @@ def _is_by_nobody(facts: Facts) -> bool:
     return comment is None or comment.author is None or comment.author.type != "User"
 
 
-def _is_talk(facts: Facts) -> bool:
-    return facts.event.comment is None or not is_command(facts.event.comment.body)
-
-
 def _is_on_issue(facts: Facts) -> bool:
     """Of an issue that is no pull request, only a fix can be asked for."""
-    comment = facts.event.comment
-    command = parse(comment.body) if comment else None
-    may_be = facts.event.issue and isinstance(command, Command) and command.verb == "fix"
-    return not facts.event.number and not may_be
+    is_fix = isinstance(facts.command, Command) and facts.command.verb == "fix"
+    return not facts.event.number and not (facts.event.issue and is_fix)
 
 
 def _is_skipped(facts: Facts) -> bool:
@@ -145,9 +138,7 @@ def _is_moved(facts: Facts) -> bool:
 
 
 def _is_stopped(facts: Facts) -> bool:
-    comment = facts.event.comment
-    command = parse(comment.body) if comment else None
-    works_anyway = isinstance(command, Command) and command.form.while_stopped
+    works_anyway = isinstance(facts.command, Command) and facts.command.form.while_stopped
     return bool(facts.state.stopped_by) and not works_anyway
 
 
@@ -186,9 +177,12 @@ COMMENT: tuple[Subject, ...] = ("comment",)
 RUN: tuple[Subject, ...] = ("finished_run",)
 # Nobody asked for these.
 PUSHED: tuple[Subject, ...] = ("pull_request", "finished_run")
+WITH_HEAD: tuple[Subject, ...] = (*PUSHED, "merge_group")
 ON_PULL: tuple[Subject, ...] = (*PUSHED, "comment", "dispatch")
 EVERY: tuple[Subject, ...] = (*ON_PULL, "issue", "merge_group", "audit")
 NO_EVENT = "reviewbot has nothing to do with this event: take it out of `on:` in the workflow."
+WRONG_MODE = "The input `mode` is another than this event needs."
+TALK = "The comment does not begin with /debate."
 NO_EVIDENCE = "The run that collects evidence did not succeed."
 NO_PULL = "The run that finished was not about a pull request."
 TWO_JOBS = (
@@ -199,17 +193,15 @@ BOT_AUTHOR = "A bot made the pull request: name it under github.bots to have it 
 REVIEWED = "This commit was reviewed; `/debate full` reviews it again."
 TABLE: tuple[Row, ...] = (
     Row("unsupported_event", ("nothing",), lambda _: True, NO_EVENT),
-    Row("wrong_mode", EVERY, _is_wrong_mode, "The input `mode` is another than this event needs."),
+    Row("wrong_mode", EVERY, lambda f: (f.event.subject, f.mode) not in ACTIVITIES, WRONG_MODE),
     Row("unrelated_action", PUSHED, _is_other_action, "What happened needs no review."),
     Row("unrelated_action", COMMENT, _is_other_action, "Only new comments command."),
     Row("not_a_user", COMMENT, _is_by_nobody, "Only people command."),
-    Row("not_a_command", COMMENT, _is_talk, "The comment does not begin with /debate."),
+    Row("not_a_command", COMMENT, lambda f: f.command is None, TALK),
     Row("not_a_pull_request", COMMENT, _is_on_issue, "On an issue, only /debate fix works."),
     Row("not_a_pull_request", RUN, lambda f: f.event.run_event != "pull_request", NO_PULL),
     Row("run_not_successful", RUN, lambda f: f.event.conclusion != "success", NO_EVIDENCE),
-    Row(
-        "head_gone", (*PUSHED, "merge_group"), lambda f: not f.event.head_sha, "There is no commit."
-    ),
+    Row("head_gone", WITH_HEAD, lambda f: not f.event.head_sha, "There is no commit."),
     Row("closed", ON_PULL, lambda f: not f.is_open, "The pull request is closed."),
     Row("locked", ON_PULL, lambda f: f.pull.is_locked, "The conversation is locked."),
     Row("head_moved", PUSHED, _is_moved, "A newer commit was pushed: its own run reviews it."),

@@ -106,6 +106,10 @@ class GitHubError(ReviewbotError):
         self.kind = kind
 
 
+class CallError(GitHubError):
+    """One call failed, and others may work: neither the token nor a rate limit ends the job."""
+
+
 class GraphqlFault(Struct, frozen=True):
     """An error in an answer of GraphQL. `path` leads to what could not be read."""
 
@@ -212,7 +216,7 @@ class Client:
         if done is not None and not answer.faults:
             return done
         error = graphql_error(answer.faults, doing)
-        raise error if done is None else GitHubError("unsure", str(error), hint=LATER)
+        raise error if done is None else CallError("unsure", str(error), hint=LATER)
 
     def _send(
         self, verb: str, path: str, doing: str, *, is_read: bool = False, ends: int = 0, **sent: Any
@@ -291,7 +295,8 @@ def _error(doing: str, words: str, kind: FaultKind, hint: str) -> GitHubError:
     rows = (row for row in WORDS if re.search(row[0], words, re.IGNORECASE))
     _, kind, hint = next(rows, ("", kind, hint))
     message = f"GitHub was asked to {doing} and answered {one_line(words)}"
-    return GitHubError(kind, message, hint=hint)
+    ends_job = kind in ("not_authorized", "deferred")
+    return (GitHubError if ends_job else CallError)(kind, message, hint=hint)
 
 
 def _fault(error: Any) -> GraphqlFault:

@@ -31,8 +31,6 @@ class Form(Struct, frozen=True):
     """How a command is written.
 
     Attributes:
-        runs_in: "here" is the job that the comment starts, which has no keys; "review" is a run of
-            the review workflow, which it orders.
         while_stopped: whether it works after /debate stop.
     """
 
@@ -40,7 +38,6 @@ class Form(Struct, frozen=True):
     usage: str
     help: str
     arguments: Arguments = "none"
-    runs_in: Literal["here", "review"] = "here"
     while_stopped: bool = False
 
 
@@ -50,14 +47,14 @@ EXPLAIN = "who said what about a finding, and what decided"
 DISPUTE = "argue against a finding; the panel judges it again"
 COST = "what the reviews of this pull request cost so far"
 FORMS: tuple[Form, ...] = (
-    Form("review", "/debate [focus]", FOCUS, "focus", "review"),
-    Form("full", "/debate full", "review the whole pull request again", runs_in="review"),
-    Form("fix", "/debate fix [F1 F2]", FIX, "findings", "review"),
-    Form("undo", "/debate undo", "take back the last commit of fixes", runs_in="review"),
+    Form("review", "/debate [focus]", FOCUS, "focus"),
+    Form("full", "/debate full", "review the whole pull request again"),
+    Form("fix", "/debate fix [F1 F2]", FIX, "findings"),
+    Form("undo", "/debate undo", "take back the last commit of fixes"),
     Form("explain", "/debate explain F1", EXPLAIN, "finding", while_stopped=True),
     Form("dismiss", "/debate dismiss F1 reason", "do not report a finding again", "reason"),
-    Form("ask", "/debate ask question", "ask the panel about this change", "question", "review"),
-    Form("dispute", "/debate dispute F1 argument", DISPUTE, "argument", "review"),
+    Form("ask", "/debate ask question", "ask the panel about this change", "question"),
+    Form("dispute", "/debate dispute F1 argument", DISPUTE, "argument"),
     Form("pause", "/debate pause", "review pushes only when asked"),
     Form("resume", "/debate resume", "review pushes again", while_stopped=True),
     Form("stop", "/debate stop", "do nothing more here until /debate resume"),
@@ -98,10 +95,6 @@ class Misunderstood(Struct, frozen=True):
     """A command that is none; `words` are a sentence of ours."""
 
     words: str
-
-
-def is_command(body: str) -> bool:
-    return OPENING.match(_lines(body)[0]) is not None
 
 
 def parse(body: str, forms: Sequence[Form] = FORMS) -> Command | Misunderstood | None:

@@ -1,4 +1,5 @@
-"""What /debate commands do. A new one is a row of FORMS in command.py and a function here.
+"""What /debate commands do. A new one is a row of FORMS in command.py, and here a function and its
+row of HERE or ORDERED.
 
 The job that a comment starts has no keys of models and runs nothing of a change. It answers what it
 can, and orders a run of the review workflow for the rest, by two numbers: of the pull request and
@@ -7,227 +8,219 @@ of the comment. That run reads both again.
 
 from __future__ import annotations
 
+import asyncio
 import io
 import zipfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
+from functools import partial
+from typing import Any, Literal
+from urllib.parse import quote
 
 import requests
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.config.load import load_settings
-from reviewbot.errors import UsageError
-from reviewbot.github.actions import (
-    Action,
-    EditComment,
-    PostComment,
-    ResolveThread,
-    perform,
-)
-from reviewbot.github.activity import Facts, decide
-from reviewbot.github.client import Client, GitHubError
+from reviewbot.context.brief import Brief
+from reviewbot.debate.case import Case, Claim
+from reviewbot.debate.judge import Consultation, questions_about_change, questions_about_claim
+from reviewbot.debate.panel import Panel, Question
+from reviewbot.errors import ReviewbotError, UsageError
+from reviewbot.fixing import fix_report
+from reviewbot.git.change import Change, Location
+from reviewbot.git.repository import Repository
+from reviewbot.git.target import Target
+from reviewbot.github.actions import ResolveThread, WriteComment, perform
+from reviewbot.github.activity import Facts
+from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
+from reviewbot.github.fixes import fix, open_pull, undo
 from reviewbot.github.job import Job, Runner
-from reviewbot.github.snapshot import Comment, Snapshot, may_write, read_snapshot
+from reviewbot.github.publish import finish
+from reviewbot.github.run import (
+    WORKFLOW,
+    Answer,
+    Request,
+    Run,
+    fetch,
+    make_host,
+    make_review,
+    order,
+    update_state,
+)
+from reviewbot.github.snapshot import Comment, may_write, read_snapshot
 from reviewbot.github.state import (
-    SUMMARY,
     State,
     answer_marker,
     answers_of,
     closed_marker,
-    encode_state,
     state_of,
     summaries_of,
     threads_of,
-    with_state,
 )
-from reviewbot.reports import answers
+from reviewbot.pipeline import consult
+from reviewbot.reports import answers, markdown
 from reviewbot.state import read_review
 from reviewbot.text.markdown import code, inline
 from reviewbot.verdict.document import Remembered, Review
 
-WORKFLOW = "reviewbot-review.yml"
 ARTIFACT = "reviewbot-review"
 MAX_ARTIFACT = 50_000_000  # bytes
-NOT_REVIEWED = "**reviewbot** has not reviewed this pull request yet."
 
 
-class Request(Struct, frozen=True, kw_only=True):
-    """A command, and what it is about. `login` is who wrote it."""
+class Source(Struct, frozen=True):
+    """The comment with a command: on which pull request or issue, and whether about lines."""
 
-    command: Command
-    login: str
-    snapshot: Snapshot
-    state: State
-    client: Client
-    job: Job
-
-    def finding(self) -> Remembered:
-        """The finding that the command names. Raises UsageError."""
-        known = {finding.id: finding for finding in self.state.memory.findings}
-        if self.command.finding not in known:
-            ids = ", ".join(sorted(known, key=lambda id: int(id[1:]))) or "none"
-            raise UsageError(f"There is no finding {self.command.finding} here. There is: {ids}.")
-        return known[self.command.finding]
-
-
-class Answer(Struct, frozen=True, kw_only=True):
-    """What is said, in Markdown, and what else is done.
-
-    Attributes:
-        update: changes the state, whatever it is by then.
-        reviews_again: the summary, the check run and the verdict follow.
-        has_commits: the head moved on, and is to be reviewed in a run of its own.
-    """
-
-    words: str
-    update: Callable[[State], State] | None = None
-    actions: tuple[Action, ...] = ()
-    reviews_again: bool = False
-    has_commits: bool = False
+    number: int
+    comment_id: int
+    is_inline: bool = False
 
 
 def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
-    """Do what a comment asks for, once. Comments of others than writers have no effect."""
+    """Do what a comment asks for, once, or order it. Who wrote it may write to the repository."""
     comment = job.event.comment
     assert comment
     assert comment.author
-    facts = replace(facts, may_write=may_write(client, comment.author.login))
-    if (decision := decide(facts)).activity is None:
-        runner.put({"skip_reason": decision.reason})
-        runner.say(f"Nothing to do: {decision.words}")
-        return 0
-    if job.event.issue:
-        return obey_on_issue(job, runner, client)
-    snapshot = read_snapshot(client, job.event.number)
-    state = state_of(snapshot)
-    if (decision := decide(replace(facts, snapshot=snapshot, state=state))).activity is None:
-        runner.put({"skip_reason": decision.reason})
-        runner.say(f"Nothing to do: {decision.words}")
-        return 0
-    answered = answers_of(snapshot)
+    source = Source(job.event.number or job.event.issue, comment.id, comment.is_inline)
+    answered = answers_of(facts.snapshot) if facts.snapshot else {}
     if comment.id in answered:
         runner.say("Nothing to do: the comment is answered already.")
         return 0
-    limit = _limit(job)
+    limit = load_settings(job.layers()).settings.github.commands_per_hour
     if _count_last_hour(answered) >= limit:
         words = f"more than {limit} commands in an hour (github.commands_per_hour)"
         runner.say(f"Nothing to do: {words}.", "warning")
-        react(client, comment.id, comment.is_inline, "confused")
+        react(client, source, "confused")
         return 0
-    react(client, comment.id, comment.is_inline, "eyes")
+    react(client, source, "eyes")
     command = parse(comment.body)
     assert command
-    if isinstance(command, Misunderstood):
-        answer = Answer(words=command.words)
-        return respond(client, snapshot, comment.id, answer, "confused", comment.is_inline)
-    request = Request(
-        command=command,
-        login=comment.author.login,
-        snapshot=snapshot,
-        state=state,
-        client=client,
-        job=job,
-    )
     try:
-        if command.form.runs_in == "review":
+        if isinstance(command, Misunderstood):
+            raise UsageError(command.words)
+        if command.verb in ORDERED:
             order(client, job, comment.id)
             runner.say(f"Ordered a run of {WORKFLOW}.")
             return 0
-        answer = HANDLERS[command.verb](request)
-    except (UsageError, GitHubError) as error:
-        if isinstance(error, GitHubError) and error.kind in ("not_authorized", "deferred"):
-            raise
-        answer = Answer(words=inline(str(error)))
-        return respond(client, snapshot, comment.id, answer, "confused", comment.is_inline)
-    respond(client, snapshot, comment.id, answer, "rocket", comment.is_inline)
-    if answer.reviews_again and state.head:
+        assert facts.snapshot
+        request = Request(
+            command=command,
+            login=comment.author.login,
+            snapshot=facts.snapshot,
+            state=facts.state,
+            client=client,
+        )
+        answer = HERE[command.verb](request)
+    except (UsageError, CallError) as error:
+        words = command.words if isinstance(command, Misunderstood) else _failure(error)
+        respond(client, source, Answer(words=words), "confused")
+        return 0
+    respond(client, source, answer, "rocket")
+    if answer.reviews_again and facts.state.head:
         with suppress(UsageError):  # then it follows with the next push
             order(client, job)
     return 0
 
 
-def obey_on_issue(job: Job, runner: Runner, client: Client) -> int:
-    """The run of the review workflow reads the issue, and answers."""
-    assert job.event.comment
-    id = job.event.comment.id
-    try:
-        order(client, job, id)
-    except UsageError as error:
-        body = {"body": f"{answer_marker(id)}\n{inline(str(error))}"}
-        client.write("POST", f"/issues/{job.event.issue}/comments", "answer on an issue", body)
-        react(client, id, is_inline=False, content="confused")
+def obey_order(run: Run, change: Change) -> int:
+    """Do what the comment asks for that ordered this run, if it still does.
+
+    It was written by somebody who may write now, and nobody edited it since.
+    """
+    job, snapshot, id = run.job, run.snapshot, run.job.event.asked_by
+    inline_comments = [comment for thread in snapshot.threads for comment in thread.comments]
+    found = [comment for comment in (*snapshot.comments, *inline_comments) if comment.id == id]
+    author = found[0].author if found else None
+    command = parse(found[0].body) if found and not found[0].last_edited_at else None
+    reason = ""
+    if author is None or author.type != "User" or not isinstance(command, Command):
+        reason = "the comment is gone, was edited, or is no command"
+    elif command.verb not in ORDERED:
+        reason = "the command needs no review"
+    elif id in answers_of(snapshot):
+        reason = "the comment is answered already"
+    elif not may_write(run.client, author.login):
+        reason = "who wrote the comment may not write to the repository"
+    if reason or author is None or not isinstance(command, Command):
+        run.runner.say(f"Nothing to do: {reason}.")
         return 0
-    react(client, id, is_inline=False, content="eyes")
-    runner.say(f"Ordered a run of {WORKFLOW}.")
+    request = Request(
+        command=command,
+        login=author.login,
+        snapshot=snapshot,
+        state=run.facts.state,
+        client=run.client,
+    )
+    try:
+        answer = ORDERED[command.verb](run, change, request)
+    except UsageError as error:
+        answer = Answer(words=_failure(error))
+    source = Source(snapshot.pull.number, id, found[0] in inline_comments)
+    respond(run.client, source, answer, "rocket")
+    if answer.has_commits:
+        with suppress(UsageError):  # then it is reviewed with the next push
+            order(run.client, job)
+    if answer.reviews_again:
+        state = state_of(read_snapshot(run.client, snapshot.pull.number))
+        return finish(run, change, make_review(run, change, state.memory))
+    return answer.exit_code
+
+
+def fix_issue(job: Job, runner: Runner, client: Client) -> int:
+    """/debate fix on an issue: reproduce what it says, fix it, and open a pull request.
+
+    The comment was written by somebody who may write now, and nobody edited it since. What the
+    issue itself says is untrusted.
+    """
+    number, id = job.event.issue, job.event.asked_by
+    issue = client.read(f"/issues/{number}", "read an issue")
+    comment = client.read(f"/issues/comments/{id}", "read a comment")
+    command = parse(comment.get("body") or "")
+    author = comment.get("user") or {}
+    reason = ""
+    if not str(comment.get("issue_url")).endswith(f"/issues/{number}"):
+        reason = "the comment is on another issue"
+    elif comment.get("created_at") != comment.get("updated_at"):
+        reason = "the comment was edited"
+    elif not isinstance(command, Command) or command.verb != "fix":
+        reason = "the comment is no /debate fix"
+    elif issue.get("state") != "open" or issue.get("locked") or "pull_request" in issue:
+        reason = "the issue is closed or locked, or a pull request"
+    elif author.get("type") != "User" or not may_write(client, str(author.get("login"))):
+        reason = "who wrote the comment may not write to the repository"
+    if reason:
+        runner.say(f"Nothing to do: {reason}.")
+        return 0
+    try:
+        respond(client, Source(number, id), Answer(words=_fix_issue(job, client, issue)), "rocket")
+    except (UsageError, CallError) as error:
+        respond(client, Source(number, id), Answer(words=_failure(error)), "confused")
     return 0
 
 
 def respond(
-    client: Client,
-    snapshot: Snapshot,
-    comment_id: int,
-    answer: Answer,
-    reaction: str,
-    is_inline: bool,
-) -> int:
+    client: Client, source: Source, answer: Answer, reaction: Literal["rocket", "confused"]
+) -> None:
     """Keep the new state, then answer: an answer says that all of it is done."""
-    number = snapshot.pull.number
     if answer.update:
-        update_state(client, number, answer.update)
-    for action in answer.actions:
-        perform(client, number, action)
-    body = f"{answer_marker(comment_id)}\n{answer.words}"
-    perform(client, number, PostComment(body))
-    react(client, comment_id, is_inline, reaction)
-    return 0
+        update_state(client, source.number, answer.update)
+    posted = WriteComment(f"{answer_marker(source.comment_id)}\n{answer.words}")
+    for action in (*answer.actions, posted):
+        perform(client, source.number, action)
+    react(client, source, reaction)
 
 
-def update_state(client: Client, number: int, update: Callable[[State], State]) -> None:
-    """Change the state of a pull request, whatever it is by now."""
-    snapshot = read_snapshot(client, number)
-    state = update(state_of(snapshot))
-    if found := summaries_of(snapshot):
-        body = with_state(found[0].body, state)
-        perform(client, number, EditComment(found[0].id, body))
-    else:
-        body = f"{SUMMARY}\n{encode_state(state)}\n{NOT_REVIEWED}"
-        perform(client, number, PostComment(body))
-
-
-def react(client: Client, comment_id: int, is_inline: bool, content: str) -> None:
+def react(client: Client, source: Source, content: str) -> None:
     """A reaction is a courtesy: nothing fails for one."""
     try:
-        path = f"/{'pulls' if is_inline else 'issues'}/comments/{comment_id}/reactions"
+        kind = "pulls" if source.is_inline else "issues"
+        path = f"/{kind}/comments/{source.comment_id}/reactions"
         client.write("POST", path, "react to a comment", {"content": content})
     except GitHubError as error:
         if error.kind == "not_authorized":
             raise
-
-
-def order(client: Client, job: Job, comment_id: int | None = None) -> None:
-    """Start the review workflow, for a comment if one is given.
-
-    Raises UsageError with what to do if that is not possible.
-    """
-    inputs = {"comment": str(comment_id or "")}
-    if job.event.issue:
-        inputs["issue"] = str(job.event.issue)
-    else:
-        inputs["pull_request"] = str(job.event.number)
-    body = {"ref": job.event.default_branch, "inputs": inputs}
-    try:
-        path = f"/actions/workflows/{WORKFLOW}/dispatches"
-        client.write("POST", path, "start the review workflow", body)
-    except GitHubError as error:
-        if error.kind == "gone":
-            hint = "reviewbot init --workflow review"
-            raise UsageError(f"There is no workflow {WORKFLOW} here: {hint}.") from error
-        if error.kind == "not_permitted":
-            raise UsageError("The commands workflow needs actions: write.") from error
-        raise
 
 
 def help_(_: Request) -> Answer:
@@ -254,39 +247,35 @@ def cost(request: Request) -> Answer:
 
 
 def pause(request: Request) -> Answer:
-    def update(state: State) -> State:
-        return replace(state, paused_by=request.login)
-
-    return Answer(words="Pushes are reviewed when you ask: `/debate`.", update=update)
+    words = "Pushes are reviewed when you ask: `/debate`."
+    return Answer(words=words, update=partial(replace, paused_by=request.login))
 
 
 def resume(request: Request) -> Answer:
-    def update(state: State) -> State:
-        return replace(state, paused_by="", stopped_by="")
-
     words = "Pushes are reviewed again."
     if request.state.head != request.snapshot.pull.head_sha:
         words += " The newest commit is not reviewed yet: `/debate`."
-    return Answer(words=words, update=update)
+    return Answer(words=words, update=partial(replace, paused_by="", stopped_by=""))
 
 
 def stop(request: Request) -> Answer:
-    def update(state: State) -> State:
-        return replace(state, stopped_by=request.login)
-
-    return Answer(words="Nothing more happens here until `/debate resume`.", update=update)
+    words = "Nothing more happens here until `/debate resume`."
+    return Answer(words=words, update=partial(replace, stopped_by=request.login))
 
 
 def dismiss(request: Request) -> Answer:
     return dismiss_finding(request, request.finding(), request.command.text)
 
 
-def dismiss_finding(request: Request, known: Remembered, reason: str) -> Answer:
+def dismiss_finding(
+    request: Request, known: Remembered, reason: str, cost_usd: float = 0
+) -> Answer:
     gone = replace(known, dismissed=reason, dismissed_by=request.login)
 
     def update(state: State) -> State:
         others = tuple(f for f in state.memory.findings if f.key != known.key)
-        return replace(state, memory=replace(state.memory, findings=(*others, gone)))
+        memory = replace(state.memory, findings=(*others, gone))
+        return replace(state, memory=memory).with_cost(cost_usd)
 
     reply = f"{closed_marker(known.key)}\n{inline(f'Dismissed: {reason}')}"
     threads = [
@@ -339,7 +328,47 @@ def read_artifact(client: Client, run_id: int) -> Review | None:
         return None
 
 
-HANDLERS: Mapping[str, Callable[[Request], Answer]] = {
+def review_again(run: Run, change: Change, request: Request) -> Answer:
+    """With a focus, or `full`, panelists read again what they have read."""
+    focus, memory = request.command.text, request.state.memory
+    if focus or request.command.verb == "full":
+        memory = replace(memory, parts={})
+    review = make_review(run, change, memory, focus)
+    exit_code = finish(run, change, review)
+    words = f"{code(review.head_commit[:10])}: {markdown.review_body(review)}"
+    cost = review.usage.cost_usd
+
+    def update(state: State) -> State:
+        """A review that finds what stood there before leaves the summary as it is."""
+        is_counted = state.reviews > request.state.reviews
+        return state if is_counted else state.with_cost(cost, reviews=1)
+
+    return Answer(words=words, update=update if cost else None, exit_code=exit_code)
+
+
+def ask(run: Run, change: Change, request: Request) -> Answer:
+    said = _consult(run, change, partial(questions_about_change, request.command.text))
+    update = partial(State.with_cost, cost_usd=said.usage.cost_usd)
+    return Answer(words=answers.consultation(said), update=update)
+
+
+def dispute(run: Run, change: Change, request: Request) -> Answer:
+    """The panel may take back what it raised; what a check reports stands."""
+    known, argument = request.finding(), request.command.text
+    if known.check or known.status == "proven":
+        reason = f"{known.check} reports it" if known.check else "a test shows it"
+        return Answer(words=f"{known.id} stands: {inline(reason)}, and words do not change that.")
+    said = _consult(run, change, partial(questions_about_claim, _case_of(known), argument))
+    words, cost = answers.consultation(said), said.usage.cost_usd
+    if not said.withdraws:
+        stands = "more than half of the panelists would have to find it not real, citing a line"
+        update = partial(State.with_cost, cost_usd=cost)
+        return Answer(words=f"{words}\n\n{known.id} stands: {stands}.", update=update)
+    done = dismiss_finding(request, known, "the panel took it back", cost)
+    return replace(done, words=f"{words}\n\n{known.id} is taken back.")
+
+
+HERE: Mapping[str, Callable[[Request], Answer]] = {
     "explain": explain,
     "dismiss": dismiss,
     "pause": pause,
@@ -349,12 +378,70 @@ HANDLERS: Mapping[str, Callable[[Request], Answer]] = {
     "cost": cost,
     "help": help_,
 }
-
-
-def _limit(job: Job) -> int:
-    return load_settings(job.layers()).settings.github.commands_per_hour
+ORDERED: Mapping[str, Callable[[Run, Change, Request], Answer]] = {
+    "review": review_again,
+    "full": review_again,
+    "ask": ask,
+    "dispute": dispute,
+    "fix": fix,
+    "undo": undo,
+}
 
 
 def _count_last_hour(answers: Mapping[int, Comment]) -> int:
     since = datetime.now(UTC) - timedelta(hours=1)
     return sum(datetime.fromisoformat(answer.created_at) > since for answer in answers.values())
+
+
+def _failure(error: ReviewbotError) -> str:
+    return inline(f"{error} ({error.hint})" if error.hint else str(error))
+
+
+def _consult(
+    run: Run,
+    change: Change,
+    questions: Callable[[Sequence[Brief], Panel], list[Question]],
+) -> Consultation:
+    said = asyncio.run(consult(change, make_host(run.job, run.repository, None), questions))
+    if not said.panelists:
+        raise UsageError("No language model is configured, so there is nobody to ask.")
+    return said
+
+
+def _case_of(known: Remembered) -> Case:
+    """A claim as far as it is remembered."""
+    claim = Claim(
+        by="",
+        location=Location(known.path, known.line, known.line),
+        quote=known.text,
+        title=known.title,
+        category=known.category,
+        severity=known.severity,
+        trigger="",
+        consequence="",
+        refuted_if="",
+    )
+    return Case(id=known.id, claims=(claim,))
+
+
+def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> str:
+    """What is answered, in Markdown. Raises UsageError with what to do."""
+    number, base = issue["number"], job.event.default_branch
+    branch = f"reviewbot/issue-{number}"
+    path = f"/branches/{quote(base, safe='')}"
+    sha = str(client.read(path, "find the default branch")["commit"]["sha"])
+    report = f"{issue.get('title') or ''}\n\n{issue.get('body') or ''}"
+    with Repository(fetch(job, sha)) as repository:
+        target = Target(kind="revision", revision=f"{sha}..{sha}")
+        change = asyncio.run(repository.load_change(target))
+        host = replace(make_host(job, repository, None), may_execute=True)
+        result = asyncio.run(fix_report(report, change, host))
+    if result.outcome != "fixed":
+        return answers.fixes([result], (), "")
+    message = "\n".join([*result.facts, "", f"Reviewbot-Goal: {result.kind}"])
+    said = f"By {code(result.author)}: {inline(result.explanation)}" if result.explanation else ""
+    facts = [f"- {inline(fact)}" for fact in result.facts]
+    body = "\n\n".join(filter(None, [f"Closes #{number}.", *facts, said]))
+    commits = [(result.files, result.title, message)]
+    url = open_pull(client, commits, branch, base, sha, result.title, body)
+    return f"It is reproduced and fixed in {url}: {inline(' '.join(result.facts))}"

@@ -19,9 +19,9 @@ from reviewbot.fixing import fix as draft_fixes
 from reviewbot.git.change import Change
 from reviewbot.git.target import Target
 from reviewbot.github.activity import TRAILER
-from reviewbot.github.client import Client, GitHubError
-from reviewbot.github.commands import Answer, Request, order, update_state
-from reviewbot.github.run import Run, fetch, finish, host_of
+from reviewbot.github.client import CallError, Client
+from reviewbot.github.publish import finish
+from reviewbot.github.run import Answer, Request, Run, fetch, host_of, order, update_state
 from reviewbot.github.state import Fix, State
 from reviewbot.reports import answers
 from reviewbot.tasks.task import TaskResult
@@ -54,8 +54,7 @@ def fix(run: Run, change: Change, request: Request) -> Answer:
     made, problem = commit_fixes(run, results, review)
 
     def update(state: State) -> State:
-        cost = round(state.cost_usd + review.usage.cost_usd, 6)
-        return replace(_with_fixes(state, made), cost_usd=cost)
+        return _with_fixes(state, made).with_cost(review.usage.cost_usd)
 
     words = answers.fixes(results, [entry.commit for entry in made], problem)
     return Answer(words=words, update=update, has_commits=bool(made))
@@ -104,9 +103,7 @@ def review_and_fix(run: Run, change: Change) -> int:
             where = (branch, pull.head_ref, pull.head_sha)
             url = open_pull(run.client, commits, *where, title, body)
             runner.say(f"The fixes are in {url}", "notice")
-    except (GitHubError, UsageError) as error:
-        if isinstance(error, GitHubError) and error.kind in ("not_authorized", "deferred"):
-            raise
+    except (CallError, UsageError) as error:
         runner.say(f"{error}{f' ({error.hint})' if error.hint else ''}", "warning")
     return exit_code
 
@@ -121,9 +118,7 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
         try:
             message = _message(result, review)
             head = commit(run.client, run.snapshot.pull.head_ref, result.files, *message, head)
-        except GitHubError as error:
-            if error.kind in ("not_authorized", "deferred"):
-                raise
+        except CallError as error:
             problem = str(error)
             break
         made.append(Fix(commit=head, findings=result.findings))
@@ -151,7 +146,7 @@ def open_pull(
     try:
         reference = {"ref": f"refs/heads/{branch}", "sha": head}
         client.write("POST", "/git/refs", "make a branch", reference)
-    except GitHubError as error:
+    except CallError as error:
         if error.kind != "invalid":
             raise
         hint = "merge its pull request, or delete the branch"
@@ -216,7 +211,7 @@ def commit(
     try:
         made = client.mutate("createCommitOnBranch", input, "commit { oid }", "commit a fix")
         return str(made["commit"]["oid"])
-    except GitHubError as error:
+    except CallError as error:
         if error.kind != "unsure":
             raise
         # The answer was lost: the commit is there if the head is ours now.
@@ -241,9 +236,7 @@ def why_protected(run: Run) -> str:
         if found.get("protected") is not False:
             return "the branch is protected"
         rules = client.read(f"/rules/branches/{path}", "read the rules of a branch")
-    except GitHubError as error:
-        if error.kind in ("not_authorized", "deferred"):
-            raise
+    except CallError:
         return "it is not known whether the branch is protected"
     other = [str(rule.get("type")) for rule in rules if rule.get("type") not in HARMLESS_RULES]
     return f"the branch has the rule {inline(other[0])}" if other else ""

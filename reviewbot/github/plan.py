@@ -76,7 +76,7 @@ def plan(desired: Desired, snapshot: Snapshot) -> list[Action]:
         *_pending(snapshot),
         *review,
         # Doubles first: once the first one is folded, the second would count.
-        *sorted(_threads(desired, snapshot), key=lambda a: not isinstance(a, actions.DeleteThread)),
+        *sorted(_threads(desired, snapshot), key=lambda a: not isinstance(a, actions.Delete)),
         *opinions,
         *_check_run(desired, snapshot),
         *_labels(desired, snapshot),
@@ -95,7 +95,7 @@ def _pending(snapshot: Snapshot) -> Iterator[Action]:
     for posted in snapshot.reviews:
         is_ours = snapshot.me.endswith(BOT) or "<!-- reviewbot:review" in posted.body
         if posted.is_own and posted.state == "PENDING" and is_ours:
-            yield actions.DeletePendingReview(posted.id)
+            yield actions.Delete("pending review", posted.id)
 
 
 def _review(desired: Desired, snapshot: Snapshot) -> Iterator[PostReview]:
@@ -151,7 +151,7 @@ def _threads(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
         is_double = own.key in seen
         seen.add(own.key)
         if is_double and not own.is_answered:
-            yield actions.DeleteThread(first.id)
+            yield actions.Delete("thread", first.id)
         elif desired.is_gone(own.key) and not own.is_closed and not own.is_answered:
             words = desired.closed.get(own.key, NO_LONGER)
             reply = f"{closed_marker(own.key)}\n{words}"
@@ -206,7 +206,7 @@ def _labels(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
 def _doubles(snapshot: Snapshot, dismissed: Collection[int]) -> Iterator[Action]:
     """What two runs posted at the same time: the first one stays."""
     for comment in summaries_of(snapshot)[1:]:
-        yield actions.DeleteComment(comment.id)
+        yield actions.Delete("comment", comment.id)
     threads = Counter((own.key, own.commit) for own in threads_of(snapshot))
     seen: Counter[object] = Counter()
     for own in sorted(reviews_of(snapshot), key=lambda own: own.posted.id):
@@ -223,7 +223,7 @@ def _doubles(snapshot: Snapshot, dismissed: Collection[int]) -> Iterator[Action]
 def _summary(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     found = summaries_of(snapshot)
     if not found:
-        yield actions.PostComment(desired.summary)
+        yield actions.WriteComment(desired.summary)
         return
     there, wanted = found[0].body.split("\n", 3), desired.summary.split("\n", 3)
     state = decode_state(there[1]) if len(there) > 1 else None
@@ -232,7 +232,7 @@ def _summary(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     is_same = is_same and "".join(there[2:3]).rstrip("\r") == "".join(wanted[2:3])
     links = (link for link in desired.links if link in desired.summary)
     if not is_same or any(link not in found[0].body for link in links):
-        yield actions.EditComment(found[0].id, desired.summary)
+        yield actions.WriteComment(desired.summary, found[0].id)
 
 
 def _essence(state: State) -> State:

@@ -6,14 +6,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reviewbot.config.settings import Settings
 from reviewbot.git.change import Change
 from reviewbot.github import actions
 from reviewbot.github.actions import Action, InlineComment, PostCheckRun, PostReview, ReviewEvent
-from reviewbot.github.client import Client, GitHubError
+from reviewbot.github.client import GitHubError
+from reviewbot.github.job import Job, Runner
 from reviewbot.github.plan import Desired, plan
+from reviewbot.github.run import REVIEW_FILE, Run
 from reviewbot.github.snapshot import Snapshot, read_snapshot
 from reviewbot.github.state import (
     SUMMARY,
@@ -25,13 +29,15 @@ from reviewbot.github.state import (
     summaries_of,
     threads_of,
 )
-from reviewbot.reports import markdown
+from reviewbot.reports import markdown, render
 from reviewbot.severity import Threshold, reaches
+from reviewbot.state import write_file
 from reviewbot.text.markdown import inline
 from reviewbot.verdict.document import Finding, Memory, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals
 
 CHECK_NAME = "reviewbot"
+NOTHING: Mapping[str, str] = {}
 VERDICTS: dict[Verdict, tuple[ReviewEvent, str]] = {  # with the label that says it
     "approve": ("APPROVE", "reviewbot:approved"),
     "comment": ("COMMENT", "reviewbot:reviewed"),
@@ -58,25 +64,6 @@ ENDINGS: dict[Ending, str] = {
 }
 
 
-class PublishOptions(Struct, frozen=True, kw_only=True):
-    """How a review is posted.
-
-    Attributes:
-        fail_on: from which severity on the check run fails.
-        max_comments: the most comments on lines, all together.
-        has_labels: whether a label says what the verdict is.
-        run_url: address of this run of the workflow.
-        suggestions: proven new lines of findings, by their ids.
-    """
-
-    fail_on: Threshold = "none"
-    max_comments: int = 10
-    has_labels: bool = False
-    run_url: str = ""
-    run_id: int = 0
-    suggestions: Mapping[str, str] = {}
-
-
 class Outcome(Struct, frozen=True, kw_only=True):
     """What became of a review.
 
@@ -93,13 +80,67 @@ class Outcome(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def publish(
-    client: Client, number: int, review: Review, change: Change, options: PublishOptions
-) -> Outcome:
+def finish(
+    run: Run, change: Change, review: Review, suggestions: Mapping[str, str] = NOTHING
+) -> int:
+    """Keep a review, bring it to its pull request, and say so. Returns the exit code of the job.
+
+    `suggestions` are proven new lines by the ids of findings.
+    """
+    runner = run.runner
+    code = keep(run.job, runner, review, run.settings)
+    if run.job.is_on("dry_run"):
+        runner.say("A dry run: nothing is posted.", "notice")
+        return code
+    outcome = publish(run, review, change, suggestions)
+    runner.put(
+        {
+            "summary_comment_url": outcome.summary_url,
+            "comments_inline": outcome.comments,
+            "comments_resolved": outcome.resolved,
+        }
+    )
+    for note in outcome.notes:
+        runner.say(note, "warning")
+    if outcome.ending == "posted":
+        runner.say(f"The review is posted: {outcome.summary_url}")
+        return code
+    is_lost = outcome.ending in ("deferred", "failed")
+    runner.say(ENDINGS[outcome.ending], "error" if is_lost else "notice")
+    if outcome.ending == "not_permitted":
+        print(render(review, "github"), flush=True)
+    return 3 if is_lost else code
+
+
+def keep(job: Job, runner: Runner, result: Review, settings: Settings) -> int:
+    """Write the documents, the outputs and the summary of the job; 1 if `fail_on` is reached."""
+    job.documents.mkdir(parents=True, exist_ok=True)
+    write_file(job.documents / REVIEW_FILE, msgspec.json.encode(result))
+    if name := job.inputs["sarif_file"]:
+        path = job.workspace / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, render(result, "sarif").encode())
+    reported = result.reported
+    runner.put(
+        {
+            "verdict": result.verdict,
+            "complete": result.complete,
+            "reviewed_sha": result.head_commit,
+            "cost_usd": f"{result.usage.cost_usd:.6f}",
+            "findings_json": msgspec.json.encode([_brief_of(f) for f in reported]).decode(),
+        }
+    )
+    runner.summarise(markdown.summary(result, markdown.Page(run_url=job.run_url)))
+    fail_on = settings.review.fail_on
+    return int(any(reaches(finding.severity, fail_on) for finding in reported))
+
+
+def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, str]) -> Outcome:
     """Read what is there, do what is missing, and look again until nothing is.
 
     Raises GitHubError if the pull request cannot be read, or the token is none.
     """
+    client, number = run.client, run.snapshot.pull.number
     refused: set[Action | type[Action]] = set()
     notes: dict[str, None] = {}
     resolved = 0
@@ -110,7 +151,8 @@ def publish(
         snapshot = read_snapshot(client, number)
         if hindrance := _hindrance(snapshot, review.head_commit):
             return Outcome(ending=hindrance, resolved=resolved, notes=tuple(notes))
-        desired = replace(make_desired(review, change, snapshot, options), may_judge=may_judge)
+        desired = make_desired(run, review, change, snapshot, suggestions)
+        desired = replace(desired, may_judge=may_judge)
         if PostReview in refused:
             desired = replace(desired, comments=(), may_judge=False)
         todo = [a for a in plan(desired, snapshot) if refused.isdisjoint((a, type(a)))]
@@ -153,7 +195,7 @@ def publish(
     if ending == "failed" and last:
         notes[last] = None
     found = summaries_of(snapshot)
-    if refused & {actions.PostComment, actions.EditComment}:
+    if actions.WriteComment in refused:
         ending = "not_permitted"
     return Outcome(
         ending=ending if found or ending != "posted" else "failed",
@@ -165,27 +207,28 @@ def publish(
 
 
 def make_desired(
-    review: Review, change: Change, snapshot: Snapshot, options: PublishOptions
+    run: Run,
+    review: Review,
+    change: Change,
+    snapshot: Snapshot,
+    suggestions: Mapping[str, str],
 ) -> Desired:
     """What should stand there. People may have dismissed findings while the review was made."""
-    state = state_of(snapshot)
+    settings, state = run.settings.github, state_of(snapshot)
     review = with_dismissals(review, state.memory)
     memory = review.memory or Memory()
     reported = review.reported
     open_keys = frozenset(finding.key for finding in reported)
     threads = [own for own in threads_of(snapshot) if own.key in open_keys and not own.is_folded]
     links = {own.id: own.thread.comments[0].url for own in reversed(threads)}
-    left = options.max_comments - len({own.key for own in threads if not own.is_closed})
+    left = settings.max_comments - len({own.key for own in threads if not own.is_closed})
     without = [finding for finding in reported if finding.key not in {own.key for own in threads}]
     gone = [known for known in state.memory.findings if known.key not in open_keys]
     kept = replace(
-        state,
+        state.with_cost(review.usage.cost_usd, reviews=1),
         memory=memory,
         head=review.head_commit,
-        base=review.base_commit,
-        run_id=options.run_id,
-        reviews=state.reviews + 1,
-        cost_usd=round(state.cost_usd + review.usage.cost_usd, 6),
+        run_id=run.job.run_id,
     )
     line = encode_state(kept)
     page = markdown.Page(
@@ -194,22 +237,22 @@ def make_desired(
         dismissed=tuple(
             (k.id, k.title, k.dismissed, k.dismissed_by) for k in memory.findings if k.dismissed
         ),
-        run_url=options.run_url,
+        run_url=run.job.run_url,
     )
     room = markdown.MAX_BYTES - len(line) - len(SUMMARY)
     event, label = VERDICTS[review.verdict]
-    managed = frozenset(each for _, each in VERDICTS.values() if options.has_labels)
+    managed = frozenset(each for _, each in VERDICTS.values() if settings.labels)
     return Desired(
         commit=review.head_commit,
         is_complete=review.complete,
         event=event,
         body=markdown.review_body(review),
-        comments=tuple(_inline_comments(without, change, review.head_commit, left, options)),
+        comments=tuple(_inline_comments(without, change, review.head_commit, left, suggestions)),
         open_keys=open_keys,
         known_keys=frozenset(state.memory.numbers if state.head else ())
         | {finding.key for finding in review.findings},
         closed={k.key: inline(f"Dismissed: {k.dismissed}") for k in memory.findings if k.dismissed},
-        check=make_check_run(review, options),
+        check=make_check_run(review, run.settings.review.fail_on),
         labels=managed & {label},
         managed_labels=managed,
         state=decode_state(line) or State(),
@@ -250,7 +293,7 @@ def _inline_comments(
     change: Change,
     commit: str,
     most: int,
-    options: PublishOptions,
+    suggestions: Mapping[str, str],
 ) -> Iterator[InlineComment]:
     """The worst findings whose lines GitHub shows, each where its lines end."""
     files = {file.path_at(side): file for file in change.files for side in ("base", "head")}
@@ -269,7 +312,7 @@ def _inline_comments(
                 count += 1
                 marker = finding_marker(finding.key, finding.id, commit)
                 is_whole = shown[-1] == place.end_line
-                suggestion = options.suggestions.get(finding.id) if is_whole else None
+                suggestion = suggestions.get(finding.id) if is_whole else None
                 yield InlineComment(
                     key=finding.key,
                     path=file.path,
@@ -281,9 +324,9 @@ def _inline_comments(
                 break
 
 
-def make_check_run(review: Review, options: PublishOptions) -> PostCheckRun:
+def make_check_run(review: Review, fail_on: Threshold) -> PostCheckRun:
     conclusion: actions.Conclusion = "success" if review.complete else "neutral"
-    if any(reaches(finding.severity, options.fail_on) for finding in review.reported):
+    if any(reaches(finding.severity, fail_on) for finding in review.reported):
         conclusion = "failure"
     return PostCheckRun(
         name=CHECK_NAME,
@@ -294,3 +337,10 @@ def make_check_run(review: Review, options: PublishOptions) -> PostCheckRun:
         summary=markdown.check_summary(review),
         annotations=markdown.annotations(review),
     )
+
+
+def _brief_of(finding: Finding) -> dict[str, object]:
+    keys = ("id", "key", "title", "severity", "status", "rule", "blocks")
+    place = finding.location
+    found = {key: getattr(finding, key) for key in keys}
+    return found | {"path": place.path if place else "", "line": place.line if place else 0}

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -17,22 +16,23 @@ from reviewbot.git.change import Change
 from reviewbot.git.fetch import fetch_commits
 from reviewbot.git.repository import Repository
 from reviewbot.git.target import Target
+from reviewbot.github.actions import Action, WriteComment, perform
 from reviewbot.github.activity import Facts
-from reviewbot.github.client import Client
+from reviewbot.github.client import Client, GitHubError
+from reviewbot.github.command import Command
 from reviewbot.github.job import Job, Runner
-from reviewbot.github.publish import ENDINGS, Outcome, PublishOptions, publish
-from reviewbot.github.snapshot import Snapshot
+from reviewbot.github.snapshot import Snapshot, read_snapshot
+from reviewbot.github.state import SUMMARY, State, encode_state, state_of, summaries_of, with_state
 from reviewbot.journal import Journal
 from reviewbot.pipeline import review as review_target
-from reviewbot.reports import markdown, render
 from reviewbot.services import CONFIG_FILES, Host, repository_layers
-from reviewbot.severity import reaches
-from reviewbot.state import read_review, write_file
-from reviewbot.verdict.document import Finding, Memory, Review
+from reviewbot.state import read_review
+from reviewbot.verdict.document import Memory, Remembered, Review
 
 MAX_DEPTH = 60  # commits of a pull request that are fetched, for their messages
 REVIEW_FILE = "review.json"
-NOTHING: Mapping[str, str] = {}
+WORKFLOW = "reviewbot-review.yml"
+NOT_REVIEWED = "**reviewbot** has not reviewed this pull request yet."
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -55,6 +55,42 @@ class Run(Struct, frozen=True, kw_only=True):
     def snapshot(self) -> Snapshot:
         assert self.facts.snapshot
         return self.facts.snapshot
+
+
+class Request(Struct, frozen=True, kw_only=True):
+    """A command, and what it is about. `login` is who wrote it."""
+
+    command: Command
+    login: str
+    snapshot: Snapshot
+    state: State
+    client: Client
+
+    def finding(self) -> Remembered:
+        """The finding that the command names. Raises UsageError."""
+        known = {finding.id: finding for finding in self.state.memory.findings}
+        if self.command.finding not in known:
+            ids = ", ".join(sorted(known, key=lambda id: int(id[1:]))) or "none"
+            raise UsageError(f"There is no finding {self.command.finding} here. There is: {ids}.")
+        return known[self.command.finding]
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What is said, in Markdown, and what else is done.
+
+    Attributes:
+        update: changes the state, whatever it is by then.
+        reviews_again: the summary, the check run and the verdict follow.
+        has_commits: the head moved on, and is to be reviewed in a run of its own.
+        exit_code: of the job.
+    """
+
+    words: str
+    update: Callable[[State], State] | None = None
+    actions: tuple[Action, ...] = ()
+    reviews_again: bool = False
+    has_commits: bool = False
+    exit_code: int = 0
 
 
 def read_change(run: Run) -> Change:
@@ -102,69 +138,37 @@ def host_of(run: Run, memory: Memory, focus: str = "") -> Host:
     )
 
 
-def finish(
-    run: Run, change: Change, result: Review, suggestions: Mapping[str, str] = NOTHING
-) -> int:
-    """Publish a review and say so. `suggestions` are new lines by the ids of findings."""
-    job, settings = run.job, run.settings
-    code = keep(job, run.runner, result, settings)
-    if job.is_on("dry_run"):
-        run.runner.say("A dry run: nothing is posted.", "notice")
-        return code
-    options = PublishOptions(
-        fail_on=settings.review.fail_on,
-        max_comments=settings.github.max_comments,
-        has_labels=settings.github.labels,
-        run_url=job.run_url,
-        run_id=job.run_id,
-        suggestions=suggestions,
-    )
-    outcome = publish(run.client, run.snapshot.pull.number, result, change, options)
-    return max(code, report_outcome(run, result, outcome))
+def update_state(client: Client, number: int, update: Callable[[State], State]) -> None:
+    """Change the state of a pull request, whatever it is by now."""
+    snapshot = read_snapshot(client, number)
+    state = update(state_of(snapshot))
+    found = summaries_of(snapshot)
+    body = f"{SUMMARY}\n{encode_state(state)}\n{NOT_REVIEWED}"
+    body = with_state(found[0].body, state) if found else body
+    perform(client, number, WriteComment(body, found[0].id if found else 0))
 
 
-def report_outcome(run: Run, result: Review, outcome: Outcome) -> int:
-    runner = run.runner
-    runner.put(
-        {
-            "summary_comment_url": outcome.summary_url,
-            "comments_inline": outcome.comments,
-            "comments_resolved": outcome.resolved,
-        }
-    )
-    for note in outcome.notes:
-        runner.say(note, "warning")
-    if words := ENDINGS.get(outcome.ending):
-        is_lost = outcome.ending in ("deferred", "failed")
-        runner.say(words, "error" if is_lost else "notice")
-        if outcome.ending == "not_permitted":
-            print(render(result, "github"), flush=True)
-        return 3 if is_lost else 0
-    runner.say(f"The review is posted: {outcome.summary_url}")
-    return 0
+def order(client: Client, job: Job, comment_id: int | None = None) -> None:
+    """Start the review workflow, for a comment if one is given.
 
-
-def keep(job: Job, runner: Runner, result: Review, settings: Settings) -> int:
-    """Write the documents, the outputs and the summary of the job; 1 if `fail_on` is reached."""
-    job.documents.mkdir(parents=True, exist_ok=True)
-    write_file(job.documents / REVIEW_FILE, msgspec.json.encode(result))
-    if name := job.inputs["sarif_file"]:
-        path = job.workspace / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, render(result, "sarif").encode())
-    reported = result.reported
-    runner.put(
-        {
-            "verdict": result.verdict,
-            "complete": result.complete,
-            "reviewed_sha": result.head_commit,
-            "cost_usd": f"{result.usage.cost_usd:.6f}",
-            "findings_json": msgspec.json.encode([_brief_of(f) for f in reported]).decode(),
-        }
-    )
-    runner.summarise(markdown.summary(result, markdown.Page(run_url=job.run_url)))
-    fail_on = settings.review.fail_on
-    return int(any(reaches(finding.severity, fail_on) for finding in reported))
+    Raises UsageError with what to do if that is not possible.
+    """
+    inputs = {"comment": str(comment_id or "")}
+    if job.event.issue:
+        inputs["issue"] = str(job.event.issue)
+    else:
+        inputs["pull_request"] = str(job.event.number)
+    body = {"ref": job.event.default_branch, "inputs": inputs}
+    try:
+        path = f"/actions/workflows/{WORKFLOW}/dispatches"
+        client.write("POST", path, "start the review workflow", body)
+    except GitHubError as error:
+        if error.kind == "gone":
+            hint = "reviewbot init --workflow review"
+            raise UsageError(f"There is no workflow {WORKFLOW} here: {hint}.") from error
+        if error.kind == "not_permitted":
+            raise UsageError("The commands workflow needs actions: write.") from error
+        raise
 
 
 def read_document(job: Job) -> Review:
@@ -216,10 +220,3 @@ def settings_at(job: Job, repository: Repository, commit: str) -> Settings:
     change = asyncio.run(repository.load_change(target))
     files = asyncio.run(repository.read_files(change.base_tree, CONFIG_FILES))
     return load_settings([*job.layers(), *repository_layers(files)]).settings
-
-
-def _brief_of(finding: Finding) -> dict[str, object]:
-    keys = ("id", "key", "title", "severity", "status", "rule", "blocks")
-    place = finding.location
-    found = {key: getattr(finding, key) for key in keys}
-    return found | {"path": place.path if place else "", "line": place.line if place else 0}

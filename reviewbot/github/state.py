@@ -10,6 +10,7 @@ import base64
 import json
 import re
 import zlib
+from bisect import bisect_left
 from collections.abc import Collection, Iterator
 
 import msgspec
@@ -47,7 +48,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the next run needs to know.
 
     Attributes:
-        head, base: the commits of the last review.
+        head: the commit that was reviewed last.
         run_id: of the workflow run that made it, which keeps its document.
         paused_by: who paused reviews of pushes.
         stopped_by: who stopped everything but /debate resume.
@@ -58,13 +59,17 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: int = 1
     memory: Memory = Memory()
     head: str = ""
-    base: str = ""
     run_id: int = 0
     paused_by: str = ""
     stopped_by: str = ""
     reviews: int = 0
     cost_usd: float = 0
     fixes: tuple[Fix, ...] = ()
+
+    def with_cost(self, cost_usd: float, reviews: int = 0) -> State:
+        """The state after something was paid for: so many reviews, or questions of people."""
+        total = round(self.cost_usd + cost_usd, 6)
+        return replace(self, cost_usd=total, reviews=self.reviews + reviews)
 
 
 class OwnThread(Struct, frozen=True):
@@ -112,40 +117,42 @@ def answer_marker(comment_id: int) -> str:
 
 
 def encode_state(state: State) -> str:
-    """The hidden line. What does not fit is dropped, and last what people dismissed.
+    """The hidden line. As little as possible is dropped, and last what people dismissed.
 
     First go the parts that panelists read, so that they read them again, then the lowest numbers
     (the highest keeps any from being given twice), then the mildest findings.
     """
-    parts, numbers = list(state.memory.parts.items()), list(state.memory.numbers.items())
-    findings = [
-        replace(known, title=known.title[:MAX_TITLE], text=known.text[:MAX_TITLE])
-        for known in state.memory.findings
+    memory = state.memory
+    numbers = sorted(memory.numbers, key=lambda key: int(memory.numbers[key][1:]))
+    mildest = sorted(memory.findings, key=lambda k: (bool(k.dismissed), RANK[k.severity]))
+    droppable = [
+        *(("part", mark) for mark in memory.parts),  # those at head stand last
+        *(("number", key) for key in numbers[:-1]),
+        *(("finding", known.key) for known in mildest),
     ]
-    while True:
-        memory = replace(
-            state.memory, parts=dict(parts), findings=tuple(findings), numbers=dict(numbers)
+
+    def line(count: int) -> str:
+        """Without so many; empty if it is too long to be read again."""
+        gone = set(droppable[:count])
+        kept = replace(
+            memory,
+            parts={mark: ids for mark, ids in memory.parts.items() if ("part", mark) not in gone},
+            numbers={key: id for key, id in memory.numbers.items() if ("number", key) not in gone},
+            findings=tuple(
+                replace(known, title=known.title[:MAX_TITLE], text=known.text[:MAX_TITLE])
+                for known in memory.findings
+                if ("finding", known.key) not in gone
+            ),
         )
-        document = msgspec.to_builtins(replace(state, memory=memory))
+        document = msgspec.to_builtins(replace(state, memory=kept))
         # Models write lone surrogates, which UTF-8 does not have.
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
         content = text.encode("utf-8", "replace")
-        line = ""
-        if len(content) <= MAX_INFLATED:
-            packed = base64.b64encode(zlib.compress(content, 9)).decode("ascii")
-            line = f"<!-- reviewbot:state {packed} -->"
-        if 0 < len(line) <= MAX_CHARACTERS or not (parts or findings or len(numbers) > 1):
-            return line
-        share = 8 if 0 < len(line) < 2 * MAX_CHARACTERS else 2
-        if parts:  # those at head stand last
-            del parts[: len(parts) // share + 1]
-        elif len(numbers) > 1:
-            numbers.sort(key=lambda pair: int(pair[1][1:]))
-            del numbers[: (len(numbers) - 1) // share + 1]
-        else:
-            findings.sort(key=lambda known: (bool(known.dismissed), RANK[known.severity]))
-            others = sum(not known.dismissed for known in findings)
-            del findings[: (others or len(findings)) // share + 1]
+        packed = base64.b64encode(zlib.compress(content, 9)).decode("ascii")
+        is_small = len(content) <= MAX_INFLATED and len(packed) < MAX_CHARACTERS - 30
+        return f"<!-- reviewbot:state {packed} -->" if is_small else ""
+
+    return line(bisect_left(range(len(droppable)), True, key=lambda count: line(count) != ""))
 
 
 def decode_state(line: str) -> State | None:

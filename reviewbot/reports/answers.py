@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from reviewbot.debate.case import Stance
-from reviewbot.debate.people import Consultation
+from reviewbot.debate.judge import Consultation
 from reviewbot.reports import markdown, words
 from reviewbot.reports.redact import redacted
 from reviewbot.tasks.task import TaskResult
@@ -99,9 +99,9 @@ def audit(review: Review, last: Memory, page: markdown.Page, room: int) -> str:
 
 def _opinions(said: Consultation) -> Iterator[str]:
     for opinion in said.opinions:
-        text = inline(words.shortened(opinion.text, MAX_OPINION))
+        text = inline(words.shortened(opinion.reason, MAX_OPINION))
         cited = ", ".join(map(code, opinion.citations))
-        stance = f" {STANCES[opinion.stance]}" if opinion.is_judgement else ""
+        stance = f" {STANCES[opinion.stance]}" if said.judges_claim else ""
         yield f"**{inline(opinion.panelist)}:** {text}{f' ({cited})' if cited else ''}{stance}"
     for absence in said.absences:
         yield f"**{inline(absence.panelist)}** gave no answer: {inline(absence.reason)}"

@@ -47,7 +47,7 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
     paths = await _files_about(report, tree, trials)
     contents = await trials.repository.read_files(tree, paths)
     files = {p: shown(content) for p, content in contents.items() if len(content) <= MAX_FILE}
-    prompt = prompts.reproduce(text, files)
+    prompt = prompts.render("reproduce", report=text, files=files)
     names = panel.names[:MAX_HYPOTHESES]
     questions = [
         Question(name, "reproduce", prompt, brief, schema_of(Hypothesis)) for name in names
@@ -105,10 +105,10 @@ def _task(
     title = next((line.strip() for line in report.splitlines() if line.strip()), "a report")
 
     def question(files: Mapping[str, str], attempts: Sequence[Attempt]) -> str:
-        return prompts.edit(
+        return prompts.render(
             "bug",
-            files,
-            attempts,
+            files=files,
+            attempts=attempts,
             report=report,
             cause=hypothesis.cause,
             test=reproduction.source,

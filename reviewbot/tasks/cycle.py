@@ -112,7 +112,7 @@ async def _objections(
     task: Task, diff: str, number: int, judges: Sequence[str], panel: Panel, brief: Brief
 ) -> tuple[str, ...]:
     """What those who did not write it say against it, as far as it is about a changed file."""
-    text = prompts.judge_fix(task.title, diff)
+    text = prompts.render("judge_fix", title=task.title, diff=diff)
     phase = f"judge_{task.id}_{number}"
     questions = [Question(name, phase, text, brief, schema_of(Objections)) for name in judges]
     answers = await panel.ask(questions, read_objections)
@@ -136,7 +136,7 @@ async def _simpler(
     optimizer = panel.names[-1]
     now = {path: content for path, content in trial.candidate.files.items() if content is not None}
     diff = _diff(files, trial.candidate.files)
-    text = prompts.optimise_fix(task.title, diff, _texts(now))
+    text = prompts.render("optimise_fix", title=task.title, diff=diff, files=_texts(now))
     draft = await _ask_draft(panel, optimizer, f"optimise_{task.id}", text, brief)
     if isinstance(draft, str) or not draft.edits:
         return trial

@@ -72,7 +72,7 @@ def task_of(findings: Sequence[Finding], trials: Trials) -> Task:
     paths |= {file.path for file in trials.change.files if classify(file.path) == "source"}
 
     def question(files: Mapping[str, str], attempts: Sequence[Attempt]) -> str:
-        return prompts.edit("fix", files, attempts, findings=findings)
+        return prompts.render("fix", files=files, attempts=attempts, findings=findings)
 
     return Task(
         id=findings[0].id if findings else "",

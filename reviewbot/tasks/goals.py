@@ -62,9 +62,8 @@ async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief:
     found = await trials.repository.read_files(tree, paths)
     files = {path: shown(content) for path, content in found.items()}
     writer = panel.names[-1]
-    question = Question(
-        writer, "benchmark", prompts.benchmark(files), brief, schema_of(BenchmarkAnswer)
-    )
+    text = prompts.render("benchmark", files=files)
+    question = Question(writer, "benchmark", text, brief, schema_of(BenchmarkAnswer))
     answers = await panel.ask([question], lambda text: read_document(text, BenchmarkAnswer))
     if not answers.given:
         raise UsageError(f"there is no benchmark: {answers.absences[0].reason}")
@@ -158,7 +157,7 @@ def _task(
     **given: object,
 ) -> Task:
     def question(files: Mapping[str, str], attempts: Sequence[Attempt]) -> str:
-        return prompts.edit(kind, files, attempts, **given)
+        return prompts.render(kind, files=files, attempts=attempts, **given)
 
     title = f"{title} {', '.join(paths)}"
     return Task(id=kind, kind=kind, title=title, paths=tuple(paths), question=question, judge=judge)

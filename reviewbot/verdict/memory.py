@@ -13,6 +13,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import count
+from typing import Any
 
 from msgspec.structs import replace
 
@@ -26,14 +27,14 @@ from reviewbot.severity import RANK
 from reviewbot.text.hidden import visible
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.decide import verdict_of
-from reviewbot.verdict.document import Finding, Memory, Remembered, Review
+from reviewbot.verdict.document import Decided, Finding, Memory, Remembered, Review
 from reviewbot.verdict.identity import excerpt_of, lines_at
+from reviewbot.verdict.rules import DISMISSED
 from reviewbot.version import __version__
 
 MAX_TEXT = 160
 # An edited line is the same finding if it is as much alike, and as near.
 ALIKE, NEAR_LINES = 0.8, 20
-DISMISSED = "A person dismissed it."
 UNCHANGED = "its lines did not change since it was found"
 NOT_READ = "no panelist read its lines again"
 
@@ -263,26 +264,13 @@ def _place_in(known: Remembered, parts: Sequence[Part]) -> Location | None:
 def _carry(
     known: Remembered, place: Location | None, why: str, change: Change, project: Project
 ) -> Finding:
-    return Finding(
-        id=known.id,
-        key=known.key,
-        title=known.title,
-        location=place,
-        rule=known.rule,
-        category=known.category,
-        severity=known.severity,
-        excerpt=excerpt_of(place, change, project),
-        consequence="",
-        status=known.status,
-        reason=known.reason,
-        blocks=known.blocks,
-        support=known.support,
-        result=None,
-        claims=(),
-        proof=None,
-        positions=(),
-        carried=why,
-    )
+    excerpt = excerpt_of(place, change, project)
+    return Finding(location=place, excerpt=excerpt, carried=why, **_decided(known))
+
+
+def _decided(found: Decided) -> dict[str, Any]:
+    """What a finding and what is remembered of one have in common."""
+    return {name: getattr(found, name) for name in Decided.__struct_fields__}
 
 
 def _numbered(findings: Sequence[Finding], memory: Memory) -> Iterator[Finding]:
@@ -313,20 +301,11 @@ def _remember(
             continue
         place = finding.location
         known[finding.key] = Remembered(
-            id=finding.id,
-            key=finding.key,
-            title=redact(finding.title)[0],
-            severity=finding.severity,
-            status=finding.status,
-            reason=finding.reason,
-            rule=finding.rule,
-            category=finding.category,
+            **_decided(finding) | {"title": redact(finding.title)[0]},
             check=finding.result.check if finding.result else before.check if before else "",
             path=place.path if place else "",
             line=place.line if place else 0,
             text=before.text if before and finding.carried else _text(place, change, project),
-            blocks=finding.blocks,
-            support=finding.support,
             cites=before.cites if before and finding.carried else tuple(_cites(finding, parts)),
         )
     return list(known.values())
