@@ -5,6 +5,7 @@ no wrong one.
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -72,10 +73,12 @@ def all_tests() -> str:
     return "\n\n".join(["import shop\n", *rows, stable])
 
 
-@pytest.fixture(scope="module")
-def shop(tmp_path_factory: pytest.TempPathFactory) -> Project:
-    project = Project(tmp_path_factory.mktemp("shop"))
+@pytest.fixture
+def shop(tmp_path: Path, request: pytest.FixtureRequest) -> Project:
+    project = Project(tmp_path)
     files = {"pyproject.toml": CONFIG, "shop.py": module(0), "test_shop.py": all_tests()}
+    if "kind" in request.fixturenames:  # no right fix is about public names
+        files[".reviewbot.yml"] = "checks: [{name: public-api, off: true}]\n"
     project.commit("Begin", files)
     added = "\n\ndef added():\n    return 2\n"  # so that no fix takes the whole change back
     project.commit("Break ten functions", {"shop.py": module(1) + added})

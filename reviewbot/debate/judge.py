@@ -34,9 +34,33 @@ from reviewbot.severity import RANK
 
 MAX_CASES = 5
 MAX_LENGTH = 20_000  # characters, about 6,000 tokens
-
 Item = TypeVar("Item", bound=Judgement | IntentAnswer | TestAnswer)
 Asked = tuple[Question, Sequence[Case]]  # a question, and the cases that it is about
+
+
+class Debated(Struct, frozen=True):
+    cases: tuple[Case, ...]
+    absences: tuple[Absence, ...] = ()
+
+
+class Consultation(Struct, frozen=True):
+    """What the panel says. `panelists` are those who were asked.
+
+    Attributes:
+        judges_claim: whether they were asked to judge one.
+    """
+
+    panelists: tuple[str, ...]
+    opinions: tuple[Position, ...]
+    absences: tuple[Absence, ...]
+    judges_claim: bool = False
+    usage: Totals = Totals()
+
+    @property
+    def withdraws(self) -> bool:
+        """More than half of those who were asked find the claim not real, and nobody real."""
+        stances = [opinion.stance for opinion in self.opinions]
+        return "real" not in stances and 2 * stances.count("not_real") > len(self.panelists)
 
 
 def cases_by_brief(
@@ -78,26 +102,6 @@ async def ask_about(
                 wanted[question.label].remove(item.case)
                 given.append((question, item))
     return given, answers.absences
-
-
-def _batches(cases: Sequence[Case], template: str) -> list[list[Case]]:
-    batches: list[list[Case]] = []
-    open_: list[Case] = []
-    for case in cases:
-        if case.severity == "critical":
-            batches.append([case])
-            continue
-        with_it = prompts.render(template, cases=[*open_, case])
-        if open_ and (len(open_) == MAX_CASES or len(with_it) > MAX_LENGTH):
-            batches.append(open_)
-            open_ = []
-        open_.append(case)
-    return [*batches, open_] if open_ else batches
-
-
-class Debated(Struct, frozen=True):
-    cases: tuple[Case, ...]
-    absences: tuple[Absence, ...] = ()
 
 
 async def cross_examine(
@@ -146,6 +150,145 @@ def is_asked(case: Case, panelist: str, number: int, plan: Plan) -> bool:
         return panelist not in case.raisers
     against, in_favour = case.holders("not_real"), case.holders("real")
     return bool(against) and len(in_favour) >= len(against)
+
+
+async def ask_intent(
+    cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
+) -> tuple[tuple[Case, ...], tuple[Absence, ...]]:
+    """Ask everybody but the authors of the tests; a panel of one is asked as moderator.
+
+    What a check reports needs no such question: it stands by itself.
+
+    A test written for a claim shows that the result differs. Whether that is wrong, only the change
+    can say: in its tests and its documentation.
+    """
+    proven = [c for c in cases if c.result is None and c.proof and c.proof.result == "proven"]
+    asked: list[Asked] = []
+    for name in (*panel.names, MODERATOR):
+        if name not in plan.limited:
+            here = [case for case in proven if _is_witness(case, name, panel)]
+            asked += questions_about(here, name, "intent", "intent", plan.briefs_of(name, briefs))
+    if not asked:
+        return tuple(cases), ()
+    given, absences = await ask_about(asked, panel, "judgements", IntentAnswer)
+    answered = []
+    for case in cases:
+        mine = [(question, item) for question, item in given if item.case == case.id]
+        intentions = [_intention(question, item) for question, item in mine]
+        answered.append(replace(case, intentions=tuple(intentions)))
+    return tuple(answered), absences
+
+
+async def moderate(
+    cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
+) -> tuple[tuple[Case, ...], tuple[Absence, ...]]:
+    """Ask twice, with the cases in both orders. Only a ruling that is the same twice counts."""
+    contested = [case for case in cases if is_contested(case)]
+    if not contested or not panel.panelists or not plan.has_moderator:
+        return tuple(cases), ()
+    by_brief = []
+    for brief, here in cases_by_brief(contested, briefs):
+        # It is often of another vendor, whose cache does not know what the panelists read.
+        paths = {claim.location.path for case in here for claim in case.claims}
+        by_brief.append((brief.narrowed(paths), here))
+
+    def asked(phase: str, step: int) -> list[Asked]:
+        return [
+            (
+                Question(
+                    MODERATOR,
+                    "/".join(filter(None, (phase, brief.name))),
+                    prompts.render("ruling", cases=here[::step]),
+                    brief,
+                ),
+                here,
+            )
+            for brief, here in by_brief
+        ]
+
+    (forwards, missing), (backwards, more_missing) = await run_all(
+        ask_about(asked("ruling", 1), panel, "judgements", Judgement),
+        ask_about(asked("ruling_reversed", -1), panel, "judgements", Judgement),
+    )
+    rulings = [
+        {judgement.case: _cited_stance(judgement, question.brief) for question, judgement in given}
+        for given in (forwards, backwards)
+    ]
+    names = {case.id for case in contested}
+    ruled = []
+    for case in cases:
+        first, second = (ruling.get(case.id, "unsure") for ruling in rulings)
+        if case.id in names and (forwards or backwards):
+            agreed = first if first == second and first != "unsure" else "undecided"
+            case = replace(case, ruling=agreed)
+        ruled.append(case)
+    return tuple(ruled), missing + more_missing
+
+
+def is_contested(case: Case) -> bool:
+    """Nothing executed decides, it matters, and panelists neither agree nor reject it."""
+    if case.result or (case.proof and case.proof.result in ("proven", "refuted")):
+        return False
+    support, oppose = len(case.holders("real")), len(case.holders("not_real"))
+    is_rejected = (oppose >= 2 and oppose > support) or support == 0
+    is_agreed = support >= 2 and oppose == 0
+    return RANK[case.severity] >= RANK["medium"] and not is_rejected and not is_agreed
+
+
+def questions_about_change(text: str, briefs: Sequence[Brief], panel: Panel) -> list[Question]:
+    """To every panelist, with the brief that shows most of the files that the text names."""
+
+    def count(brief: Brief) -> int:
+        return sum(passage.path in text for passage in brief.passages)
+
+    brief = max(briefs, key=count)
+    question = prompts.render("question", question=text)
+    return [Question(name, "question", question, brief) for name in panel.names]
+
+
+def questions_about_claim(
+    case: Case, argument: str, briefs: Sequence[Brief], panel: Panel
+) -> list[Question]:
+    brief = brief_about(case.location, briefs)
+    question = prompts.render("dispute", case=case, argument=argument)
+    return [Question(name, "dispute", question, brief) for name in panel.names]
+
+
+async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultation:
+    answers = await panel.ask(questions, _read_judgement)
+    opinions = []
+    for question, judgement in answers.given:
+        citations = tuple(filter(question.brief.shows, judgement.citations))
+        opinions.append(
+            Position(
+                panelist=question.panelist,
+                round=0,
+                stance=judgement.stance if citations else "unsure",
+                reason=judgement.reason,
+                citations=citations,
+            )
+        )
+    return Consultation(
+        tuple(question.panelist for question in questions),
+        tuple(opinions),
+        answers.absences,
+        judges_claim=any(question.phase == "dispute" for question in questions),
+    )
+
+
+def _batches(cases: Sequence[Case], template: str) -> list[list[Case]]:
+    batches: list[list[Case]] = []
+    open_: list[Case] = []
+    for case in cases:
+        if case.severity == "critical":
+            batches.append([case])
+            continue
+        with_it = prompts.render(template, cases=[*open_, case])
+        if open_ and (len(open_) == MAX_CASES or len(with_it) > MAX_LENGTH):
+            batches.append(open_)
+            open_ = []
+        open_.append(case)
+    return [*batches, open_] if open_ else batches
 
 
 async def _ask(
@@ -210,33 +353,6 @@ def _stance(case: Case, panelist: str, stance: Stance, citations: tuple[str, ...
     return stance
 
 
-async def ask_intent(
-    cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
-) -> tuple[tuple[Case, ...], tuple[Absence, ...]]:
-    """Ask everybody but the authors of the tests; a panel of one is asked as moderator.
-
-    What a check reports needs no such question: it stands by itself.
-
-    A test written for a claim shows that the result differs. Whether that is wrong, only the change
-    can say: in its tests and its documentation.
-    """
-    proven = [c for c in cases if c.result is None and c.proof and c.proof.result == "proven"]
-    asked: list[Asked] = []
-    for name in (*panel.names, MODERATOR):
-        if name not in plan.limited:
-            here = [case for case in proven if _is_witness(case, name, panel)]
-            asked += questions_about(here, name, "intent", "intent", plan.briefs_of(name, briefs))
-    if not asked:
-        return tuple(cases), ()
-    given, absences = await ask_about(asked, panel, "judgements", IntentAnswer)
-    answered = []
-    for case in cases:
-        mine = [(question, item) for question, item in given if item.case == case.id]
-        intentions = [_intention(question, item) for question, item in mine]
-        answered.append(replace(case, intentions=tuple(intentions)))
-    return tuple(answered), absences
-
-
 def _intention(question: Question, answer: IntentAnswer) -> Intention:
     citation = citation_of(answer.intended or "")
     return Intention(
@@ -253,125 +369,8 @@ def _is_witness(case: Case, panelist: str, panel: Panel) -> bool:
     return len(others) < 2 if panelist == MODERATOR else panelist in others
 
 
-async def moderate(
-    cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
-) -> tuple[tuple[Case, ...], tuple[Absence, ...]]:
-    """Ask twice, with the cases in both orders. Only a ruling that is the same twice counts."""
-    contested = [case for case in cases if is_contested(case)]
-    if not contested or not panel.panelists or not plan.has_moderator:
-        return tuple(cases), ()
-    by_brief = []
-    for brief, here in cases_by_brief(contested, briefs):
-        # It is often of another vendor, whose cache does not know what the panelists read.
-        paths = {claim.location.path for case in here for claim in case.claims}
-        by_brief.append((brief.narrowed(paths), here))
-
-    def asked(phase: str, step: int) -> list[Asked]:
-        return [
-            (
-                Question(
-                    MODERATOR,
-                    "/".join(filter(None, (phase, brief.name))),
-                    prompts.render("ruling", cases=here[::step]),
-                    brief,
-                ),
-                here,
-            )
-            for brief, here in by_brief
-        ]
-
-    (forwards, missing), (backwards, more_missing) = await run_all(
-        ask_about(asked("ruling", 1), panel, "judgements", Judgement),
-        ask_about(asked("ruling_reversed", -1), panel, "judgements", Judgement),
-    )
-    rulings = [
-        {judgement.case: _cited_stance(judgement, question.brief) for question, judgement in given}
-        for given in (forwards, backwards)
-    ]
-    names = {case.id for case in contested}
-    ruled = []
-    for case in cases:
-        first, second = (ruling.get(case.id, "unsure") for ruling in rulings)
-        if case.id in names and (forwards or backwards):
-            agreed = first if first == second and first != "unsure" else "undecided"
-            case = replace(case, ruling=agreed)
-        ruled.append(case)
-    return tuple(ruled), missing + more_missing
-
-
-def is_contested(case: Case) -> bool:
-    """Nothing executed decides, it matters, and panelists neither agree nor reject it."""
-    if case.result or (case.proof and case.proof.result in ("proven", "refuted")):
-        return False
-    support, oppose = len(case.holders("real")), len(case.holders("not_real"))
-    is_rejected = (oppose >= 2 and oppose > support) or support == 0
-    is_agreed = support >= 2 and oppose == 0
-    return RANK[case.severity] >= RANK["medium"] and not is_rejected and not is_agreed
-
-
 def _cited_stance(judgement: Judgement, brief: Brief) -> Stance:
     return judgement.stance if any(map(brief.shows, judgement.citations)) else "unsure"
-
-
-class Consultation(Struct, frozen=True):
-    """What the panel says. `panelists` are those who were asked.
-
-    Attributes:
-        judges_claim: whether they were asked to judge one.
-    """
-
-    panelists: tuple[str, ...]
-    opinions: tuple[Position, ...]
-    absences: tuple[Absence, ...]
-    judges_claim: bool = False
-    usage: Totals = Totals()
-
-    @property
-    def withdraws(self) -> bool:
-        """More than half of those who were asked find the claim not real, and nobody real."""
-        stances = [opinion.stance for opinion in self.opinions]
-        return "real" not in stances and 2 * stances.count("not_real") > len(self.panelists)
-
-
-def questions_about_change(text: str, briefs: Sequence[Brief], panel: Panel) -> list[Question]:
-    """To every panelist, with the brief that shows most of the files that the text names."""
-
-    def count(brief: Brief) -> int:
-        return sum(passage.path in text for passage in brief.passages)
-
-    brief = max(briefs, key=count)
-    question = prompts.render("question", question=text)
-    return [Question(name, "question", question, brief) for name in panel.names]
-
-
-def questions_about_claim(
-    case: Case, argument: str, briefs: Sequence[Brief], panel: Panel
-) -> list[Question]:
-    brief = brief_about(case.location, briefs)
-    question = prompts.render("dispute", case=case, argument=argument)
-    return [Question(name, "dispute", question, brief) for name in panel.names]
-
-
-async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultation:
-    answers = await panel.ask(questions, _read_judgement)
-    opinions = []
-    for question, judgement in answers.given:
-        citations = tuple(filter(question.brief.shows, judgement.citations))
-        opinions.append(
-            Position(
-                panelist=question.panelist,
-                round=0,
-                stance=judgement.stance if citations else "unsure",
-                reason=judgement.reason,
-                citations=citations,
-            )
-        )
-    return Consultation(
-        tuple(question.panelist for question in questions),
-        tuple(opinions),
-        answers.absences,
-        judges_claim=any(question.phase == "dispute" for question in questions),
-    )
 
 
 def _read_judgement(text: str) -> Judgement:

@@ -46,6 +46,8 @@ MIGRATION = re.compile(r"(?:^|/)migrations?/|\.sql$", re.IGNORECASE)
 PUBLIC = re.compile(
     r"(?:export |pub |public )|(?:def|class) [A-Za-z]|func (?:\([^)]*\) )?[A-Z]|type [A-Z]"
 )
+# Of the time of a review, for the first pass of one panelist: judging comes after it.
+SHARE = 0.4
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -83,6 +85,18 @@ class Plan(Struct, frozen=True, kw_only=True):
             if brief.name == panelist
             or (panelist not in self.limited and brief.name not in self.limited)
         ]
+
+
+class Delegated(Struct, frozen=True):
+    """Briefs and plan in which slow panelists read briefs of their own.
+
+    Attributes:
+        forecasts: what is expected of local panelists, a clause each, by their names.
+    """
+
+    briefs: tuple[Brief, ...]
+    plan: Plan
+    forecasts: Mapping[str, str] = {}
 
 
 def make_plan(
@@ -129,47 +143,6 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
             break
 
 
-def _mentions(file: ChangedFile, words: re.Pattern[str]) -> bool:
-    changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
-    return bool(words.search(file.path)) or any(map(words.search, changed))
-
-
-def _removes_public(file: ChangedFile) -> bool:
-    return any(
-        line.head is None and PUBLIC.match(line.text.lstrip("\t "))
-        for hunk in file.hunks
-        for line in hunk.lines
-    )
-
-
-def _readers(
-    brief: Brief, briefs: Sequence[Brief], panel: Sequence[str], is_alone: bool
-) -> tuple[str, ...]:
-    """One panelist for each portion of a large change: the same for as long as its name is."""
-    if not panel or (not is_alone and len(briefs) <= SHARED_PORTIONS):
-        return tuple(panel)
-    if len(briefs) == 1:
-        return (panel[0],)
-    number = int.from_bytes(hashlib.sha256(brief.name.encode()).digest()[:4])
-    return (panel[number % len(panel)],)
-
-
-# Of the time of a review, for the first pass of one panelist: judging comes after it.
-SHARE = 0.4
-
-
-class Delegated(Struct, frozen=True):
-    """Briefs and plan in which slow panelists read briefs of their own.
-
-    Attributes:
-        forecasts: what is expected of local panelists, a clause each, by their names.
-    """
-
-    briefs: tuple[Brief, ...]
-    plan: Plan
-    forecasts: Mapping[str, str] = {}
-
-
 async def delegate(
     briefs: Sequence[Brief],
     plan: Plan,
@@ -202,6 +175,31 @@ def describe_local(
             if request.label.startswith(f"{name}/first_pass")
         )
         yield f"{said}, and it {f'took {took:.0f} s' if took else 'did not answer'}."
+
+
+def _mentions(file: ChangedFile, words: re.Pattern[str]) -> bool:
+    changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
+    return bool(words.search(file.path)) or any(map(words.search, changed))
+
+
+def _removes_public(file: ChangedFile) -> bool:
+    return any(
+        line.head is None and PUBLIC.match(line.text.lstrip("\t "))
+        for hunk in file.hunks
+        for line in hunk.lines
+    )
+
+
+def _readers(
+    brief: Brief, briefs: Sequence[Brief], panel: Sequence[str], is_alone: bool
+) -> tuple[str, ...]:
+    """One panelist for each portion of a large change: the same for as long as its name is."""
+    if not panel or (not is_alone and len(briefs) <= SHARED_PORTIONS):
+        return tuple(panel)
+    if len(briefs) == 1:
+        return (panel[0],)
+    number = int.from_bytes(hashlib.sha256(brief.name.encode()).digest()[:4])
+    return (panel[number % len(panel)],)
 
 
 async def _limit(

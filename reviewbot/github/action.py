@@ -66,8 +66,7 @@ def main(variables: Mapping[str, str]) -> int:
         with ExitStack() as stack:
             return _run(job, runner, stack)
     except ReviewbotError as error:
-        hint = f" ({error.hint})" if error.hint else ""
-        runner.say(f"{error}{hint}", "error")
+        runner.say(error.with_hint, "error")
         return error.exit_code
 
 

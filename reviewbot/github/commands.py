@@ -27,7 +27,7 @@ from reviewbot.context.brief import Brief
 from reviewbot.debate.case import Case, Claim
 from reviewbot.debate.judge import Consultation, questions_about_change, questions_about_claim
 from reviewbot.debate.panel import Panel, Question
-from reviewbot.errors import ReviewbotError, UsageError
+from reviewbot.errors import UsageError
 from reviewbot.fixing import fix_report
 from reviewbot.git.change import Change, Location
 from reviewbot.git.repository import Repository
@@ -68,6 +68,7 @@ from reviewbot.verdict.document import Remembered, Review
 
 ARTIFACT = "reviewbot-review"
 MAX_ARTIFACT = 50_000_000  # bytes
+Reaction = Literal["eyes", "rocket", "confused"]
 
 
 class Source(Struct, frozen=True):
@@ -97,27 +98,27 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     react(client, source, "eyes")
     command = parse(comment.body)
     assert command
+    reaction: Reaction = "confused"
     try:
         if isinstance(command, Misunderstood):
-            raise UsageError(command.words)
-        if command.verb in ORDERED:
+            answer = Answer(words=command.words)
+        elif command.verb in ORDERED:
             order(client, job, comment.id)
             runner.say(f"Ordered a run of {WORKFLOW}.")
             return 0
-        assert facts.snapshot
-        request = Request(
-            command=command,
-            login=comment.author.login,
-            snapshot=facts.snapshot,
-            state=facts.state,
-            client=client,
-        )
-        answer = HERE[command.verb](request)
+        else:
+            assert facts.snapshot
+            request = Request(
+                command=command,
+                login=comment.author.login,
+                snapshot=facts.snapshot,
+                state=facts.state,
+                client=client,
+            )
+            answer, reaction = HERE[command.verb](request), "rocket"
     except (UsageError, CallError) as error:
-        words = command.words if isinstance(command, Misunderstood) else _failure(error)
-        respond(client, source, Answer(words=words), "confused")
-        return 0
-    respond(client, source, answer, "rocket")
+        answer = Answer(words=inline(error.with_hint))
+    respond(client, source, answer, reaction)
     if answer.reviews_again and facts.state.head:
         with suppress(UsageError):  # then it follows with the next push
             order(client, job)
@@ -156,7 +157,7 @@ def obey_order(run: Run, change: Change) -> int:
     try:
         answer = ORDERED[command.verb](run, change, request)
     except UsageError as error:
-        answer = Answer(words=_failure(error))
+        answer = Answer(words=inline(error.with_hint))
     source = Source(snapshot.pull.number, id, found[0] in inline_comments)
     respond(run.client, source, answer, "rocket")
     if answer.has_commits:
@@ -196,13 +197,11 @@ def fix_issue(job: Job, runner: Runner, client: Client) -> int:
     try:
         respond(client, Source(number, id), Answer(words=_fix_issue(job, client, issue)), "rocket")
     except (UsageError, CallError) as error:
-        respond(client, Source(number, id), Answer(words=_failure(error)), "confused")
+        respond(client, Source(number, id), Answer(words=inline(error.with_hint)), "confused")
     return 0
 
 
-def respond(
-    client: Client, source: Source, answer: Answer, reaction: Literal["rocket", "confused"]
-) -> None:
+def respond(client: Client, source: Source, answer: Answer, reaction: Reaction) -> None:
     """Keep the new state, then answer: an answer says that all of it is done."""
     if answer.update:
         update_state(client, source.number, answer.update)
@@ -212,7 +211,7 @@ def respond(
     react(client, source, reaction)
 
 
-def react(client: Client, source: Source, content: str) -> None:
+def react(client: Client, source: Source, content: Reaction) -> None:
     """A reaction is a courtesy: nothing fails for one."""
     try:
         kind = "pulls" if source.is_inline else "issues"
@@ -391,10 +390,6 @@ ORDERED: Mapping[str, Callable[[Run, Change, Request], Answer]] = {
 def _count_last_hour(answers: Mapping[int, Comment]) -> int:
     since = datetime.now(UTC) - timedelta(hours=1)
     return sum(datetime.fromisoformat(answer.created_at) > since for answer in answers.values())
-
-
-def _failure(error: ReviewbotError) -> str:
-    return inline(f"{error} ({error.hint})" if error.hint else str(error))
 
 
 def _consult(

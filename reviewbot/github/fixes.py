@@ -104,7 +104,7 @@ def review_and_fix(run: Run, change: Change) -> int:
             url = open_pull(run.client, commits, *where, title, body)
             runner.say(f"The fixes are in {url}", "notice")
     except (CallError, UsageError) as error:
-        runner.say(f"{error}{f' ({error.hint})' if error.hint else ''}", "warning")
+        runner.say(error.with_hint, "warning")
     return exit_code
 
 

@@ -148,11 +148,14 @@ def encode_state(state: State) -> str:
         # Models write lone surrogates, which UTF-8 does not have.
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
         content = text.encode("utf-8", "replace")
+        if len(content) > MAX_INFLATED:
+            return ""
         packed = base64.b64encode(zlib.compress(content, 9)).decode("ascii")
-        is_small = len(content) <= MAX_INFLATED and len(packed) < MAX_CHARACTERS - 30
-        return f"<!-- reviewbot:state {packed} -->" if is_small else ""
+        found = f"<!-- reviewbot:state {packed} -->"
+        return found if len(found) <= MAX_CHARACTERS else ""
 
-    return line(bisect_left(range(len(droppable)), True, key=lambda count: line(count) != ""))
+    counts = range(len(droppable))
+    return line(0) or line(bisect_left(counts, True, key=lambda count: line(count) != ""))
 
 
 def decode_state(line: str) -> State | None:

@@ -32,11 +32,21 @@ from reviewbot.state import State
 from reviewbot.verdict.document import Review
 
 Say = Callable[[str], None]
-
 # What needs half of the time of a commit hook, and can wait for the push.
 SLOW_CHECKS = ("public-api",)
 PUSH_SECONDS = 60
 MAX_GAPS = 5
+ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+# These are about commits and hold no code.
+WITHOUT_CODE = ("refs/notes/", "refs/replace/")
+
+
+class PushedRef(Struct, frozen=True):
+    """A ref of the remote. `old` and `new` are revisions, "" where there is none."""
+
+    name: str
+    new: str
+    old: str
 
 
 async def review_commit(host: Host, repository: Repository, state: State, say: Say) -> int:
@@ -81,59 +91,6 @@ def not_reviewed(error: ReviewbotError, say: Say) -> int:
     """Say why; return the exit code."""
     say(f"NOT REVIEWED: {error}{f'; {error.hint}' if error.hint else ''}")
     return ReviewbotError.exit_code
-
-
-async def _review_range(
-    revision: str, host: Host, repository: Repository, state: State, say: Say, ends_at: float
-) -> int:
-    change = await repository.load_change(Target(kind="revision", revision=revision))
-    settings = (await read_base(change, host))[0].settings
-    seconds = min(settings.limits.seconds, int(ends_at - time.monotonic()))
-    if seconds < 1:
-        message = f"the {PUSH_SECONDS} s of this push are over"
-        raise ReviewbotError(message, hint=f"reviewbot review {revision}")
-    layers = (*host.layers, flag_layer({"limits.seconds": seconds}))
-    result = await review(change, replace(host, layers=layers))
-    state.save(result)
-    code = _report(result, "pre-push", settings.hooks.push, say)
-    for gap in result.gaps[:MAX_GAPS]:
-        say(f"NOT REVIEWED: {gap}")
-    if more := len(result.gaps[MAX_GAPS:]):
-        say(f"NOT REVIEWED: {more} more, see reviewbot sessions show")
-    return code or (0 if result.complete else ReviewbotError.exit_code)
-
-
-def _report(result: Review, hook: Hook, threshold: Threshold, say: Say) -> int:
-    """Say what was found; return 1 if it stops git."""
-    verb = hook.removeprefix("pre-")
-    reported = result.reported
-    stopping = [finding for finding in reported if reaches(finding.severity, threshold)]
-    for line in render(replace(result, gaps=(), complete=True), "concise").splitlines():
-        say(line)
-    if stopping:
-        found = "1 finding stops" if len(stopping) == 1 else f"{len(stopping)} findings stop"
-        say(f"reviewbot: {found} this {verb}: hooks.{verb} is {threshold}.")
-        say(f"reviewbot explain {stopping[0].id} shows more; git {verb} --no-verify ignores it.")
-        return 1
-    if reported:
-        say(f"reviewbot: the {verb} goes on: hooks.{verb} is {threshold}.")
-    else:
-        files = len(result.coverage)
-        say(f"reviewbot: nothing found in {files} changed file{'' if files == 1 else 's'}")
-    return 0
-
-
-ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
-# These are about commits and hold no code.
-WITHOUT_CODE = ("refs/notes/", "refs/replace/")
-
-
-class PushedRef(Struct, frozen=True):
-    """A ref of the remote. `old` and `new` are revisions, "" where there is none."""
-
-    name: str
-    new: str
-    old: str
 
 
 def read_refs(stdin: str) -> list[PushedRef]:
@@ -184,6 +141,46 @@ async def find_ranges(
         base = await _merge_base(git, new, known)
         known.append(new)
         yield name, "" if base == new else f"{base}..{new}"
+
+
+async def _review_range(
+    revision: str, host: Host, repository: Repository, state: State, say: Say, ends_at: float
+) -> int:
+    change = await repository.load_change(Target(kind="revision", revision=revision))
+    settings = (await read_base(change, host))[0].settings
+    seconds = min(settings.limits.seconds, int(ends_at - time.monotonic()))
+    if seconds < 1:
+        message = f"the {PUSH_SECONDS} s of this push are over"
+        raise ReviewbotError(message, hint=f"reviewbot review {revision}")
+    layers = (*host.layers, flag_layer({"limits.seconds": seconds}))
+    result = await review(change, replace(host, layers=layers))
+    state.save(result)
+    code = _report(result, "pre-push", settings.hooks.push, say)
+    for gap in result.gaps[:MAX_GAPS]:
+        say(f"NOT REVIEWED: {gap}")
+    if more := len(result.gaps[MAX_GAPS:]):
+        say(f"NOT REVIEWED: {more} more, see reviewbot sessions show")
+    return code or (0 if result.complete else ReviewbotError.exit_code)
+
+
+def _report(result: Review, hook: Hook, threshold: Threshold, say: Say) -> int:
+    """Say what was found; return 1 if it stops git."""
+    verb = hook.removeprefix("pre-")
+    reported = result.reported
+    stopping = [finding for finding in reported if reaches(finding.severity, threshold)]
+    for line in render(replace(result, gaps=(), complete=True), "concise").splitlines():
+        say(line)
+    if stopping:
+        found = "1 finding stops" if len(stopping) == 1 else f"{len(stopping)} findings stop"
+        say(f"reviewbot: {found} this {verb}: hooks.{verb} is {threshold}.")
+        say(f"reviewbot explain {stopping[0].id} shows more; git {verb} --no-verify ignores it.")
+        return 1
+    if reported:
+        say(f"reviewbot: the {verb} goes on: hooks.{verb} is {threshold}.")
+    else:
+        files = len(result.coverage)
+        say(f"reviewbot: nothing found in {files} changed file{'' if files == 1 else 's'}")
+    return 0
 
 
 async def _commit(git: Git, revision: str) -> str:
