@@ -27,7 +27,7 @@ async def review_async(target: str = "", *, directory: str | Path = ".") -> Revi
     """The same as a coroutine."""
     with Repository(Path(directory)) as repository:
         state = await find_state(repository, os.environ)
-        host = make_host(repository, state, await read_variables(os.environ))
+        host = make_host(repository, state, await read_variables(repository))
         wanted = Target(kind="revision", revision=target) if target else Target()
         result = await review_target(wanted, host)
     state.save(result)

@@ -50,7 +50,7 @@ async def fix(
         wanted = [f for f in result.reported if not ids or f.id in ids]
         whole, project, _ = await prepare(change, services)
         trials = await _trials(whole, project, services)
-        briefs = await briefs_of(whole, project, (), services.panel, services)
+        briefs = await briefs_of(whole, project, services.panel, services)
         checks, panel = services.checks, services.panel
         results = await fix_findings(wanted, trials, project, checks, panel, briefs)
         seconds = round(time.monotonic() - started, 2)

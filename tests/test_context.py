@@ -16,7 +16,7 @@ from test_compare import changed
 from reviewbot.checks.evidence import CheckResult
 from reviewbot.checks.project import Project as Contents
 from reviewbot.checks.project import load_project
-from reviewbot.context.brief import Brief, Passage
+from reviewbot.context.brief import Brief, Passage, with_results
 from reviewbot.context.passages import excerpt_of
 from reviewbot.context.portions import MAX_BRIEF, write_briefs
 from reviewbot.debate.prompts import shared_prefix
@@ -33,7 +33,8 @@ async def read(
     with Repository(folder) as repository:
         change = await repository.load_change(Target(kind="revision", revision=revision))
         contents = await load_project(change, repository)
-        return change, await write_briefs(change, contents, results, repository, instructions)
+        briefs = await write_briefs(change, contents, repository, instructions)
+        return change, with_results(briefs, results)
 
 
 def briefs_of(
@@ -163,7 +164,7 @@ def test_a_patch_without_its_repository_has_plain_hunks() -> None:
         "     c = 4\n"
     )
     change = asyncio.run(load_patch(patch.encode()))
-    (brief,) = asyncio.run(write_briefs(change, Contents(), ()))
+    (brief,) = asyncio.run(write_briefs(change, Contents()))
     (passage,) = brief.passages
     assert (sorted(passage.head), passage.heading) == ([9, 10, 11], "def f(x):")
 

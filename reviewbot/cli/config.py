@@ -13,6 +13,7 @@ from reviewbot.config.load import Loaded, describe, load_settings, read_layer
 from reviewbot.config.settings import ProviderSettings, Settings
 from reviewbot.debate.panel import make_panelist
 from reviewbot.errors import GitError, UsageError
+from reviewbot.git.repository import Repository
 from reviewbot.git.target import Target
 from reviewbot.llm.providers import find_vendor
 from reviewbot.services import CONFIG_FILES, repository_layers
@@ -31,7 +32,8 @@ def command(ctx: click.Context) -> None:
 @common
 def show() -> None:
     """Show the settings that count for uncommitted work, and where each comes from."""
-    loaded, committed = run(load_committed())
+    with open_repository() as repository:
+        loaded, committed = run(load_committed(repository))
     rows = describe(loaded)
     keys, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     values = min(values, 40)
@@ -67,13 +69,13 @@ def check_providers(settings: Settings) -> None:
             find_vendor(name, settings.providers.get(name, ProviderSettings()).base_url)
 
 
-async def load_committed() -> tuple[Loaded, Mapping[str, bytes]]:
+async def load_committed(repository: Repository) -> tuple[Loaded, Mapping[str, bytes]]:
     """The settings that count for uncommitted work, and the files of HEAD by name.
 
     There are none outside of a repository and before the first commit. Raises ConfigError.
     """
     files: Mapping[str, bytes] = {}
-    with open_repository() as repository, suppress(GitError, UsageError):
+    with suppress(GitError, UsageError):
         head = await repository.load_change(Target(kind="revision", revision="HEAD"))
         files = await repository.read_files(head.head_tree, CONFIG_FILES)
     return load_settings([*read_layers(os.environ), *repository_layers(files)]), files

@@ -72,21 +72,22 @@ async def _collect() -> dict[str, list[Row]]:
 
     settings, root = Settings(), None
     project: list[Row] = []
-    try:
-        loaded, committed = await load_committed()
-        settings = loaded.settings
-        if committed:
-            project.append(("✓", "the configuration is valid", ""))
-        else:
-            text = "no configuration is committed: defaults count"
-            project.append(("✓", text, "reviewbot init"))
-    except ReviewbotError as error:
-        project.append(("✗", str(error), error.hint or "reviewbot config check"))
     with open_repository() as repository:
+        try:
+            loaded, committed = await load_committed(repository)
+            settings = loaded.settings
+            if committed:
+                project.append(("✓", "the configuration is valid", ""))
+            else:
+                text = "no configuration is committed: defaults count"
+                project.append(("✓", text, "reviewbot init"))
+        except ReviewbotError as error:
+            project.append(("✗", str(error), error.hint or "reviewbot config check"))
         try:
             root = await repository.root()
         except GitError as error:
             project.append(("!", str(error), error.hint or ""))
+        variables = await read_variables(repository)
 
     environment = find_environment(root, os.environ)
     sandbox = open_sandbox(settings.sandbox.kind, settings.sandbox.image, environment)
@@ -104,8 +105,8 @@ async def _collect() -> dict[str, list[Row]]:
         project.append(await _python(sandbox))
     for is_well, text in await describe_hooks(root, os.environ) if root else ():
         project.append(("✓", text, "") if is_well else ("!", text, "reviewbot hook install"))
-    panel = _panel(settings, await read_variables(os.environ))
-    return {"This machine": machine, "This project": project, "Language models": panel}
+    models = _panel(settings, variables)
+    return {"This machine": machine, "This project": project, "Language models": models}
 
 
 def _panel(settings: Settings, variables: Mapping[str, str]) -> list[Row]:

@@ -85,9 +85,9 @@ async def _fix(
     name: str, paths: Sequence[str], flags: Mapping[str, object], options: Options
 ) -> int:
     """The exit code: 1 if something is found that is not fixed and written."""
-    variables = await read_variables(os.environ, options.env_file)
     async with show_progress() as emit:
         with open_repository() as repository:
+            variables = await read_variables(repository, options.env_file)
             state = await find_state(repository, variables, options.state)
             if said := await recover(repository, state.folder):
                 say(f"reviewbot: {said}")

@@ -91,7 +91,7 @@ async def _review(name: Hook, arguments: tuple[str, ...], folder: Path | None) -
     async with show_progress() as emit:
         with open_repository() as repository:
             state = await find_state(repository, os.environ, folder)
-            variables = await read_variables(os.environ)
+            variables = await read_variables(repository)
             host = make_host(repository, state, variables, emit)
             if name == "pre-commit":
                 return await review_commit(host, repository, state, tell)

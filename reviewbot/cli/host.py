@@ -80,23 +80,21 @@ def read_layers(
     return [*layers, flag_layer(flags or {})]
 
 
-async def read_variables(
-    environment: Mapping[str, str], file: Path | None = None
-) -> dict[str, str]:
+async def read_variables(repository: Repository, file: Path | None = None) -> dict[str, str]:
     """The environment, and what a file adds to it.
 
     Without one, the keys of providers in a `.env` at the top of the work tree count if git ignores
     that file: what is committed may be by somebody else. Raises UsageError.
     """
     if file:
-        return read_env_file(file) | dict(environment)
+        return read_env_file(file) | dict(os.environ)
     keys: dict[str, str] = {}
-    with open_repository() as repository, suppress(GitError):
+    with suppress(GitError):  # outside of a work tree
         path = await repository.root() / ".env"
         if path.is_file() and await repository.ignores(".env"):
             known = {n for vendor in VENDORS.values() for n in (*vendor.key_names, vendor.opt_in)}
             keys = {name: value for name, value in read_env_file(path).items() if name in known}
-    return keys | dict(environment)
+    return keys | dict(os.environ)
 
 
 def read_env_file(path: Path) -> dict[str, str]:

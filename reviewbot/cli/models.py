@@ -1,13 +1,12 @@
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Mapping
 
 import click
 
 from reviewbot.cli.config import load_committed
-from reviewbot.cli.host import open_state, read_variables, run
+from reviewbot.cli.host import open_repository, open_state, read_variables, run
 from reviewbot.cli.terminal import common, deliver
 from reviewbot.concurrency import run_all
 from reviewbot.config.settings import Settings
@@ -122,8 +121,9 @@ async def _ask(
 
 async def _load() -> tuple[Settings, Mapping[str, str], list[Panelist]]:
     """Settings, variables, and who would be asked."""
-    loaded, _ = await load_committed()
-    variables = await read_variables(os.environ)
+    with open_repository() as repository:
+        loaded, _ = await load_committed(repository)
+        variables = await read_variables(repository)
     members, moderator, _ = choose_members(loaded.settings, variables, {})
     return loaded.settings, variables, [*members, *filter(None, [moderator])]
 

@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Iterator, Sequence
 from itertools import chain, count, groupby, pairwise
 
 from msgspec.structs import replace
 
-from reviewbot.checks.evidence import CheckResult
 from reviewbot.checks.project import Project
 from reviewbot.concurrency import run_all
-from reviewbot.context.brief import Brief, Passage, brief_about
+from reviewbot.context.brief import Brief, Passage
 from reviewbot.context.callers import find_callers
 from reviewbot.context.passages import Excerpt, Run, clipped, excerpt_of, shown
 from reviewbot.git.change import Change, ChangedFile, Line, describe
 from reviewbot.git.repository import Repository
-from reviewbot.severity import RANK
 
 MAX_BRIEF = 90_000  # characters, about 30,000 tokens
 RESERVED = 24_000  # of these, for calls, results of linters, and the frame of the prompt
 # A portion that is filled so far ends where the content says so, at one of BORDERS places.
 FILLED, BORDERS = 0.6, 4
-MAX_RESULTS = 40
 MAX_INSTRUCTIONS, MAX_ALL_INSTRUCTIONS, MAX_DESCRIPTION = 6_000, 18_000, 6_000
 ROW, HEADING = 5, 80  # characters of a row beside its text, of a passage beside path and heading
 
@@ -30,14 +28,12 @@ ROW, HEADING = 5, 80  # characters of a row beside its text, of a passage beside
 async def write_briefs(
     change: Change,
     project: Project,
-    results: Sequence[CheckResult],
     repository: Repository | None = None,
     instructions: Sequence[str] = (),
 ) -> tuple[Brief, ...]:
     """At least one brief. Where one ends hardly depends on edits in the files of others.
 
     Args:
-        results: what linters report for the first time.
         instructions: paths of files at base that say what the repository asks of reviewers.
     """
     asked: dict[str, str] = {}
@@ -48,7 +44,10 @@ async def write_briefs(
         asked = {path: clipped(shown(text.strip()), most) for path, text in texts.items() if text}
     size = MAX_DESCRIPTION + sum(map(len, (*asked, *asked.values())))
     in_order = sorted(change.files, key=lambda file: file.path)
-    excerpts = [excerpt_of(file, project) for file in in_order]
+    excerpts = []
+    for file in in_order:
+        await asyncio.sleep(0)  # linters are started and read meanwhile
+        excerpts.append(excerpt_of(file, project))
     portions = list(_share_out(excerpts, MAX_BRIEF - RESERVED - size)) or [[]]
     briefs: list[Brief] = []
     for portion in portions:
@@ -92,16 +91,7 @@ async def write_briefs(
             )
         )
         briefs = [replace(b, callers=found) for b, found in zip(briefs, callers, strict=True)]
-    own: dict[str, list[CheckResult]] = {brief.name: [] for brief in briefs}
-    for result in results:
-        own[brief_about(result.location, briefs).name].append(result)
-    return tuple(_with_results(brief, own[brief.name]) for brief in briefs)
-
-
-def _with_results(brief: Brief, own: Sequence[CheckResult]) -> Brief:
-    worst = sorted(own, key=lambda result: -RANK[result.severity])[:MAX_RESULTS]
-    kept = tuple(result for result in own if result in worst)
-    return replace(brief, results=kept, more_results=len(own) - len(kept))
+    return tuple(briefs)
 
 
 def make_passage(file: ChangedFile, run: Run, heading: str = "") -> Passage:

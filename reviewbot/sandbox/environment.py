@@ -268,7 +268,7 @@ class _Lender:
 
 
 def _is_of_system(folder: Path) -> bool:
-    return any(folder.resolve().is_relative_to(name) for name in SYSTEM)
+    return f"{folder.resolve()}/".startswith(tuple(f"{name}/" for name in SYSTEM))
 
 
 def _is_environment(folder: Path) -> bool:

@@ -91,7 +91,7 @@ FORMATS = (
         r"""(?P<secret>(?:[^\s/:@"'`<>«»{}$*%]|%[0-9A-Fa-f]{2}){3,200})@(?:(?u:\w)|[.\[-])""",
     ),
 )
-KNOWN = tuple((row.name, row.anchors.split(), re.compile(row.pattern, re.A)) for row in FORMATS)
+ANCHORS = tuple((anchor, row) for row in FORMATS for anchor in row.anchors.split())
 
 # What documentation writes in place of a secret.
 PLACEHOLDER = re.compile(
@@ -130,12 +130,11 @@ def redact(text: str) -> tuple[str, int]:
 
 
 def _matches(text: str) -> Iterator[Secret]:
-    for name, anchors, pattern in KNOWN:
-        if any(anchor in text for anchor in anchors):
-            group = "secret" if "secret" in pattern.groupindex else 0
-            for match in pattern.finditer(text):
-                if not _is_placeholder(name, match[group]):
-                    yield Secret(name, *match.span(group))
+    for row in dict.fromkeys([row for anchor, row in ANCHORS if anchor in text]):
+        group = "secret" if "(?P<secret>" in row.pattern else 0
+        for match in re.finditer(row.pattern, text, re.ASCII):
+            if not _is_placeholder(row.name, match[group]):
+                yield Secret(row.name, *match.span(group))
 
 
 def _is_placeholder(name: str, value: str) -> bool:
