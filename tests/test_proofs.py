@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import Mapping
 
@@ -60,6 +61,10 @@ def unpack(box: Box) -> int:
 def distinct(items):
     seen = set()
     return [item for item in items if not (item in seen or seen.add(item))]
+
+
+def last(items):
+    return items[-1]
 """
 HEAD = (
     BASE.replace("max(low, min(value, high))", "max(low, min(value, high - 1))")
@@ -68,6 +73,7 @@ HEAD = (
     .replace("text.split()", "text.split(None)")
     .replace("seen = set()", "seen = []")
     .replace("seen.add(item)", "seen.append(item)")
+    .replace("items[-1]", "[*items][-1]")
     + "\n\ndef added() -> int:\n    return 1\n"
 )
 
@@ -167,6 +173,11 @@ BENCHMARKS: dict[str, tuple[Kind, str, str]] = {
         BENCHMARK.replace("distinct(items)", "items[:100].sort()"),
         "not proven",
     ),
+    "slower by far": (
+        "benchmark",
+        "from numbers_ import last as run\n\n\ndef setup():\n    return (list(range(10**6)),)\n",
+        "proven",
+    ),
     "a benchmark that fails": ("benchmark", "def run():\n    raise OSError\n", "inconclusive"),
 }
 
@@ -205,6 +216,7 @@ def test_what_benchmarks_prove(numbers: Project) -> None:
     proofs = prove_rows(numbers, BENCHMARKS)
 
     assert "times as slow" in proofs["slower"].output
+    assert re.search(r"\d,\d{3} times as slow", proofs["slower by far"].output)
 
 
 def test_what_is_compared_and_what_is_not(numbers: Project) -> None:

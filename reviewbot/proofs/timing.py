@@ -15,6 +15,7 @@ PROGRAM = "reviewbot_timing.py"
 # The true median lies between the least and the greatest of five with a probability of 0.9375:
 # 1 - 2 / 2**5 (David and Nagaraja, Order Statistics, third edition, section 7.1).
 ROUNDS = 5
+SECONDS = 30  # of one round on one side
 THRESHOLD = 1.10  # less than a tenth is not spoken of, however certain it is
 
 
@@ -49,7 +50,9 @@ class Ratio(Struct, frozen=True, kw_only=True):
             factors, word = (self.middle, self.low, self.high), "slow"
         else:
             factors, word = (1 / self.middle, 1 / self.high, 1 / self.low), "fast"
-        middle, low, high = (f"{factor:.3g}" for factor in factors)
+        middle, low, high = (
+            f"{factor:,.0f}" if factor >= 100 else f"{factor:.3g}" for factor in factors
+        )
         return f"{middle} times as {word} ({low} to {high} in {ROUNDS} rounds)"
 
 
@@ -64,6 +67,7 @@ async def time_snippet(
         tool_files=probe(PROGRAM) | {"benchmark.py": source},
         report="timing.json",
         attempt=attempt,
+        seconds=SECONDS,
     )
     completed = await executor.execute(job)
     try:
@@ -76,16 +80,18 @@ async def time_snippet(
 async def compare_times(source: str, before: str, after: str, executor: Executor) -> Ratio | str:
     """The ratio of times on two trees, or why there is none.
 
-    What slows a round slows both of its times, so they are compared round by round.
+    What slows a round slows both of its times, so they are compared round by round. Both make as
+    many calls as the slower side needs: the quicker one may need a million times as many.
     """
-    first = await time_snippet(source, before, executor)
-    if first.problem:
-        return first.problem
+    first = [await time_snippet(source, tree, executor) for tree in (before, after)]
+    if problem := next((timing.problem for timing in first if timing.problem), ""):
+        return problem
+    calls = min(timing.calls for timing in first)
     ratios = []
     for number in range(1, ROUNDS + 1):
         times = {}
         for tree in (before, after) if number % 2 else (after, before):
-            timing = await time_snippet(source, tree, executor, calls=first.calls, attempt=number)
+            timing = await time_snippet(source, tree, executor, calls=calls, attempt=number)
             if timing.problem:
                 return timing.problem
             times[tree] = timing.seconds

@@ -225,7 +225,7 @@ def _story(finding: Finding) -> Iterator[str]:
     if proof := finding.proof:
         source = words.shortened(proof.reproduction.source, MAX_CODE)
         test = block(source, proof.reproduction.language)
-        title = "The test that was written for it"
+        title = f"The {proof.reproduction.name} that was written for it"
         yield _folded(title, _prose(words.proof_line(proof)), test, _output(proof.output))
 
 

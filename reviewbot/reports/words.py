@@ -206,13 +206,9 @@ def failed_tests(finding: Finding) -> tuple[str, ...]:
     return tuple(dict.fromkeys((result.name, *result.tests)))
 
 
-PROOF_KINDS = {"script": "script", "types": "typed example", "benchmark": "benchmark"}
-
-
 def proof_line(proof: Proof) -> str:
     base, head = TEST_RESULTS[proof.base], TEST_RESULTS[proof.head]
-    kind = PROOF_KINDS.get(proof.reproduction.kind, "test")
-    return f"{proof.by}'s {kind} {base} before the change and {head} with it."
+    return f"{proof.by}'s {proof.reproduction.name} {base} before the change and {head} with it."
 
 
 def debate(finding: Finding) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 `benchmark.py` beside it defines `run(*arguments)`, and where something is needed first `setup()`,
 which returns the arguments and is not timed. Usage: reviewbot_timing.py CALLS. 0 stands for as many
-calls as take MIN_SECONDS; the number that comes of it is then given to the other tree.
+calls as take MIN_SECONDS.
 
 Writes {"calls": number, "seconds": of one call, "profile": [[function, seconds]], "problem": words}
 to /out/timing.json. The profile is of the round that finds the number of calls.
