@@ -291,7 +291,51 @@ def test_a_module_that_is_missing(
     evidence = suite(change, [outcome(TEST, "passed")], [outcome(TEST, "error", message)], project)
     head = next(run for run in evidence.runs if run.side == "head")
     assert [result.state for result in evidence.results] == ["new"] * is_found
-    assert (head.outcome, head.reason) == (("ended", "") if is_found else ("incomplete", message))
+    reason = f"{message} (test_a.py)"
+    assert (head.outcome, head.reason) == (("ended", "") if is_found else ("incomplete", reason))
+
+
+NO_NAME = "socket.gaierror: [Errno -2] Name or service not known"
+COMMAND = "subprocess.CalledProcessError: Command 'shop' returned non-zero exit status 127."
+
+
+@pytest.mark.parametrize(
+    ("message", "project", "is_found"),
+    [
+        (NO_NAME, Project(), False),
+        (COMMAND, Project(), False),
+        (MISSING.format("numpy"), Project(), False),  # nothing says what is declared
+        (MISSING.format("numpy"), Project(manifests={"setup.py": "attrs"}), True),
+        ("AttributeError: module 'collections' has no attribute 'Mapping'", Project(), False),
+        ("AttributeError: module 'shop' has no attribute 'total'", Project(), True),
+        ("assert 1 == 2", Project(), True),
+    ],
+)
+def test_new_tests_that_fail_because_of_this_machine(
+    message: str, project: Project, is_found: bool
+) -> None:
+    base = [
+        outcome("test_b.py::test_b", "passed"),
+        outcome(
+            "test_c.py", "error", "AttributeError: module 'collections' has no attribute 'Mapping'"
+        ),
+        outcome("test_c.py::test_c", message="assert 1 == 2"),
+    ]
+    change = change_of(changed("x = 1", "import numpy"))
+    found = suite(change, base, [*base, outcome(TEST, message=message)], project).new_results
+    assert [result.name for result in found] == [TEST] * is_found
+
+
+def test_a_suite_of_which_nothing_passes_says_nothing() -> None:
+    red = outcome(TEST, message="ImportError: no libshop.so")
+    evidence = suite(change_of(REPLACED), [red], [red, outcome("test_a.py::test_b")])
+    head = next(run for run in evidence.runs if run.side == "head")
+    assert head.outcome == "ended"  # the new one is reported
+
+    evidence = suite(change_of(REPLACED), [red], [red])
+    head = next(run for run in evidence.runs if run.side == "head")
+    reason = "no test passes, before or after the change: ImportError: no libshop.so"
+    assert (head.outcome, head.reason) == ("incomplete", reason)
 
 
 def located(frames: list[tuple[str, int]], lines: dict[str, tuple[int, ...]]) -> CheckResult:

@@ -52,6 +52,8 @@ def test_type_checkers() -> None:
     with_note = recorded("mypy/mypy.jsonl")
     with_note = replace(with_note, stdout=note + with_note.stdout + note)
     assert read_mypy(with_note) == read_mypy(recorded("mypy/mypy.jsonl"))
+    stopped = read_mypy(replace(with_note, exit_code=2))
+    assert stopped.problem == "an error kept it from reading the rest"
     mypy = read_mypy(recorded("mypy/mypy.jsonl")).diagnostics
     assert (len(mypy), mypy[0].rule, str(mypy[0].location)) == (6, "return-value", "shop.py:7")
     pyright = read_pyright(recorded("pyright/pyright.json")).diagnostics

@@ -78,6 +78,7 @@ def syntax(path: str, before: str, after: str) -> list[tuple[str, str, str]]:
     [
         ("a.js", "f();", "f(;", [("new", "a.js:1", "critical")]),
         ("a.js", "let a = 1\n", "let a = 1\nfoo()\n", []),
+        ("a.js", "", 'const a = () => <p class="x">y</p>;', []),
         ("a.tsx", "const a = <p>x</p>", "const a = <p>x</p>;\nconst b: number = 1", []),
         ("a.go", "package a\n", "package a\nfunc f() {\n", [("new", "a.go:2", "critical")]),
         ("A.java", "class A {}", "class A { int x = 1 }", [("new", "A.java:1", "critical")]),

@@ -19,9 +19,16 @@ from reviewbot.text.files import classify
 MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
 MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 MISSING_PACKAGE = re.compile(r"PackageNotFoundError|No package metadata was found for")
+# What a test says that needs a network or a program that is not here.
+MISSING_MACHINE = re.compile(
+    r"\bgaierror\b|NameResolutionError|Name or service not known|Network is unreachable"
+    r"|Temporary failure in name resolution|exit status 127\b"
+)
 MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 # As Python writes control characters and those outside of ASCII in a quoted text.
 ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
+
+FAILURES = ("failed", "error")
 
 # Tests that fail for one reason: what is said of them, where, and how they fail.
 Group = tuple[ResultKind, ResultState, Location | None, str]
@@ -32,6 +39,12 @@ def compare_tests(
 ) -> tuple[list[CheckResult], CheckRun]:
     """The results of a suite, and its run at head: incomplete if a package is missing here."""
     before = {test.id: test.outcome for test in base.report.tests}
+    # New tests that fail as others did before say nothing about the change.
+    known = {
+        test.message
+        for test in base.report.tests
+        if test.outcome in FAILURES and not test.message.startswith(("assert", "AssertionError"))
+    }
     passing = Counter(
         (path, line)
         for test in head.report.tests
@@ -42,11 +55,11 @@ def compare_tests(
     missing: list[str] = []
     groups: dict[Group, list[TestOutcome]] = {}
     for test in head.report.tests:
-        if test.outcome not in ("failed", "error"):
+        if test.outcome not in FAILURES:
             continue
         earlier = outcome_before(test.id, before, change.old_paths)
         if is_missing_here(test, earlier, change, project):
-            missing.append(test.message)
+            missing.append(f"{test.message} ({test.id.partition('::')[0]})")
         elif earlier == "passed":
             place = locate(test, change, passing, head.report.executed)
             # What one changed line breaks is one result, however the tests fail. Elsewhere those
@@ -54,15 +67,20 @@ def compare_tests(
             alike = "" if place != test.location else re.sub(r"[^A-Za-z].*", "", test.message)
             groups.setdefault(("broken_test", "new", place, alike), []).append(test)
         else:
-            is_new = earlier is None and base.outcome == "ended"
+            is_new = earlier is None and base.outcome == "ended" and test.message not in known
             state: ResultState = "new" if is_new else "existing"
-            group: Group = ("failing_test", state, test.location, _function_of(test))
+            alike = "" if test.location else _function_of(test)
+            group: Group = ("failing_test", state, test.location, alike)
             groups.setdefault(group, []).append(test)
     results = [_result(head.check, tests, *group[:3]) for group, tests in groups.items()]
     lost = tests_that_do_not_run(base, head, change)
     if lost:
         count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
         missing.append(f"{count} that passed before did not run, for example {lost[0]}")
+    ran = {test.outcome for test in (*base.report.tests, *head.report.tests)}
+    if groups and "passed" not in ran and not any(result.state == "new" for result in results):
+        first = next(test for test in head.report.tests if test.outcome in FAILURES)
+        missing.append(f"no test passes, before or after the change: {first.message}")
     if missing and head.outcome == "ended":
         head = replace(head, outcome="incomplete", reason=missing[0])
     return results, head
@@ -111,13 +129,15 @@ def outcome_before(
 def is_missing_here(
     test: TestOutcome, earlier: str | None, change: Change, project: Project
 ) -> bool:
-    """Whether a failure says more of this machine than of the change: a package is not installed.
+    """Whether a failure says more of this machine than of the change.
 
-    It is the change's fault if the project has that module, or if the change writes a name that
-    nothing declares.
+    A package is not installed, or a new test needs a network. A package is the change's fault if
+    the project has that module, or if the change writes a name that nothing declares.
     """
     text = f"{test.message}\n{test.output}"
     if MISSING_PACKAGE.search(test.message):
+        return True
+    if earlier is None and MISSING_MACHINE.search(test.message):
         return True
     if MISSING_FIXTURE.search(text):
         return earlier is None and not _writes(change, MISSING_FIXTURE.search(text))
@@ -130,7 +150,8 @@ def is_missing_here(
         return False
     if top in sys.stdlib_module_names:
         return name is None
-    return project.declares(top) or not _writes(change, name or module)
+    declares_nothing = earlier is None and not project.manifests
+    return declares_nothing or project.declares(top) or not _writes(change, name or module)
 
 
 def locate(

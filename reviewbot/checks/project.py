@@ -63,6 +63,13 @@ class Project(Struct, frozen=True, kw_only=True):
                 return name
         return None
 
+    def speaks_of_tests(self, tool: str, configured_by: Iterable[str]) -> bool:
+        """Whether the configuration of a tool names files or modules of tests."""
+        name = self.config_of(configured_by) or ""
+        sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
+        own = (s for s in sections if tool in s.partition("\n")[0] or name.endswith(".json"))
+        return any("test" in section for section in own)
+
     def declares(self, module: str) -> bool:
         """Whether a manifest names the package of a top-level module."""
         words = {

@@ -199,6 +199,9 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
 
     language = grammar_of(path) or ""
     root = SgRoot(text, "tsx" if language == "jsx" else language).root()
+    if path.endswith(".js") and root.find(kind="ERROR"):
+        # The grammar of JavaScript refuses `<p class="x">`, which that of TypeScript reads.
+        root = SgRoot(text, "tsx").root()
     for node in root.find_all(any=[{"kind": "ERROR"}, {"regex": "^$"}]):
         if node.kind() != "ERROR" and node.is_named():
             continue  # an empty text that is one, such as that of a here document

@@ -62,7 +62,7 @@ def pytest_configure(config: Any) -> None:
     if os.path.exists(CHANGED):
         with open(CHANGED, encoding="utf-8") as file:
             changed = json.load(file)
-    config.pluginmanager.register(Reporter(changed), "reviewbot-reporter")
+    config.pluginmanager.register(Reporter(changed, str(config.rootdir)), "reviewbot-reporter")
 
 
 def write(**record: Any) -> None:
@@ -141,8 +141,9 @@ def find_coverage() -> Any:
 class Reporter:
     """What pytest calls."""
 
-    def __init__(self, changed: dict[str, list[int]]) -> None:
+    def __init__(self, changed: dict[str, list[int]], root: str) -> None:
         self.changed = set(changed)
+        self.root = root
         self.measure = Measure(changed)
         self.outcomes: dict[str, dict[str, Any]] = {}
         self.ids: dict[str, str] = {}
@@ -183,15 +184,17 @@ class Reporter:
                 write(test=outcome)
 
     def describe(self, report: Any) -> dict[str, Any]:
-        path, line = relative(report.fspath), (report.location[1] or 0) + 1
-        id = path + "::" + report.nodeid.partition("::")[2]
+        id = relative(report.fspath) + "::" + report.nodeid.partition("::")[2]
+        # A test that a class inherits stands in another file than the class.
+        path, line, _ = report.location
+        place = location(relative(os.path.join(self.root, path)), (line or 0) + 1)
         if not report.failed:
-            return {"id": id, "location": location(path, line), "outcome": report.outcome}
+            return {"id": id, "location": place, "outcome": report.outcome}
         crashed = getattr(report.longrepr, "reprcrash", None)
         outcome = "failed" if report.when == "call" else "error"
         text = report.longreprtext
         message, frames = crashed.message if crashed else text, frames_of(self.trace)
-        return failure(id, location(path, line), outcome, message, last_frame(text), frames)
+        return failure(id, place, outcome, message, last_frame(text), frames)
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
