@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 Severity = Literal["low", "medium", "high", "critical"]
-RANK: dict[Severity, int] = {"low": 0, "medium": 1, "high": 2, "critical": 3}
+RANK: dict[Severity, int] = {name: rank for rank, name in enumerate(get_args(Severity))}
+LOWEST: Severity = get_args(Severity)[0]
 # The lowest severity that counts, or "none" if nothing does.
-Threshold = Literal["none", "low", "medium", "high", "critical"]
+Threshold = Literal["none", Severity]
 
 
 def reaches(severity: Severity, threshold: Threshold) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
+from datetime import date
 from functools import partial
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -18,7 +20,7 @@ from reviewbot.journal import Journal
 from reviewbot.llm.client import Connection, ModelClient
 from reviewbot.llm.ledger import Ledger
 from reviewbot.llm.limits import POLICIES, Limits, pause_before_next
-from reviewbot.llm.prices import DOLLAR, Budget, Price, Prices
+from reviewbot.llm.prices import DOLLAR, TABLE, Budget, Price, Prices
 from reviewbot.llm.provider import Account, ModelRequest, ProviderError, Tool, Usage
 from reviewbot.llm.providers import connect, find_vendor
 from tests import fake_openai
@@ -272,6 +274,12 @@ def test_a_price_is_found(provider: str, model: str, price: tuple[float, float] 
     prices = Prices({"one:mine": Price(input=1, output=2)})
     found = prices.find(provider, model, is_local=False)
     assert (found and pytest.approx((found.input, found.output))) == price
+
+
+def test_every_price_has_a_source_and_a_date() -> None:
+    for price in msgspec.json.decode(TABLE.read_bytes(), type=tuple[Price, ...]):
+        assert price.source.startswith("https://"), f"{price.model} needs a source in prices.json"
+        assert date.fromisoformat(price.date), f"{price.model} needs a date in prices.json"
 
 
 def test_cached_tokens_and_long_prompts_have_prices_of_their_own() -> None:

@@ -175,7 +175,7 @@ def test_the_file_of_init_has_the_defaults_in_comments() -> None:
     assert settings.moderator
     assert settings.checks
     chosen = replace(settings, panel={}, moderator=None, checks=())
-    assert chosen == Settings()
+    assert chosen == Settings(), f"{EXAMPLE.name} has other defaults"
 
 
 @pytest.mark.parametrize("name", ["review", "evidence", "config", "recording"])

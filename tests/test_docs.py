@@ -142,7 +142,7 @@ def test_every_command_that_is_shown_exists(page: str, words: list[str]) -> None
 
 
 def test_the_readme_is_short_and_lists_every_command() -> None:
-    assert len(text_of("README.md").split()) <= 700
+    assert len(text_of("README.md").split()) <= 700, "shorten another sentence of README.md"
     names = [code(cells[0])[0] for cells in rows(section("README.md", "## Commands"))]
     assert names == [f"reviewbot {name}" for name in COMMANDS]
 
@@ -339,7 +339,8 @@ def test_a_package_is_no_larger_than_planned(names: list[str], most: int) -> Non
         for file in (program / f"{name}.py", *(program / name).rglob("*.py"))
         if file.exists()
     ]
-    assert 0 < sum(len(file.read_text("utf-8").splitlines()) for file in files) <= most
+    lines = sum(len(file.read_text("utf-8").splitlines()) for file in files)
+    assert 0 < lines <= most, "raise the number in CONTRIBUTING.md, or shorten the code"
 
 
 def test_every_package_stands_in_the_order_of_the_import_contract() -> None:
@@ -368,6 +369,17 @@ def test_every_file_that_a_task_touches_exists() -> None:
     for path in paths:
         file = ROOT / path
         assert file.parent.is_dir() if "NAME" in path else file.exists(), path
+
+
+def test_every_name_that_a_task_touches_is_one_of_its_files() -> None:
+    """Constants and classes."""
+    for task in section("CONTRIBUTING.md", "## Where to change what").split("\n\n"):
+        words = code(task)
+        files = [ROOT / word for word in words if "/" in word and (ROOT / word).is_file()]
+        text = "\n".join(file.read_text(encoding="utf-8") for file in files)
+        names = {word for word in words if re.fullmatch(r"[A-Z]\w+", word)} - {"FILE", "NAME"}
+        unknown = {name for name in names if not re.search(rf"\b{name}\b", text)}
+        assert not unknown, f"{unknown} is in no file of: {task.split(':')[0]}"
 
 
 def test_actions_are_pinned() -> None:

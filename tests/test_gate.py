@@ -137,11 +137,13 @@ NAMES = [
     ("n" * 256, "longer"),
     ("random.py", "imported in place of the module random"),
     ("pytest.py", "imported in place of the module pytest"),
+    ("pyright.py", "imported in place of the module pyright"),
 ]
 PROTECTED = """
     conftest.py pyproject.toml package.json uv.lock Dockerfile Makefile ruff.toml AGENTS.md
-    deploy.sh CODEOWNERS .gitattributes .github/workflows/ci.yml .pre-commit-config.yaml
-    .husky/pre-commit .vscode/settings.json .reviewbot.yml sitecustomize.py src/evil.pth
+    pyrightconfig.json deploy.sh CODEOWNERS .gitattributes .github/workflows/ci.yml
+    .pre-commit-config.yaml .husky/pre-commit .vscode/settings.json .reviewbot.yml
+    sitecustomize.py src/evil.pth
     node_modules/a/index.js vite.config.ts requirements/dev.txt Jenkinsfile docs/conf.py go.sum
 """
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import Project
 from lean import lean_environment
 
-from reviewbot.checks.languages import all_languages
+from reviewbot.checks.languages.python import PYTHON
 from reviewbot.git.repository import Repository
 from reviewbot.git.target import Target
 from reviewbot.journal import Journal
@@ -88,7 +88,6 @@ def numbers(tmp_path_factory: pytest.TempPathFactory) -> Project:
 
 def run(project: Project, *reproductions: Reproduction, prefix: str = "") -> list[Proof]:
     """Args: prefix: the environment of the project, by default one that has pytest alone."""
-    (language,) = all_languages()
 
     async def prove_all() -> list[Proof]:
         with Repository(project.folder) as repository:
@@ -96,7 +95,7 @@ def run(project: Project, *reproductions: Reproduction, prefix: str = "") -> lis
             variables = {"VIRTUAL_ENV": prefix or lean_environment()}
             environment = find_environment(project.folder, variables)
             with LocalExecutor(repository, Bubblewrap(environment), Journal()) as executor:
-                proofs = [prove(r, "critic", change, language, executor) for r in reproductions]
+                proofs = [prove(r, "critic", change, PYTHON, executor) for r in reproductions]
                 return list(await asyncio.gather(*proofs))
 
     return asyncio.run(prove_all())

@@ -956,7 +956,7 @@ def test_a_package_can_add_a_format(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert render(CLEAN, "shout") == "TIDY"
     with pytest.raises(UsageError, match="there is no format loud") as raised:
         render(CLEAN, "loud")
-    assert raised.value.hint == "Choose one of text, concise, json, markdown, sarif, github, shout."
+    assert raised.value.hint == f"Choose one of {', '.join(FORMATS)}, shout."
 
 
 def test_every_severity_has_a_colour_and_a_level() -> None:

@@ -130,7 +130,13 @@ def test_inputs_and_outputs_are_those_of_the_program() -> None:
     assert not [step for step in (INSTALL, SANDBOX, REVIEW) if "${{" in step["run"]]
     for step in (INSTALL, REVIEW):
         keys = {name for vendor in VENDORS.values() for name in vendor.key_names}
-        assert keys <= {*step["run"].partition("unset ")[2].split()[:15]}
+        unset = step["run"].replace("\\\n", " ").partition("unset ")[2].partition("\n")[0]
+        assert keys <= {*unset.split()}, "unset the key in action.yml where nobody is asked"
+    for name in KEYS:
+        given = REVIEW["env"].get(name.upper(), "")
+        assert f"inputs.{name} " in given, f"hand {name} to the step Review of action.yml"
+        uses = "".join(INSTALL["env"].values())
+        assert f"inputs.{name} " in uses.replace(")", " "), f"install what {name} needs"
 
 
 def test_linters_find_nothing_and_actions_are_pinned(files: Path) -> None:
@@ -167,6 +173,9 @@ def test_permissions_are_documented_and_keys_are_apart_from_the_right_to_write(f
         workflow = read_yaml(files / name)
         assert workflow["permissions"] == {}
         permissions += sum(len(each["permissions"]) for each in workflow["jobs"].values())
+        for given in re.findall(r"with:\n(.*?)(?:\n\n|\Z)", (files / name).read_text(), re.DOTALL):
+            passed = re.findall(r"(\w+_api_key): ", given)
+            assert passed in ([], KEYS), f"pass the key of every provider in {name}"
         with_keys += [id for id, each in workflow["jobs"].items() if "secrets." in str(each)]
     assert rows("Permissions") == table
     assert (len(table), with_keys) == (permissions, ["review", "order", "audit", "debate"])

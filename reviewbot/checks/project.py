@@ -8,14 +8,12 @@ from fnmatch import fnmatch
 
 from msgspec import Struct
 
+from reviewbot.checks.check import Check
 from reviewbot.git.change import Change, Side
 from reviewbot.git.repository import Repository
 
-# Files that configure tools, at the top or, for those that a tool looks for there, in any folder.
-CONFIGS = (
-    *("pyproject.toml", "setup.cfg", "tox.ini", "mypy.ini", ".mypy.ini", "pyrightconfig.json"),
-    *("ruff.toml", ".ruff.toml"),
-)
+# Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`.
+CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini")
 # Files that declare dependencies.
 MANIFESTS = (
     *("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "environment.yml", "tox.ini"),
@@ -34,7 +32,8 @@ class Project(Struct, frozen=True, kw_only=True):
     """The files of both sides, and what some of them say.
 
     Attributes:
-        configs: texts of CONFIGS at base, by path. What the change adds to them does not apply.
+        configs: texts at base of files that configure tools, by path. What the change adds to them
+            does not apply.
         manifests: texts of MANIFESTS at head, by path.
         base_texts, head_texts: texts of changed files on each side, by their paths there. Binary
             files and those that git does not show are left out.
@@ -80,14 +79,18 @@ class Project(Struct, frozen=True, kw_only=True):
         return PACKAGES.get(module, module).lower() in words
 
 
-async def load_project(change: Change, repository: Repository) -> Project:
+async def load_project(
+    change: Change, repository: Repository, checks: Iterable[Check] = ()
+) -> Project:
     """Read what checks need to know."""
-    base_files, base_texts = await _read_side(change, "base", CONFIGS, repository)
+    named = (wanted.partition(" ")[0] for check in checks for wanted in check.configured_by)
+    configs = (*CONFIGS, *named)
+    base_files, base_texts = await _read_side(change, "base", configs, repository)
     head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
     return Project(
         base_files=base_files,
         head_files=head_files,
-        configs={path: base_texts[path] for path in base_texts if matches_any([path], CONFIGS)},
+        configs={path: base_texts[path] for path in base_texts if matches_any([path], configs)},
         manifests={path: head_texts[path] for path in head_texts if matches_any([path], MANIFESTS)},
         base_texts=base_texts,
         head_texts=head_texts,

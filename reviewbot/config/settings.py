@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from msgspec import Meta, Struct
 
-from reviewbot.severity import Severity, Threshold
+from reviewbot.severity import LOWEST, Severity, Threshold
 
 SandboxKind = Literal["auto", "bubblewrap", "container", "none"]
 Effort = Literal["auto", "low", "medium", "high"]
@@ -67,7 +67,7 @@ class ReviewSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     effort: Effort = "auto"
     fail_on: Threshold = "none"
-    min_severity: Severity = "low"
+    min_severity: Severity = LOWEST
     ignore: tuple[str, ...] = ()
     instructions: tuple[str, ...] = ("AGENTS.md",)
 

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 
+from reviewbot.checks.languages import LANGUAGES
+
 
 def _words(table: str) -> frozenset[str]:
     return frozenset(table.split())
 
+
+_CHECKS = [check for language in LANGUAGES for check in language.checks]
 
 # Files that decide what runs, with which permissions, and who may say so. Names are compared as
 # `gate.folded` writes them. Whatever begins with a dot is protected as well.
@@ -31,15 +35,15 @@ PROTECTED_NAMES = _words(
     guardfile hatch.toml hatch_build.py import_map.json ivy.xml jenkinsfile jsr.json jules.md
     justfile lefthook.yml lerna.json llms-full.txt llms.txt magefile.go maintainers makefile
     manifest.in manifest.toml mcp.json meson.build meson.options meson_options.txt mise.toml
-    mix.exs mkdocs.yaml mkdocs.yml mvnw mypy.ini netlify.toml noxfile.py npm-shrinkwrap.json
+    mix.exs mkdocs.yaml mkdocs.yml mvnw netlify.toml noxfile.py npm-shrinkwrap.json
     nuget.config nx.json opencode.json opencode.jsonc owners owners_aliases package-lock.json
     package.json package.resolved package.swift package.yaml packages.config packages.lock.json
     pdm.toml phpcs.xml phpstan.neon phpstan.neon.dist phpunit.xml phpunit.xml.dist pipfile
     pixi.toml pnpm-lock.yaml pnpm-workspace.yaml podfile poetry.toml pom.xml procfile
     project.assets.json project.clj project.json project.toml psalm.xml pubspec.yaml pylintrc
-    pylintrc.toml pylock.toml pyproject.toml pyrefly.toml pyrightconfig.json pytest.ini
+    pylintrc.toml pylock.toml pyproject.toml pyrefly.toml pytest.ini
     pytest.toml qwen.md rails_helper.rb rakefile readthedocs.yml rebar.config renovate.json
-    renovate.json5 renv.lock review.md ruff.toml rush.json rust-toolchain rust-toolchain.toml
+    renovate.json5 renv.lock review.md rush.json rust-toolchain rust-toolchain.toml
     rustfmt.toml sconscript sconstruct screwdriver.yaml serverless.yaml serverless.yml
     settings.gradle.kts setup.cfg setup.py setuptests.js setuptests.ts setuptests.tsx shell.nix
     sitecustomize.py skaffold.yaml skill.md sonar-project.properties spec_helper.rb stack.yaml
@@ -48,7 +52,7 @@ PROTECTED_NAMES = _words(
     wallaby.js warp.md wercker.yml workspace workspace.json wrangler.jsonc wrangler.toml wscript
     yarn.lock zuul.yaml
     """
-)
+) | {wanted.partition(" ")[0] for check in _CHECKS for wanted in check.configured_by}
 
 PROTECTED_FOLDERS = _words(
     """
@@ -92,7 +96,9 @@ SHELL_SCRIPT = re.compile(
     rb"#!.*?[/ ](?:sh|bash|zsh|dash|ksh|fish|csh|tcsh|ash|busybox|pwsh)(?:\s|$)"
 )
 # A module of these names in the tree could speak for what runs or supports the tests.
-RUNNERS = _words("pytest _pytest pluggy iniconfig coverage hypothesis ruff mypy packaging")
+RUNNERS = _words("pytest _pytest pluggy iniconfig coverage hypothesis ruff packaging") | {
+    check.command[2] for check in _CHECKS if check.command[1:2] == ("-m",)
+}
 
 # The letter that is meant, and those of other scripts that look like it (Unicode TR 39).
 LETTERS = """

@@ -177,7 +177,7 @@ async def _run(
     ids: tuple[str, ...] = (),
 ) -> Report:
     change = Change(base_tree=tree, head_tree=tree, files=())
-    project = await load_project(change, trials.repository)
+    project = await load_project(change, trials.repository, trials.checks)
     job = job_of(suite, change, "head", (), project, ids)
     tool_files = {**job.tool_files, "changed.json": msgspec.json.encode(lines).decode()}
     job = replace(job, tool_files=tool_files)

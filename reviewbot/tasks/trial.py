@@ -82,7 +82,7 @@ class Trials(Struct, frozen=True, kw_only=True):
 
     async def _collect(self, tree: str) -> Evidence:
         change = await self.repository.compare(self.change.base_tree, tree)
-        project = await load_project(change, self.repository)
+        project = await load_project(change, self.repository, self.checks)
         known = {id for result in self.evidence.new_results for id in result.tests}
         return await collect(change, project, self.checks, self.off, self.executor, known)
 
