@@ -94,6 +94,7 @@ async def _work(
         brief = Brief(title=change.title, description="", passages=())
         task = await make(trials, services.panel, brief)
         result = await work(task, trials, services.panel, brief)
+        result = replace(result, usage=services.client.totals)
         for session in services.sessions:
             await session.finish("{}", [], trials_of([result]))
         return result

@@ -12,15 +12,17 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.cli.host import make_host, open_repository, read_variables, run, show_progress
-from reviewbot.cli.review import SEPARATOR, TargetAndPaths, read_role
+from reviewbot.cli.review import SEPARATOR, TargetAndPaths
 from reviewbot.cli.terminal import FILE, common, deliver, say, state_option, style_for
 from reviewbot.config.load import FLAGS
 from reviewbot.config.settings import Effort
+from reviewbot.debate.panel import read_roles
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.fixing import fix, fix_report, pursue
 from reviewbot.git.target import Target
 from reviewbot.git.writer import Write, recover, undo_fixes, write_fixes
 from reviewbot.reports.fixes import render_fixes
+from reviewbot.reports.words import usage_words
 from reviewbot.state import State, find_state
 from reviewbot.tasks.goals import GOALS
 from reviewbot.tasks.task import TaskResult
@@ -93,12 +95,13 @@ async def _fix(
                 say(f"reviewbot: {said}")
             host = replace(
                 make_host(repository, state, variables, emit, flags),
-                panelists=dict(map(read_role, options.model)),
+                panelists=read_roles(options.model, "--model"),
                 providers={} if options.linters else None,
             )
             target = Target(kind="revision", revision=name) if name else Target()
             change = await repository.load_change(target)
             findings: tuple[Finding, ...] = ()
+            usage = None
             if options.goal:
                 results = [await pursue(options.goal, paths, change, host)]
             elif options.report:
@@ -106,7 +109,7 @@ async def _fix(
             else:
                 review, results = await fix(change, host, options.finding)
                 state.save(review)
-                findings = review.findings
+                findings, usage = review.findings, review.usage
                 if not review.reported:
                     say("reviewbot: nothing is found, so there is nothing to fix")
                     return 0
@@ -116,6 +119,8 @@ async def _fix(
     if options.linters:  # the rest is somebody else's to say
         results = [result for result in results if result.outcome != "failed"]
     deliver(render_fixes(results, findings, style_for()))
+    if (used := usage or results[0].usage).calls + used.recorded_calls:
+        say(f"reviewbot: {usage_words(used)}")
     fixed = [result for result in results if result.outcome == "fixed"]
     if not fixed:
         say("reviewbot: there is no fix that proved itself; nothing is written")

@@ -431,12 +431,13 @@ def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> str:
         change = asyncio.run(repository.load_change(target))
         host = replace(make_host(job, repository, None), may_execute=True)
         result = asyncio.run(fix_report(report, change, host))
+    cost = f" Cost: ${result.usage.cost_usd:.4f}." if result.usage.cost_usd else ""
     if result.outcome != "fixed":
-        return answers.fixes([result], (), "")
+        return f"{answers.fixes([result], (), '')}{cost}"
     message = "\n".join([*result.facts, "", f"Reviewbot-Goal: {result.kind}"])
     said = f"By {code(result.author)}: {inline(result.explanation)}" if result.explanation else ""
     facts = [f"- {inline(fact)}" for fact in result.facts]
     body = "\n\n".join(filter(None, [f"Closes #{number}.", *facts, said]))
     commits = [(result.files, result.title, message)]
     url = open_pull(client, commits, branch, base, sha, result.title, body)
-    return f"It is reproduced and fixed in {url}: {inline(' '.join(result.facts))}"
+    return f"It is reproduced and fixed in {url}: {inline(' '.join(result.facts))}{cost}"

@@ -37,18 +37,6 @@ INPUTS: Mapping[str, str] = {
     "sarif_file": "",
     "dry_run": "",
 }
-OUTPUTS = (
-    "verdict",
-    "complete",
-    "skip_reason",
-    "findings_json",
-    "summary_comment_url",
-    "comments_inline",
-    "comments_resolved",
-    "reviewed_sha",
-    "cost_usd",
-    "autofix_sha",
-)
 Mode = Literal["all", "collect", "debate", "publish"]
 Autofix = Literal["off", "suggest", "commit", "pull_request"]
 Level = Literal["error", "warning", "notice"]

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reviewbot.config.load import load_settings
 from reviewbot.config.settings import Settings
+from reviewbot.debate.panel import read_roles
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
 from reviewbot.git.fetch import fetch_commits
@@ -109,13 +110,14 @@ def read_change(run: Run) -> Change:
 
 
 def make_host(job: Job, repository: Repository, memory: Memory | None) -> Host:
+    models = job.inputs["models"].replace(",", " ").split()
     return Host(
         repository=repository,
         journal=Journal(job.documents / ("results" if job.mode == "debate" else "evidence")),
         state_folder=job.documents / "state",
         layers=job.layers(),
         variables=job.variables,
-        panelists=read_models(job.inputs["models"]),
+        panelists=read_roles(models, "the input models:"),
         may_execute=False,
         memory=memory,
     )
@@ -178,18 +180,6 @@ def read_document(job: Job) -> Review:
     if document is None:
         raise UsageError(f"{path} holds no review", hint="download the artifact reviewbot-review")
     return document
-
-
-def read_models(text: str) -> dict[str, str]:
-    """The models of roles: `critic=anthropic:claude-sonnet-5`, one a line or between commas."""
-    found = {}
-    for word in text.replace(",", "\n").split():
-        role, _, model = word.partition("=")
-        if not role or not all(model.partition(":")):
-            hint = "write for example critic=anthropic:claude-sonnet-5"
-            raise UsageError(f"the input models names no role and model: {word[:80]}", hint=hint)
-        found[role] = model
-    return found
 
 
 def fetch(job: Job, *commits: str) -> Path:

@@ -9,6 +9,7 @@ from typing import Literal
 
 from reviewbot.debate.case import Ruling, Stance
 from reviewbot.git.change import Location
+from reviewbot.llm.client import Totals
 from reviewbot.proofs.proof import Outcome as TestResult
 from reviewbot.proofs.proof import Proof
 from reviewbot.verdict.document import CoverageState, Finding, Review, Status
@@ -283,7 +284,13 @@ def panel_line(review: Review, *, on_github: bool = False) -> str:
         + _note(member.model if len(models) > 1 else "", "" if member.answered else "no answer")
         for member in review.panel
     )
-    usage = review.usage
+    seconds = f"{review.seconds:.1f} s" if review.seconds < 10 else f"{review.seconds:.0f} s"
+    one_model = _note(*models) if len(models) == 1 else ""
+    return f"Panel: {members}{one_model}. {usage_words(review.usage)}, {seconds}."
+
+
+def usage_words(usage: Totals) -> str:
+    """Calls, tokens and dollars."""
     calls = _numbered(usage.calls, "call")
     if usage.recorded_calls:
         calls += f" and {usage.recorded_calls} recorded"
@@ -298,9 +305,7 @@ def panel_line(review: Review, *, on_github: bool = False) -> str:
         tokens += f", ${usage.cost_usd:.4f}{_note(saved)}"
     if usage.lost_calls:
         tokens += f", {_numbered(usage.lost_calls, 'call')} without an answer"
-    seconds = f"{review.seconds:.1f} s" if review.seconds < 10 else f"{review.seconds:.0f} s"
-    one_model = _note(*models) if len(models) == 1 else ""
-    return f"Panel: {members}{one_model}. {calls}, {tokens}, {seconds}."
+    return f"{calls}, {tokens}"
 
 
 def _note(*parts: str) -> str:

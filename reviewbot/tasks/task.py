@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from reviewbot.checks.evidence import Evidence
 from reviewbot.git.change import Change
+from reviewbot.llm.client import Totals
 from reviewbot.verdict.document import Finding
 
 Kind = Literal["fix", "bug", "refactor", "performance", "tests"]
@@ -129,6 +130,7 @@ class TaskResult(Struct, frozen=True, kw_only=True):
         diff: unified, of this change alone.
         facts: what was measured.
         dissent: objections of panelists that were not met, a sentence each.
+        usage: of all calls, where no review has it.
     """
 
     kind: Kind
@@ -144,3 +146,4 @@ class TaskResult(Struct, frozen=True, kw_only=True):
     reasons: tuple[str, ...] = ()
     dissent: tuple[str, ...] = ()
     attempts: tuple[Attempt, ...] = ()
+    usage: Totals = Totals()
