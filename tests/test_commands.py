@@ -186,10 +186,12 @@ def test_schemas_are_printed(name: str) -> None:
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_are_printed(shell: str) -> None:
-    script = run("completion", shell).stdout
+    variables = {"_REVIEWBOT_COMPLETE": f"{shell}_source"}
+    script = CliRunner().invoke(reviewbot, prog_name="reviewbot", env=variables).stdout
     assert "_REVIEWBOT_COMPLETE" in script
     if program := shutil.which(shell):
         subprocess.run((program, "-n"), input=script, text=True, check=True)
+
 
 
 def test_doctor_names_what_works_and_the_next_step(cart: Project) -> None:

@@ -32,7 +32,6 @@ COMMANDS = {
     "sessions": "List, show, replay, export or remove past reviews.",
     "github": "Review a pull request in a GitHub workflow.",
     "schema": "Print the JSON Schema of a document.",
-    "completion": "Print the completion script of a shell.",
 }
 BUG = 70
 BROKEN_PIPE = 128 + signal.SIGPIPE  # as a shell reports any program whose reader has gone
