@@ -193,7 +193,6 @@ def test_completion_scripts_are_printed(shell: str) -> None:
         subprocess.run((program, "-n"), input=script, text=True, check=True)
 
 
-
 def test_doctor_names_what_works_and_the_next_step(cart: Project) -> None:
     result = run("doctor")
     assert result.exit_code == 0
