@@ -14,7 +14,7 @@ Answer = Callable[[str, str], Any]
 
 
 class SharedJobs(Journal):
-    """Equal trees are tested once for all tests here; models are asked each time."""
+    """Equal jobs run once for all tests of a process; models are asked each time."""
 
     results: ClassVar[dict[str, Completed]] = {}
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
+from lean import lean_environment
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.demo.project import SHOP, read_files
@@ -49,6 +52,15 @@ def token() -> str:
     (text,) = (text for _, text in read_files("head") if list(find_secrets(text)))
     (secret,) = find_secrets(text)
     return text[secret.start : secret.end]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _environment() -> Iterator[None]:
+    """The demo uses the environment that it is installed in."""
+    lean = lean_environment()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "prefix", lean)
+        yield
 
 
 @pytest.fixture(scope="module")

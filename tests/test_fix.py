@@ -214,16 +214,7 @@ def invoke(*words: str) -> Result:
     return CliRunner().invoke(reviewbot, ["fix", *words])
 
 
-def test_nothing_is_written_unless_asked(untidy: Project) -> None:
-    result = invoke()
-
-    assert result.exit_code == 1
-    assert "-import sys" in result.stdout
-    assert "reviewbot: 1 fix is ready; --yes writes" in result.stderr
-    assert (untidy.folder / "a.py").read_text() == UNTIDY
-
-
-def test_what_is_written_is_what_the_linter_would_write_and_can_be_taken_back(
+def test_what_is_written_when_asked_is_what_the_linter_would_write_and_is_taken_back(
     untidy: Project, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     elsewhere = tmp_path_factory.mktemp("ruff")
@@ -231,6 +222,13 @@ def test_what_is_written_is_what_the_linter_would_write_and_can_be_taken_back(
         (elsewhere / name).write_text((untidy.folder / name).read_text())
     command = (sys.executable, "-m", "ruff", "check", "--fix", "--quiet", "a.py")
     subprocess.run(command, cwd=elsewhere, check=False)
+
+    shown = invoke()
+
+    assert shown.exit_code == 1
+    assert "-import sys" in shown.stdout
+    assert "reviewbot: 1 fix is ready; --yes writes" in shown.stderr
+    assert (untidy.folder / "a.py").read_text() == UNTIDY
 
     result = invoke("--yes")
 
@@ -243,8 +241,7 @@ def test_what_is_written_is_what_the_linter_would_write_and_can_be_taken_back(
     assert taken_back.exit_code == 0, taken_back.stderr
     assert (untidy.folder / "a.py").read_text() == UNTIDY
 
-
-def test_each_fix_is_a_commit_with_trailers(untidy: Project) -> None:
+    # Committed, it is reviewed from what was recorded, and each fix is a commit with trailers.
     untidy.git("commit", "--quiet", "--all", "--message=Untidy")
 
     result = invoke("HEAD", "--yes", "--commit")

@@ -77,7 +77,8 @@ def all_tests() -> str:
 def shop(tmp_path: Path, request: pytest.FixtureRequest) -> Project:
     project = Project(tmp_path)
     files = {"pyproject.toml": CONFIG, "shop.py": module(0), "test_shop.py": all_tests()}
-    if "kind" in request.fixturenames:  # no right fix is about public names
+    kinds = [*WRONG][slice(first := request.node.callspec.params.get("start", 0), first + 3)]
+    if "a public function goes" not in kinds:  # no other fix is about public names
         files[".reviewbot.yml"] = "checks: [{name: public-api, off: true}]\n"
     project.commit("Begin", files)
     added = "\n\ndef added():\n    return 2\n"  # so that no fix takes the whole change back

@@ -52,7 +52,9 @@ def test_a_pull_request_gets_one_review(jobs: Jobs, faulty: Pull) -> None:
     assert "Undefined name" in ran.summary
 
 
-def test_a_second_run_for_a_commit_writes_nothing(jobs: Jobs, faulty: Pull) -> None:
+def test_a_second_run_for_a_commit_writes_nothing_and_one_that_is_asked_for_reviews_again(
+    jobs: Jobs, faulty: Pull
+) -> None:
     jobs.push(faulty, "opened")
 
     ran = jobs.push(faulty)
@@ -63,11 +65,7 @@ def test_a_second_run_for_a_commit_writes_nothing(jobs: Jobs, faulty: Pull) -> N
     assert (ran.calls, ran.writes, ran.outputs) == (1, [], {"skip_reason": "already_reviewed"})
     assert (again.calls, again.writes) == (1, [])
 
-
-def test_a_job_that_is_run_again_reviews_again_and_writes_nothing(jobs: Jobs, faulty: Pull) -> None:
-    jobs.push(faulty, "opened")
     jobs.variables["GITHUB_RUN_ATTEMPT"] = "2"
-
     ran = jobs.push(faulty, "opened")
 
     assert (ran.outputs["verdict"], ran.writes) == ("request_changes", [])

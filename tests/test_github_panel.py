@@ -167,6 +167,12 @@ def fixer(_: str, prompt: str) -> Any:
     return {"claims": [], "judgements": [], "tests": []}
 
 
+@pytest.fixture(scope="module")
+def temp(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The temporary folder of a machine whose jobs find what earlier ones recorded."""
+    return str(tmp_path_factory.mktemp("temp"))
+
+
 @pytest.fixture
 def cart(app: Repository, jobs: Jobs) -> Pull:
     jobs.permissions |= {"contents": "write"}
@@ -176,19 +182,19 @@ def cart(app: Repository, jobs: Jobs) -> Pull:
     return app.pull("Count", "topic", author="ann")
 
 
-def test_a_fix_is_committed_and_taken_back(jobs: Jobs, cart: Pull) -> None:
+def test_a_fix_is_committed_and_taken_back(jobs: Jobs, cart: Pull, temp: str) -> None:
     broken = cart.repository.text(cart.head_sha, "cart.py")
     with model(fixer).running() as server:
         jobs.config = panel_of(server, "critic", "reviewer")
-        jobs.push(cart, "opened")
-        jobs.say(cart, "ann", "/debate fix F1")
+        jobs.push(cart, "opened", temp=temp)
+        jobs.say(cart, "ann", "/debate fix F1", temp=temp)
         answer = next(c.body for c in cart.comments if "committed as" in c.body)
         fixed = cart.head_sha
         assert cart.repository.text(fixed, "cart.py") == CART + MORE
         message = cart.repository.bare.git("log", "-1", "--format=%B", fixed)
         assert cart.threads[0].is_resolved, "what was committed is reviewed"
         reviewed = summary_of(cart)
-        jobs.say(cart, "ann", "/debate undo")
+        jobs.say(cart, "ann", "/debate undo", temp=temp)
 
     assert f"F1 (by critic): committed as `{fixed[:10]}`" in answer
     assert "Reviewbot-Finding: " in message
@@ -203,7 +209,7 @@ def test_a_fix_is_committed_and_taken_back(jobs: Jobs, cart: Pull) -> None:
     [("protected", "the branch is protected"), ("rule", "has the rule"), ("moved", "to point to")],
 )
 def test_a_fix_is_not_forced_upon_a_branch(
-    jobs: Jobs, cart: Pull, obstacle: str, words: str
+    jobs: Jobs, cart: Pull, temp: str, obstacle: str, words: str
 ) -> None:
     if obstacle == "protected":
         cart.repository.protect("topic")
@@ -215,7 +221,7 @@ def test_a_fix_is_not_forced_upon_a_branch(
         )
     with model(fixer).running() as server:
         jobs.config = panel_of(server, "critic", "reviewer")
-        jobs.say(cart, "ann", "/debate fix")
+        jobs.say(cart, "ann", "/debate fix", temp=temp)
 
     assert words in cart.comments[-1].body
     assert cart.repository.text(cart.head_sha, "cart.py") != CART + MORE

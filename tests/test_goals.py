@@ -164,8 +164,9 @@ NEW_TEST = (
     ],
 )
 def test_new_tests_run_what_none_ran_and_notice_a_defect(
-    lists: Project, path: str, content: str, reason: str
+    lists: Project, path: str, content: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("reviewbot.tasks.goals.MAX_MUTANTS", 3)
     result, scripted = pursue_goal(lists, "tests", by_edit(path, "", content))
 
     if reason:
@@ -207,7 +208,9 @@ def test_the_first_test_of_a_project(project: Project) -> None:
 
 def test_tests_that_do_not_run_say_nothing(lists: Project) -> None:
     lists.commit("Break", {"conftest.py": "import nowhere\n"})
-    with pytest.raises(UsageError, match="nothing is known of the tests: the run ended before"):
+    with pytest.raises(
+        UsageError, match=r"nothing is known of the tests: conftest\.py cannot be imported"
+    ):
         pursue_goal(lists, "tests", by_edit("test_sign.py", "", NEW_TEST))
 
 
@@ -339,6 +342,7 @@ def test_what_was_tried_is_kept(lists: Project, monkeypatch: pytest.MonkeyPatch)
         ran = CliRunner().invoke(reviewbot, ["fix", "--goal", "performance", "HEAD"])
 
     assert ran.exit_code == 1, ran.stderr
+    assert re.search(r"^reviewbot: \d+ calls, ", ran.stderr, re.MULTILINE)
     shown = CliRunner().invoke(reviewbot, ["sessions", "show", "1"])
     assert "performance: refused (critic)\n│ It is not faster: " in shown.stdout, shown.stderr
     assert "performance: fixed (critic)\n│ It is " in shown.stdout

@@ -91,7 +91,7 @@ class BareRepository:
 
     def __post_init__(self) -> None:
         self.path.mkdir(parents=True)
-        self.git("init", "-q", "--bare", "-b", "main")
+        self.git("init", "-q", "--bare", "-b", "main", "--template=")
         sections = [f"[{k.split('.')[0]}]\n{k.split('.')[1]} = {v}\n" for k, v in CONFIG.items()]
         with (self.path / "config").open("a") as config:
             config.write("".join(sections))

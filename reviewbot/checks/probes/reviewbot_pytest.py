@@ -1,4 +1,4 @@
-"""Runs pytest, and is the plugin that reports what happens line by line.
+"""The plugin of pytest that reports what happens, line by line.
 
 A run that is cut off keeps what it did. Each line of the report is a JSON object with one of
 
@@ -15,7 +15,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 import sys
 import traceback
 from collections.abc import Generator, Iterable
@@ -32,29 +31,9 @@ RULE = re.compile(r"_ _|\s*[\^~]*$")  # between frames, below a part of a line, 
 LINES_BEFORE = 5  # of the statement that failed
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
 FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
-USAGE_ERROR = 4
 # To tell which of more tests executed a line would take longer than the tests.
 MAX_TOLD_APART = 5_000
 OPENED: list[int] = []
-
-
-def main(arguments: list[str]) -> int:
-    """Run pytest with the project's options, or without them if they do not work here.
-
-    Options of the project may need plugins that are not installed, or start workers that report
-    nothing.
-    """
-    command = [sys.executable, "-m", "pytest", "-p", "reviewbot_pytest", "-p", "no:cacheprovider"]
-    command += ["-q", "--continue-on-collection-errors"]
-    code = 0
-    for options in (
-        ["-p", "no:xdist", "-p", "no:cov", "-p", "no:randomly", "-p", "no:rerunfailures"],
-        ["-o", "addopts="],
-    ):
-        code = subprocess.call(command + options + arguments)
-        if code != USAGE_ERROR or os.path.getsize(REPORT):
-            break
-    return code
 
 
 def pytest_configure(config: Any) -> None:
@@ -318,7 +297,3 @@ def last_line(text: str) -> str:
 def relative(path: object) -> str:
     """A path below the tree; anything else begins with `..`."""
     return os.path.relpath(os.path.realpath(os.path.join(TREE, str(path))), TREE)
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
