@@ -108,13 +108,8 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
             return 0
         else:
             assert facts.snapshot
-            request = Request(
-                command=command,
-                login=comment.author.login,
-                snapshot=facts.snapshot,
-                state=facts.state,
-                client=client,
-            )
+            login = comment.author.login
+            request = Request(command, login, facts.snapshot, facts.state, client)
             answer, reaction = HERE[command.verb](request), "rocket"
     except (UsageError, CallError) as error:
         answer = Answer(words=inline(error.with_hint))
@@ -147,13 +142,7 @@ def obey_order(run: Run, change: Change) -> int:
     if reason or author is None or not isinstance(command, Command):
         run.runner.say(f"Nothing to do: {reason}.")
         return 0
-    request = Request(
-        command=command,
-        login=author.login,
-        snapshot=snapshot,
-        state=run.facts.state,
-        client=run.client,
-    )
+    request = Request(command, author.login, snapshot, run.facts.state, run.client)
     try:
         answer = ORDERED[command.verb](run, change, request)
     except UsageError as error:

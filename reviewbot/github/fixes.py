@@ -96,10 +96,8 @@ def review_and_fix(run: Run, change: Change) -> int:
         else:
             branch = f"reviewbot/fix-{pull.number}-{pull.head_sha[:8]}"
             commits = [(result.files, *_message(result, review)) for result in fixed]
-            title, body = (
-                f"Fixes for pull request {pull.number}",
-                f"What proved itself for #{pull.number}.",
-            )
+            title = f"Fixes for pull request {pull.number}"
+            body = f"What proved itself for #{pull.number}."
             where = (branch, pull.head_ref, pull.head_sha)
             url = open_pull(run.client, commits, *where, title, body)
             runner.say(f"The fixes are in {url}", "notice")

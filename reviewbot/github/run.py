@@ -58,7 +58,7 @@ class Run(Struct, frozen=True, kw_only=True):
         return self.facts.snapshot
 
 
-class Request(Struct, frozen=True, kw_only=True):
+class Request(Struct, frozen=True):
     """A command, and what it is about. `login` is who wrote it."""
 
     command: Command
