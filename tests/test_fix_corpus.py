@@ -58,7 +58,7 @@ ARGUMENTS = {
     **{"discount": "price, percent", "page": "items, start, size", "merge": "first, second"},
 }
 STABLE = 'def stable():\n    return "stable"\n\n\ndef spare():\n    return 1\n'
-CONFIG = "[tool.pytest.ini_options]\naddopts = '-q'\n"
+CONFIG = "[project]\nname = 'shop'\n\n[tool.pytest.ini_options]\naddopts = '-q'\n"
 
 
 def module(number: int) -> str:

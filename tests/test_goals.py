@@ -53,7 +53,8 @@ SIGN = LISTS[LISTS.index("    if number > 0:") :]
 
 @pytest.fixture
 def lists(project: Project) -> Project:
-    project.commit("Begin", {"lists.py": LISTS, "test_lists.py": TESTS})
+    library = {"pyproject.toml": "[project]\nname = 'lists'\n"}
+    project.commit("Begin", library | {"lists.py": LISTS, "test_lists.py": TESTS})
     return project
 
 

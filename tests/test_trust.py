@@ -58,7 +58,10 @@ SCENARIOS = {
         "cart.py:2",
     ),
     "a removed public function": Scenario(
-        {"cart.py": CART + "\n\ndef count(prices):\n    return len(prices)\n"},
+        {
+            "setup.py": "from setuptools import setup\n\nsetup(name='cart')\n",
+            "cart.py": CART + "\n\ndef count(prices):\n    return len(prices)\n",
+        },
         {"cart.py": CART},
         "object-removed",
         "cart.py:0",

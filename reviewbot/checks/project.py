@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatch
+from pathlib import PurePosixPath
 
 from msgspec import Struct
 
@@ -18,6 +19,17 @@ CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini")
 MANIFESTS = (
     *("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "environment.yml", "tox.ini"),
     *("requirements*.txt", "requirements/*.txt", "*requirements.txt"),
+)
+# Files that say how a project is installed, if they have such a line.
+PACKAGING = {
+    "setup.py": re.compile(""),
+    "setup.cfg": re.compile(r"^\[metadata\]", re.MULTILINE),
+    "pyproject.toml": re.compile(r"^\[(project|build-system|tool\.(poetry|flit))\b", re.MULTILINE),
+}
+# The name of a project and of what it installs, in these files: a list, lines or a word.
+INSTALLED = re.compile(
+    r"""\b(?:name|py[-_]modules|packages)["']?\s*[=:][ \t]*(\[[^]]*\]|(?:\n[ \t]+[\w.-]+$)+|.+)""",
+    re.MULTILINE,
 )
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 # Modules whose package has another name.
@@ -35,8 +47,8 @@ class Project(Struct, frozen=True, kw_only=True):
         configs: texts at base of files that configure tools, by path. What the change adds to them
             does not apply.
         manifests: texts of MANIFESTS at head, by path.
-        base_texts, head_texts: texts of changed files on each side, by their paths there. Binary
-            files and those that git does not show are left out.
+        base_texts, head_texts: texts of changed files on each side, by their paths there, and of
+            those above. Binary files and those that git does not show are left out.
     """
 
     base_files: frozenset[str] = frozenset()
@@ -69,6 +81,29 @@ class Project(Struct, frozen=True, kw_only=True):
         own = (s for s in sections if tool in s.partition("\n")[0] or name.endswith(".json"))
         return any("test" in section for section in own)
 
+    def installs(self, path: str) -> bool:
+        """Whether a Python file is installed with its project at base, so that others import it.
+
+        What is in no package has to be named by the project: it may be a script.
+        """
+        file, in_package = PurePosixPath(path), False
+        for folder in file.parents:
+            found = (
+                (self.base_texts.get(str(folder / name)), line) for name, line in PACKAGING.items()
+            )
+            texts = [text for text, line in found if text is not None and line.search(text)]
+            if texts:
+                parts = file.relative_to(folder).parts
+                top = parts[1] if parts[0] == "src" and len(parts) > 1 else parts[0]
+                words = {
+                    word.partition(".")[0].replace("-", "_").lower()
+                    for value in INSTALLED.findall("\n".join(texts))
+                    for word in WORD.findall(value)
+                }
+                return in_package or top.removesuffix(".py").lower() in words
+            in_package = in_package or str(folder / "__init__.py") in self.base_files
+        return False
+
     def declares(self, module: str) -> bool:
         """Whether a manifest names the package of a top-level module."""
         words = {
@@ -85,7 +120,7 @@ async def load_project(
     """Read what checks need to know."""
     named = (wanted.partition(" ")[0] for check in checks for wanted in check.configured_by)
     configs = (*CONFIGS, *named)
-    base_files, base_texts = await _read_side(change, "base", configs, repository)
+    base_files, base_texts = await _read_side(change, "base", (*configs, *PACKAGING), repository)
     head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
     return Project(
         base_files=base_files,

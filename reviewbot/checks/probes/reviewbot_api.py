@@ -1,7 +1,8 @@
 """Compares the public names of Python modules before and after, from their text alone.
 
-Reads {path: old text} from /reviewbot/base.json and the new texts from the folder in which it
-starts. Prints a JSON list of {path, line, kind, name, message}. `line` is 0 for what is gone.
+Reads {path: old text} from /reviewbot/base.json, and from the folder in which it starts the new
+texts of the changed files, whose paths are its arguments. Prints a JSON list of {path, line, kind,
+name, message}. `line` is 0 for what is gone.
 """
 
 from __future__ import annotations
@@ -26,20 +27,25 @@ BREAKING = {
     "PARAMETER_CHANGED_REQUIRED": "{name}: a parameter must now be passed",
     "PARAMETER_CHANGED_KIND": "{name}: a parameter is passed in another way",
     "PARAMETER_MOVED": "{name}: parameters change places",
+    "PARAMETER_ADDED_BEFORE": "{name}: a parameter is added before others",
+    "PARAMETER_RENAMED": "{name}: a parameter is renamed",
     "OBJECT_CHANGED_KIND": "{name} becomes something else",
     "CLASS_REMOVED_BASE": "{name}: a base class is removed",
 }
+# Decorators that hand a function to a framework, which calls it: click, flask, fastapi, pytest.
+FRAMEWORKS = frozenset(
+    {"command", "group", "route", "get", "post", "put", "delete", "patch", "fixture"}
+)
 
 
 def main() -> None:
     base: dict[str, str] = json.loads(BASE.read_text("utf-8"))
     found: list[dict[str, Any]] = []
     places: dict[str, str] = {}
-    for path in Path().rglob("*.py"):  # only changed files are here
+    for path in sys.argv[1:]:
         with suppress(*UNREADABLE):
-            places |= dict.fromkeys(
-                definitions(visit("module", path.read_text("utf-8"))), str(path)
-            )
+            names = definitions(visit("module", Path(path).read_text("utf-8")))
+            places |= dict.fromkeys(names, path)
     for name, old in base.items():
         with suppress(*UNREADABLE):
             found += compare(name, old, places)
@@ -55,13 +61,18 @@ def compare(path: str, old_text: str, places: dict[str, str]) -> Iterator[dict[s
     module = path.removesuffix(".py").replace("/", ".")
     old = visit(module, old_text)
     if not Path(path).exists():
-        if not all(map(is_private, definitions(old))):
-            kind, message = "MODULE_REMOVED", f"module {module} is removed"
+        names = {name for name in definitions(old) if not is_private(name)}
+        kind, message = "MODULE_REMOVED", f"module {module} is removed"
+        if names <= places.keys():
+            there = ", ".join(sorted({places[name] for name in names}))
+            kind, message = "OBJECT_MOVED", f"module {module} moves to {there}"
+        if names:
             yield {"path": path, "line": 0, "kind": kind, "name": module, "message": message}
         return
     new_text = Path(path).read_text("utf-8")
     new = visit(module, new_text)
     exports = {str(getattr(name, "name", name)) for name in old.exports or ()}
+    said: set[str] = set()
     for breakage in griffe.find_breaking_changes(old, new):
         name = breakage.obj.path[len(module) + 1 :]
         top = name.partition(".")[0]
@@ -69,13 +80,22 @@ def compare(path: str, old_text: str, places: dict[str, str]) -> Iterator[dict[s
             continue
         if breakage.obj.is_attribute and top not in exports:
             continue  # a variable is public only if the module says so
-        if is_harmless(breakage, new, new_text, name) or has_only_a_place(breakage, old, new, name):
+        if is_harmless(breakage, old, new, new_text, name):
+            continue
+        if has_only_a_place(breakage, old, new, name):
             continue
         there = find(new, name)
-        kind = breakage.kind.name
-        message = BREAKING[kind].format(name=name) + detail(breakage)
+        kind, parameters = breakage.kind.name, ""
+        if kind.startswith("PARAMETER"):
+            kind, parameters = parameter_change(breakage, find(old, name), there)
+        if not kind:
+            continue
+        message = BREAKING[kind].format(name=name) + (parameters and f" ({parameters})")
         if kind == "OBJECT_REMOVED" and name in places:
             kind, message = "OBJECT_MOVED", f"{name} moves to {places[name]}"
+        if message in said:
+            continue
+        said.add(message)
         yield {
             "path": path,
             "line": definition(new_text, there) if there else 0,
@@ -86,14 +106,26 @@ def compare(path: str, old_text: str, places: dict[str, str]) -> Iterator[dict[s
 
 
 def visit(module: str, text: str) -> Any:
-    return griffe.visit(module, Path("module.py"), text)
+    """The module. Methods lack the first parameter, which callers do not pass."""
+    visited = griffe.visit(module, Path("module.py"), text)
+    owners: list[Any] = [visited]
+    for owner in owners:
+        for member in owner.members.values():
+            if member.is_alias:
+                continue
+            if member.is_class:
+                owners.append(member)
+            elif member.is_function and owner.is_class and "staticmethod" not in member.labels:
+                for first in positional(member)[:1]:
+                    del member.parameters[first]
+    return visited
 
 
 def is_private(name: str) -> bool:
     return any(part.startswith("_") and part != "__init__" for part in name.split("."))
 
 
-def is_harmless(breakage: Any, new: Any, new_text: str, name: str) -> bool:
+def is_harmless(breakage: Any, old: Any, new: Any, new_text: str, name: str) -> bool:
     kind = breakage.kind.name
     if kind == "OBJECT_REMOVED" and name.rpartition(".")[2].startswith("__"):
         return True  # a decorator or a base class may bring the method
@@ -106,10 +138,25 @@ def is_harmless(breakage: Any, new: Any, new_text: str, name: str) -> bool:
         return "__getattr__" in new.members and name in words
     if kind == "CLASS_REMOVED_BASE":
         return gone_bases(breakage) <= {"object", "Generic", "Protocol"}
-    function = find(new, name)
-    kinds = {str(getattr(p.kind, "value", p.kind)) for p in getattr(function, "parameters", ())}
-    # A parameter that is still accepted by its name is not removed.
-    return kind == "PARAMETER_REMOVED" and "variadic keyword" in kinds
+    before, after = find(old, name), find(new, name)
+    if kind == "OBJECT_CHANGED_KIND":
+        # Another name of a function becomes a function.
+        return before is not None and before.is_attribute and str(before.value).isidentifier()
+    if kind.startswith("PARAMETER") and is_called_by_framework(before):
+        return True
+    if kind != "PARAMETER_REMOVED":
+        return False
+    gone = kind_of(breakage.old_value)
+    if gone.startswith("variadic"):
+        return gone in map(kind_of, parameters_of(after))  # it has another name
+    # A parameter that is still accepted by its name is not removed, unless others take its place.
+    return has_any_keyword(after) and not set(positional(before)) & set(positional(after))
+
+
+def is_called_by_framework(function: Any) -> bool:
+    decorators = getattr(function, "decorators", ())
+    calls = (str(decorator.value).partition("(")[0] for decorator in decorators)
+    return any(call.rpartition(".")[2] in FRAMEWORKS for call in calls)
 
 
 def has_only_a_place(breakage: Any, old: Any, new: Any, name: str) -> bool:
@@ -125,13 +172,11 @@ def has_only_a_place(breakage: Any, old: Any, new: Any, name: str) -> bool:
 
 
 def names_by_place(function: Any) -> list[str]:
-    """Nobody passes `self` by its name, nor `__x`, which was positional-only before Python 3.8."""
+    """Nobody passes `__x` by its name, which was positional-only before Python 3.8."""
     names: list[str] = []
-    for parameter in getattr(function, "parameters", ()):
-        is_self = not names and function.parent.is_class and "staticmethod" not in function.labels
+    for parameter in parameters_of(function):
         is_hidden = parameter.name.startswith("__") and not parameter.name.endswith("__")
-        kind = str(getattr(parameter.kind, "value", parameter.kind))
-        if not (is_self or is_hidden or kind == "positional-only"):
+        if not (is_hidden or kind_of(parameter) == "positional-only"):
             break
         names.append(parameter.name)
     return names
@@ -155,19 +200,60 @@ def gone_bases(breakage: Any) -> set[str]:
     return old - new
 
 
-def detail(breakage: Any) -> str:
-    if not breakage.kind.name.startswith("PARAMETER"):
-        return ""
-    value = breakage.old_value if breakage.old_value is not None else breakage.new_value
-    parameter = getattr(value, "name", None) or getattr(breakage.new_value, "name", None)
-    return f" ({parameter})" if parameter else ""
+def parameter_change(breakage: Any, old: Any, new: Any) -> tuple[str, str]:
+    """A key of BREAKING and parameters; an empty key if another breakage says it."""
+    kind = breakage.kind.name
+    name = (breakage.new_value if breakage.old_value is None else breakage.old_value).name
+    before, after = positional(old), positional(new)
+    stay = [n for n in before if n in after]
+    pairs = zip(parameters_of(old), parameters_of(new), strict=False)
+    renamed = {
+        a.name: b.name
+        for a, b in pairs
+        if kind_of(a) == kind_of(b)
+        and a.name not in new.parameters
+        and b.name not in old.parameters
+    }
+    if len(renamed) > 1 or has_any_keyword(new):
+        renamed = {}  # other parameters, or the old name is still accepted
+    if kind == "PARAMETER_REMOVED" and name in renamed:
+        return "PARAMETER_RENAMED", f"{name} to {renamed[name]}"
+    if kind == "PARAMETER_ADDED_REQUIRED" and name in renamed.values():
+        return "", ""
+    last = max((after.index(n) for n in stay if after.index(n) > before.index(n)), default=0)
+    added = [n for n in after[:last] if n not in stay and n not in renamed.values()]
+    if name in added or (kind == "PARAMETER_MOVED" and added):
+        return "PARAMETER_ADDED_BEFORE", ", ".join(added)
+    if kind == "PARAMETER_MOVED":
+        in_order = sorted(stay, key=after.index)
+        swapped = [a for a, b in zip(stay, in_order, strict=True) if a != b]
+        return (kind, ", ".join(swapped)) if swapped else ("", "")
+    return kind, name
+
+
+def positional(function: Any) -> list[str]:
+    """Names of parameters that callers can pass by their place."""
+    kinds = ("positional-only", "positional or keyword")
+    return [p.name for p in parameters_of(function) if kind_of(p) in kinds]
+
+
+def has_any_keyword(function: Any) -> bool:
+    return "variadic keyword" in map(kind_of, parameters_of(function))
+
+
+def parameters_of(function: Any) -> list[Any]:
+    return list(getattr(function, "parameters", ()))
+
+
+def kind_of(parameter: Any) -> str:
+    return str(getattr(parameter.kind, "value", parameter.kind))
 
 
 def find(module: Any, name: str) -> Any:
-    """The object, unless it is an alias that leads nowhere."""
+    """The object, unless it is an alias, which may lead to a module that is not here."""
     try:
         found = module[name]
-    except KeyError:
+    except (KeyError, griffe.AliasResolutionError):
         return None
     return None if found.is_alias else found
 
