@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatch
+from fnmatch import translate
+from functools import cache
 from pathlib import PurePosixPath
 
 from msgspec import Struct
@@ -145,10 +146,12 @@ async def _read_side(
     return files, {path: data.decode("utf-8", "replace") for path, data in contents.items()}
 
 
-def matches_any(paths: Iterable[str], globs: Sequence[str]) -> bool:
+def matches_any(paths: Iterable[str], globs: Iterable[str]) -> bool:
     """Whether a glob matches one of the paths, or its last part."""
-    return any(
-        fnmatch(path, glob) or fnmatch(path.rpartition("/")[2], glob)
-        for path in paths
-        for glob in globs
-    )
+    matches = _pattern(tuple(globs)).match
+    return any(matches(path) or matches(path.rpartition("/")[2]) for path in paths)
+
+
+@cache
+def _pattern(globs: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, globs)) or r"(?!)")

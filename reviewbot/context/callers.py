@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reviewbot.concurrency import run_all
 from reviewbot.context.passages import clipped, shown
 from reviewbot.git.repository import Match, Repository
 from reviewbot.text.files import LANGUAGES, classify, language_of
 
-MAX_NAMES = 100  # functions of one brief
+MAX_NAMES = 100  # of functions, in one search
 MAX_LISTED, MIN_TESTS, MAX_ALL = 5, 2, 30  # calls of a function, in tests, and of all
 # A name that is called more often says too little about which function is meant.
 MAX_CALLS = 40
@@ -60,37 +61,59 @@ class Callers(Struct, frozen=True, kw_only=True):
     calls: tuple[Call, ...] = ()
 
 
-async def find_callers(
-    repository: Repository,
-    tree: str,
-    functions: Sequence[tuple[str, str]],
+# The language of a function, with those that call each other's functions, and its name.
+Key = tuple[tuple[str, ...], str]
+
+
+async def find_calls(
+    repository: Repository, tree: str, functions: Iterable[tuple[str, str]]
+) -> dict[Key, list[Call]]:
+    """The calls of functions, which are given with the path of their file."""
+    by_family: dict[tuple[str, ...], list[str]] = {}
+    for family, name in dict.fromkeys(_key(*function) for function in functions):
+        by_family.setdefault(family, []).append(name)
+    searches = [
+        (family, names[start : start + MAX_NAMES])
+        for family, names in by_family.items()
+        for start in range(0, len(names), MAX_NAMES)
+    ]
+    found = await run_all(*(_search(repository, tree, names, family) for family, names in searches))
+    return {
+        (family, name): calls
+        for (family, _), by_name in zip(searches, found, strict=True)
+        for name, calls in by_name.items()
+    }
+
+
+def callers_of(
+    functions: Iterable[tuple[str, str]],
+    calls: Mapping[Key, Sequence[Call]],
     shown_lines: Collection[tuple[str, int]],
     elsewhere: Collection[str],
 ) -> tuple[Callers, ...]:
-    """The calls of functions, which are given with the path of their file.
+    """What one brief says of the calls of its functions.
 
     Args:
         shown_lines: those that are shown anyway, by path and number.
         elsewhere: paths of files that other briefs are about.
     """
-    by_family: dict[tuple[str, ...], dict[str, None]] = {}
-    for path, name in functions:
-        language = language_of(path) or ""
-        family = next((family for family in FAMILIES if language in family), (language,))
-        by_family.setdefault(family, {})[name] = None
     callers: list[Callers] = []
     room = MAX_ALL
-    for family, names in by_family.items():
-        for name, calls in (await _search(repository, tree, list(names), family)).items():
-            others = [call for call in calls if (call.path, call.line) not in shown_lines]
-            is_common = len(calls) > MAX_CALLS
-            if not room or not others:
-                continue
-            listed = () if is_common else tuple(_tests_first(others)[:room])
-            room -= len(listed) or 1
-            listed = tuple(replace(c, line=None) if c.path in elsewhere else c for c in listed)
-            callers.append(Callers(function=name, count=len(others), calls=listed))
+    for key in dict.fromkeys(_key(*function) for function in functions):
+        others = [call for call in calls[key] if (call.path, call.line) not in shown_lines]
+        if not room or not others:
+            continue
+        is_common = len(calls[key]) > MAX_CALLS
+        listed = () if is_common else tuple(_tests_first(others)[:room])
+        room -= len(listed) or 1
+        listed = tuple(replace(c, line=None) if c.path in elsewhere else c for c in listed)
+        callers.append(Callers(function=key[1], count=len(others), calls=listed))
     return tuple(callers)
+
+
+def _key(path: str, name: str) -> Key:
+    language = language_of(path) or ""
+    return next((family for family in FAMILIES if language in family), (language,)), name
 
 
 async def _search(
@@ -98,7 +121,7 @@ async def _search(
 ) -> dict[str, list[Call]]:
     endings = [ending for language in family for ending in LANGUAGES[language][1].split()]
     globs = [f"*{ending}" for ending in endings if ending.startswith(".")]
-    any_name = "|".join(map(re.escape, names[:MAX_NAMES]))
+    any_name = "|".join(map(re.escape, names))
     called = re.compile(rf"(?<!\w)({any_name}) ?\(")
     calls: dict[str, list[Call]] = {name: [] for name in names}
     for match in await repository.search(tree, rf"(^|[^A-Za-z0-9_])({any_name}) ?\(", globs):

@@ -10,9 +10,8 @@ from itertools import chain, count, groupby, pairwise
 from msgspec.structs import replace
 
 from reviewbot.checks.project import Project
-from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief, Passage
-from reviewbot.context.callers import find_callers
+from reviewbot.context.callers import callers_of, find_calls
 from reviewbot.context.passages import Excerpt, Run, clipped, excerpt_of, shown
 from reviewbot.git.change import Change, ChangedFile, Line, describe
 from reviewbot.git.repository import Repository
@@ -74,23 +73,20 @@ async def write_briefs(
         )
         briefs.append(brief)
     if repository and change.head_tree:
-        callers = await run_all(
-            *(
-                find_callers(
-                    repository,
-                    change.head_tree,
-                    [(part.file.path, name) for part in portion for name, _ in part.functions],
-                    {
-                        (passage.path, number)
-                        for passage in (*brief.passages, *brief.background)
-                        for number in passage.head
-                    },
-                    {file.path for file in in_order} - {part.file.path for part in portion},
-                )
-                for brief, portion in zip(briefs, portions, strict=True)
-            )
-        )
-        briefs = [replace(b, callers=found) for b, found in zip(briefs, callers, strict=True)]
+        own = [
+            [(p.file.path, name) for p in portion for name, _ in p.functions]
+            for portion in portions
+        ]
+        calls = await find_calls(repository, change.head_tree, chain.from_iterable(own))
+        for number, (brief, portion) in enumerate(zip(briefs, portions, strict=True)):
+            shown_lines = {
+                (passage.path, line)
+                for passage in (*brief.passages, *brief.background)
+                for line in passage.head
+            }
+            elsewhere = {file.path for file in in_order} - {part.file.path for part in portion}
+            callers = callers_of(own[number], calls, shown_lines, elsewhere)
+            briefs[number] = replace(brief, callers=callers)
     return tuple(briefs)
 
 
