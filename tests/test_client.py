@@ -224,8 +224,7 @@ def test_one_call_goes_ahead_to_fill_the_cache() -> None:
 
 
 @given(
-    st.floats(0, 1),
-    st.lists(st.tuples(st.integers(0, DOLLAR // 2), st.floats(0, 1)), max_size=20),
+    st.floats(0, 1), st.lists(st.tuples(st.integers(0, DOLLAR // 2), st.floats(0, 1)), max_size=20)
 )
 @settings(max_examples=50, deadline=None)
 def test_the_budget_is_never_exceeded(cap: float, calls: list[tuple[int, float]]) -> None:

@@ -7,13 +7,7 @@ import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.config.dismissals import (
-    Dismissal,
-    add,
-    read_dismissals,
-    remove,
-    write_dismissals,
-)
+from reviewbot.config.dismissals import Dismissal, add, read_dismissals, remove, write_dismissals
 from reviewbot.errors import ConfigError
 
 NAME = ".reviewbot/dismissed.yml"

@@ -7,12 +7,7 @@ from functools import partial
 import pytest
 from msgspec.structs import replace
 
-from reviewbot.llm.provider import (
-    ModelReply,
-    ToolTurn,
-    Usage,
-    strict_schema,
-)
+from reviewbot.llm.provider import ModelReply, ToolTurn, Usage, strict_schema
 from tests import fake_gemini, test_providers
 from tests.fake_gemini import SIGNATURE, answer, error
 from tests.test_providers import GOOD, KEY, READ, REQUEST, failure, turn_of

@@ -183,13 +183,10 @@ def test_new_tests_run_what_none_ran_and_notice_a_defect(
     assert "No test runs these lines: lists.py:10, lists.py:11" in prompt
 
 
-def test_where_every_line_is_run_a_test_has_to_notice_what_no_other_does(
-    project: Project,
-) -> None:
+def test_where_every_line_is_run_a_test_has_to_notice_what_no_other_does(project: Project) -> None:
     weak = "from lists import over\n\n\ndef test_over():\n    assert over(5, 1)\n"
     project.commit(
-        "Begin",
-        {"lists.py": "def over(a, b):\n    return a > b\n", "test_lists.py": weak},
+        "Begin", {"lists.py": "def over(a, b):\n    return a > b\n", "test_lists.py": weak}
     )
     strong = "from lists import over\n\n\ndef test_equal():\n    assert not over(1, 1)\n"
     result, scripted = pursue_goal(project, "tests", by_edit("test_more.py", "", strong))
@@ -284,10 +281,7 @@ def test_the_test_that_reproduces_it_stays_as_it_is(largest: Project) -> None:
     answer = by_report(REPRODUCED, by_edit(path, "", "def test_nothing():\n    pass\n"))
     result, _ = work(largest, answer, lambda c, h: fix_report(REPORT, c, h))
 
-    assert (result.outcome, result.reasons) == (
-        "failed",
-        (f"{path} is given, and stays as it is",),
-    )
+    assert (result.outcome, result.reasons) == ("failed", (f"{path} is given, and stays as it is",))
 
 
 def test_the_test_that_reproduces_it_passes_the_gate_as_well(largest: Project) -> None:

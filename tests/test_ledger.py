@@ -302,9 +302,7 @@ def test_two_processes_that_start_at_once_make_one_call(url: str, tmp_path: Path
 
 
 def test_the_call_of_a_killed_process_is_made_again_and_its_worst_price_is_lost(
-    url: str,
-    tmp_path: Path,
-    store: Store,
+    url: str, tmp_path: Path, store: Store
 ) -> None:
     async def main() -> None:
         bystander = new_ledger(store)

@@ -150,9 +150,7 @@ def test_a_model_is_tested_with_one_word(server: VendorServer) -> None:
     assert "✗ gpu:big: gpu cannot be reached" in result.stdout
 
 
-def test_a_review_asks_once_says_what_it_cost_and_shows_what_was_said(
-    server: VendorServer,
-) -> None:
+def test_a_review_asks_once_says_what_it_cost_and_shows_what_was_said(server: VendorServer) -> None:
     result = run("review", "HEAD", "-v", "--no-exec")
     assert result.exit_code == 0, result.output
     assert "── critic: first_pass asks gpu:big" in result.stderr

@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
-from reviewbot.llm.provider import (
-    Usage,
-)
+from reviewbot.llm.provider import Usage
 from reviewbot.llm.providers.ollama import address_of
 from tests import test_providers
 from tests.fake_ollama import answer, error

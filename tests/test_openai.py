@@ -8,13 +8,7 @@ import jsonschema
 import pytest
 from msgspec.structs import replace
 
-from reviewbot.llm.provider import (
-    ModelReply,
-    ModelRequest,
-    ToolCall,
-    Usage,
-    strict_schema,
-)
+from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall, Usage, strict_schema
 from tests import fake_openai, test_providers
 from tests.fake_openai import answer, error
 from tests.test_providers import GOOD, KEY, READ, REQUEST, failure, turn_of
@@ -31,8 +25,7 @@ def test_a_question_is_one_text_and_asks_for_the_form_of_the_answer() -> None:
     server = VendorServer([answer(GOOD, input_tokens=900, cached=700, output_tokens=60)])
     (reply,) = ask(server, REQUEST)
     assert reply == ModelReply(
-        text=GOOD,
-        usage=Usage(input_tokens=900, cached_input_tokens=700, output_tokens=60),
+        text=GOOD, usage=Usage(input_tokens=900, cached_input_tokens=700, output_tokens=60)
     )
     (received,) = server.received
     assert received.path == "/v1/chat/completions"

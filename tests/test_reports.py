@@ -275,10 +275,7 @@ REVIEWS = {
         CLEAN,
         verdict="request_changes",
         findings=(BROKEN,),
-        checks=(
-            *CHECKS[:2],
-            replace(CHECKS[2], state="failed", text="212 passed, 2 failed"),
-        ),
+        checks=(*CHECKS[:2], replace(CHECKS[2], state="failed", text="212 passed, 2 failed")),
     ),
     "question": replace(PANEL, findings=(replace(QUESTION, id="F1"),)),
     "mixed": replace(
@@ -680,11 +677,7 @@ def test_sarif_of_findings() -> None:
     assert correctness["defaultConfiguration"] == {"level": "error"}
     assert run["results"][2]["locations"][0]["physicalLocation"] == {
         "artifactLocation": {"uri": "shop/stock.py", "uriBaseId": "%SRCROOT%"},
-        "region": {
-            "startLine": 31,
-            "endLine": 33,
-            "snippet": {"text": QUESTION.excerpt},
-        },
+        "region": {"startLine": 31, "endLine": 33, "snippet": {"text": QUESTION.excerpt}},
     }
     # Without a place: the first changed file.
     assert run["results"][4]["locations"][0]["physicalLocation"] == {

@@ -144,11 +144,7 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
 
 
 async def delegate(
-    briefs: Sequence[Brief],
-    plan: Plan,
-    panel: Panel,
-    paces: Mapping[str, Pace],
-    seconds: float,
+    briefs: Sequence[Brief], plan: Plan, panel: Panel, paces: Mapping[str, Pace], seconds: float
 ) -> Delegated:
     """Give local panelists what they can read in time. A strong model chooses, if there is one.
 

@@ -382,9 +382,7 @@ def _count_last_hour(answers: Mapping[int, Comment]) -> int:
 
 
 def _consult(
-    run: Run,
-    change: Change,
-    questions: Callable[[Sequence[Brief], Panel], list[Question]],
+    run: Run, change: Change, questions: Callable[[Sequence[Brief], Panel], list[Question]]
 ) -> Consultation:
     said = asyncio.run(consult(change, make_host(run.job, run.repository, None), questions))
     if not said.panelists:

@@ -207,11 +207,7 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
 
 
 def make_desired(
-    run: Run,
-    review: Review,
-    change: Change,
-    snapshot: Snapshot,
-    suggestions: Mapping[str, str],
+    run: Run, review: Review, change: Change, snapshot: Snapshot, suggestions: Mapping[str, str]
 ) -> Desired:
     """What should stand there. People may have dismissed findings while the review was made."""
     settings, state = run.settings.github, state_of(snapshot)

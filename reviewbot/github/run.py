@@ -193,12 +193,7 @@ def fetch(job: Job, *commits: str) -> Path:
     wanted = list(dict.fromkeys(commits))
     asyncio.run(
         fetch_commits(
-            job.git_url,
-            wanted,
-            folder,
-            token=job.token,
-            depth=MAX_DEPTH,
-            variables=job.variables,
+            job.git_url, wanted, folder, token=job.token, depth=MAX_DEPTH, variables=job.variables
         )
     )
     return folder

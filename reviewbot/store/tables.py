@@ -59,26 +59,17 @@ def _whole(name: str) -> sa.Column[int]:
 schema_version = sa.Table("schema_version", metadata, _whole("version"))
 projects = _table("projects", sa.UniqueConstraint("name"), texts="name")
 tasks = _table(
-    "tasks",
-    _in(projects),
-    sa.UniqueConstraint("project_id", "kind", "target"),
-    texts="kind target",
+    "tasks", _in(projects), sa.UniqueConstraint("project_id", "kind", "target"), texts="kind target"
 )
 
 # review: the document as JSON. Calls of generations below the session's do not count.
 sessions = _table(
-    "sessions",
-    _in(tasks),
-    _whole("generation"),
-    texts="title version started state owner review",
+    "sessions", _in(tasks), _whole("generation"), texts="title version started state owner review"
 )
 code_versions = _table("code_versions", _in(sessions), texts="side commit tree")
 agents = _table("agents", _in(sessions), texts="name provider model lens")
 findings = _table(
-    "findings",
-    _in(sessions),
-    sa.Column("line", sa.Integer),
-    texts="key title severity status path",
+    "findings", _in(sessions), sa.Column("line", sa.Integer), texts="key title severity status path"
 )
 # What was tried for a task of a fix, in order. reasons: a line each.
 trials = _table("trials", _in(sessions), texts="task title author outcome tree diff reasons")

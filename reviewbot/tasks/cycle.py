@@ -125,12 +125,7 @@ async def _objections(
 
 
 async def _simpler(
-    task: Task,
-    trial: Trial,
-    files: Mapping[str, bytes],
-    trials: Trials,
-    panel: Panel,
-    brief: Brief,
+    task: Task, trial: Trial, files: Mapping[str, bytes], trials: Trials, panel: Panel, brief: Brief
 ) -> Trial:
     """A version with less, if it is tried as well and nobody objects; else the same."""
     optimizer = panel.names[-1]

@@ -112,12 +112,7 @@ class Trial(Struct, frozen=True, kw_only=True):
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        return (
-            *self.refusals,
-            *self.regressions,
-            *self.judgement.unmet,
-            *self.judgement.unproven,
-        )
+        return (*self.refusals, *self.regressions, *self.judgement.unmet, *self.judgement.unproven)
 
 
 class TaskResult(Struct, frozen=True, kw_only=True):

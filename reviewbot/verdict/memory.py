@@ -59,12 +59,7 @@ def unread(change: Change, memory: Memory, course: str) -> Change:
 
 
 def recall(
-    review: Review,
-    change: Change,
-    project: Project,
-    memory: Memory,
-    course: str,
-    may_approve: bool,
+    review: Review, change: Change, project: Project, memory: Memory, course: str, may_approve: bool
 ) -> Review:
     """The review with what stands from earlier ones, numbers that stay, and the new memory.
 

@@ -167,10 +167,7 @@ def upload_sarif(machine: Machine, inputs: Inputs, _write: Print) -> dict[str, s
 
 
 SIMULATED: dict[str, tuple[Callable[[Machine, Inputs, Print], dict[str, str]], str]] = {
-    "actions/checkout": (
-        checkout,
-        "repository ref path token fetch-depth persist-credentials",
-    ),
+    "actions/checkout": (checkout, "repository ref path token fetch-depth persist-credentials"),
     "actions/setup-python": (setup_python, "python-version check-latest"),
     "astral-sh/setup-uv": (setup_uv, "version checksum enable-cache github-token"),
     "actions/upload-artifact": (
