@@ -1,0 +1,2 @@
+echo 'reviewbot hook run pre-commit' >> .husky/pre-commit
+echo 'reviewbot hook run pre-push -- "$@"' >> .husky/pre-push
