@@ -29,7 +29,7 @@ from reviewbot.config.values import allowed
 from reviewbot.debate import first_pass, judge, plan, reproduce
 from reviewbot.debate.panel import LENSES
 from reviewbot.errors import ReviewbotError, UsageError
-from reviewbot.hooks.install import PRE_COMMIT
+from reviewbot.hooks.install import MANAGERS
 from reviewbot.hooks.run import PUSH_SECONDS
 from reviewbot.llm.providers import VENDORS
 from reviewbot.llm.tools import TOOLS
@@ -223,7 +223,7 @@ def test_the_hooks_of_the_pre_commit_framework_are_those_that_exist() -> None:
     for repo in (repo for block in shown for repo in block["repos"]):
         assert {hook["id"] for hook in repo["hooks"]} <= offered
         if repo["repo"] == "local":
-            assert repo == yaml.safe_load(PRE_COMMIT)[0]
+            assert repo == yaml.safe_load(MANAGERS[0].lines)[0]
     assert f"{PUSH_SECONDS} s" in text_of("docs/hooks.md")
 
 
