@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 from reviewbot.cli.host import make_host, read_variables
+from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.pipeline import review as review_target
 from reviewbot.state import find_state
 from reviewbot.verdict.document import Review

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from reviewbot.errors import GitError, ReviewbotError, UsageError
+from reviewbot.git.change import Target
 from reviewbot.git.fetch import fetch_commits
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from tests.fake_github import GitHub, Pull
 
 

@@ -17,8 +17,8 @@ from reviewbot.cli.commands import reviewbot
 from reviewbot.config.load import flag_layer
 from reviewbot.errors import UsageError
 from reviewbot.fixing import fix_report, pursue
+from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.reports.fixes import render_fixes
 from reviewbot.reports.style import DEFAULT
 from reviewbot.services import Host

@@ -27,9 +27,8 @@ from msgspec.structs import replace
 from reviewbot.cli.commands import reviewbot
 from reviewbot.concurrency import run_all
 from reviewbot.config.load import read_layer
-from reviewbot.git.change import Change
+from reviewbot.git.change import Change, Target
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.journal import Journal
 from reviewbot.llm.prices import DOLLAR, Price
 from reviewbot.llm.provider import ModelRequest

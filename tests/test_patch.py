@@ -13,10 +13,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from reviewbot.errors import UsageError
-from reviewbot.git.change import Change
+from reviewbot.git.change import Change, Target
 from reviewbot.git.patch import load_patch
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 
 
 def load(patch: bytes) -> Change:

@@ -12,8 +12,8 @@ from conftest import Project
 from lean import lean_environment
 
 from reviewbot.checks.languages.python import PYTHON
+from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.journal import Journal
 from reviewbot.proofs.proof import Kind, Proof, Reproduction
 from reviewbot.proofs.prove import prove

@@ -19,9 +19,8 @@ import pytest
 from conftest import Project
 
 from reviewbot.errors import GitError, UsageError
-from reviewbot.git.change import Change
+from reviewbot.git.change import Change, Target
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.process import Ended, run_process
 
 AUTO = Target()

@@ -16,9 +16,8 @@ import pytest
 from reviewbot.config.load import flag_layer
 from reviewbot.config.settings import ToolSettings
 from reviewbot.errors import ConfigError
-from reviewbot.git.change import Change
+from reviewbot.git.change import Change, Target
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ToolCall, ToolTurn
 from reviewbot.llm.tools import MAX_CHARACTERS, ToolBox, query_database

@@ -13,8 +13,8 @@ from reviewbot.config.load import Loaded, describe, load_settings, read_layer
 from reviewbot.config.settings import ProviderSettings, Settings
 from reviewbot.debate.panel import make_panelist
 from reviewbot.errors import GitError, UsageError
+from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.llm.providers import find_vendor
 from reviewbot.services import CONFIG_FILES, repository_layers
 

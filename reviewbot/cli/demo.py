@@ -14,8 +14,8 @@ from reviewbot.cli.terminal import ANY_FILE, FOLDER, common, deliver, say, style
 from reviewbot.debate.panel import LENSES
 from reviewbot.demo.project import create_project
 from reviewbot.errors import UsageError
+from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.llm.providers.replay import Replay
 from reviewbot.pipeline import review
 from reviewbot.reports import FORMATS, render

@@ -19,7 +19,7 @@ from reviewbot.config.settings import Effort
 from reviewbot.debate.panel import read_roles
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.fixing import fix, fix_report, pursue
-from reviewbot.git.target import Target
+from reviewbot.git.change import Target
 from reviewbot.git.writer import Write, recover, undo_fixes, write_fixes
 from reviewbot.reports.fixes import render_fixes
 from reviewbot.reports.words import usage_words

@@ -21,7 +21,7 @@ from reviewbot.cli.terminal import ANY_FILE, common, deliver, is_given, say, sta
 from reviewbot.config.load import load_settings
 from reviewbot.errors import GitError, UsageError
 from reviewbot.events import Event
-from reviewbot.git.target import Target
+from reviewbot.git.change import Target
 from reviewbot.journal import Journal, Value
 from reviewbot.llm.client import Totals
 from reviewbot.llm.prices import DOLLAR
@@ -260,12 +260,7 @@ async def replay_session(record: Record, state: State) -> Review:
         say("For example: REVIEWBOT_REVIEW__EFFORT=high reviewbot sessions replay …")
     used = [reply.usage or Usage() for _, reply in turns if reply]
     cost = sum(turn.cost for turn in record.turns) / DOLLAR
-    usage = Totals(
-        recorded_calls=len(used),
-        input_tokens=sum(usage.input_tokens for usage in used),
-        cached_input_tokens=sum(usage.cached_input_tokens for usage in used),
-        output_tokens=sum(usage.output_tokens for usage in used),
-        cost_usd=cost,
-        saved_usd=cost,
-    )
+    names = ("input_tokens", "cached_input_tokens", "output_tokens")
+    tokens = {name: sum(getattr(usage, name) for usage in used) for name in names}
+    usage = Totals(recorded_calls=len(used), cost_usd=cost, saved_usd=cost, **tokens)
     return replace(result, usage=usage)

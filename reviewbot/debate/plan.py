@@ -132,7 +132,8 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
             yield f"{name}: {path}"
     if path := next((file.path for file in change.files if MIGRATION.search(file.path)), ""):
         yield f"migration: {path}"
-    if path := next((file.path for file in sources if _removes_public(file)), ""):
+    removed = ((f.path, text) for f in sources for h in f.hunks for text in h.removed.values())
+    if path := next((path for path, text in removed if PUBLIC.match(text.lstrip("\t "))), ""):
         yield f"public API: {path}"
     tests = {path for path in project.head_files if classify(path) == "test"}
     tests |= {file.path for file in change.files if classify(file.path) == "test"}
@@ -176,14 +177,6 @@ def describe_local(
 def _mentions(file: ChangedFile, words: re.Pattern[str]) -> bool:
     changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
     return bool(words.search(file.path)) or any(map(words.search, changed))
-
-
-def _removes_public(file: ChangedFile) -> bool:
-    return any(
-        line.head is None and PUBLIC.match(line.text.lstrip("\t "))
-        for hunk in file.hunks
-        for line in hunk.lines
-    )
 
 
 def _readers(

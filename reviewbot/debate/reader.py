@@ -132,7 +132,8 @@ def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], li
     for raw in find_list(text, field):
         try:
             value = msgspec.json.decode(raw, type=dict[str, Any])
-            items.append(msgspec.convert(_normalised(value), type_, strict=False))
+            value = {key: REPAIRS.get(key, _text)(value[key], key) for key in value}
+            items.append(msgspec.convert(value, type_, strict=False))
         except (msgspec.MsgspecError, RecursionError):
             malformed.append(bytes(raw).decode()[:MAX_TEXT])
     return items, malformed
@@ -187,10 +188,6 @@ def _candidates(text: str) -> Iterator[str]:
             yield text[first : last + 1]
 
 
-def _normalised(value: dict[str, Any]) -> dict[str, Any]:
-    return {key: REPAIRS.get(key, _text)(value[key], key) for key in value}
-
-
 def _text(value: Any, key: str) -> Any:
     limit = MAX_SOURCE if key == "source" else MAX_TEXT
     return value[:limit] if isinstance(value, str) else value
@@ -210,9 +207,7 @@ def _line(value: Any, _: str) -> Any:
 
 
 def _citations(value: Any, _: str) -> Any:
-    return (
-        [citation_of(item) for item in value] if isinstance(value, list) else [citation_of(value)]
-    )
+    return [citation_of(item) for item in (value if isinstance(value, list) else [value])]
 
 
 def citation_of(value: Any) -> str:

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from reviewbot.config.settings import Settings
 from reviewbot.errors import ReviewbotError, UsageError
+from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.github.actions import perform
 from reviewbot.github.activity import Activity, Facts, decide, may_execute, needs_permission_of
 from reviewbot.github.client import CallError, Client, graphql_error

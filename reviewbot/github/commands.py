@@ -29,9 +29,8 @@ from reviewbot.debate.judge import Consultation, questions_about_change, questio
 from reviewbot.debate.panel import Panel, Question
 from reviewbot.errors import UsageError
 from reviewbot.fixing import fix_report
-from reviewbot.git.change import Change, Location
+from reviewbot.git.change import Change, Location, Target
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.github.actions import ResolveThread, WriteComment, perform
 from reviewbot.github.activity import Facts
 from reviewbot.github.client import CallError, Client, GitHubError

@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from reviewbot.errors import UsageError
 from reviewbot.fixing import fix as draft_fixes
-from reviewbot.git.change import Change
-from reviewbot.git.target import Target
+from reviewbot.git.change import Change, Target
 from reviewbot.github.activity import TRAILER
 from reviewbot.github.client import CallError, Client
 from reviewbot.github.publish import finish

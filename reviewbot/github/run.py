@@ -13,10 +13,9 @@ from reviewbot.config.load import load_settings
 from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import read_roles
 from reviewbot.errors import UsageError
-from reviewbot.git.change import Change
+from reviewbot.git.change import Change, Target
 from reviewbot.git.fetch import fetch_commits
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.github.actions import Action, WriteComment, perform
 from reviewbot.github.activity import Facts
 from reviewbot.github.client import Client, GitHubError

@@ -19,10 +19,10 @@ from msgspec.structs import replace
 from reviewbot.config.load import flag_layer
 from reviewbot.config.settings import CheckSettings
 from reviewbot.errors import GitError, ReviewbotError, UsageError
+from reviewbot.git.change import Target
 from reviewbot.git.place import EMPTY_TREES
 from reviewbot.git.process import ENVIRONMENT, Git
 from reviewbot.git.repository import Repository
-from reviewbot.git.target import Target
 from reviewbot.hooks.install import Hook
 from reviewbot.pipeline import review
 from reviewbot.reports import render

@@ -1,1 +1,0 @@
-"""Code that proves itself: candidates are drafted, tried, judged, and only then written."""

@@ -40,7 +40,7 @@ def unique_keys(cases: Sequence[Case], change: Change, project: Project) -> list
     """The key of each case; equal keys are numbered in the order of their places."""
     keys = [key_of(case, change, project) for case in cases]
     seen: Counter[str] = Counter()
-    for index in sorted(range(len(cases)), key=lambda index: _place(cases[index].location)):
+    for index in sorted(range(len(cases)), key=lambda n: cases[n].location or Location("", 0, 0)):
         key = keys[index]
         seen[key] += 1
         if seen[key] > 1:
@@ -67,7 +67,3 @@ def lines_at(location: Location | None, change: Change, project: Project) -> lis
         for number, line in hunk.at(location.side)
         if location.line <= number <= location.end_line
     ]
-
-
-def _place(location: Location | None) -> tuple[str, int]:
-    return (location.path, location.line) if location else ("", 0)

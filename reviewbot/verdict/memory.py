@@ -69,7 +69,8 @@ def recall(
     parts = parts_of(change)
     course = course or memory.course
     new_marks = _unread_marks(parts, memory, course)
-    read_now = {entry.path for entry in review.coverage if set(entry.read_by) & _panel(review)}
+    answered = {member.name for member in review.panel if member.answered}
+    read_now = {entry.path for entry in review.coverage if answered & {*entry.read_by}}
     if any(absence.question.startswith("first_pass") for absence in review.absences):
         read_now = set()
     for claim in review.dropped:  # it may have been right: the file is read again
@@ -160,10 +161,6 @@ def with_dismissals(review: Review, memory: Memory) -> Review:
 
 def _lines(hunks: Sequence[Hunk]) -> int:
     return sum(len(hunk.lines) for hunk in hunks)
-
-
-def _panel(review: Review) -> set[str]:
-    return {member.name for member in review.panel if member.answered}
 
 
 def _unread_marks(parts: Sequence[Part], memory: Memory, course: str) -> set[str]:
