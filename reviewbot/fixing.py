@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from reviewbot.checks.project import Project
 from reviewbot.checks.run import collect
+from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief
 from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
@@ -42,7 +43,7 @@ async def fix(
     """
     started = time.monotonic()
     async with open_services(change, host) as services:
-        result = await review_change(change, services)
+        result, _ = await run_all(review_change(change, services), services.client.open())
         known = [finding.id for finding in result.findings]
         if unknown := sorted(set(ids) - set(known)):
             hint = f"there is {', '.join(known)}" if known else "nothing is found"

@@ -176,7 +176,7 @@ def describe_local(
 
 def _mentions(file: ChangedFile, words: re.Pattern[str]) -> bool:
     changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
-    return bool(words.search(file.path)) or any(map(words.search, changed))
+    return words.search("\n".join((file.path, *changed))) is not None
 
 
 def _readers(
