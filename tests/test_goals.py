@@ -165,9 +165,8 @@ NEW_TEST = (
     ],
 )
 def test_new_tests_run_what_none_ran_and_notice_a_defect(
-    lists: Project, path: str, content: str, reason: str, monkeypatch: pytest.MonkeyPatch
+    lists: Project, path: str, content: str, reason: str
 ) -> None:
-    monkeypatch.setattr("reviewbot.tasks.goals.MAX_MUTANTS", 3)
     result, scripted = pursue_goal(lists, "tests", by_edit(path, "", content))
 
     if reason:
