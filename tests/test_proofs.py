@@ -18,6 +18,7 @@ from reviewbot.journal import Journal
 from reviewbot.proofs.proof import Kind, Proof, Reproduction
 from reviewbot.proofs.prove import prove
 from reviewbot.proofs.search import Comparison, compare_behaviour
+from reviewbot.proofs.timing import Ratio
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.executor import LocalExecutor
@@ -221,7 +222,23 @@ def test_what_benchmarks_prove(numbers: Project) -> None:
     proofs = prove_rows(numbers, BENCHMARKS)
 
     assert "times as slow" in proofs["slower"].output
-    assert re.search(r"\d,\d{3} times as slow", proofs["slower by far"].output)
+    (factor,) = re.findall(r"(\S+) times as slow", proofs["slower by far"].output)
+    assert int(factor.replace(",", "")) >= 100
+
+
+@pytest.mark.parametrize(
+    ("ratio", "words"),
+    [
+        (Ratio(middle=3.214, low=2.9, high=3.4), "3.21 times as slow (2.9 to 3.4 in 5 rounds)"),
+        (Ratio(middle=0.25, low=0.2, high=0.5), "4 times as fast (2 to 5 in 5 rounds)"),
+        (
+            Ratio(middle=1234.5, low=99.94, high=20_000),
+            "1,234 times as slow (99.9 to 20,000 in 5 rounds)",
+        ),
+    ],
+)
+def test_how_a_factor_is_said(ratio: Ratio, words: str) -> None:
+    assert ratio.words == words
 
 
 def test_what_is_compared_and_what_is_not(numbers: Project) -> None:
