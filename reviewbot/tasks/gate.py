@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from reviewbot.checks.scans import MAX_LINE, MAX_PARSED, find_syntax_errors, grammar_of
 from reviewbot.git.change import Change, ChangedFile
 from reviewbot.tasks import gate_tables as tables
-from reviewbot.text.files import CLASSES, TEST, TEST_CLASS, classify, language_of
+from reviewbot.text.files import TEST, TEST_CLASS, classify, language_of
 from reviewbot.text.hidden import find_hidden, visible
 from reviewbot.text.line_ends import find_line_ends
 from reviewbot.text.secrets import find_secrets, redact
@@ -32,12 +32,7 @@ NO_CODE = re.compile(
     r"|/\*(?:.*?\*/|.*\Z)",
     re.DOTALL | re.MULTILINE,
 )
-# Comments alone.
-NOTES = re.compile(
-    r"//[^\n]*+|/\*(?:.*?\*/|.*\Z)|(?:^|(?<=\s))#(?!\[)[^\n]*+", re.DOTALL | re.MULTILINE
-)
 ONLY_ADD = "fixes may only add to tests"
-PAIRS = (("{", "}"), ("(", ")"), ("[", "]"), ("/*", "*/"), ("=begin", "=end"))
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 LOOK_UPS = frozenset(
@@ -88,13 +83,15 @@ def refusals_of(
 
 
 def why_protected(path: str) -> str | None:
-    """Why no fix may change a file of this name. The content can make it a script as well."""
+    """Why no fix may change a file of this name."""
     parts = folded(path)
     name = parts[-1]
     if dotted := next((part for part in parts if part.startswith(".")), None):
         return f"tools read most names that begin with a dot, such as {_quote(dotted)}"
-    if folder := next((part for part in parts[:-1] if part in tables.PROTECTED_FOLDERS), None):
-        return f"what is below {folder} belongs to other projects"
+    kind, language = classify("/".join(parts)), language_of(name)
+    is_code = kind in ("source", "test") and language not in (None, *tables.PROTECTED_LANGUAGES)
+    if not is_code and kind != "documentation":
+        return "fixes change the project's own code and documentation alone"
     if (
         name in tables.PROTECTED_NAMES
         or name.startswith(tables.PROTECTED_STARTS)
@@ -193,21 +190,18 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
     if b"\0" in new:
         yield "contains a NUL character"
         return
-    if any(tables.SHELL_SCRIPT.match(data[:200]) for data in (old or b"", new)):
-        yield "is protected: it is a shell script"
     before, after = texts
     yield from _text(path, before, after, is_new=old is None)
     if _syntax_errors(path, after) > _syntax_errors(path, before):
         yield "has more syntax errors than before"
     if found := _confusable_identifier(path, before, after):
         yield f"has a new identifier, {_quote(found[0])}, that looks like {_quote(found[1])}"
-    in_tests = is_test(path)
-    if not is_tool and old is not None and in_tests and _is_data_of_tests(path):
-        yield "is data that tests read: fixes may only add to tests"
-    elif in_tests or path.endswith(".rs"):
-        if not in_tests:
-            before, after = map(_rust_tests, (before, after))
-        yield from (_tool_losses if is_tool else _added_only)(path, before, after)
+    if is_test(path) and language_of(path) == "python":
+        yield from _losses(before, after, is_tool)
+    elif is_test(path) and old is not None:
+        yield f"is a test: {ONLY_ADD}, in this language as new files"
+    elif path.endswith(".rs") and _rust_tests(before) != _rust_tests(after):
+        yield f"changes its tests: {ONLY_ADD}"
 
 
 def _text(path: str, before: str, after: str, is_new: bool) -> Iterator[str]:
@@ -286,10 +280,6 @@ def _identifiers(path: str, text: str) -> set[str]:
     return set(WORD.findall(NO_CODE.sub(" ", text)))
 
 
-def _is_data_of_tests(path: str) -> bool:
-    return classify(path) == "fixture" or bool(CLASSES["fixture"].search(path.lower()))
-
-
 def _quote(text: str, limit: int = MAX_QUOTE) -> str:
     """A piece of a candidate as everybody may see it."""
     line = " ".join(visible(redact(text)[0]).split()).replace("`", "'")
@@ -302,35 +292,17 @@ def _rust_tests(text: str) -> str:
     return text[match.start() :] if match else ""
 
 
-def _added_only(path: str, before: str, after: str) -> Iterator[str]:
-    """What a model does to tests beside adding to them."""
-    if language_of(path) == "python":
-        try:
-            old, new = ast.parse(before), ast.parse(after)
-            yield from _python_losses(old, new)
-            return
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            pass
-    runs: list[list[str]] = [[]]
-    old_lines = iter(before.splitlines() if before else [])
-    wanted = next(old_lines, None)
-    for line in after.splitlines():
-        if wanted is not None and line.rstrip() == wanted.rstrip():
-            wanted = next(old_lines, None)
-            runs.append([])
-        else:
-            runs[-1].append(line)
-    if wanted is not None:
-        yield f"loses or changes a line of its tests ({_quote(wanted)}): {ONLY_ADD}"
-    for text in map("\n".join, filter(None, runs)):
-        if match := tables.SKIP_WORDS.search(text):
-            yield f"adds {_quote(match[0])}, which keeps tests from running or failing"
-        # Unbalanced lines put the tests between them into a comment, a text or a condition.
-        elif text.count("`") % 2 or any(text.count(a) != text.count(b) for a, b in PAIRS):
-            yield f"adds lines around tests that exist: {ONLY_ADD}"
+def _losses(before: str, after: str, is_tool: bool) -> Iterator[str]:
+    """What a fix takes from tests in Python."""
+    try:
+        old, new = ast.parse(before), ast.parse(after)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        yield f"is a test that cannot be read: {ONLY_ADD}"
+        return
+    yield from (_tool_losses if is_tool else _model_losses)(old, new)
 
 
-def _python_losses(old: ast.AST, new: ast.AST) -> Iterator[str]:
+def _model_losses(old: ast.AST, new: ast.AST) -> Iterator[str]:
     """Compare the statements of two blocks; those of blocks inside of them as well."""
     names = {node.name for node in ast.walk(old) if isinstance(node, DEFINITIONS)}
     tests = {name for name in names if name.lower().startswith("test")}
@@ -431,23 +403,13 @@ def _leaves(node: ast.AST) -> bool:
     return not is_scope and any(map(_leaves, ast.iter_child_nodes(node)))
 
 
-def _tool_losses(path: str, before: str, after: str) -> Iterator[str]:
-    """What a linter's fix takes from tests. It may rewrite them."""
-    counts: list[dict[str, int]] = []
-    if language_of(path) == "python":
-        try:
-            trees = [ast.parse(text) for text in (before, after)]
-            counts = [_counts(tree) for tree in trees]
-            words = [Counter(n for n in _names(t) if n in tables.SKIP_NAMES) for t in trees]
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            counts = []
-    if not counts:
-        texts = [NOTES.sub(" ", text) for text in (before, after)]
-        counts = [{"the file": len(tables.ASSERTION.findall(text))} for text in texts]
-        words = [Counter(m[0] for m in tables.SKIP_WORDS.finditer(text)) for text in texts]
-    for name, count in counts[0].items():
-        if counts[1].get(name, -1) < count:
+def _tool_losses(old: ast.AST, new: ast.AST) -> Iterator[str]:
+    """A linter may rewrite tests."""
+    counts = _counts(new)
+    for name, count in _counts(old).items():
+        if counts.get(name, -1) < count:
             yield f"loses an assertion or a test ({name}): {ONLY_ADD}"
+    words = [Counter(n for n in _names(t) if n in tables.SKIP_NAMES) for t in (old, new)]
     for word in sorted(words[1] - words[0])[:1]:
         yield f"adds {_quote(word)}, which keeps tests from running or failing"
 
