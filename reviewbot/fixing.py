@@ -25,6 +25,7 @@ from reviewbot.tasks.goals import GOALS
 from reviewbot.tasks.task import Attempt, Task, TaskResult
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
+from reviewbot.verdict.decide import alike, copies_of
 from reviewbot.verdict.document import Review
 
 if TYPE_CHECKING:
@@ -48,12 +49,13 @@ async def fix(
         if unknown := sorted(set(ids) - set(known)):
             hint = f"there is {', '.join(known)}" if known else "nothing is found"
             raise UsageError(f"there is no finding {unknown[0]}", hint=hint)
-        wanted = [f for f in result.reported if not ids or f.id in ids]
+        wanted = {alike(f) for f in result.reported if not ids or f.id in ids}
+        found = [f for f in (*result.reported, *copies_of(result)) if alike(f) in wanted]
         whole, project, _ = await prepare(change, services)
         trials = await _trials(whole, project, services)
         briefs = await briefs_of(whole, project, services.panel, services)
         checks, panel = services.checks, services.panel
-        results = await fix_findings(wanted, trials, project, checks, panel, briefs)
+        results = await fix_findings(found, trials, project, checks, panel, briefs)
         seconds = round(time.monotonic() - started, 2)
         result = replace(result, usage=services.client.totals, seconds=seconds)
         for session in services.sessions:

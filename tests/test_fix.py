@@ -70,6 +70,17 @@ def test_a_broken_test_is_evidence_enough(cart: Project) -> None:
     assert "-    return sum(prices) + 1" in shown
 
 
+def test_what_a_linter_says_of_several_lines_is_one_task(project: Project) -> None:
+    same = "x = 1\nif x is 2:\n    x = 3\nif x is 4:\n    x = 5\n"
+    project.commit("Begin", {"a.py": "x = 1\n"})
+    project.commit("Add", {"a.py": same})
+
+    _, (result,), _ = fix_head(project)
+
+    assert (result.findings, result.outcome) == (("F1",), "fixed")
+    assert result.files == {"a.py": same.replace(" is ", " == ").encode()}
+
+
 def test_a_fix_that_does_not_fix_is_drafted_again_with_the_reason(cart: Project) -> None:
     drafts = iter(["sum(prices) + 2", "sum(prices)"])
 

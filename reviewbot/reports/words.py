@@ -12,6 +12,7 @@ from reviewbot.git.change import Location
 from reviewbot.llm.client import Totals
 from reviewbot.proofs.proof import Outcome as TestResult
 from reviewbot.proofs.proof import Proof
+from reviewbot.verdict.decide import copies_of
 from reviewbot.verdict.document import CoverageState, Finding, Review, Status
 
 Outcome = Literal["Changes requested", "Incomplete", "Nothing to review", "Reviewed", "Approved"]
@@ -257,7 +258,7 @@ def coverage_line(review: Review) -> str:
 
 def recorded_line(review: Review) -> str:
     """How many findings are not reported."""
-    count = len(review.findings) - len(review.reported)
+    count = len(review.findings) - len(review.reported) - len(copies_of(review))
     verb = "is" if count == 1 else "are"
     return f"{_numbered(count, 'recorded finding')} {verb} not reported." if count else ""
 

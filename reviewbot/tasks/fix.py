@@ -20,6 +20,7 @@ from reviewbot.tasks.task import Attempt, Candidate, Judgement, Step, Task, Task
 from reviewbot.tasks.tool_fixes import draft_tool_fixes
 from reviewbot.tasks.trial import Trials, identities
 from reviewbot.text.files import classify
+from reviewbot.verdict.decide import COPY, alike
 from reviewbot.verdict.document import Finding
 
 
@@ -43,20 +44,23 @@ async def fix_findings(
             results.append(await result_of(task_of(fixed, trials), trial, trials))
             left = [finding for finding in left if finding not in fixed]
             trials = await _after(trials, trial.tree)
+    groups: dict[object, list[Finding]] = {}
     for finding in left:
-        task = task_of([finding], trials)
+        groups.setdefault(alike(finding), []).append(finding)
+    for group in groups.values():
+        task = task_of(group, trials)
         if not panel.panelists:
             reason = "No linter fixes it, and no language model is configured."
             failed = TaskResult(
                 kind="fix",
                 title=task.title,
-                findings=(finding.id,),
+                findings=tuple(finding.id for finding in task.findings),
                 outcome="failed",
                 reasons=(reason,),
             )
             results.append(failed)
             continue
-        result = await work(task, trials, panel, brief_about(finding.location, briefs))
+        result = await work(task, trials, panel, brief_about(group[0].location, briefs))
         results.append(result)
         if result.outcome == "fixed":
             trials = await _after(trials, result.tree)
@@ -64,24 +68,29 @@ async def fix_findings(
 
 
 def task_of(findings: Sequence[Finding], trials: Trials) -> Task:
-    """Shown are the files that a fix is likely to change, and the tests that say what is wanted."""
+    """Shown are the files that a fix is likely to change, and the tests that say what is wanted.
+
+    The task is about all findings, and named after those that are no copies of others.
+    """
     paths = {f.location.path for f in findings if f.location}
     for finding in findings:
         tests = finding.result.tests if finding.result else ()
         paths |= {test.partition("::")[0] for test in tests[:3]}
     paths |= {file.path for file in trials.change.files if classify(file.path) == "source"}
 
+    named = tuple(finding for finding in findings if finding.reason != COPY)
+
     def question(files: Mapping[str, str], attempts: Sequence[Attempt]) -> str:
-        return prompts.render("fix", files=files, attempts=attempts, findings=findings)
+        return prompts.render("fix", files=files, attempts=attempts, findings=named)
 
     return Task(
         id=findings[0].id if findings else "",
         kind="fix",
-        title="; ".join(f"{f.id} at {f.location}: {f.title}" for f in findings),
+        title="; ".join(f"{f.id} at {f.location}: {f.title}" for f in named),
         paths=tuple(sorted(paths)),
         question=question,
         judge=partial(_judge, tuple(findings), trials),
-        findings=tuple(findings),
+        findings=named,
     )
 
 
@@ -127,7 +136,8 @@ async def _largest_batch(
     trial = await trials.try_out(candidate, task_of(fixed, trials))
     if trial.judgement.unmet and not trial.refusals and not trial.regressions:
         ids = {words.split()[0] for words in trial.judgement.unmet}
-        fixed = [finding for finding in fixed if finding.id not in ids]
+        left = {alike(finding) for finding in fixed if finding.id in ids}
+        fixed = [finding for finding in fixed if alike(finding) not in left]
         trial = replace(trial, judgement=replace(trial.judgement, unmet=()))
     if trial.outcome == "fixed" and fixed:
         return fixed, trial
