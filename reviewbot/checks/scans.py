@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -198,6 +199,8 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
     from ast_grep_py import SgRoot
 
     language = grammar_of(path) or ""
+    if language == "json" and _is_json(text):
+        return
     root = SgRoot(text, "tsx" if language == "jsx" else language).root()
     if path.endswith(".js") and root.find(kind="ERROR"):
         # The grammar of JavaScript refuses `<p class="x">`, which that of TypeScript reads.
@@ -214,3 +217,12 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
             location=Location(path, line, line),
             consequence="The file cannot be parsed.",
         )
+
+
+def _is_json(text: str) -> bool:
+    """As many programs read it: `NaN` and `Infinity` are numbers, which the grammar refuses."""
+    try:
+        json.loads(text)
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -46,6 +46,9 @@ EMOJI = re.compile(
 LETTER = re.compile(
     "[\u0590-\u061b\u061d-\u109f\u1780-\u17b3\u17b6-\u180a\u1810-\u18af\ufb1d-\ufefc]"
 )
+# Thai, Lao, Burmese and Khmer divide words with it, as others do with a space.
+WORD_BREAK = "\u200b"
+UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17b3\u17b6-\u17ff]")
 MARK_OF_SCRIPT = re.compile("[\u034f\u061c\u180b-\u180f\u200c-\u200f]")
 # England, Scotland, Wales: the flags that Unicode writes as a black flag with tags.
 FLAGS = tuple(
@@ -87,6 +90,8 @@ def _is_normal(text: str, offset: int) -> bool:
         return offset == 0
     if MARK_OF_SCRIPT.match(character) and (LETTER.match(before) or LETTER.match(after)):
         return True
+    if character == WORD_BREAK:
+        return bool(UNSPACED.match(before) and UNSPACED.match(after))
     if character in "\ufe0e\ufe0f":  # show it as text, as an emoji
         is_keycap = before in set("0123456789#*") and after == "\u20e3"
         return is_keycap or EMOJI.match(before) is not None

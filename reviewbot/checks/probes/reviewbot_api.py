@@ -2,7 +2,7 @@
 
 Reads {path: old text} from /reviewbot/base.json, and from the folder in which it starts the new
 texts of the changed files, whose paths are its arguments. Prints a JSON list of {path, line, kind,
-name, message}. `line` is 0 for what is gone.
+name, message, parameters}. `line` is 0 for what is gone.
 """
 
 from __future__ import annotations
@@ -76,10 +76,11 @@ def compare(path: str, old_text: str, places: dict[str, str]) -> Iterator[dict[s
     for breakage in griffe.find_breaking_changes(old, new):
         name = breakage.obj.path[len(module) + 1 :]
         top = name.partition(".")[0]
-        if breakage.kind.name not in BREAKING or is_private(name):
+        if breakage.kind.name not in BREAKING or is_private(name) or name.endswith("*"):
             continue
-        if breakage.obj.is_attribute and top not in exports:
-            continue  # a variable is public only if the module says so
+        # A variable is public only if the module says so. What an alias stands for is not known.
+        if not breakage.obj.is_alias and breakage.obj.is_attribute and top not in exports:
+            continue
         if is_harmless(breakage, old, new, new_text, name):
             continue
         if has_only_a_place(breakage, old, new, name):
@@ -102,6 +103,7 @@ def compare(path: str, old_text: str, places: dict[str, str]) -> Iterator[dict[s
             "kind": kind,
             "name": name,
             "message": message,
+            "parameters": parameters.replace(" to ", ", ").split(", "),
         }
 
 
@@ -140,8 +142,8 @@ def is_harmless(breakage: Any, old: Any, new: Any, new_text: str, name: str) -> 
         return gone_bases(breakage) <= {"object", "Generic", "Protocol"}
     before, after = find(old, name), find(new, name)
     if kind == "OBJECT_CHANGED_KIND":
-        # Another name of a function becomes a function.
-        return before is not None and before.is_attribute and str(before.value).isidentifier()
+        # A variable that holds a function, as far as can be seen, becomes a function.
+        return before is not None and before.is_attribute and not is_literal(str(before.value))
     if kind.startswith("PARAMETER") and is_called_by_framework(before):
         return True
     if kind != "PARAMETER_REMOVED":
@@ -151,6 +153,14 @@ def is_harmless(breakage: Any, old: Any, new: Any, new_text: str, name: str) -> 
         return gone in map(kind_of, parameters_of(after))  # it has another name
     # A parameter that is still accepted by its name is not removed, unless others take its place.
     return has_any_keyword(after) and not set(positional(before)) & set(positional(after))
+
+
+def is_literal(text: str) -> bool:
+    try:
+        ast.literal_eval(text)
+    except (ValueError, SyntaxError):
+        return False
+    return True
 
 
 def is_called_by_framework(function: Any) -> bool:
