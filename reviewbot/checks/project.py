@@ -69,9 +69,9 @@ class Project(Struct, frozen=True, kw_only=True):
     def config_of(self, configured_by: Iterable[str]) -> str | None:
         """The file at the top that configures a tool, see `Check.configured_by`."""
         for wanted in configured_by:
-            name, _, start = wanted.partition(" ")
+            name, _, pattern = wanted.partition(" ")
             text = self.configs.get(name)
-            if text is not None and any(line.startswith(start) for line in text.splitlines()):
+            if text is not None and re.search(pattern, text, re.MULTILINE | re.DOTALL):
                 return name
         return None
 
