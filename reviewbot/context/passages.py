@@ -76,11 +76,14 @@ def excerpt_of(file: ChangedFile, project: Project) -> Excerpt:
         places.append(last if line.head else last + 0.5)
     spans = _spans(lines, hunks, places, outline)
     at_head = {place: line for place, line in zip(places, lines, strict=True) if line.is_changed}
-    removed: dict[float, Line] = {n.base: n for n in lines if n.base and n.head is None}
     functions: list[tuple[str, Line]] = []
     if kind == "source":
         functions += _functions(outline, at_head)
-        functions += _functions(parse(file.old_path, base), removed) if removed else ()
+        # Of a function that is gone or has another name, no line is in the body of one.
+        around = ((p, innermost(outline.functions, p)) for p in at_head if p != int(p))
+        if any(block is None or place < block.head_end for place, block in around):
+            removed: dict[float, Line] = {n.base: n for n in lines if n.base and n.head is None}
+            functions += _functions(parse(file.old_path, base), removed)
     wanted = set() if file.status == "added" else _background(outline, sorted(at_head))
     taken = {number for span in spans for number in span}
     left = [n for n, line in enumerate(lines) if line.head in wanted and n not in taken]
