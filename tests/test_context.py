@@ -245,13 +245,21 @@ def test_calls_of_a_changed_function_are_listed_tests_first(project: Project) ->
     assert not brief.is_near_change(Location("b.py", 4, 4))
 
 
-@pytest.mark.parametrize("text", ["x = 1\n", None, "def total(x, y):\n    return x + 1\n"])
+@pytest.mark.parametrize(
+    ("before", "text"),
+    [
+        (FUNCTION, "x = 1\n"),
+        (FUNCTION, None),
+        (FUNCTION, FUNCTION.replace("(x)", "(x, y)")),
+        (f"@cache\n{FUNCTION}", f"@cache\n{FUNCTION.replace('total', '_total')}"),
+    ],
+)
 def test_callers_of_what_is_gone_or_has_another_signature_are_listed(
-    project: Project, text: str | None
+    project: Project, before: str, text: str | None
 ) -> None:
-    project.commit("Before", {"a.py": f"{FUNCTION}\n\nx = 1\n", **CALLERS})
+    project.commit("Before", {"a.py": f"{before}\n\nx = 1\n", **CALLERS})
     project.commit("After", {"a.py": text})
-    assert list(calls(brief_of(project))) == ["total"]
+    assert "total" in calls(brief_of(project))
 
 
 @pytest.mark.parametrize(
