@@ -258,7 +258,7 @@ def test_callers_of_what_is_gone_or_has_another_signature_are_listed(
     project: Project, before: str, text: str | None
 ) -> None:
     project.commit("Before", {"a.py": f"{before}\n\nx = 1\n", **CALLERS})
-    project.commit("After", {"a.py": text})
+    project.commit("After", {"a.py": text and f"{text}\n\nx = 1\n"})
     assert "total" in calls(brief_of(project))
 
 
