@@ -357,7 +357,6 @@ def test_an_ignore_without_rules_or_reason_ignores_nothing(path: str, comment: s
     ("path", "text"),
     [
         ("a.py", "x = '# reviewbot: ignore[a] b'\n"),
-        ("a.py", '"""\n# reviewbot: ignore[a] b\n"""\n'),
         ("a.js", 'x = "// reviewbot: ignore[a] b"\n'),
         ("a.js", "x = `// reviewbot: ignore[a] b`\n"),
         ("a.js", 'x = "\\"// reviewbot: ignore[a] b"\n'),

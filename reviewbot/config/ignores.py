@@ -5,11 +5,8 @@ An inline ignore is `# reviewbot: ignore[rule] reason` at the end of a line, or 
 
 from __future__ import annotations
 
-import io
 import re
-import tokenize
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 
 from msgspec import Struct
 
@@ -28,32 +25,31 @@ class InlineIgnore(Struct, frozen=True):
     comment_line: int
 
 
-# At the start of a comment, or after a second mark, as in `# type: x  # reviewbot: ignore[y] z`.
-IGNORE = re.compile(r"(?:^|\s)[^\w\s`'\"]{1,4}\s*reviewbot:\s*ignore\[([^\]]*)\](.*)")
-NEEDS_SPACE = ("#", "--", ";")
-
-
 def find_ignores(path: str, text: str) -> tuple[InlineIgnore, ...]:
-    """The ignores of a file that name rules and a reason."""
-    if "reviewbot:" not in text:
-        return ()
+    """The ignores of a file that name rules and a reason.
+
+    Lines are not parsed: what looks like a comment within a string counts, unless the string begins
+    with it.
+    """
     language = language_of(path)
-    lines = text.split("\n")
-    comments = list(_comments(lines, language))
-    if language == "python":
-        with suppress(tokenize.TokenError, SyntaxError):
-            tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-            comments = [(*t.start, t.string) for t in tokens if t.type == tokenize.COMMENT]
+    if "reviewbot:" not in text or language is None:
+        return ()
+    marks = "|".join(map(re.escape, LANGUAGES[language][0].split()))
+    comment = re.compile(
+        rf"""(?<![\w"'`])(?:{marks})[^\w\s"'`]*\s*reviewbot:\s*ignore\[([^\]]*)\](.*)"""
+    )
     ignores: list[InlineIgnore] = []
-    line_of: dict[int, int] = {}
-    for number, column, comment in reversed(comments):
-        if match := IGNORE.search(comment):
+    lines = text.split("\n")
+    next_code = len(lines) + 1  # the line of code below those that were read
+    for number, line in reversed(list(enumerate(lines, 1))):
+        match = comment.search(line) if marks else None
+        if not (match and not line[: match.start()].strip()):
+            next_code = number
+        if match:
             rules = tuple(rule.strip() for rule in match[1].split(",") if rule.strip())
             reason = match[2].strip().removesuffix("*/").removesuffix("-->").strip()
-            is_alone = not lines[number - 1][:column].strip()
-            line_of[number] = line_of.get(number + 1, number + 1) if is_alone else number
             if rules and reason:
-                ignores.append(InlineIgnore(rules, reason, line_of[number], number))
+                ignores.append(InlineIgnore(rules, reason, next_code, number))
     return tuple(reversed(ignores))
 
 
@@ -77,21 +73,3 @@ def ignored(patterns: Sequence[str]) -> Callable[[str], bool]:
         return GitIgnoreSpec.from_lines(patterns).match_file
     except ValueError as error:
         raise ConfigError(f"review.ignore: {error}") from error
-
-
-def _comments(lines: list[str], language: str | None) -> Iterator[tuple[int, int, str]]:
-    """(line, column, text) of the first comment, or "", of each line that mentions reviewbot.
-
-    A line is read on its own: text in a string of several lines is taken for code.
-    """
-    marks = [
-        rf"(?<!\S){mark}" if mark in NEEDS_SPACE else re.escape(mark)
-        for mark in (LANGUAGES[language][0].split() if language else ())
-    ]
-    quotes = '"' if language == "rust" else "\"'`"  # 'a is a lifetime in Rust
-    strings = [rf"{quote}(?:\\.|[^{quote}\\])*{quote}?" for quote in quotes]
-    token = re.compile("|".join((r"\\.", *strings, f"({'|'.join(marks)})")))
-    for number, line in enumerate(lines, 1):
-        if marks and "reviewbot:" in line:
-            column = next((match.start() for match in token.finditer(line) if match[1]), len(line))
-            yield number, column, line[column:]

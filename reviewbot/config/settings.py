@@ -14,7 +14,11 @@ Effort = Literal["auto", "low", "medium", "high"]
 OutputFormat = Literal["gnu", "sarif", "rdjson", "junit", "tap"]
 
 
-class PanelistSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Section(Struct, frozen=True, forbid_unknown_fields=True):
+    pass
+
+
+class PanelistSettings(Section, frozen=True):
     """A panelist. `model` is `provider:model`; `lens` is what it pays attention to.
 
     Attributes:
@@ -26,7 +30,7 @@ class PanelistSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     fallback: str = ""
 
 
-class PriceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class PriceSettings(Section, frozen=True):
     """What a model costs, in US dollars for a million tokens."""
 
     model: str
@@ -34,7 +38,7 @@ class PriceSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     output: Annotated[float, Meta(ge=0, le=100_000)]
 
 
-class ProviderSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ProviderSettings(Section, frozen=True):
     """How a provider is asked. A name that is not built in is a server that speaks like OpenAI's.
 
     Attributes:
@@ -54,7 +58,7 @@ class ProviderSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
     prices: tuple[PriceSettings, ...] = ()
 
 
-class ReviewSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ReviewSettings(Section, frozen=True):
     """What is reviewed and reported.
 
     Attributes:
@@ -72,7 +76,7 @@ class ReviewSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     instructions: tuple[str, ...] = ("AGENTS.md",)
 
 
-class CheckSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class CheckSettings(Section, frozen=True):
     """A custom check, or with the name of a built-in one, what to change about it.
 
     Attributes:
@@ -93,34 +97,34 @@ class CheckSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     off: bool = False
 
 
-class LimitSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class LimitSettings(Section, frozen=True):
     """The most that one review may cost in US dollars, and take in seconds."""
 
     cost_usd: Annotated[float, Meta(ge=0, le=10_000)] = 1.0
     seconds: Annotated[int, Meta(ge=1, le=86_400)] = 600
 
 
-class HookSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class HookSettings(Section, frozen=True):
     """Findings of which severity stop a commit and a push."""
 
     commit: Threshold = "critical"
     push: Threshold = "high"
 
 
-class SandboxSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class SandboxSettings(Section, frozen=True):
     """Where the change is executed. `image` is a local container image with git's tools."""
 
     kind: SandboxKind = "auto"
     image: str = ""
 
 
-class StoreSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class StoreSettings(Section, frozen=True):
     """Where questions and answers are kept: `postgresql://…`, or a file in the state if empty."""
 
     url: str = ""
 
 
-class ToolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ToolSettings(Section, frozen=True):
     """What panelists may use besides reading the repository.
 
     Attributes:
@@ -132,7 +136,7 @@ class ToolSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     database: str = ""
 
 
-class GitHubSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class GitHubSettings(Section, frozen=True):
     """Reviews of pull requests on GitHub.
 
     Attributes:
@@ -154,7 +158,7 @@ class GitHubSettings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     commands_per_hour: Annotated[int, Meta(ge=1, le=1_000)] = 30
 
 
-class Settings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Settings(Section, frozen=True):
     panel: dict[str, PanelistSettings] = {}
     moderator: PanelistSettings | None = None
     providers: dict[str, ProviderSettings] = {}

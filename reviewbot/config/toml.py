@@ -15,8 +15,7 @@ LONG_KEY = re.compile(
     re.MULTILINE,
 )
 # tomllib knows no lines, so the first line that assigns a key or opens its table is looked up.
-HEADER = re.compile(r"\s*\[+\s*([^\]]+?)\s*\]+")
-ASSIGNMENT = re.compile(r"\s*([\w.\"'-]+)\s*=")
+LINE = re.compile(r"\s*(?:\[+\s*([^\]]+?)\s*\]+|([\w.\"'-]+)\s*=)")
 
 
 def read_toml(content: bytes, name: str) -> Document:
@@ -44,12 +43,10 @@ def _lines(text: str) -> dict[Key, int]:
     lines: dict[Key, int] = {}
     table = ""
     for number, line in enumerate(text.split("\n"), 1):
-        if header := HEADER.match(line):
-            table = key = header[1]
-        elif assignment := ASSIGNMENT.match(line):
-            key = f"{table}.{assignment[1]}"
-        else:
+        if (match := LINE.match(line)) is None:
             continue
+        table = match[1] or table
+        key = match[1] or f"{table}.{match[2]}"
         names = tuple(re.sub(r"[\"'\s]", "", key).split("."))
         if names[:2] == ("tool", "reviewbot"):
             lines.setdefault(names[2:], number)
