@@ -88,7 +88,8 @@ async def find_state(
     if folder:
         return State(folder.absolute())
     if repository:
-        return State(await repository.state_directory())
+        # One folder for all linked work trees.
+        return State((await repository.place()).common_directory / "reviewbot")
     return State(user_folder(variables, "XDG_STATE_HOME", ".local/state"))
 
 

@@ -23,6 +23,7 @@ from test_review import CART, TEST, WRONG
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import UsageError
+from reviewbot.git.repository import Repository
 from reviewbot.hooks.install import MANAGERS, is_changed, is_own, manager_of, write_script
 from reviewbot.hooks.run import PushedRef, find_ranges, read_refs
 from tests import fake_openai
@@ -456,8 +457,9 @@ def ranges(project: Project, *refs: str) -> list[str]:
 
     async def collect() -> list[tuple[str, str]]:
         pushed = [PushedRef(f"refs/{name}", new, old) for new, name, old in map(split, refs)]
-        git_directory = project.folder / ".git"
-        return [range_ async for range_ in find_ranges(pushed, "origin", git_directory)]
+        with Repository(project.folder) as repository:
+            place = await repository.place()
+            return [range_ async for range_ in find_ranges(pushed, "origin", place)]
 
     def split(ref: str) -> list[str]:
         return ref.split(":")

@@ -144,17 +144,20 @@ ONCE = PLAIN + "@@ -1 +1 @@\n-a\n+b\n"
 @pytest.mark.parametrize(
     ("patch", "complaint"),
     [
-        ("", "changes no file"),
+        ("", "cannot be read: .*No valid patches"),
         (ONCE + ONCE, "changes 'x' more than once"),
-        ("just words\n", "changes no file"),
-        (PLAIN + "@@ -1 +1 @@\n-a\n", "ends in the middle of a hunk"),
-        (PLAIN + "@@ -1,2 +1 @@\n-a\n+b\n", "ends in the middle of a hunk"),
+        ("just words\n", "cannot be read: .*No valid patches"),
+        (PLAIN + "@@ -1 +1 @@\n-a\n", "corrupt patch at line"),
+        (PLAIN + "@@ -1,2 +1 @@\n-a\n+b\n", "corrupt patch at line"),
         (PLAIN + "@@ -1 +1 @@\n-a\n+b\n+surplus\n", "line 6 of the patch follows a hunk"),
-        (PLAIN + "@@ -1,2 +1 @@\n-a\n+b\n+c\n-d\n", "line 6 of the patch does not fit"),
-        (PLAIN + "@@ -1 +1 @@\n*a\n", "line 4 of the patch does not fit"),
-        (PLAIN + "@@ -x +1 @@\n+a\n", "line 3 of the patch"),
-        ("@@ -1 +1 @@\n-a\n+b\n", "line 1 of the patch is a hunk without the name"),
-        ("diff --cc x\nindex 1,2..3\n--- a/x\n+++ b/x\n@@@ -1,1 -1,1 +1,1 @@@\n", "combined"),
+        (PLAIN + "@@ -1,2 +1 @@\n-a\n+b\n+c\n-d\n", "corrupt patch at line"),
+        (PLAIN + "@@ -1 +1 @@\n*a\n", "cannot be read: "),
+        (PLAIN + "@@ -x +1 @@\n+a\n", "cannot be read: "),
+        ("@@ -1 +1 @@\n-a\n+b\n", "cannot be read: "),
+        (
+            "diff --cc x\nindex 1,2..3\n--- a/x\n+++ b/x\n@@@ -1,1 -1,1 +1,1 @@@\n",
+            "cannot be read: ",
+        ),
         ("diff --git a/x b/x\n--- a/x\n+++ b/evil\n@@ -1 +1 @@\n-a\n+b\n", "calls one file"),
         (
             "diff --git a/x b/x\nnew file mode 100644\n--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\n+b\n",
@@ -172,13 +175,11 @@ ONCE = PLAIN + "@@ -1 +1 @@\n-a\n+b\n"
             "diff --git a/x b/y\nsimilarity index 100%\nrename from ../x\nrename to y\n",
             "outside of the tree",
         ),
-        ("\ufeffd\0i\0f\0f\0".encode("utf-16").decode("latin-1"), "UTF-16"),
     ],
 )
 def test_a_patch_that_cannot_be_trusted_is_refused(patch: str, complaint: str) -> None:
-    encoded = patch.encode("latin-1" if "UTF-16" in complaint else "utf-8")
     with pytest.raises(UsageError, match=complaint):
-        load(encoded)
+        load(patch.encode())
 
 
 LINES = st.sampled_from(

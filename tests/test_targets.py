@@ -22,6 +22,7 @@ from reviewbot.errors import GitError, UsageError
 from reviewbot.git.change import Change, Target
 from reviewbot.git.repository import Repository
 from reviewbot.process import Ended, run_process
+from reviewbot.state import find_state
 
 AUTO = Target()
 STAGED = Target(kind="staged")
@@ -341,8 +342,9 @@ def test_a_linked_work_tree_shares_its_state(history: Project, tmp_path: Path) -
     (linked / "n.py").write_text("n = 1\n")
     with Repository(linked / "sub") as repository:
         assert asyncio.run(repository.root()) == linked
-        assert asyncio.run(repository.git_directory()) == tmp_path / ".git/worktrees/linked"
-        assert asyncio.run(repository.state_directory()) == tmp_path / ".git/reviewbot"
+        place = asyncio.run(repository.place())
+        assert place.git_directory == tmp_path / ".git/worktrees/linked"
+        assert asyncio.run(find_state(repository, {})).folder == tmp_path / ".git/reviewbot"
     assert paths(linked / "sub") == ["n.py"]
     assert paths(tmp_path) == ["b.py", "c.py"]
 

@@ -12,17 +12,20 @@ import subprocess
 import threading
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from conftest import Project
 
 from reviewbot.errors import ReviewbotError, WriteError
+from reviewbot.git import work_tree
 from reviewbot.git.repository import Repository
-from reviewbot.git.writer import Write, Written, recover, undo_fixes, write_fixes
+from reviewbot.git.writer import Write, Written, open_writer, recover
 
+T = TypeVar("T")
 Files = Mapping[str, bytes | None]
 FIRST: dict[str, bytes] = {
     **{"a.py": b"one\n", "gone.py": b"two\n2\n", "lib/run.sh": b"three\n"},
@@ -43,22 +46,42 @@ class Stage:
         self.git = project.git
         self.state = self.folder.parent / "state"
 
-    def write(self, *fixes: Files, message: str = "", step: Callable[[str], None] = str) -> Written:
+    def write(
+        self, *fixes: Files, message: str = "", step: Callable[[str], None] | None = None
+    ) -> Written:
         writes, now = [], dict[str, bytes | None](FIRST)
         for fix in fixes:
             before = {path: old for path in fix if (old := now.get(path)) is not None}
             writes.append(Write(files=fix, before=before, message=message))
             now |= fix
-        with Repository(self.folder) as repository:
-            return asyncio.run(write_fixes(repository, writes, self.state, step=step))
+        return self.write_all(writes, step)
 
-    def undo(self, id: str = "", step: Callable[[str], None] = str) -> tuple[str, ...]:
-        with Repository(self.folder) as repository:
-            return asyncio.run(undo_fixes(repository, id, self.state, step=step))
+    def write_all(self, writes: list[Write], step: Callable[[str], None] | None = None) -> Written:
+        async def work(repository: Repository) -> Written:
+            async with open_writer(repository, self.state) as writer:
+                return await writer.write(writes)
 
-    def recover(self, step: Callable[[str], None] = str) -> str | None:
-        with Repository(self.folder) as repository:
-            return asyncio.run(recover(repository, self.state, step=step))
+        return self.run(work, step)
+
+    def undo(self, id: str = "", step: Callable[[str], None] | None = None) -> tuple[str, ...]:
+        async def work(repository: Repository) -> tuple[str, ...]:
+            async with open_writer(repository, self.state) as writer:
+                return await writer.undo(id)
+
+        return self.run(work, step)
+
+    def recover(self, step: Callable[[str], None] | None = None) -> str:
+        return self.run(lambda repository: recover(repository, self.state), step)
+
+    def run(
+        self,
+        work: Callable[[Repository], Coroutine[None, None, T]],
+        step: Callable[[str], None] | None,
+    ) -> T:
+        with pytest.MonkeyPatch.context() as patch, Repository(self.folder) as repository:
+            if step:
+                patch.setattr(work_tree, "step", step)
+            return asyncio.run(work(repository))
 
     def put(self, path: str, content: bytes) -> None:
         (self.folder / path).write_bytes(content)
@@ -152,7 +175,7 @@ def test_a_write_that_is_killed_at_any_step_is_complete_or_never_was(stage: Stag
         said = stage.recover()
         if is_done := stage.git("for-each-ref", "refs/reviewbot") != "":
             stage.undo()
-        assert said in (None, f"a write that was interrupted is {DONE[is_done]}")
+        assert said in ("", f"a write that was interrupted is {DONE[is_done]}")
         assert stage.everything() == before, outcomes
         outcomes.append(is_done)
     assert outcomes == sorted(outcomes)
@@ -206,7 +229,7 @@ def test_what_somebody_saves_or_removes_after_a_kill_stays(stage: Stage) -> None
     run_child(partial(stage.write, FIX, step=kill_at("checked")))
     stage.put("a.py", b"mine\n")
     stage.git("clean", "--quiet", "--force", "--", *stage.folder.glob(".reviewbot-*-1.old"))
-    said = (stage.recover() or "").split("; ")
+    said = stage.recover().split("; ")
     assert said[1:3] == [f"{path} was changed meanwhile and stays" for path in ("a.py", "gone.py")]
     assert stage.git(*said[3].replace("PATH", "gone.py").split()[1:3]) == "two\n2"
     assert stage.read("a.py") == b"mine\n"
@@ -222,16 +245,9 @@ def test_what_somebody_stages_after_a_kill_stays(stage: Stage) -> None:
 
 
 def test_ctrl_c_waits_until_everything_is_written(stage: Stage) -> None:
-    async def main() -> None:
-        write = Write(files=FIX, before=FIRST)
-        step = at("rename a.py", lambda: task.cancel())
-        repository = Repository(stage.folder)
-        task = asyncio.ensure_future(write_fixes(repository, [write], stage.state, step=step))
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
     before = stage.everything()
-    asyncio.run(main())
+    with pytest.raises(KeyboardInterrupt):
+        stage.write(FIX, step=at("rename a.py", lambda: signal.raise_signal(signal.SIGINT)))
     assert stage.undo() == tuple(FIX)
     assert stage.everything() == before
 
@@ -288,7 +304,7 @@ def test_what_is_saved_while_a_recovery_is_killed_stays(stage: Stage) -> None:
     (beside,) = stage.folder.glob(".reviewbot-*.out")
     beside.write_bytes(b"mine\n")
     stage.put("a.py", b"1\n")
-    assert f"another version is {beside.name} beside it" in (stage.recover() or "")
+    assert f"another version is {beside.name} beside it" in stage.recover()
     assert (stage.read("a.py"), beside.read_bytes()) == (b"1\n", b"mine\n")
 
 
@@ -435,7 +451,7 @@ def test_only_commits_change_the_index(stage: Stage) -> None:
     reviewed = {**FIRST, "staged.py": b"four, staged\n", "other.py": b"five, in work\n"}
     files: Files = {**FIX, "staged.py": b"4\n", "other.py": None}
     write = Write(files=files, before=reviewed)
-    asyncio.run(write_fixes(Repository(stage.folder), [write], stage.state))
+    stage.write_all([write])
     assert stage.git("ls-files", "--stage") == staged
     assert stage.git("status", "-s", "staged.py") == "MM staged.py"
     assert stage.undo() == tuple(files)
@@ -446,7 +462,7 @@ def test_work_that_is_not_committed_is_not_committed_with_a_fix(stage: Stage) ->
     before = {"other.py": b"five, in work\n"}
     write = Write(files={"other.py": b"5\n"}, before=before, message="Fix it")
     with pytest.raises(WriteError, match=r"other\.py has changes that are not committed"):
-        asyncio.run(write_fixes(Repository(stage.folder), [write], stage.state))
+        stage.write_all([write])
     assert stage.read("other.py") == b"five, in work\n"
 
 

@@ -20,7 +20,7 @@ from reviewbot.debate.panel import read_roles
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.fixing import fix, fix_report, pursue
 from reviewbot.git.change import Target
-from reviewbot.git.writer import Write, recover, undo_fixes, write_fixes
+from reviewbot.git.writer import Write, open_writer, recover
 from reviewbot.reports.fixes import render_fixes
 from reviewbot.reports.words import usage_words
 from reviewbot.state import State, find_state
@@ -149,7 +149,8 @@ async def _write(
             now.pop(path, None)
             now |= {} if content is None else {path: content}
     with open_repository() as repository:
-        written = await write_fixes(repository, writes, state.folder)
+        async with open_writer(repository, state.folder) as writer:
+            written = await writer.write(writes)
     for path in written.paths:
         say(f"reviewbot: {path} is written")
     for commit in written.commits:
@@ -160,7 +161,8 @@ async def _write(
 async def _undo(id: str, options: Options) -> int:
     with open_repository() as repository:
         state = await find_state(repository, os.environ, options.state)
-        paths = await undo_fixes(repository, id, state.folder)
+        async with open_writer(repository, state.folder) as writer:
+            paths = await writer.undo(id)
     for path in paths:
         say(f"reviewbot: {path} is what it was before")
     return 0 if paths else ReviewbotError.exit_code

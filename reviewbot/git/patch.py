@@ -8,7 +8,7 @@ after a hunk that other tools would apply.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from email import message_from_bytes
 from email.policy import default
 from io import BytesIO
@@ -38,16 +38,11 @@ async def load_patch(patch: bytes) -> Change:
     """The change of a patch. Raises UsageError if it is none, or could mean two things."""
     if len(patch) > MAX_BYTES:
         raise UsageError("the patch is larger than 20 MB", hint="review a smaller change")
-    if patch.startswith((b"\xff\xfe", b"\xfe\xff")):
-        message = "the patch is encoded as UTF-16"
-        raise UsageError(message, hint="write it with git diff --output=FILE")
     if b"\r\n" in patch and patch.count(b"\n") == patch.count(b"\r\n"):
         patch = patch.replace(b"\r\n", b"\n")  # converted as a whole: git cannot read its headers
-    sections = _sections(patch)
-    if not sections:
-        raise UsageError("the patch changes no file", hint=HINT)
     try:
         new, old = await _numstat(patch), await _numstat(patch, "--reverse")
+        sections = list(_sections(patch))
         if not len(sections) == len(new) == len(old):
             raise GitError("git reads other files in it than its lines show")
         files = [
@@ -58,7 +53,7 @@ async def load_patch(patch: bytes) -> Change:
         shown, notes = add_hunks(files, counts, [[section] for section in sections])
     except GitError as error:
         raise UsageError(f"the patch cannot be read: {error}", hint=HINT) from error
-    title, description = describe(_messages(patch))
+    title, description = describe(list(_messages(patch)))
     return Change(
         target="--patch",
         base_tree="",
@@ -85,48 +80,34 @@ async def _numstat(patch: bytes, *options: str) -> list[tuple[tuple[int, int] | 
     return result
 
 
-def _sections(patch: bytes) -> list[bytes]:
-    """The part of the patch that belongs to each file. Raises UsageError."""
-    spans: list[list[int]] = []  # where each part begins and ends
+def _sections(patch: bytes) -> Iterator[bytes]:
+    """The part of a patch, which git can read, that belongs to each file. Raises UsageError."""
+    start = at = 0
     is_open = has_names = has_hunks = False
-    old = new = end = number = 0
+    old = new = 0  # lines that the hunk still lacks
     for number, line in enumerate(BytesIO(patch), 1):
-        start, end = end, end + len(line)
         mark = line[:1]
-        if old or new:  # lines that the hunk still lacks
+        is_git = line.startswith(b"diff --git ")
+        if old > 0 or new > 0:
             old -= mark not in (b"+", b"\\")
             new -= mark not in (b"-", b"\\")
-            if mark not in (b"+", b"-", b" ", b"\n", b"\\") or old < 0 or new < 0:
-                raise _wrong(number, "does not fit the header of its hunk")
-        elif line.startswith((b"diff --cc ", b"diff --combined ")):
-            message = "the patch is the combined diff of a merge"
-            raise UsageError(message, hint="compare with one parent: git diff COMMIT^1 COMMIT")
-        elif line.startswith(b"diff --git "):
-            spans.append([start, end])
-            is_open, has_names, has_hunks = True, False, False
-        elif NAMES.match(patch, start):
-            if has_names or not is_open:
-                spans.append([start, end])
-            is_open, has_names, has_hunks = True, True, False
-        elif line.startswith(b"@@ -"):
-            match = HUNK.match(line)
-            if not is_open or match is None:
-                raise _wrong(number, "is a hunk without the name of a file, or no hunk")
+        elif is_git or NAMES.match(patch, at):
+            if is_open and (is_git or has_names):
+                yield patch[start:at]
+            if is_git or has_names or not is_open:
+                start = at
+            is_open, has_names, has_hunks = True, not is_git, False
+        elif match := HUNK.match(line):
             old, new = (1 if count is None else int(count) for count in match.groups())
             has_hunks = True
         elif has_hunks and mark in (b"+", b"-", b" ") and line.strip() != b"--":
-            raise _wrong(number, "follows a hunk that its header says is over")
-        elif has_hunks and mark != b"\\":
-            is_open = has_hunks = False  # text between the files
-        if is_open:
-            spans[-1][1] = end
-    if old or new:
-        raise _wrong(number, "ends in the middle of a hunk")
-    return [patch[start:end] for start, end in spans]
-
-
-def _wrong(number: int, complaint: str) -> UsageError:
-    return UsageError(f"line {number} of the patch {complaint}", hint=HINT)
+            raise UsageError(f"line {number} of the patch follows a hunk that is over", hint=HINT)
+        elif has_hunks and mark != b"\\":  # text between the files
+            yield patch[start:at]
+            is_open = has_hunks = False
+        at += len(line)
+    if is_open:
+        yield patch[start:]
 
 
 def _file(section: bytes, old_path: str, path: str, is_binary: bool) -> ChangedFile:
@@ -173,14 +154,10 @@ def _join(files: Sequence[ChangedFile]) -> tuple[ChangedFile, ...]:
     return tuple(joined.values())
 
 
-def _messages(patch: bytes) -> list[str]:
+def _messages(patch: bytes) -> Iterator[str]:
     """The messages of the mails that `git format-patch` wrote."""
-    messages = []
     for mail in MAIL.split(patch)[1:]:
-        end = END_OF_MESSAGE.search(mail)
-        parsed = message_from_bytes(mail[: end.start()] if end else mail[:100_000], policy=default)
+        parsed = message_from_bytes(END_OF_MESSAGE.split(mail, maxsplit=1)[0], policy=default)
         subject = SUBJECT_PREFIX.sub("", str(parsed["Subject"] or ""), count=1)
         body = parsed.get_payload(decode=True)
-        text = body.decode(errors="replace") if isinstance(body, bytes) else ""
-        messages.append(f"{subject}\n\n{text}")
-    return messages
+        yield f"{subject}\n\n{body.decode(errors='replace') if isinstance(body, bytes) else ''}"

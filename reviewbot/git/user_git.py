@@ -17,15 +17,14 @@ from reviewbot.git.process import ENVIRONMENT, Git, decode_name
 from reviewbot.git.work_tree import RACE_HINT
 
 SETTINGS = (
-    "core.fsync=all",
-    "core.splitIndex=false",
-    "index.sparse=false",
-    "i18n.commitEncoding=UTF-8",
-    "user.useConfigOnly=true",  # else git makes up an address
+    *("-c", "core.fsync=all"),
+    *("-c", "core.splitIndex=false"),
+    *("-c", "index.sparse=false"),
+    *("-c", "i18n.commitEncoding=UTF-8"),
+    *("-c", "user.useConfigOnly=true"),  # else git makes up an address
 )
 # Name, old and new value of a ref; "" stands for none.
 RefChange = tuple[str, str, str]
-NOBODY: Mapping[str, str] = {}
 # These say with exit code 1 that there is none.
 MAY_FIND_NONE = ("config", "rev-parse", "symbolic-ref")
 PRINT_NOTHING = ("update-index", "update-ref")
@@ -37,9 +36,10 @@ class UserGit:
     The programs that write hold the lock too, because they may outlive this process.
     """
 
-    def __init__(self, root: Path, git_directory: Path, lock: BinaryIO) -> None:
+    def __init__(self, root: Path, git_directory: Path, object_format: str, lock: BinaryIO) -> None:
         self._root = root
         self._lock = lock
+        self.zero = "0" * (40 if object_format == "sha1" else 64)
         self.directory = git_directory
         self.scratch = git_directory / "reviewbot.index"
         self._environment = ENVIRONMENT | {
@@ -52,17 +52,6 @@ class UserGit:
             del self._environment[name]
         with suppress(KeyError):  # in a container, the user may have no entry
             self._environment["HOME"] = pwd.getpwuid(os.getuid()).pw_dir
-        self._settings: tuple[str, ...] = SETTINGS
-
-    async def open(self) -> None:
-        # `Git` names another file of attributes. The last value is the one that it sets.
-        question = ("config", "--null", "--type=path", "--get-all", "core.attributesFile")
-        values = (await self(*question)).split(b"\0")[:-2]
-        home = self._environment.get("HOME", "")
-        attributes = os.fsdecode(values[-1]) if values else f"{home}/.config/git/attributes"
-        self._settings += (f"core.attributesFile={attributes}",)
-        self.object_format = await self.line("rev-parse", "--show-object-format")
-        self.zero = "0" * (40 if self.object_format == "sha1" else 64)
 
     def clean(self) -> None:
         for path in self.directory.glob(f"{self.scratch.name}*"):
@@ -116,7 +105,7 @@ class UserGit:
         parent: str,
         files: Mapping[str, tuple[str, bytes | None]],
         message: str,
-        who: Mapping[str, str] = NOBODY,
+        who: Mapping[str, str] = {},
     ) -> str:
         """A commit that no ref names yet. `files` are modes and contents; None removes one."""
         entries = {path: f"0 {self.zero}" for path in files}
@@ -161,12 +150,11 @@ class UserGit:
         *arguments: str,
         stdin: bytes = b"",
         index: Path | None = None,
-        environment: Mapping[str, str] = NOBODY,
+        environment: Mapping[str, str] = {},
     ) -> bytes:
         """Run git. Exit code 1 says "none" for some commands."""
         variables = {"GIT_INDEX_FILE": str(index or self.directory / "index"), **environment}
-        options = tuple(word for setting in self._settings for word in ("-c", setting))
-        git = Git(self._root, environment=self._environment | variables, options=options)
+        git = Git(self._root, environment=self._environment | variables, options=SETTINGS)
         exit_codes = (0, 1) if arguments[0] in MAY_FIND_NONE else (0,)
         stdout = self._lock if arguments[0] in PRINT_NOTHING else None
         return await git(*arguments, stdin=stdin, stdout=stdout, exit_codes=exit_codes)

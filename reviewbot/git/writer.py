@@ -15,7 +15,7 @@ import hashlib
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -23,9 +23,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.errors import GitError, ReviewbotError, WriteError
+from reviewbot.git import work_tree
+from reviewbot.git.place import Place
 from reviewbot.git.repository import Repository
 from reviewbot.git.user_git import RefChange, UserGit
-from reviewbot.git.work_tree import RACE_HINT, FileChange, Step, WorkTree
+from reviewbot.git.work_tree import RACE_HINT, FileChange, WorkTree
 
 BACKUPS = "refs/reviewbot/backup/"
 MAX_BACKUPS = 20
@@ -60,7 +62,7 @@ class Write(Struct, frozen=True, kw_only=True):
 
 
 class Written(Struct, frozen=True, kw_only=True):
-    """What was written. The id names it to `undo_fixes`, and its backup below BACKUPS."""
+    """What was written. The id names it to `undo`, and its backup below BACKUPS."""
 
     id: str
     paths: tuple[str, ...]
@@ -84,60 +86,33 @@ class Journal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     backup: str = ""
 
 
-async def write_fixes(
-    repository: Repository, writes: Sequence[Write], folder: Path, *, step: Step = lambda _: None
-) -> Written:
-    """Write fixes into the work tree, and commit those with a message. The journal is in `folder`.
-
-    Raises WriteError, and then nothing is written, unless it says that the branch is moved.
-    """
-    async with _open(repository, folder, step) as writer:
-        return await writer.write(writes)
-
-
-async def undo_fixes(
-    repository: Repository, id: str, folder: Path, *, step: Step = lambda _: None
-) -> tuple[str, ...]:
-    """Take back what was written, by default the last. Returns the paths.
-
-    Raises WriteError, and then nothing is taken back, unless it says that the branch is moved.
-    """
-    async with _open(repository, folder, step) as writer:
-        return await writer.undo(id)
-
-
-async def recover(
-    repository: Repository, folder: Path, *, step: Step = lambda _: None
-) -> str | None:
+async def recover(repository: Repository, folder: Path) -> str:
     """Complete or take back what a process that was killed left. Returns a sentence about it."""
-    if not _journal_path(folder, await repository.git_directory()).exists():
-        return None
-    async with _open(repository, folder, step) as writer:
+    if not _journal_path(folder, await repository.place()).exists():
+        return ""
+    async with open_writer(repository, folder) as writer:
         return writer.recovered
 
 
-def _journal_path(folder: Path, git_directory: Path) -> Path:
-    name = hashlib.sha256(os.fsencode(git_directory)).hexdigest()[:16]
-    return folder / f"writing-{name}.json"
-
-
 @asynccontextmanager
-async def _open(repository: Repository, folder: Path, step: Step) -> AsyncIterator[_Writer]:
-    """Alone, and with nothing half written."""
-    root, git_directory = await repository.root(), await repository.git_directory()
-    journal = _journal_path(folder, git_directory)
+async def open_writer(repository: Repository, folder: Path) -> AsyncIterator[Writer]:
+    """Write into a work tree, alone and with nothing half written. The journal is in `folder`.
+
+    Raises WriteError, and then nothing is changed, unless it says that the branch is moved.
+    """
+    place = await repository.place()
+    journal = _journal_path(folder, place)
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with (git_directory / "reviewbot.lock").open("ab") as lock:
+        with (place.git_directory / "reviewbot.lock").open("ab") as lock:
             async with asyncio.timeout(LOCK_SECONDS):
                 while True:
                     with suppress(BlockingIOError):
                         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                         break
                     await asyncio.sleep(0.02)
-            git = UserGit(root, git_directory, lock)
-            await git.open()
-            writer = _Writer(git, WorkTree(root, git.object_format, step), journal, step)
+            git = UserGit(place.root, place.git_directory, place.object_format, lock)
+            writer = Writer(git, WorkTree(place.root, place.object_format), journal)
             await writer.recover()
             try:
                 yield writer
@@ -151,14 +126,19 @@ async def _open(repository: Repository, folder: Path, step: Step) -> AsyncIterat
         raise WriteError(f"nothing is changed: {error}", hint=hint) from error
 
 
-class _Writer(Struct):
+def _journal_path(folder: Path, place: Place) -> Path:
+    name = hashlib.sha256(os.fsencode(place.git_directory)).hexdigest()[:16]
+    return folder / f"writing-{name}.json"
+
+
+class Writer(Struct):
     git: UserGit
     tree: WorkTree
     path: Path
-    step: Step
-    recovered: str | None = None
+    recovered: str = ""
 
     async def write(self, writes: Sequence[Write]) -> Written:
+        """Write fixes into the work tree, and commit those with a message."""
         git, tree = self.git, self.tree
         before, after = dict[str, bytes | None](), dict[str, bytes | None]()
         for write in writes:
@@ -175,9 +155,7 @@ class _Writer(Struct):
             raise WriteError(f"{path} has the attribute {name}", hint="apply this fix by hand")
         entries, staged = await git.entries(before), await git.stage(before)
         changed = await git.changed_entries(head, committed) if committed else ()
-        time = datetime.now(UTC)
-        while await git.find_commit(BACKUPS + (id := f"{time:%Y%m%d-%H%M%S}")):
-            time += timedelta(seconds=1)
+        id = f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
         files, contents, modes = list[FileChange](), dict[str, bytes | None](), dict[str, str]()
         for path, reviewed in before.items():
             (here, mode), content, blob = now[path], after[path], tree.blob_id(reviewed)
@@ -218,7 +196,7 @@ class _Writer(Struct):
         old_files = {path: (modes[path], now[path][0]) for path in contents}
         backup = await git.commit(head, old_files, f"Files before fixes\n\n{text}\n", AUTHOR)
         refs = ((f"{BACKUPS}{id}", "", backup), *journal.refs)
-        self.step("prepared")
+        work_tree.step("prepared")
         await self._perform(replace(journal, backup=backup, refs=refs), contents)
         if stale := (await git.refs(BACKUPS))[MAX_BACKUPS:]:
             with suppress(WriteError):  # what was written is not less written if that fails
@@ -226,6 +204,7 @@ class _Writer(Struct):
         return Written(id=id, paths=tuple(contents), commits=journal.commits)
 
     async def undo(self, id: str) -> tuple[str, ...]:
+        """Take back what was written, by default the last. Returns the paths."""
         git, tree = self.git, self.tree
         for ref, commit in await git.refs(BACKUPS):
             message = await git("cat-file", "commit", commit)
@@ -293,12 +272,12 @@ class _Writer(Struct):
         error: OSError | ReviewbotError | None = None
         try:
             _write_durably(self.path, msgspec.json.encode(journal))
-            self.step("journal")
+            work_tree.step("journal")
             for file in journal.files:
                 self.tree.replace(file, contents[file.path])
             checked = [file.path for file in journal.files if file.blob]
             staged = await self.git.stage(checked) if checked else {}
-            self.step("checked")
+            work_tree.step("checked")
             for file in journal.files:
                 if self.tree.blob_id(self.tree.read(file.path)[0]) != file.after:
                     raise WriteError(f"{file.path} was changed meanwhile", hint=RACE_HINT)
@@ -306,7 +285,7 @@ class _Writer(Struct):
                     hint = f"see git check-attr --all {file.path}, or apply this fix by hand"
                     raise WriteError(f"git would convert {file.path}", hint=hint)
             await self.git.update_refs(journal.refs)
-            self.step("refs")
+            work_tree.step("refs")
         except (OSError, ReviewbotError) as failure:
             error = failure
         is_done, notes = await self._settle(journal)
@@ -328,7 +307,7 @@ class _Writer(Struct):
                 except GitError as error:
                     command = f"git reset --quiet -- {' '.join(paths)}"
                     notes.append(f"the branch is moved, but {error}: run {command}")
-                self.step("index")
+                work_tree.step("index")
             left = [self.tree.settle(file, is_done=is_done) for file in journal.files]
             if any(left):
                 notes += [*filter(None, left), show]
@@ -336,7 +315,7 @@ class _Writer(Struct):
         except (OSError, ReviewbotError) as error:
             hint = f"{show}; run reviewbot fix again"
             raise WriteError(f"a write cannot be ended yet: {error}", hint=hint) from error
-        self.step("settled")
+        work_tree.step("settled")
         return is_done, notes
 
 

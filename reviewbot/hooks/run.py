@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 
 import msgspec
 from msgspec import Struct
@@ -20,8 +19,8 @@ from reviewbot.config.load import flag_layer
 from reviewbot.config.settings import CheckSettings
 from reviewbot.errors import GitError, ReviewbotError, UsageError
 from reviewbot.git.change import Target
-from reviewbot.git.place import EMPTY_TREES
-from reviewbot.git.process import ENVIRONMENT, Git
+from reviewbot.git.place import Place
+from reviewbot.git.process import Git
 from reviewbot.git.repository import Repository
 from reviewbot.hooks.install import Hook
 from reviewbot.pipeline import review
@@ -72,7 +71,7 @@ async def review_push(
     ends_at = time.monotonic() + PUSH_SECONDS
     codes = {0}
     try:
-        async for name, revision in find_ranges(refs, remote, await repository.git_directory()):
+        async for name, revision in find_ranges(refs, remote, await repository.place()):
             if not revision:
                 say(f"reviewbot: {name} brings nothing new")
                 continue
@@ -116,7 +115,7 @@ def refs_of_framework(variables: Mapping[str, str]) -> list[PushedRef]:
 
 
 async def find_ranges(
-    refs: list[PushedRef], remote: str, git_directory: Path
+    refs: list[PushedRef], remote: str, place: Place
 ) -> AsyncIterator[tuple[str, str]]:
     """The name of each ref and what to review for it: A..B, or "" if it brings nothing new.
 
@@ -125,7 +124,7 @@ async def find_ranges(
     A range begins at the best commit that the new one has in common with all that is known of the
     remote, and with refs before it. So neither a rebase nor a merge brings the work of others.
     """
-    git = Git(git_directory, environment=ENVIRONMENT | {"GIT_DIR": str(git_directory)})
+    git = place.reviewed
     remotes = ("for-each-ref", "--format=%(objectname)")
     tips = await git(*remotes, f"refs/remotes/{remote}/") or await git(*remotes, "refs/remotes/")
     known = tips.decode("ascii").split()
@@ -138,7 +137,7 @@ async def find_ranges(
             continue
         if old := await _commit(git, ref.old):  # it may never have been fetched
             known.append(old)
-        base = await _merge_base(git, new, known)
+        base = await _merge_base(place, new, known)
         known.append(new)
         yield name, "" if base == new else f"{base}..{new}"
 
@@ -191,13 +190,13 @@ async def _commit(git: Git, revision: str) -> str:
     return ""
 
 
-async def _merge_base(git: Git, new: str, known: list[str]) -> str:
+async def _merge_base(place: Place, new: str, known: list[str]) -> str:
     """The empty tree if nothing is in common."""
     try:
         if known:
-            return (await git("merge-base", new, *known)).decode("ascii").split()[0]
+            return (await place.reviewed("merge-base", new, *known)).decode("ascii").split()[0]
     except GitError as error:
-        if (await git("rev-parse", "--is-shallow-repository")).strip() == b"true":
+        if place.is_shallow:
             message = "this clone is shallow, so it is unknown where the pushed commits begin"
             raise GitError(message, hint="git fetch --unshallow") from error
-    return EMPTY_TREES["sha1" if len(new) == 40 else "sha256"]
+    return place.empty_tree
