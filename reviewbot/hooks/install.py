@@ -11,20 +11,18 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Literal
 
 from msgspec import Struct
 
-from reviewbot.errors import GitError, UsageError
+from reviewbot.errors import UsageError
 from reviewbot.git.process import ENVIRONMENT, Git
 from reviewbot.state import write_file
 
 Hook = Literal["pre-commit", "pre-push"]
 HOOKS: tuple[Hook, ...] = ("pre-commit", "pre-push")
 EARLIER = ".before-reviewbot"  # what was there before; ours runs it first
-LEGACY = ".legacy"  # the same of pre-commit
 
 TEMPLATE = Path(__file__).with_name("hook.sh")
 # The digest is that of all the rest: it shows whether somebody changed the file.
@@ -70,19 +68,11 @@ MANAGERS = (
         "into lefthook.yml, then run lefthook install",
     ),
 )
-# Whose the folder is. Other people may get what is in the work tree.
-Owner = Literal["repository", "work tree", "others"]
 OWN_FOLDER = 'git config --local core.hooksPath "$(git rev-parse --git-common-dir)/hooks"'
 
 
 class HookFile(Struct, frozen=True):
-    """What is in the place of a hook.
-
-    Attributes:
-        path: where the script of reviewbot is, or is to be.
-        content: b"" if there is no file.
-        manager: whose hook it is, if that of a manager. It may run the script as its earlier one.
-    """
+    """What is in the place of a hook: `content` is b"" if there is no file."""
 
     name: Hook
     path: Path
@@ -101,12 +91,6 @@ class HookFile(Struct, frozen=True):
     def earlier(self) -> Path:
         return self.path.with_name(f"{self.name}{EARLIER}")
 
-    @property
-    def place(self) -> str:
-        by = f", run by {self.manager.name}" if self.manager else ""
-        first = f"; {self.earlier.name} runs first" if os.path.lexists(self.earlier) else ""
-        return f"{self.path}{by}{first}"
-
 
 class LeftToManager(UsageError):
     """A program manages the hooks; `lines` are for its configuration."""
@@ -124,31 +108,42 @@ async def install_hooks(directory: Path, variables: Mapping[str, str]) -> list[s
 
     Raises ReviewbotError, LeftToManager among others, before anything is written.
     """
-    folder, owner = await _find_folder(directory, variables)
-    if owner == "others":
+    folder, common, top = await _find_folders(directory, variables)
+    if not (folder.is_relative_to(common) or folder.is_relative_to(top)):
         message = f"git looks for hooks in {folder}, which other repositories may use"
         raise UsageError(message, hint=f"to give this one its own: {OWN_FOLDER}")
     hooks = _unchanged_hooks(folder)
     for hook in hooks:
-        if hook.manager and not hook.is_installed:
+        if hook.manager:
             raise LeftToManager(hook.manager, hook.path)
         if hook.is_foreign and os.path.lexists(hook.earlier):
             message = f"{hook.path} and {hook.earlier.name} beside it are hooks of others"
             raise UsageError(message, hint="make one of them, then run it again")
-    # What other people get calls reviewbot by PATH.
-    python = "" if owner == "work tree" else sys.executable
-    return [_install(hook, write_script(hook.name, python)) for hook in hooks]
+    folder.mkdir(parents=True, exist_ok=True)
+    for hook in hooks:
+        if hook.is_foreign:
+            hook.path.rename(hook.earlier)
+        # Other people get what is in the work tree: it calls reviewbot by PATH.
+        script = write_script(hook.name, sys.executable if folder.is_relative_to(common) else "")
+        if hook.content != script or not os.access(hook.path, os.X_OK):
+            write_file(hook.path, script, 0o755)
+    return [_describe(_find_hook(folder, name))[1] for name in HOOKS]
 
 
 async def uninstall_hooks(directory: Path, variables: Mapping[str, str]) -> list[str]:
     """Remove both hooks and give back what was there. Returns a sentence for each."""
-    folder, _ = await _find_folder(directory, variables)
-    return [_uninstall(hook) for hook in _unchanged_hooks(folder)]
+    hooks = _unchanged_hooks((await _find_folders(directory, variables))[0])
+    for hook in hooks:
+        if hook.is_installed:
+            hook.path.unlink()
+            if os.path.lexists(hook.earlier):
+                hook.earlier.rename(hook.path)
+    return [_describe(_find_hook(hook.path.parent, hook.name))[1] for hook in hooks]
 
 
 async def describe_hooks(directory: Path, variables: Mapping[str, str]) -> list[tuple[bool, str]]:
     """For each hook whether it works, and a sentence."""
-    folder, _ = await _find_folder(directory, variables)
+    folder, _, _ = await _find_folders(directory, variables)
     return [_describe(_find_hook(folder, name)) for name in HOOKS]
 
 
@@ -161,35 +156,37 @@ def user_git(directory: Path, variables: Mapping[str, str]) -> Git:
     return Git(directory, environment=environment)
 
 
-async def _find_folder(directory: Path, variables: Mapping[str, str]) -> tuple[Path, Owner]:
-    """Raises GitError outside of a work tree, and UsageError if git looks in no folder."""
+async def _find_folders(directory: Path, variables: Mapping[str, str]) -> tuple[Path, Path, Path]:
+    """Where git looks for hooks, the folder of the repository, and the top of the work tree.
+
+    Raises GitError outside of a work tree, and UsageError if git looks in no folder.
+    """
     git = user_git(directory, variables)
     paths = ("--path-format=absolute", "--git-common-dir", "--show-toplevel")
-    common, top = map(Path, os.fsdecode(await git("rev-parse", *paths)).splitlines())
-    folder = common / "hooks"
-    with suppress(GitError):  # nothing is configured
-        listed = await git("config", "--null", "--show-scope", "--get-all", "core.hooksPath")
-        fields = os.fsdecode(listed).split("\0")[:-1]
-        for scope, path in zip(fields[::2], fields[1::2], strict=True):
-            if scope != "command":  # that is our own option; of the others, the last counts
-                folder = top / Path(path).expanduser() if path else common / "hooks"
-    folder = folder.resolve()
+    output = os.fsdecode(await git("rev-parse", *paths))
+    common, top = (Path(line).resolve() for line in output.splitlines())
+    configured = await git("config", "--null", "--type=path", "--get-all", "core.hooksPath")
+    # The last value is the option of `Git`; of the others, the last counts.
+    *others, _ = os.fsdecode(configured).split("\0")[:-1]
+    folder = ((top / others[-1]) if others and others[-1] else common / "hooks").resolve()
     if os.path.lexists(folder) and not folder.is_dir():
         hint = "git config --unset core.hooksPath"
         raise UsageError(f"git looks for hooks in {folder}, which is no folder", hint=hint)
-    if folder.is_relative_to(common.resolve()):
-        return folder, "repository"
-    return folder, "work tree" if folder.is_relative_to(top.resolve()) else "others"
+    return folder, common, top
 
 
 def _find_hook(folder: Path, name: Hook) -> HookFile:
-    path, legacy = folder / name, folder / f"{name}{LEGACY}"
-    manager = manager_of(_read(path))
+    path = folder / name
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        content = b""
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    manager = manager_of(content)
     if folder.match(".husky/_"):  # husky writes this folder anew with each npm install
         manager = next(manager for manager in MANAGERS if manager.name == "husky")
-    elif manager and is_own(_read(legacy)):
-        path = legacy
-    return HookFile(name, path, _read(path), manager)
+    return HookFile(name, path, content, manager)
 
 
 def _unchanged_hooks(folder: Path) -> list[HookFile]:
@@ -203,27 +200,6 @@ def _unchanged_hooks(folder: Path) -> list[HookFile]:
     return hooks
 
 
-def _install(hook: HookFile, content: bytes) -> str:
-    if hook.content == content and os.access(hook.path, os.X_OK):
-        return f"{hook.name} is installed already: {hook.path}"
-    hook.path.parent.mkdir(parents=True, exist_ok=True)
-    if hook.is_foreign:
-        hook.path.rename(hook.earlier)
-    write_file(hook.path, content, 0o755)
-    done = "up to date again" if hook.is_installed else "installed"
-    return f"{hook.name} is {done}: {hook.place}"
-
-
-def _uninstall(hook: HookFile) -> str:
-    if not hook.is_installed:
-        return f"{hook.name} is not installed"
-    hook.path.unlink()
-    if not os.path.lexists(hook.earlier):
-        return f"{hook.name} is removed: {hook.path}"
-    hook.earlier.rename(hook.path)
-    return f"{hook.name} is removed; {hook.path} is what it was before"
-
-
 def _describe(hook: HookFile) -> tuple[bool, str]:
     if not hook.is_installed:
         other = f"belongs to {hook.manager.name}" if hook.manager else "is another hook"
@@ -231,16 +207,8 @@ def _describe(hook: HookFile) -> tuple[bool, str]:
         return False, f"{hook.name} is not installed{where}"
     if not os.access(hook.path, os.X_OK):
         return False, f"git does not run {hook.name}: chmod +x {hook.path}"
-    return True, f"{hook.name} is installed: {hook.place}"
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    first = f"; {hook.earlier.name} runs first" if os.path.lexists(hook.earlier) else ""
+    return True, f"{hook.name} is installed: {hook.path}{first}"
 
 
 def write_script(name: Hook, python: str) -> bytes:
