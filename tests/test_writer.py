@@ -363,11 +363,7 @@ def test_a_full_disk_or_no_hard_links_leave_everything_as_it_was(
     assert stage.everything() == before
 
 
-def test_two_writers_come_one_after_the_other(
-    stage: Stage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    # The command line sets one that sees processes of the main thread only.
-    monkeypatch.setattr(asyncio.get_event_loop_policy(), "_watcher", None, raising=False)
+def test_two_writers_come_one_after_the_other(stage: Stage) -> None:
     paths = ("x.py", "y.py", "z.py")
     threads = [threading.Thread(target=stage.write, args=({path: b""},)) for path in paths]
     for thread in threads:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from reviewbot.cli.host import find_root, open_repository, read_layers, run
+from reviewbot.cli.host import find_root, open_repository, read_layers
 from reviewbot.cli.terminal import FILE, common, deliver, say
 from reviewbot.config.load import Loaded, describe, load_settings, read_layer
 from reviewbot.config.settings import ProviderSettings, Settings
@@ -33,7 +34,7 @@ def command(ctx: click.Context) -> None:
 def show() -> None:
     """Show the settings that count for uncommitted work, and where each comes from."""
     with open_repository() as repository:
-        loaded, committed = run(load_committed(repository))
+        loaded, committed = asyncio.run(load_committed(repository))
     rows = describe(loaded)
     keys, values = (max(len(row[column]) for row in rows) for column in (0, 1))
     values = min(values, 40)
@@ -83,5 +84,5 @@ async def load_committed(repository: Repository) -> tuple[Loaded, Mapping[str, b
 
 def _files() -> list[Path]:
     """Configuration files of the work tree, the one that counts first."""
-    root = run(find_root())
+    root = asyncio.run(find_root())
     return [root / name for name in CONFIG_FILES if (root / name).is_file()] if root else []

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from importlib.util import find_spec
@@ -9,7 +10,7 @@ from tempfile import TemporaryDirectory
 import click
 
 import reviewbot.demo
-from reviewbot.cli.host import run, show_progress
+from reviewbot.cli.host import show_progress
 from reviewbot.cli.terminal import ANY_FILE, FOLDER, common, deliver, say, style_for
 from reviewbot.debate.panel import LENSES
 from reviewbot.demo.project import create_project
@@ -48,7 +49,7 @@ def command(format: str, keep: Path | None, record: Path | None) -> None:
         if folder.exists() and any(folder.iterdir()):
             raise UsageError(f"{folder} is not empty", hint="name a folder that is not there yet")
         folder.mkdir(parents=True, exist_ok=True)
-        result = run(_review(folder.resolve(), replay))
+        result = asyncio.run(_review(folder.resolve(), replay))
     deliver(render(result, format, style_for()))
     states = {check.check: check.state for check in result.checks}
     if states.get("pytest") == "not_run" and not find_spec("pytest"):

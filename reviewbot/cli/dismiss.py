@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 from contextlib import suppress
 from datetime import date
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from reviewbot.cli.host import find_finding, find_root, open_state, run
+from reviewbot.cli.host import find_finding, find_root, open_state
 from reviewbot.cli.terminal import common, say, state_option
 from reviewbot.config.dismissals import Dismissal, add, remove, write_dismissals
 from reviewbot.errors import GitError, UsageError
@@ -32,7 +33,7 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
         hint = f"reviewbot dismiss {finding} --reason TEXT"
         raise UsageError("a dismissal needs a reason", hint=hint)
     kept = open_state(state)
-    root = run(find_root())
+    root = asyncio.run(find_root())
     file = root / DISMISSALS if root else None
     if file and file.resolve() != file:
         raise UsageError(f"{file} is a link to elsewhere", hint="remove the link")
@@ -47,7 +48,7 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
         found = find_finding(kept.newest(), finding)
         name = b""
         with suppress(GitError):  # there is none
-            name = run(user_git(Path.cwd(), os.environ)("config", "--get", "user.name"))
+            name = asyncio.run(user_git(Path.cwd(), os.environ)("config", "--get", "user.name"))
         entry = Dismissal(
             key=found.key,
             reason=reason,

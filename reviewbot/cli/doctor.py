@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import textwrap
@@ -13,7 +14,7 @@ import click
 from ruff import find_ruff_bin
 
 from reviewbot.cli.config import load_committed
-from reviewbot.cli.host import open_repository, read_variables, run
+from reviewbot.cli.host import open_repository, read_variables
 from reviewbot.cli.terminal import common, deliver, style_for
 from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import choose_members
@@ -41,7 +42,7 @@ PROGRAM = "import platform, pytest; print(platform.python_version(), pytest.__ve
 @common
 def command() -> None:
     """Show what works here, what is missing, and the next step. Exit with 3 if it is broken."""
-    groups = run(_collect())
+    groups = asyncio.run(_collect())
     lines: list[str] = []
     style = style_for()
     for group, rows in groups.items():

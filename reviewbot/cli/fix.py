@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.cli.host import make_host, open_repository, read_variables, run, show_progress
+from reviewbot.cli.host import make_host, open_repository, read_variables, show_progress
 from reviewbot.cli.review import SEPARATOR, TargetAndPaths
 from reviewbot.cli.terminal import FILE, common, deliver, say, state_option, style_for
 from reviewbot.config.load import FLAGS
@@ -71,7 +72,7 @@ def command(target: str, undo: str | None, **given: object) -> None:
     """
     options = msgspec.convert({key: given.get(key) for key in Options.__struct_fields__}, Options)
     if undo:
-        raise SystemExit(run(_undo("" if undo == LAST else undo, options)))
+        raise SystemExit(asyncio.run(_undo("" if undo == LAST else undo, options)))
     paths = click.get_current_context().meta.get(SEPARATOR, ())
     chosen = [f"--{name}" for name in ("goal", "report", "linters") if given.get(name)]
     chosen += ["--finding"] if options.finding else []
@@ -80,7 +81,7 @@ def command(target: str, undo: str | None, **given: object) -> None:
     if paths and not options.goal:
         raise UsageError("paths are for --goal", hint="name a TARGET, or --finding ID")
     flags = {key: given.get(flag[2:].replace("-", "_")) for key, flag in FLAGS.items()}
-    raise SystemExit(run(_fix(target, paths, flags, options)))
+    raise SystemExit(asyncio.run(_fix(target, paths, flags, options)))
 
 
 async def _fix(

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 from pathlib import Path
@@ -7,9 +8,8 @@ from typing import get_args
 
 import click
 
-from reviewbot.cli.host import make_host, open_repository, read_variables, run, show_progress
-from reviewbot.cli.terminal import common, is_given, let_git_go_on, say, state_option
-from reviewbot.errors import ReviewbotError
+from reviewbot.cli.host import make_host, open_repository, read_variables, show_progress
+from reviewbot.cli.terminal import PASSES, common, is_given, say, state_option
 from reviewbot.hooks.install import (
     Hook,
     LeftToManager,
@@ -17,13 +17,7 @@ from reviewbot.hooks.install import (
     install_hooks,
     uninstall_hooks,
 )
-from reviewbot.hooks.run import (
-    not_reviewed,
-    read_refs,
-    refs_of_framework,
-    review_commit,
-    review_push,
-)
+from reviewbot.hooks.run import read_refs, refs_of_framework, review_commit, review_push
 from reviewbot.state import find_state
 
 
@@ -38,7 +32,7 @@ def command() -> None:
 def install() -> None:
     """Write pre-commit and pre-push hooks. A hook that is there already runs first."""
     try:
-        _print(run(install_hooks(Path.cwd(), os.environ)))
+        _print(asyncio.run(install_hooks(Path.cwd(), os.environ)))
     except LeftToManager as error:
         click.echo(error.lines, nl=False)
         raise
@@ -48,14 +42,14 @@ def install() -> None:
 @common
 def uninstall() -> None:
     """Remove the hooks, and give back those that were there before."""
-    _print(run(uninstall_hooks(Path.cwd(), os.environ)))
+    _print(asyncio.run(uninstall_hooks(Path.cwd(), os.environ)))
 
 
 @command.command
 @common
 def status() -> None:
     """Show which hooks run here."""
-    _print([line for _, line in run(describe_hooks(Path.cwd(), os.environ))])
+    _print([line for _, line in asyncio.run(describe_hooks(Path.cwd(), os.environ))])
 
 
 @command.command("run")
@@ -72,12 +66,8 @@ def run_(
 
     HOOK is pre-commit or pre-push. ARGUMENTS are those of git: the remote and its address.
     """
-    if not strict:
-        let_git_go_on(ctx)
-    try:
-        code = run(_review(name, arguments, state))
-    except ReviewbotError as error:
-        code = not_reviewed(error, say)
+    ctx.meta[PASSES] = not strict
+    code = asyncio.run(_review(name, arguments, state))
     ctx.exit(code if strict or code == 1 else 0)
 
 

@@ -7,13 +7,11 @@ import os
 import re
 import sys
 import time
-import zlib
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import Any, TypeVar
 
-from reviewbot.cli.terminal import is_given, say, uses_color
+from reviewbot.cli.terminal import is_given, say
 from reviewbot.config.load import Layer, environment_layer, flag_layer, read_layer
 from reviewbot.errors import GitError, UsageError
 from reviewbot.events import Emit, Event, ignore
@@ -24,24 +22,12 @@ from reviewbot.state import State, find_state, user_folder
 from reviewbot.text.plain import plain
 from reviewbot.verdict.document import Finding, Review
 
-T = TypeVar("T")
-
 # https://github.com/motdotla/dotenv#what-rules-does-the-parsing-engine-follow, without expansion
 ASSIGNMENT = re.compile(
     r"""(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|'([^']*)'|(.*?))\s*(?:(?<=[\s"'])\#.*)?"""
 )
 INTERVAL = 0.2
 CLEAR = "\r\x1b[K"
-COLORS = ("cyan", "green", "yellow", "magenta", "blue", "red")
-
-
-def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """asyncio.run, without the thread that Python before 3.12 starts for every process."""
-    if sys.version_info < (3, 12) and hasattr(os, "pidfd_open"):
-        with suppress(OSError):  # the kernel is older than 5.3
-            os.close(os.pidfd_open(os.getpid()))
-            asyncio.get_event_loop_policy().set_child_watcher(asyncio.PidfdChildWatcher())
-    return asyncio.run(coroutine)
 
 
 def make_host(
@@ -127,8 +113,8 @@ async def find_root() -> Path | None:
 def open_state(folder: Path | None) -> State:
     """The state of the repository around the current folder, or else of this user."""
     with open_repository() as repository, suppress(GitError):
-        return run(find_state(repository, os.environ, folder))
-    return run(find_state(None, os.environ, folder))
+        return asyncio.run(find_state(repository, os.environ, folder))
+    return asyncio.run(find_state(None, os.environ, folder))
 
 
 def find_finding(review: Review, name: str) -> Finding:
@@ -159,7 +145,12 @@ async def show_progress() -> AsyncIterator[Emit]:
         if event.cost_usd:
             spent = f"  ${event.cost_usd:.4f}"
         if is_verbose and event.text:
-            _show_words(event, name)
+            is_question = event.seconds is None
+            if is_live:
+                print(end=CLEAR, file=sys.stderr)
+            say(f"── {name} asks {event.who}" if is_question else f"── {event.who} answers {name}")
+            for line in event.text.rstrip("\n").split("\n"):
+                say(f"│ {line}")
         if event.seconds is None:
             running.append(name)
             return
@@ -186,15 +177,3 @@ async def show_progress() -> AsyncIterator[Emit]:
         if is_live:
             with suppress(OSError):
                 print(end=CLEAR, file=sys.stderr, flush=True)
-
-
-def _show_words(event: Event, name: str) -> None:
-    """A question or an answer, with a colour for each model where colours are wanted."""
-    is_question = event.seconds is None
-    head = f"{name} asks {event.who}" if is_question else f"{event.who} answers {name}"
-    if sys.stderr.isatty():
-        print(end=CLEAR, file=sys.stderr)
-    color = COLORS[zlib.crc32(event.who.encode()) % len(COLORS)] if uses_color() else None
-    say(f"── {head}", color)
-    for line in event.text.rstrip("\n").split("\n"):
-        say(f"│ {line}", color)

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
-from reviewbot.cli.host import find_root, run
+from reviewbot.cli.host import find_root
 from reviewbot.cli.terminal import common, say
 from reviewbot.config.toml import read_toml
 from reviewbot.errors import GitError, UsageError
@@ -42,7 +43,7 @@ EXAMPLE = Path(__file__).with_name("reviewbot.yml")
 @common
 def command(hooks: bool, workflows: tuple[str, ...]) -> None:
     """Write a .reviewbot.yml with settings to choose from. No file is overwritten."""
-    root = run(find_root())
+    root = asyncio.run(find_root())
     if root is None:
         raise GitError("this is no work tree of git", hint="run it in a git repository, or use -C")
     write_workflows(root, workflows)
@@ -56,7 +57,7 @@ def command(hooks: bool, workflows: tuple[str, ...]) -> None:
         say(f"reviewbot: {yaml} is written")
         say(f"It counts once it is committed: git add {yaml.name}")
     if hooks:
-        for line in run(install_hooks(Path.cwd(), os.environ)):
+        for line in asyncio.run(install_hooks(Path.cwd(), os.environ)):
             say(f"reviewbot: {line}")
     else:
         say("To review before each commit and push: reviewbot hook install")

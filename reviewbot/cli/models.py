@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import Mapping
 
 import click
 
 from reviewbot.cli.config import load_committed
-from reviewbot.cli.host import open_repository, open_state, read_variables, run
+from reviewbot.cli.host import open_repository, open_state, read_variables
 from reviewbot.cli.terminal import common, deliver
 from reviewbot.concurrency import run_all
 from reviewbot.config.settings import Settings
@@ -39,7 +40,7 @@ def command(ctx: click.Context) -> None:
 @common
 def list_() -> None:
     """List the panel with prices, and the providers that are there or missing."""
-    settings, variables, asked = run(_load())
+    settings, variables, asked = asyncio.run(_load())
     lines = ["Panel" if asked else "No language model is configured: only executed checks decide."]
     prices = prices_of(settings.providers)
     names = [member.provider for member in asked]
@@ -64,11 +65,11 @@ def test() -> None:
 
     How fast local models are is recorded for the next review.
     """
-    settings, variables, asked = run(_load())
+    settings, variables, asked = asyncio.run(_load())
     if not asked:
         raise ReviewbotError("no language model is configured", hint="reviewbot doctor")
     members = list({(member.provider, member.model): member for member in asked}.values())
-    answers = run(_ask(members, settings, variables, open_state(None).journal()))
+    answers = asyncio.run(_ask(members, settings, variables, open_state(None).journal()))
     deliver("\n".join(plain(line) for _, line in answers))
     if not all(is_well for is_well, _ in answers):
         raise SystemExit(ReviewbotError.exit_code)

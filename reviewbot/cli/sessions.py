@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -15,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.cli.export import EXPORTS, read_turn, transcript, tried
-from reviewbot.cli.host import make_host, open_repository, open_state, read_layers, run
+from reviewbot.cli.host import make_host, open_repository, open_state, read_layers
 from reviewbot.cli.review import format_option
 from reviewbot.cli.terminal import ANY_FILE, common, deliver, is_given, say, state_option, style_for
 from reviewbot.config.load import load_settings
@@ -97,7 +98,7 @@ def replay(state: State, id: str, format: str) -> None:
     if record is None or not record.turns:
         hint = "reviewbot sessions lists others"
         raise UsageError(f"review {id} has no recorded answers of models", hint=hint)
-    deliver(render(run(replay_session(record, state)), format, style_for()))
+    deliver(render(asyncio.run(replay_session(record, state)), format, style_for()))
 
 
 @command.command
@@ -211,7 +212,7 @@ def open_past(state: State) -> Iterator[Past]:
 
     project = ""
     with open_repository() as repository, suppress(GitError):
-        project = run(repository.name())
+        project = asyncio.run(repository.name())
     with closing(open_store(url, state.folder)) as store:
         yield Past(state, store, project if url else None)
 

@@ -21,6 +21,7 @@ Command = TypeVar("Command", bound=Callable[..., object])
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 ANY_FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
+# In the `meta` of a context: what reviewbot cannot do stops neither commit nor push.
 PASSES = "reviewbot.passes"
 
 state_option = click.option(
@@ -50,19 +51,13 @@ def is_given(name: str) -> bool:
     return bool(click.get_current_context().meta.get(f"reviewbot.{name}"))
 
 
-def let_git_go_on(ctx: click.Context) -> None:
-    """From here on, what reviewbot cannot do stops neither commit nor push."""
-    ctx.meta[PASSES] = True
-
-
-def say(line: str, color: str | None = None) -> None:
+def say(line: str) -> None:
     """Print a line for people, without secrets and without what steers a terminal."""
     from reviewbot.text.plain import plain
     from reviewbot.text.secrets import redact
 
     with suppress(OSError):  # nobody reads it, or the terminal has gone
-        text = plain(redact(line)[0])
-        click.echo(click.style(text, fg=color) if color else text, err=True, color=bool(color))
+        click.echo(plain(redact(line)[0]), err=True)
 
 
 def deliver(document: str, file: Path | None = None) -> None:
