@@ -297,9 +297,9 @@ def test_the_test_that_reproduces_it_passes_the_gate_as_well(largest: Project) -
     [
         (("--goal", "tests", "HEAD"), "no language model is configured"),
         (("--goal", "tests"), "there is no source file in it"),
-        (("--report", "missing.txt"), "the report cannot be read"),
+        (("--report", "missing.txt"), "'missing.txt': No such file"),
         (("--report", "empty.txt"), "the report is empty"),
-        (("--goal", "tests", "--report", "x"), "--goal and --report exclude each other"),
+        (("--goal", "tests", "--report", "empty.txt"), "--goal and --report exclude each other"),
         (("--", "a.py"), "paths are for --goal"),
         (("--goal", "speed"), "'speed' is not one of 'refactor', 'performance', 'tests'"),
     ],

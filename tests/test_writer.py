@@ -49,17 +49,17 @@ class Stage:
     def write(
         self, *fixes: Files, message: str = "", step: Callable[[str], None] | None = None
     ) -> Written:
-        writes, now = [], dict[str, bytes | None](FIRST)
-        for fix in fixes:
-            before = {path: old for path in fix if (old := now.get(path)) is not None}
-            writes.append(Write(files=fix, before=before, message=message))
-            now |= fix
-        return self.write_all(writes, step)
+        return self.write_all([Write(files=fix, message=message) for fix in fixes], FIRST, step)
 
-    def write_all(self, writes: list[Write], step: Callable[[str], None] | None = None) -> Written:
+    def write_all(
+        self,
+        writes: list[Write],
+        reviewed: Mapping[str, bytes],
+        step: Callable[[str], None] | None = None,
+    ) -> Written:
         async def work(repository: Repository) -> Written:
             async with open_writer(repository, self.state) as writer:
-                return await writer.write(writes)
+                return await writer.write(writes, reviewed)
 
         return self.run(work, step)
 
@@ -446,8 +446,7 @@ def test_only_commits_change_the_index(stage: Stage) -> None:
     staged = stage.git("ls-files", "--stage")
     reviewed = {**FIRST, "staged.py": b"four, staged\n", "other.py": b"five, in work\n"}
     files: Files = {**FIX, "staged.py": b"4\n", "other.py": None}
-    write = Write(files=files, before=reviewed)
-    stage.write_all([write])
+    stage.write_all([Write(files=files)], reviewed)
     assert stage.git("ls-files", "--stage") == staged
     assert stage.git("status", "-s", "staged.py") == "MM staged.py"
     assert stage.undo() == tuple(files)
@@ -455,10 +454,9 @@ def test_only_commits_change_the_index(stage: Stage) -> None:
 
 
 def test_work_that_is_not_committed_is_not_committed_with_a_fix(stage: Stage) -> None:
-    before = {"other.py": b"five, in work\n"}
-    write = Write(files={"other.py": b"5\n"}, before=before, message="Fix it")
+    write = Write(files={"other.py": b"5\n"}, message="Fix it")
     with pytest.raises(WriteError, match=r"other\.py has changes that are not committed"):
-        stage.write_all([write])
+        stage.write_all([write], {"other.py": b"five, in work\n"})
     assert stage.read("other.py") == b"five, in work\n"
 
 

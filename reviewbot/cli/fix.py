@@ -12,9 +12,17 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.cli.host import make_host, open_repository, read_variables, show_progress
+from reviewbot.cli.host import open_host, open_repository
 from reviewbot.cli.review import SEPARATOR, TargetAndPaths
-from reviewbot.cli.terminal import FILE, common, deliver, say, state_option, style_for
+from reviewbot.cli.terminal import (
+    FILE,
+    common,
+    content_option,
+    deliver,
+    say,
+    state_option,
+    style_for,
+)
 from reviewbot.config.load import FLAGS
 from reviewbot.config.settings import Effort
 from reviewbot.debate.panel import read_roles
@@ -39,7 +47,7 @@ class Options(Struct, frozen=True, kw_only=True):
     linters: bool
     finding: tuple[str, ...]
     goal: str | None
-    report: str | None
+    report: bytes | None
     model: tuple[str, ...]
     state: Path | None
     env_file: Path | None
@@ -52,7 +60,7 @@ class Options(Struct, frozen=True, kw_only=True):
 @click.option("--linters", is_flag=True, help="Only what linters fix; ask no model.")
 @click.option("--finding", multiple=True, metavar="ID", help="Fix this one; may be repeated.")
 @click.option("--goal", type=click.Choice([*GOALS]), help="Change code towards a goal instead.")
-@click.option("--report", metavar="FILE", help="Fix what a bug report or a traceback says.")
+@content_option("--report", help="Fix what a bug report or a traceback says.")
 @click.option(
     "--undo", is_flag=False, flag_value=LAST, metavar="[ID]", help="Take back the last fixes."
 )
@@ -78,6 +86,8 @@ def command(target: str, undo: str | None, **given: object) -> None:
     chosen += ["--finding"] if options.finding else []
     if len(chosen) > 1:
         raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other", hint="leave one out")
+    if options.report is not None and not options.report.strip():
+        raise UsageError("the report is empty", hint="paste the traceback, or what happens")
     if paths and not options.goal:
         raise UsageError("paths are for --goal", hint="name a TARGET, or --finding ID")
     flags = {key: given.get(flag[2:].replace("-", "_")) for key, flag in FLAGS.items()}
@@ -88,35 +98,34 @@ async def _fix(
     name: str, paths: Sequence[str], flags: Mapping[str, object], options: Options
 ) -> int:
     """The exit code: 1 if something is found that is not fixed and written."""
-    async with show_progress() as emit:
-        with open_repository() as repository:
-            variables = await read_variables(repository, options.env_file)
-            state = await find_state(repository, variables, options.state)
-            if said := await recover(repository, state.folder):
-                say(f"reviewbot: {said}")
-            host = replace(
-                make_host(repository, state, variables, emit, flags),
-                panelists=read_roles(options.model, "--model"),
-                providers={} if options.linters else None,
-            )
-            target = Target(kind="revision", revision=name) if name else Target()
-            change = await repository.load_change(target)
-            findings: tuple[Finding, ...] = ()
-            usage = None
-            if options.goal:
-                results = [await pursue(options.goal, paths, change, host)]
-            elif options.report:
-                results = [await fix_report(_read_report(options.report), change, host)]
-            else:
-                review, results = await fix(change, host, options.finding)
-                state.save(review)
-                findings, usage = review.findings, review.usage
-                if not review.reported:
-                    say("reviewbot: nothing is found, so there is nothing to fix")
-                    return 0
-            before = await repository.read_files(
-                change.head_tree, [path for result in results for path in result.files]
-            )
+    async with open_host(options.state, env_file=options.env_file, flags=flags) as opened:
+        host, repository, state = opened
+        if said := await recover(repository, state.folder):
+            say(f"reviewbot: {said}")
+        host = replace(
+            host,
+            panelists=read_roles(options.model, "--model"),
+            providers={} if options.linters else None,
+        )
+        target = Target(kind="revision", revision=name) if name else Target()
+        change = await repository.load_change(target)
+        findings: tuple[Finding, ...] = ()
+        usage = None
+        if options.goal:
+            results = [await pursue(options.goal, paths, change, host)]
+        elif options.report is not None:
+            report = options.report.decode("utf-8", "replace")
+            results = [await fix_report(report, change, host)]
+        else:
+            review, results = await fix(change, host, options.finding)
+            state.save(review)
+            findings, usage = review.findings, review.usage
+            if not review.reported:
+                say("reviewbot: nothing is found, so there is nothing to fix")
+                return 0
+        before = await repository.read_files(
+            change.head_tree, [path for result in results for path in result.files]
+        )
     if options.linters:  # the rest is somebody else's to say
         results = [result for result in results if result.outcome != "failed"]
     deliver(render_fixes(results, findings, style_for()))
@@ -140,18 +149,13 @@ async def _write(
     state: State,
     options: Options,
 ) -> None:
-    now = dict(before)
-    writes = []
-    for result in fixed:
-        message = _message(result, findings) if options.commit else ""
-        old = {path: now[path] for path in result.files if path in now}
-        writes.append(Write(files=result.files, before=old, message=message))
-        for path, content in result.files.items():
-            now.pop(path, None)
-            now |= {} if content is None else {path: content}
+    writes = [
+        Write(files=result.files, message=_message(result, findings) if options.commit else "")
+        for result in fixed
+    ]
     with open_repository() as repository:
         async with open_writer(repository, state.folder) as writer:
-            written = await writer.write(writes)
+            written = await writer.write(writes, before)
     for path in written.paths:
         say(f"reviewbot: {path} is written")
     for commit in written.commits:
@@ -174,18 +178,6 @@ def _is_wanted(what: str) -> bool:
         say(f"reviewbot: {what}; --yes writes")
         return False
     return click.confirm(f"{what}. Write?", err=True, default=False)
-
-
-def _read_report(name: str) -> str:
-    """The text of a file, or of standard input for "-". Raises UsageError."""
-    try:
-        content = sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        message = f"the report cannot be read: {error}"
-        raise UsageError(message, hint="name a file, or - for standard input") from error
-    if not content.strip():
-        raise UsageError("the report is empty", hint="paste the traceback, or what happens")
-    return content.decode("utf-8", "replace")
 
 
 def _message(result: TaskResult, findings: Sequence[Finding]) -> str:

@@ -8,7 +8,7 @@ from typing import get_args
 
 import click
 
-from reviewbot.cli.host import make_host, open_repository, read_variables, show_progress
+from reviewbot.cli.host import open_host
 from reviewbot.cli.terminal import PASSES, common, is_given, say, state_option
 from reviewbot.hooks.install import (
     Hook,
@@ -18,7 +18,6 @@ from reviewbot.hooks.install import (
     uninstall_hooks,
 )
 from reviewbot.hooks.run import read_refs, refs_of_framework, review_commit, review_push
-from reviewbot.state import find_state
 
 
 @click.group
@@ -78,19 +77,15 @@ async def _review(name: Hook, arguments: tuple[str, ...], folder: Path | None) -
         if not is_given("quiet") or not line.startswith("reviewbot: "):
             say(line)
 
-    async with show_progress() as emit:
-        with open_repository() as repository:
-            state = await find_state(repository, os.environ, folder)
-            variables = await read_variables(repository)
-            host = make_host(repository, state, variables, emit)
-            if name == "pre-commit":
-                return await review_commit(host, repository, state, tell)
-            remote = next(iter(arguments), os.environ.get("PRE_COMMIT_REMOTE_NAME", "origin"))
-            if sys.stdin.isatty() or (os.environ.get("PRE_COMMIT") == "1" and not arguments):
-                refs = refs_of_framework(os.environ)
-            else:
-                refs = read_refs(sys.stdin.read())
-            return await review_push(host, repository, state, refs, remote, tell)
+    async with open_host(folder) as (host, repository, state):
+        if name == "pre-commit":
+            return await review_commit(host, repository, state, tell)
+        remote = next(iter(arguments), os.environ.get("PRE_COMMIT_REMOTE_NAME", "origin"))
+        if sys.stdin.isatty() or (os.environ.get("PRE_COMMIT") == "1" and not arguments):
+            refs = refs_of_framework(os.environ)
+        else:
+            refs = read_refs(sys.stdin.read())
+        return await review_push(host, repository, state, refs, remote, tell)
 
 
 def _print(lines: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
+import shlex
 import sys
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -22,12 +22,26 @@ from reviewbot.state import State, find_state, user_folder
 from reviewbot.text.plain import plain
 from reviewbot.verdict.document import Finding, Review
 
-# https://github.com/motdotla/dotenv#what-rules-does-the-parsing-engine-follow, without expansion
-ASSIGNMENT = re.compile(
-    r"""(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|'([^']*)'|(.*?))\s*(?:(?<=[\s"'])\#.*)?"""
-)
 INTERVAL = 0.2
 CLEAR = "\r\x1b[K"
+
+
+@asynccontextmanager
+async def open_host(
+    state: Path | None = None,
+    *,
+    env_file: Path | None = None,
+    flags: Mapping[str, object] | None = None,
+    config: Path | None = None,
+    is_patch: bool = False,
+) -> AsyncIterator[tuple[Host, Repository, State]]:
+    """What this process brings to a review, which is shown while it runs. Raises ReviewbotError."""
+    async with show_progress() as emit:
+        with open_repository() as repository:
+            variables = await read_variables(repository, env_file)
+            reviewed = None if is_patch else repository
+            kept = await find_state(reviewed, variables, state)
+            yield make_host(reviewed, kept, variables, emit, flags, config), repository, kept
 
 
 def make_host(
@@ -84,16 +98,17 @@ async def read_variables(repository: Repository, file: Path | None = None) -> di
 
 
 def read_env_file(path: Path) -> dict[str, str]:
-    """The variables of a file with lines NAME=VALUE. Raises UsageError."""
-    variables = {}
+    """The variables of a file with lines NAME=VALUE, quoted as in a shell. Raises UsageError."""
+    variables: dict[str, str] = {}
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
-        text = line.strip()
-        if not text or text.startswith("#"):
-            continue
-        match = ASSIGNMENT.fullmatch(text)
-        if match is None:
+        try:
+            text = " ".join(shlex.split(line, comments=True)).removeprefix("export ")
+        except ValueError as error:  # a quotation mark without its counterpart
+            raise UsageError(f"{path}:{number}: {error}") from error
+        name, sign, value = map(str.strip, text.partition("="))
+        if text and not (sign and name.isidentifier()):
             raise UsageError(f"{path}:{number}: this is no line NAME=VALUE")
-        variables[match[1]] = match[2] or match[3] or match[4] or ""
+        variables |= {name: value} if text else {}
     return variables
 
 

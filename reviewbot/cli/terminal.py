@@ -9,9 +9,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 import click
+
+from reviewbot.errors import ReviewbotError
 
 if TYPE_CHECKING:
     from reviewbot.reports.style import Style
@@ -27,6 +29,14 @@ PASSES = "reviewbot.passes"
 state_option = click.option(
     "--state", type=FOLDER, metavar="DIR", help="Keep reviews and results in DIR."
 )
+
+
+def read_content(_: click.Context, __: click.Parameter, file: BinaryIO | None) -> bytes | None:
+    return file.read() if file else None
+
+
+# The bytes of a file, or of standard input for "-".
+content_option = partial(click.option, type=click.File("rb"), callback=read_content, metavar="FILE")
 
 
 def common(command: Command) -> Command:
@@ -61,21 +71,17 @@ def say(line: str) -> None:
 
 
 def deliver(document: str, file: Path | None = None) -> None:
-    """Print a document, or write it to a file as a whole. Raises ReviewbotError."""
-    from reviewbot.state import write_file
-
+    """Print a document, or write it to a file. Raises ReviewbotError."""
     text = document if document.endswith("\n") or not document else f"{document}\n"
     # A surrogate stands for a byte of a file name that is not UTF-8.
     content = text.encode("utf-8", "backslashreplace")
     if file is None:
         print(content.decode(), end="", flush=True)
-    elif file.exists() and not file.is_file():  # a device or a pipe
+        return
+    try:
         file.write_bytes(content)
-    else:
-        umask = os.umask(0o022)
-        os.umask(umask)
-        mode = file.stat().st_mode & 0o777 if file.exists() else 0o666 & ~umask
-        write_file(file.resolve(), content, mode)
+    except OSError as error:
+        raise ReviewbotError(f"{file} cannot be written: {error.strerror}") from error
 
 
 def uses_color() -> bool:

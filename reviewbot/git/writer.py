@@ -51,13 +51,11 @@ class Write(Struct, frozen=True, kw_only=True):
     """A fix.
 
     Attributes:
-        files: what files shall be, by path; None removes one.
-        before: what was reviewed. A path that is missing did not exist.
+        files: what files shall be, by path; None removes one. Of several fixes the last counts.
         message: each fix that has one becomes a commit.
     """
 
     files: Mapping[str, bytes | None]
-    before: Mapping[str, bytes]
     message: str = ""
 
 
@@ -137,15 +135,14 @@ class Writer(Struct):
     path: Path
     recovered: str = ""
 
-    async def write(self, writes: Sequence[Write]) -> Written:
-        """Write fixes into the work tree, and commit those with a message."""
+    async def write(self, writes: Sequence[Write], reviewed: Mapping[str, bytes]) -> Written:
+        """Write fixes into the work tree, one on top of the other; commit those with a message.
+
+        A path that is missing in `reviewed` did not exist.
+        """
         git, tree = self.git, self.tree
-        before, after = dict[str, bytes | None](), dict[str, bytes | None]()
-        for write in writes:
-            old = {path: write.before.get(path) for path in write.files}
-            if clash := [path for path in old if after.get(path, old[path]) != old[path]]:
-                raise WriteError(f"two fixes contradict each other in {clash[0]}", hint=REVIEW_HINT)
-            before, after = {**old, **before}, {**after, **write.files}
+        after = {path: content for write in writes for path, content in write.files.items()}
+        before = {path: reviewed.get(path) for path in after}
         committed = {path for write in writes if write.message for path in write.files}
         head, branch = await git.head()
         if committed:
@@ -157,21 +154,21 @@ class Writer(Struct):
         changed = await git.changed_entries(head, committed) if committed else ()
         id = f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
         files, contents, modes = list[FileChange](), dict[str, bytes | None](), dict[str, str]()
-        for path, reviewed in before.items():
-            (here, mode), content, blob = now[path], after[path], tree.blob_id(reviewed)
+        for path, old in before.items():
+            (here, mode), content, blob = now[path], after[path], tree.blob_id(old)
             unknown = ("H", f"100{755 if mode & 0o100 else 644}", "")
             tag, modes[path], entry = entries.get(path, unknown)
             if tag != "H":
                 message = f"{path} has conflicts, or is marked skip-worktree or assume-unchanged"
                 raise WriteError(message, hint=f"see git ls-files -v {path}, git update-index -h")
             lines = here and here.replace(b"\r\n", b"\n")
-            if staged.get(path, "") != blob or reviewed not in (here, lines):
-                said = "exists already" if reviewed is None else "was changed since the review"
+            if staged.get(path, "") != blob or old not in (here, lines):
+                said = "exists already" if old is None else "was changed since the review"
                 raise WriteError(f"{path} {said}", hint=REVIEW_HINT)
             if path in changed or (path in committed and entry != blob):
                 hint = "commit or stash them, or leave out --commit"
                 raise WriteError(f"{path} has changes that are not committed", hint=hint)
-            if here and here != reviewed:
+            if here and here != old:
                 if here.count(b"\n") != here.count(b"\r\n"):
                     raise WriteError(f"{path} has mixed line ends", hint="make them all the same")
                 content = content and content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
