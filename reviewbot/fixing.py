@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Collection, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -71,11 +71,7 @@ async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) ->
     chosen = list(paths) or [f.path for f in change.files if classify(f.path) == "source"]
     if not chosen:
         raise UsageError("there is no source file in it", hint=f"fix --goal {goal} HEAD -- PATH")
-
-    def make(trials: Trials, panel: Panel, brief: Brief) -> Awaitable[Task]:
-        return GOALS[goal](chosen, trials, panel, brief)
-
-    return await _work(make, change, host)
+    return await _work(partial(GOALS[goal], chosen), change, host)
 
 
 async def fix_report(report: str, change: Change, host: Host) -> TaskResult:
@@ -83,17 +79,22 @@ async def fix_report(report: str, change: Change, host: Host) -> TaskResult:
 
     Nothing is written. Raises ReviewbotError, UsageError if nobody can reproduce it.
     """
-
-    def make(trials: Trials, panel: Panel, brief: Brief) -> Awaitable[Task]:
-        return prepare_bug(report, trials, panel, brief)
-
-    return await _work(make, change, host)
+    return await _work(partial(prepare_bug, report), change, host)
 
 
 async def _work(
     make: Callable[[Trials, Panel, Brief], Awaitable[Task]], change: Change, host: Host
 ) -> TaskResult:
-    async with _at_head(change, host) as (trials, services):
+    """Make code where a change ends: whatever a check then reports is the candidate's fault."""
+    async with open_services(change, host) as services:
+        if not services.panel.panelists:
+            raise UsageError(NOBODY, hint="reviewbot models list")
+        if not await services.executor.can_execute():
+            raise UsageError(SANDBOX, hint="reviewbot doctor says why")
+        assert host.repository
+        stay = await host.repository.compare(change.head_tree, change.head_tree)
+        whole, project, _ = await prepare(replace(stay, title=change.title), services)
+        trials = await _trials(whole, project, services)
         brief = Brief(title=change.title, description="", passages=())
         task = await make(trials, services.panel, brief)
         result = await work(task, trials, services.panel, brief)
@@ -127,28 +128,14 @@ def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:
     return rows
 
 
-@asynccontextmanager
-async def _at_head(change: Change, host: Host) -> AsyncIterator[tuple[Trials, Services]]:
-    """What begins where a change ends: whatever a check then reports is the candidate's fault."""
-    async with open_services(change, host) as services:
-        if not services.panel.panelists:
-            raise UsageError(NOBODY, hint="reviewbot models list")
-        if not await services.executor.can_execute():
-            raise UsageError(SANDBOX, hint="reviewbot doctor says why")
-        assert services.repository
-        stay = await services.repository.compare(change.head_tree, change.head_tree)
-        whole, project, _ = await prepare(replace(stay, title=change.title), services)
-        yield await _trials(whole, project, services), services
-
-
 async def _trials(change: Change, project: Project, services: Services) -> Trials:
-    assert services.repository
+    assert services.host.repository
     off = [entry.name for entry in services.settings.checks if entry.off]
     checks, executor = services.checks, services.executor
     return Trials(
         change=change,
         evidence=await collect(change, project, checks, off, executor),
-        repository=services.repository,
+        repository=services.host.repository,
         executor=executor,
         checks=checks,
         languages=services.languages,

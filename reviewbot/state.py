@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import mkstemp
 
 import msgspec
 
 from reviewbot.config.dismissals import Dismissal, read_dismissals, write_dismissals
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.repository import Repository
-from reviewbot.journal import Journal
+from reviewbot.journal import Journal, write_file
 from reviewbot.verdict.document import Review
 
 MAX_REVIEWS = 200
@@ -116,21 +114,3 @@ def load_dismissals(path: Path) -> tuple[Dismissal, ...]:
         return read_dismissals(path.read_bytes(), str(path))
     except FileNotFoundError:
         return ()
-
-
-def write_file(path: Path, content: bytes, mode: int = 0o600, *, make_folder: bool = False) -> None:
-    """Write a file as a whole or not at all. Raises ReviewbotError."""
-    unfinished = None
-    try:
-        if make_folder:
-            path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
-        unfinished = Path(name)
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        unfinished.chmod(mode)
-        unfinished.replace(path)
-    except OSError as error:
-        if unfinished:
-            unfinished.unlink(missing_ok=True)
-        raise ReviewbotError(f"{path} cannot be written: {error.strerror}") from error

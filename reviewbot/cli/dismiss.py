@@ -13,8 +13,9 @@ from reviewbot.cli.terminal import common, say, state_option
 from reviewbot.config.dismissals import Dismissal, add, remove, write_dismissals
 from reviewbot.errors import GitError, UsageError
 from reviewbot.hooks.install import user_git
+from reviewbot.journal import write_file
 from reviewbot.services import DISMISSALS
-from reviewbot.state import load_dismissals, write_file
+from reviewbot.state import load_dismissals
 
 
 @click.command

@@ -12,8 +12,8 @@ from reviewbot.cli.terminal import common, say
 from reviewbot.config.toml import read_toml
 from reviewbot.errors import GitError, UsageError
 from reviewbot.hooks.install import install_hooks
+from reviewbot.journal import write_file
 from reviewbot.services import CONFIG_FILES
-from reviewbot.state import write_file
 
 # What `uses:` of the workflows says.
 ACTION = (

@@ -28,6 +28,7 @@ from reviewbot.git.place import Place
 from reviewbot.git.repository import Repository
 from reviewbot.git.user_git import RefChange, UserGit
 from reviewbot.git.work_tree import RACE_HINT, FileChange, WorkTree
+from reviewbot.journal import write_file
 
 BACKUPS = "refs/reviewbot/backup/"
 MAX_BACKUPS = 20
@@ -268,7 +269,7 @@ class Writer(Struct):
     async def _apply(self, journal: Journal, contents: Mapping[str, bytes | None]) -> None:
         error: OSError | ReviewbotError | None = None
         try:
-            _write_durably(self.path, msgspec.json.encode(journal))
+            write_file(self.path, msgspec.json.encode(journal), is_durable=True)
             work_tree.step("journal")
             for file in journal.files:
                 self.tree.replace(file, contents[file.path])
@@ -314,17 +315,3 @@ class Writer(Struct):
             raise WriteError(f"a write cannot be ended yet: {error}", hint=hint) from error
         work_tree.step("settled")
         return is_done, notes
-
-
-def _write_durably(path: Path, content: bytes) -> None:
-    new = path.with_name(f"{path.name}.new")
-    with new.open("wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    new.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

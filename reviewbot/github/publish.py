@@ -29,9 +29,9 @@ from reviewbot.github.state import (
     summaries_of,
     threads_of,
 )
+from reviewbot.journal import write_file
 from reviewbot.reports import markdown, render
 from reviewbot.severity import Threshold, reaches
-from reviewbot.state import write_file
 from reviewbot.text.markdown import inline
 from reviewbot.verdict.document import Finding, Memory, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals

@@ -18,7 +18,7 @@ from msgspec import Struct
 
 from reviewbot.errors import UsageError
 from reviewbot.git.process import ENVIRONMENT, Git
-from reviewbot.state import write_file
+from reviewbot.journal import write_file
 
 Hook = Literal["pre-commit", "pre-push"]
 HOOKS: tuple[Hook, ...] = ("pre-commit", "pre-push")
