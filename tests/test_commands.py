@@ -198,7 +198,6 @@ def test_doctor_names_what_works_and_the_next_step(cart: Project) -> None:
     assert result.exit_code == 0
     for line in (
         "✓ git version",
-        "✓ ruff",
         "✓ the sandbox starts",
         "! pre-commit is not installed",
         "! no language model is configured",

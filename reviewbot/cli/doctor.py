@@ -11,7 +11,6 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 import click
-from ruff import find_ruff_bin
 
 from reviewbot.cli.config import load_committed
 from reviewbot.cli.host import open_repository, read_variables
@@ -19,9 +18,8 @@ from reviewbot.cli.terminal import common, deliver, style_for
 from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import choose_members
 from reviewbot.errors import GitError, ReviewbotError, SandboxError
-from reviewbot.git.process import ENVIRONMENT
+from reviewbot.git.process import Git
 from reviewbot.hooks.install import describe_hooks
-from reviewbot.process import run_process
 from reviewbot.sandbox.choose import open_sandbox
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.job import Job
@@ -61,27 +59,16 @@ def command() -> None:
 
 async def _collect() -> dict[str, list[Row]]:
     python = ".".join(map(str, sys.version_info[:3]))
-    machine: list[Row] = [("✓", f"reviewbot {__version__} on Python {python}", "")]
-    for program in (("git", "version"), (find_ruff_bin(), "--version")):
-        try:
-            ended = await run_process(
-                program, environment=ENVIRONMENT, seconds=20, max_output=1_000
-            )
-            machine.append(("✓", ended.stdout.decode().strip(), ""))
-        except OSError as error:
-            machine.append(("✗", f"{program[0]} does not run: {error.strerror}", "install it"))
-
-    settings, root = Settings(), None
+    git = (await Git(Path.cwd())("version")).decode().strip()
+    machine: list[Row] = [("✓", f"reviewbot {__version__} on Python {python}", ""), ("✓", git, "")]
     project: list[Row] = []
+    settings, root = Settings(), None
     with open_repository() as repository:
         try:
             loaded, committed = await load_committed(repository)
             settings = loaded.settings
-            if committed:
-                project.append(("✓", "the configuration is valid", ""))
-            else:
-                text = "no configuration is committed: defaults count"
-                project.append(("✓", text, "reviewbot init"))
+            says = "the configuration is valid" if committed else "no configuration is committed"
+            project.append(("✓", says, "" if committed else "reviewbot init"))
         except ReviewbotError as error:
             project.append(("✗", str(error), error.hint or "reviewbot config check"))
         try:
@@ -92,9 +79,9 @@ async def _collect() -> dict[str, list[Row]]:
 
     environment = find_environment(root, os.environ)
     sandbox = open_sandbox(settings.sandbox.kind, settings.sandbox.image, environment)
+    reason = sandbox.reason
     try:
         await sandbox.check()
-        reason = sandbox.reason
     except SandboxError as error:
         reason = f"{error}: {error.hint}" if error.hint else str(error)
     if reason:
