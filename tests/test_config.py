@@ -393,15 +393,6 @@ def test_ignored_files_follow_gitignore() -> None:
     ] == ["vendor/a/b.py", "x/a.min.js", "docs/a.md"]
 
 
-@pytest.mark.parametrize(
-    ("pattern", "message"),
-    [
-        ("a" * 257, "longer than 256"),
-        ("*a*a*a*a*b", "too many wildcards"),
-        ("**/a/**/a/**/b", "too many wildcards"),
-        ("!", "review.ignore: "),
-    ],
-)
-def test_a_pattern_that_could_take_for_ever_is_refused(pattern: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        ignored([pattern])
+def test_a_pattern_that_is_none_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"review\.ignore: "):
+        ignored(["!"])

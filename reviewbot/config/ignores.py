@@ -13,8 +13,6 @@ from msgspec import Struct
 from reviewbot.errors import ConfigError
 from reviewbot.text.files import LANGUAGES, language_of
 
-MAX_PATTERN = 256
-
 
 class InlineIgnore(Struct, frozen=True):
     """A comment in `comment_line` that asks not to report some rules for `line`, both from 1."""
@@ -62,13 +60,6 @@ def ignored(patterns: Sequence[str]) -> Callable[[str], bool]:
         return lambda _: False
     from pathspec import GitIgnoreSpec  # its import takes as long as a whole review of a small file
 
-    for pattern in patterns:
-        if len(pattern) > MAX_PATTERN:
-            raise ConfigError(f"A pattern of review.ignore is longer than {MAX_PATTERN} characters")
-        parts = pattern.split("/")
-        if parts[:-1].count("**") > 2 or any(part.count("*") > 3 for part in parts):
-            # The regular expression takes time to the power of their number.
-            raise ConfigError(f"The pattern {pattern!r} of review.ignore has too many wildcards")
     try:
         return GitIgnoreSpec.from_lines(patterns).match_file
     except ValueError as error:

@@ -35,16 +35,11 @@ FLAGS = {
 
 
 class Layer(Struct, frozen=True):
-    """What one source says. `name` is the file as the user would write it.
-
-    Attributes:
-        is_text: its values are texts to be read as what they set.
-    """
+    """What one source says. `name` is the file as the user would write it."""
 
     name: str
     kind: LayerKind
     document: Document
-    is_text: bool = False
 
     def where(self, key: Key) -> str:
         if self.kind == "environment":
@@ -88,13 +83,13 @@ def environment_layer(variables: Mapping[str, str]) -> Layer:
         for name, text in variables.items()
         if name.startswith(PREFIX) and "__" in name and text
     }
-    return Layer("environment", "environment", Document(_nested(values)), is_text=True)
+    return Layer("environment", "environment", Document(_nested(values)))
 
 
 def flag_layer(values: Mapping[str, object]) -> Layer:
     """Values by dotted key, for example {"review.fail_on": "high"}; None is a flag not given."""
     given = {tuple(key.split(".")): value for key, value in values.items() if value is not None}
-    return Layer("flags", "flags", Document(_nested(given)), is_text=True)
+    return Layer("flags", "flags", Document(_nested(given)))
 
 
 def load_settings(layers: Sequence[Layer]) -> Loaded:
@@ -108,8 +103,8 @@ def load_settings(layers: Sequence[Layer]) -> Loaded:
     notices: list[str] = []
     repository = ""
     for layer in sorted(layers, key=lambda layer: get_args(LayerKind).index(layer.kind)):
-        said = layer.document.value
-        said = validate(said, Settings, (), layer.where, is_text=layer.is_text, is_part=True)
+        said, is_text = layer.document.value, not layer.document.lines  # flags and variables
+        said = validate(said, Settings, (), layer.where, is_text=is_text, is_part=True)
         found = [(key, value) for key, value in _leaves(said) if value != {}]
         if layer.kind == "repository" and found:
             if repository:

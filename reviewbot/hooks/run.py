@@ -34,7 +34,6 @@ Say = Callable[[str], None]
 # What needs half of the time of a commit hook, and can wait for the push.
 SLOW_CHECKS = ("public-api",)
 PUSH_SECONDS = 60
-MAX_GAPS = 5
 ID = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # These are about commits and hold no code.
 WITHOUT_CODE = ("refs/notes/", "refs/replace/")
@@ -155,10 +154,8 @@ async def _review_range(
     result = await review(change, replace(host, layers=layers))
     state.save(result)
     code = _report(result, "pre-push", settings.hooks.push, say)
-    for gap in result.gaps[:MAX_GAPS]:
+    for gap in result.gaps:
         say(f"NOT REVIEWED: {gap}")
-    if more := len(result.gaps[MAX_GAPS:]):
-        say(f"NOT REVIEWED: {more} more, see reviewbot sessions show")
     return code or (0 if result.complete else ReviewbotError.exit_code)
 
 
