@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
-from reviewbot.config.dismissals import Dismissal, read_dismissals, write_dismissals
+from reviewbot.config.dismissals import Dismissal, read_dismissals
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal, write_file
@@ -25,7 +25,7 @@ class State:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self._reviews = folder / "reviews"
-        self._dismissals = folder / "dismissed.yml"
+        self.dismissals = folder / "dismissed.yml"  # what this person dismissed
 
     def journal(self) -> Journal:
         self._make(self.folder)
@@ -56,14 +56,6 @@ class State:
             if review := self.load(id):
                 return review
         raise UsageError("there is no review yet", hint="reviewbot review")
-
-    def dismissals(self) -> tuple[Dismissal, ...]:
-        """What this person dismissed. Raises ConfigError."""
-        return load_dismissals(self._dismissals)
-
-    def save_dismissals(self, dismissals: Sequence[Dismissal]) -> None:
-        self._make(self.folder)
-        write_file(self._dismissals, write_dismissals(dismissals).encode())
 
     def prune(self) -> None:
         """Remove reviews and recorded results; dismissals stay."""
@@ -108,9 +100,9 @@ def read_review(document: bytes | str) -> Review | None:
     return None
 
 
-def load_dismissals(path: Path) -> tuple[Dismissal, ...]:
+def load_dismissals(path: Path) -> dict[str, Dismissal]:
     """None if the file does not exist. Raises ConfigError."""
     try:
         return read_dismissals(path.read_bytes(), str(path))
     except FileNotFoundError:
-        return ()
+        return {}

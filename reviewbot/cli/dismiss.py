@@ -10,7 +10,7 @@ import click
 
 from reviewbot.cli.host import find_finding, find_root, open_state
 from reviewbot.cli.terminal import common, say, state_option
-from reviewbot.config.dismissals import Dismissal, add, remove, write_dismissals
+from reviewbot.config.dismissals import Dismissal, write_dismissals
 from reviewbot.errors import GitError, UsageError
 from reviewbot.hooks.install import user_git
 from reviewbot.journal import write_file
@@ -35,33 +35,38 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
         raise UsageError("a dismissal needs a reason", hint=hint)
     kept = open_state(state)
     root = asyncio.run(find_root())
-    file = root / DISMISSALS if root else None
-    if file and file.resolve() != file:
-        raise UsageError(f"{file} is a link to elsewhere", hint="remove the link")
-    local, shared = kept.dismissals(), load_dismissals(file) if file else ()
+    files = [kept.dismissals, *([root / DISMISSALS] if root else [])]
+    if root and files[1].resolve() != files[1]:
+        raise UsageError(f"{files[1]} is a link to elsewhere", hint="remove the link")
+    known = [load_dismissals(file) for file in files]
     if undo:
-        known = {entry.key for entry in (*local, *shared)}
-        key = finding if finding in known else find_finding(kept.newest(), finding).key
-        if key not in known:
+        dismissed = {*known[0], *known[-1]}
+        key = finding if finding in dismissed else find_finding(kept.newest(), finding).key
+        if key not in dismissed:
             raise UsageError(f"{finding} is not dismissed", hint="reviewbot explain lists findings")
-        local, shared = remove(local, key), remove(shared, key)
+        for entries in known:
+            entries.pop(key, None)
     else:
         found = find_finding(kept.newest(), finding)
-        name = b""
-        with suppress(GitError):  # there is none
-            name = asyncio.run(user_git(Path.cwd(), os.environ)("config", "--get", "user.name"))
-        entry = Dismissal(
-            key=found.key,
-            reason=reason,
-            title=found.title,
-            path=found.location.path if found.location else "",
-            by=name.decode(errors="replace").strip(),
-            date=date.today().isoformat(),
-        )
-        local, shared = add(local, entry), add(shared, entry)
-    if file:
-        write_file(file, write_dismissals(shared).encode(), 0o644, make_folder=True)
-    kept.save_dismissals(local)
+        for entries in known:
+            entries[found.key] = Dismissal(
+                key=found.key,
+                reason=reason,
+                title=found.title,
+                path=found.location.path if found.location else "",
+                by=_user_name(),
+                date=date.today().isoformat(),
+            )
+    for file, entries in zip(files, known, strict=True):
+        if file.exists() or not undo:
+            write_file(file, write_dismissals(entries), 0o644, make_folder=True)
     say(f"reviewbot: {finding} is {'reported again' if undo else 'not reported again here'}")
-    if file:
+    if root:
         say(f"For others it counts once {DISMISSALS} is committed in the base of a change.")
+
+
+def _user_name() -> str:
+    with suppress(GitError):
+        name = asyncio.run(user_git(Path.cwd(), os.environ)("config", "--get", "user.name"))
+        return name.decode(errors="replace").strip()
+    return ""

@@ -18,7 +18,7 @@ from reviewbot.events import Emit, Event, ignore
 from reviewbot.git.repository import Repository
 from reviewbot.llm.providers import VENDORS
 from reviewbot.services import Host
-from reviewbot.state import State, find_state, user_folder
+from reviewbot.state import State, find_state, load_dismissals, user_folder
 from reviewbot.text.plain import plain
 from reviewbot.verdict.document import Finding, Review
 
@@ -59,7 +59,7 @@ def make_host(
         state_folder=state.folder,
         layers=read_layers(variables, flags, config),
         variables=variables,
-        dismissals=state.dismissals(),
+        dismissals=load_dismissals(state.dismissals),
         emit=emit,
     )
 

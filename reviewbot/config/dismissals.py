@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import Annotated
 
 import msgspec
@@ -36,8 +36,8 @@ class Dismissal(Struct, frozen=True, kw_only=True):
     date: str = ""
 
 
-def read_dismissals(content: bytes, name: str) -> tuple[Dismissal, ...]:
-    """The entries of a file, each key once. Raises ConfigError, with the line."""
+def read_dismissals(content: bytes, name: str) -> dict[str, Dismissal]:
+    """The entries of a file by key. Raises ConfigError, with the line."""
     from reviewbot.config.yaml import read_yaml  # only where there is something to parse
 
     document = read_yaml(content, name, MAX_BYTES)
@@ -45,29 +45,17 @@ def read_dismissals(content: bytes, name: str) -> tuple[Dismissal, ...]:
         raise ConfigError(f"{name}:{document.line(())}: this is not a list of dismissals")
     kind = tuple[Dismissal, ...]
     entries = validate(document.value or [], kind, (), lambda key: f"{name}:{document.line(key)}")
-    found: dict[str, Dismissal] = {}
-    for entry in msgspec.convert(entries, kind):
-        found.setdefault(entry.key, entry)
-    return tuple(found.values())
+    return {entry.key: entry for entry in msgspec.convert(entries, kind)}
 
 
-def write_dismissals(entries: Sequence[Dismissal]) -> str:
+def write_dismissals(dismissals: Mapping[str, Dismissal]) -> bytes:
     """The file, sorted by path, so that two branches rarely write in one place."""
     lines = [HEADER]
-    for entry in sorted(entries, key=lambda entry: (entry.path, entry.key)):
+    for entry in sorted(dismissals.values(), key=lambda entry: (entry.path, entry.key)):
         fields = {name: value for name, value in msgspec.structs.asdict(entry).items() if value}
         text = "".join(f"  {name}: {_quoted(value)}\n" for name, value in fields.items())
         lines.append(f"- {text[2:]}")
-    return "".join(lines) if entries else f"{HEADER}[]\n"
-
-
-def add(entries: Sequence[Dismissal], new: Dismissal) -> tuple[Dismissal, ...]:
-    """The entries with one more, which takes the place of one with its key."""
-    return (*remove(entries, new.key), new)
-
-
-def remove(entries: Sequence[Dismissal], key: str) -> tuple[Dismissal, ...]:
-    return tuple(entry for entry in entries if entry.key != key)
+    return ("".join(lines) if dismissals else f"{HEADER}[]\n").encode()
 
 
 def _quoted(text: str) -> str:
