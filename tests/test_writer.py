@@ -153,7 +153,6 @@ def kill_at(step: int | str) -> Callable[[str], None]:
 @pytest.mark.parametrize("message", ["", "Fix it"])
 def test_fixes_are_written_and_taken_back(stage: Stage, message: str) -> None:
     before = stage.everything()
-    (stage.folder / ".git/reviewbot.index.lock").touch()  # a process that was killed leaves it
     written = stage.write({**FIX, **LIB}, message=message)
     assert written.paths == ("a.py", "gone.py", "new/b.py", "lib/run.sh")
     files = stage.files()

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from reviewbot.errors import GitError, WriteError
+from reviewbot.git.place import Place
 from reviewbot.git.process import ENVIRONMENT, Git, decode_name
 from reviewbot.git.work_tree import RACE_HINT
 
@@ -36,15 +37,15 @@ class UserGit:
     The programs that write hold the lock too, because they may outlive this process.
     """
 
-    def __init__(self, root: Path, git_directory: Path, object_format: str, lock: BinaryIO) -> None:
-        self._root = root
+    def __init__(self, place: Place, scratch: Path, lock: BinaryIO) -> None:
+        self._root = place.root
         self._lock = lock
-        self.zero = "0" * (40 if object_format == "sha1" else 64)
-        self.directory = git_directory
-        self.scratch = git_directory / "reviewbot.index"
+        self.zero = "0" * len(place.empty_tree)
+        self.directory = place.git_directory
+        self._scratch = scratch / "index"
         self._environment = ENVIRONMENT | {
-            "GIT_DIR": str(git_directory),
-            "GIT_WORK_TREE": str(root),
+            "GIT_DIR": str(place.git_directory),
+            "GIT_WORK_TREE": str(place.root),
             "GIT_LITERAL_PATHSPECS": "1",
         }
         # Who commits and what git converts is what the user's configuration says.
@@ -52,10 +53,6 @@ class UserGit:
             del self._environment[name]
         with suppress(KeyError):  # in a container, the user may have no entry
             self._environment["HOME"] = pwd.getpwuid(os.getuid()).pw_dir
-
-    def clean(self) -> None:
-        for path in self.directory.glob(f"{self.scratch.name}*"):
-            path.unlink()
 
     async def line(self, *arguments: str) -> str:
         return os.fsdecode(await self(*arguments)).removesuffix("\n")
@@ -94,10 +91,10 @@ class UserGit:
     async def stage(self, paths: Collection[str]) -> dict[str, str]:
         """Ids of the blobs that `git add` would make of files. The index stays as it is."""
         head = await self.find_commit("HEAD")
-        await self("read-tree", head or "--empty", index=self.scratch)
+        await self("read-tree", head or "--empty", index=self._scratch)
         command = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-        await self(*command, stdin=_join(paths), index=self.scratch)
-        entries = await self.entries(paths, self.scratch)
+        await self(*command, stdin=_join(paths), index=self._scratch)
+        entries = await self.entries(paths, self._scratch)
         return {path: id for path, (_, _, id) in entries.items()}
 
     async def commit(
@@ -114,9 +111,9 @@ class UserGit:
                 blob = await self("hash-object", "-w", "--stdin", stdin=content)
                 entries[path] = f"{mode} {blob.decode().strip()}"
         lines = _join(f"{entry}\t{path}" for path, entry in entries.items())
-        await self("read-tree", parent or "--empty", index=self.scratch)
-        await self("update-index", "-z", "--index-info", stdin=lines, index=self.scratch)
-        tree = (await self("write-tree", "--missing-ok", index=self.scratch)).decode().strip()
+        await self("read-tree", parent or "--empty", index=self._scratch)
+        await self("update-index", "-z", "--index-info", stdin=lines, index=self._scratch)
+        tree = (await self("write-tree", "--missing-ok", index=self._scratch)).decode().strip()
         parents = ("-p", parent) if parent else ()
         text = message.replace("\0", "").encode("utf-8", "replace")
         command = ("commit-tree", "--no-gpg-sign", *parents, "-F", "-", tree)

@@ -14,7 +14,7 @@ import fcntl
 import hashlib
 import os
 from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager, closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from reviewbot.errors import GitError, ReviewbotError, WriteError
 from reviewbot.git import work_tree
 from reviewbot.git.place import Place
 from reviewbot.git.repository import Repository
+from reviewbot.git.scratch import ScratchFolder
 from reviewbot.git.user_git import RefChange, UserGit
 from reviewbot.git.work_tree import RACE_HINT, FileChange, WorkTree
 from reviewbot.journal import write_file
@@ -110,13 +111,11 @@ async def open_writer(repository: Repository, folder: Path) -> AsyncIterator[Wri
                         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                         break
                     await asyncio.sleep(0.02)
-            git = UserGit(place.root, place.git_directory, place.object_format, lock)
-            writer = Writer(git, WorkTree(place.root, place.object_format), journal)
-            await writer.recover()
-            try:
+            with closing(ScratchFolder()) as scratch:
+                git = UserGit(place, scratch.path, lock)
+                writer = Writer(git, WorkTree(place.root, place.object_format), journal)
+                await writer.recover()
                 yield writer
-            finally:
-                git.clean()
     except TimeoutError:
         message = "another reviewbot is writing into this work tree"
         raise WriteError(message, hint="run it again when that one is done") from None
@@ -240,7 +239,6 @@ class Writer(Struct):
 
     async def recover(self) -> None:
         """Finish what a process that was killed began, and keep a sentence about it."""
-        self.git.clean()
         if self.path.exists():
             journal = msgspec.json.decode(self.path.read_bytes(), type=Journal)
             is_done, notes = await self._settle(journal)
