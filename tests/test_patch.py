@@ -90,7 +90,12 @@ def test_mails_of_format_patch(project: Project) -> None:
     message = "Sag mehr, über alles\n\n- a list\n+ in the message\n --- and dashes\n"
     project.commit("Say more\n\nBecause.", {"a.py": "one\ntwo\n"})
     project.commit(message, {"b.py": "b\n"})
+    change = load(git(project, "format-patch", "--stdout", "-1"))
+    assert change.title == "Sag mehr, über alles"
+    assert change.description == "- a list\n+ in the message\n --- and dashes"
     series = load(git(project, "format-patch", "--stdout", "-2"))
+    assert series.title == "Sag mehr, über alles"
+    assert series.description.startswith("Say more\n\nBecause.\n\nSag mehr")
     assert [file.path for file in series.files] == ["a.py", "b.py"]
     log = load(git(project, "log", "-p", "-2"))
     assert [file.path for file in log.files] == ["b.py", "a.py"]

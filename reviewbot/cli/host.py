@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shlex
+import re
 import sys
 import time
+import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
-from reviewbot.cli.terminal import is_given, say
+from reviewbot.cli.terminal import is_given, say, uses_color
 from reviewbot.config.load import Layer, environment_layer, flag_layer, read_layer
 from reviewbot.errors import GitError, UsageError
 from reviewbot.events import Emit, Event, ignore
@@ -22,8 +23,13 @@ from reviewbot.state import State, find_state, load_dismissals, user_folder
 from reviewbot.text.plain import plain
 from reviewbot.verdict.document import Finding, Review
 
+# https://github.com/motdotla/dotenv#what-rules-does-the-parsing-engine-follow, without expansion
+ASSIGNMENT = re.compile(
+    r"""(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|'([^']*)'|(.*?))\s*(?:(?<=[\s"'])\#.*)?"""
+)
 INTERVAL = 0.2
 CLEAR = "\r\x1b[K"
+COLORS = ("cyan", "green", "yellow", "magenta", "blue", "red")
 
 
 @asynccontextmanager
@@ -98,17 +104,16 @@ async def read_variables(repository: Repository, file: Path | None = None) -> di
 
 
 def read_env_file(path: Path) -> dict[str, str]:
-    """The variables of a file with lines NAME=VALUE, quoted as in a shell. Raises UsageError."""
-    variables: dict[str, str] = {}
+    """The variables of a file with lines NAME=VALUE. Raises UsageError."""
+    variables = {}
     for number, line in enumerate(path.read_text(errors="replace").splitlines(), start=1):
-        try:
-            text = " ".join(shlex.split(line, comments=True)).removeprefix("export ")
-        except ValueError as error:  # a quotation mark without its counterpart
-            raise UsageError(f"{path}:{number}: {error}") from error
-        name, sign, value = map(str.strip, text.partition("="))
-        if text and not (sign and name.isidentifier()):
+        text = line.strip()
+        if not text or text.startswith("#"):
+            continue
+        match = ASSIGNMENT.fullmatch(text)
+        if match is None:
             raise UsageError(f"{path}:{number}: this is no line NAME=VALUE")
-        variables |= {name: value} if text else {}
+        variables[match[1]] = match[2] or match[3] or match[4] or ""
     return variables
 
 
@@ -163,9 +168,11 @@ async def show_progress() -> AsyncIterator[Emit]:
             is_question = event.seconds is None
             if is_live:
                 print(end=CLEAR, file=sys.stderr)
-            say(f"── {name} asks {event.who}" if is_question else f"── {event.who} answers {name}")
+            head = f"{name} asks {event.who}" if is_question else f"{event.who} answers {name}"
+            color = COLORS[zlib.crc32(event.who.encode()) % len(COLORS)] if uses_color() else None
+            say(f"── {head}", color)
             for line in event.text.rstrip("\n").split("\n"):
-                say(f"│ {line}")
+                say(f"│ {line}", color)
         if event.seconds is None:
             running.append(name)
             return

@@ -61,13 +61,14 @@ def is_given(name: str) -> bool:
     return bool(click.get_current_context().meta.get(f"reviewbot.{name}"))
 
 
-def say(line: str) -> None:
+def say(line: str, color: str | None = None) -> None:
     """Print a line for people, without secrets and without what steers a terminal."""
     from reviewbot.text.plain import plain
     from reviewbot.text.secrets import redact
 
     with suppress(OSError):  # nobody reads it, or the terminal has gone
-        click.echo(plain(redact(line)[0]), err=True)
+        text = plain(redact(line)[0])
+        click.echo(click.style(text, fg=color) if color else text, err=True, color=bool(color))
 
 
 def deliver(document: str, file: Path | None = None) -> None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from email import message_from_bytes
+from email.policy import default
 from io import BytesIO
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from reviewbot.errors import GitError, UsageError
-from reviewbot.git.change import Change, ChangedFile, FileStatus
+from reviewbot.git.change import Change, ChangedFile, FileStatus, describe
 from reviewbot.git.diff import add_hunks
 from reviewbot.git.process import ENVIRONMENT, Git, decode_name
 from reviewbot.git.tree import is_outside
@@ -25,6 +27,9 @@ HINT = "write it with git diff, git format-patch or diff -u"
 NAMES = re.compile(rb"--- .*\n\+\+\+ .*\n@@ -")
 DELETED = re.compile(rb"^@@ -\d+(?:,\d+)? \+0,0 @@", re.MULTILINE)
 HUNK = re.compile(rb"@@ -\d+(?:,(\d{1,9}))? \+\d+(?:,(\d{1,9}))? @@")
+MAIL = re.compile(rb"^From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\n", re.MULTILINE)
+END_OF_MESSAGE = re.compile(rb"^(?:---$|diff --git |--- )", re.MULTILINE)
+SUBJECT_PREFIX = re.compile(r"^(?:\[[^\]]*\]\s*)+")
 INDEX = re.compile(rb"^index [0-9a-f]+\.\.[0-9a-f]+ (\d{6})$", re.MULTILINE)
 MODE = re.compile(rb"^(old|new|new file|deleted file) mode (\d{6})$", re.MULTILINE)
 
@@ -48,7 +53,16 @@ async def load_patch(patch: bytes) -> Change:
         shown, notes = add_hunks(files, counts, [[section] for section in sections])
     except GitError as error:
         raise UsageError(f"the patch cannot be read: {error}", hint=HINT) from error
-    return Change(target="--patch", base_tree="", head_tree="", files=_join(shown), notes=notes)
+    title, description = describe(_messages(patch))
+    return Change(
+        target="--patch",
+        base_tree="",
+        head_tree="",
+        files=_join(shown),
+        title=title,
+        description=description,
+        notes=notes,
+    )
 
 
 async def _numstat(patch: bytes, *options: str) -> list[tuple[tuple[int, int] | None, str]]:
@@ -138,3 +152,16 @@ def _join(files: Sequence[ChangedFile]) -> tuple[ChangedFile, ...]:
             file = replace(file, hunks=hunks, is_binary=is_binary)
         joined[file.path] = file
     return tuple(joined.values())
+
+
+def _messages(patch: bytes) -> list[str]:
+    """The messages of the mails that `git format-patch` wrote."""
+    messages = []
+    for mail in MAIL.split(patch)[1:]:
+        end = END_OF_MESSAGE.search(mail)
+        parsed = message_from_bytes(mail[: end.start()] if end else mail[:100_000], policy=default)
+        subject = SUBJECT_PREFIX.sub("", str(parsed["Subject"] or ""), count=1)
+        body = parsed.get_payload(decode=True)
+        text = body.decode(errors="replace") if isinstance(body, bytes) else ""
+        messages.append(f"{subject}\n\n{text}")
+    return messages
