@@ -162,7 +162,7 @@ def test_a_minute_has_no_more_requests_and_tokens_than_allowed(
 def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model() -> None:
     async def run() -> tuple[list[str], list[str]]:
         async with open_client({"one": one, "two": two}, journal) as client:
-            reply = await client.call(REQUEST, ("two", "big"))
+            reply = await client.call(REQUEST, "two:big")
             return [reply.text], client.notes
 
     journal = Journal()
