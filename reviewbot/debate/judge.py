@@ -172,7 +172,7 @@ async def moderate(
 ) -> tuple[Case, ...]:
     """Ask twice, with the cases in both orders. Only a ruling that is the same twice counts."""
     contested = [case for case in cases if is_contested(case)]
-    if not contested or not panel.panelists or not plan.has_moderator:
+    if not contested or not panel.panelists or not plan.rounds:
         return tuple(cases)
     asked: list[Asked] = []
     for brief, here in cases_by_brief(contested, briefs):

@@ -57,9 +57,9 @@ class Plan(Struct, frozen=True, kw_only=True):
         reasons: why the panel is asked, or why one panelist is enough.
         readers: names of the panelists who read each brief, by the brief's name.
         limited: panelists who read, and judge, only what is in briefs of their own.
-        rounds: of cross-examination.
+        rounds: of cross-examination. Without any, nobody rules on what stays contested.
         only_serious: only serious and security cases are cross-examined.
-        has_moderator: whether what stays contested is ruled on.
+        forecasts: what is expected of local panelists, a clause each, by their names.
     """
 
     effort: Effort = "high"
@@ -68,7 +68,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     limited: tuple[str, ...] = ()
     rounds: int = 2
     only_serious: bool = False
-    has_moderator: bool = True
+    forecasts: Mapping[str, str] = {}
 
     def is_shown(self, place: Location | None, panelist: str, briefs: Sequence[Brief]) -> bool:
         """Whether a panelist may be asked about a place."""
@@ -85,18 +85,6 @@ class Plan(Struct, frozen=True, kw_only=True):
             if brief.name == panelist
             or (panelist not in self.limited and brief.name not in self.limited)
         ]
-
-
-class Delegated(Struct, frozen=True):
-    """Briefs and plan in which slow panelists read briefs of their own.
-
-    Attributes:
-        forecasts: what is expected of local panelists, a clause each, by their names.
-    """
-
-    briefs: tuple[Brief, ...]
-    plan: Plan
-    forecasts: Mapping[str, str] = {}
 
 
 def make_plan(
@@ -117,7 +105,6 @@ def make_plan(
         readers={brief.name: _readers(brief, briefs, panel, is_alone) for brief in briefs},
         rounds=ROUNDS[effort],
         only_serious=effort == "medium" or is_calm,
-        has_moderator=effort != "low",
     )
 
 
@@ -146,26 +133,23 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
 
 async def delegate(
     briefs: Sequence[Brief], plan: Plan, panel: Panel, paces: Mapping[str, Pace], seconds: float
-) -> Delegated:
-    """Give local panelists what they can read in time. A strong model chooses, if there is one.
+) -> tuple[Sequence[Brief], Plan]:
+    """Give local panelists briefs that they can read in time, which a strong model chooses.
 
     Args:
         paces: how fast local panelists are, by their names; others are not limited.
         seconds: the time of the whole review.
     """
-    result = Delegated(tuple(briefs), plan)
     strong = [panelist for panelist in panel.panelists if panelist.name not in paces]
     for panelist in panel.panelists:
-        if panelist.name in paces:
-            result = await _limit(panelist, strong, panel, paces[panelist.name], seconds, result)
-    return result
+        if pace := paces.get(panelist.name):
+            briefs, plan = await _limit(panelist, strong, panel, pace, seconds, briefs, plan)
+    return briefs, plan
 
 
-def describe_local(
-    delegated: Delegated, calls: Sequence[tuple[ModelRequest, Usage]]
-) -> Iterator[str]:
+def describe_local(plan: Plan, calls: Sequence[tuple[ModelRequest, Usage]]) -> Iterator[str]:
     """How long local panelists took, beside what was expected, a sentence each."""
-    for name, said in delegated.forecasts.items():
+    for name, said in plan.forecasts.items():
         took = sum(
             usage.load_seconds + usage.input_seconds + usage.output_seconds
             for request, usage in calls
@@ -197,18 +181,19 @@ async def _limit(
     panel: Panel,
     pace: Pace,
     seconds: float,
-    before: Delegated,
-) -> Delegated:
-    name, plan = panelist.name, before.plan
-    mine = [brief for brief in before.briefs if name in plan.readers[brief.name]]
+    briefs: Sequence[Brief],
+    plan: Plan,
+) -> tuple[Sequence[Brief], Plan]:
+    name = panelist.name
+    mine = [brief for brief in briefs if name in plan.readers[brief.name]]
     capacity = pace.readable(SHARE * seconds)
     total = sum(len(prompts.shared_prefix(brief)) for brief in mine) // BYTES_A_TOKEN
     speed = f"{name} ({panelist.provider}:{panelist.model}) reads {pace.read:.0f} tokens a second"
     if not mine:
-        return before
+        return briefs, plan
     if total <= capacity:
         said = f"{speed}: {pace.seconds(total):.0f} s were expected for {total} tokens"
-        return replace(before, forecasts={**before.forecasts, name: said})
+        return briefs, replace(plan, forecasts={**plan.forecasts, name: said})
     sizes: dict[str, int] = {}
     for brief in mine:
         for passage in brief.passages:
@@ -239,9 +224,10 @@ async def _limit(
     )
     if chosen:
         readers[name] = (name,)
-    plan = replace(plan, readers=readers, limited=(*plan.limited, name))
-    briefs = (*before.briefs, own) if chosen else before.briefs
-    return Delegated(briefs, plan, {**before.forecasts, name: said})
+        briefs = (*briefs, own)
+    forecasts = {**plan.forecasts, name: said}
+    plan = replace(plan, readers=readers, limited=(*plan.limited, name), forecasts=forecasts)
+    return briefs, plan
 
 
 async def _choose(
