@@ -105,7 +105,7 @@ def test_a_reply_is_recorded_for_whoever_asks_the_same(
         ledger = Ledger(Journal(tmp_path)) if kind == "journal" else new_ledger(store)
         await ask(ledger)
         assert (await recorded(ledger)).reply == REPLY
-        await claimed(ledger, replace(REQUEST, attempt=2))
+        await claimed(ledger, replace(REQUEST, question="what else?"))
 
     asyncio.run(main())
 
@@ -171,7 +171,7 @@ def test_a_failure_that_is_not_kept_leaves_its_cost_alone(store: Store) -> None:
 def test_twenty_calls_settle_while_as_many_tasks_wait_for_them(
     url: str, tmp_path: Path, store: Store
 ) -> None:
-    requests = [replace(REQUEST, attempt=number) for number in range(20)]
+    requests = [replace(REQUEST, question=str(number)) for number in range(20)]
 
     async def main() -> None:
         other = open_store(url, tmp_path)
