@@ -255,7 +255,7 @@ async def _choose(
     short = replace(brief, passages=(), background=(), callers=(), results=(), omissions={})
     question = Question(strong[0].name, f"delegation/{panelist.name}", text, short)
     # Without an answer, nothing is missing in the review.
-    chooser = Panel(strong[:1], panel.client, toolbox=panel.toolbox)
+    chooser = Panel(strong[:1], panel.client, panel.toolbox)
     answers = await chooser.ask([question], reader_of("files", FileAnswer))
     wanted = [answer.path for _, files in answers for answer in files if answer.path in sizes]
     return list(dict.fromkeys((*wanted, *rest)))
