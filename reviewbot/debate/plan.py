@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -186,48 +187,44 @@ async def _limit(
 ) -> tuple[Sequence[Brief], Plan]:
     name = panelist.name
     mine = [brief for brief in briefs if name in plan.readers[brief.name]]
-    capacity = pace.readable(SHARE * seconds)
-    total = sum(len(prompts.shared_prefix(brief)) for brief in mine) // BYTES_A_TOKEN
-    speed = f"{name} ({panelist.provider}:{panelist.model}) reads {pace.read:.0f} tokens a second"
     if not mine:
         return briefs, plan
-    if total <= capacity:
-        said = f"{speed}: {pace.seconds(total):.0f} s were expected for {total} tokens"
-        return briefs, replace(plan, forecasts={**plan.forecasts, name: said})
-    sizes: dict[str, int] = {}
+    capacity = pace.readable(SHARE * seconds)
+    tokens = sum(len(prompts.shared_prefix(brief)) for brief in mine) // BYTES_A_TOKEN
+    sizes = Counter[str]()
     for brief in mine:
         for passage in brief.passages:
-            tokens = sum(map(len, passage.rows)) // BYTES_A_TOKEN + 1
-            sizes[passage.path] = sizes.get(passage.path, 0) + tokens
-    order = await _choose(panelist, strong, panel, pace, capacity, sizes, mine[0])
-    chosen: list[str] = []
-    for path in order:
-        if sizes[path] + sum(sizes[other] for other in chosen) <= capacity:
-            chosen.append(path)
-    own = replace(
-        mine[0],
-        name=name,
-        passages=tuple(p for brief in mine for p in brief.passages if p.path in chosen),
-        background=tuple(p for brief in mine for p in brief.background if p.path in chosen),
-        callers=(),
-        omissions={},
-    )
-    readers = {key: tuple(n for n in names if n != name) for key, names in plan.readers.items()}
-    # A part that only this panelist would have read goes to somebody else.
-    for key, names in readers.items():
-        if not names and strong:
-            readers[key] = (strong[0].name,)
-    tokens = sum(sizes[path] for path in chosen)
+            sizes[passage.path] += sum(map(len, passage.rows)) // BYTES_A_TOKEN + 1
+    chosen, readers, limited = list(sizes), dict(plan.readers), plan.limited
+    if tokens > capacity:
+        chosen, tokens = [], 0
+        for path in await _choose(panelist, strong, panel, pace, capacity, sizes, mine[0]):
+            if sizes[path] + tokens <= capacity:
+                chosen.append(path)
+                tokens += sizes[path]
+        # A part that only this panelist would have read goes to somebody else.
+        others = {key: tuple(n for n in names if n != name) for key, names in readers.items()}
+        substitutes = tuple(member.name for member in strong[:1])
+        readers = {key: names or substitutes for key, names in others.items()}
+        limited = (*limited, name)
+        if chosen:
+            readers[name] = (name,)
+            own = replace(
+                mine[0],
+                name=name,
+                passages=tuple(p for brief in mine for p in brief.passages if p.path in chosen),
+                background=tuple(p for brief in mine for p in brief.background if p.path in chosen),
+                callers=(),
+                omissions={},
+            )
+            briefs = (*briefs, own)
     said = (
-        f"{speed}, so it was given {len(chosen)} of {len(sizes)} files ({tokens} tokens): "
+        f"{name} ({panelist.provider}:{panelist.model}) reads {pace.read:.0f} tokens a second, so "
+        f"it was given {len(chosen)} of {len(sizes)} files ({tokens} tokens): "
         f"{pace.seconds(tokens):.0f} s were expected"
     )
-    if chosen:
-        readers[name] = (name,)
-        briefs = (*briefs, own)
     forecasts = {**plan.forecasts, name: said}
-    plan = replace(plan, readers=readers, limited=(*plan.limited, name), forecasts=forecasts)
-    return briefs, plan
+    return briefs, replace(plan, readers=readers, limited=limited, forecasts=forecasts)
 
 
 async def _choose(
