@@ -156,7 +156,7 @@ async def ask_intent(
     proven = [c for c in cases if c.result is None and c.proof and c.proof.result == "proven"]
     asked: list[Asked] = []
     for name in (*panel.names, MODERATOR):
-        if name not in plan.limited:
+        if name not in plan.own:
             here = [case for case in proven if _is_witness(case, name, panel)]
             asked += questions_about(here, name, "intent", "intent", plan.briefs_of(name, briefs))
     given = await ask_about(asked, panel, "judgements", IntentAnswer)

@@ -57,7 +57,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     Attributes:
         reasons: why the panel is asked, or why one panelist is enough.
         readers: names of the panelists who read each brief, by the brief's name.
-        limited: panelists who read, and judge, only what is in briefs of their own.
+        own: briefs with the names of the panelists who read, and judge, only what is in them;
+            None for one who reads nothing.
         rounds: of cross-examination. Without any, nobody rules on what stays contested.
         only_serious: only serious and security cases are cross-examined.
         forecasts: what is expected of local panelists, a clause each, by their names.
@@ -66,26 +67,21 @@ class Plan(Struct, frozen=True, kw_only=True):
     effort: Effort = "high"
     reasons: tuple[str, ...] = ()
     readers: Mapping[str, tuple[str, ...]] = {}
-    limited: tuple[str, ...] = ()
+    own: Mapping[str, Brief | None] = {}
     rounds: int = 2
     only_serious: bool = False
     forecasts: Mapping[str, str] = {}
 
     def is_shown(self, place: Location | None, panelist: str, briefs: Sequence[Brief]) -> bool:
         """Whether a panelist may be asked about a place."""
-        return panelist not in self.limited or any(
+        return panelist not in self.own or any(
             place and brief.shows(f"{place.path}:{place.line}")
             for brief in self.briefs_of(panelist, briefs)
         )
 
-    def briefs_of(self, panelist: str, briefs: Sequence[Brief]) -> list[Brief]:
+    def briefs_of(self, panelist: str, briefs: Sequence[Brief]) -> Sequence[Brief]:
         """The briefs about which a panelist may be asked."""
-        return [
-            brief
-            for brief in briefs
-            if brief.name == panelist
-            or (panelist not in self.limited and brief.name not in self.limited)
-        ]
+        return [b for b in [self.own[panelist]] if b] if panelist in self.own else briefs
 
 
 def make_plan(
@@ -134,7 +130,7 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
 
 async def delegate(
     briefs: Sequence[Brief], plan: Plan, panel: Panel, paces: Mapping[str, Pace], seconds: float
-) -> tuple[Sequence[Brief], Plan]:
+) -> Plan:
     """Give local panelists briefs that they can read in time, which a strong model chooses.
 
     Args:
@@ -144,8 +140,8 @@ async def delegate(
     strong = [panelist for panelist in panel.panelists if panelist.name not in paces]
     for panelist in panel.panelists:
         if pace := paces.get(panelist.name):
-            briefs, plan = await _limit(panelist, strong, panel, pace, seconds, briefs, plan)
-    return briefs, plan
+            plan = await _limit(panelist, strong, panel, pace, seconds, briefs, plan)
+    return plan
 
 
 def describe_local(plan: Plan, calls: Sequence[tuple[ModelRequest, Usage]]) -> Iterator[str]:
@@ -184,18 +180,18 @@ async def _limit(
     seconds: float,
     briefs: Sequence[Brief],
     plan: Plan,
-) -> tuple[Sequence[Brief], Plan]:
+) -> Plan:
     name = panelist.name
     mine = [brief for brief in briefs if name in plan.readers[brief.name]]
     if not mine:
-        return briefs, plan
+        return plan
     capacity = pace.readable(SHARE * seconds)
     tokens = sum(len(prompts.shared_prefix(brief)) for brief in mine) // BYTES_A_TOKEN
     sizes = Counter[str]()
     for brief in mine:
         for passage in brief.passages:
             sizes[passage.path] += sum(map(len, passage.rows)) // BYTES_A_TOKEN + 1
-    chosen, readers, limited = list(sizes), dict(plan.readers), plan.limited
+    chosen, readers, owns = list(sizes), dict(plan.readers), dict(plan.own)
     if tokens > capacity:
         chosen, tokens = [], 0
         for path in await _choose(panelist, strong, panel, pace, capacity, sizes, mine[0]):
@@ -206,25 +202,24 @@ async def _limit(
         others = {key: tuple(n for n in names if n != name) for key, names in readers.items()}
         substitutes = tuple(member.name for member in strong[:1])
         readers = {key: names or substitutes for key, names in others.items()}
-        limited = (*limited, name)
+        own = replace(
+            mine[0],
+            name=name,
+            passages=tuple(p for brief in mine for p in brief.passages if p.path in chosen),
+            background=tuple(p for brief in mine for p in brief.background if p.path in chosen),
+            callers=(),
+            omissions={},
+        )
+        owns[name] = own if chosen else None
         if chosen:
             readers[name] = (name,)
-            own = replace(
-                mine[0],
-                name=name,
-                passages=tuple(p for brief in mine for p in brief.passages if p.path in chosen),
-                background=tuple(p for brief in mine for p in brief.background if p.path in chosen),
-                callers=(),
-                omissions={},
-            )
-            briefs = (*briefs, own)
     said = (
         f"{name} ({panelist.provider}:{panelist.model}) reads {pace.read:.0f} tokens a second, so "
         f"it was given {len(chosen)} of {len(sizes)} files ({tokens} tokens): "
         f"{pace.seconds(tokens):.0f} s were expected"
     )
     forecasts = {**plan.forecasts, name: said}
-    return briefs, replace(plan, readers=readers, limited=limited, forecasts=forecasts)
+    return replace(plan, readers=readers, own=owns, forecasts=forecasts)
 
 
 async def _choose(
