@@ -63,10 +63,9 @@ async def open_client(
     def connection(name: str) -> Connection:
         account = Account(name=name, base_url=f"{servers[name].url}/v1", key="secret", seconds=20)
         vendor = find_vendor(name, account.base_url)
-        minimum = more.pop("minimum_cached", float("inf"))
         limits = Limits(**more)
         open_ = partial(connect, name, vendor, account)
-        return Connection(open=open_, limits=limits, minimum_cached=minimum)
+        return Connection(open=open_, limits=limits)
 
     async def open_ledger() -> Ledger:
         return Ledger(journal)
@@ -162,7 +161,7 @@ def test_a_minute_has_no_more_requests_and_tokens_than_allowed(
 def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model() -> None:
     async def run() -> tuple[list[str], list[str]]:
         async with open_client({"one": one, "two": two}, journal) as client:
-            reply = await client.call(REQUEST, ("two", "big"))
+            reply = await client.call(REQUEST, "two:big")
             return [reply.text], client.notes
 
     journal = Journal()
@@ -211,7 +210,7 @@ def test_no_count_of_a_server_exceeds_the_cap(counted: tuple[int, int]) -> None:
 def test_one_call_goes_ahead_to_fill_the_cache() -> None:
     async def run() -> None:
         questions = [replace(REQUEST, prefix="x" * 9_000, question=str(n)) for n in range(3)]
-        async with open_client({"one": server}, Journal(), minimum_cached=1_024) as client:
+        async with open_client({"one": server}, Journal()) as client:
             await asyncio.gather(*map(client.call, questions))
 
     answer = replace(fake_openai.answer(ANSWER), delay=0.2)

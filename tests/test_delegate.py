@@ -103,7 +103,7 @@ def test_a_model_that_can_read_all_in_time_reads_all(
     report()
     project.commit("Third", {"part_a.py": "VALUE = 3\n"})
     shown = report()
-    assert "optimizer (ollama:small) reads 100 tokens a second: " in shown
+    assert "reads 100 tokens a second, so it was given 1 of 1 files (" in shown
     assert len(own.received) == 2
 
 

@@ -304,7 +304,7 @@ def test_providers_and_their_keys_are_documented() -> None:
 
 def test_tools_are_documented() -> None:
     table = rows(section("docs/models.md", "## Tools"))
-    assert [code(cells[0])[0] for cells in table] == [row.name for row in TOOLS]
+    assert [code(cells[0])[0] for cells in table] == [*TOOLS]
 
 
 PANEL = "## Panelists"

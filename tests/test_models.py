@@ -63,8 +63,8 @@ def run(*arguments: str) -> Result:
 
 
 def members(settings: Settings, named: dict[str, str] | None = None, **variables: str) -> list[str]:
-    found, moderator, _ = choose_members(settings, variables, named or {})
-    return [f"{m.name}={m.provider}:{m.model}" for m in (*found, *filter(None, [moderator]))]
+    found, _ = choose_members(settings, variables, named or {})
+    return [f"{member.name}={member.provider}:{member.model}" for member in found]
 
 
 def test_one_key_is_enough_for_a_panel() -> None:
@@ -93,9 +93,8 @@ def test_a_model_that_is_named_wins_and_one_without_a_key_is_left_out_with_a_rea
         moderator=PanelistSettings(model="gemini:c"),
     )
     keys = {"ANTHROPIC_API_KEY": "k"}
-    found, moderator, notes = choose_members(settings, keys, {"critic": "anthropic:b"})
+    found, notes = choose_members(settings, keys, {"critic": "anthropic:b"})
     assert [(member.model, member.lens) for member in found] == [("b", "Licences")]
-    assert moderator is None
     assert notes == ["moderator is not asked: GEMINI_API_KEY is not set."]
     assert members(Settings(), ANTHROPIC_API_KEY="k", DEFAULT_MODEL="ollama:x")[0] == (
         "critic=ollama:x"

@@ -21,7 +21,7 @@ from reviewbot.cli.export import chat_lines, transcript
 from reviewbot.cli.sessions import LEDGER
 from reviewbot.llm.provider import ToolCall, ToolTurn
 from reviewbot.store.database import FILE
-from reviewbot.store.sessions import Record, Session, Subject, ToolResult, Turn
+from reviewbot.store.sessions import Record, Session, Subject, Turn
 from tests.vendor_server import Received, Sent, VendorServer
 
 TOKEN = "ghp_" + "a1B2" * 9
@@ -155,11 +155,10 @@ def test_steps_with_tools_are_part_of_a_conversation() -> None:
         request=json.dumps({**first, "label": "critic/first_pass"}),
         reply=json.dumps({"calls": [msgspec.to_builtins(call)], "usage": None}),
         **{"fault": "", "message": "", "was_recorded": False, "cost": 0, "seconds": 0},
-        tool_calls=(ToolResult(name="search", arguments="{}", result="found"),),
     )
     after = json.dumps({**first, "label": turn.phase, "turns": [step]})
-    last = replace(turn, request=after, reply='{"text": "no", "usage": null}', tool_calls=())
-    failed = replace(turn, reply="", message="it refused", tool_calls=())
+    last = replace(turn, request=after, reply='{"text": "no", "usage": null}')
+    failed = replace(turn, reply="", message="it refused")
     session = Session(id=1, subject=Subject(project="", target="", version=""), started="")
     turns = (turn, last, failed)
     record = Record(session=session, agents=(), turns=turns, findings=())
@@ -169,7 +168,7 @@ def test_steps_with_tools_are_part_of_a_conversation() -> None:
     assert end[2] == {"role": "tool", "content": "found \ud800", "tool_call_id": "c1"}
     shown = "\n".join(transcript(record))
     assert "│ calls search {" in shown
-    assert "── search {} returns\n│ found" in shown
+    assert '── search {"text": "«secret:github-token»"} returns\n│ found' in shown
     assert "── gpu:a gives critic/first_pass no answer\n│ it refused" in shown
 
 

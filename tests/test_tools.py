@@ -20,7 +20,7 @@ from reviewbot.git.change import Change, Target
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ToolCall, ToolTurn
-from reviewbot.llm.tools import MAX_CHARACTERS, ToolBox, query_database
+from reviewbot.llm.tools import MAX_CHARACTERS, ToolBox
 from reviewbot.llm.tools.context import Context
 from reviewbot.pipeline import review
 from reviewbot.sandbox.bubblewrap import Bubblewrap
@@ -419,7 +419,7 @@ def test_a_query_has_an_end_and_answers_are_recorded(
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
     journal = Journal()
     for seconds in (0.2, 0.1):  # what was not answered is asked again
-        monkeypatch.setattr(query_database, "SECONDS", seconds)
+        monkeypatch.setattr("reviewbot.llm.tools.database.SECONDS", seconds)
         answers = ask(shop, database, endless, journal=journal)
         assert answers == [f"the query took longer than {seconds} s"]
     monkeypatch.undo()

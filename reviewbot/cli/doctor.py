@@ -98,7 +98,7 @@ async def _collect() -> dict[str, list[Row]]:
 
 
 def _panel(settings: Settings, variables: Mapping[str, str]) -> list[Row]:
-    members, _, notes = choose_members(settings, variables, {})
+    members, notes = choose_members(settings, variables, {})
     rows: list[Row] = [("✓", f"{m.name}: {m.provider}:{m.model}", "") for m in members]
     for note in notes:
         rows.append(("!", note, note.rpartition(": ")[2].rstrip(".") if "pip" in note else ""))

@@ -37,15 +37,18 @@ def transcript(record: Record) -> Iterator[str]:
         if request.prefix not in shown:
             shown.add(request.prefix)
             yield from _block("What the questions below begin with", request.prefix)
-        if not request.turns:  # otherwise it was shown before its tools ran
+        if request.turns:
+            for call, result in zip(
+                request.turns[-1].calls, request.turns[-1].results, strict=True
+            ):
+                yield from _block(f"{call.name} {call.arguments} returns", result)
+        else:
             yield from _block(f"{turn.phase} asks {who}", request.question)
         if reply is None:
             yield from _block(f"{who} gives {turn.phase} no answer", turn.message)
             continue
         calls = "".join(f"\ncalls {call.name} {call.arguments}" for call in reply.calls)
         yield from _block(f"{who} answers {turn.phase}", (reply.text + calls).lstrip("\n"))
-        for tool in turn.tool_calls:
-            yield from _block(f"{tool.name} {tool.arguments} returns", tool.result)
 
 
 def tried(record: Record) -> Iterator[str]:

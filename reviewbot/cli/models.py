@@ -125,8 +125,8 @@ async def _load() -> tuple[Settings, Mapping[str, str], list[Panelist]]:
     with open_repository() as repository:
         loaded, _ = await load_committed(repository)
         variables = await read_variables(repository)
-    members, moderator, _ = choose_members(loaded.settings, variables, {})
-    return loaded.settings, variables, [*members, *filter(None, [moderator])]
+    members, _ = choose_members(loaded.settings, variables, {})
+    return loaded.settings, variables, members
 
 
 def _price(price: Price | None) -> str:

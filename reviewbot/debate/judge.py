@@ -14,7 +14,6 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief, brief_about
 from reviewbot.debate import prompts
 from reviewbot.debate.case import Case, Intention, Position, Stance
@@ -36,11 +35,6 @@ MAX_CASES = 5
 MAX_LENGTH = 20_000  # characters, about 6,000 tokens
 Item = TypeVar("Item", bound=Judgement | IntentAnswer | TestAnswer)
 Asked = tuple[Question, Sequence[Case]]  # a question, and the cases that it is about
-
-
-class Debated(Struct, frozen=True):
-    cases: tuple[Case, ...]
-    absences: tuple[Absence, ...] = ()
 
 
 class Consultation(Struct, frozen=True):
@@ -83,32 +77,32 @@ def questions_about(
     questions: list[Asked] = []
     for brief, here in cases_by_brief(cases, briefs):
         for number, batch in enumerate(_batches(sorted(here, key=order), template), start=1):
-            names = filter(None, (phase, brief.name, str(number) if number > 1 else ""))
-            text = prompts.render(template, cases=batch)
-            questions.append((Question(panelist, "/".join(names), text, brief), batch))
+            question = Question.about(brief, panelist, phase, template, cases=batch)
+            if number > 1:
+                question = replace(question, phase=f"{question.phase}/{number}")
+            questions.append((question, batch))
     return questions
 
 
 async def ask_about(
     asked: Sequence[Asked], panel: Panel, field: str, type_: type[Item]
-) -> tuple[list[tuple[Question, Item]], tuple[Absence, ...]]:
+) -> list[tuple[Question, Item]]:
     """What is answered about each case in the list `field`: the first item, with its question."""
     wanted = {question.label: {case.id for case in cases} for question, cases in asked}
     answers = await panel.ask([question for question, _ in asked], reader_of(field, type_))
     given = []
-    for question, items in answers.given:
+    for question, items in answers:
         for item in items:
             if item.case in wanted[question.label]:
                 wanted[question.label].remove(item.case)
                 given.append((question, item))
-    return given, answers.absences
+    return given
 
 
 async def cross_examine(
     cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
-) -> Debated:
+) -> tuple[Case, ...]:
     """In round 1 a panelist judges what others raised; in round 2 also its own, unmarked."""
-    absences: tuple[Absence, ...] = ()
     for number in range(1, plan.rounds + 1):
         asked = [
             pair
@@ -128,12 +122,11 @@ async def cross_examine(
         ]
         if not asked:
             break
-        given, missing = await _ask(asked, panel)
-        absences += missing
+        given = await _ask(asked, panel)
         cases = [_with_positions(case, number, given) for case in cases]
         votes = [(j.case, j.same_as) for _, j in given if j.same_as and j.same_as != j.case]
         cases = merge_duplicates(cases, votes)
-    return Debated(tuple(cases), absences)
+    return tuple(cases)
 
 
 def is_asked(case: Case, panelist: str, number: int, plan: Plan) -> bool:
@@ -142,9 +135,7 @@ def is_asked(case: Case, panelist: str, number: int, plan: Plan) -> bool:
     Nobody is asked about what was executed: results of checks, and claims that a test proved or
     refuted. The second round is for cases on which the first one did not agree.
     """
-    if case.result or (case.proof and case.proof.result in ("proven", "refuted")):
-        return False
-    if plan.only_serious and not (case.is_serious or case.is_about_security):
+    if case.is_settled or (plan.only_serious and not (case.is_serious or case.is_about_security)):
         return False
     if number == 1:
         return panelist not in case.raisers
@@ -154,7 +145,7 @@ def is_asked(case: Case, panelist: str, number: int, plan: Plan) -> bool:
 
 async def ask_intent(
     cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
-) -> tuple[tuple[Case, ...], tuple[Absence, ...]]:
+) -> tuple[Case, ...]:
     """Ask everybody but the authors of the tests; a panel of one is asked as moderator.
 
     What a check reports needs no such question: it stands by itself.
@@ -165,69 +156,44 @@ async def ask_intent(
     proven = [c for c in cases if c.result is None and c.proof and c.proof.result == "proven"]
     asked: list[Asked] = []
     for name in (*panel.names, MODERATOR):
-        if name not in plan.limited:
+        if name not in plan.own:
             here = [case for case in proven if _is_witness(case, name, panel)]
             asked += questions_about(here, name, "intent", "intent", plan.briefs_of(name, briefs))
-    if not asked:
-        return tuple(cases), ()
-    given, absences = await ask_about(asked, panel, "judgements", IntentAnswer)
-    answered = []
-    for case in cases:
-        mine = [(question, item) for question, item in given if item.case == case.id]
-        intentions = [_intention(question, item) for question, item in mine]
-        answered.append(replace(case, intentions=tuple(intentions)))
-    return tuple(answered), absences
+    given = await ask_about(asked, panel, "judgements", IntentAnswer)
+    intentions = [(answer.case, _intention(question, answer)) for question, answer in given]
+    return tuple(
+        replace(case, intentions=tuple(said for id, said in intentions if id == case.id))
+        for case in cases
+    )
 
 
 async def moderate(
     cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
-) -> tuple[tuple[Case, ...], tuple[Absence, ...]]:
+) -> tuple[Case, ...]:
     """Ask twice, with the cases in both orders. Only a ruling that is the same twice counts."""
     contested = [case for case in cases if is_contested(case)]
-    if not contested or not panel.panelists or not plan.has_moderator:
-        return tuple(cases), ()
-    by_brief = []
+    if not contested or not panel.panelists or not plan.rounds:
+        return tuple(cases)
+    asked: list[Asked] = []
     for brief, here in cases_by_brief(contested, briefs):
         # It is often of another vendor, whose cache does not know what the panelists read.
-        paths = {claim.location.path for case in here for claim in case.claims}
-        by_brief.append((brief.narrowed(paths), here))
+        part = brief.narrowed({claim.location.path for case in here for claim in case.claims})
+        for phase, in_order in (("ruling", here), ("ruling_reversed", here[::-1])):
+            question = Question.about(part, MODERATOR, phase, "ruling", cases=in_order)
+            asked.append((question, here))
+    given = await ask_about(asked, panel, "judgements", Judgement)
 
-    def asked(phase: str, step: int) -> list[Asked]:
-        return [
-            (
-                Question(
-                    MODERATOR,
-                    "/".join(filter(None, (phase, brief.name))),
-                    prompts.render("ruling", cases=here[::step]),
-                    brief,
-                ),
-                here,
-            )
-            for brief, here in by_brief
-        ]
+    def ruled(case: Case) -> Case:
+        stances = [_position(*pair).stance for pair in given if pair[1].case == case.id]
+        is_same = len(stances) == 2 and stances[0] == stances[1] != "unsure"
+        return replace(case, ruling=stances[0] if is_same else "undecided")
 
-    (forwards, missing), (backwards, more_missing) = await run_all(
-        ask_about(asked("ruling", 1), panel, "judgements", Judgement),
-        ask_about(asked("ruling_reversed", -1), panel, "judgements", Judgement),
-    )
-    rulings = [
-        {judgement.case: _cited_stance(judgement, question.brief) for question, judgement in given}
-        for given in (forwards, backwards)
-    ]
-    names = {case.id for case in contested}
-    ruled = []
-    for case in cases:
-        first, second = (ruling.get(case.id, "unsure") for ruling in rulings)
-        if case.id in names and (forwards or backwards):
-            agreed = first if first == second and first != "unsure" else "undecided"
-            case = replace(case, ruling=agreed)
-        ruled.append(case)
-    return tuple(ruled), missing + more_missing
+    return tuple(ruled(case) if given and case in contested else case for case in cases)
 
 
 def is_contested(case: Case) -> bool:
     """Nothing executed decides, it matters, and panelists neither agree nor reject it."""
-    if case.result or (case.proof and case.proof.result in ("proven", "refuted")):
+    if case.is_settled:
         return False
     support, oppose = len(case.holders("real")), len(case.holders("not_real"))
     is_rejected = (oppose >= 2 and oppose > support) or support == 0
@@ -256,22 +222,10 @@ def questions_about_claim(
 
 async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultation:
     answers = await panel.ask(questions, _read_judgement)
-    opinions = []
-    for question, judgement in answers.given:
-        citations = tuple(filter(question.brief.shows, judgement.citations))
-        opinions.append(
-            Position(
-                panelist=question.panelist,
-                round=0,
-                stance=judgement.stance if citations else "unsure",
-                reason=judgement.reason,
-                citations=citations,
-            )
-        )
     return Consultation(
         tuple(question.panelist for question in questions),
-        tuple(opinions),
-        answers.absences,
+        tuple(_position(question, judgement) for question, judgement in answers),
+        tuple(panel.absences),
         judges_claim=any(question.phase == "dispute" for question in questions),
     )
 
@@ -291,66 +245,62 @@ def _batches(cases: Sequence[Case], template: str) -> list[list[Case]]:
     return [*batches, open_] if open_ else batches
 
 
-async def _ask(
-    asked: Sequence[Asked], panel: Panel
-) -> tuple[list[tuple[Question, Judgement]], tuple[Absence, ...]]:
+async def _ask(asked: Sequence[Asked], panel: Panel) -> list[tuple[Question, Judgement]]:
     """Judgements with their questions. Cases that an answer leaves out are asked once more."""
-    given, absences = await ask_about(asked, panel, "judgements", Judgement)
-    silent = {(absence.panelist, absence.question) for absence in absences}
-    judged = {(question.label, judgement.case) for question, judgement in given}
+    given = await ask_about(asked, panel, "judgements", Judgement)
     left_out: list[Asked] = []
+    for question, cases in _without_answer(asked, given):
+        if not any(absence.label == question.label for absence in panel.absences):
+            text = prompts.render("cross_examination", cases=cases)
+            rest = replace(question, phase=f"{question.phase}/rest", text=text)
+            left_out.append((rest, cases))
+    more = await ask_about(left_out, panel, "judgements", Judgement)
+    for question, cases in _without_answer(left_out, more):
+        reasons = (f"no usable judgement of the claim at {case.location}" for case in cases)
+        panel.absences += (Absence(question.panelist, question.phase, why) for why in reasons)
+    return given + more
+
+
+def _without_answer(
+    asked: Sequence[Asked], given: Sequence[tuple[Question, Judgement]]
+) -> Iterator[Asked]:
+    """The questions that have cases without a judgement, with these cases."""
+    judged = {(question.label, judgement.case) for question, judgement in given}
     for question, cases in asked:
-        left = [case for case in cases if (question.label, case.id) not in judged]
-        if left and (question.panelist, question.phase) not in silent:
-            again = prompts.render("cross_examination", cases=left)
-            rest = replace(question, phase=f"{question.phase}/rest", text=again)
-            left_out.append((rest, left))
-    if not left_out:
-        return given, absences
-    more, _ = await ask_about(left_out, panel, "judgements", Judgement)
-    judged = {(question.label, judgement.case) for question, judgement in more}
-    absences += tuple(
-        Absence(
-            question.panelist,
-            question.phase,
-            f"no usable judgement of the claim at {case.location}",
-        )
-        for question, left in left_out
-        for case in left
-        if (question.label, case.id) not in judged
-    )
-    return given + more, absences
+        if left := [case for case in cases if (question.label, case.id) not in judged]:
+            yield question, left
 
 
 def _with_positions(case: Case, number: int, given: Sequence[tuple[Question, Judgement]]) -> Case:
-    """Add the judgements of a round. A citation of something that was not shown does not count."""
-    positions = []
-    for question, judgement in given:
-        if judgement.case != case.id:
-            continue
-        panelist = question.panelist
-        citations = tuple(filter(question.brief.shows, judgement.citations))
-        positions.append(
-            Position(
-                panelist=panelist,
-                round=number,
-                stance=_stance(case, panelist, judgement.stance, citations),
-                reason=judgement.reason,
-                citations=citations,
-            )
-        )
+    """Add the judgements of a round."""
+    positions = (
+        _position(question, judgement, number, case.positions)
+        for question, judgement in given
+        if judgement.case == case.id
+    )
     return replace(case, positions=(*case.positions, *positions))
 
 
-def _stance(case: Case, panelist: str, stance: Stance, citations: tuple[str, ...]) -> Stance:
-    """Without a citation it is "unsure". A changed mind needs a new one: models like to agree."""
-    if not citations:
-        return "unsure"
-    earlier = [position for position in case.positions if position.panelist == panelist]
-    known = {citation for position in earlier for citation in position.citations}
-    if earlier and earlier[-1].stance != stance and known.issuperset(citations):
-        return earlier[-1].stance
-    return stance
+def _position(
+    question: Question, judgement: Judgement, number: int = 0, earlier: Sequence[Position] = ()
+) -> Position:
+    """What an answer says in a round. A citation of something that was not shown does not count.
+
+    Without one, the stance is "unsure". A changed mind needs a new one: models like to agree.
+    """
+    citations = tuple(filter(question.brief.shows, judgement.citations))
+    stance: Stance = judgement.stance if citations else "unsure"
+    own = [position for position in earlier if position.panelist == question.panelist]
+    known = {citation for position in own for citation in position.citations}
+    if own and citations and known.issuperset(citations):
+        stance = own[-1].stance
+    return Position(
+        panelist=question.panelist,
+        round=number,
+        stance=stance,
+        reason=judgement.reason,
+        citations=citations,
+    )
 
 
 def _intention(question: Question, answer: IntentAnswer) -> Intention:
@@ -367,10 +317,6 @@ def _is_witness(case: Case, panelist: str, panel: Panel) -> bool:
     author = case.proof.by if case.proof else ""
     others = [name for name in panel.names if name != author]
     return len(others) < 2 if panelist == MODERATOR else panelist in others
-
-
-def _cited_stance(judgement: Judgement, brief: Brief) -> Stance:
-    return judgement.stance if any(map(brief.shows, judgement.citations)) else "unsure"
 
 
 def _read_judgement(text: str) -> Judgement:

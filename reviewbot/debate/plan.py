@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct
@@ -55,47 +56,31 @@ class Plan(Struct, frozen=True, kw_only=True):
     Attributes:
         reasons: why the panel is asked, or why one panelist is enough.
         readers: names of the panelists who read each brief, by the brief's name.
-        limited: panelists who read, and judge, only what is in briefs of their own.
-        rounds: of cross-examination.
+        own: briefs with the names of the panelists who read, and judge, only what is in them;
+            None for one who reads nothing.
+        rounds: of cross-examination. Without any, nobody rules on what stays contested.
         only_serious: only serious and security cases are cross-examined.
-        has_moderator: whether what stays contested is ruled on.
+        forecasts: what is expected of local panelists, a clause each, by their names.
     """
 
     effort: Effort = "high"
     reasons: tuple[str, ...] = ()
     readers: Mapping[str, tuple[str, ...]] = {}
-    limited: tuple[str, ...] = ()
+    own: Mapping[str, Brief | None] = {}
     rounds: int = 2
     only_serious: bool = False
-    has_moderator: bool = True
+    forecasts: Mapping[str, str] = {}
 
     def is_shown(self, place: Location | None, panelist: str, briefs: Sequence[Brief]) -> bool:
         """Whether a panelist may be asked about a place."""
-        return panelist not in self.limited or any(
+        return panelist not in self.own or any(
             place and brief.shows(f"{place.path}:{place.line}")
             for brief in self.briefs_of(panelist, briefs)
         )
 
-    def briefs_of(self, panelist: str, briefs: Sequence[Brief]) -> list[Brief]:
+    def briefs_of(self, panelist: str, briefs: Sequence[Brief]) -> Sequence[Brief]:
         """The briefs about which a panelist may be asked."""
-        return [
-            brief
-            for brief in briefs
-            if brief.name == panelist
-            or (panelist not in self.limited and brief.name not in self.limited)
-        ]
-
-
-class Delegated(Struct, frozen=True):
-    """Briefs and plan in which slow panelists read briefs of their own.
-
-    Attributes:
-        forecasts: what is expected of local panelists, a clause each, by their names.
-    """
-
-    briefs: tuple[Brief, ...]
-    plan: Plan
-    forecasts: Mapping[str, str] = {}
+        return [b for b in [self.own[panelist]] if b] if panelist in self.own else briefs
 
 
 def make_plan(
@@ -116,7 +101,6 @@ def make_plan(
         readers={brief.name: _readers(brief, briefs, panel, is_alone) for brief in briefs},
         rounds=ROUNDS[effort],
         only_serious=effort == "medium" or is_calm,
-        has_moderator=effort != "low",
     )
 
 
@@ -145,26 +129,23 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
 
 async def delegate(
     briefs: Sequence[Brief], plan: Plan, panel: Panel, paces: Mapping[str, Pace], seconds: float
-) -> Delegated:
-    """Give local panelists what they can read in time. A strong model chooses, if there is one.
+) -> Plan:
+    """Give local panelists briefs that they can read in time, which a strong model chooses.
 
     Args:
         paces: how fast local panelists are, by their names; others are not limited.
         seconds: the time of the whole review.
     """
-    result = Delegated(tuple(briefs), plan)
     strong = [panelist for panelist in panel.panelists if panelist.name not in paces]
     for panelist in panel.panelists:
-        if panelist.name in paces:
-            result = await _limit(panelist, strong, panel, paces[panelist.name], seconds, result)
-    return result
+        if pace := paces.get(panelist.name):
+            plan = await _limit(panelist, strong, panel, pace, seconds, briefs, plan)
+    return plan
 
 
-def describe_local(
-    delegated: Delegated, calls: Sequence[tuple[ModelRequest, Usage]]
-) -> Iterator[str]:
+def describe_local(plan: Plan, calls: Sequence[tuple[ModelRequest, Usage]]) -> Iterator[str]:
     """How long local panelists took, beside what was expected, a sentence each."""
-    for name, said in delegated.forecasts.items():
+    for name, said in plan.forecasts.items():
         took = sum(
             usage.load_seconds + usage.input_seconds + usage.output_seconds
             for request, usage in calls
@@ -196,51 +177,48 @@ async def _limit(
     panel: Panel,
     pace: Pace,
     seconds: float,
-    before: Delegated,
-) -> Delegated:
-    name, plan = panelist.name, before.plan
-    mine = [brief for brief in before.briefs if name in plan.readers[brief.name]]
-    capacity = pace.readable(SHARE * seconds)
-    total = sum(len(prompts.shared_prefix(brief)) for brief in mine) // BYTES_A_TOKEN
-    speed = f"{name} ({panelist.provider}:{panelist.model}) reads {pace.read:.0f} tokens a second"
+    briefs: Sequence[Brief],
+    plan: Plan,
+) -> Plan:
+    name = panelist.name
+    mine = [brief for brief in briefs if name in plan.readers[brief.name]]
     if not mine:
-        return before
-    if total <= capacity:
-        said = f"{speed}: {pace.seconds(total):.0f} s were expected for {total} tokens"
-        return replace(before, forecasts={**before.forecasts, name: said})
-    sizes: dict[str, int] = {}
+        return plan
+    capacity = pace.readable(SHARE * seconds)
+    tokens = sum(len(prompts.shared_prefix(brief)) for brief in mine) // BYTES_A_TOKEN
+    sizes = Counter[str]()
     for brief in mine:
         for passage in brief.passages:
-            tokens = sum(map(len, passage.rows)) // BYTES_A_TOKEN + 1
-            sizes[passage.path] = sizes.get(passage.path, 0) + tokens
-    order = await _choose(panelist, strong, panel, pace, capacity, sizes, mine[0])
-    chosen: list[str] = []
-    for path in order:
-        if sizes[path] + sum(sizes[other] for other in chosen) <= capacity:
-            chosen.append(path)
-    own = replace(
-        mine[0],
-        name=name,
-        passages=tuple(p for brief in mine for p in brief.passages if p.path in chosen),
-        background=tuple(p for brief in mine for p in brief.background if p.path in chosen),
-        callers=(),
-        omissions={},
-    )
-    readers = {key: tuple(n for n in names if n != name) for key, names in plan.readers.items()}
-    # A part that only this panelist would have read goes to somebody else.
-    for key, names in readers.items():
-        if not names and strong:
-            readers[key] = (strong[0].name,)
-    tokens = sum(sizes[path] for path in chosen)
+            sizes[passage.path] += sum(map(len, passage.rows)) // BYTES_A_TOKEN + 1
+    chosen, readers, owns = list(sizes), dict(plan.readers), dict(plan.own)
+    if tokens > capacity:
+        chosen, tokens = [], 0
+        for path in await _choose(panelist, strong, panel, pace, capacity, sizes, mine[0]):
+            if sizes[path] + tokens <= capacity:
+                chosen.append(path)
+                tokens += sizes[path]
+        # A part that only this panelist would have read goes to somebody else.
+        others = {key: tuple(n for n in names if n != name) for key, names in readers.items()}
+        substitutes = tuple(member.name for member in strong[:1])
+        readers = {key: names or substitutes for key, names in others.items()}
+        own = replace(
+            mine[0],
+            name=name,
+            passages=tuple(p for brief in mine for p in brief.passages if p.path in chosen),
+            background=tuple(p for brief in mine for p in brief.background if p.path in chosen),
+            callers=(),
+            omissions={},
+        )
+        owns[name] = own if chosen else None
+        if chosen:
+            readers[name] = (name,)
     said = (
-        f"{speed}, so it was given {len(chosen)} of {len(sizes)} files ({tokens} tokens): "
+        f"{name} ({panelist.provider}:{panelist.model}) reads {pace.read:.0f} tokens a second, so "
+        f"it was given {len(chosen)} of {len(sizes)} files ({tokens} tokens): "
         f"{pace.seconds(tokens):.0f} s were expected"
     )
-    if chosen:
-        readers[name] = (name,)
-    plan = replace(plan, readers=readers, limited=(*plan.limited, name))
-    briefs = (*before.briefs, own) if chosen else before.briefs
-    return Delegated(briefs, plan, {**before.forecasts, name: said})
+    forecasts = {**plan.forecasts, name: said}
+    return replace(plan, readers=readers, own=owns, forecasts=forecasts)
 
 
 async def _choose(
@@ -267,6 +245,8 @@ async def _choose(
     )
     short = replace(brief, passages=(), background=(), callers=(), results=(), omissions={})
     question = Question(strong[0].name, f"delegation/{panelist.name}", text, short)
-    answers = await panel.ask([question], reader_of("files", FileAnswer))
-    wanted = [answer.path for _, files in answers.given for answer in files if answer.path in sizes]
+    # Without an answer, nothing is missing in the review.
+    chooser = Panel(strong[:1], panel.client, panel.toolbox)
+    answers = await chooser.ask([question], reader_of("files", FileAnswer))
+    wanted = [answer.path for _, files in answers for answer in files if answer.path in sizes]
     return list(dict.fromkeys((*wanted, *rest)))

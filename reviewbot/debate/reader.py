@@ -19,6 +19,7 @@ from reviewbot.proofs.proof import Kind, Reproduction
 from reviewbot.severity import Severity
 
 Item = TypeVar("Item", bound=Struct)
+Document = TypeVar("Document")
 
 MAX_LENGTH = 400_000
 MAX_TEXT = 4_000
@@ -144,37 +145,28 @@ def reader_of(field: str, type_: type[Item]) -> Callable[[str], list[Item]]:
     return lambda text: read_items(text, field, type_)[0]
 
 
-def read_document(text: str, type_: type[Item]) -> Item:
-    """The first JSON document of a text that has the type. Raises ValueError."""
+def read_document(text: str, type_: type[Document], reason: str = "") -> Document:
+    """The first JSON document of a text that has the type. Raises ValueError, with a reason."""
     if len(text) > MAX_LENGTH:
         raise ValueError(f"the answer is longer than {MAX_LENGTH} characters")
-    reason = "the answer is not JSON"
+    problem = "the answer is not JSON"
     for candidate in _candidates(text):
         try:
             return msgspec.json.decode(candidate, type=type_, strict=False)
         except msgspec.ValidationError as error:
-            reason = str(error)
+            problem = str(error)
         except (msgspec.DecodeError, RecursionError):
             continue
-    raise ValueError(reason)
+    raise ValueError(reason or problem)
 
 
 def find_list(text: str, field: str) -> list[msgspec.Raw]:
-    """The list in the first JSON document of a text that has it. Raises ValueError."""
-    if len(text) > MAX_LENGTH:
-        raise ValueError(f"the answer is longer than {MAX_LENGTH} characters")
-    for candidate in _candidates(text):
-        try:
-            document = msgspec.json.decode(candidate, type=dict[str, msgspec.Raw])
-            if field in document:
-                return msgspec.json.decode(document[field], type=list[msgspec.Raw])
-        except (msgspec.DecodeError, RecursionError):
-            pass
-        try:
-            return msgspec.json.decode(candidate, type=list[msgspec.Raw])
-        except (msgspec.DecodeError, RecursionError):
-            continue
-    raise ValueError(f'the answer is not JSON with a list "{field}"')
+    """The list in the first JSON document of a text that has or is it. Raises ValueError."""
+    has_list = msgspec.defstruct("Document", [(field, list[msgspec.Raw])])
+    either: Any = has_list | list[msgspec.Raw]
+    found = read_document(text, either, f'the answer is not JSON with a list "{field}"')
+    items: list[msgspec.Raw] = found if isinstance(found, list) else getattr(found, field)
+    return items
 
 
 def _candidates(text: str) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 
+from msgspec.structs import replace
+
 from reviewbot.config.settings import ProviderSettings
 from reviewbot.llm.client import Connection
 from reviewbot.llm.limits import Limits
@@ -27,10 +29,9 @@ def wanted_vendors(
 ) -> Iterator[str]:
     """Names of the vendors for whom there is a key, best first. Their packages may be missing."""
     for name in all_vendors():
-        vendor, settings = find_vendor(name), providers.get(name, ProviderSettings())
-        if vendor.model and (
-            key_of(vendor, settings, variables) or variables.get(vendor.opt_in) or settings.base_url
-        ):
+        vendor, settings = _configured(name, providers)
+        is_wanted = settings.base_url or variables.get(vendor.opt_in) or _key(vendor, variables)
+        if vendor.model and is_wanted:
             yield name
 
 
@@ -38,19 +39,12 @@ def why_not_asked(
     name: str, providers: Mapping[str, ProviderSettings], variables: Mapping[str, str]
 ) -> str:
     """What is missing for a provider, and what to do; "" if nothing is. Raises ConfigError."""
-    settings = providers.get(name, ProviderSettings())
-    vendor = find_vendor(name, settings.base_url)
+    vendor, settings = _configured(name, providers)
     if hint := missing_package(vendor):
         return f"a package is not installed: {hint}"
-    names = (settings.key_variable,) if settings.key_variable else vendor.key_names
-    if names and not settings.base_url and not key_of(vendor, settings, variables):
-        return f"{names[0]} is not set"
+    if vendor.key_names and not settings.base_url and not _key(vendor, variables):
+        return f"{vendor.key_names[0]} is not set"
     return ""
-
-
-def key_of(vendor: Vendor, settings: ProviderSettings, variables: Mapping[str, str]) -> str:
-    names = (settings.key_variable,) if settings.key_variable else vendor.key_names
-    return next((variables[name] for name in names if variables.get(name)), "")
 
 
 def connections_to(
@@ -65,18 +59,15 @@ def connections_to(
     """
     connections: dict[str, Connection] = {}
     for name in sorted({model.partition(":")[0] for model in models}):
-        settings = providers.get(name, ProviderSettings())
-        vendor = find_vendor(name, settings.base_url)
+        vendor, settings = _configured(name, providers)
         account = Account(
             name=name,
             base_url=settings.base_url or variables.get(vendor.opt_in) or vendor.base_url,
-            key=key_of(vendor, settings, variables),
+            key=_key(vendor, variables),
             variables=variables,
             allow_private=settings.allow_private,
             seconds=seconds,
         )
-        is_own = name not in VENDORS and settings.base_url.startswith(LOOPBACK)
-        is_local = vendor.is_local or is_own
         connections[name] = Connection(
             open=partial(connect, name, vendor, account),
             limits=Limits(
@@ -84,10 +75,25 @@ def connections_to(
                 settings.requests_per_minute,
                 settings.tokens_per_minute,
             ),
-            is_local=is_local,
-            minimum_cached=vendor.minimum_cached if not is_local else float("inf"),
+            is_local=vendor.is_local
+            or (name not in VENDORS and settings.base_url.startswith(LOOPBACK)),
         )
     return connections
+
+
+def _configured(
+    name: str, providers: Mapping[str, ProviderSettings]
+) -> tuple[Vendor, ProviderSettings]:
+    """A vendor, and what is configured of it. Raises ConfigError."""
+    settings = providers.get(name, ProviderSettings())
+    vendor = find_vendor(name, settings.base_url)
+    if settings.key_variable:
+        vendor = replace(vendor, key_names=(settings.key_variable,))
+    return vendor, settings
+
+
+def _key(vendor: Vendor, variables: Mapping[str, str]) -> str:
+    return next((variables[name] for name in vendor.key_names if variables.get(name)), "")
 
 
 def prices_of(providers: Mapping[str, ProviderSettings]) -> Prices:

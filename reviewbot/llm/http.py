@@ -11,7 +11,6 @@ from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
-from urllib.parse import urlsplit
 
 import httpx2
 import msgspec
@@ -259,41 +258,36 @@ class _Bounded(httpx2.AsyncByteStream):
 
 def open_client(account: Account, base_url: str) -> httpx2.AsyncClient:
     """A client for `base_url` alone. Raises ConfigError if the address or key must not be used."""
-    check_address(account, base_url)
+    url = check_address(account, base_url)
     if not (account.key.isascii() and account.key.isprintable() and " " not in account.key):
         message = f"the key of {account.name} has a character that no key has"
         raise ConfigError(message, hint="copy the key again, without spaces and line ends")
     return httpx2.AsyncClient(
-        transport=BoundedTransport(account, httpx2.URL(base_url)),
+        transport=BoundedTransport(account, url),
         timeout=httpx2.Timeout(account.seconds, connect=10),
         follow_redirects=False,
         trust_env=False,
     )
 
 
-def check_address(account: Account, base_url: str) -> None:
+def check_address(account: Account, base_url: str) -> httpx2.URL:
     """https, or http to this machine; to a private address only where that is allowed, keyless."""
     place = f"providers.{account.name}.base_url"
-    try:
-        parts = urlsplit(base_url)
-        host = parts.hostname if parts.port != 0 else None
-    except ValueError:  # of the port, or of brackets
-        host = None
-    if not host or parts.scheme not in ("http", "https"):
+    url = None
+    with suppress(httpx2.InvalidURL):
+        url = httpx2.URL(base_url)
+    if url is None or not url.host or url.scheme not in ("http", "https"):
         hint = "write it like https://models.example.org/v1"
         raise ConfigError(f"{place} is no address of a server", hint=hint)
-    if parts.username or parts.password or parts.query or parts.fragment:
+    if url.userinfo or url.query or url.fragment:
         raise ConfigError(f"{place} has a user, a query or a fragment", hint="leave it out")
-    if parts.scheme == "https" or host == "localhost":
-        return
-    try:
-        address = ipaddress.ip_address(host)
-    except ValueError:
-        address = None
-    if address and address.is_loopback:
-        return
-    if address and address.is_private and account.allow_private and not account.key:
-        return
+    if url.scheme == "https" or url.host == "localhost":
+        return url
+    with suppress(ValueError):
+        address = ipaddress.ip_address(url.host)
+        may_be_private = account.allow_private and not account.key
+        if address.is_loopback or (address.is_private and may_be_private):
+            return url
     hint = f"use https, or set providers.{account.name}.allow_private for a server without a key"
     raise ConfigError(f"{place} is not encrypted and not on this machine", hint=hint)
 

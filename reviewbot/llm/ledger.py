@@ -53,6 +53,3 @@ class Ledger:
 
     async def fail(self, lease: Lease, error: ProviderError, cost: int, *, keep: bool) -> None:
         """Give up a lease. A failure that is kept is the outcome for whoever asks later."""
-
-    async def add_tool_call(self, label: str, name: str, arguments: str, result: str) -> None:
-        """Record what a tool returned for the newest call with this label."""

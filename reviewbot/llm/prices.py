@@ -135,13 +135,11 @@ class Budget:
 
     Attributes:
         spent: what calls cost, by the price table; those of earlier runs of this review count.
-        is_exhausted: whether a call was refused.
     """
 
     def __init__(self, cap_usd: float) -> None:
         self.cap = int(cap_usd * DOLLAR)
         self.spent = 0
-        self.is_exhausted = False
         self._reserved = 0
         self._changed = asyncio.Condition()
         self._turn = asyncio.Lock()  # first come, first served
@@ -153,7 +151,6 @@ class Budget:
                 lambda: self.spent + self._reserved + worst <= self.cap or not self._reserved
             )
             if self.spent + worst > self.cap:
-                self.is_exhausted = True
                 raise BudgetExceeded(
                     f"the call may cost {dollars(worst)}, and {dollars(self.left)} are left of the "
                     f"{dollars(self.cap)} of limits.cost_usd"

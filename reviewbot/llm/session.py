@@ -30,7 +30,7 @@ from reviewbot.store.sessions import (
     end_session,
     start_session,
 )
-from reviewbot.store.tables import calls, tool_calls, turns
+from reviewbot.store.tables import calls, turns
 
 Result = TypeVar("Result")
 SECONDS_BETWEEN_LOOKS = 0.05
@@ -56,7 +56,6 @@ class SqlLedger(Ledger):
     def __init__(self, store: Store, session: Session) -> None:
         self._store = store
         self._session = session
-        self._turns: dict[str, int] = {}  # the newest of each label
 
     async def finish(
         self, review: str, findings: Sequence[FindingRow], trials: Sequence[TrialRow] = ()
@@ -121,13 +120,6 @@ class SqlLedger(Ledger):
         else:
             await self._release(lease, cost)
 
-    async def add_tool_call(self, label: str, name: str, arguments: str, result: str) -> None:
-        # A tool returns the same for the same arguments and the same git tree.
-        key = _hash(_as_json(("tool", name, arguments, self._session.subject.head_tree)))
-        values = {"turn_id": self._turns[label], "key": key, "name": name}
-        values |= {"arguments": arguments, "result": result}
-        await self._write(lambda connection: insert_new(connection, tool_calls, values))
-
     async def _end(self, lease: Lease, seconds: float, **outcome: Any) -> None:
         """Record how a claimed call ended: columns of the table."""
         # The first outcome counts, also of a process that was taken for dead.
@@ -157,9 +149,6 @@ class SqlLedger(Ledger):
         this, label = {"session_id": self._session.id, **call}, lease.request.label
         values |= {"phase": label, "agent": label.partition("/")[0]}
         insert_new(connection, turns, this | values)
-        self._turns[label] = connection.execute(
-            sa.select(turns.c.id).filter_by(**this)
-        ).scalar_one()
 
     async def _write(self, action: Callable[[sa.Connection], object]) -> None:
         await _run(lambda: self._store.run(action))

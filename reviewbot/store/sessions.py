@@ -75,12 +75,6 @@ class TrialRow(Struct, frozen=True, kw_only=True):
     reasons: str
 
 
-class ToolResult(Struct, frozen=True, kw_only=True):
-    name: str
-    arguments: str
-    result: str
-
-
 class Turn(Struct, frozen=True, kw_only=True):
     """A call as a session used it. Request and reply are JSON; a failed call has a fault."""
 
@@ -95,7 +89,6 @@ class Turn(Struct, frozen=True, kw_only=True):
     was_recorded: bool
     cost: int
     seconds: float
-    tool_calls: tuple[ToolResult, ...] = ()
 
 
 class Record(Struct, frozen=True, kw_only=True):
@@ -204,20 +197,13 @@ def load_session(store: Store, id: int) -> Record | None:
             own = sa.select(table).filter_by(session_id=id).order_by(table.c.id)
             return tuple(_one(row, type_) for row in connection.execute(own))
 
-        own = t.turns.c.session_id == id
-        results: dict[int, tuple[ToolResult, ...]] = {}
-        for result in connection.execute(sa.select(t.tool_calls).join(t.turns).where(own)):
-            earlier = results.get(result.turn_id, ())
-            results[result.turn_id] = (*earlier, _one(result, ToolResult))
         names = ("provider", "model", "request", "reply", "fault", "message")
         turns = sa.select(t.turns, *(t.calls.c[name] for name in names)).join(t.calls)
+        turns = turns.filter_by(session_id=id).order_by(t.turns.c.id)
         return Record(
             session=_session(store, connection, row),
             agents=rows(t.agents, Agent),
-            turns=tuple(
-                _one(turn, Turn, tool_calls=results.get(turn.id, ()))
-                for turn in connection.execute(turns.where(own).order_by(t.turns.c.id))
-            ),
+            turns=tuple(_one(turn, Turn) for turn in connection.execute(turns)),
             findings=rows(t.findings, FindingRow),
             trials=rows(t.trials, TrialRow),
         )

@@ -95,10 +95,3 @@ turns = _table(
     texts="agent phase key",
     money="cost",
 )
-tool_calls = _table(
-    "tool_calls",
-    _in(turns),
-    sa.UniqueConstraint("turn_id", "key"),
-    sa.Index("ix_tool_calls_key", "key"),
-    texts="key name arguments result",
-)

@@ -53,9 +53,9 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
         Question(name, "reproduce", prompt, brief, schema_of(Hypothesis)) for name in names
     ]
     answers = await panel.ask(questions, lambda answer: read_document(answer, Hypothesis))
-    reasons = [f"{absence.panelist}: {absence.reason}" for absence in answers.absences]
+    reasons = [f"{absence.panelist}: {absence.reason}" for absence in panel.absences]
     tried: set[str] = set()
-    for question, hypothesis in answers.given:
+    for question, hypothesis in answers:
         if not hypothesis.test.strip() or hypothesis.test in tried:
             reasons.append(f"{question.panelist}: {hypothesis.cause or 'no test'}")
             continue

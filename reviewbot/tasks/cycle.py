@@ -103,9 +103,9 @@ async def _ask_draft(panel: Panel, who: str, phase: str, text: str, brief: Brief
     """A draft, or why there is none."""
     question = Question(who, phase, text, brief, schema_of(Draft))
     answers = await panel.ask([question], read_draft)
-    if answers.given:
-        return answers.given[0][1]
-    return f"{who} did not answer: {answers.absences[0].reason}"
+    if answers:
+        return answers[0][1]
+    return f"{who} did not answer: {panel.absences[-1].reason}"
 
 
 async def _objections(
@@ -118,7 +118,7 @@ async def _objections(
     answers = await panel.ask(questions, read_objections)
     return tuple(
         f"{question.panelist} ({objection.path}:{objection.line}): {objection.reason}"
-        for question, objections in answers.given
+        for question, objections in answers
         for objection in objections
         if f"+++ {objection.path}\n" in f"{diff}\n"
     )

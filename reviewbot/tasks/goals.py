@@ -65,9 +65,9 @@ async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief:
     text = prompts.render("benchmark", files=files)
     question = Question(writer, "benchmark", text, brief, schema_of(BenchmarkAnswer))
     answers = await panel.ask([question], lambda text: read_document(text, BenchmarkAnswer))
-    if not answers.given:
-        raise UsageError(f"there is no benchmark: {answers.absences[0].reason}")
-    source = answers.given[0][1].source
+    if not answers:
+        raise UsageError(f"there is no benchmark: {panel.absences[-1].reason}")
+    source = answers[0][1].source
     timing = await time_snippet(source, tree, trials.executor)
     if timing.problem:
         raise UsageError(f"the benchmark of {writer} does not run: {timing.problem}")

@@ -27,7 +27,6 @@ class Vendor(Struct, frozen=True, kw_only=True):
         model: what is asked if one key is all that is known.
         is_local: it runs on the user's own hardware: its calls cost nothing, and are slow.
         concurrency: how many calls it takes at once.
-        minimum_cached: tokens of a prefix from which its prompt cache works.
     """
 
     module: str
@@ -39,7 +38,6 @@ class Vendor(Struct, frozen=True, kw_only=True):
     model: str = ""
     is_local: bool = False
     concurrency: int = 8
-    minimum_cached: int = 1_024
 
 
 HERE = "reviewbot.llm.providers"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import ssl
 import warnings
 from typing import Any
 
-import httpx2
 from google import genai
 from google.genai import errors, types
 
@@ -30,10 +28,6 @@ class Gemini(HttpProvider):
     def __init__(self, account: Account) -> None:
         base_url = account.base_url or BASE_URL
         super().__init__(account, base_url)
-        # Never used. The SDK's own would load certificates, which takes 20 ms.
-        self._unused = httpx2.Client(transport=httpx2.MockTransport(lambda _: httpx2.Response(500)))
-        # For websockets. The SDK's own would load certificates, too, which takes 50 ms.
-        unused = {"ssl": ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)}
         # Kept, because the SDK closes what is in use once the client is not referred to any more.
         self._sdk = genai.Client(
             vertexai=False,
@@ -42,15 +36,13 @@ class Gemini(HttpProvider):
                 base_url=base_url,
                 api_version="v1beta",
                 httpx_async_client=self._http,
-                httpx_client=self._unused,
-                async_client_args=unused,
                 timeout=int(account.seconds * 1000),
             ),
         )
 
     async def close(self) -> None:
         await self._sdk.aio.aclose()
-        self._unused.close()
+        self._sdk.close()
         await super().close()
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:

@@ -1,44 +1,48 @@
-"""The tools that panelists may use. Another one is a module and a row."""
+"""The tools that panelists may use. Another one is a function and a row."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+import inspect
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from reviewbot.concurrency import run_all
 from reviewbot.errors import GitError
 from reviewbot.llm.provider import Tool, ToolCall, ToolTurn
-from reviewbot.llm.tools import execute_command, list_directory, query_database, read_file, search
+from reviewbot.llm.tools.commands import execute_command
 from reviewbot.llm.tools.context import Context, shown
+from reviewbot.llm.tools.database import placeholders_of, query_database
+from reviewbot.llm.tools.files import MAX_HITS, MAX_LINES, list_directory, read_file, search
 
 MAX_CALLS = 16  # in one answer
 MAX_CHARACTERS = 48_000  # of all results of one question, about 12,000 tokens
 
 
-class Row(Struct, frozen=True):
-    """A tool. {commands} and {database} are filled in; models get the schema of the arguments."""
-
-    name: str
-    description: str
-    arguments: type[Struct]
-    run: Callable[[Any, Context], Awaitable[str]]
-
-
-READ = f"Read lines of a file, at most {read_file.MAX_LINES}."
-SEARCH = f"Find lines that contain a text, at most {search.MAX_HITS}, in files up to 1 MB."
+READ = f"Read lines of a file, at most {MAX_LINES}."
+SEARCH = f"Find lines that contain a text, at most {MAX_HITS}, in files up to 1 MB."
 LIST = "List the files and folders in a folder."
 EXECUTE = "Run a command on a copy of the head, without network. It must begin with: {commands}."
 QUERY = "Ask a database ({database}) with one statement that only reads."
-TOOLS = (
-    Row("read_file", READ, read_file.Arguments, read_file.run),
-    Row("search", SEARCH, search.Arguments, search.run),
-    Row("list_directory", LIST, list_directory.Arguments, list_directory.run),
-    Row("execute_command", EXECUTE, execute_command.Arguments, execute_command.run),
-    Row("query_database", QUERY, query_database.Arguments, query_database.run),
-)
+# By name, a function and what models read of it, with {commands} and {database} filled in. They get
+# the schema of its parameters but the first, the context.
+TOOLS: Mapping[str, tuple[Callable[..., Awaitable[str]], str]] = {
+    "read_file": (read_file, READ),
+    "search": (search, SEARCH),
+    "list_directory": (list_directory, LIST),
+    "execute_command": (execute_command, EXECUTE),
+    "query_database": (query_database, QUERY),
+}
+
+
+def _arguments_of(tool: Callable[..., Awaitable[str]]) -> type[Struct]:
+    _, *given = inspect.signature(tool, eval_str=True).parameters.values()
+    defaults = [msgspec.NODEFAULT if p.default is p.empty else p.default for p in given]
+    fields = [(p.name, p.annotation, d) for p, d in zip(given, defaults, strict=True)]
+    return msgspec.defstruct("Arguments", fields, kw_only=True)
 
 
 class ToolBox:
@@ -48,18 +52,20 @@ class ToolBox:
 
     def __init__(self, context: Context, *, may_execute: bool) -> None:
         commands, address = context.settings.commands, context.settings.database
-        database = address and query_database.placeholders_of(address)
+        database = address and placeholders_of(address)
         needs = {"execute_command": commands and may_execute, "query_database": database}
         self._context = context
-        self._rows = {row.name: row for row in TOOLS if needs.get(row.name, True)}
+        self._arguments = {
+            name: _arguments_of(tool) for name, (tool, _) in TOOLS.items() if needs.get(name, True)
+        }
         self.tools = tuple(
             Tool(
-                name=row.name,
-                description=row.description.format(commands=", ".join(commands), database=database),
+                name=name,
+                description=TOOLS[name][1].format(commands=", ".join(commands), database=database),
                 # Without the reference that `msgspec.json.schema` has at its root.
-                parameters=msgspec.json.schema_components([row.arguments])[1]["Arguments"],
+                parameters=msgspec.json.schema_components([arguments])[1]["Arguments"],
             )
-            for row in self._rows.values()
+            for name, arguments in self._arguments.items()
         )
 
     async def run(
@@ -79,16 +85,16 @@ class ToolBox:
         return tuple(results)
 
     async def _run(self, call: ToolCall) -> str:
-        row = self._rows.get(call.name)
-        if row is None:
-            return shown(f"there is no tool {call.name}; there are {', '.join(self._rows)}")
+        type_ = self._arguments.get(call.name)
+        if type_ is None:
+            return shown(f"there is no tool {call.name}; there are {', '.join(self._arguments)}")
         try:
             given = msgspec.json.decode(call.arguments.strip() or "{}", type=dict[str, Any])
             given = {name: value for name, value in given.items() if value is not None}
-            arguments = msgspec.convert(given, row.arguments, strict=False)
+            arguments = msgspec.convert(given, type_, strict=False)
         except (ValueError, RecursionError) as error:
-            return shown(f"{row.name} cannot read its arguments: {error}")
+            return shown(f"{call.name} cannot read its arguments: {error}")
         try:
-            return shown(await row.run(arguments, self._context))
+            return shown(await TOOLS[call.name][0](self._context, **asdict(arguments)))
         except GitError as error:
             return shown(f"git cannot answer: {error}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from reviewbot.llm.tools.context import Context, shown
 from reviewbot.sandbox.job import COMMAND_NOT_FOUND, Job
@@ -15,14 +15,13 @@ MAX_CHARACTERS = 6_000
 MAX_SEARCHED = 200_000
 
 
-class Arguments(Struct, frozen=True, kw_only=True):
-    command: Annotated[
-        tuple[str, ...], Meta(description="the program and its arguments, a word each; no shell")
-    ]
+Words = Annotated[
+    tuple[str, ...], Meta(description="the program and its arguments, a word each; no shell")
+]
 
 
-async def run(arguments: Arguments, context: Context) -> str:
-    command, allowed = arguments.command, context.settings.commands
+async def execute_command(context: Context, command: Words) -> str:
+    allowed = context.settings.commands
     begins = (entry.split() for entry in allowed)
     if not any(words and list(command[: len(words)]) == words for words in begins):
         return f"only commands that begin with one of these may run: {', '.join(allowed)}"

@@ -12,7 +12,7 @@ from typing import Annotated
 from urllib.parse import quote
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from reviewbot.errors import ConfigError
 from reviewbot.journal import key_of
@@ -46,11 +46,6 @@ UNREACHABLE = "the database cannot be reached"
 Parameters = tuple[str | int | float | bool | None, ...]
 
 
-class Arguments(Struct, frozen=True, kw_only=True):
-    sql: Annotated[str, Meta(description="one statement, with placeholders for values")]
-    parameters: Annotated[Parameters, Meta(description="the values, in order")] = ()
-
-
 class DatabaseError(Exception):
     """What the database says against a statement."""
 
@@ -72,14 +67,18 @@ def placeholders_of(address: str) -> str:
     return "PostgreSQL, placeholders $1, $2"
 
 
-async def run(arguments: Arguments, context: Context) -> str:
+async def query_database(
+    context: Context,
+    sql: Annotated[str, Meta(description="one statement, with placeholders for values")],
+    parameters: Annotated[Parameters, Meta(description="the values, in order")] = (),
+) -> str:
     address, change = context.settings.database, context.change
-    key = key_of("query_database", address, arguments, change.base_tree, change.head_tree)
+    key = key_of("query_database", address, sql, parameters, change.base_tree, change.head_tree)
     async with context.database_lock:  # equal questions share one answer
         if (recorded := context.journal.get(key, str)) is not None:
             return recorded
         try:
-            answer = await asyncio.to_thread(_ask, address, arguments.sql, arguments.parameters)
+            answer = await asyncio.to_thread(_ask, address, sql, parameters)
         except Unanswered as error:
             return str(error)
         context.journal.put(key, answer)
