@@ -66,10 +66,8 @@ def command(hooks: bool, workflows: tuple[str, ...]) -> None:
 def write_workflows(root: Path, names: Sequence[str]) -> None:
     """Write those that are not there yet. Raises ReviewbotError."""
     folder = root / ".github/workflows"
-    for place in (folder.parent, folder):
-        if names and (place.is_symlink() or (place.exists() and not place.is_dir())):
-            hint = "workflows are only written into a folder of the repository itself"
-            raise UsageError(f"{place} is no folder, or a symbolic link", hint=hint)
+    if names and folder.resolve() != folder:
+        raise UsageError(f"{folder} is a link to elsewhere", hint="remove the link")
     is_new = False
     for path in (folder / file for name in dict.fromkeys(names) for file in WORKFLOWS[name]):
         if os.path.lexists(path):

@@ -105,7 +105,7 @@ async def _ask(
         try:
             reply = await client.call(request)
         except ModelError as error:
-            return False, f"✗ {name}: {error}{f'. {error.hint}' if error.hint else ''}"
+            return False, f"✗ {name}: {error.with_hint}"
         cost = client.price(request).charge(request, reply.usage, reply.text)
         seconds = time.monotonic() - started
         speed = ""

@@ -87,7 +87,7 @@ async def review_push(
 
 def not_reviewed(error: ReviewbotError, say: Say) -> int:
     """Say why; return the exit code."""
-    say(f"NOT REVIEWED: {error}{f'; {error.hint}' if error.hint else ''}")
+    say(f"NOT REVIEWED: {error.with_hint}")
     return ReviewbotError.exit_code
 
 
