@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import suppress
 from functools import cache
@@ -26,8 +25,7 @@ def plugins(group: str) -> dict[str, EntryPoint]:
 def _declarations(*folders: str) -> bytes:
     texts = []
     for folder in folders:
-        with suppress(OSError), os.scandir(folder) as entries:
-            for path in [entry.path for entry in entries if entry.name.endswith(".dist-info")]:
-                with suppress(OSError):
-                    texts.append(Path(path, "entry_points.txt").read_bytes())
+        for path in Path(folder).glob("*.dist-info/entry_points.txt"):
+            with suppress(OSError):
+                texts.append(path.read_bytes())
     return b"\n".join(texts)

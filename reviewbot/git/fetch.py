@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import ipaddress
-import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -27,7 +26,7 @@ async def fetch_commits(
     *,
     token: str = "",
     depth: int = 1,
-    variables: Mapping[str, str] = os.environ,
+    variables: Mapping[str, str] = {},
 ) -> None:
     """Fetch commits into a repository, which is made if there is none. Work tree and refs stay.
 
