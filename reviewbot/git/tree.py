@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -77,9 +76,7 @@ async def write_files(folder: Path, entries: Sequence[Entry], blobs: BinaryIO) -
             if not end.is_relative_to(root):
                 (folder / path).unlink()
     except OSError as error:
-        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
-        hint = "free some space, or set TMPDIR" if is_full else None
-        raise GitError(f"{path!r} cannot be written: {error.strerror}", hint=hint) from error
+        raise GitError(f"{path!r} cannot be written: {error.strerror}") from error
 
 
 def read_blobs(entries: Sequence[Entry], blobs: BinaryIO) -> Iterator[tuple[Entry, int]]:
