@@ -31,9 +31,6 @@ from reviewbot.verdict.document import Review
 if TYPE_CHECKING:
     from reviewbot.store.sessions import TrialRow
 
-NOBODY = "no language model is configured, so there is nobody to write code"
-SANDBOX = "nothing can be executed here, so nothing can be proven"
-
 
 async def fix(
     change: Change, host: Host, ids: Collection[str] = ()
@@ -88,9 +85,11 @@ async def _work(
     """Make code where a change ends: whatever a check then reports is the candidate's fault."""
     async with open_services(change, host) as services:
         if not services.panel.panelists:
-            raise UsageError(NOBODY, hint="reviewbot models list")
+            message = "no language model is configured, so there is nobody to write code"
+            raise UsageError(message, hint="reviewbot models list")
         if not await services.executor.can_execute():
-            raise UsageError(SANDBOX, hint="reviewbot doctor says why")
+            message = "nothing can be executed here, so nothing can be proven"
+            raise UsageError(message, hint="reviewbot doctor says why")
         assert host.repository
         stay = await host.repository.compare(change.head_tree, change.head_tree)
         whole, project, _ = await prepare(replace(stay, title=change.title), services)

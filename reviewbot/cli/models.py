@@ -70,14 +70,16 @@ def test() -> None:
         raise ReviewbotError("no language model is configured", hint="reviewbot doctor")
     members = list({(member.provider, member.model): member for member in asked}.values())
     answers = asyncio.run(_ask(members, settings, variables, open_state(None).journal()))
-    deliver("\n".join(plain(line) for _, line in answers))
-    if not all(is_well for is_well, _ in answers):
+    deliver("\n".join(map(plain, answers)))
+    if any(line.startswith("✗") for line in answers):
         raise SystemExit(ReviewbotError.exit_code)
 
 
 async def _ask(
     members: list[Panelist], settings: Settings, variables: Mapping[str, str], journal: Journal
-) -> tuple[tuple[bool, str], ...]:
+) -> tuple[str, ...]:
+    """A line for each model."""
+
     async def open_ledger() -> Ledger:
         return Ledger(Journal())
 
@@ -90,7 +92,7 @@ async def _ask(
         ends_at=time.monotonic() + settings.limits.seconds,
     )
 
-    async def ask_one(member: Panelist) -> tuple[bool, str]:
+    async def ask_one(member: Panelist) -> str:
         name = f"{member.provider}:{member.model}"
         request = ModelRequest(
             provider=member.provider,
@@ -105,13 +107,13 @@ async def _ask(
         try:
             reply = await client.call(request)
         except ModelError as error:
-            return False, f"✗ {name}: {error.with_hint}"
+            return f"✗ {name}: {error.with_hint}"
         cost = client.price(request).charge(request, reply.usage, reply.text)
         seconds = time.monotonic() - started
         speed = ""
         if pace := reply.usage and save_pace(journal, member.provider, member.model, reply.usage):
             speed = f", reads {pace.read:.0f} and writes {pace.written:.0f} tokens a second"
-        return True, f"✓ {name} answered after {seconds:.1f} s, {dollars(cost)}{speed}"
+        return f"✓ {name} answered after {seconds:.1f} s, {dollars(cost)}{speed}"
 
     try:
         await client.open()
