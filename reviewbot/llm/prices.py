@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Self
 
 import msgspec
 from msgspec import Struct
@@ -37,6 +38,11 @@ class Rates(Struct, frozen=True, kw_only=True):
     output: float
     cached_input: float | None = None
     cache_write: float | None = None
+
+    def times(self, factor: float) -> Self:
+        names = ("input", "output", "cached_input", "cache_write")
+        given = {name: value for name in names if (value := getattr(self, name)) is not None}
+        return replace(self, **{name: value * factor for name, value in given.items()})
 
 
 class LongPrompt(Rates, frozen=True, kw_only=True):
@@ -83,14 +89,6 @@ class Price(Rates, frozen=True, kw_only=True):
     def _rate(self, prompt_tokens: int) -> Rates:
         return self.above if self.above and prompt_tokens > self.above.tokens else self
 
-    def times(self, factor: float) -> Price:
-        values = msgspec.to_builtins(self)
-        for part in (values, values["above"] or {}):
-            for name in ("input", "output", "cached_input", "cache_write"):
-                if part.get(name) is not None:
-                    part[name] *= factor
-        return msgspec.convert(values, Price)
-
 
 FREE = Price(input=0, output=0, source="served locally")
 
@@ -124,7 +122,10 @@ class Prices:
             maker, _, resold = own.partition(".")
         maker = {"google": "gemini"}.get(maker, maker)
         found = self._named(f"{maker}:{resold}") if resold else None
-        return replace(found.times(RESELLER), model=name) if found else None
+        if found is None:
+            return None
+        above = found.above and found.above.times(RESELLER)
+        return replace(found.times(RESELLER), above=above, model=name)
 
     def _named(self, name: str) -> Price | None:
         return self._table.get(name) or self._table.get(SNAPSHOT.sub("", name))

@@ -6,6 +6,7 @@ import importlib
 import importlib.util
 import re
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from msgspec import Struct
 
@@ -40,54 +41,49 @@ class Vendor(Struct, frozen=True, kw_only=True):
     concurrency: int = 8
 
 
-HERE = "reviewbot.llm.providers"
+def _built_in(module: str, package: str, **more: Any) -> Vendor:
+    """A vendor with a module here and an extra of the same name, which installs the package."""
+    return Vendor(module=f"{__name__}.{module}", needs=(package,), extra=module, **more)
+
+
 VENDORS: Mapping[str, Vendor] = {
-    "anthropic": Vendor(
-        module=f"{HERE}.anthropic",
-        needs=("anthropic",),
-        extra="anthropic",
+    "anthropic": _built_in(
+        "anthropic",
+        "anthropic",
         key_names=("ANTHROPIC_API_KEY",),
         # The middle size of the SDK's own list (anthropic 2.11, types/model.py).
         model="claude-sonnet-5-5",
     ),
-    "openai": Vendor(
-        module=f"{HERE}.openai",
-        needs=("openai",),
-        extra="openai",
+    "openai": _built_in(
+        "openai",
+        "openai",
         key_names=("OPENAI_API_KEY",),
         base_url="https://api.openai.com/v1",
         # In the SDK's own list (openai 3.52, types/shared/chat_model.py).
         model="gpt-5.6-terra",
     ),
-    "gemini": Vendor(
-        module=f"{HERE}.gemini",
-        needs=("google.genai",),
-        extra="gemini",
+    "gemini": _built_in(
+        "gemini",
+        "google.genai",
         key_names=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         # The model of the examples in google-genai 3.4.
         model="gemini-3.8-flash",
     ),
-    "bedrock": Vendor(
-        module=f"{HERE}.bedrock",
-        needs=("boto3",),
-        extra="bedrock",
-        model="global.anthropic.claude-sonnet-5-5",
-        concurrency=4,
+    "bedrock": _built_in(
+        "bedrock", "boto3", model="global.anthropic.claude-sonnet-5-5", concurrency=4
     ),
-    "ollama": Vendor(
-        module=f"{HERE}.ollama",
-        needs=("httpx2",),
-        extra="ollama",
+    "ollama": _built_in(
+        "ollama",
+        "httpx2",
         opt_in="OLLAMA_HOST",
         base_url="http://127.0.0.1:11434",
         model="qwen3-coder:30b",
         is_local=True,
         concurrency=1,
     ),
-    "openrouter": Vendor(
-        module=f"{HERE}.openai",
-        needs=("openai",),
-        extra="openai",
+    "openrouter": _built_in(
+        "openai",
+        "openai",
         key_names=("OPENROUTER_API_KEY",),
         base_url="https://openrouter.ai/api/v1",
         model="anthropic/claude-sonnet-5-5",
@@ -112,9 +108,7 @@ def find_vendor(name: str, base_url: str = "") -> Vendor:
         return vendor
     if base_url:
         variable = re.sub(r"[^A-Z0-9]", "_", name.upper()) + "_API_KEY"
-        return Vendor(
-            module=f"{HERE}.openai", needs=("openai",), extra="openai", key_names=(variable,)
-        )
+        return _built_in("openai", "openai", key_names=(variable,))
     message = f"no provider is called {name}"
     known = ", ".join(all_vendors())
     raise ConfigError(message, hint=f"use one of {known}, or set providers.{name}.base_url")
