@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
+import msgspec
 from msgspec.structs import replace
 
 from reviewbot.checks.project import Project
@@ -16,7 +17,7 @@ from reviewbot.context.brief import Brief
 from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
-from reviewbot.pipeline import briefs_of, prepare, review_change, summary_of
+from reviewbot.pipeline import briefs_of, prepare, review_change
 from reviewbot.services import Host, Services, open_services
 from reviewbot.tasks.bug import prepare_bug
 from reviewbot.tasks.cycle import work
@@ -56,7 +57,7 @@ async def fix(
         seconds = round(time.monotonic() - started, 2)
         result = replace(result, usage=services.client.totals, seconds=seconds)
         for session in services.sessions:
-            await session.finish(*summary_of(result), trials_of(results))
+            await session.finish(msgspec.json.encode(result).decode(), trials_of(results))
     return result, results
 
 
@@ -99,7 +100,7 @@ async def _work(
         result = await work(task, trials, services.panel, brief)
         result = replace(result, usage=services.client.totals)
         for session in services.sessions:
-            await session.finish("{}", [], trials_of([result]))
+            await session.finish("{}", trials_of([result]))
         return result
 
 

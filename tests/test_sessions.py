@@ -161,7 +161,7 @@ def test_steps_with_tools_are_part_of_a_conversation() -> None:
     failed = replace(turn, reply="", message="it refused")
     session = Session(id=1, subject=Subject(project="", target="", version=""), started="")
     turns = (turn, last, failed)
-    record = Record(session=session, agents=(), turns=turns, findings=())
+    record = Record(session=session, agents=(), turns=turns)
     wish, end = (json.loads(line)["messages"] for line in chat_lines(record))
     assert wish[1]["tool_calls"][0]["function"]["arguments"] == '{"text": "«secret:github-token»"}'
     assert [message["role"] for message in end] == ["user", "assistant", "tool", "assistant"]

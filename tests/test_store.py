@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -17,7 +18,6 @@ from reviewbot.store import database
 from reviewbot.store.database import Store, insert_new, open_store
 from reviewbot.store.sessions import (
     Agent,
-    FindingRow,
     Session,
     Subject,
     TrialRow,
@@ -27,7 +27,7 @@ from reviewbot.store.sessions import (
     prune_sessions,
     start_session,
 )
-from reviewbot.store.tables import calls, projects, schema_version, trials, turns
+from reviewbot.store.tables import calls, findings, projects, schema_version, trials, turns
 
 pytest_plugins = ["postgres"]
 
@@ -75,19 +75,23 @@ def test_a_session_is_recorded_with_agents_and_findings(store: Store) -> None:
     )
     session = start_session(store, subject, START, agents)
     assert states(store) == ["running"]
-    findings = (
-        FindingRow(key="1", title=ODD, severity="high", status="proven", path="a.py", line=3),
-        FindingRow(key="2", title="", severity="low", status="recorded"),
-    )
-    end_session(store, session, '{"verdict": "comment"}', findings)
+    place = {"path": "a.py", "line": 3, "end_line": 3, "side": "head"}
+    one = {"key": "1", "title": ODD, "severity": "high", "status": "proven"}
+    other = {"key": "2", "title": "", "severity": "low", "status": "recorded"}
+    given = [{**one, "location": place, "more": 1}, {**other, "location": None}]
+    document = json.dumps({"verdict": "comment", "findings": given})
+    end_session(store, session, document)
 
     record = load_session(store, session.id)
     assert record
     assert record.session.subject == subject
     session = record.session
     assert (session.state, session.started) == ("done", START)
-    assert (record.agents, record.findings) == (agents, findings)
-    assert session.review == '{"verdict": "comment"}'
+    assert (record.agents, session.review) == (agents, document)
+    rows = store.run(lambda connection: connection.execute(findings.select()).mappings().all())
+    wanted = [{**one, "path": "a.py", "line": 3}, {**other, "path": "", "line": None}]
+    numbered = [{"id": n, "session_id": session.id, **row} for n, row in enumerate(wanted, 1)]
+    assert [dict(row) for row in rows] == numbered
     assert load_session(store, 99) is None
 
 

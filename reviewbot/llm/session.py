@@ -21,15 +21,7 @@ from reviewbot.errors import ReviewbotError
 from reviewbot.llm.ledger import Lease, Ledger, Recorded
 from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError
 from reviewbot.store.database import Store, insert_new, open_store
-from reviewbot.store.sessions import (
-    Agent,
-    FindingRow,
-    Session,
-    Subject,
-    TrialRow,
-    end_session,
-    start_session,
-)
+from reviewbot.store.sessions import Agent, Session, Subject, TrialRow, end_session, start_session
 from reviewbot.store.tables import calls, turns
 
 Result = TypeVar("Result")
@@ -57,11 +49,9 @@ class SqlLedger(Ledger):
         self._store = store
         self._session = session
 
-    async def finish(
-        self, review: str, findings: Sequence[FindingRow], trials: Sequence[TrialRow] = ()
-    ) -> None:
+    async def finish(self, review: str, trials: Sequence[TrialRow] = ()) -> None:
         """Record the outcome, with the review as JSON. Raises ReviewbotError."""
-        await _run(lambda: end_session(self._store, self._session, review, findings, trials))
+        await _run(lambda: end_session(self._store, self._session, review, trials))
 
     async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:
         key = _hash(_as_json(request))

@@ -5,6 +5,7 @@ All functions raise ReviewbotError.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeVar
 
@@ -54,15 +55,6 @@ class Agent(Struct, frozen=True, kw_only=True):
     lens: str = ""
 
 
-class FindingRow(Struct, frozen=True, kw_only=True):
-    key: str
-    title: str
-    severity: str
-    status: str
-    path: str = ""
-    line: int | None = None
-
-
 class TrialRow(Struct, frozen=True, kw_only=True):
     """A candidate of a task, with the git tree that it makes; `reasons` are lines."""
 
@@ -97,11 +89,11 @@ class Record(Struct, frozen=True, kw_only=True):
     session: Session
     agents: tuple[Agent, ...]
     turns: tuple[Turn, ...]
-    findings: tuple[FindingRow, ...]
     trials: tuple[TrialRow, ...] = ()
 
 
 Row = TypeVar("Row", bound=Struct)
+FINDING = ("key", "title", "severity", "status", "path", "line")
 BASE, HEAD = t.code_versions.alias("base"), t.code_versions.alias("head")
 SESSIONS = (
     sa.select(t.sessions, t.projects.c.name.label("project"), t.tasks.c.kind, t.tasks.c.target)
@@ -158,20 +150,19 @@ def start_session(
 
 
 def end_session(
-    store: Store,
-    session: Session,
-    review: str = "",
-    findings: Sequence[FindingRow] = (),
-    trials: Sequence[TrialRow] = (),
+    store: Store, session: Session, review: str = "{}", trials: Sequence[TrialRow] = ()
 ) -> None:
-    """End a session that runs, with the review as JSON."""
+    """End a session that runs, with the review as JSON. Its findings become rows."""
     this = sa.update(t.sessions).filter_by(id=session.id, owner=store.owner.id)
     end = this.values(state="done", owner="", review=review)
 
     def action(connection: sa.Connection) -> None:
         if not connection.execute(end).rowcount:
             raise ReviewbotError(f"another process has taken over session {session.id}")
-        _insert(connection, t.findings, session.id, map(asdict, findings))
+        for finding in json.loads(review).get("findings", ()):
+            place = finding["location"] or {"path": "", "line": None}
+            known = {**finding, "path": place["path"], "line": place["line"]}
+            _insert(connection, t.findings, session.id, [{name: known[name] for name in FINDING}])
         _insert(connection, t.trials, session.id, map(asdict, trials))
 
     store.run(action)
@@ -204,7 +195,6 @@ def load_session(store: Store, id: int) -> Record | None:
             session=_session(store, connection, row),
             agents=rows(t.agents, Agent),
             turns=tuple(_one(turn, Turn) for turn in connection.execute(turns)),
-            findings=rows(t.findings, FindingRow),
             trials=rows(t.trials, TrialRow),
         )
 
