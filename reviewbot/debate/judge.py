@@ -104,24 +104,13 @@ async def cross_examine(
 ) -> tuple[Case, ...]:
     """In round 1 a panelist judges what others raised; in round 2 also its own, unmarked."""
     for number in range(1, plan.rounds + 1):
-        asked = [
-            pair
-            for name in panel.names
-            for pair in questions_about(
-                [
-                    case
-                    for case in cases
-                    if is_asked(case, name, number, plan)
-                    and plan.is_shown(case.location, name, briefs)
-                ],
-                name,
-                f"cross_examination_{number}",
-                "cross_examination",
-                plan.briefs_of(name, briefs),
-            )
-        ]
-        if not asked:
-            break
+        asked: list[Asked] = []
+        phase = f"cross_examination_{number}"
+        for name in panel.names:
+            own = plan.briefs_of(name, briefs)
+            shown = [case for case in cases if plan.is_shown(case.location, name, own)]
+            here = [case for case in shown if is_asked(case, name, number, plan)]
+            asked += questions_about(here, name, phase, "cross_examination", own)
         given = await _ask(asked, panel)
         cases = [_with_positions(case, number, given) for case in cases]
         votes = [(j.case, j.same_as) for _, j in given if j.same_as and j.same_as != j.case]

@@ -72,11 +72,8 @@ class Plan(Struct, frozen=True, kw_only=True):
     forecasts: Mapping[str, str] = {}
 
     def is_shown(self, place: Location | None, panelist: str, briefs: Sequence[Brief]) -> bool:
-        """Whether a panelist may be asked about a place."""
-        return panelist not in self.own or any(
-            place and brief.shows(f"{place.path}:{place.line}")
-            for brief in self.briefs_of(panelist, briefs)
-        )
+        """Whether a panelist may be asked about a place, with briefs that it may be asked about."""
+        return panelist not in self.own or any(place and b.shows(str(place)) for b in briefs)
 
     def briefs_of(self, panelist: str, briefs: Sequence[Brief]) -> Sequence[Brief]:
         """The briefs about which a panelist may be asked."""

@@ -106,9 +106,8 @@ Errors = tuple[type[Exception], ...]
 class HttpProvider(ABC):
     """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take."""
 
-    # Exceptions of the transport, and for errors that the vendor explains.
-    transport_errors: ClassVar[Errors] = TRANSPORT_ERRORS
-    status_errors: ClassVar[Errors] = ()
+    # Exceptions of the transport, and of an SDK, also for errors that the vendor explains.
+    raised: ClassVar[Errors] = TRANSPORT_ERRORS
     unreachable_hint: ClassVar[str] = "check the network and providers.{name}.base_url"
 
     def __init__(self, account: Account, base_url: str) -> None:
@@ -126,11 +125,11 @@ class HttpProvider(ABC):
                     return await self._ask(request, without, on_text or (lambda _: None))
             except ProviderError as error:
                 failure = error
-            except self.transport_errors as error:
+            except self.raised as error:
                 hint = self.unreachable_hint.format(name=name)
-                failure = transport_error(error, self._account, hint)
-            except self.status_errors as error:
-                failure = self._failure(request, without, error)
+                failure = transport_error(error, self._account, hint) or self._failure(
+                    request, without, error
+                )
             except UNREADABLE:
                 message = f"{name} does not answer as {type(self).__name__} does"
                 failure = ProviderError(message, fault="malformed")
@@ -148,7 +147,7 @@ class HttpProvider(ABC):
         """One attempt. Raises any of the errors above."""
 
     def _failure(self, _: ModelRequest, __: Parts, error: Exception) -> ProviderError:
-        """What one of `status_errors` means. Vendors that have some say so."""
+        """What an exception of an SDK means. Vendors that have one say so."""
         raise error
 
     def _checked(
@@ -292,7 +291,9 @@ def check_address(account: Account, base_url: str) -> httpx2.URL:
     raise ConfigError(f"{place} is not encrypted and not on this machine", hint=hint)
 
 
-def transport_error(error: BaseException, account: Account, unreachable: str) -> ProviderError:
+def transport_error(
+    error: BaseException, account: Account, unreachable: str
+) -> ProviderError | None:
     """What an exception of the transport, or of an SDK because of one, means.
 
     Its text is not quoted: it may have headers. `unreachable` is a hint.
@@ -301,6 +302,8 @@ def transport_error(error: BaseException, account: Account, unreachable: str) ->
     cause: BaseException | None = error
     while cause and not isinstance(cause, (ProviderError, *TRANSPORT_ERRORS)):
         cause = cause.__cause__
+    if cause is None and error.__cause__ is None:
+        return None
     match cause:
         case ProviderError():
             return ProviderError(str(cause), fault=cause.fault)

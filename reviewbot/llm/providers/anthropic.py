@@ -23,8 +23,7 @@ STATUSES = {"rate_limit_error": 429, "invalid_request_error": 400, "authenticati
 
 
 class Anthropic(HttpProvider):
-    status_errors = (APIStatusError,)
-    transport_errors = (APIConnectionError, *http.TRANSPORT_ERRORS)
+    raised = (*http.TRANSPORT_ERRORS, APIConnectionError, APIStatusError)
 
     def __init__(self, account: Account) -> None:
         base_url = account.base_url or BASE_URL

@@ -23,7 +23,7 @@ warnings.filterwarnings("ignore", message=r".* is not a valid \w+", module=r"goo
 
 
 class Gemini(HttpProvider):
-    status_errors = (errors.APIError,)
+    raised = (*http.TRANSPORT_ERRORS, errors.APIError)
 
     def __init__(self, account: Account) -> None:
         base_url = account.base_url or BASE_URL

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
-from openai import APIConnectionError, APIError, APIStatusError, AsyncOpenAI
+from openai import APIError, APIStatusError, AsyncOpenAI
 from openai.types.chat import ChatCompletionChunk
 from openai.types.chat.chat_completion_chunk import ChoiceDelta, ChoiceDeltaToolCall
 
@@ -39,8 +39,7 @@ Count = Annotated[int, Meta(ge=0)]
 
 
 class OpenAI(HttpProvider):
-    transport_errors = (APIConnectionError, *http.TRANSPORT_ERRORS)
-    status_errors = (APIError,)
+    raised = (*http.TRANSPORT_ERRORS, APIError)
 
     def __init__(self, account: Account) -> None:
         super().__init__(account, account.base_url)
