@@ -37,12 +37,10 @@ def transcript(record: Record) -> Iterator[str]:
         if request.prefix not in shown:
             shown.add(request.prefix)
             yield from _block("What the questions below begin with", request.prefix)
-        if request.turns:
-            for call, result in zip(
-                request.turns[-1].calls, request.turns[-1].results, strict=True
-            ):
+        for step in request.turns[-1:]:  # earlier ones were shown before
+            for call, result in zip(step.calls, step.results, strict=True):
                 yield from _block(f"{call.name} {call.arguments} returns", result)
-        else:
+        if not request.turns:
             yield from _block(f"{turn.phase} asks {who}", request.question)
         if reply is None:
             yield from _block(f"{who} gives {turn.phase} no answer", turn.message)
