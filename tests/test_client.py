@@ -150,12 +150,12 @@ def test_all_calls_wait_as_long_as_the_vendor_asks() -> None:
 def test_a_minute_has_no_more_requests_and_tokens_than_allowed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("reviewbot.llm.limits.WINDOW", 0.2)
+    monkeypatch.setattr("reviewbot.llm.limits.WINDOW", 0.5)
     for limit in ({"requests": 2}, {"tokens": 8_100}):
         _, server, _ = ask(lambda _: fake_openai.answer(ANSWER), times=4, **limit)
         at = [received.at for received in server.received]
-        assert at[2] - at[0] >= 0.18
-        assert at[3] - at[1] >= 0.18
+        assert at[2] - at[0] >= 0.3  # a request may be on its way for a moment
+        assert at[3] - at[1] >= 0.3
 
 
 def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model() -> None:
@@ -213,13 +213,13 @@ def test_one_call_goes_ahead_to_fill_the_cache() -> None:
         async with open_client({"one": server}, Journal()) as client:
             await asyncio.gather(*map(client.call, questions))
 
-    answer = replace(fake_openai.answer(ANSWER), delay=0.2)
+    answer = replace(fake_openai.answer(ANSWER), delay=0.5)
     server = VendorServer(lambda _: answer)
     with server.running():
         asyncio.run(run())
     first, second, third = (received.at for received in server.received)
-    assert second - first >= 0.2
-    assert third - second < 0.15
+    assert second - first >= 0.5
+    assert third - second < 0.4
 
 
 @given(

@@ -14,6 +14,7 @@ from msgspec import Struct
 from reviewbot.llm.provider import Fault, ProviderError
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.5, 8.0  # seconds
+MOST_RETRIES = 10  # of one provider in a review, so that one that is down is not asked for ever
 WINDOW = 60.0  # seconds
 FAULTS_TO_OPEN = 5  # in a row: the attempts of one call, and more of another
 OPEN_SECONDS = 30.0
@@ -87,6 +88,7 @@ class Limits:
         self._turn = asyncio.Lock()  # first come, first served
         self._booked: deque[tuple[float, int]] = deque()
         self._closed_until = 0.0
+        self._retries = MOST_RETRIES
         self._faults = 0
         self._open_until = 0.0
         self._last: ProviderError | None = None
@@ -124,6 +126,10 @@ class Limits:
         if self._faults >= FAULTS_TO_OPEN:
             # The call after the pause is a probe: if it fails, the next pause begins.
             self._last, self._open_until = error, time.monotonic() + OPEN_SECONDS
+
+    def may_retry(self) -> bool:
+        self._retries -= 1
+        return self._retries >= 0
 
     def _seconds_to_wait(self, tokens: int) -> float:
         now = time.monotonic()
