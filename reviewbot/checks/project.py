@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import PurePosixPath
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reviewbot.checks.check import Check
 from reviewbot.git.change import Change, Side
@@ -33,6 +34,9 @@ INSTALLED = re.compile(
     re.MULTILINE,
 )
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
+DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
+WORD_OF_CODE = re.compile(r"[A-Za-z]\w*")
+DOCUMENTATION = ("*.md", "*.rst", "*.txt", "*__init__.py")
 # Modules whose package has another name.
 PACKAGES = {
     **{"attr": "attrs", "bs4": "beautifulsoup4", "cv2": "opencv_python", "dateutil": "dateutil"},
@@ -50,6 +54,8 @@ class Project(Struct, frozen=True, kw_only=True):
         manifests: texts of MANIFESTS at head, by path.
         base_texts, head_texts: texts of changed files on each side, by their paths there, and of
             those above. Binary files and those that git does not show are left out.
+        documented: names that changed modules define, if others import these, and that
+            documentation or the `__init__.py` of a package mentions at base.
     """
 
     base_files: frozenset[str] = frozenset()
@@ -58,6 +64,7 @@ class Project(Struct, frozen=True, kw_only=True):
     manifests: Mapping[str, str] = {}
     base_texts: Mapping[str, str] = {}
     head_texts: Mapping[str, str] = {}
+    documented: frozenset[str] = frozenset()
 
     def texts(self, side: Side) -> Mapping[str, str]:
         return self.base_texts if side == "base" else self.head_texts
@@ -123,7 +130,7 @@ async def load_project(
     configs = (*CONFIGS, *named)
     base_files, base_texts = await _read_side(change, "base", (*configs, *PACKAGING), repository)
     head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
-    return Project(
+    project = Project(
         base_files=base_files,
         head_files=head_files,
         configs={path: base_texts[path] for path in base_texts if matches_any([path], configs)},
@@ -131,6 +138,23 @@ async def load_project(
         base_texts=base_texts,
         head_texts=head_texts,
     )
+    if any(check.kind == "scan" for check in checks):
+        return replace(project, documented=await _find_documented(change, project, repository))
+    return project
+
+
+async def _find_documented(
+    change: Change, project: Project, repository: Repository
+) -> frozenset[str]:
+    own = {file.old_path for file in change.files if project.installs(file.old_path)}
+    texts = (project.base_texts.get(path, "") for path in own if path.endswith(".py"))
+    names = {name for text in texts for name in DEFINITION.findall(text)}
+    if not names:
+        return frozenset()
+    pattern = rf"\b({'|'.join(sorted(names))})\b"
+    matches = await repository.search(change.base_tree, pattern, DOCUMENTATION)
+    texts = (match.text for match in matches if match.path not in own)
+    return frozenset(name for text in texts for name in WORD_OF_CODE.findall(text) if name in names)
 
 
 async def _read_side(

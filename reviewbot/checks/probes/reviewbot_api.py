@@ -1,8 +1,9 @@
 """Compares the public names of Python modules before and after, from their text alone.
 
-Reads {path: old text} from /reviewbot/base.json, and from the folder in which it starts the new
-texts of the changed files, whose paths are its arguments. Prints a JSON list of {path, line, kind,
-name, message, parameters}. `line` is 0 for what is gone.
+Reads {path: old text} from /reviewbot/base.json, a list of documented names from documented.json,
+and from the folder in which it starts the new texts of the changed files, whose paths are its
+arguments. Of a module with documented names, the others count as internal (PEP 8). Prints a JSON
+list of {path, line, kind, name, message, parameters}. `line` is 0 for what is gone.
 """
 
 from __future__ import annotations
@@ -40,6 +41,7 @@ FRAMEWORKS = frozenset(
 
 def main() -> None:
     base: dict[str, str] = json.loads(BASE.read_text("utf-8"))
+    documented = set(json.loads(BASE.with_name("documented.json").read_text("utf-8")))
     found: list[dict[str, Any]] = []
     places: dict[str, str] = {}
     for path in sys.argv[1:]:
@@ -48,7 +50,7 @@ def main() -> None:
             places |= dict.fromkeys(names, path)
     for name, old in base.items():
         with suppress(*UNREADABLE):
-            found += compare(name, old, places)
+            found += compare(name, old, places, documented)
     json.dump(found, sys.stdout)
 
 
@@ -56,12 +58,17 @@ def definitions(module: Any) -> list[str]:
     return [name for name, member in module.members.items() if not member.is_alias]
 
 
-def compare(path: str, old_text: str, places: dict[str, str]) -> Iterator[dict[str, Any]]:
+def compare(
+    path: str, old_text: str, places: dict[str, str], documented: set[str]
+) -> Iterator[dict[str, Any]]:
     """What breaks in a module. `places` says where the changed files define a name."""
     module = path.removesuffix(".py").replace("/", ".")
     old = visit(module, old_text)
+    exports = {str(getattr(name, "name", name)) for name in old.exports or ()}
+    public = documented | exports if documented & {*definitions(old)} else set[str]()
     if not Path(path).exists():
         names = {name for name in definitions(old) if not is_private(name)}
+        names = names & public or names
         kind, message = "MODULE_REMOVED", f"module {module} is removed"
         if names <= places.keys():
             there = ", ".join(sorted({places[name] for name in names}))
@@ -71,12 +78,14 @@ def compare(path: str, old_text: str, places: dict[str, str]) -> Iterator[dict[s
         return
     new_text = Path(path).read_text("utf-8")
     new = visit(module, new_text)
-    exports = {str(getattr(name, "name", name)) for name in old.exports or ()}
     said: set[str] = set()
     for breakage in griffe.find_breaking_changes(old, new):
         name = breakage.obj.path[len(module) + 1 :]
         top = name.partition(".")[0]
         if breakage.kind.name not in BREAKING or is_private(name) or name.endswith("*"):
+            continue
+        own = name.removesuffix(".__init__").rpartition(".")[2]
+        if public and own not in public and top not in exports:
             continue
         # A variable is public only if the module says so. What an alias stands for is not known.
         if not breakage.obj.is_alias and breakage.obj.is_attribute and top not in exports:
