@@ -485,6 +485,20 @@ def test_an_issue_becomes_a_pull_request_with_its_test(
     assert "max(items)\n" in app.text("refs/heads/main", "lists.py")
 
 
+def test_more_commands_than_allowed_in_an_hour_are_not_obeyed_on_an_issue(
+    jobs: Jobs, app: Repository, reported: Issue
+) -> None:
+    jobs.config = "github: {commands_per_hour: 2}\n"
+    jobs.say(reported, "mallory", "/debate fix")
+    for _ in range(3):
+        jobs.say(reported, "ann", "/debate fix")
+
+    asked = [comment for comment in reported.comments if comment.login == "ann"]
+    assert [len(comment.reactions) for comment in asked] == [2, 2, 1]
+    assert len(reported.comments) == 1 + 3 + 2
+    assert app.pulls == []
+
+
 @pytest.mark.parametrize(
     ("login", "words", "count"),
     [("mallory", "/debate fix", 0), ("ann", "/debate status", 0), ("ann", "/debate fix", 1)],

@@ -146,7 +146,8 @@ class GitHubSettings(Section, frozen=True):
         bots: logins of bots whose pull requests are reviewed.
         max_comments: the most comments on lines of a pull request.
         labels: set a label that says what the verdict is.
-        commands_per_hour: the most commands that are obeyed on a pull request.
+        commands_per_hour: the most commands that are obeyed on a pull request, and of one
+            person on an issue.
     """
 
     drafts: bool = False

@@ -89,7 +89,11 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
         runner.say("Nothing to do: the comment is answered already.")
         return 0
     limit = load_settings(job.layers()).settings.github.commands_per_hour
-    if _count_last_hour(answered) >= limit:
+    if job.event.issue:
+        count = _count_on_issue(client, job.event.issue, comment.author.login) - 1  # without this
+    else:
+        count = _count_last_hour(answered)
+    if count >= limit:
         words = f"more than {limit} commands in an hour (github.commands_per_hour)"
         runner.say(f"Nothing to do: {words}.", "warning")
         react(client, source, "confused")
@@ -378,6 +382,15 @@ ORDERED: Mapping[str, Callable[[Run, Change, Request], Answer]] = {
 def _count_last_hour(answers: Mapping[int, Comment]) -> int:
     since = datetime.now(UTC) - timedelta(hours=1)
     return sum(datetime.fromisoformat(answer.created_at) > since for answer in answers.values())
+
+
+def _count_on_issue(client: Client, number: int, login: str) -> int:
+    """How many commands somebody gave on an issue in the last hour."""
+    since = (datetime.now(UTC) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
+    path = f"/issues/{number}/comments"
+    found = client.read(path, "read comments of an issue", since=since, per_page="100")
+    own = (each["body"] or "" for each in found if (each["user"] or {}).get("login") == login)
+    return sum(parse(body) is not None for body in own)
 
 
 def _consult(

@@ -87,6 +87,13 @@ def create_comment(call: Call) -> Any:
     return Respond(201, objects.comment(comment))
 
 
+@operation("issues/list-comments", *READ)
+def list_comments(call: Call) -> Any:
+    since = call.query.get("since", "")
+    found = [objects.comment(comment) for comment in accessible(call).comments]
+    return Page([comment for comment in found if comment["updated_at"] >= since])
+
+
 @operation("issues/get-comment", *READ)
 def get_comment(call: Call) -> Any:
     return objects.comment(find_comment(call))
