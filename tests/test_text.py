@@ -189,7 +189,7 @@ def test_a_hidden_character_is_found_and_shown(text: str, kind: str, name: str) 
         "می\u200cشود",
         "क्\u200dष",
         "שלום\u200f!",
-        "ថ្ងៃ\u200bនេះ",
+        "ថ្ងៃ\u200bនេះ\u200b\u200bថ្ងៃ",
     ],
 )
 def test_writing_is_left_alone(text: str) -> None:

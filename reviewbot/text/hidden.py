@@ -90,7 +90,9 @@ def _is_normal(text: str, offset: int) -> bool:
         return offset == 0
     if MARK_OF_SCRIPT.match(character) and (LETTER.match(before) or LETTER.match(after)):
         return True
-    if character == WORD_BREAK:
+    if character == WORD_BREAK:  # some write two
+        before = text[offset - 2 : offset - 1] if before == WORD_BREAK else before
+        after = text[offset + 2 : offset + 3] if after == WORD_BREAK else after
         return bool(UNSPACED.match(before) and UNSPACED.match(after))
     if character in "\ufe0e\ufe0f":  # show it as text, as an emoji
         is_keycap = before in set("0123456789#*") and after == "\u20e3"

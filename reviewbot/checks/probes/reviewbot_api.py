@@ -73,7 +73,7 @@ def compare(
         if names <= places.keys():
             there = ", ".join(sorted({places[name] for name in names}))
             kind, message = "OBJECT_MOVED", f"module {module} moves to {there}"
-        if names:
+        if names and not (kind == "OBJECT_MOVED" and names <= exported_beside(path)):
             yield {"path": path, "line": 0, "kind": kind, "name": module, "message": message}
         return
     new_text = Path(path).read_text("utf-8")
@@ -114,6 +114,15 @@ def compare(
             "message": message,
             "parameters": parameters.replace(" to ", ", ").split(", "),
         }
+
+
+def exported_beside(path: str) -> set[str]:
+    """Names that the package of a module imports, if it changes as well: callers use those."""
+    package = Path(path).with_name("__init__.py")
+    if not package.exists():
+        return set()
+    members = visit("package", package.read_text("utf-8")).members
+    return {name for name, member in members.items() if member.is_alias}
 
 
 def visit(module: str, text: str) -> Any:
