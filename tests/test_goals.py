@@ -320,9 +320,7 @@ def test_what_was_tried_is_kept(lists: Project, monkeypatch: pytest.MonkeyPatch)
     drafts = iter([DISTINCT.replace("found", "seen"), "    return list(dict.fromkeys(items))"])
 
     def reply(_: str, prompt: str) -> Any:
-        if "# Task: write a benchmark" in prompt:
-            return {"source": BENCHMARK}
-        if "# Task: make code faster" in prompt:
+        if "# Task: make code simpler" in prompt:
             return by_edit("lists.py", DISTINCT, next(drafts))("/fix_", "")
         return {"objections": []} if "# Task: judge" in prompt else {"edits": []}
 
@@ -333,13 +331,13 @@ def test_what_was_tried_is_kept(lists: Project, monkeypatch: pytest.MonkeyPatch)
         config = lists.folder / ".git/reviewbot/config.yml"
         config.parent.mkdir()
         config.write_text(panel_of(server, "critic", "reviewer"))
-        ran = CliRunner().invoke(reviewbot, ["fix", "--goal", "performance", "HEAD"])
+        ran = CliRunner().invoke(reviewbot, ["fix", "--goal", "refactor", "HEAD"])
 
     assert ran.exit_code == 1, ran.stderr
     assert re.search(r"^reviewbot: \d+ calls, ", ran.stderr, re.MULTILINE)
     shown = CliRunner().invoke(reviewbot, ["sessions", "show", "1"])
-    assert "performance: refused (critic)\n│ It is not faster: " in shown.stdout, shown.stderr
-    assert "performance: fixed (critic)\n│ It is " in shown.stdout
+    assert "refactor: refused (critic)\n│ It is not simpler: " in shown.stdout, shown.stderr
+    assert "refactor: fixed (critic)\n│ 2 branches and " in shown.stdout
     assert "+    return list(dict.fromkeys(items))" in shown.stdout
 
 
