@@ -219,6 +219,27 @@ SWAPS = [
 ]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "fn f() {}\n#[test]\nfn a() {}\n",
+        "fn f() {}\n#[cfg(test)] mod tests {\n    #[test]\n    fn a() {}\n}\n",
+        "fn f() {}\n#[cfg(all(test, unix))]\n#[rustfmt::skip]\npub(crate) mod tests {\n"
+        "    #[tokio::test]\n    fn a() {}\n}\n",
+    ],
+)
+def test_models_may_not_ignore_a_test_among_code(
+    monkeypatch: pytest.MonkeyPatch, text: str
+) -> None:
+    monkeypatch.setitem(FILES, "src/mixed.rs", text)
+    before, mark, after = text.rpartition("#[t")
+
+    found = refuse("src/mixed.rs", f"{before}#[ignore]\n{mark}{after}")
+
+    assert found == [f"`src/mixed.rs` changes its tests: {ONLY}."]
+    assert refuse("src/mixed.rs", text.replace("fn f() {}", "fn f() { g() }")) == []
+
+
 @pytest.mark.parametrize(("path", "old", "new", "words"), SWAPS)
 def test_models_may_not(path: str, old: str, new: str, words: str) -> None:
     found = refuse(path, swapped(path, old, new))

@@ -36,6 +36,7 @@ INSTALLED = re.compile(
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
 WORD_OF_CODE = re.compile(r"[A-Za-z]\w*")
+MAX_PATTERN = 100_000  # Linux takes no argument of more than 128 KiB
 DOCUMENTATION = ("*.md", "*.rst", "*.txt", "*__init__.py")
 # Modules whose package has another name.
 PACKAGES = {
@@ -149,9 +150,9 @@ async def _find_documented(
     own = {file.old_path for file in change.files if project.installs(file.old_path)}
     texts = (project.base_texts.get(path, "") for path in own if path.endswith(".py"))
     names = {name for text in texts for name in DEFINITION.findall(text)}
-    if not names:
-        return frozenset()
     pattern = rf"\b({'|'.join(sorted(names))})\b"
+    if not names or len(pattern) > MAX_PATTERN:  # then all names are compared
+        return frozenset()
     matches = await repository.search(change.base_tree, pattern, DOCUMENTATION)
     texts = (match.text for match in matches if match.path not in own)
     return frozenset(name for text in texts for name in WORD_OF_CODE.findall(text) if name in names)

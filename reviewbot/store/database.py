@@ -43,9 +43,9 @@ HINTS = (
 )
 
 
-# Who makes a call or runs a session, and whether it still lives. Its id is in the database; a lock
-# that the system or the server takes away from a dead process tells the rest. So a call that nobody
-# makes any more is taken over at once, and a slow one never.
+# Which process makes a call or runs a session, and whether it still runs. The database has its id.
+# The process holds a lock, which the system or the server releases when it ends: its calls can be
+# taken over at once, and a slow call never is.
 
 
 class FileOwner:

@@ -68,7 +68,7 @@ async def fix_findings(
 
 
 def task_of(findings: Sequence[Finding], trials: Trials) -> Task:
-    """Shown are the files that a fix is likely to change, and the tests that say what is wanted.
+    """Models see the files that a fix is likely to change, and the tests that state the behaviour.
 
     The task is about all findings, and named after those that are no copies of others.
     """

@@ -19,8 +19,8 @@ PROTECTED_LANGUAGES = _words(
     "cmake dockerfile groovy ini json makefile powershell shell terraform toml xml yaml"
 )
 
-# Code and documentation that decides what runs, with which permissions, or what agents are told.
-# Names are compared as `gate.folded` writes them. Whatever begins with a dot is protected as well.
+# Code and documentation that controls what runs, with which permissions, and what agents do. Names
+# are compared as `gate.folded` writes them. Whatever begins with a dot is protected as well.
 PROTECTED_NAMES = _words(
     """
     agent.md agents.md agents.override.md build.rs build.sc claude.local.md claude.md conanfile.py
@@ -137,7 +137,8 @@ SKIP_NAMES = _words(
 )
 # Where the tests of a Rust file begin.
 RUST_TESTS = re.compile(
-    r"^[ \t]*#\[\s*(?:cfg\s*\([^\]\n]{0,200}\btest\b[^\n]*\n\s*(?:pub\s+)?mod\s+\w+\s*\{"
+    r"(?:^[ \t]*#\[[^\n]{0,400}\n){0,8}^[ \t]*#\[\s*(?:cfg\s*\([^\]\n]{0,200}\btest\b[^\]\n]*\]"
+    r"(?:\s*#\[[^\n]{0,400}\n){0,8}\s*(?:pub(?:\([^)\n]*\))?\s+)?mod\s+\w+\s*\{"
     r"|(?:\w+\s*::\s*)*(?:test|rstest)\b)",
     re.MULTILINE,
 )
