@@ -3,8 +3,7 @@
     ./dev bench debate
 
 The models stand behind one compatible server that answers after a second. Overhead is the time in
-which no call was open. The SDK of a vendor is imported while linters run; what that takes is
-printed beside it.
+which no call was open.
 """
 
 from __future__ import annotations
@@ -21,10 +20,10 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 
+import httpx2
 from msgspec.structs import replace
-from openai import OpenAI
 
-from benchmarks.timing import Figure, best, git, run
+from benchmarks.timing import Figure, git
 from tests import fake_openai
 from tests.vendor_server import Received, Sent, VendorServer
 
@@ -49,9 +48,6 @@ ADDED = re.compile(r"^(\d+)\+(.*item \* .*)$", re.MULTILINE)
 
 
 def measure(folder: Path) -> Iterator[Figure]:
-    python = best(lambda: run(folder, sys.executable, "-c", "pass"))
-    sdk = best(lambda: run(folder, sys.executable, "-c", "import openai, sqlalchemy")) - python
-    yield Figure("import of the SDK and of SQLAlchemy", sdk, "s", 2)
     for lines in LINES:
         project = folder / str(lines)
         make_change(project, lines)
@@ -62,7 +58,7 @@ def measure(folder: Path) -> Iterator[Figure]:
         prompts = [text_of(call) for call in calls]
         idle = wall - union([(c.at, end) for c, end in zip(calls, server.answered, strict=True)])
         tokens = sum(map(len, prompts)) // BYTES_A_TOKEN
-        yield Figure(f"{lines} lines: overhead beyond the import", idle - sdk, "s", 0.4)
+        yield Figure(f"{lines} lines: overhead", idle, "s", 0.4)
         yield Figure(f"{lines} lines: calls", len(calls), "", 8 if lines < 6_000 else 99)
         is_usual = lines == 600
         yield Figure(f"{lines} lines: prompt tokens", tokens, "", 60_000 if is_usual else 10**9)
@@ -165,23 +161,25 @@ def bare_loop(folder: Path, lines: int) -> Iterator[Figure]:
     ).stdout
     server = VendorServer(lambda _: replace(fake_openai.answer("Looks fine. " * 30), delay=SECONDS))
     with server.running():
-        client = OpenAI(base_url=f"{server.url}/v1", api_key="none", max_retries=0)
-        with ThreadPoolExecutor(len(ROLES)) as pool:
+        url = f"{server.url}/v1/chat/completions"
+        with ThreadPoolExecutor(len(ROLES)) as pool, httpx2.Client(timeout=60) as client:
             said: list[str] = []
             for _ in range(2):
                 prompt = f"Review this change:\n{diff}\nThe others say:\n{''.join(said)}"
-                said = list(pool.map(partial(say, client, prompt), ROLES))
-        say(client, f"Judge:\n{diff}\n{''.join(said)}", "judge")
+                said = list(pool.map(partial(say, client, url, prompt), ROLES))
+            say(client, url, f"Judge:\n{diff}\n{''.join(said)}", "judge")
     prompts = [text_of(received) for received in server.received]
     tokens = sum(map(len, prompts)) // BYTES_A_TOKEN
     yield Figure(f"{lines} lines, bare loop: calls", len(prompts), "", 99)
     yield Figure(f"{lines} lines, bare loop: prompt tokens", tokens, "", 10**9)
 
 
-def say(client: OpenAI, prompt: str, model: str) -> str:
+def say(client: httpx2.Client, url: str, prompt: str, model: str) -> str:
     messages = [{"role": "user", "content": prompt}]
-    stream = client.chat.completions.create(model=model, messages=messages, stream=True)
-    return "".join(c.choices[0].delta.content or "" for c in stream if c.choices)
+    answered = client.post(url, json={"model": model, "messages": messages, "stream": True})
+    events = (line.removeprefix("data: ") for line in answered.text.splitlines() if line)
+    chunks = (json.loads(event)["choices"] for event in events if event != "[DONE]")
+    return "".join(choices[0]["delta"].get("content") or "" for choices in chunks if choices)
 
 
 def text_of(received: Received) -> str:

@@ -13,10 +13,6 @@ from tests.fake_gemini import SIGNATURE, answer, error
 from tests.test_providers import GOOD, KEY, READ, REQUEST, failure, turn_of
 from tests.vendor_server import VendorServer, json_answer
 
-# The SDK warns of each finishReason that it does not know.
-pytestmark = pytest.mark.filterwarnings("ignore:.* is not a valid FinishReason")
-
-
 ask = partial(test_providers.ask, "gemini")
 
 

@@ -242,7 +242,7 @@ def test_other_packages_add_providers(tmp_path: Path, monkeypatch: pytest.Monkey
     (package / "acme.py").write_text(
         "from reviewbot.llm.provider import ModelReply, Usage\n"
         "from reviewbot.llm.providers import Vendor\n"
-        "ACME = Vendor(module='acme', needs=(), extra='', key_names=('ACME_KEY',), model='one',\n"
+        "ACME = Vendor(module='acme', key_names=('ACME_KEY',), model='one',\n"
         "              is_local=True)\n"
         "class Acme:\n"
         "    async def complete(self, request, on_text=None):\n"

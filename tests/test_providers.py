@@ -166,6 +166,15 @@ def test_the_text_arrives_before_the_answer_is_complete(vendor: str) -> None:
 
 
 @pytest.mark.parametrize("vendor", FAKES)
+def test_an_answer_may_arrive_in_any_pieces(vendor: str) -> None:
+    sent = FAKES[vendor].answer('{"claims": ["ü \u2028"]}')
+    text = b"".join(sent.chunks)
+    pieces = tuple(text[start : start + 7] for start in range(0, len(text), 7))
+    whole, cut = ask(vendor, VendorServer([sent, replace(sent, chunks=pieces)]), REQUEST, REQUEST)
+    assert whole == cut
+
+
+@pytest.mark.parametrize("vendor", FAKES)
 def test_a_call_ends_after_its_seconds(vendor: str) -> None:
     started = time.monotonic()
     sent = [replace(FAKES[vendor].answer(GOOD), delay=5)]

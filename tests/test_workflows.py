@@ -241,7 +241,7 @@ def test_keys_reach_the_program_only_where_it_asks_models(home: Home, mode: str)
     installed = (job.folder / "temp/installed-with").read_text()
     assert "sk-" not in installed
     assert installed.count("--require-hashes") == 1
-    used = ["action.txt", *(["action-anthropic.txt", "action-openai.txt"] if has_keys else [])]
+    used = ["action.txt", *(["action-models.txt"] if has_keys else [])]
     assert re.findall(r"-r \S*/requirements/(\S+)", installed) == used
 
 

@@ -1,4 +1,4 @@
-"""What all providers have in common, and their HTTP client: one origin, bounded answers."""
+"""What all providers have in common, and how they ask: one address, bounded answers, no retries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import ssl
 from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from typing import Any, ClassVar
 
 import httpx2
@@ -33,21 +33,14 @@ from reviewbot.text.secrets import redact
 MAX_BYTES = 8_000_000
 MAX_QUOTE = 200  # characters of a vendor's message
 MAX_SAID = 2_000  # of an error that count; some servers repeat the prompt
-# What SDKs add on their own says what machine this is, and nothing that a vendor needs.
-HEADERS = frozenset(
-    {
-        *("accept", "content-length", "content-type", "host", "transfer-encoding"),
-        *("anthropic-version", "anthropic-beta", "openai-beta"),
-        *("x-amz-date", "x-amz-security-token"),
-    }
-)
-KEY_HEADERS = frozenset({"authorization", "x-api-key", "x-goog-api-key"})
-
 # httpx2 2.16 lets failures of TLS through as the last two. UnicodeEncodeError: half a surrogate
 # pair in a prompt.
 TRANSPORT_ERRORS = (httpx2.HTTPError, httpx2.StreamError, UnicodeEncodeError, OSError, EndOfStream)
-# What SDKs and we raise over an answer that is not what it should be.
-UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RuntimeError, AssertionError)
+# What is raised over an answer that is not what it should be.
+UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RuntimeError)
+# Errors within an answer, which began with status 200, by their type.
+# https://platform.claude.com/docs/en/api/errors
+STATUSES = {"rate_limit_error": 429, "invalid_request_error": 400, "authentication_error": 401}
 FAULTS: Mapping[int, Fault] = {
     401: "denied",
     402: "spent",
@@ -100,19 +93,29 @@ STOPS: Mapping[str, Fault | None] = {
 }
 OnText = Callable[[str], None]
 Parts = frozenset[str]  # of a request, which some models do not take
-Errors = tuple[type[Exception], ...]
+
+
+class Refusal(Exception):
+    """An error that the vendor explains.
+
+    Attributes:
+        status: of the answer; of an error within an answer, the one that it would have.
+        body: JSON if it is some, otherwise the text.
+    """
+
+    def __init__(self, status: int, body: Any, headers: Mapping[str, str] = {}) -> None:
+        self.status, self.body, self.headers = status, body, headers
 
 
 class HttpProvider(ABC):
     """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take."""
 
-    # Exceptions of the transport, and of an SDK, also for errors that the vendor explains.
-    raised: ClassVar[Errors] = TRANSPORT_ERRORS
     unreachable_hint: ClassVar[str] = "check the network and providers.{name}.base_url"
 
     def __init__(self, account: Account, base_url: str) -> None:
         """Raises ConfigError."""
         self._account = account
+        self._base_url = base_url.rstrip("/")
         self._http = open_client(account, base_url)
         self._without = defaultdict[str, Parts](frozenset)  # by model
 
@@ -125,16 +128,17 @@ class HttpProvider(ABC):
                     return await self._ask(request, without, on_text or (lambda _: None))
             except ProviderError as error:
                 failure = error
-            except self.raised as error:
-                hint = self.unreachable_hint.format(name=name)
-                failure = transport_error(error, self._account, hint) or self._failure(
-                    request, without, error
+            except Refusal as refusal:
+                failure = self._meaning(request, without, refusal)
+            except TRANSPORT_ERRORS as error:
+                failure = transport_error(
+                    error, self._account, self.unreachable_hint.format(name=name)
                 )
             except UNREADABLE:
                 message = f"{name} does not answer as {type(self).__name__} does"
                 failure = ProviderError(message, fault="malformed")
             if not failure.refuses:
-                # Outside of `except`: exceptions of SDKs hold the request with its key.
+                # Outside of `except`: exceptions of httpx2 hold the request with its key.
                 raise failure
             # Nothing was computed yet, so asking for less costs nothing.
             self._without[request.model] |= {failure.refuses}
@@ -146,9 +150,41 @@ class HttpProvider(ABC):
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         """One attempt. Raises any of the errors above."""
 
-    def _failure(self, _: ModelRequest, __: Parts, error: Exception) -> ProviderError:
-        """What an exception of an SDK means. Vendors that have one say so."""
-        raise error
+    @abstractmethod
+    def _meaning(self, request: ModelRequest, without: Parts, refusal: Refusal) -> ProviderError:
+        """What an error that the vendor explains means; `_answered` makes most of it."""
+
+    @asynccontextmanager
+    async def _post(
+        self, path: str, body: Any, headers: Mapping[str, str]
+    ) -> AsyncIterator[AsyncIterator[bytes]]:
+        """The lines of an answer as they arrive. Raises Refusal for any status but success.
+
+        Args:
+            path: below the address of the vendor.
+            body: bytes, or what becomes JSON.
+        """
+        name = self._account.name
+        content = body if isinstance(body, bytes) else msgspec.json.encode(body)
+        headers = {"content-type": "application/json", **headers}
+        url = self._base_url + path
+        async with self._http.stream("POST", url, content=content, headers=headers) as answer:
+            problem = ""
+            if 300 <= answer.status_code < 400:
+                problem = "answered with a redirect, which is not followed"
+            elif answer.headers.get("content-encoding", "identity").strip().lower() != "identity":
+                problem = "sent a compressed answer, which was not asked for"
+            if problem:
+                raise ProviderError(f"{name} {problem}", fault="malformed")
+            lines = _lines_of(answer, name)
+            if not answer.is_success:
+                text = b"\n".join([line async for line in lines])
+                raise Refusal(answer.status_code, _decoded(text), answer.headers)
+            yield lines
+
+    @property
+    def _bearer(self) -> dict[str, str]:
+        return {"authorization": f"Bearer {self._account.key}"} if self._account.key else {}
 
     def _checked(
         self, request: ModelRequest, reply: ModelReply, stop: str, fault: Fault | None = None
@@ -178,16 +214,10 @@ class HttpProvider(ABC):
             fault, message = "malformed", f"{name} gave an empty answer"
         raise ProviderError(quote(message, self._account), fault=fault, usage=usage)
 
-    def _answered(
-        self, status: int, body: Any, headers: Mapping[str, str], code: int = 0, **more: Any
-    ) -> ProviderError:
-        """An error that the vendor explains with a text, or with JSON around one.
-
-        Args:
-            code: the status that it would have, where it comes in an answer.
-        """
-        name, fault = self._account.name, fault_of(code or status)
-        said = str(body)[:MAX_SAID]
+    def _answered(self, refusal: Refusal, **more: Any) -> ProviderError:
+        """What an error means, by its status and by words of its body."""
+        name, fault = self._account.name, fault_of(refusal.status)
+        said = str(refusal.body)[:MAX_SAID]
         for before, words, meaning in MEANINGS:
             if fault in before.split() and re.search(words, said, re.IGNORECASE):
                 fault = meaning
@@ -196,63 +226,52 @@ class HttpProvider(ABC):
         if more["fault"] == "no_model":
             hint = f"check the name of the model, and providers.{name}.base_url"
             more["hint"] = more.get("hint") or hint
-        after = retry_after(headers) if more["fault"] in ("rate_limited", "overloaded") else None
-        message = f"{name} answered {status}: {quote(message_of(body), self._account)}"
+        waits = more["fault"] in ("rate_limited", "overloaded")
+        after = retry_after(refusal.headers) if waits else None
+        said = quote(message_of(refusal.body), self._account)
+        message = f"{name} answered {refusal.status}: {said}"
         return ProviderError(message, retry_after=after, **more)
 
 
-class BoundedTransport(httpx2.AsyncHTTPTransport):
-    """Talks to one origin, and reads at most MAX_BYTES of an answer, which is not compressed."""
-
-    def __init__(self, account: Account, origin: httpx2.URL) -> None:
-        # Plain http needs no certificates, and loading them takes 50 ms.
-        bare = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if origin.scheme == "http" else None
-        super().__init__(verify=bare or True, trust_env=False)
-        self._origin = (origin.scheme, origin.host, origin.port)
-        self._name, self._key = account.name, account.key
-
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        url = request.url
-        if (url.scheme, url.host, url.port) != self._origin:
-            message = f"a request of {self._name} to another address was stopped"
-            raise ProviderError(message, fault="invalid")
-        kept = dict(request.headers)
-        for name, value in request.headers.items():
-            # SDKs send keys of other vendors if variables such as ANTHROPIC_CUSTOM_HEADERS say so.
-            is_own = bool(self._key) and self._key in value
-            is_key = name in KEY_HEADERS and (is_own or value.startswith("AWS4-HMAC-SHA256 "))
-            if not is_key and name not in HEADERS:
-                del kept[name]
-        request.headers = httpx2.Headers({**kept, "accept-encoding": "identity"})
-        response = await super().handle_async_request(request)
-        problem = ""
-        if 300 <= response.status_code < 400:
-            problem = "answered with a redirect, which is not followed"
-        elif response.headers.get("content-encoding", "identity").strip().lower() != "identity":
-            problem = "sent a compressed answer, which was not asked for"
-        if problem:
-            await response.aclose()
-            raise ProviderError(f"{self._name} {problem}", fault="malformed")
-        assert isinstance(response.stream, httpx2.AsyncByteStream)
-        response.stream = _Bounded(self._name, response.stream)
-        return response
+async def _lines_of(answer: httpx2.Response, name: str) -> AsyncIterator[bytes]:
+    """Lines that end with LF or CR LF, as they arrive: httpx2's own also end at U+2028."""
+    count, rest = 0, b""
+    async for chunk in answer.aiter_raw():
+        count += len(chunk)
+        if count > MAX_BYTES:
+            message = f"the answer of {name} is longer than {MAX_BYTES} bytes"
+            raise ProviderError(message, fault="malformed")
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield line.removesuffix(b"\r")
+    if rest:
+        yield rest
 
 
-class _Bounded(httpx2.AsyncByteStream):
-    def __init__(self, name: str, stream: httpx2.AsyncByteStream) -> None:
-        self._name, self._stream = name, stream
+async def events_of(lines: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
+    """The JSON objects of server-sent events, each in one line; OpenAI's servers end with a word.
 
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        count = 0
-        async for chunk in self._stream:
-            count += len(chunk)
-            if count > MAX_BYTES:
-                message = f"the answer of {self._name} is longer than {MAX_BYTES} bytes"
-                raise ProviderError(message, fault="malformed")
-            yield chunk
+    Raises Refusal if one is an error.
+    """
+    async for line in lines:
+        if line.startswith(b"data:") and (data := line[5:].strip()) != b"[DONE]":
+            event = msgspec.json.decode(data, type=dict[str, Any])
+            if error := event.get("error"):
+                raise Refusal(_status_of(error), error)
+            yield event
 
-    async def aclose(self) -> None:
-        await self._stream.aclose()
+
+def _status_of(error: Any) -> int:
+    """The status that an error within an answer would have."""
+    named = error if isinstance(error, dict) else {}
+    code = str(named.get("code"))
+    return int(code) if code.isdecimal() else STATUSES.get(named.get("type", ""), 500)
+
+
+def _decoded(text: bytes) -> Any:
+    with suppress(msgspec.DecodeError, RecursionError):
+        return msgspec.json.decode(text)
+    return text.decode(errors="replace")
 
 
 def open_client(account: Account, base_url: str) -> httpx2.AsyncClient:
@@ -262,7 +281,9 @@ def open_client(account: Account, base_url: str) -> httpx2.AsyncClient:
         message = f"the key of {account.name} has a character that no key has"
         raise ConfigError(message, hint="copy the key again, without spaces and line ends")
     return httpx2.AsyncClient(
-        transport=BoundedTransport(account, url),
+        headers={"accept": "*/*", "accept-encoding": "identity", "user-agent": "reviewbot"},
+        # Plain http needs no certificates, and loading them takes 50 ms.
+        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if url.scheme == "http" else True,
         timeout=httpx2.Timeout(account.seconds, connect=10),
         follow_redirects=False,
         trust_env=False,
@@ -291,22 +312,13 @@ def check_address(account: Account, base_url: str) -> httpx2.URL:
     raise ConfigError(f"{place} is not encrypted and not on this machine", hint=hint)
 
 
-def transport_error(
-    error: BaseException, account: Account, unreachable: str
-) -> ProviderError | None:
-    """What an exception of the transport, or of an SDK because of one, means.
+def transport_error(error: Exception, account: Account, unreachable: str) -> ProviderError:
+    """What an exception of the transport means.
 
     Its text is not quoted: it may have headers. `unreachable` is a hint.
     """
     name = account.name
-    cause: BaseException | None = error
-    while cause and not isinstance(cause, (ProviderError, *TRANSPORT_ERRORS)):
-        cause = cause.__cause__
-    if cause is None and error.__cause__ is None:
-        return None
-    match cause:
-        case ProviderError():
-            return ProviderError(str(cause), fault=cause.fault)
+    match error:
         case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.PoolTimeout():
             message = f"{name} cannot be reached"
             return ProviderError(message, fault="unreachable", hint=unreachable)

@@ -6,7 +6,6 @@ import importlib
 import importlib.util
 import re
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from msgspec import Struct
 
@@ -14,25 +13,27 @@ from reviewbot.errors import ConfigError
 from reviewbot.llm.provider import Account, Provider
 from reviewbot.plugins import plugins
 
+OPENAI = f"{__name__}.openai"
+
 
 class Vendor(Struct, frozen=True, kw_only=True):
     """Who serves models, and what is needed to ask them.
 
     Attributes:
         module: has a function `connect(account: Account) -> Provider`.
-        needs: the packages that it imports.
-        extra: the extra of reviewbot that installs them.
+        needs: a package that it imports, beyond those of the extra `models`.
+        extra: the extra of reviewbot that installs all of them.
         key_names: variables with the key, best first.
         opt_in: the variable that says that the vendor is wanted, where there is no key.
-        base_url: where it answers, unless its SDK knows.
+        base_url: where it answers, unless its module knows.
         model: what is asked if one key is all that is known.
         is_local: it runs on the user's own hardware: its calls cost nothing, and are slow.
         concurrency: how many calls it takes at once.
     """
 
     module: str
-    needs: tuple[str, ...]
-    extra: str
+    needs: str = "httpx2"
+    extra: str = "models"
     key_names: tuple[str, ...] = ()
     opt_in: str = ""
     base_url: str = ""
@@ -41,49 +42,43 @@ class Vendor(Struct, frozen=True, kw_only=True):
     concurrency: int = 8
 
 
-def _built_in(module: str, package: str, **more: Any) -> Vendor:
-    """A vendor with a module here and an extra of the same name, which installs the package."""
-    return Vendor(module=f"{__name__}.{module}", needs=(package,), extra=module, **more)
-
-
 VENDORS: Mapping[str, Vendor] = {
-    "anthropic": _built_in(
-        "anthropic",
-        "anthropic",
+    "anthropic": Vendor(
+        module=f"{__name__}.anthropic",
         key_names=("ANTHROPIC_API_KEY",),
-        # The middle size of the SDK's own list (anthropic 2.11, types/model.py).
+        # The middle size of the list in Anthropic's SDK (anthropic 2.11, types/model.py).
         model="claude-sonnet-5-5",
     ),
-    "openai": _built_in(
-        "openai",
-        "openai",
+    "openai": Vendor(
+        module=OPENAI,
         key_names=("OPENAI_API_KEY",),
         base_url="https://api.openai.com/v1",
-        # In the SDK's own list (openai 3.52, types/shared/chat_model.py).
+        # In the list of OpenAI's SDK (openai 3.52, types/shared/chat_model.py).
         model="gpt-5.6-terra",
     ),
-    "gemini": _built_in(
-        "gemini",
-        "google.genai",
+    "gemini": Vendor(
+        module=f"{__name__}.gemini",
         key_names=("GEMINI_API_KEY", "GOOGLE_API_KEY"),
         # The model of the examples in google-genai 3.4.
         model="gemini-3.8-flash",
     ),
-    "bedrock": _built_in(
-        "bedrock", "boto3", model="global.anthropic.claude-sonnet-5-5", concurrency=4
+    "bedrock": Vendor(
+        module=f"{__name__}.bedrock",
+        needs="botocore",
+        extra="bedrock",
+        model="global.anthropic.claude-sonnet-5-5",
+        concurrency=4,
     ),
-    "ollama": _built_in(
-        "ollama",
-        "httpx2",
+    "ollama": Vendor(
+        module=f"{__name__}.ollama",
         opt_in="OLLAMA_HOST",
         base_url="http://127.0.0.1:11434",
         model="qwen3-coder:30b",
         is_local=True,
         concurrency=1,
     ),
-    "openrouter": _built_in(
-        "openai",
-        "openai",
+    "openrouter": Vendor(
+        module=OPENAI,
         key_names=("OPENROUTER_API_KEY",),
         base_url="https://openrouter.ai/api/v1",
         model="anthropic/claude-sonnet-5-5",
@@ -108,7 +103,7 @@ def find_vendor(name: str, base_url: str = "") -> Vendor:
         return vendor
     if base_url:
         variable = re.sub(r"[^A-Z0-9]", "_", name.upper()) + "_API_KEY"
-        return _built_in("openai", "openai", key_names=(variable,))
+        return Vendor(module=OPENAI, key_names=(variable,))
     message = f"no provider is called {name}"
     known = ", ".join(all_vendors())
     raise ConfigError(message, hint=f"use one of {known}, or set providers.{name}.base_url")
@@ -116,15 +111,14 @@ def find_vendor(name: str, base_url: str = "") -> Vendor:
 
 def missing_package(vendor: Vendor) -> str:
     """How to install what a vendor needs, or "" if it is there. Imports none of it."""
-    for name in (*vendor.needs, "sqlalchemy"):
-        top, _, rest = name.partition(".")
-        if not importlib.util.find_spec(top) or (rest and not importlib.util.find_spec(name)):
-            return f"pip install 'reviewbot[{vendor.extra}]'"
-    return ""
+    packages = (vendor.needs, "httpx2", "sqlalchemy")
+    if all(importlib.util.find_spec(name) for name in packages):
+        return ""
+    return f"pip install 'reviewbot[{vendor.extra}]'"
 
 
 def connect(name: str, vendor: Vendor, account: Account) -> Provider:
-    """Import what talks to a vendor, which takes up to two seconds. Raises ConfigError."""
+    """Import what talks to a vendor. Raises ConfigError."""
     if hint := missing_package(vendor):
         raise ConfigError(f"{name} needs packages that are not installed", hint=hint)
     make: Callable[[Account], Provider] = importlib.import_module(vendor.module).connect

@@ -2,70 +2,74 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
-from anthropic import APIConnectionError, APIStatusError, AsyncAnthropic, transform_schema
-
-from reviewbot.llm import http
-from reviewbot.llm.http import HttpProvider, OnText, Parts
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall
+from reviewbot.llm import http, provider
+from reviewbot.llm.http import HttpProvider, OnText, Parts, Refusal
+from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError
 
 BASE_URL = "https://api.anthropic.com"
+VERSION = {"anthropic-version": "2026-10-21"}
 CACHED = {"cache_control": {"type": "ephemeral"}}
 COUNTERS = (
     *("input_tokens", "cache_read_input_tokens"),
     *("cache_creation_input_tokens", "output_tokens"),
 )
-# A stream begins with status 200. These are the statuses of errors that come after it.
-# https://platform.claude.com/docs/en/api/errors
-STATUSES = {"rate_limit_error": 429, "invalid_request_error": 400, "authentication_error": 401}
 
 
 class Anthropic(HttpProvider):
-    raised = (*http.TRANSPORT_ERRORS, APIConnectionError, APIStatusError)
-
     def __init__(self, account: Account) -> None:
-        base_url = account.base_url or BASE_URL
-        super().__init__(account, base_url)
-        self._client = AsyncAnthropic(
-            api_key=account.key or "none",  # or the SDK looks for one in environment and files
-            base_url=base_url,
-            max_retries=0,
-            http_client=self._http,
-            open_telemetry=False,
-        )
+        super().__init__(account, account.base_url or BASE_URL)
 
     async def _ask(self, request: ModelRequest, _without: Parts, on_text: OnText) -> ModelReply:
-        is_complete = False
-        async with self._client.messages.stream(**_body(request)) as stream:
-            async for event in stream:
-                if event.type == "text":
-                    on_text(event.text)
-                is_complete |= event.type == "message_stop"
-            message = stream.current_message_snapshot
-        calls = [block for block in message.content if block.type == "tool_use"]
-        # The API takes back neither all nulls nor the empty texts that it sends.
-        blocks = [block.to_dict(mode="json", exclude_none=True) for block in message.content]
+        blocks: list[dict[str, Any]] = []
+        usage: dict[str, Any] = {}
+        stop, is_complete = "", False
+        headers = VERSION | self._bearer
+        async with self._post("/v1/messages", _body(request), headers) as lines:
+            async for event in http.events_of(lines):
+                match event["type"]:
+                    case "message_start":
+                        usage = event["message"]["usage"]
+                    case "content_block_start":
+                        # The API does not take back all nulls that it sends.
+                        block = event["content_block"].items()
+                        blocks.append({name: value for name, value in block if value is not None})
+                    case "content_block_delta":
+                        _add(blocks[event["index"]], event["delta"], on_text)
+                    case "message_delta":
+                        stop = event["delta"]["stop_reason"] or stop
+                        # Totals so far; what is null stays as it was.
+                        usage |= {n: c for n, c in event["usage"].items() if c is not None}
+                    case "message_stop":
+                        is_complete = True
+        calls = [block for block in blocks if block["type"] == "tool_use"]
+        for call in calls:
+            if "partial_json" in call:
+                call["input"] = http.json_object(call.pop("partial_json"))
         reply = ModelReply(
-            text="".join(block.text for block in message.content if block.type == "text"),
-            calls=tuple(
-                ToolCall(id=call.id, name=call.name, arguments=json.dumps(call.input))
-                for call in calls
-            ),
-            usage=http.usage_apart(message.usage.to_dict(), *COUNTERS),
+            text="".join(block["text"] for block in blocks if block["type"] == "text"),
+            calls=http.calls_of(request, ((c["id"], c["name"], c["input"]) for c in calls)),
+            usage=http.usage_apart(usage, *COUNTERS),
+            # Nor does it take back an empty text.
             native={"anthropic": [block for block in blocks if block.get("text") != ""]},
         )
-        return self._checked(request, reply, (is_complete and message.stop_reason) or "")
+        return self._checked(request, reply, stop if is_complete else "")
 
-    def _failure(self, _request: object, _without: object, error: Exception) -> ProviderError:
-        assert isinstance(error, APIStatusError)
-        in_stream = (STATUSES[kind] for kind in STATUSES if kind in str(error.body))
-        code = next(in_stream, 529) if error.status_code == 200 else 0
-        return self._answered(error.status_code, error.body, error.response.headers, code)
+    def _meaning(self, _request: object, _without: object, refusal: Refusal) -> ProviderError:
+        return self._answered(refusal)
 
 
 connect = Anthropic
+
+
+def _add(block: dict[str, Any], delta: dict[str, Any], on_text: OnText) -> None:
+    """Add what a delta brings, for example {"type": "text_delta", "text": "more"}, to its block."""
+    for name in ("text", "thinking", "signature", "partial_json"):
+        if name in delta:
+            block[name] = block.get(name, "") + delta[name]
+    if delta["type"] == "text_delta":
+        on_text(delta["text"])
 
 
 def _body(request: ModelRequest) -> dict[str, Any]:
@@ -86,7 +90,7 @@ def _body(request: ModelRequest) -> dict[str, Any]:
         messages += [{"role": "assistant", "content": called}, {"role": "user", "content": content}]
     if request.turns:
         content[-1] |= CACHED
-    schema = {"type": "json_schema", "schema": transform_schema(dict(request.schema))}
+    schema = {"type": "json_schema", "schema": provider.strict_schema(request.schema)}
     tools = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
         for tool in request.tools
@@ -94,6 +98,7 @@ def _body(request: ModelRequest) -> dict[str, Any]:
     choice = {"type": "auto" if request.may_call_tools else "none"}
     return {
         "model": request.model,
+        "stream": True,
         "max_tokens": request.max_output_tokens,
         "messages": messages,
         "output_config": {"format": schema},

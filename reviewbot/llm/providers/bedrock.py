@@ -12,7 +12,6 @@ import re
 from typing import Any
 from urllib.parse import quote
 
-import httpx2
 import msgspec
 from botocore.auth import SigV4Auth  # type: ignore[import-untyped]  # botocore has no types
 from botocore.awsrequest import AWSRequest  # type: ignore[import-untyped]  # as above
@@ -21,7 +20,7 @@ from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts
+from reviewbot.llm.http import HttpProvider, OnText, Parts, Refusal
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError
 
 ANSWER = "answer"  # the tool that takes the answer where no schema of it can be set
@@ -48,21 +47,19 @@ class Bedrock(HttpProvider):
             message = f"{account.name} has no region or no credentials of AWS"
             hint = f"set AWS_REGION, and AWS_BEARER_TOKEN_BEDROCK or {names[0]} and {names[1]}"
             raise ConfigError(message, hint=hint)
-        self._url = account.base_url or f"https://bedrock-runtime.{region}.amazonaws.com"
-        super().__init__(replace(account, key=key), self._url)
-        self._bearer = {"authorization": f"Bearer {key}"} if key else {}
+        url = account.base_url or f"https://bedrock-runtime.{region}.amazonaws.com"
+        super().__init__(replace(account, key=key), url)
         self._signer = SigV4Auth(Credentials(access, secret, token), "bedrock", region)
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
-        url = f"{self._url}/model/{quote(request.model, safe='')}/converse"
+        path = f"/model/{quote(request.model, safe='')}/converse"
         headers = {"content-type": "application/json", **self._bearer}
-        signed = AWSRequest("POST", url, headers, json.dumps(_body(request, without)).encode())
+        content = json.dumps(_body(request, without)).encode()
+        signed = AWSRequest("POST", self._base_url + path, headers, content)
         if not self._bearer:
             self._signer.add_auth(signed)
-        response = await self._http.post(url, content=signed.data, headers=dict(signed.headers))
-        if not response.is_success:
-            raise self._meaning(request, without, response)
-        answer = msgspec.json.decode(response.content)
+        async with self._post(path, content, dict(signed.headers)) as lines:
+            answer = msgspec.json.decode(b"".join([line async for line in lines]))
         blocks, stop = answer["output"]["message"]["content"], answer["stopReason"]
         text = "".join(block.get("text", "") for block in blocks)
         uses = [block["toolUse"] for block in blocks if "toolUse" in block]
@@ -77,17 +74,16 @@ class Bedrock(HttpProvider):
         reply = ModelReply(text=text, calls=calls, usage=usage, native=native)
         return self._checked(request, reply, stop or "no stopReason")
 
-    def _meaning(
-        self, request: ModelRequest, without: Parts, answer: httpx2.Response
-    ) -> ProviderError:
+    def _meaning(self, request: ModelRequest, without: Parts, refusal: Refusal) -> ProviderError:
         refused = ""
-        code = answer.headers.get("x-amzn-errortype", "").partition(":")[0]
-        text = f"{code}: {http.message_of(answer.text)}"
+        code = refusal.headers.get("x-amzn-errortype", "").partition(":")[0]
+        text = f"{code}: {http.message_of(refusal.body)}"
         if code == "ValidationException":
             body = _body(request, without)
             named = (part for part, words in COMPLAINTS.items() if words.search(text))
             refused = next((x for x in named if _body(request, without | {x}) != body), "")
-        return self._answered(answer.status_code, text, answer.headers, refuses=refused)
+        explained = Refusal(refusal.status, text, refusal.headers)
+        return self._answered(explained, refuses=refused)
 
 
 connect = Bedrock

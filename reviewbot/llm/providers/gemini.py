@@ -1,16 +1,14 @@
-"""Google's Gemini through its own SDK, with a key; never Vertex AI, whatever variables say."""
+"""Google's Gemini, with a key of its own API: https://ai.google.dev/api; never Vertex AI."""
 
 from __future__ import annotations
 
 import re
-import warnings
+from collections.abc import Sequence
 from typing import Any
-
-from google import genai
-from google.genai import errors, types
+from urllib.parse import quote
 
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts
+from reviewbot.llm.http import HttpProvider, OnText, Parts, Refusal
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
 
 BASE_URL = "https://generativelanguage.googleapis.com"
@@ -18,67 +16,43 @@ ABOUT_SCHEMA = re.compile(r"schema|too many states|response_?mime_?type|json mod
 DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 SCHEMA = "schema"
 
-# The SDK warns of each finishReason that is newer than it is.
-warnings.filterwarnings("ignore", message=r".* is not a valid \w+", module=r"google\.genai")
-
 
 class Gemini(HttpProvider):
-    raised = (*http.TRANSPORT_ERRORS, errors.APIError)
-
     def __init__(self, account: Account) -> None:
-        base_url = account.base_url or BASE_URL
-        super().__init__(account, base_url)
-        # Kept, because the SDK closes what is in use once the client is not referred to any more.
-        self._sdk = genai.Client(
-            vertexai=False,
-            api_key=account.key or "none",
-            http_options=types.HttpOptions(
-                base_url=base_url,
-                api_version="v1beta",
-                httpx_async_client=self._http,
-                timeout=int(account.seconds * 1000),
-            ),
-        )
-
-    async def close(self) -> None:
-        await self._sdk.aio.aclose()
-        self._sdk.close()
-        await super().close()
+        super().__init__(account, account.base_url or BASE_URL)
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         has_schema = _has_schema(request, without)
-        parts: list[types.Part] = []
-        counts: types.GenerateContentResponseUsageMetadata | None = None
+        model = quote(request.model.removeprefix("models/"), safe="")
+        path = f"/v1beta/models/{model}:streamGenerateContent?alt=sse"
+        headers = {"x-goog-api-key": self._account.key} if self._account.key else {}
+        parts: list[dict[str, Any]] = []
+        counts: dict[str, Any] = {}
         finish = block = ""
-        async for chunk in await self._sdk.aio.models.generate_content_stream(
-            model=request.model,
-            contents=contents_of(request, has_schema),
-            config=config_of(request, has_schema),
-        ):
-            counts = chunk.usage_metadata or counts
-            if chunk.prompt_feedback and chunk.prompt_feedback.block_reason:
-                block = str(chunk.prompt_feedback.block_reason.value)
-            for candidate in (chunk.candidates or ())[:1]:
-                finish = str(candidate.finish_reason.value) if candidate.finish_reason else finish
-                added = (candidate.content.parts if candidate.content else None) or []
-                parts += added
-                if text := text_of(added):
-                    on_text(text)
-        calls = [part.function_call for part in parts if part.function_call]
-        dumped = [part.model_dump(mode="json", by_alias=True, exclude_none=True) for part in parts]
+        async with self._post(path, body_of(request, has_schema), headers) as lines:
+            async for event in http.events_of(lines):
+                counts = event.get("usageMetadata") or counts
+                block = event.get("promptFeedback", {}).get("blockReason") or block
+                for candidate in event.get("candidates", ())[:1]:
+                    finish = candidate.get("finishReason") or finish
+                    added = candidate.get("content", {}).get("parts") or []
+                    parts += added
+                    if text := text_of(added):
+                        on_text(text)
+        calls = [part["functionCall"] for part in parts if "functionCall" in part]
         reply = ModelReply(
             text=text_of(parts),
-            calls=http.calls_of(request, ((call.id, call.name, call.args) for call in calls)),
+            calls=http.calls_of(
+                request, ((call.get("id"), call["name"], call.get("args")) for call in calls)
+            ),
             usage=usage_of(counts),
-            native={"gemini": dumped},
+            native={"gemini": parts},
         )
         return self._checked(request, reply, block or finish, "refused" if block else None)
 
-    def _failure(self, request: ModelRequest, without: Parts, error: Exception) -> ProviderError:
-        assert isinstance(error, errors.APIError)
-        headers = getattr(error.response, "headers", {})
-        failure = self._answered(error.code, error.details, headers)
-        words = str(error.details)
+    def _meaning(self, request: ModelRequest, without: Parts, refusal: Refusal) -> ProviderError:
+        failure = self._answered(refusal)
+        words = str(refusal.body)
         if failure.fault == "rate_limited" and failure.retry_after is None:
             delay = DELAY.search(words)
             failure.retry_after = float(delay[1]) if delay else None
@@ -109,7 +83,7 @@ def contents_of(request: ModelRequest, has_schema: bool) -> list[Any]:
         results = [
             {
                 "functionResponse": {
-                    "id": call.id if call.id in ids else None,
+                    **({"id": call.id} if call.id in ids else {}),
                     "name": call.name,
                     "response": {"output": result},
                 }
@@ -120,39 +94,38 @@ def contents_of(request: ModelRequest, has_schema: bool) -> list[Any]:
     return contents
 
 
-def config_of(request: ModelRequest, has_schema: bool) -> Any:
-    config: dict[str, Any] = {
-        "max_output_tokens": request.max_output_tokens,
-        "automatic_continuation": False,
-        "automatic_function_calling": {"disable": True},
-    }
+def body_of(request: ModelRequest, has_schema: bool) -> dict[str, Any]:
+    config: dict[str, Any] = {"maxOutputTokens": request.max_output_tokens}
+    body = {"contents": contents_of(request, has_schema), "generationConfig": config}
     if request.tools:
         functions = [
             {
                 "name": tool.name,
                 "description": tool.description,
-                "parameters_json_schema": tool.parameters,
+                "parametersJsonSchema": tool.parameters,
             }
             for tool in request.tools
         ]
-        config["tools"] = [{"function_declarations": functions}]
+        body["tools"] = [{"functionDeclarations": functions}]
         if not request.may_call_tools:
-            config["tool_config"] = {"function_calling_config": {"mode": "NONE"}}
+            body["toolConfig"] = {"functionCallingConfig": {"mode": "NONE"}}
     elif has_schema:
-        config["response_mime_type"] = "application/json"
-        config["response_json_schema"] = provider.strict_schema(request.schema)
-    return config
+        config["responseMimeType"] = "application/json"
+        config["responseJsonSchema"] = provider.strict_schema(request.schema)
+    return body
 
 
-def text_of(parts: list[types.Part]) -> str:
-    return "".join(part.text for part in parts if part.text and not part.thought)
+def text_of(parts: Sequence[dict[str, Any]]) -> str:
+    return "".join(part.get("text", "") for part in parts if not part.get("thought"))
 
 
-def usage_of(counts: types.GenerateContentResponseUsageMetadata | None) -> Usage | None:
-    if counts is None or counts.prompt_token_count is None:
+def usage_of(counts: dict[str, Any]) -> Usage | None:
+    """Tokens of tools' results are not in the count of the prompt, those of thoughts not in that
+    of the candidates."""
+    if not counts.get("promptTokenCount"):
         return None
     return Usage(
-        input_tokens=counts.prompt_token_count + (counts.tool_use_prompt_token_count or 0),
-        cached_input_tokens=counts.cached_content_token_count or 0,
-        output_tokens=(counts.candidates_token_count or 0) + (counts.thoughts_token_count or 0),
+        input_tokens=counts["promptTokenCount"] + counts.get("toolUsePromptTokenCount", 0),
+        cached_input_tokens=counts.get("cachedContentTokenCount", 0),
+        output_tokens=counts.get("candidatesTokenCount", 0) + counts.get("thoughtsTokenCount", 0),
     )

@@ -6,14 +6,13 @@ import math
 from typing import Any
 from urllib.parse import urlsplit
 
-import httpx2
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts
+from reviewbot.llm.http import HttpProvider, OnText, Parts, Refusal
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
 
 TOOLS = "tools"
@@ -70,17 +69,13 @@ class Ollama(HttpProvider):
         if not request.may_call_tools or TOOLS in without:
             request = replace(request, tools=())
         body = self._body(request)
-        headers = {"authorization": f"Bearer {self._account.key}"} if self._account.key else {}
         text, last = "", Line()
         wishes: list[tuple[str | None, str | None, Any]] = []
-        url = f"{self._account.base_url}/api/chat"
-        async with self._http.stream("POST", url, json=body, headers=headers) as response:
-            if not response.is_success:
-                raise self._meaning(response, (await response.aread()).decode(), request)
-            async for line in response.aiter_lines():
+        async with self._post("/api/chat", body, self._bearer) as lines:
+            async for line in lines:
                 last = msgspec.json.decode(line, type=Line)
                 if last.error:
-                    raise self._meaning(response, last.error, request)
+                    raise Refusal(500, last.error)
                 if piece := last.message.get("content"):
                     text += piece
                     on_text(piece)
@@ -130,10 +125,8 @@ class Ollama(HttpProvider):
             "options": {**length, "temperature": 0, "seed": 0},
         }
 
-    def _meaning(
-        self, response: httpx2.Response, body: Any, request: ModelRequest
-    ) -> ProviderError:
-        status, text = response.status_code, http.message_of(body)
+    def _meaning(self, request: ModelRequest, without: Parts, refusal: Refusal) -> ProviderError:
+        status, text = refusal.status, http.message_of(refusal.body)
         more: dict[str, Any] = {}
         if status == 404 and "model" in text:
             more["hint"] = f"ollama pull {request.model}"
@@ -141,9 +134,9 @@ class Ollama(HttpProvider):
             more |= {"fault": "invalid", "hint": "check OLLAMA_HOST: another server answers there"}
         elif "system memory" in text:
             more["hint"] = "use a smaller model"
-        if request.tools and "does not support tools" in text:
+        if request.tools and TOOLS not in without and "does not support tools" in text:
             more["refuses"] = TOOLS
-        return self._answered(status, body, response.headers, 0 if status >= 400 else 500, **more)
+        return self._answered(refusal, **more)
 
 
 connect = Ollama

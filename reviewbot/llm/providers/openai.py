@@ -7,19 +7,16 @@ tried again with that model.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 from msgspec.structs import replace
-from openai import APIError, APIStatusError, AsyncOpenAI
-from openai.types.chat import ChatCompletionChunk
-from openai.types.chat.chat_completion_chunk import ChoiceDelta, ChoiceDeltaToolCall
 
 from reviewbot.journal import key_of
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts
+from reviewbot.llm.http import HttpProvider, OnText, Parts, Refusal
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
 
 # Names for the limit of output tokens. Other servers know the older one, which is first, and some
@@ -33,63 +30,50 @@ REFUSES = re.compile(
     r"|not allowed|does not exist|forbidden",
     re.IGNORECASE,
 )
-
-
 Count = Annotated[int, Meta(ge=0)]
+Delta = Mapping[str, Any]  # a part of a message
 
 
 class OpenAI(HttpProvider):
-    raised = (*http.TRANSPORT_ERRORS, APIError)
-
     def __init__(self, account: Account) -> None:
         super().__init__(account, account.base_url)
-        self._client = AsyncOpenAI(
-            api_key=account.key or "none",
-            base_url=account.base_url,
-            max_retries=0,
-            http_client=self._http,
-        )
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         if request.tools and request.may_call_tools and self._account.name != "openai":
             # A grammar for the answer keeps the models of vLLM and llama.cpp from calling tools.
             without |= {"json_schema", "json_object"}
-        parts: list[ChoiceDelta] = []
+        parts: list[Delta] = []
         usage, stop = None, ""
-        async with await self._client.chat.completions.create(
-            model=request.model,
-            messages=messages_of(request, self._account.name, without),
-            stream=True,
-            # As arguments, the SDK would walk through the schemas with each call.
-            extra_body=options_of(request, self._account.name, without),
-        ) as stream:
-            async for chunk in stream:
-                usage = usage_of(chunk) or usage
-                for choice in (chunk.choices or ())[:1]:
-                    stop = choice.finish_reason or stop
-                    parts.append(choice.delta)
-                    if text := text_of(choice.delta):
+        body = {
+            "model": request.model,
+            "messages": messages_of(request, self._account.name, without),
+            "stream": True,
+            **options_of(request, self._account.name, without),
+        }
+        async with self._post("/chat/completions", body, self._bearer) as lines:
+            async for event in http.events_of(lines):
+                usage = usage_of(event.get("usage")) or usage
+                for choice in (event.get("choices") or ())[:1]:
+                    stop = choice.get("finish_reason") or stop
+                    parts.append(choice["delta"])
+                    if text := text_of(choice["delta"]):
                         on_text(text)
-        refusal = "".join(part.refusal or "" for part in parts)
+        refusal = "".join(part.get("refusal") or "" for part in parts)
         reply = ModelReply(
             text="".join(map(text_of, parts)),
-            calls=joined(call for part in parts for call in part.tool_calls or ()),
+            calls=joined(call for part in parts for call in part.get("tool_calls") or ()),
             usage=usage,
             native={self._account.name: thoughts_of(parts)},
         )
         return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
 
-    def _failure(self, request: ModelRequest, without: Parts, error: Exception) -> ProviderError:
-        assert isinstance(error, APIError)
-        if not isinstance(error, APIStatusError):  # in a 200, where its code may be the status
-            code = str(error.body.get("code")) if isinstance(error.body, dict) else ""
-            return self._answered(200, error.body, {}, int(code) if code.isdecimal() else 500)
-        status = error.status_code
-        failure = self._answered(status, error.body, error.response.headers)
+    def _meaning(self, request: ModelRequest, without: Parts, refusal: Refusal) -> ProviderError:
+        status = refusal.status
+        failure = self._answered(refusal)
         if failure.fault not in ("invalid", "overloaded") or status not in (400, 422, 500):
             return failure
         options = options_of(request, self._account.name, without)
-        words = str(error.body).replace("invalid_request_error", "")
+        words = str(refusal.body).replace("invalid_request_error", "")
         if "response_format" in options and ABOUT_FORMAT.search(words):  # llama.cpp: with 500
             failure.refuses = options["response_format"]["type"]
         elif status != 500 and REFUSES.search(words):
@@ -153,48 +137,47 @@ def options_of(request: ModelRequest, name: str, without: Parts) -> dict[str, An
     return {option: value for option, value in options.items() if option not in without}
 
 
-def text_of(part: ChoiceDelta) -> str:
+def text_of(part: Delta) -> str:
     """Its text, which some servers send as a list of parts."""
-    content: Any = part.content or ""
+    content = part.get("content") or ""
     if isinstance(content, str):
         return content
     return "".join(str(item.get("text") or "") for item in content)
 
 
-def thoughts_of(parts: Sequence[ChoiceDelta]) -> dict[str, Any]:
+def thoughts_of(parts: Sequence[Delta]) -> dict[str, Any]:
     """What DeepSeek and OpenRouter want back."""
-    extras = [part.model_extra or {} for part in parts]
     thoughts = {
-        "reasoning_content": "".join(extra.get("reasoning_content") or "" for extra in extras),
-        "reasoning_details": [i for extra in extras for i in extra.get("reasoning_details") or ()],
+        "reasoning_content": "".join(part.get("reasoning_content") or "" for part in parts),
+        "reasoning_details": [i for part in parts for i in part.get("reasoning_details") or ()],
     }
     return {name: value for name, value in thoughts.items() if value}
 
 
-def joined(parts: Iterable[ChoiceDeltaToolCall]) -> tuple[ToolCall, ...]:
+def joined(parts: Iterable[Delta]) -> tuple[ToolCall, ...]:
     """Calls from their parts, of which the first has the name; some servers do not number them."""
     calls: list[ToolCall] = []
     newest: dict[int | None, int] = {}  # by number, the place in `calls`
     for part in parts:
-        name = (part.function and part.function.name) or ""
-        text = (part.function and part.function.arguments) or ""
-        place = newest.get(part.index)
+        number, function = part.get("index"), part.get("function") or {}
+        name, text = function.get("name") or "", function.get("arguments") or ""
+        place = newest.get(number)
         if place is None or name:
-            newest[part.index] = len(calls)
-            calls.append(ToolCall(id=part.id or f"call_{len(calls)}", name=name, arguments=text))
+            newest[number] = len(calls)
+            id_ = part.get("id") or f"call_{len(calls)}"
+            calls.append(ToolCall(id=id_, name=name, arguments=text))
         else:
             calls[place] = replace(calls[place], arguments=calls[place].arguments + text)
     return tuple(calls)
 
 
-def usage_of(chunk: ChatCompletionChunk) -> Usage | None:
+def usage_of(counts: Any) -> Usage | None:
     """None if the server did not count, or not so that it can be believed."""
     try:
-        counts: Any = chunk.usage
-        details = counts.prompt_tokens_details
-        given = (counts.prompt_tokens, counts.completion_tokens, details and details.cached_tokens)
+        details = counts.get("prompt_tokens_details") or {}
+        given = (counts["prompt_tokens"], counts["completion_tokens"], details.get("cached_tokens"))
         read, written, cached = msgspec.convert(given, tuple[Count, Count, Count | None])
-    except (AttributeError, msgspec.ValidationError):
+    except (AttributeError, LookupError, msgspec.ValidationError):
         return None
     cached = min(cached or 0, read)
     return Usage(input_tokens=read, cached_input_tokens=cached, output_tokens=written)
