@@ -9,6 +9,7 @@ list of {path, line, kind, name, message, parameters}. `line` is 0 for what is g
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import sys
 from collections.abc import Iterator
@@ -152,12 +153,17 @@ def is_harmless(breakage: Any, old: Any, new: Any, new_text: str, name: str) -> 
     if kind == "OBJECT_REMOVED":
         # A module that answers for names itself has them in a table or a branch.
         owner, _, member = name.rpartition(".")
-        if owner and inherits(new, find(new, owner), member):
+        if owner and any(may_have(base, member) for base in ancestors(new, find(new, owner))):
             return True
         words = {n.value for n in ast.walk(ast.parse(new_text)) if isinstance(n, ast.Constant)}
         return "__getattr__" in new.members and name in words
     if kind == "CLASS_REMOVED_BASE":
-        return gone_bases(breakage) <= {"object", "Generic", "Protocol"}
+        old_bases, new_bases = base_names(breakage.old_value), base_names(breakage.new_value)
+        bases = list(ancestors(new, find(new, name)))
+        if None in bases and new_bases - old_bases:
+            return True  # one that came may be derived from the one that is gone
+        there = {b.__name__ if isinstance(b, type) else b.name if b else "" for b in bases}
+        return old_bases - new_bases <= there | {"object", "Generic", "Protocol"}
     before, after = find(old, name), find(new, name)
     if kind == "OBJECT_CHANGED_KIND":
         # A variable that holds a function, as far as can be seen, becomes a function.
@@ -210,22 +216,38 @@ def names_by_place(function: Any) -> list[str]:
     return names
 
 
-def inherits(module: Any, found: Any, member: str) -> bool:
-    """Whether a class of the module has a member from another class of the module."""
-    bases = [find(module, str(base).partition("[")[0]) for base in getattr(found, "bases", ())]
-    return any(
-        base is not None and (member in base.members or inherits(module, base, member))
-        for base in bases
-    )
+def ancestors(module: Any, found: Any) -> Iterator[Any]:
+    """Base classes of a class: of this module, of Python's own library, and None for each other."""
+    for base in getattr(found, "bases", ()):
+        path = getattr(base, "canonical_path", str(base))
+        own = find(module, path.removeprefix(f"{module.path}."))
+        if own is not None:
+            yield own
+            yield from ancestors(module, own)
+        else:
+            yield from getattr(of_python(path), "__mro__", [None])
 
 
-def gone_bases(breakage: Any) -> set[str]:
-    """Names of base classes; their parameters are types, which mean nothing when the code runs."""
-    old, new = (
-        {str(base).partition("[")[0].rpartition(".")[2] for base in bases or ()}
-        for bases in (breakage.old_value, breakage.new_value)
-    )
-    return old - new
+def of_python(path: str) -> Any:
+    """What a path such as `dict` or `threading.Thread` stands for in Python's own library."""
+    module, _, name = path.rpartition(".")
+    if module and module.partition(".")[0] not in sys.stdlib_module_names:
+        return None
+    with suppress(ImportError):
+        return getattr(importlib.import_module(module or "builtins"), name, None)
+    return None
+
+
+def may_have(base: Any, member: str) -> bool:
+    """Whether a base class has a member; one that cannot be looked into may have any."""
+    if isinstance(base, type):
+        return hasattr(base, member)
+    return base is None or member in base.members
+
+
+def base_names(bases: Any) -> set[str]:
+    """Without parameters, which are types: they mean nothing when the code runs."""
+    return {str(base).partition("[")[0].rpartition(".")[2] for base in bases or ()}
 
 
 def parameter_change(breakage: Any, old: Any, new: Any) -> tuple[str, str]:
