@@ -19,6 +19,6 @@ def command() -> None:
     try:
         from reviewbot.github.action import main
     except ModuleNotFoundError as error:
-        hint = "pip install 'reviewbot[github]'"
+        hint = "pip install '.[github]' in the clone of reviewbot"
         raise UsageError(f"{error.name} is not installed", hint=hint) from error
     raise SystemExit(main(os.environ))

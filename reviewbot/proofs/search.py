@@ -17,7 +17,7 @@ EXAMPLES = 200
 MIN_RETURNS = 3  # calls that return something, so that a comparison says anything
 # Our interpreter has hypothesis and CrossHair, the project's has what the project imports.
 INTERPRETERS = ("{own_python}", "{python}")
-INSTALL = "pip install 'reviewbot[proofs]' to search for arguments"
+INSTALL = "pip install '.[proofs]' in the clone of reviewbot, to search for arguments"
 
 
 class Call(Struct, frozen=True, array_like=True):

@@ -189,7 +189,9 @@ def _postgresql(url: str) -> tuple[sa.Engine, str]:
         engine = sa.create_engine(parsed.set(drivername="postgresql+psycopg"), **POSTGRESQL)
     except ModuleNotFoundError as error:
         message = "a ledger on PostgreSQL needs a package that is not installed"
-        raise ConfigError(message, hint="pip install 'reviewbot[postgres]'") from error
+        raise ConfigError(
+            message, hint="pip install '.[postgres]' in the clone of reviewbot"
+        ) from error
 
     return engine, f"postgresql://{parsed.host or ''}/{parsed.database or ''}"
 

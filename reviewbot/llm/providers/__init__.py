@@ -114,7 +114,7 @@ def missing_package(vendor: Vendor) -> str:
     packages = (vendor.needs, "httpx2", "sqlalchemy")
     if all(importlib.util.find_spec(name) for name in packages):
         return ""
-    return f"pip install 'reviewbot[{vendor.extra}]'"
+    return f"pip install '.[{vendor.extra}]' in the clone of reviewbot"
 
 
 def connect(name: str, vendor: Vendor, account: Account) -> Provider:

@@ -63,7 +63,7 @@ def placeholders_of(address: str) -> str:
         raise ConfigError("tools.database is no address of a database that can be asked", hint=hint)
     if not importlib.util.find_spec("psycopg"):
         message = "tools.database needs a package that is not installed"
-        raise ConfigError(message, hint="pip install 'reviewbot[postgres]'")
+        raise ConfigError(message, hint="pip install '.[postgres]' in the clone of reviewbot")
     return "PostgreSQL, placeholders $1, $2"
 
 
