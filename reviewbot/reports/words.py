@@ -70,6 +70,7 @@ TEST_RESULTS: dict[TestResult, str] = {
     "errors": "stops with an error",
     "unstable": "gives two different results",
     "does_not_run": "does not run",
+    "not_run": "is not run",
 }
 
 
