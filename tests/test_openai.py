@@ -70,8 +70,13 @@ def test_variables_of_the_environment_change_nothing(monkeypatch: pytest.MonkeyP
         fake_openai.whole({"content": [{"type": "text", "text": GOOD[:3]}, {"text": GOOD[3:]}]}),
         replace(fake_openai.whole({"content": GOOD}), headers={"content-type": "text/plain"}),
         Sent(chunks=(b": waiting\n\n", *answer(GOOD).chunks)),
+        fake_openai.events(
+            {"choices": [{"index": 0, "content_filter_results": {}}]},
+            {"choices": [{"delta": {"content": GOOD}}]},
+            {"choices": [{"delta": None, "finish_reason": "stop"}]},
+        ),
     ],
-    ids=["parts", "wrong type", "comments"],
+    ids=["parts", "wrong type", "comments", "without delta"],
 )
 def test_odd_answers_of_other_servers_are_read(sent: Sent) -> None:
     (reply,) = ask(VendorServer([sent]), REQUEST)

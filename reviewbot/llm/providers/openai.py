@@ -55,8 +55,8 @@ class OpenAI(HttpProvider):
                 usage = usage_of(event.get("usage")) or usage
                 for choice in (event.get("choices") or ())[:1]:
                     stop = choice.get("finish_reason") or stop
-                    parts.append(choice["delta"])
-                    if text := text_of(choice["delta"]):
+                    parts.append(choice.get("delta") or {})
+                    if text := text_of(parts[-1]):
                         on_text(text)
         refusal = "".join(part.get("refusal") or "" for part in parts)
         reply = ModelReply(
