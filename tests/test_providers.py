@@ -14,6 +14,7 @@ import pytest
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from reviewbot.errors import ConfigError
 from reviewbot.llm.limits import POLICIES
 from reviewbot.llm.provider import (
     Account,
@@ -26,7 +27,7 @@ from reviewbot.llm.provider import (
 )
 from reviewbot.llm.providers import connect, find_vendor
 from tests import fake_anthropic, fake_bedrock, fake_gemini, fake_ollama, fake_openai
-from tests.vendor_server import VendorServer, json_answer
+from tests.vendor_server import Sent, VendorServer, json_answer
 
 
 class Answer(Struct):
@@ -209,3 +210,42 @@ def test_where_nobody_listens_the_vendor_is_unreachable(vendor: str) -> None:
 def test_a_prompt_that_cannot_be_written_is_invalid(vendor: str) -> None:
     error = failure(vendor, VendorServer([]), replace(REQUEST, prefix="\ud800"))
     assert error.fault == "invalid"
+
+
+@pytest.mark.parametrize("vendor", FAKES)
+def test_a_proxy_of_the_environment_is_used_for_https(
+    vendor: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proxy = VendorServer(lambda _: Sent(status=502))
+    monkeypatch.setenv("HTTPS_PROXY", proxy.url)
+
+    async def ask_through() -> None:
+        provider = make_provider(vendor, "https://models.example.org")
+        try:
+            await provider.complete(REQUEST)
+        finally:
+            await provider.close()
+
+    with proxy.running(), pytest.raises(ProviderError, match="cannot be reached") as caught:
+        asyncio.run(ask_through())
+    assert caught.value.fault == "unreachable"
+    (received,) = proxy.received
+    assert (received.method, received.path) == ("CONNECT", "models.example.org:443")
+    assert KEY not in str(received.headers)
+
+
+@pytest.mark.parametrize(
+    ("variable", "value"),
+    [
+        ("HTTPS_PROXY", "ftp://127.0.0.1"),
+        ("ALL_PROXY", "socks5://127.0.0.1"),
+        ("SSL_CERT_FILE", "/none"),
+    ],
+)
+def test_a_proxy_that_cannot_be_used_is_a_clear_error(
+    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
+) -> None:
+    monkeypatch.setenv(variable, value)
+    with pytest.raises(ConfigError, match="openai cannot be asked with the proxy") as caught:
+        make_provider("openai", "https://models.example.org")
+    assert variable in str(caught.value.hint)

@@ -105,7 +105,7 @@ class VendorServer:
                 except OSError:
                     self.close_connection = True  # the client has gone
 
-            do_GET = do_POST = handle_any
+            do_GET = do_POST = do_CONNECT = handle_any
 
             def log_message(self, *_: object) -> None:
                 pass

@@ -280,14 +280,20 @@ def open_client(account: Account, base_url: str) -> httpx2.AsyncClient:
     if not (account.key.isascii() and account.key.isprintable() and " " not in account.key):
         message = f"the key of {account.name} has a character that no key has"
         raise ConfigError(message, hint="copy the key again, without spaces and line ends")
-    return httpx2.AsyncClient(
-        headers={"accept": "*/*", "accept-encoding": "identity", "user-agent": "reviewbot"},
-        # Plain http needs no certificates, and loading them takes 50 ms.
-        verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if url.scheme == "http" else True,
-        timeout=httpx2.Timeout(account.seconds, connect=10),
-        follow_redirects=False,
-        trust_env=False,
-    )
+    is_plain = url.scheme == "http"
+    try:
+        return httpx2.AsyncClient(
+            headers={"accept": "*/*", "accept-encoding": "identity", "user-agent": "reviewbot"},
+            # Plain http needs no certificates, and loading them takes 50 ms.
+            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True,
+            timeout=httpx2.Timeout(account.seconds, connect=10),
+            follow_redirects=False,
+            trust_env=not is_plain,  # a proxy sees nothing of what is encrypted
+        )
+    except (ImportError, OSError, ValueError):
+        message = f"{account.name} cannot be asked with the proxy or certificates that are set"
+        hint = "check HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE: a proxy is http://HOST:PORT"
+        raise ConfigError(message, hint=hint) from None
 
 
 def check_address(account: Account, base_url: str) -> httpx2.URL:
@@ -319,7 +325,12 @@ def transport_error(error: Exception, account: Account, unreachable: str) -> Pro
     """
     name = account.name
     match error:
-        case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.PoolTimeout():
+        case (
+            httpx2.ConnectError()
+            | httpx2.ConnectTimeout()
+            | httpx2.PoolTimeout()
+            | httpx2.ProxyError()
+        ):
             message = f"{name} cannot be reached"
             return ProviderError(message, fault="unreachable", hint=unreachable)
         case httpx2.TimeoutException() | TimeoutError():
