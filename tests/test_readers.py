@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from pathlib import Path
 
@@ -176,3 +177,25 @@ def test_any_text_is_read_or_refused(format_: OutputFormat, text: str) -> None:
     except ValueError:
         return
     assert all(found.location is None or found.location.line >= 0 for found in report.diagnostics)
+
+
+def test_types_that_mypy_does_not_know_are_no_errors() -> None:
+    """`a.py` imports a package that is not installed."""
+    said = [
+        ("a.py", 1, "import-not-found"),
+        *(("a.py", 2, code) for code in ("untyped-decorator", "no-any-unimported", "misc")),
+        *((path, 3, "unused-ignore") for path in ("a.py", "b.py")),
+        *(("b.py", 4, code) for code in ("attr-defined", "unused-ignore")),
+        *(("b.py", 5, code) for code in ("misc", "untyped-decorator")),
+    ]
+    lines = (
+        {"file": path, "line": line, "severity": "error", "code": code, "message": code}
+        for path, line, code in said
+    )
+    report = read_mypy(printed("\n".join(map(json.dumps, lines)), 1))
+    assert [(str(found.location), found.rule) for found in report.diagnostics] == [
+        ("b.py:3", "unused-ignore"),
+        ("b.py:4", "attr-defined"),
+        ("b.py:5", "misc"),
+        ("b.py:5", "untyped-decorator"),
+    ]

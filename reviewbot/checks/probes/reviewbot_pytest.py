@@ -31,6 +31,7 @@ RULE = re.compile(r"_ _|\s*[\^~]*$")  # between frames, below a part of a line, 
 LINES_BEFORE = 5  # of the statement that failed
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
 FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
+UNREADABLE = re.compile(r'^E\s+File "([^"\n]+)", line (\d+)', re.MULTILINE)
 # To tell which of more tests executed a line would take longer than the tests.
 MAX_TOLD_APART = 5_000
 OPENED: list[int] = []
@@ -179,7 +180,8 @@ class Reporter:
         if report.failed:
             text = report.longreprtext
             lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
-            message, frames = lines[-1] if lines else last_line(text), FRAME.findall(text)
+            message = lines[-1] if lines else last_line(text)
+            frames = FRAME.findall(text) + UNREADABLE.findall(text)
             write_broken(report.fspath, message, text, frames_in_tree(frames))
 
     def pytest_sessionfinish(self) -> None:
