@@ -95,7 +95,7 @@ OnText = Callable[[str], None]
 Parts = frozenset[str]  # of a request, which some models do not take
 
 
-class Refusal(Exception):
+class VendorError(Exception):
     """An error that the vendor explains.
 
     Attributes:
@@ -128,8 +128,8 @@ class HttpProvider(ABC):
                     return await self._ask(request, without, on_text or (lambda _: None))
             except ProviderError as error:
                 failure = error
-            except Refusal as refusal:
-                failure = self._meaning(request, without, refusal)
+            except VendorError as error:
+                failure = self._meaning(request, without, error)
             except TRANSPORT_ERRORS as error:
                 failure = transport_error(
                     error, self._account, self.unreachable_hint.format(name=name)
@@ -151,14 +151,14 @@ class HttpProvider(ABC):
         """One attempt. Raises any of the errors above."""
 
     @abstractmethod
-    def _meaning(self, request: ModelRequest, without: Parts, refusal: Refusal) -> ProviderError:
+    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
         """What an error that the vendor explains means; `_answered` makes most of it."""
 
     @asynccontextmanager
     async def _post(
         self, path: str, body: Any, headers: Mapping[str, str]
     ) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The lines of an answer as they arrive. Raises Refusal for any status but success.
+        """The lines of an answer as they arrive. Raises VendorError for any status but success.
 
         Args:
             path: below the address of the vendor.
@@ -179,7 +179,7 @@ class HttpProvider(ABC):
             lines = _lines_of(answer, name)
             if not answer.is_success:
                 text = b"\n".join([line async for line in lines])
-                raise Refusal(answer.status_code, _decoded(text), answer.headers)
+                raise VendorError(answer.status_code, _decoded(text), answer.headers)
             yield lines
 
     @property
@@ -214,10 +214,10 @@ class HttpProvider(ABC):
             fault, message = "malformed", f"{name} gave an empty answer"
         raise ProviderError(quote(message, self._account), fault=fault, usage=usage)
 
-    def _answered(self, refusal: Refusal, **more: Any) -> ProviderError:
+    def _answered(self, error: VendorError, **more: Any) -> ProviderError:
         """What an error means, by its status and by words of its body."""
-        name, fault = self._account.name, fault_of(refusal.status)
-        said = str(refusal.body)[:MAX_SAID]
+        name, fault = self._account.name, fault_of(error.status)
+        said = str(error.body)[:MAX_SAID]
         for before, words, meaning in MEANINGS:
             if fault in before.split() and re.search(words, said, re.IGNORECASE):
                 fault = meaning
@@ -227,9 +227,9 @@ class HttpProvider(ABC):
             hint = f"check the name of the model, and providers.{name}.base_url"
             more["hint"] = more.get("hint") or hint
         waits = more["fault"] in ("rate_limited", "overloaded")
-        after = retry_after(refusal.headers) if waits else None
-        said = quote(message_of(refusal.body), self._account)
-        message = f"{name} answered {refusal.status}: {said}"
+        after = retry_after(error.headers) if waits else None
+        said = quote(message_of(error.body), self._account)
+        message = f"{name} answered {error.status}: {said}"
         return ProviderError(message, retry_after=after, **more)
 
 
@@ -251,13 +251,13 @@ async def _lines_of(answer: httpx2.Response, name: str) -> AsyncIterator[bytes]:
 async def events_of(lines: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
     """The JSON objects of server-sent events, each in one line; OpenAI's servers end with a word.
 
-    Raises Refusal if one is an error.
+    Raises VendorError if one is an error.
     """
     async for line in lines:
         if line.startswith(b"data:") and (data := line[5:].strip()) != b"[DONE]":
             event = msgspec.json.decode(data, type=dict[str, Any])
             if error := event.get("error"):
-                raise Refusal(_status_of(error), error)
+                raise VendorError(_status_of(error), error)
             yield event
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts, Refusal
+from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError
 
 BASE_URL = "https://api.anthropic.com"
@@ -56,8 +56,8 @@ class Anthropic(HttpProvider):
         )
         return self._checked(request, reply, stop if is_complete else "")
 
-    def _meaning(self, _request: object, _without: object, refusal: Refusal) -> ProviderError:
-        return self._answered(refusal)
+    def _meaning(self, _request: object, _without: object, error: VendorError) -> ProviderError:
+        return self._answered(error)
 
 
 connect = Anthropic

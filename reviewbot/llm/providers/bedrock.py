@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts, Refusal
+from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError
 
 ANSWER = "answer"  # the tool that takes the answer where no schema of it can be set
@@ -74,15 +74,15 @@ class Bedrock(HttpProvider):
         reply = ModelReply(text=text, calls=calls, usage=usage, native=native)
         return self._checked(request, reply, stop or "no stopReason")
 
-    def _meaning(self, request: ModelRequest, without: Parts, refusal: Refusal) -> ProviderError:
+    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
         refused = ""
-        code = refusal.headers.get("x-amzn-errortype", "").partition(":")[0]
-        text = f"{code}: {http.message_of(refusal.body)}"
+        code = error.headers.get("x-amzn-errortype", "").partition(":")[0]
+        text = f"{code}: {http.message_of(error.body)}"
         if code == "ValidationException":
             body = _body(request, without)
             named = (part for part, words in COMPLAINTS.items() if words.search(text))
             refused = next((x for x in named if _body(request, without | {x}) != body), "")
-        explained = Refusal(refusal.status, text, refusal.headers)
+        explained = VendorError(error.status, text, error.headers)
         return self._answered(explained, refuses=refused)
 
 

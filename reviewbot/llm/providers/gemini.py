@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import quote
 
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts, Refusal
+from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
 
 BASE_URL = "https://generativelanguage.googleapis.com"
@@ -50,9 +50,9 @@ class Gemini(HttpProvider):
         )
         return self._checked(request, reply, block or finish, "refused" if block else None)
 
-    def _meaning(self, request: ModelRequest, without: Parts, refusal: Refusal) -> ProviderError:
-        failure = self._answered(refusal)
-        words = str(refusal.body)
+    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
+        failure = self._answered(error)
+        words = str(error.body)
         if failure.fault == "rate_limited" and failure.retry_after is None:
             delay = DELAY.search(words)
             failure.retry_after = float(delay[1]) if delay else None

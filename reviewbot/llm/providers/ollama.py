@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts, Refusal
+from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
 
 TOOLS = "tools"
@@ -75,7 +75,7 @@ class Ollama(HttpProvider):
             async for line in lines:
                 last = msgspec.json.decode(line, type=Line)
                 if last.error:
-                    raise Refusal(500, last.error)
+                    raise VendorError(500, last.error)
                 if piece := last.message.get("content"):
                     text += piece
                     on_text(piece)
@@ -125,8 +125,8 @@ class Ollama(HttpProvider):
             "options": {**length, "temperature": 0, "seed": 0},
         }
 
-    def _meaning(self, request: ModelRequest, without: Parts, refusal: Refusal) -> ProviderError:
-        status, text = refusal.status, http.message_of(refusal.body)
+    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
+        status, text = error.status, http.message_of(error.body)
         more: dict[str, Any] = {}
         if status == 404 and "model" in text:
             more["hint"] = f"ollama pull {request.model}"
@@ -136,7 +136,7 @@ class Ollama(HttpProvider):
             more["hint"] = "use a smaller model"
         if request.tools and TOOLS not in without and "does not support tools" in text:
             more["refuses"] = TOOLS
-        return self._answered(refusal, **more)
+        return self._answered(error, **more)
 
 
 connect = Ollama

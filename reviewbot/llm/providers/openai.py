@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reviewbot.journal import key_of
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts, Refusal
+from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
 
 # Names for the limit of output tokens. Other servers know the older one, which is first, and some
@@ -67,13 +67,13 @@ class OpenAI(HttpProvider):
         )
         return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
 
-    def _meaning(self, request: ModelRequest, without: Parts, refusal: Refusal) -> ProviderError:
-        status = refusal.status
-        failure = self._answered(refusal)
+    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
+        status = error.status
+        failure = self._answered(error)
         if failure.fault not in ("invalid", "overloaded") or status not in (400, 422, 500):
             return failure
         options = options_of(request, self._account.name, without)
-        words = str(refusal.body).replace("invalid_request_error", "")
+        words = str(error.body).replace("invalid_request_error", "")
         if "response_format" in options and ABOUT_FORMAT.search(words):  # llama.cpp: with 500
             failure.refuses = options["response_format"]["type"]
         elif status != 500 and REFUSES.search(words):
