@@ -3,6 +3,7 @@
     ./dev bench             the program without models
     ./dev bench debate      a debate of three models
     ./dev bench github      a pull request on a fake GitHub
+    ./dev bench commits FOLDER [COUNT]      findings in commits of a project, see commits.py
 
 Prints a table: what was measured, the figure, and the most it may be. Exits with 1 if one is above.
 """
@@ -29,6 +30,11 @@ repos:
 
 
 def main() -> int:
+    if sys.argv[1:2] == ["commits"]:
+        from benchmarks import commits
+
+        folder, *count = sys.argv[2:]
+        return commits.main(Path(folder), *map(int, count))
     with tempfile.TemporaryDirectory() as folder:
         if sys.argv[1:] == ["debate"]:
             from benchmarks import debate
