@@ -8,6 +8,7 @@ import time
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from reviewbot.checks.check import Check
 from reviewbot.checks.compare import base_line_of, compare
@@ -268,11 +269,20 @@ NUMPY = change_of(changed("x = 1", "import numpy"))
 MISSING = "ModuleNotFoundError: No module named '{}'"
 
 
+VERSION = frozenset({"shop/_version.py"})
+GENERATES = Project(
+    manifests={"pyproject.toml": '[tool.setuptools_scm]\nversion_file = "shop/_version.py"\n'},
+    head_files=frozenset({"shop/__init__.py"}),
+)
+
+
 @pytest.mark.parametrize(
     ("change", "message", "project", "is_found"),
     [
         (IMPORTS, MISSING.format("oss"), Project(), True),
         (NUMPY, MISSING.format("numpy"), Project(manifests={"setup.py": "numpy>=2"}), False),
+        (NUMPY, MISSING.format("shop._version"), GENERATES, False),
+        (NUMPY, MISSING.format("shop._version"), replace(GENERATES, base_files=VERSION), True),
         (NUMPY, MISSING.format("numpy"), Project(), True),
         (REPLACED, MISSING.format("freezegun"), Project(), False),
         (REPLACED, MISSING.format("cart.total"), Project(base_files=frozenset({"cart.py"})), True),

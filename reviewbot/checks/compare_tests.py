@@ -145,6 +145,8 @@ def is_missing_here(
     module = MISSING_MODULE.search(test.message)
     if not name and not module:
         return False
+    if module and _is_generated(module[1], project):
+        return True
     top = (name[2] if name else module[1] if module else "").partition(".")[0]
     if top in {part.removesuffix(".py") for path in project.files for part in path.split("/")}:
         return False
@@ -152,6 +154,13 @@ def is_missing_here(
         return name is None
     declares_nothing = earlier is None and not project.manifests
     return declares_nothing or project.declares(top) or not _writes(change, name or module)
+
+
+def _is_generated(module: str, project: Project) -> bool:
+    """Whether the build of the project makes a module, which a checkout lacks."""
+    file = f"{module.rpartition('.')[2]}.py"
+    is_named = any(file in re.split(r"[\s\"'/=]", text) for text in project.manifests.values())
+    return is_named and not any(path.rpartition("/")[2] == file for path in project.files)
 
 
 def locate(

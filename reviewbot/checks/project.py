@@ -37,6 +37,7 @@ WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
 WORD_OF_CODE = re.compile(r"[A-Za-z]\w*")
 MAX_PATTERN = 100_000  # Linux takes no argument of more than 128 KiB
+SHOWS_USE = "import"  # among documented names: documentation says how to import the package
 DOCUMENTATION = ("*.md", "*.rst", "*.txt", "*__init__.py")
 # Modules whose package has another name.
 PACKAGES = {
@@ -55,8 +56,9 @@ class Project(Struct, frozen=True, kw_only=True):
         manifests: texts of MANIFESTS at head, by path.
         base_texts, head_texts: texts of changed files on each side, by their paths there, and of
             those above. Binary files and those that git does not show are left out.
-        documented: names that changed modules define, if others import these, and that
-            documentation or the `__init__.py` of a package mentions at base.
+        documented: changed modules that others import, with dots, and names that these define, as
+            far as documentation or the `__init__.py` of a package mentions them at base; and
+            SHOWS_USE.
     """
 
     base_files: frozenset[str] = frozenset()
@@ -147,15 +149,28 @@ async def load_project(
 async def _find_documented(
     change: Change, project: Project, repository: Repository
 ) -> frozenset[str]:
-    own = {file.old_path for file in change.files if project.installs(file.old_path)}
-    texts = (project.base_texts.get(path, "") for path in own if path.endswith(".py"))
-    names = {name for text in texts for name in DEFINITION.findall(text)}
-    pattern = rf"\b({'|'.join(sorted(names))})\b"
+    own = {
+        file.old_path
+        for file in change.files
+        if file.old_path.endswith(".py") and project.installs(file.old_path)
+    }
+    names = {name for path in own for name in DEFINITION.findall(project.base_texts.get(path, ""))}
+    modules = {
+        path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for path in own
+    }
+    imports = [f"(from|import) {module.partition('.')[0]}" for module in modules]
+    parts = sorted({*names, *map(re.escape, modules), *imports})
+    pattern = rf"\b({'|'.join(parts)})\b"
     if not names or len(pattern) > MAX_PATTERN:  # then all names are compared
         return frozenset()
     matches = await repository.search(change.base_tree, pattern, DOCUMENTATION)
-    texts = (match.text for match in matches if match.path not in own)
-    return frozenset(name for text in texts for name in WORD_OF_CODE.findall(text) if name in names)
+    found = [match for match in matches if match.path not in own]
+    words = {word for match in found for word in WORD_OF_CODE.findall(match.text)}
+    mentioned = {module for module in modules if any(module in match.text for match in found)}
+    texts = (match.text for match in found if not match.path.endswith(".py"))
+    shown = {SHOWS_USE for text in texts if any(re.search(way, text) for way in imports)}
+    return frozenset(words & names | mentioned | shown)
 
 
 async def _read_side(

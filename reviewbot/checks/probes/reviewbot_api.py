@@ -1,9 +1,11 @@
 """Compares the public names of Python modules before and after, from their text alone.
 
-Reads {path: old text} from /reviewbot/base.json, a list of documented names from documented.json,
-and from the folder in which it starts the new texts of the changed files, whose paths are its
-arguments. Of a module with documented names, the others count as internal (PEP 8). Prints a JSON
-list of {path, line, kind, name, message, parameters}. `line` is 0 for what is gone.
+Reads {path: old text} from /reviewbot/base.json, a list of documented names and modules from
+documented.json, and from the folder in which it starts the new texts of the changed files, whose
+paths are its arguments. What is not documented counts as internal (PEP 8): other names of a module
+with documented ones, and all names of a module that is not mentioned where "import" says that the
+package is. Prints a JSON list of {path, line, kind, name, message, parameters}. `line` is 0 for
+what is gone.
 """
 
 from __future__ import annotations
@@ -66,10 +68,15 @@ def compare(
     module = path.removesuffix(".py").replace("/", ".")
     old = visit(module, old_text)
     exports = {str(getattr(name, "name", name)) for name in old.exports or ()}
-    public = documented | exports if documented & {*definitions(old)} else set[str]()
+    is_mentioned = module.removeprefix("src.").removesuffix(".__init__") in documented
+    is_internal = "import" in documented and not is_mentioned
+    if documented & {*definitions(old)} or is_internal:
+        public: set[str] | None = documented | exports
+    else:
+        public = None
     if not Path(path).exists():
         names = {name for name in definitions(old) if not is_private(name)}
-        names = names & public or names
+        names = names if public is None else names & public
         kind, message = "MODULE_REMOVED", f"module {module} is removed"
         if names <= places.keys():
             there = ", ".join(sorted({places[name] for name in names}))
@@ -80,13 +87,16 @@ def compare(
     new_text = Path(path).read_text("utf-8")
     new = visit(module, new_text)
     said: set[str] = set()
+    deleted = deleted_names(old_text)
     for breakage in griffe.find_breaking_changes(old, new):
         name = breakage.obj.path[len(module) + 1 :]
         top = name.partition(".")[0]
         if breakage.kind.name not in BREAKING or is_private(name) or name.endswith("*"):
             continue
+        if top in deleted:
+            continue
         own = name.removesuffix(".__init__").rpartition(".")[2]
-        if public and own not in public and top not in exports:
+        if public is not None and own not in public and top not in exports:
             continue
         # A variable is public only if the module says so. What an alias stands for is not known.
         if not breakage.obj.is_alias and breakage.obj.is_attribute and top not in exports:
@@ -125,6 +135,13 @@ def source_of(module: Any, text: str, name: str) -> str:
     if found is None or found.lineno is None:
         return ""
     return "\n".join(text.split("\n")[found.lineno - 1 : found.endlineno]).lower()
+
+
+def deleted_names(text: str) -> set[str]:
+    """Names that a module itself deletes at the end."""
+    deletions = (node for node in ast.parse(text).body if isinstance(node, ast.Delete))
+    targets = (target for node in deletions for target in node.targets)
+    return {target.id for target in targets if isinstance(target, ast.Name)}
 
 
 def exported_beside(path: str) -> set[str]:
