@@ -442,3 +442,41 @@ def test_a_new_test_that_fails_with_each_of_its_parameters_is_one_result() -> No
         ("test_a.py::test_a[0]", 3),
         ("test_a.py::test_b[0]", 1),
     ]
+
+
+def test_two_type_checkers_say_one_thing_of_a_line() -> None:
+    def run(check: str, side: Side, *lines: int) -> CheckRun:
+        said = tuple(
+            Diagnostic(
+                rule="wrong", message=check, severity="medium", location=Location("a.py", n, n)
+            )
+            for n in lines
+        )
+        report = Report(diagnostics=said)
+        return CheckRun(check=check, kind="lint", side=side, outcome="ended", report=report)
+
+    change = change_of(changed("x = 1", "x = 'a'"))
+    runs = [run(check, "base") for check in ("mypy", "pyright")]
+    evidence = compare(change, [*runs, run("mypy", "head", 1), run("pyright", "head", 1, 2)])
+    found = [(r.check, r.location and r.location.line, r.cause) for r in evidence.results]
+    assert found == [("mypy", 1, ""), ("pyright", 1, "E1"), ("pyright", 2, "")]
+
+
+@pytest.mark.parametrize(
+    ("config", "paths", "others"),
+    [
+        ("[mypy]\nstrict = true\n", "a.py shop/a.py", "tests/test_a.py fuzz/a.py setup.py"),
+        ("[mypy]\n[mypy-tests.*]\nstrict = true\n", "tests/test_a.py a.py", "scripts/a.py"),
+        ("[mypy]\nfiles = src, fuzz/\n", "src/a.py fuzz/b/a.py", "a.py srcs/a.py tests/test_a.py"),
+        ("[mypy]\nfiles =\n  a.py\n  tests/*.py\n", "a.py tests/test_a.py", "shop/a.py"),
+        ("[mypy]\npackages = shop.cart\n", "shop/cart/a.py src/shop/cart/a.py", "shop/a.py"),
+        ("[mypy]\nfiles = .\n[other]\nfiles = b\n", "a.py scripts/a.py tests/test_a.py", ""),
+    ],
+)
+def test_type_checkers_read_what_their_configuration_means(
+    config: str, paths: str, others: str
+) -> None:
+    project = Project(configs={"mypy.ini": config})
+    asked = [*paths.split(), *others.split()]
+    read = [path for path in asked if project.type_checks(path, "mypy", ("mypy.ini",))]
+    assert read == paths.split()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import translate
+from fnmatch import fnmatchcase, translate
 from functools import cache
 from pathlib import PurePosixPath
 
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from reviewbot.checks.check import Check
 from reviewbot.git.change import Change, Side
 from reviewbot.git.repository import Repository
+from reviewbot.text.files import classify
 
 # Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`.
 CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini")
@@ -33,6 +34,19 @@ INSTALLED = re.compile(
     r"""\b(?:name|py[-_]modules|packages)["']?\s*[=:][ \t]*(\[[^]]*\]|(?:\n[ \t]+[\w.-]+$)+|.+)""",
     re.MULTILINE,
 )
+# Folders and files of a project that nobody imports.
+NOT_IMPORTED = frozenset(
+    {
+        *("benchmarks", "conftest", "doc", "docs", "examples", "fuzz", "noxfile", "scripts"),
+        *("setup", "tools"),
+    }
+)
+# What a type checker reads, as its configuration says: a list, or words and more lines.
+SCOPE = re.compile(
+    r"""^[ \t]*["']?(?:files|packages|include)["']?\s*[=:]\s*(\[[^]]*\]|.+(?:\n[ \t]+.+)*)""",
+    re.MULTILINE,
+)
+PATH = re.compile(r"[\w*.][\w*./-]*")
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
 WORD_OF_CODE = re.compile(r"[A-Za-z]\w*")
@@ -85,12 +99,24 @@ class Project(Struct, frozen=True, kw_only=True):
                 return name
         return None
 
-    def speaks_of_tests(self, tool: str, configured_by: Iterable[str]) -> bool:
-        """Whether the configuration of a tool names files or modules of tests."""
+    def type_checks(self, path: str, tool: str, configured_by: Iterable[str]) -> bool:
+        """Whether a type checker is meant to read a file, by its configuration.
+
+        Where that names no files, tests are read if it speaks of tests.
+        """
         name = self.config_of(configured_by) or ""
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
-        own = (s for s in sections if tool in s.partition("\n")[0] or name.endswith(".json"))
-        return any("test" in section for section in own)
+        own = [s for s in sections if tool in s.partition("\n")[0] or name.endswith(".json")]
+        named = [p for s in own for value in SCOPE.findall(s) for p in PATH.findall(value)]
+        if named:
+            folders = [*named, *(name.replace(".", "/") for name in named)]  # packages have dots
+            ways = [*folders, *(f"{folder.rstrip('/')}/*" for folder in folders)]
+            paths = (path, path.removeprefix("src/"))
+            is_named = any(fnmatchcase(p, way) for p in paths for way in ways)
+            return is_named or not {".", "./"}.isdisjoint(named)
+        if classify(path) == "test":
+            return any("test" in section for section in own)
+        return path.partition("/")[0].removesuffix(".py") not in NOT_IMPORTED
 
     def installs(self, path: str) -> bool:
         """Whether a Python file is installed with its project at base, so that others import it.
