@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase, translate
 from functools import cache
@@ -49,7 +50,7 @@ SCOPE = re.compile(
 PATH = re.compile(r"[\w*.][\w*./-]*")
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
-WORD_OF_CODE = re.compile(r"[A-Za-z]\w*")
+WORD_OF_CODE = re.compile(r"(?:([A-Za-z]\w*)\.)?([A-Za-z]\w*)")
 MAX_PATTERN = 100_000  # Linux takes no argument of more than 128 KiB
 SHOWS_USE = "import"  # among documented names: documentation says how to import the package
 DOCUMENTATION = ("*.md", "*.rst", "*.txt", "*__init__.py")
@@ -192,7 +193,12 @@ async def _find_documented(
         return frozenset()
     matches = await repository.search(change.base_tree, pattern, DOCUMENTATION)
     found = [match for match in matches if match.path not in own]
-    words = {word for match in found for word in WORD_OF_CODE.findall(match.text)}
+    words = {
+        word
+        for match in found
+        for owner, word in WORD_OF_CODE.findall(match.text)
+        if owner not in sys.stdlib_module_names
+    }
     mentioned = {module for module in modules if any(module in match.text for match in found)}
     texts = (match.text for match in found if not match.path.endswith(".py"))
     shown = {SHOWS_USE for text in texts if any(re.search(way, text) for way in imports)}

@@ -12,12 +12,14 @@ Paths are relative to the folder in which it starts. Runs on Python 3.8 and late
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import sys
 import traceback
 from collections.abc import Generator, Iterable
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -26,7 +28,7 @@ REPORT = "/out/pytest.jsonl"
 # {path: [changed line]}: tests of these files run first, and their lines are measured.
 CHANGED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "changed.json")
 TREE = os.path.realpath(os.getcwd())
-MAX_MESSAGE, MAX_OUTPUT, MAX_FRAMES = 500, 4_000, 40
+MAX_ID, MAX_MESSAGE, MAX_OUTPUT, MAX_FRAMES = 500, 500, 4_000, 40
 RULE = re.compile(r"_ _|\s*[\^~]*$")  # between frames, below a part of a line, empty
 LINES_BEFORE = 5  # of the statement that failed
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
@@ -138,16 +140,11 @@ class Reporter:
 
     def is_affected(self, module: Any) -> bool:
         """Whether a test module is changed, or has a name from a changed module."""
-        files = {relative(getattr(module, "__file__", None) or "")}
-        for value in list(vars(module).values()):
-            owner = value if hasattr(value, "__file__") else None
-            if owner is None:
-                owner = sys.modules.get(str(getattr(value, "__module__", "")))
-            files.add(relative(getattr(owner, "__file__", None) or ""))
-        return bool(files & self.changed)
+        values = [module, *vars(module).values()]
+        return any(relative(file_of(value)) in self.changed for value in values)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.measure.enter(nodeid)
+        self.measure.enter(shortened(nodeid))
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_makereport(self, call: Any) -> None:
@@ -160,11 +157,11 @@ class Reporter:
             self.measure.enter("")
             outcome = self.outcomes.pop(report.nodeid, None)
             if outcome:
-                self.ids[report.nodeid] = outcome["id"]
+                self.ids[shortened(report.nodeid)] = outcome["id"]
                 write(test=outcome)
 
     def describe(self, report: Any) -> dict[str, Any]:
-        id = relative(report.fspath) + "::" + report.nodeid.partition("::")[2]
+        id = shortened(relative(report.fspath) + "::" + report.nodeid.partition("::")[2])
         # A test that a class inherits stands in another file than the class.
         path, line, _ = report.location
         place = location(relative(os.path.join(self.root, path)), (line or 0) + 1)
@@ -203,6 +200,22 @@ class Reporter:
             problem = f"the tests import {package} from site-packages, not from this tree"
             write(problem=f"{problem}: pip install -e . in its environment")
         write(has_finished=True)
+
+
+def file_of(value: Any) -> str:
+    """The file of a module, or of what a module defines. Objects may raise when looked at."""
+    try:
+        owner = value if isinstance(value, ModuleType) else sys.modules.get(value.__module__)
+        return getattr(owner, "__file__", None) or ""
+    except Exception:
+        return ""
+
+
+def shortened(id: str) -> str:
+    """Parameters of a test may be texts of megabytes."""
+    if len(id) <= MAX_ID:
+        return id
+    return f"{id[:MAX_ID]}-{hashlib.sha256(id.encode('utf-8', 'replace')).hexdigest()[:16]}]"
 
 
 @pytest.hookimpl(hookwrapper=True)
