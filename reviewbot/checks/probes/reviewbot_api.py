@@ -36,6 +36,8 @@ BREAKING = {
     "OBJECT_CHANGED_KIND": "{name} becomes something else",
     "CLASS_REMOVED_BASE": "{name}: a base class is removed",
 }
+# Modules of Python that do something when they are imported.
+NOISY = frozenset({"antigravity", "idlelib", "test", "this", "turtledemo"})
 # Decorators that hand a function to a framework, which calls it: click, flask, fastapi, pytest.
 FRAMEWORKS = frozenset(
     {"command", "group", "route", "get", "post", "put", "delete", "patch", "fixture"}
@@ -258,7 +260,7 @@ def ancestors(module: Any, found: Any) -> Iterator[Any]:
 def of_python(path: str) -> Any:
     """What a path such as `dict` or `threading.Thread` stands for in Python's own library."""
     module, _, name = path.rpartition(".")
-    if module and module.partition(".")[0] not in sys.stdlib_module_names:
+    if module and module.partition(".")[0] not in sys.stdlib_module_names - NOISY:
         return None
     with suppress(ImportError):
         return getattr(importlib.import_module(module or "builtins"), name, None)
