@@ -109,12 +109,17 @@ def outcome_before(
 ) -> str | None:
     """The outcome at base of a test that does not pass at head; None if it is new.
 
-    A file that cannot be imported stands for all of its tests, a conftest.py for its folder.
+    A file that cannot be imported stands for all of its tests, a conftest.py for its folder, and a
+    class that cannot be collected for its methods.
     """
     path, mark, name = id.partition("::")
     old_path = old_paths.get(path, path)
+    id = old_path + mark + name
+    if name and (id in outcomes or old_path in outcomes):
+        return outcomes.get(id, outcomes.get(old_path))
     if name:
-        return outcomes.get(old_path + mark + name, outcomes.get(old_path))
+        passed = (other.startswith(f"{id}::") for other in outcomes if outcomes[other] == "passed")
+        return "passed" if any(passed) else None
     folder, _, file = old_path.rpartition("/")
     prefix = f"{folder}/" if folder else ""
     covered = {

@@ -179,7 +179,8 @@ class Reporter:
             lines = [line[1:].strip() for line in text.splitlines() if line.startswith("E ")]
             message = lines[-1] if lines else last_line(text)
             frames = FRAME.findall(text) + UNREADABLE.findall(text)
-            write_broken(report.fspath, message, text, frames_in_tree(frames))
+            _, mark, name = report.nodeid.partition("::")  # of a class that cannot be collected
+            write_broken(report.fspath, message, text, frames_in_tree(frames), mark + name)
 
     def pytest_sessionfinish(self) -> None:
         if self.measure.coverage:
@@ -229,10 +230,12 @@ def pytest_load_initial_conftests() -> Generator[None, Any, None]:
         write_broken(error.path, last_line(text), text, frames_of(cause.__traceback__))
 
 
-def write_broken(file: object, message: str, output: str, frames: list[dict[str, Any]]) -> None:
-    """Report a file that cannot be imported."""
+def write_broken(
+    file: object, message: str, output: str, frames: list[dict[str, Any]], name: str = ""
+) -> None:
+    """Report a file that cannot be imported, or something in it."""
     path = relative(file)
-    write(test=failure(path, location(path, 1), "error", message, output, frames))
+    write(test=failure(path + name, location(path, 1), "error", message, output, frames))
 
 
 def failure(
