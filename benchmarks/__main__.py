@@ -33,8 +33,11 @@ def main() -> int:
     if sys.argv[1:2] == ["commits"]:
         from benchmarks import commits
 
-        folder, *count = sys.argv[2:]
-        return commits.main(Path(folder), *map(int, count))
+        folder, count = [*sys.argv[2:4], str(commits.COUNT)][:2] if sys.argv[2:] else ("", "")
+        if folder and count.isdecimal() and Path(folder, ".git").exists():
+            return commits.main(Path(folder), int(count))
+        print("usage: ./dev bench commits FOLDER [COUNT]; FOLDER is a clone", file=sys.stderr)
+        return 2
     with tempfile.TemporaryDirectory() as folder:
         if sys.argv[1:] == ["debate"]:
             from benchmarks import debate

@@ -43,8 +43,8 @@ def main(folder: Path, count: int = COUNT) -> int:
             if finding["status"] != "recorded":
                 print("\t".join(fields(folder.resolve().name, commit, finding)), flush=True)
     summary = f"{len(seconds)} commits, {incomplete} incomplete"
-    took = f"median {median(seconds):.1f} s, longest {max(seconds):.1f} s" if seconds else "none"
-    print(f"{summary}; {took}", file=sys.stderr)
+    took = f"; median {median(seconds):.1f} s, longest {max(seconds):.1f} s" if seconds else ""
+    print(f"{summary}{took}", file=sys.stderr)
     return 0
 
 

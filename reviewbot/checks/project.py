@@ -110,10 +110,11 @@ class Project(Struct, frozen=True, kw_only=True):
         own = [s for s in sections if tool in s.partition("\n")[0] or name.endswith(".json")]
         named = [p for s in own for value in SCOPE.findall(s) for p in PATH.findall(value)]
         if named:
-            folders = [*named, *(name.replace(".", "/") for name in named)]  # packages have dots
-            ways = [*folders, *(f"{folder.rstrip('/')}/*" for folder in folders)]
+            names = {name.replace("**/", "") for name in named}
+            names |= {name.replace(".", "/") for name in names}  # of packages
+            globs = names | {f"{name.rstrip('/')}/*" for name in names}
             paths = (path, path.removeprefix("src/"))
-            is_named = any(fnmatchcase(p, way) for p in paths for way in ways)
+            is_named = any(fnmatchcase(p, glob) for p in paths for glob in globs)
             return is_named or not {".", "./"}.isdisjoint(named)
         if classify(path) == "test":
             return any("test" in section for section in own)

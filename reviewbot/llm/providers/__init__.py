@@ -21,7 +21,7 @@ class Vendor(Struct, frozen=True, kw_only=True):
 
     Attributes:
         module: has a function `connect(account: Account) -> Provider`.
-        needs: a package that it imports, beyond those of the extra `models`.
+        needs: the package that it imports beyond those of the extra `models`, if there is one.
         extra: the extra of reviewbot that installs all of them.
         key_names: variables with the key, best first.
         opt_in: the variable that says that the vendor is wanted, where there is no key.
@@ -32,7 +32,7 @@ class Vendor(Struct, frozen=True, kw_only=True):
     """
 
     module: str
-    needs: str = "httpx2"
+    needs: str = ""
     extra: str = "models"
     key_names: tuple[str, ...] = ()
     opt_in: str = ""
@@ -46,14 +46,14 @@ VENDORS: Mapping[str, Vendor] = {
     "anthropic": Vendor(
         module=f"{__name__}.anthropic",
         key_names=("ANTHROPIC_API_KEY",),
-        # The middle size of the list in Anthropic's SDK (anthropic 2.11, types/model.py).
+        # The one in the middle of those that anthropic 2.11 lists in types/model.py.
         model="claude-sonnet-5-5",
     ),
     "openai": Vendor(
         module=OPENAI,
         key_names=("OPENAI_API_KEY",),
         base_url="https://api.openai.com/v1",
-        # In the list of OpenAI's SDK (openai 3.52, types/shared/chat_model.py).
+        # One of those that openai 3.52 lists in types/shared/chat_model.py.
         model="gpt-5.6-terra",
     ),
     "gemini": Vendor(
@@ -111,7 +111,7 @@ def find_vendor(name: str, base_url: str = "") -> Vendor:
 
 def missing_package(vendor: Vendor) -> str:
     """How to install what a vendor needs, or "" if it is there. Imports none of it."""
-    packages = (vendor.needs, "httpx2", "sqlalchemy")
+    packages = (vendor.needs or "httpx2", "httpx2", "sqlalchemy")
     if all(importlib.util.find_spec(name) for name in packages):
         return ""
     return f"pip install '.[{vendor.extra}]' in the clone of reviewbot"
