@@ -215,6 +215,19 @@ def test_untracked_files_that_are_left_out_are_named(history: Project) -> None:
     )
 
 
+def test_untracked_folders_of_packages_are_left_out(history: Project) -> None:
+    names = (".venv/pyvenv.cfg", ".venv/lib/x.py", "web/node_modules/a/node_modules/b.js", "own.py")
+    for name in names:
+        (history.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (history.folder / name).write_text("a = 1\n")
+    change = load(history.folder)
+    assert [file.path for file in change.files] == ["own.py"]
+    assert change.notes == (
+        "The untracked folder .venv/ was left out: it has installed packages.",
+        "The untracked folder web/node_modules/ was left out: it has installed packages.",
+    )
+
+
 def test_too_many_untracked_files_are_left_out(
     history: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:

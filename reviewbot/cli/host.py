@@ -97,7 +97,7 @@ async def read_variables(repository: Repository, file: Path | None = None) -> di
     keys: dict[str, str] = {}
     with suppress(GitError):  # outside of a work tree
         path = await repository.root() / ".env"
-        if path.is_file() and await repository.ignores(".env"):
+        if path.is_file() and await repository.ignored([".env"]):
             known = {n for vendor in VENDORS.values() for n in (*vendor.key_names, vendor.opt_in)}
             keys = {name: value for name, value in read_env_file(path).items() if name in known}
     return keys | dict(os.environ)

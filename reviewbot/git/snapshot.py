@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import pwd
+import re
 import shutil
 import stat
 from collections.abc import Mapping, Sequence
@@ -21,6 +22,7 @@ from reviewbot.git.process import ENVIRONMENT, Git, decode_name
 MAX_UNTRACKED_BYTES = 1 << 20
 MAX_UNTRACKED_FILES = 2_000
 MAX_NOTES = 20
+NODE_MODULES = re.compile(rb"(?:.*?/)?node_modules/")
 PATHS_HINT = "paths are written as for git log, relative to the current folder: see gitglossary(7)"
 # What of the user's configuration decides which files a work tree has, and what git would commit
 # of them. None of it starts a program.
@@ -115,8 +117,16 @@ async def _conversions(place: Place, home: Mapping[str, str]) -> list[str]:
 
 def _choose(place: Place, names: Sequence[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
     """Untracked files that are reviewed, and notes about the others."""
-    kept, notes = [], []
+    folders = {name[: name.rfind(b"/") + 1] for name in names if name.endswith(b"/pyvenv.cfg")}
+    folders |= {found[0] for found in map(NODE_MODULES.match, names) if found}
+    kept = []
+    notes = [
+        f"The untracked folder {decode_name(folder)} was left out: it has installed packages."
+        for folder in sorted(folders)
+    ]
     for name in names:
+        if name.startswith(tuple(folders)):
+            continue
         if reason := _unfit(Path(place.root, os.fsdecode(name))):
             notes.append(f"The untracked file {decode_name(name)} was left out: it {reason}.")
         else:

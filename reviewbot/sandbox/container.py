@@ -111,7 +111,8 @@ class Container(Sandbox):
             "/etc/hosts": scratch / "etc/hosts",
         }
         for mount in self._environment.mounts:  # packages do not depend on this machine's programs
-            is_packages = Path(mount.name_in_tree).name == "node_modules" and mount.source
+            name = Path(mount.name_in_tree)
+            is_packages = mount.source and (name.name == "node_modules" or name.suffix == ".py")
             is_hidden = is_in_tree(mount.name_in_tree, folder)
             if is_packages and not is_hidden and "," not in mount.source + mount.name_in_tree:
                 mounts[f"{PROJECT}/{mount.name_in_tree}"] = Path(mount.source)

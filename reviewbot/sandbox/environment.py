@@ -10,7 +10,8 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from itertools import pairwise
 from pathlib import Path
 
@@ -58,6 +59,8 @@ OFFLINE = {
 # Folders that are empty for a job, which may write there: what tools keep among packages of node,
 # and the repositories in Go's cache, which may know passwords.
 EMPTY = (".cache", ".vite", ".vite-temp", "cache/vcs")
+# Modules that a build writes beside those that are committed, and that hold no secrets.
+GENERATED = re.compile(r"_?version\.py|__version__\.py|\w+_pb2(_grpc)?\.pyi?|.+\.so")
 # What the client of docker or podman needs to find its daemon.
 ENGINE = {"PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONTEXT", "CONTAINER_HOST"}
 
@@ -100,7 +103,10 @@ class Environment(Struct, frozen=True, kw_only=True):
 
 
 def find_environment(
-    root: Path | None, variables: Mapping[str, str], committed: Collection[str] = ()
+    root: Path | None,
+    variables: Mapping[str, str],
+    committed: Collection[str] = (),
+    generated: Collection[str] = (),
 ) -> Environment:
     """Find the tools of the project in a work tree.
 
@@ -108,13 +114,14 @@ def find_environment(
         root: the top of the work tree; None if there is none.
         variables: the environment of the user: PATH, HOME, VIRTUAL_ENV and the like.
         committed: all paths of base and head. What is in the change is not lent.
+        generated: files of the work tree that belong to it, though git ignores them.
     """
     lender = _Lender(root, variables, committed)
     own = Path(sys.executable)
     usable = [python for python in lender.pythons() if lender.lend(python) is not None]
     # An interpreter that was found by chance is of less use than a later one that has pytest.
     python = max(usable or [own], key=_is_environment_or_has_pytest)
-    mounts = [*(lender.lend(python) or ()), *lender.node_modules()]
+    mounts = [*(lender.lend(python) or ()), *lender.node_modules(), *lender.files(generated)]
     path = [str(python.parent), f"{lender.project}/node_modules/.bin"]
     named = lender.add_toolchains(mounts, path)
     own_mounts = lender.lend(own) or ()
@@ -135,6 +142,18 @@ def find_environment(
         tools=key_of(sys.version, sorted(packages), versions),
         engine_variables={name: variables[name] for name in sorted(ENGINE & variables.keys())},
     )
+
+
+def find_generated(root: Path, committed: Iterable[str]) -> list[str]:
+    """Files beside the committed modules of a work tree that a build may have written."""
+    known = frozenset(committed)
+    folders = {path.rpartition("/")[0] for path in known if path.endswith(".py")}
+    found = []
+    for folder in sorted(folders):
+        with suppress(OSError), os.scandir(root / folder) as entries:
+            names = sorted(entry.name for entry in entries if GENERATED.fullmatch(entry.name))
+            found += [f"{folder}/{name}".removeprefix("/") for name in names]
+    return [path for path in found if path not in known]
 
 
 def is_in_tree(name: str, folder: Path) -> bool:
@@ -209,6 +228,11 @@ class _Lender:
                 is_own = "node_modules" not in folder.parts[:-1] and not folder.is_symlink()
                 if is_own and folder.is_dir() and self._may_lend(folder, [folder]):
                     yield from self._mount(folder)
+
+    def files(self, names: Iterable[str]) -> Iterator[Mount]:
+        for file in (self._tree / name for name in names) if self._tree else ():
+            if file.is_file() and not file.is_symlink() and self._may_lend(file, [file]):
+                yield from self._mount(file)
 
     def add_toolchains(self, mounts: list[Mount], path: list[str]) -> dict[str, str]:
         """Add what compilers need, and return the variables that name it."""

@@ -182,6 +182,9 @@ class Reporter:
             _, mark, name = report.nodeid.partition("::")  # of a class that cannot be collected
             write_broken(report.fspath, message, text, frames_in_tree(frames), mark + name)
 
+    def pytest_internalerror(self, excinfo: Any) -> None:
+        write(problem="pytest itself failed: " + last_line(excinfo.exconly())[:MAX_MESSAGE])
+
     def pytest_sessionfinish(self) -> None:
         if self.measure.coverage:
             self.measure.coverage.stop()

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 
 REPORT = "/out/pytest.jsonl"
 USAGE_ERROR = 4
+# Tests run once, one after the other and in their order, and are measured by us alone. Where these
+# plugins are installed, the project may name their options, so they stay.
+PLUGINS = {
+    "pytest_cov": ["--no-cov"],
+    "pytest_randomly": ["--randomly-dont-reorganize", "--randomly-seed=1"],
+    "pytest_rerunfailures": ["--reruns=0"],
+    "xdist": ["-n0"],
+}
 
 
 def main(arguments: list[str]) -> int:
     """Run pytest with the project's options, or without them if they do not work here.
 
-    Options of the project may need plugins that are not installed, or start workers that report
-    nothing.
+    They may need plugins that are not installed.
     """
     command = [sys.executable, "-m", "pytest", "-p", "reviewbot_pytest", "-p", "no:cacheprovider"]
     command += ["-q", "--continue-on-collection-errors"]
+    found = [name for name in PLUGINS if importlib.util.find_spec(name)]
+    alone = [option for name in found for option in PLUGINS[name]]
     code = 0
-    for options in (
-        ["-p", "no:xdist", "-p", "no:cov", "-p", "no:randomly", "-p", "no:rerunfailures"],
-        ["-o", "addopts="],
-    ):
+    for options in (alone, ["-o", "addopts=", "-o", "required_plugins="]):
         code = subprocess.call(command + options + arguments)
         if code != USAGE_ERROR or os.path.getsize(REPORT):
             break
