@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import msgspec
 from msgspec.structs import replace
@@ -19,6 +18,7 @@ from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
 from reviewbot.pipeline import briefs_of, prepare, review_change
 from reviewbot.services import Host, Services, open_services
+from reviewbot.store.sessions import TrialRow
 from reviewbot.tasks.bug import prepare_bug
 from reviewbot.tasks.cycle import work
 from reviewbot.tasks.fix import fix_findings
@@ -28,9 +28,6 @@ from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 from reviewbot.verdict.decide import alike, copies_of
 from reviewbot.verdict.document import Review
-
-if TYPE_CHECKING:
-    from reviewbot.store.sessions import TrialRow
 
 
 async def fix(
@@ -106,8 +103,6 @@ async def _work(
 
 def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:
     """What the ledger keeps: attempts that were not accepted, and what became of each task."""
-    from reviewbot.store.sessions import TrialRow  # imports SQLAlchemy
-
     rows = []
     for result in results:
         task = ", ".join(result.findings) or result.kind

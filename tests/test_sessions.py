@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,9 +16,7 @@ from msgspec.structs import replace
 from test_paid import configuration, configure, debate, run
 
 from reviewbot.cli.export import chat_lines, transcript
-from reviewbot.cli.sessions import LEDGER
 from reviewbot.llm.provider import ToolCall, ToolTurn
-from reviewbot.store.database import FILE
 from reviewbot.store.sessions import Record, Session, Subject, Turn
 from tests.vendor_server import Received, Sent, VendorServer
 
@@ -45,7 +41,6 @@ def lines_of(*arguments: str) -> list[Any]:
 
 @pytest.mark.usefixtures("server")
 def test_reviews_with_and_without_models_are_one_list(project: Project) -> None:
-    assert LEDGER == FILE
     run("review", "HEAD")
     project.commit("Words", {"notes.txt": f"{TOKEN}\n"})
     run("review", "HEAD", "--replay", str(_empty_recording(project.folder)))
@@ -180,11 +175,3 @@ def test_prune_empties_the_ledger(project: Project) -> None:
     assert "2 reviews and all recorded results are removed" in run("sessions", "prune").stderr
     assert run("sessions").stdout == ""
     assert "0 calls" not in run("review", "HEAD").stdout
-
-
-def test_without_a_ledger_the_list_needs_no_database(project: Project) -> None:
-    code = "import sys; from reviewbot.cli.commands import reviewbot as r\n"
-    code += "r(['sessions', 'list'], standalone_mode=False); sys.exit('sqlalchemy' in sys.modules)"
-    environment = {"PYTHONPATH": str(Path(__file__).parents[1]), "HOME": str(project.folder)}
-    command = (sys.executable, "-c", code)
-    subprocess.run(command, cwd=project.folder, env=environment, check=True, capture_output=True)

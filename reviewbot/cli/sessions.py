@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -31,15 +30,12 @@ from reviewbot.llm.providers.replay import Replay
 from reviewbot.pipeline import review as make_review
 from reviewbot.reports import render, words
 from reviewbot.state import State, read_review
+from reviewbot.store.database import FILE, Store, open_store
+from reviewbot.store.sessions import Record, Session, list_sessions, load_session, prune_sessions
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Review
 
-if TYPE_CHECKING:  # SQLAlchemy takes long to import, and is needed only where there is a ledger
-    from reviewbot.store.database import Store
-    from reviewbot.store.sessions import Record, Session
-
-LEDGER = "ledger.db"  # FILE of store/database.py
 MOST_USD = 10_000  # of limits.cost_usd: what was paid needs no cap
 
 
@@ -148,8 +144,6 @@ class Past(Struct, frozen=True):
         """Those of the ledger by their id, the newest first."""
         if self.store is None:
             return {}
-        from reviewbot.store.sessions import list_sessions
-
         found = list_sessions(self.store, self.project or "")
         return {str(s.id): s for s in found if self.project in (None, s.subject.project)}
 
@@ -187,15 +181,11 @@ class Past(Struct, frozen=True):
             id = next((s for s in sessions if read_review(sessions[s].review) == review), "")
         if self.store is None or not id:
             return review, None
-        from reviewbot.store.sessions import load_session
-
         return read_review(sessions[id].review), load_session(self.store, int(id))
 
     def prune(self) -> None:
         """Remove all but those that run, and what was recorded for them."""
         if self.store:
-            from reviewbot.store.sessions import prune_sessions
-
             for project in {session.subject.project for session in self.sessions().values()}:
                 prune_sessions(self.store, project)
         self.state.prune()
@@ -205,11 +195,9 @@ class Past(Struct, frozen=True):
 def open_past(state: State) -> Iterator[Past]:
     """Raises ReviewbotError."""
     url = load_settings(read_layers(os.environ)).settings.store.url
-    if not url and not (state.folder / LEDGER).exists():
+    if not url and not (state.folder / FILE).exists():
         yield Past(state)
         return
-    from reviewbot.store.database import open_store
-
     project = ""
     with open_repository() as repository, suppress(GitError):
         project = asyncio.run(repository.name())

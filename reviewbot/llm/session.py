@@ -15,17 +15,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-import sqlalchemy as sa
 
 from reviewbot.errors import ReviewbotError
 from reviewbot.llm.ledger import Lease, Ledger, Recorded
 from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError
-from reviewbot.store.database import Store, insert_new, open_store
+from reviewbot.store.database import Connection, Store, open_store
 from reviewbot.store.sessions import Agent, Session, Subject, TrialRow, end_session, start_session
-from reviewbot.store.tables import calls, turns
 
 Result = TypeVar("Result")
 SECONDS_BETWEEN_LOOKS = 0.05
+# An outcome before a claim, and the newest of either.
+KNOWN = (
+    "SELECT * FROM calls WHERE key = :key AND generation >= :generation"
+    " ORDER BY state = 'claimed', generation DESC LIMIT 1"
+)
+CLAIMED = "key = :key AND generation = :generation AND state = 'claimed'"
 
 
 @asynccontextmanager
@@ -57,7 +61,7 @@ class SqlLedger(Ledger):
         key = _hash(_as_json(request))
         found: list[Recorded | Lease] = []
 
-        def look(connection: sa.Connection) -> None:
+        def look(connection: Connection) -> None:
             found[:] = filter(None, [self._look(connection, key, request, worst)])
 
         try:
@@ -72,33 +76,32 @@ class SqlLedger(Ledger):
         return found[0]
 
     def _look(
-        self, connection: sa.Connection, key: str, request: ModelRequest, worst: int
+        self, connection: Connection, key: str, request: ModelRequest, worst: int
     ) -> Recorded | Lease | None:
         """None while somebody else is making the call."""
         generation, owner = self._session.generation, self._store.owner
         claim = {"owner": owner.id, "worst": worst}
-        # An outcome before a claim, and the newest of either.
-        known = sa.select(calls).where(calls.c.key == key, calls.c.generation >= generation)
-        order = (calls.c.state == "claimed", calls.c.generation.desc())
-        row: Any = connection.execute(known.order_by(*order).limit(1)).first()
-        if row is None:
+        known = connection.rows(KNOWN, key=key, generation=generation)
+        if not known:
             new = {"key": key, "generation": generation, "state": "claimed", **claim}
             new |= {"provider": request.provider, "model": request.model}
-            is_mine = insert_new(connection, calls, new)
+            is_mine = connection.insert("calls", new)
             return Lease(key=key, request=request, generation=generation) if is_mine else None
-        lease = Lease(key=key, request=request, generation=row.generation, lost=row.lost)
-        if row.state != "claimed":
-            cost = row.cost + row.lost
+        row = known[0]
+        lease = Lease(key=key, request=request, generation=row["generation"], lost=row["lost"])
+        if row["state"] != "claimed":
+            cost = row["cost"] + row["lost"]
             self._add_turn(connection, lease, cost=cost, seconds=0, was_recorded=True)
-            if row.state == "failed":
-                return Recorded(fault=row.fault, message=row.message, cost=cost)
-            return Recorded(reply=msgspec.convert(json.loads(row.reply), ModelReply), cost=cost)
-        if owner.lives(connection, row.owner):
+            if row["state"] == "failed":
+                return Recorded(fault=row["fault"], message=row["message"], cost=cost)
+            return Recorded(reply=msgspec.convert(json.loads(row["reply"]), ModelReply), cost=cost)
+        if owner.lives(connection, row["owner"]):
             return None
-        lease = msgspec.structs.replace(lease, lost=row.lost + row.worst)
+        lease = msgspec.structs.replace(lease, lost=row["lost"] + row["worst"])
         # Unless another process has taken it over since it was read.
-        taken = sa.update(calls).where(_claimed(lease, row.owner)).values(lost=lease.lost, **claim)
-        return lease if connection.execute(taken).rowcount else None
+        whose = {"known": row["owner"], "lost": lease.lost, **claim, **_key_of(lease)}
+        taken = f"UPDATE calls SET owner = :owner, worst = :worst, lost = :lost WHERE {CLAIMED}"
+        return lease if connection.change(f"{taken} AND owner = :known", **whose) else None
 
     async def settle(self, lease: Lease, reply: ModelReply, cost: int, seconds: float) -> None:
         await self._end(lease, seconds, state="done", reply=_as_json(reply), cost=cost)
@@ -113,41 +116,41 @@ class SqlLedger(Ledger):
     async def _end(self, lease: Lease, seconds: float, **outcome: Any) -> None:
         """Record how a claimed call ended: columns of the table."""
         # The first outcome counts, also of a process that was taken for dead.
-        request = _as_json(lease.request)
-        end = sa.update(calls).where(_claimed(lease)).values(owner="", request=request, **outcome)
+        outcome |= {"owner": "", "request": _as_json(lease.request)}
+        columns = ", ".join(f"{name} = :{name}" for name in outcome)
+        end = f"UPDATE calls SET {columns} WHERE {CLAIMED} RETURNING lost"
 
-        def action(connection: sa.Connection) -> None:
-            cost = outcome["cost"] + (connection.scalar(end.returning(calls.c.lost)) or 0)
+        def action(connection: Connection) -> None:
+            ended = connection.rows(end, **outcome, **_key_of(lease))
+            cost = outcome["cost"] + sum(row["lost"] for row in ended)
             self._add_turn(connection, lease, cost=cost, seconds=seconds, was_recorded=False)
 
         await self._write(action)
 
     async def _release(self, lease: Lease, cost: int) -> None:
         """Give a claim back without an outcome. What it cost is kept for the next claim."""
-        mine = _claimed(lease, self._store.owner.id)
-        free = _claimed(lease, "") & (calls.c.worst + calls.c.lost == 0)
+        mine = {"cost": cost, "owner": self._store.owner.id, **_key_of(lease)}
+        free = f"UPDATE calls SET owner = '', worst = :cost WHERE {CLAIMED} AND owner = :owner"
+        unused = f"DELETE FROM calls WHERE {CLAIMED} AND owner = '' AND worst + lost = 0"
 
-        def action(connection: sa.Connection) -> None:
-            connection.execute(sa.update(calls).where(mine).values(owner="", worst=cost))
-            connection.execute(sa.delete(calls).where(free))
+        def action(connection: Connection) -> None:
+            connection.change(free, **mine)
+            connection.change(unused, **_key_of(lease))
 
         await self._write(action)
 
-    def _add_turn(self, connection: sa.Connection, lease: Lease, **values: Any) -> None:
+    def _add_turn(self, connection: Connection, lease: Lease, **values: Any) -> None:
         """A session that was resumed has the turn already."""
-        call = {"key": lease.key, "generation": lease.generation}
-        this, label = {"session_id": self._session.id, **call}, lease.request.label
+        label = lease.request.label
         values |= {"phase": label, "agent": label.partition("/")[0]}
-        insert_new(connection, turns, this | values)
+        connection.insert("turns", {"session_id": self._session.id, **_key_of(lease), **values})
 
-    async def _write(self, action: Callable[[sa.Connection], object]) -> None:
+    async def _write(self, action: Callable[[Connection], object]) -> None:
         await _run(lambda: self._store.run(action))
 
 
-def _claimed(lease: Lease, owner: str | None = None) -> sa.ColumnElement[bool]:
-    whose = sa.true() if owner is None else calls.c.owner == owner
-    this = (calls.c.key == lease.key) & (calls.c.generation == lease.generation)
-    return this & (calls.c.state == "claimed") & whose
+def _key_of(lease: Lease) -> dict[str, Any]:
+    return {"key": lease.key, "generation": lease.generation}
 
 
 def _as_json(value: Any) -> str:

@@ -6,33 +6,32 @@ import fcntl
 import hashlib
 import os
 import re
+import sqlite3
+import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
-
-import sqlalchemy as sa
+from urllib.parse import urlsplit
 
 from reviewbot.errors import ConfigError, ReviewbotError
-from reviewbot.store.tables import metadata, schema_version
 
 Result = TypeVar("Result")
+Row = dict[str, Any]
 
 # Statements that lead from version 1 of the tables to 2, from 2 to 3, and so on. A new database is
-# made from `tables.py`.
+# made from `schema.sql`.
 MIGRATIONS: tuple[tuple[str, ...], ...] = ((),)
 FILE = "ledger.db"
 SCHEMA = "reviewbot"  # a PostgreSQL database may be shared
 MIGRATING = 0x5E71E3B0  # the number of an advisory lock; nobody else uses it
 # Serialization failure, deadlock, and a row that was pruned while another came to point to it.
 AGAIN = ("40001", "40P01", "23503")
-POOL: Mapping[str, Any] = {"hide_parameters": True, "pool_size": 4, "max_overflow": 60}
 # The server gives up a process whose machine is gone, so that others take its calls over.
 KEEPALIVE = "tcp_keepalives_idle=20 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4"
-OPTIONS = {"options": f"-c search_path={SCHEMA} -c {KEEPALIVE}"}
-POSTGRESQL: Mapping[str, Any] = {**POOL, "connect_args": OPTIONS}
+OPTIONS = f"-c search_path={SCHEMA} -c idle_session_timeout=0 -c {KEEPALIVE}"
 
 # Parts of what SQLite (https://sqlite.org/rescode.html) and PostgreSQL say, and what to do then.
 HINTS = (
@@ -41,6 +40,43 @@ HINTS = (
     ("not a database|malformed", "move the file away; replies in it will be paid for again"),
     ("connection", "check the URL, and that the server can be reached"),
 )
+# PostgreSQL cannot hold NUL, UTF-8 no lone surrogates. They are written as their number behind an
+# escape character, which is itself escaped.
+ESCAPE = "\x1a"
+UNSAFE, ESCAPED = re.compile(f"[\x00{ESCAPE}\ud800-\udfff]"), re.compile(f"{ESCAPE}(....)")
+PARAMETER = re.compile(r":(\w+)")
+
+
+class Connection:
+    """A connection in a transaction. It takes every text that Python can hold.
+
+    Parameters of statements are written as `:name`.
+    """
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+        self.is_sqlite = isinstance(driver, sqlite3.Connection)
+
+    def change(self, statement: str, **values: Any) -> int:
+        """Returns how many rows a statement changed."""
+        return int(self._execute(statement, values).rowcount)
+
+    def rows(self, statement: str, **values: Any) -> list[Row]:
+        cursor = self._execute(statement, values)
+        names = [column[0] for column in cursor.description]
+        return [dict(zip(names, map(_decoded, row), strict=True)) for row in cursor]
+
+    def insert(self, table: str, values: Row) -> bool:
+        """Insert a row unless one with the same key is there. Returns whether it was inserted."""
+        names = ", ".join(f'"{name}"' for name in values)
+        marks = ", ".join(f":{name}" for name in values)
+        statement = f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING"
+        return self.change(statement, **values) == 1
+
+    def _execute(self, statement: str, values: Row) -> Any:
+        if not self.is_sqlite:
+            statement = PARAMETER.sub(r"%(\1)s", statement)
+        return self._driver.execute(statement, {n: _encoded(v) for n, v in values.items()})
 
 
 # Which process makes a call or runs a session, and whether it still runs. The database has its id.
@@ -61,7 +97,7 @@ class FileOwner:
         self._descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
 
-    def lives(self, _connection: sa.Connection, id: str) -> bool:
+    def lives(self, _connection: Connection, id: str) -> bool:
         return id == self.id or (bool(id) and _is_locked(self._folder / f"{id}.lock"))
 
     def close(self) -> None:
@@ -70,27 +106,29 @@ class FileOwner:
 
 
 class AdvisoryOwner:
-    """An advisory lock of PostgreSQL, on a connection of its own.
+    """An advisory lock of PostgreSQL, which the connection holds.
 
     It does not work behind a pooler that shares connections (PgBouncer's transaction mode).
     """
 
-    def __init__(self, engine: sa.Engine) -> None:
+    def __init__(self, driver: Any) -> None:
         self.id = f"{os.getpid()}-{os.urandom(6).hex()}"
-        self._connection = engine.connect().execution_options(isolation_level="AUTOCOMMIT")
-        self._connection.execute(sa.text("SET idle_session_timeout = 0"))
-        self._connection.execute(sa.func.pg_advisory_lock(_number(self.id)).select())
+        self.hold(driver)
 
-    def lives(self, connection: sa.Connection, id: str) -> bool:
+    def hold(self, driver: Any) -> None:
+        self._driver = driver
+        driver.execute("SELECT pg_advisory_lock(%s)", (_number(self.id),))
+
+    def lives(self, connection: Connection, id: str) -> bool:
         if id in ("", self.id):
             return bool(id)
         # Shared, so that two processes that look at once do not take each other for the owner.
-        return not connection.scalar(sa.func.pg_try_advisory_xact_lock_shared(_number(id)).select())
+        look = "SELECT pg_try_advisory_xact_lock_shared(:id) AS is_free"
+        return not connection.rows(look, id=_number(id))[0]["is_free"]
 
     def close(self) -> None:
-        with suppress(sa.exc.DBAPIError):  # the server may be gone, and the lock with it
-            self._connection.execute(sa.func.pg_advisory_unlock_all().select())
-        self._connection.close()
+        with suppress(*_driver_errors()):  # the server may be gone, and the lock with it
+            self._driver.execute("SELECT pg_advisory_unlock_all()")
 
 
 Owner = FileOwner | AdvisoryOwner
@@ -99,31 +137,39 @@ Owner = FileOwner | AdvisoryOwner
 class Store:
     """An open database. Methods may be called from several threads, and raise ReviewbotError."""
 
-    def __init__(self, engine: sa.Engine, owner: Owner, place: str) -> None:
+    def __init__(self, driver: Any, owner: Owner, place: str, url: str = "") -> None:
         self.owner = owner
-        self._engine = engine
+        self._driver = driver
         self._place = place
-        # Who waits for SQLite to become free sleeps; threads of one process need not.
-        is_file = engine.dialect.name == "sqlite"
-        self._writing = threading.Lock() if is_file else nullcontext()
+        self._url = url
+        self._lock = threading.Lock()
 
-    def run(self, action: Callable[[sa.Connection], Result]) -> Result:
-        """Run an action in a transaction, again if the server asks for it."""
-        with _explained(self._place), self._writing:
+    def run(self, action: Callable[[Connection], Result]) -> Result:
+        """Run an action in a transaction, again if the server asks for it or was started again."""
+        with _explained(self._place), self._lock:
             for pause in (0.01, 0.05, 0.2, 1):
                 try:
-                    with self._engine.begin() as connection:
-                        return action(connection)
-                except sa.exc.DBAPIError as error:
-                    if getattr(error.orig, "sqlstate", "") not in AGAIN:
+                    return self._run(action)
+                except _driver_errors() as error:
+                    if not self._is_gone and getattr(error, "sqlstate", "") not in AGAIN:
                         raise
                 time.sleep(pause)
-            with self._engine.begin() as connection:
-                return action(connection)
+            return self._run(action)
+
+    @property
+    def _is_gone(self) -> bool:
+        return bool(self._url and self._driver.closed)
+
+    def _run(self, action: Callable[[Connection], Result]) -> Result:
+        if self._is_gone and isinstance(self.owner, AdvisoryOwner):
+            self._driver = _connect(self._url)
+            self.owner.hold(self._driver)
+        with _transaction(self._driver) as connection:
+            return action(connection)
 
     def close(self) -> None:
         self.owner.close()
-        self._engine.dispose()
+        self._driver.close()
 
 
 def open_store(url: str, folder: Path) -> Store:
@@ -131,96 +177,104 @@ def open_store(url: str, folder: Path) -> Store:
 
     Raises ReviewbotError, and ConfigError for a URL that is none.
     """
-    file, owners = folder / FILE, folder / "owners"
-    engine, place = _postgresql(url) if url else (_sqlite(file), str(file))
-    with ExitStack() as stack, _explained(place):
-        stack.callback(engine.dispose)
-        if url:
-            _migrate(engine, place)
-            owner: Owner = AdvisoryOwner(engine)
-        else:
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            owners.mkdir(mode=0o700, exist_ok=True)
-            with _opening(owners):
-                os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
-                _migrate(engine, place)
-                owner = FileOwner(owners)
-        stack.pop_all()
-    return Store(engine, owner, place)
+    place = _place_of(url) if url else str(folder / FILE)
+    with _explained(place):
+        driver, owner = _open_server(url, place) if url else _open_file(folder, place)
+    return Store(driver, owner, place, url)
 
 
-def insert_new(connection: sa.Connection, table: sa.Table, values: Mapping[str, Any]) -> bool:
-    """Insert a row unless one with the same key is there. Returns whether it was inserted."""
-    insert: Any
-    if connection.dialect.name == "sqlite":
-        from sqlalchemy.dialects.sqlite import insert
-    else:
-        from sqlalchemy.dialects.postgresql import insert
-    statement = insert(table).values(**values).on_conflict_do_nothing()
-    return connection.execute(statement.returning(*table.primary_key)).first() is not None
+def _open_file(folder: Path, place: str) -> tuple[sqlite3.Connection, Owner]:
+    owners = folder / "owners"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    owners.mkdir(mode=0o700, exist_ok=True)
+    with _opening(owners):
+        os.close(os.open(place, os.O_RDWR | os.O_CREAT, 0o600))
+        driver = sqlite3.connect(place, timeout=15, isolation_level=None, check_same_thread=False)
+        with _closed_on_error(driver):
+            driver.execute("PRAGMA journal_mode = WAL")
+            driver.execute("PRAGMA synchronous = FULL")  # what is committed survives a power cut
+            driver.execute("PRAGMA foreign_keys = ON")
+            _migrate(driver, place)
+            return driver, FileOwner(owners)
 
 
-def _sqlite(file: Path) -> sa.Engine:
-    begins_nothing = {"isolation_level": None, "timeout": 15}  # by itself
-    engine = sa.create_engine(f"sqlite:///{file.absolute()}", connect_args=begins_nothing, **POOL)
-
-    @sa.event.listens_for(engine, "connect")
-    def prepare(connection: Any, _: object) -> None:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")  # what is committed survives a power cut
-        connection.execute("PRAGMA foreign_keys = ON")
-
-    @sa.event.listens_for(engine, "begin")
-    def begin(connection: sa.Connection) -> None:
-        # Two readers that both come to write would wait for each other.
-        connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-    return engine
+def _open_server(url: str, place: str) -> tuple[Any, Owner]:
+    driver = _connect(url)
+    with _closed_on_error(driver):
+        _migrate(driver, place)
+        return driver, AdvisoryOwner(driver)
 
 
-def _postgresql(url: str) -> tuple[sa.Engine, str]:
-    parsed = None
-    with suppress(sa.exc.ArgumentError, ValueError):  # they quote the URL, and so the password
-        parsed = sa.make_url(url)
-    if parsed is None or parsed.drivername != "postgresql":
-        hint = "write postgresql://user:password@host/database"
-        raise ConfigError("the URL of the ledger is none of PostgreSQL", hint=hint)
+def _connect(url: str) -> Any:
     try:
-        engine = sa.create_engine(parsed.set(drivername="postgresql+psycopg"), **POSTGRESQL)
+        import psycopg
     except ModuleNotFoundError as error:
         message = "a ledger on PostgreSQL needs a package that is not installed"
-        raise ConfigError(
-            message, hint="pip install '.[postgres]' in the clone of reviewbot"
-        ) from error
-
-    return engine, f"postgresql://{parsed.host or ''}/{parsed.database or ''}"
+        hint = "pip install '.[postgres]' in the clone of reviewbot"
+        raise ConfigError(message, hint=hint) from error
+    return psycopg.connect(url, autocommit=True, options=OPTIONS)
 
 
-def _migrate(engine: sa.Engine, place: str) -> None:
+def _place_of(url: str) -> str:
+    """A URL without what is secret in it. Raises ConfigError."""
+    with suppress(ValueError):  # it quotes the URL, and so the password
+        parsed = urlsplit(url)
+        if parsed.scheme == "postgresql" and parsed.port != 0:
+            return f"postgresql://{parsed.hostname or ''}{parsed.path}"
+    hint = "write postgresql://user:password@host/database"
+    raise ConfigError("the URL of the ledger is none of PostgreSQL", hint=hint)
+
+
+def _migrate(driver: Any, place: str) -> None:
     """Bring the tables to the newest version, whoever else tries to at the same time."""
     newest = 1 + len(MIGRATIONS)
-    with engine.begin() as connection:  # of SQLite, the lock
-        if engine.dialect.name != "sqlite":
-            connection.execute(sa.func.pg_advisory_xact_lock(MIGRATING).select())
-            if not sa.inspect(connection).has_schema(SCHEMA):
-                connection.execute(sa.schema.CreateSchema(SCHEMA))
-        tables = sa.inspect(connection).get_table_names()
-        if not tables:
-            metadata.create_all(connection)
-            connection.execute(schema_version.insert().values(version=newest))
-            return
-        if schema_version.name not in tables:
+    schema = Path(__file__).with_name("schema.sql").read_text("utf-8")
+    with _transaction(driver) as connection:  # of SQLite, the lock
+        listed = "SELECT name FROM sqlite_master WHERE type = 'table'"
+        if not connection.is_sqlite:
+            listed = "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()"
+            schema = schema.replace("id INTEGER PRIMARY KEY", "id SERIAL PRIMARY KEY")
+            connection.rows("SELECT pg_advisory_xact_lock(:lock)", lock=MIGRATING)
+            connection.change(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+        tables = [row["name"] for row in connection.rows(listed)]
+        if tables and "schema_version" not in tables:
             hint = "name another folder with --state"
             raise ReviewbotError(f"{place} is the database of another program", hint=hint)
-        version = connection.execute(sa.select(schema_version.c.version)).scalar_one()
+        version = newest
+        for row in connection.rows("SELECT version FROM schema_version") if tables else ():
+            version = row["version"]
         if version > newest:
             message = f"a newer reviewbot has written the ledger {place} (version {version})"
             raise ReviewbotError(message, hint="upgrade reviewbot")
-        for statements in MIGRATIONS[version - 1 :]:
-            for statement in statements:
-                connection.exec_driver_sql(statement)
-        metadata.create_all(connection)  # tables that are new
-        connection.execute(schema_version.update().values(version=newest))
+        migrations = (s for statements in MIGRATIONS[version - 1 :] for s in statements)
+        # Tables that are there stay as they are.
+        for statement in (*migrations, *schema.split(";\n")):
+            connection.change(statement)
+        connection.change("DELETE FROM schema_version")
+        connection.insert("schema_version", {"version": newest})
+
+
+@contextmanager
+def _transaction(driver: Any) -> Iterator[Connection]:
+    connection = Connection(driver)
+    # Two readers of SQLite that both come to write would wait for each other.
+    driver.execute("BEGIN IMMEDIATE" if connection.is_sqlite else "BEGIN")
+    try:
+        yield connection
+        driver.execute("COMMIT")
+    except BaseException:
+        with suppress(*_driver_errors()):  # the server may be gone
+            driver.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def _closed_on_error(driver: Any) -> Iterator[None]:
+    try:
+        yield
+    except BaseException:
+        driver.close()
+        raise
 
 
 @contextmanager
@@ -229,10 +283,8 @@ def _explained(place: str) -> Iterator[None]:
     try:
         yield
         return
-    except sa.exc.DBAPIError as error:
-        reason = (str(error.orig).strip().splitlines() or [type(error.orig).__name__])[0][:300]
-    except sa.exc.TimeoutError:
-        reason = "no connection is free"
+    except _driver_errors() as error:
+        reason = (str(error).strip().splitlines() or [type(error).__name__])[0][:300]
     except OSError as error:
         reason = error.strerror or str(error)
     hint = next((hint for part, hint in HINTS if re.search(part, reason.lower())), None)
@@ -248,6 +300,24 @@ def _opening(folder: Path) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+
+
+def _driver_errors() -> tuple[type[Exception], ...]:
+    """Errors of SQLite and, once it is loaded, of PostgreSQL."""
+    psycopg = sys.modules.get("psycopg")
+    return (sqlite3.Error, psycopg.Error) if psycopg else (sqlite3.Error,)
+
+
+def _encoded(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return UNSAFE.sub(lambda found: f"{ESCAPE}{ord(found[0]):04x}", value)
+
+
+def _decoded(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    return ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
 
 
 def _number(id: str) -> int:

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any, Literal, TypeVar
+from typing import Literal, TypeVar
 
-import sqlalchemy as sa
-from msgspec import Struct
+from msgspec import Struct, convert
 from msgspec.structs import asdict
 
 from reviewbot.errors import ReviewbotError
-from reviewbot.store import tables as t
-from reviewbot.store.database import Store, insert_new
+from reviewbot.store.database import Connection, Row, Store
 
 
 class Subject(Struct, frozen=True, kw_only=True):
@@ -92,19 +90,25 @@ class Record(Struct, frozen=True, kw_only=True):
     trials: tuple[TrialRow, ...] = ()
 
 
-Row = TypeVar("Row", bound=Struct)
+Kind = TypeVar("Kind", bound=Struct)
 FINDING = ("key", "title", "severity", "status", "path", "line")
-BASE, HEAD = t.code_versions.alias("base"), t.code_versions.alias("head")
-SESSIONS = (
-    sa.select(t.sessions, t.projects.c.name.label("project"), t.tasks.c.kind, t.tasks.c.target)
-    .add_columns(BASE.c.commit.label("base_commit"), BASE.c.tree.label("base_tree"))
-    .add_columns(HEAD.c.commit.label("head_commit"), HEAD.c.tree.label("head_tree"))
-    .join_from(t.sessions, t.tasks)
-    .join(t.projects)
-    .join(BASE, (BASE.c.session_id == t.sessions.c.id) & (BASE.c.side == "base"))
-    .join(HEAD, (HEAD.c.session_id == t.sessions.c.id) & (HEAD.c.side == "head"))
-    .order_by(t.sessions.c.id.desc())
-)
+SESSIONS = """
+    SELECT sessions.*, projects.name AS project, tasks.kind, tasks.target,
+        base."commit" AS base_commit, base.tree AS base_tree,
+        head."commit" AS head_commit, head.tree AS head_tree
+    FROM sessions
+    JOIN tasks ON tasks.id = sessions.task_id
+    JOIN projects ON projects.id = tasks.project_id
+    JOIN code_versions AS base ON base.session_id = sessions.id AND base.side = 'base'
+    JOIN code_versions AS head ON head.session_id = sessions.id AND head.side = 'head'
+    WHERE {} ORDER BY sessions.id DESC
+"""
+OWN = "SELECT * FROM {} WHERE session_id = :id ORDER BY id"
+TURNS = """
+    SELECT turns.*, provider, model, request, reply, fault, message
+    FROM turns JOIN calls ON calls.key = turns.key AND calls.generation = turns.generation
+    WHERE turns.session_id = :id ORDER BY turns.id
+"""
 
 
 def start_session(
@@ -117,34 +121,48 @@ def start_session(
         fresh: start one for which no recorded call counts.
     """
 
-    def action(connection: sa.Connection) -> Session:
-        insert_new(connection, t.projects, {"name": subject.project})
-        project = sa.select(t.projects.c.id).filter_by(name=subject.project)
-        task: dict[str, Any] = {"kind": subject.kind, "target": subject.target}
-        task["project_id"] = connection.execute(project).scalar_one()
-        insert_new(connection, t.tasks, task)
+    def action(connection: Connection) -> Session:
+        connection.insert("projects", {"name": subject.project})
+        (project,) = connection.rows(
+            "SELECT id FROM projects WHERE name = :name", name=subject.project
+        )
+        task = {"project_id": project["id"], "kind": subject.kind, "target": subject.target}
+        connection.insert("tasks", task)
         # Locked, so that two processes do not resume the same session.
-        locked = sa.select(t.tasks.c.id).filter_by(**task).with_for_update()
-        task_id = connection.execute(locked).scalar_one()
-        unfinished = SESSIONS.where(t.sessions.c.state == "running", t.tasks.c.id == task_id)
-        for row in () if fresh else connection.execute(unfinished).all():
-            if _one(row, Subject) == subject and not store.owner.lives(connection, row.owner):
-                mine = sa.update(t.sessions).where(t.sessions.c.id == row.id)
-                connection.execute(mine.values(owner=store.owner.id))
-                connection.execute(sa.delete(t.agents).where(t.agents.c.session_id == row.id))
-                _insert(connection, t.agents, row.id, map(asdict, agents))
-                return _one(row, Session, subject=subject)
-        highest = [sa.select(sa.func.max(table.c.generation)) for table in (t.sessions, t.calls)]
-        generation = 1 + max(connection.scalar(one) or 0 for one in highest) if fresh else 0
-        values = {"title": subject.title, "version": subject.version, "started": now}
-        values |= {"state": "running", "owner": store.owner.id}
-        new = t.sessions.insert().values(task_id=task_id, generation=generation, **values)
-        id: int = connection.execute(new.returning(t.sessions.c.id)).scalar_one()
+        lock = "" if connection.is_sqlite else " FOR UPDATE"
+        (row,) = connection.rows(
+            "SELECT id FROM tasks"
+            f" WHERE project_id = :project_id AND kind = :kind AND target = :target{lock}",
+            **task,
+        )
+        task_id, mine = row["id"], {"owner": store.owner.id}
+        unfinished = SESSIONS.format("sessions.state = 'running' AND tasks.id = :id")
+        for row in () if fresh else connection.rows(unfinished, id=task_id):
+            if convert(row, Subject) == subject and not store.owner.lives(connection, row["owner"]):
+                this = {"id": row["id"], **mine}
+                connection.change("UPDATE sessions SET owner = :owner WHERE id = :id", **this)
+                connection.change("DELETE FROM agents WHERE session_id = :id", id=row["id"])
+                _insert(connection, "agents", row["id"], agents)
+                return convert({**row, "subject": subject}, Session)
+        generation = 0
+        if fresh:
+            (row,) = connection.rows(
+                "SELECT max(generation) AS highest FROM ("
+                "SELECT generation FROM sessions UNION SELECT generation FROM calls) AS known"
+            )
+            generation = 1 + (row["highest"] or 0)
+        (row,) = connection.rows(
+            "INSERT INTO sessions (task_id, generation, title, version, started, state, owner)"
+            " VALUES (:task_id, :generation, :title, :version, :started, 'running', :owner)"
+            " RETURNING id",
+            **{"task_id": task_id, "generation": generation, "started": now, **mine},
+            **{"title": subject.title, "version": subject.version},
+        )
         base = {"side": "base", "commit": subject.base_commit, "tree": subject.base_tree}
         head = {"side": "head", "commit": subject.head_commit, "tree": subject.head_tree}
-        _insert(connection, t.code_versions, id, (base, head))
-        _insert(connection, t.agents, id, map(asdict, agents))
-        return Session(id=id, generation=generation, subject=subject, started=now)
+        _insert(connection, "code_versions", row["id"], (base, head))
+        _insert(connection, "agents", row["id"], agents)
+        return Session(id=row["id"], generation=generation, subject=subject, started=now)
 
     return store.run(action)
 
@@ -153,49 +171,50 @@ def end_session(
     store: Store, session: Session, review: str = "{}", trials: Sequence[TrialRow] = ()
 ) -> None:
     """End a session that runs, with the review as JSON. Its findings become rows."""
-    this = sa.update(t.sessions).filter_by(id=session.id, owner=store.owner.id)
-    end = this.values(state="done", owner="", review=review)
 
-    def action(connection: sa.Connection) -> None:
-        if not connection.execute(end).rowcount:
+    def action(connection: Connection) -> None:
+        end = (
+            "UPDATE sessions SET state = 'done', owner = '', review = :review"
+            " WHERE id = :id AND owner = :owner"
+        )
+        if not connection.change(end, id=session.id, owner=store.owner.id, review=review):
             raise ReviewbotError(f"another process has taken over session {session.id}")
         for finding in json.loads(review).get("findings", ()):
             place = finding["location"] or {"path": "", "line": None}
             known = {**finding, "path": place["path"], "line": place["line"]}
-            _insert(connection, t.findings, session.id, [{name: known[name] for name in FINDING}])
-        _insert(connection, t.trials, session.id, map(asdict, trials))
+            _insert(connection, "findings", session.id, [{name: known[name] for name in FINDING}])
+        _insert(connection, "trials", session.id, trials)
 
     store.run(action)
 
 
 def list_sessions(store: Store, project: str = "") -> tuple[Session, ...]:
     """The newest first, of one project or all."""
-    found = SESSIONS.where(t.projects.c.name == project) if project else SESSIONS
+    found = SESSIONS.format("projects.name = :project" if project else "true")
 
-    def action(connection: sa.Connection) -> tuple[Session, ...]:
-        return tuple(_session(store, connection, row) for row in connection.execute(found).all())
+    def action(connection: Connection) -> tuple[Session, ...]:
+        rows = connection.rows(found, **({"project": project} if project else {}))
+        return tuple(_session(store, connection, row) for row in rows)
 
     return store.run(action)
 
 
 def load_session(store: Store, id: int) -> Record | None:
-    def action(connection: sa.Connection) -> Record | None:
-        row = connection.execute(SESSIONS.where(t.sessions.c.id == id)).first()
-        if row is None:
+    def action(connection: Connection) -> Record | None:
+        found = connection.rows(SESSIONS.format("sessions.id = :id"), id=id)
+        if not found:
             return None
 
-        def rows(table: sa.Table, type_: type[Row]) -> tuple[Row, ...]:
-            own = sa.select(table).filter_by(session_id=id).order_by(table.c.id)
-            return tuple(_one(row, type_) for row in connection.execute(own))
+        def rows(statement: str, type_: type[Kind]) -> tuple[Kind, ...]:
+            found = connection.rows(statement, id=id)
+            # SQLite has no booleans.
+            return tuple(convert(row, type_, strict=False) for row in found)
 
-        names = ("provider", "model", "request", "reply", "fault", "message")
-        turns = sa.select(t.turns, *(t.calls.c[name] for name in names)).join(t.calls)
-        turns = turns.filter_by(session_id=id).order_by(t.turns.c.id)
         return Record(
-            session=_session(store, connection, row),
-            agents=rows(t.agents, Agent),
-            turns=tuple(_one(turn, Turn) for turn in connection.execute(turns)),
-            trials=rows(t.trials, TrialRow),
+            session=_session(store, connection, found[0]),
+            agents=rows(OWN.format("agents"), Agent),
+            turns=rows(TURNS, Turn),
+            trials=rows(OWN.format("trials"), TrialRow),
         )
 
     return store.run(action)
@@ -207,30 +226,31 @@ def prune_sessions(store: Store, project: str) -> int:
     Returns how many sessions were removed.
     """
 
-    def action(connection: sa.Connection) -> int:
-        found = connection.execute(SESSIONS.where(t.projects.c.name == project)).all()
-        ids = [row.id for row in found if _session(store, connection, row).state != "running"]
-        connection.execute(sa.delete(t.sessions).where(t.sessions.c.id.in_(ids)))
-        same = (t.turns.c.key == t.calls.c.key) & (t.turns.c.generation == t.calls.c.generation)
-        unused = (t.calls.c.state != "claimed") & ~sa.exists().where(same)
-        connection.execute(sa.delete(t.calls).where(unused))
+    def action(connection: Connection) -> int:
+        found = connection.rows(SESSIONS.format("projects.name = :project"), project=project)
+        ids = [row["id"] for row in found if not _is_running(store, connection, row)]
+        for id in ids:
+            connection.change("DELETE FROM sessions WHERE id = :id", id=id)
+        connection.change(
+            "DELETE FROM calls WHERE state <> 'claimed' AND NOT EXISTS (SELECT 1 FROM turns"
+            " WHERE turns.key = calls.key AND turns.generation = calls.generation)"
+        )
         return len(ids)
 
     return store.run(action)
 
 
-def _session(store: Store, connection: sa.Connection, row: Any) -> Session:
-    is_dead = row.state == "running" and not store.owner.lives(connection, row.owner)
-    state = "abandoned" if is_dead else row.state
-    return _one(row, Session, subject=_one(row, Subject), state=state)
+def _is_running(store: Store, connection: Connection, row: Row) -> bool:
+    return row["state"] == "running" and store.owner.lives(connection, row["owner"])
 
 
-def _one(row: Any, type_: type[Row], **values: Any) -> Row:
-    """A row as a Struct: its columns, except for what is given."""
-    names = set(type_.__struct_fields__) - values.keys()
-    return type_(**values, **{name: getattr(row, name) for name in names})
+def _session(store: Store, connection: Connection, row: Row) -> Session:
+    is_dead = row["state"] == "running" and not _is_running(store, connection, row)
+    state = "abandoned" if is_dead else row["state"]
+    return convert({**row, "state": state, "subject": convert(row, Subject)}, Session)
 
 
-def _insert(connection: sa.Connection, table: sa.Table, id: int, rows: Iterable[Any]) -> None:
+def _insert(connection: Connection, table: str, id: int, rows: Iterable[Struct | Row]) -> None:
     for row in rows:
-        connection.execute(table.insert().values(session_id=id, **row))
+        values = asdict(row) if isinstance(row, Struct) else row
+        connection.insert(table, {"session_id": id, **values})

@@ -111,8 +111,7 @@ def find_vendor(name: str, base_url: str = "") -> Vendor:
 
 def missing_package(vendor: Vendor) -> str:
     """How to install what a vendor needs, or "" if it is there. Imports none of it."""
-    packages = (vendor.needs or "httpx2", "httpx2", "sqlalchemy")
-    if all(importlib.util.find_spec(name) for name in packages):
+    if all(importlib.util.find_spec(name) for name in {vendor.needs or "httpx2", "httpx2"}):
         return ""
     return f"pip install '.[{vendor.extra}]' in the clone of reviewbot"
 
