@@ -66,6 +66,32 @@ def test_what_is_there_is_not_fetched(github: GitHub, pull: Pull, tmp_path: Path
     assert len(github.log) == count
 
 
+def test_a_header_that_the_checkout_left_is_not_sent(
+    github: GitHub, pull: Pull, tmp_path: Path
+) -> None:
+    git(tmp_path, "init", "--quiet")
+    left = (f"http.{github.server_url}/.extraheader", "AUTHORIZATION: basic eDp5")
+    git(tmp_path, "config", *left)
+
+    fetch(github, tmp_path, pull.head_sha)
+
+    assert git(tmp_path, "cat-file", "-t", pull.head_sha) == "commit"
+
+
+def test_a_commit_of_old_times_is_fetched(github: GitHub, pull: Pull, tmp_path: Path) -> None:
+    home, tree = pull.repository, f"{pull.head_sha}^{{tree}}"
+    tree = git(home.path, "rev-parse", tree)
+    text = f"tree {tree}\nauthor a <a@b> 1 +51800\ncommitter a <a@b> 1 +51800\n\nOld\n"
+    command = ["git", "-C", str(home.path), "hash-object", "-t", "commit", "-w", "--stdin"]
+    made = subprocess.run([*command, "--literally"], input=text.encode(), capture_output=True)
+    commit = made.stdout.decode().strip()
+    git(home.path, "update-ref", "refs/heads/old", commit)
+
+    fetch(github, tmp_path, commit)
+
+    assert git(tmp_path, "cat-file", "-t", commit) == "commit"
+
+
 def test_the_token_is_in_no_file_and_in_no_message(
     github: GitHub, pull: Pull, tmp_path: Path
 ) -> None:

@@ -130,4 +130,6 @@ def test_ids_of_calls_that_gemini_gave_go_back_to_it_alone() -> None:
         ask(server, replace(REQUEST, turns=(turn,)))
         _, model, user = server.received[0].body["contents"]
         assert model["parts"][0]["functionCall"]["name"] == "read"
+        # Gemini 3 wants a signature with what another model called.
+        assert ("thoughtSignature" in model["parts"][0]) == (id_ is None)
         assert user["parts"][0]["functionResponse"].get("id") == id_

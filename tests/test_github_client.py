@@ -22,6 +22,7 @@ from msgspec import Struct, convert, to_builtins
 from reviewbot.errors import UsageError
 from reviewbot.github import client as module
 from reviewbot.github.client import Client, GitHubError
+from reviewbot.github.commands import read_artifact
 from reviewbot.github.job import Event, read_event
 from reviewbot.github.snapshot import Author, may_write, read_snapshot
 from reviewbot.text.hidden import find_hidden
@@ -211,6 +212,8 @@ WAITS: list[tuple[Said, float]] = [
     (Said(403, {}, {**USED_UP, "x-ratelimit-reset": "7"}), 1),
     (Said(403, {}, {**USED_UP, "x-ratelimit-reset": "7", "date": "soon"}), 1),
     (Said(200, {"errors": [{"type": "RATE_LIMITED"}]}, RESET), 42),
+    (Said(200, {"errors": [{"type": "RATE_LIMIT", "message": "no"}]}, RESET), 42),
+    (graphql({"message": "API rate limit already exceeded for user ID 1."}), 60),
     (graphql(SECONDARY), 60),
     *((Said(403, SECONDARY, {"retry-after": odd, **USED_UP}), 60) for odd in ODD),
     *((Said(403, SECONDARY, {"x-ratelimit-reset": odd, **USED_UP}), 60) for odd in ODD),
@@ -336,6 +339,14 @@ def test_requests_say_who_sends_them_and_where_an_artifact_lies_is_asked(
     assert headers["authorization"] == f"token {SECRET}"
     assert headers["x-github-api-version"] == "2022-11-28"
     assert headers["user-agent"].startswith("reviewbot/")
+
+
+def test_an_artifact_that_arrives_in_part_is_none() -> None:
+    with scripted(Said(200, b"x" * 100, sent=4)) as (_, host, _):
+        found = Said(200, {"artifacts": [{"id": 1, "expired": False}]})
+        with scripted(found, Said(302, b"", {"location": host.url})) as (client, _, _):
+            assert read_artifact(client, 7) is None
+        assert len(host.heard) == 1
 
 
 def as_client(github: GitHub, auth: Auth.Auth, name: str = "octo/app") -> Client:

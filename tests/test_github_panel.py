@@ -6,6 +6,7 @@ import io
 import json
 import re
 import zipfile
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -204,6 +205,25 @@ def test_a_fix_is_committed_and_taken_back(jobs: Jobs, cart: Pull, temp: str) ->
     assert "is taken back by" in cart.comments[-1].body
 
 
+def test_a_finding_that_is_not_there_costs_nothing(jobs: Jobs, cart: Pull, temp: str) -> None:
+    asked: list[str] = []
+    with model(lambda name, prompt: asked.append(name) or fixer(name, prompt)).running() as server:
+        jobs.config = panel_of(server, "critic", "reviewer")
+        jobs.push(cart, "opened", temp=temp)
+        count = len(asked)
+        jobs.say(cart, "ann", "/debate fix F77", temp=temp)
+
+    assert "There is no finding F77 here." in cart.comments[-1].body
+    assert len(asked) == count
+    assert reactions(cart, "/debate fix F77") == {"eyes", "confused"}
+
+
+def reactions(pull: Pull, body: str) -> set[str]:
+    """To the comment with a command."""
+    asked = [comment for comment in pull.comments if comment.body == body]
+    return {reaction.content for comment in asked for reaction in comment.reactions}
+
+
 @pytest.mark.parametrize(
     ("obstacle", "words"),
     [("protected", "the branch is protected"), ("rule", "has the rule"), ("moved", "to point to")],
@@ -224,6 +244,8 @@ def test_a_fix_is_not_forced_upon_a_branch(
         jobs.say(cart, "ann", "/debate fix", temp=temp)
 
     assert words in cart.comments[-1].body
+    reaction = "rocket" if obstacle == "moved" else "confused"
+    assert reactions(cart, "/debate fix") == {"eyes", reaction}
     assert cart.repository.text(cart.head_sha, "cart.py") != CART + MORE
 
 
@@ -272,15 +294,41 @@ def test_a_fork_is_reviewed_in_three_jobs(jobs: Jobs, app: Repository, tmp_path:
     assert [review.state for review in pull.reviews] == ["COMMENTED"]
 
 
-def test_beside_keys_a_fork_is_not_reviewed(jobs: Jobs, app: Repository) -> None:
+@pytest.mark.parametrize(
+    "name", ["OPENAI_API_KEY", "AWS_ACCESS_KEY_ID", "MY_SERVER_API_KEY", "NAMED_BY_SETTINGS"]
+)
+def test_beside_keys_a_fork_is_not_reviewed(jobs: Jobs, app: Repository, name: str) -> None:
     fork = app.fork("mallory/app")
     fork.commit("topic", FAULTY, "Change")
     pull = app.pull("Change", "topic", author="mallory", head_repository=fork)
-    jobs.variables["OPENAI_API_KEY"] = "sk-nothing"
+    jobs.variables[name] = "sk-nothing"
+    settings = {"base_url": "https://example.org", "key_variable": "NAMED_BY_SETTINGS"}
+    jobs.config = json.dumps({"providers": {"gpu": settings}})
 
     ran = jobs.push(pull, "opened")
 
     assert (ran.calls, ran.outputs) == (0, {"skip_reason": "fork_needs_two_jobs"})
+
+
+@pytest.mark.parametrize("what", ["open", "closed", "moved"])
+def test_whose_evidence_it_is_is_found_or_nothing_is_done(
+    jobs: Jobs, app: Repository, what: str
+) -> None:
+    """Pull requests of forks often have branches of one name."""
+    for number in range(3):
+        fork = app.fork(f"user{number}/app")
+        fork.commit("patch-1", {"a.py": f"def half(n):\n    return n * {number}\n"}, "Change")
+        pull = app.pull("Change", "patch-1", author=f"user{number}", head_repository=fork)
+    finished = jobs.github.event("workflow_run", run=app.run("reviewbot-collect", pull=pull))
+    if what == "closed":
+        pull.close()
+    if what == "moved":
+        pull.push({"z.py": "z = 1\n"}, "Again")
+
+    ran = jobs.run("workflow_run", finished, mode="debate")
+
+    assert ran.exit_code == 0
+    assert ran.outputs.get("skip_reason") == (None if what == "open" else "head_moved")
 
 
 def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
@@ -374,6 +422,55 @@ def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     assert json.loads(ran.outputs["findings_json"])[0]["id"] == "F1"
 
 
+def test_autofix_ends_after_an_undo(jobs: Jobs, untidy: Pull) -> None:
+    jobs.push(untidy, "opened", autofix="commit")
+    untidy.repository.dispatches.clear()
+    jobs.push(untidy, autofix="commit")
+    jobs.say(untidy, "ann", "/debate undo")
+    untidy.push({"c.txt": "hello\n"}, "More")
+    head = untidy.head_sha
+
+    ran = jobs.push(untidy, autofix="commit")
+
+    assert "Nothing is fixed: the fix of F1 was taken back." in ran.log
+    assert untidy.head_sha == head
+
+
+@pytest.mark.parametrize("what", ["closed", "moved"])
+def test_autofix_writes_nothing_once_its_pull_request_goes_on_without_it(
+    jobs: Jobs, untidy: Pull, what: str
+) -> None:
+    def happens() -> None:
+        if what == "closed":
+            untidy.close(merged=True)
+        else:
+            untidy.push({"c.txt": "hello\n"}, "More")
+
+    jobs.github.faults.append(faults.meanwhile("pulls/create-review", happens, after=True))
+    ran = jobs.push(untidy, "opened", autofix="commit")
+
+    assert "createCommitOnBranch" not in " ".join(ran.writes)
+    assert untidy.repository.dispatches == []
+
+
+def test_what_was_committed_stays_known_if_it_cannot_be_looked_at(
+    jobs: Jobs, cart: Pull, temp: str
+) -> None:
+    with model(fixer).running() as server:
+        jobs.config = panel_of(server, "critic", "reviewer")
+        jobs.push(cart, "opened", temp=temp)
+        no_git = faults.Fault("git", status=503)
+        then = partial(jobs.github.faults.append, no_git)
+        jobs.github.faults.append(faults.meanwhile("graphql:createCommitOnBranch", then))
+        jobs.say(cart, "ann", "/debate fix F1", temp=temp)
+        answer = next(c.body for c in cart.comments if "committed as" in c.body)
+        fixed = cart.head_sha
+        jobs.say(cart, "ann", "/debate undo", temp=temp)
+
+    assert "the commits cannot be fetched" in answer
+    assert cart.head_sha != fixed
+
+
 def test_autofix_suggests_lines_that_a_click_commits(jobs: Jobs, untidy: Pull) -> None:
     head = untidy.head_sha
 
@@ -383,6 +480,20 @@ def test_autofix_suggests_lines_that_a_click_commits(jobs: Jobs, untidy: Pull) -
     suggestion = "```suggestion\nif not 1 in x or x == 'a':\n```"
     assert suggestion in thread.comments[0].body
     assert untidy.head_sha == head
+
+
+def test_what_python_takes_for_an_end_of_line_moves_no_suggestion(
+    jobs: Jobs, app: Repository
+) -> None:
+    text = "x = []\n\f# a\x85b\u2028c\nif 1 in x or x is 'a':\n    print(x)\n"
+    app.commit("topic", {"b.py": text}, "Add b")
+    pull = app.pull("Add b", "topic", author="ann")
+
+    jobs.push(pull, "opened", autofix="suggest")
+
+    (thread,) = pull.threads
+    assert thread.line == 3
+    assert "```suggestion\nif 1 in x or x == 'a':\n```" in thread.comments[0].body
 
 
 def test_autofix_opens_a_pull_request_of_its_own(jobs: Jobs, untidy: Pull) -> None:
@@ -483,6 +594,27 @@ def test_an_issue_becomes_a_pull_request_with_its_test(
     assert any(name.startswith("test_regression_") for name in names)
     assert f"It is reproduced and fixed in {made.url}" in reported.comments[-1].body
     assert "max(items)\n" in app.text("refs/heads/main", "lists.py")
+
+
+def test_where_actions_may_open_no_pull_request_nothing_is_paid_twice(
+    jobs: Jobs, app: Repository, reported: Issue
+) -> None:
+    app.actions_may_approve = False
+    asked: list[str] = []
+    with model(lambda name, prompt: asked.append(name) or mender(name, prompt)).running() as server:
+        jobs.config = panel_of(server, "critic", "reviewer")
+        jobs.say(reported, "ann", "/debate fix")
+        count, refused = len(asked), reported.comments[-1].body
+        assert app.bare.sha(f"refs/heads/reviewbot/issue-{reported.number}") is None
+        app.actions_may_approve = True
+        jobs.say(reported, "ann", "/debate fix")
+        jobs.say(reported, "ann", "/debate fix")
+
+    assert "is not permitted to create or approve pull requests" in refused
+    assert "Cost: " in refused
+    assert len(app.pulls) == 1
+    assert len(asked) <= 2 * count
+    assert "there is a branch reviewbot/issue-1 already" in reported.comments[-1].body
 
 
 def test_more_commands_than_allowed_in_an_hour_are_not_obeyed_on_an_issue(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -22,6 +23,7 @@ from reviewbot.git.repository import Repository
 from reviewbot.reports.fixes import render_fixes
 from reviewbot.reports.style import DEFAULT
 from reviewbot.services import Host
+from reviewbot.tasks.bug import PATH
 from reviewbot.tasks.mutants import mutants_of
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model, panel_of
@@ -255,6 +257,13 @@ def test_a_report_is_reproduced_before_it_is_fixed(largest: Project) -> None:
     labels = [label for label, _ in scripted.prompts]
     assert labels[:3] == [f"{who}/reproduce" for who in ("critic", "reviewer", "optimizer")]
     assert "return max(items)" in scripted.prompts[0][1], "the traceback names the file"
+
+
+def test_long_words_in_a_report_take_no_time() -> None:
+    report = f'{"x" * 300_000} File "src/lists.py", line 2, and {"./" * 100_000} in ./web/a.ts'
+    started = time.monotonic()
+    assert PATH.findall(report) == ["src/lists.py", "./web/a.ts"]
+    assert time.monotonic() - started < 2
 
 
 @pytest.mark.parametrize(

@@ -142,12 +142,12 @@ class GitHubSettings(Section, frozen=True):
     Attributes:
         drafts: review drafts as well.
         skip_label, review_label: labels that keep a pull request from being reviewed, and that
-            have a draft reviewed.
+            have a draft reviewed. They begin with `reviewbot:`.
         bots: logins of bots whose pull requests are reviewed.
         max_comments: the most comments on lines of a pull request.
         labels: set a label that says what the verdict is.
         commands_per_hour: the most commands that are obeyed on a pull request, and of one
-            person on an issue.
+            person on an issue. A repository's own file does not count for it.
     """
 
     drafts: bool = False

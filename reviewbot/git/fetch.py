@@ -55,16 +55,20 @@ async def fetch_commits(
     environment |= {name: variables[name] for name in OUTWARD if name in variables}
     if token:
         secret = base64.b64encode(f"x-access-token:{token}".encode()).decode("ascii")
-        environment |= {
-            "GIT_CONFIG_COUNT": "1",
-            "GIT_CONFIG_KEY_0": f"http.{parts.scheme}://{parts.netloc}/.extraHeader",
-            "GIT_CONFIG_VALUE_0": f"Authorization: Basic {secret}",
-        }
+        # An empty one first: the checkout of the workflow may have left a header of its own.
+        headers = ("", f"Authorization: Basic {secret}")
+        environment["GIT_CONFIG_COUNT"] = str(len(headers))
+        for number, header in enumerate(headers):
+            name = f"http.{parts.scheme}://{parts.netloc}/.extraHeader"
+            environment[f"GIT_CONFIG_KEY_{number}"] = name
+            environment[f"GIT_CONFIG_VALUE_{number}"] = header
     options = (
         *("-c", f"protocol.{parts.scheme}.allow=always"),
         *("-c", "http.followRedirects=false"),
         *("-c", "credential.helper="),
         *("-c", "fetch.fsckObjects=true"),
+        # Old commits of known projects have these, and GitHub serves them.
+        *("-c", "fetch.fsck.badTimezone=ignore", "-c", "fetch.fsck.zeroPaddedFilemode=ignore"),
         *("-c", "transfer.credentialsInUrl=die"),
         *("-c", "gc.auto=0"),
     )

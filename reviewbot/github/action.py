@@ -38,7 +38,8 @@ from reviewbot.verdict.document import Memory, Review
 
 PULLS = """query($owner: String!, $name: String!, $ref: String!) {
   repository(owner: $owner, name: $name) {
-    pullRequests(headRefName: $ref, states: OPEN, first: 50) {
+    pullRequests(headRefName: $ref, states: OPEN, first: 100,
+      orderBy: {field: CREATED_AT, direction: DESC}) {
       nodes { number headRefOid headRepository { nameWithOwner } }
     }
   }
@@ -94,6 +95,10 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
     number = job.event.number
     if activity in ("debate", "publish"):
         number = find_pull(client, job)
+        if not number:
+            runner.put({"skip_reason": "head_moved"})
+            runner.say("Nothing to do: no open pull request has the head of the run that finished.")
+            return 0
     snapshot = read_snapshot(client, number)
     facts = replace(facts, snapshot=snapshot, state=state_of(snapshot))
     if _decide(facts, runner) is None:
@@ -224,7 +229,7 @@ def open_client(job: Job) -> Client:
 
 
 def find_pull(client: Client, job: Job) -> int:
-    """The number of the pull request for which a fork's run collected evidence.
+    """The number of the pull request for which a fork's run collected evidence; 0 if it is gone.
 
     It comes from GitHub by the head of that run, never from what the run hands over.
     """
@@ -239,7 +244,7 @@ def find_pull(client: Client, job: Job) -> int:
         head = (pull.get("headRepository") or {}).get("nameWithOwner") or ""
         if (head, pull["headRefOid"]) == (event.head_repository, event.head_sha):
             return int(pull["number"])
-    raise UsageError("no open pull request has the head of the run that finished")
+    return 0
 
 
 def _decide(facts: Facts, runner: Runner) -> Activity | None:

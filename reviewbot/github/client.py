@@ -55,10 +55,12 @@ FaultKind = Literal[
     "failed",  # anything else; nothing was done
 ]
 LIMIT = re.compile(
-    r"API rate limit exceeded|secondary rate limit|submitted too quickly|abuse detection"
-    r"|please retry your request again later\.$|please wait a few minutes before you try again\.$",
+    r"API rate limit (?:already )?exceeded|secondary rate limit|submitted too quickly"
+    r"|abuse detection|please retry your request again later\.$"
+    r"|please wait a few minutes before you try again\.$",
     re.IGNORECASE,
 )
+LIMITED = ("RATE_LIMIT", "RATE_LIMITED")  # types of errors in GraphQL
 # Waiting does not change these, whatever the headers say about a limit.
 NO_PERMISSION = re.compile(r"not accessible by|is locked|archived|must have", re.IGNORECASE)
 PERMIT = "give the token the permission, see docs/github.md"
@@ -309,7 +311,7 @@ def _fault(error: Any) -> GraphqlFault:
 
 def _is_limit(answer: Answer) -> bool:
     if answer.status == 200:  # as GraphQL says it
-        return any(f.type == "RATE_LIMITED" or LIMIT.search(f.message) for f in answer.faults)
+        return any(f.type in LIMITED or LIMIT.search(f.message) for f in answer.faults)
     if answer.status == 403 and LIMIT.search(answer.words) is None:
         says = answer.header("retry-after") != "" or _is_used_up(answer)
         return says and NO_PERMISSION.search(answer.words) is None

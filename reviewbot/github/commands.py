@@ -21,13 +21,14 @@ from urllib.parse import quote
 import requests
 from msgspec import Struct
 from msgspec.structs import replace
+from urllib3.exceptions import HTTPError
 
 from reviewbot.config.load import load_settings
 from reviewbot.context.brief import Brief
 from reviewbot.debate.case import Case, Claim
 from reviewbot.debate.judge import Consultation, questions_about_change, questions_about_claim
 from reviewbot.debate.panel import Panel, Question
-from reviewbot.errors import UsageError
+from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix_report
 from reviewbot.git.change import Change, Location, Target
 from reviewbot.git.repository import Repository
@@ -146,12 +147,13 @@ def obey_order(run: Run, change: Change) -> int:
         run.runner.say(f"Nothing to do: {reason}.")
         return 0
     request = Request(command, author.login, snapshot, run.facts.state, run.client)
+    reaction: Reaction = "rocket"
     try:
         answer = ORDERED[command.verb](run, change, request)
-    except UsageError as error:
-        answer = Answer(words=inline(error.with_hint))
+    except (UsageError, CallError, GitError) as error:
+        answer, reaction = Answer(words=inline(error.with_hint)), "confused"
     source = Source(snapshot.pull.number, id, found[0] in inline_comments)
-    respond(run.client, source, answer, "rocket")
+    respond(run.client, source, answer, reaction)
     if answer.has_commits:
         with suppress(UsageError):  # then it is reviewed with the next push
             order(run.client, job)
@@ -315,7 +317,7 @@ def read_artifact(client: Client, run_id: int) -> Review | None:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             info = archive.getinfo("review.json")
             return read_review(archive.read(info)) if info.file_size < MAX_ARTIFACT else None
-    except (requests.RequestException, zipfile.BadZipFile, KeyError, OSError):
+    except (requests.RequestException, HTTPError, zipfile.BadZipFile, KeyError, OSError):
         return None
 
 
@@ -424,6 +426,10 @@ def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> str:
     branch = f"reviewbot/issue-{number}"
     path = f"/branches/{quote(base, safe='')}"
     sha = str(client.read(path, "find the default branch")["commit"]["sha"])
+    with suppress(CallError):  # there is none
+        client.read(f"/branches/{quote(branch, safe='')}", "look for an earlier fix")
+        hint = "merge its pull request, or delete the branch"
+        raise UsageError(f"there is a branch {branch} already", hint=hint)
     report = f"{issue.get('title') or ''}\n\n{issue.get('body') or ''}"
     with Repository(fetch(job, sha)) as repository:
         target = Target(kind="revision", revision=f"{sha}..{sha}")
@@ -438,5 +444,8 @@ def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> str:
     facts = [f"- {inline(fact)}" for fact in result.facts]
     body = "\n\n".join(filter(None, [f"Closes #{number}.", *facts, said]))
     commits = [(result.files, result.title, message)]
-    url = open_pull(client, commits, branch, base, sha, result.title, body)
+    try:
+        url = open_pull(client, commits, branch, base, sha, result.title, body)
+    except CallError as error:
+        raise UsageError(f"{error}{cost}", hint=error.hint) from error
     return f"It is reproduced and fixed in {url}: {inline(' '.join(result.facts))}{cost}"

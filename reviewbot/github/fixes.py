@@ -10,17 +10,20 @@ import asyncio
 import base64
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from io import StringIO
 from urllib.parse import quote
 
 from msgspec.structs import replace
 
-from reviewbot.errors import UsageError
+from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix as draft_fixes
 from reviewbot.git.change import Change, Target
 from reviewbot.github.activity import TRAILER
 from reviewbot.github.client import CallError, Client
-from reviewbot.github.publish import finish
+from reviewbot.github.publish import finish, hindrance
 from reviewbot.github.run import Answer, Request, Run, fetch, host_of, order, update_state
+from reviewbot.github.snapshot import read_snapshot
 from reviewbot.github.state import Fix, State
 from reviewbot.reports import answers
 from reviewbot.tasks.task import TaskResult
@@ -47,8 +50,11 @@ def fix(run: Run, change: Change, request: Request) -> Answer:
         raise UsageError(message)
     if reason := why_protected(run):
         raise UsageError(f"Nothing can be committed here: {reason}.")
-    host = host_of(run, replace(request.state.memory, parts={}))
-    ids = tuple(request.command.findings)
+    memory, ids = request.state.memory, tuple(request.command.findings)
+    known = {*memory.numbers.values(), *(finding.id for finding in memory.findings)}
+    if unknown := sorted(set(ids) - known if request.state.head else ()):
+        raise UsageError(f"There is no finding {unknown[0]} here.")
+    host = host_of(run, replace(memory, parts={}))
     review, results = asyncio.run(draft_fixes(change, host, ids))
     made, problem = commit_fixes(run, results, review)
 
@@ -71,12 +77,15 @@ def review_and_fix(run: Run, change: Change) -> int:
     if mode == "suggest":
         suggestions = asyncio.run(_suggestions(run, change, review, fixed))
     exit_code = finish(run, change, review, suggestions)
-    before = {id for made in run.facts.state.fixes for id in made.findings}
+    state = run.facts.state
+    before = {*state.taken_back, *(id for made in state.fixes for id in made.findings)}
     back = sorted(before & {finding.id for finding in review.reported})
     if back:
         runner.say(f"Nothing is fixed: the fix of {back[0]} was taken back.", "notice")
     if back or not fixed or mode == "suggest" or run.job.is_on("dry_run"):
         return exit_code
+    if hindrance(read_snapshot(run.client, pull.number), review.head_commit):
+        return exit_code  # it was said
     reason = "the branch is in a fork" if run.snapshot.is_fork else ""
     if mode == "commit":
         reason = why_protected(run)
@@ -115,12 +124,15 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
         try:
             message = _message(result, review)
             head = commit(run.client, run.snapshot.pull.head_ref, result.files, *message, head)
-        except CallError as error:
+        except (CallError, UsageError) as error:
             problem = str(error)
             break
         made.append(Fix(commit=head, findings=result.findings))
-    if made:
-        problem = problem or _difference(run, head, fixed[len(made) - 1].tree)
+    if made and not problem:
+        try:
+            problem = _difference(run, head, fixed[-1].tree)
+        except (CallError, GitError) as error:  # what is committed stays known
+            problem = str(error)
     return made, problem
 
 
@@ -148,11 +160,17 @@ def open_pull(
             raise
         hint = "merge its pull request, or delete the branch"
         raise UsageError(f"there is a branch {branch} already", hint=hint) from error
-    for files, headline, message in commits:
-        head = commit(client, branch, files, headline, message, head)
-    content = {"title": dead(title)[:200], "head": branch, "base": base, "body": body}
-    made = client.write("POST", "/pulls", "open a pull request", content)
-    return str(made["html_url"])
+    try:
+        for files, headline, message in commits:
+            head = commit(client, branch, files, headline, message, head)
+        content = {"title": dead(title)[:200], "head": branch, "base": base, "body": body}
+        made = client.write("POST", "/pulls", "open a pull request", content)
+        return str(made["html_url"])
+    except (CallError, UsageError):
+        with suppress(CallError):  # nobody needs the branch alone
+            path = f"/git/refs/heads/{quote(branch)}"
+            client.write("DELETE", path, "remove a branch without pull request")
+        raise
 
 
 def undo(run: Run, _: Change, request: Request) -> Answer:
@@ -172,7 +190,9 @@ def undo(run: Run, _: Change, request: Request) -> Answer:
     head = commit(run.client, pull.head_ref, files, *message, pull.head_sha)
 
     def update(state: State) -> State:
-        return replace(state, fixes=tuple(f for f in state.fixes if f.commit != last.commit))
+        kept = tuple(fix for fix in state.fixes if fix.commit != last.commit)
+        gone = (*state.taken_back, *last.findings)
+        return replace(state, fixes=kept, taken_back=tuple(dict.fromkeys(gone)))
 
     left = f" Changed since, and left: {', '.join(map(code, touched))}." if touched else ""
     words = f"The fix of {ids} is taken back by {code(head[:10])}.{left}"
@@ -268,8 +288,10 @@ async def _suggestions(
         if place is None or place.side == "base" or [*result.files] != [place.path]:
             continue
         before = await run.repository.read_files(change.head_tree, [place.path])
-        old = before.get(place.path, b"").decode("utf-8", "replace").splitlines(keepends=True)
-        new = (result.files[place.path] or b"").decode("utf-8", "replace").splitlines(keepends=True)
+        old, new = (
+            StringIO((content or b"").decode("utf-8", "replace"), newline="\n").readlines()
+            for content in (before.get(place.path), result.files[place.path])
+        )
         first, last = place.line - 1, len(old) - place.end_line
         end = len(new) - last
         if old[:first] == new[:first] and old[place.end_line :] == new[end:] and first <= end:

@@ -15,10 +15,9 @@ from typing import Any, Literal, TypeVar, get_args
 import msgspec
 from msgspec import Struct
 
-from reviewbot.config.load import Layer, environment_layer, flag_layer, read_layer
+from reviewbot.config.load import Layer, environment_layer, flag_layer, load_settings, read_layer
 from reviewbot.errors import UsageError
 from reviewbot.github.snapshot import Author
-from reviewbot.llm.providers import VENDORS
 from reviewbot.text.plain import without_commands
 
 # The inputs of action.yml, but for keys and token. Those with a key of the configuration set it.
@@ -41,6 +40,7 @@ Mode = Literal["all", "collect", "debate", "publish"]
 Autofix = Literal["off", "suggest", "commit", "pull_request"]
 Level = Literal["error", "warning", "notice"]
 MAX_BYTES = 32_000_000  # GitHub's own limit is 25 MB
+KEY = re.compile(r"_API_KEY$|^AWS_(ACCESS_KEY_ID|BEARER_TOKEN_BEDROCK|CONTAINER_CREDENTIALS)")
 SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
 T = TypeVar("T")
@@ -152,8 +152,10 @@ class Job(Struct, frozen=True, kw_only=True):
 
     @property
     def has_keys(self) -> bool:
-        names = {name for vendor in VENDORS.values() for name in vendor.key_names}
-        return any(self.variables.get(name) for name in names)
+        """Of vendors, of servers that the configuration names, and of clouds."""
+        settings = load_settings(self.layers()).settings
+        named = {provider.key_variable for provider in settings.providers.values()}
+        return any(name in named or KEY.search(name) for name in self.variables)
 
     def _choice(self, name: str, choices: Any, default: str) -> Any:
         given = self.inputs[name] or default

@@ -149,8 +149,8 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
     last = ""
     for _ in range(ATTEMPTS):
         snapshot = read_snapshot(client, number)
-        if hindrance := _hindrance(snapshot, review.head_commit):
-            return Outcome(ending=hindrance, resolved=resolved, notes=tuple(notes))
+        if ended := hindrance(snapshot, review.head_commit):
+            return Outcome(ending=ended, resolved=resolved, notes=tuple(notes))
         desired = make_desired(run, review, change, snapshot, suggestions)
         desired = replace(desired, may_judge=may_judge)
         if PostReview in refused:
@@ -257,7 +257,8 @@ def make_desired(
     )
 
 
-def _hindrance(snapshot: Snapshot, commit: str) -> Ending | None:
+def hindrance(snapshot: Snapshot, commit: str) -> Ending | None:
+    """Why nothing is to be written for a commit (any more)."""
     if snapshot.pull.state != "OPEN":
         return "closed"
     if snapshot.pull.is_locked:

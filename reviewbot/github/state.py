@@ -54,6 +54,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
         stopped_by: who stopped everything but /debate resume.
         reviews, cost_usd: of this pull request so far.
         fixes: commits that /debate undo can take back, the last one last.
+        taken_back: findings whose fixes were taken back by it.
     """
 
     version: int = 1
@@ -65,6 +66,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     reviews: int = 0
     cost_usd: float = 0
     fixes: tuple[Fix, ...] = ()
+    taken_back: tuple[str, ...] = ()
 
     def with_cost(self, cost_usd: float, reviews: int = 0) -> State:
         """The state after something was paid for: so many reviews, or questions of people."""

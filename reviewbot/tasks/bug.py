@@ -27,7 +27,7 @@ from reviewbot.text.secrets import redact
 MAX_REPORT = 20_000  # characters
 MAX_FILES = 6
 MAX_HYPOTHESES = 3
-PATH = re.compile(r"[\w./\\-]+\.[A-Za-z]{1,4}\b")
+PATH = re.compile(r"(?<![\w./\\-])[\w./\\-]{1,300}\.[A-Za-z]{1,4}\b")
 WORD = re.compile(r"\b[A-Za-z_]\w{3,60}\b")
 EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b")
 DEFINITION = r"^\s*(async def|def|class|func|fn|function)\s+({})\b"

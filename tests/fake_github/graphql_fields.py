@@ -175,6 +175,8 @@ def pulls(viewer: Viewer, home: Repository, **page_arguments: Any) -> Any:
     found = [pull for pull in home.pulls if not pull.deleted]
     found = [pull for pull in found if not states or pull.state.upper() in states]
     found = [pull for pull in found if ref in (None, pull.head_ref)]
+    if (page_arguments.get("orderBy") or {}).get("direction") == "DESC":
+        found.reverse()
     return page("pullRequests", found, **page_arguments)
 
 

@@ -83,6 +83,8 @@ class Server:
         request = Request(handler.command, url.path, url.query, headers, content)
         try:
             response = self.respond(request)
+            if len(handler.headers.get_all("authorization", [])) > 1:
+                response = Response(400, b'Duplicate header: "Authorization"', PLAIN)
         except ConnectionDropped:
             handler.close_connection = True
             return

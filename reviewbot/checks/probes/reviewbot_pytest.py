@@ -48,10 +48,10 @@ def pytest_configure(config: Any) -> None:
 
 
 def write(**record: Any) -> None:
-    line = json.dumps(record).replace("\\u0000", "\\ufffd") + "\n"
+    line = json.dumps(record, ensure_ascii=False).replace("\\u0000", "\\ufffd") + "\n"
     if not OPENED:
         OPENED.append(os.open(REPORT, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC))
-    os.write(OPENED[0], line.encode("ascii"))
+    os.write(OPENED[0], line.encode("utf-8", "replace"))
 
 
 class Measure:
@@ -114,7 +114,7 @@ def find_coverage() -> Any:
         import coverage
 
         return coverage
-    except (ImportError, OSError, SyntaxError):
+    except (ImportError, OSError, SyntaxError, SystemExit):
         return None
     finally:
         sys.path.pop()
@@ -151,7 +151,10 @@ class Reporter:
         self.trace = call.excinfo.tb if call.excinfo else None
 
     def pytest_runtest_logreport(self, report: Any) -> None:
-        if report.when == "call" or report.failed or (report.when == "setup" and report.skipped):
+        # What passes at the end of a test does not take back that a part of it failed.
+        has_failed = self.outcomes.get(report.nodeid, {}).get("outcome") in ("failed", "error")
+        says = report.when == "call" or (report.when == "setup" and report.skipped)
+        if report.failed or (says and not has_failed):
             self.outcomes[report.nodeid] = self.describe(report)
         if report.when == "teardown":
             self.measure.enter("")

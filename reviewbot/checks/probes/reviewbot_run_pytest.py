@@ -24,8 +24,8 @@ def main(arguments: list[str]) -> int:
 
     They may need plugins that are not installed.
     """
-    command = [sys.executable, "-m", "pytest", "-p", "reviewbot_pytest", "-p", "no:cacheprovider"]
-    command += ["-q", "--continue-on-collection-errors"]
+    command = [sys.executable, "-m", "pytest", "-p", "reviewbot_pytest"]
+    command += ["-q", "--continue-on-collection-errors", "--maxfail=0"]
     found = [name for name in PLUGINS if importlib.util.find_spec(name)]
     alone = [option for name in found for option in PLUGINS[name]]
     code = 0

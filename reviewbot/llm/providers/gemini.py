@@ -15,6 +15,9 @@ BASE_URL = "https://generativelanguage.googleapis.com"
 ABOUT_SCHEMA = re.compile(r"schema|too many states|response_?mime_?type|json mode", re.IGNORECASE)
 DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 SCHEMA = "schema"
+# Gemini 3 refuses calls without a signature; calls of other models have none.
+# https://ai.google.dev/gemini-api/docs/thought-signatures
+NO_SIGNATURE = "skip_thought_signature_validator"
 
 
 class Gemini(HttpProvider):
@@ -75,7 +78,10 @@ def contents_of(request: ModelRequest, has_schema: bool) -> list[Any]:
     contents: list[Any] = [{"role": "user", "parts": first}]
     for turn in request.turns:
         own = turn.own("gemini") or [
-            {"functionCall": {"name": call.name, "args": http.json_object(call.arguments)}}
+            {
+                "functionCall": {"name": call.name, "args": http.json_object(call.arguments)},
+                "thoughtSignature": NO_SIGNATURE,
+            }
             for call in turn.calls
         ]
         # An id that was made up here means nothing to Gemini.
