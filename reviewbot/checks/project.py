@@ -19,6 +19,8 @@ from reviewbot.text.files import classify
 
 # Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`.
 CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini")
+# Files that pin versions of linters.
+PINS = (".pre-commit-config.yaml", "uv.lock", "poetry.lock", "*requirements*.txt")
 # Files that declare dependencies.
 MANIFESTS = (
     *("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "environment.yml", "tox.ini"),
@@ -159,7 +161,9 @@ async def load_project(
     """Read what checks need to know."""
     named = (wanted.partition(" ")[0] for check in checks for wanted in check.configured_by)
     configs = (*CONFIGS, *named)
-    base_files, base_texts = await _read_side(change, "base", (*configs, *PACKAGING), repository)
+    base_files, base_texts = await _read_side(
+        change, "base", (*configs, *PACKAGING, *PINS), repository
+    )
     head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
     project = Project(
         base_files=base_files,
