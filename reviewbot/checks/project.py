@@ -161,9 +161,8 @@ async def load_project(
     """Read what checks need to know."""
     named = (wanted.partition(" ")[0] for check in checks for wanted in check.configured_by)
     configs = (*CONFIGS, *named)
-    base_files, base_texts = await _read_side(
-        change, "base", (*configs, *PACKAGING, *PINS), repository
-    )
+    names = (*configs, *PACKAGING, *PINS)
+    base_files, base_texts = await _read_side(change, "base", names, repository)
     head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
     project = Project(
         base_files=base_files,
