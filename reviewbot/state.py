@@ -32,13 +32,22 @@ class State:
         return Journal(self.folder / "journal")
 
     def save(self, review: Review) -> None:
-        """Keep a review beside the newest 199. Raises ReviewbotError."""
+        """Keep a review, the newest 199 before it, and what was recorded since the oldest of them.
+
+        Raises ReviewbotError.
+        """
         self._make(self.folder)
         self._make(self._reviews)
         name = f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.json"
         write_file(self._reviews / name, msgspec.json.encode(review))
-        for id in self.ids()[MAX_REVIEWS:]:
-            (self._reviews / f"{id}.json").unlink(missing_ok=True)
+        ids = self.ids()
+        old = [self._reviews / f"{id}.json" for id in ids[MAX_REVIEWS:]]
+        if old:
+            oldest = (self._reviews / f"{ids[MAX_REVIEWS - 1]}.json").stat().st_mtime
+            recorded = (self.folder / "journal").glob("*.json")
+            old += [path for path in recorded if path.stat().st_mtime < oldest]
+        for path in old:
+            path.unlink(missing_ok=True)
 
     def ids(self) -> list[str]:
         """Ids of the reviews, the newest first."""

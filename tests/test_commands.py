@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -124,7 +125,11 @@ def test_the_newest_reviews_are_kept(tmp_path: Path, cart: Project) -> None:
     for number in range(MAX_REVIEWS):
         (tmp_path / "state/reviews").mkdir(parents=True, exist_ok=True)
         (tmp_path / f"state/reviews/20000101-000000-{number:06}.json").write_bytes(b"torn")
+    for name in ("old", "new"):
+        state.journal().put(name, "result")
+    os.utime(tmp_path / "state/journal/old.json", (0, 0))
     state.save(review)
+    assert [path.stem for path in (tmp_path / "state/journal").iterdir()] == ["new"]
     assert len(state.ids()) == MAX_REVIEWS
     assert state.newest() == review
     assert "20000101-000000-000000" not in state.ids()

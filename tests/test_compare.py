@@ -471,13 +471,27 @@ def test_two_type_checkers_say_one_thing_of_a_line() -> None:
         ("[mypy]\nfiles = **/*.py\n", "a.py scripts/b/a.py", "a.pyi"),
         ("[mypy]\nfiles =\n  a.py\n  tests/*.py\n", "a.py tests/test_a.py", "shop/a.py"),
         ("[mypy]\npackages = shop.cart\n", "shop/cart/a.py src/shop/cart/a.py", "shop/a.py"),
+        ("[mypy]\nfiles = ./shop\n", "shop/a.py", "a.py"),
+        ("[mypy]\nexclude = ^(gen|a\\.py)\n", "b.py shop/gen.py", "a.py gen/b.py"),
+        ("[mypy]\nexclude = ['^gen/', \"a\\\\.p\"]\n", "b.py", "gen/a.py a.py"),
+        ("[mypy]\nexclude = (\n", "b.py", ""),
         ("[mypy]\nfiles = .\n[other]\nfiles = b\n", "a.py scripts/a.py tests/test_a.py", ""),
     ],
 )
 def test_type_checkers_read_what_their_configuration_means(
     config: str, paths: str, others: str
 ) -> None:
-    project = Project(configs={"mypy.ini": config})
+    check_scope("mypy", "mypy.ini", config, paths, others)
+
+
+def test_pyright_leaves_out_what_its_globs_exclude() -> None:
+    config = '{\n  "exclude": [\n    "**/gen", "a.py",\n    "shop/*.py"\n  ]\n}\n'
+    others = "gen/b.py shop/gen/b.py a.py shop/b.py"
+    check_scope("pyright", "pyrightconfig.json", config, "b.py generic.py", others)
+
+
+def check_scope(tool: str, file: str, config: str, paths: str, others: str) -> None:
+    project = Project(configs={file: config})
     asked = [*paths.split(), *others.split()]
-    read = [path for path in asked if project.type_checks(path, "mypy", ("mypy.ini",))]
+    read = [path for path in asked if project.type_checks(path, tool, (file,))]
     assert read == paths.split()

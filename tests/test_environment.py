@@ -115,6 +115,13 @@ def test_packages_of_the_work_tree_are_lent_read_only(root: Path, tree: Path) ->
     assert completed.stderr.count(b"Read-only") == 1
 
 
+def test_nothing_is_lent_that_lies_behind_a_committed_link(root: Path) -> None:
+    write(root.parent, {"other/node_modules/secret.js": ""})
+    (root / "app").symlink_to(root.parent / "other")
+    assert f"{root}/app/node_modules" in targets(find_environment(root, {}))
+    assert f"{root}/app/node_modules" not in targets(find_environment(root, {}, ["app"]))
+
+
 def test_caches_are_lent_without_what_knows_passwords(root: Path, tree: Path) -> None:
     home = root.parent / "home"
     secrets = (
@@ -152,7 +159,7 @@ def test_a_home_is_never_lent(root: Path) -> None:
     assert not {str(home), f"{home}/.local"} & set(lent)
 
 
-@pytest.mark.parametrize("place", ["/", "/usr", "/tmp"])
+@pytest.mark.parametrize("place", ["/", "/usr", "/tmp", "/var/tmp/x", "/tree", "/out/x"])
 def test_a_work_tree_in_the_way_of_the_system_is_laid_out_elsewhere(place: str) -> None:
     assert find_environment(Path(place), {}).project == "/project"
 

@@ -118,6 +118,7 @@ def test_a_failed_test_has_its_message() -> None:
     ("format_", "text", "message"),
     [
         ("gnu", "cc: no such program", "no such program"),
+        ("gnu", "/usr/lib/require.rb:85:in 'require': cannot load", "cannot load"),
         ("sarif", "", "truncated"),
         ("sarif", "{}", "runs is missing"),
         ("sarif", '{"runs": [{"invocations": [{"executionSuccessful": false}]}]}', "failed"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from fnmatch import fnmatchcase, translate
 from functools import cache
 from pathlib import PurePosixPath
@@ -19,6 +21,8 @@ from reviewbot.text.files import classify
 
 # Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`.
 CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini")
+# Another file that a configuration of ruff extends.
+EXTENDED = re.compile(r"""^extend\s*=\s*["']([^"'\n]+)""", re.MULTILINE)
 # Files that pin versions of linters.
 PINS = (".pre-commit-config.yaml", "uv.lock", "poetry.lock", "*requirements*.txt")
 # Files that declare dependencies.
@@ -49,6 +53,9 @@ SCOPE = re.compile(
     r"""^[ \t]*["']?(?:files|packages|include)["']?\s*[=:]\s*(\[[^]]*\]|.+(?:\n[ \t]+.+)*)""",
     re.MULTILINE,
 )
+# And what it does not: regular expressions of mypy, globs of pyright.
+EXCLUDE = re.compile(r"""^[ \t]*["']?exclude["']?\s*[=:]\s*(\[[^]]*\]|.+)""", re.MULTILINE)
+QUOTED = re.compile(r"""("{3}|'{3}|"|')(.+?)\1""")
 PATH = re.compile(r"[\w*.][\w*./-]*")
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
@@ -110,9 +117,12 @@ class Project(Struct, frozen=True, kw_only=True):
         name = self.config_of(configured_by) or ""
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
         own = [s for s in sections if tool in s.partition("\n")[0] or name.endswith(".json")]
+        excluded = [value for section in own for value in EXCLUDE.findall(section)]
+        if any(_excludes(value, path, is_glob=tool == "pyright") for value in excluded):
+            return False
         named = [p for s in own for value in SCOPE.findall(s) for p in PATH.findall(value)]
         if named:
-            names = {name.replace("**/", "") for name in named}
+            names = {name.removeprefix("./").replace("**/", "") for name in named}
             names |= {name.replace(".", "/") for name in names}  # of packages
             globs = names | {f"{name.rstrip('/')}/*" for name in names}
             paths = (path, path.removeprefix("src/"))
@@ -163,11 +173,20 @@ async def load_project(
     configs = (*CONFIGS, *named)
     names = (*configs, *PACKAGING, *PINS)
     base_files, base_texts = await _read_side(change, "base", names, repository)
+    extended = [
+        posixpath.normpath(PurePosixPath(path).parent / name)
+        for path, text in base_texts.items()
+        if matches_any([path], configs)
+        for name in EXTENDED.findall(text)
+    ]
+    if more := set(extended) - base_texts.keys():
+        read = await repository.read_files(change.base_tree, more)
+        base_texts |= {path: data.decode("utf-8", "replace") for path, data in read.items()}
     head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
     project = Project(
         base_files=base_files,
         head_files=head_files,
-        configs={path: base_texts[path] for path in base_texts if matches_any([path], configs)},
+        configs={p: base_texts[p] for p in base_texts if matches_any([p], (*configs, *extended))},
         manifests={path: head_texts[path] for path in head_texts if matches_any([path], MANIFESTS)},
         base_texts=base_texts,
         head_texts=head_texts,
@@ -220,6 +239,18 @@ async def _read_side(
     }
     contents = await repository.read_files(change.tree(side), sorted(wanted))
     return files, {path: data.decode("utf-8", "replace") for path, data in contents.items()}
+
+
+def _excludes(value: str, path: str, *, is_glob: bool) -> bool:
+    patterns = [quoted for _, quoted in QUOTED.findall(value)] or [value.strip()]
+    if is_glob:
+        globs = [pattern.removeprefix("**/").rstrip("/") for pattern in patterns]
+        return any(
+            fnmatchcase(f"/{path}", f"*/{glob}{end}") for glob in globs for end in ("", "/*")
+        )
+    with suppress(re.error):
+        return any(re.search(pattern.replace("\\\\", "\\"), path) for pattern in patterns)
+    return False
 
 
 def matches_any(paths: Iterable[str], globs: Iterable[str]) -> bool:

@@ -87,7 +87,7 @@ def _compare(
 ) -> Comparison:
     if not first or not again or not after:
         return Comparison(function=name, problem="the search did not end")
-    if problem := first.problem or after.problem:
+    if problem := first.problem or again.problem or after.problem:
         return Comparison(function=name, problem=problem)
     stable = [
         (old, new)

@@ -24,6 +24,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 # A work tree there is laid out at /project instead: jobs need something else at these paths.
 NO_PROJECT = {"/", *SYSTEM, "/etc", "/tmp", "/proc", "/dev", "/run", "/var", "/home", "/root"}
+TAKEN = ("/var/tmp/", "/tree/", "/overlay/", "/reviewbot/", "/out/")  # inside, by ours
 # Compilers on the user's PATH: what tells their installation, and what is lent of it and of caches,
 # with the variable that names it or another place for it. What knows passwords lies beside that.
 TOOLCHAINS = {
@@ -88,7 +89,7 @@ class Environment(Struct, frozen=True, kw_only=True):
         python: the interpreter of the project.
         mounts, own_mounts: what the project's tools need, and what reviewbot's interpreter needs.
         path: folders of programs inside, before those of the system.
-        tools: a hash that changes with their versions. What is in /usr does not count.
+        tools: a hash that changes with their versions. Of /usr, only Python's packages count.
         engine_variables: for the client of docker or podman, never for a job.
     """
 
@@ -127,8 +128,8 @@ def find_environment(
     own_mounts = lender.lend(own) or ()
     packages = {
         folder.name
-        for interpreter in (own, python)
-        for folder in interpreter.parent.parent.glob("lib/python3*/site-packages/*.dist-info")
+        for prefix in (own.parent.parent, python.parent.parent, Path("/usr/local"))
+        for folder in prefix.glob("lib/python3*/*-packages/*-info")
     }
     found = [Path(mount.source).stat() for mount in (*mounts, *own_mounts) if mount.source]
     versions = [(status.st_mtime_ns, status.st_size) for status in found]
@@ -176,7 +177,8 @@ class _Lender:
         folders = (Path(name) for name in variables.get("PATH", "").split(":") if name[:1] == "/")
         self._path = [folder for folder in folders if not self._name_in_tree(folder.resolve())]
         has_home = self._home and self._root and self._home.is_relative_to(self._root)
-        is_in_the_way = has_home or str(self._root) in NO_PROJECT
+        is_taken = f"{self._root}/".startswith(TAKEN)
+        is_in_the_way = has_home or is_taken or str(self._root) in NO_PROJECT
         self._tree = None if is_in_the_way else self._root
         self.project = str(self._tree or PROJECT)
 

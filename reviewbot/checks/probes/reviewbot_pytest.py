@@ -113,7 +113,7 @@ def find_coverage() -> Any:
     try:
         import coverage
 
-        return coverage
+        return coverage if hasattr(coverage, "Coverage") else None
     except (ImportError, OSError, SyntaxError, SystemExit):
         return None
     finally:
@@ -281,7 +281,7 @@ def installed_package(changed: Iterable[str]) -> str | None:
             is_root = start == 0 or parts[:start] == ["src"] or start < len(parts) - 1
             # A copy of another project inside of a package is no root of packages.
             if name in copies and is_root and not os.path.exists(f"{root}/__init__.py"):
-                return parts[start].removesuffix(".py")
+                return parts[start].split(".")[0]
     return None
 
 

@@ -22,9 +22,15 @@ CODE = re.compile(r"^(?P<rule>[A-Z]{1,10}\d{2,6})\b:?\s+(?P<message>.+)$")
 def read(completed: Completed) -> Report:
     """Raises ValueError if the command failed and printed something else."""
     diagnostics = tuple(_diagnostics(text_of(completed)))
-    if completed.exit_code and not diagnostics and reason_of(completed):
+    own = [d for d in diagnostics if d.location is None or _is_own(d.location.path, completed)]
+    if completed.exit_code and not own and reason_of(completed):
         raise ValueError(reason_of(completed))
     return Report(diagnostics=diagnostics)
+
+
+def _is_own(path: str, completed: Completed) -> bool:
+    """Not a line of the program that crashed."""
+    return not path.startswith("/") or path.startswith(f"{completed.project}/")
 
 
 def _diagnostics(text: str) -> Iterator[Diagnostic]:
