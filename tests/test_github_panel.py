@@ -249,6 +249,18 @@ def test_a_fix_is_not_forced_upon_a_branch(
     assert cart.repository.text(cart.head_sha, "cart.py") != CART + MORE
 
 
+def test_a_command_whose_run_cannot_begin_is_answered(jobs: Jobs, app: Repository) -> None:
+    app.commit("main", {".reviewbot.yml": "review: {effort: no}\n"}, "Configure")
+    app.commit("topic", FAULTY, "Rename")
+    pull = app.pull("Rename", "topic", author="ann")
+
+    ran = jobs.say(pull, "ann", "/debate")
+
+    assert ran.exit_code == 2
+    assert "review.effort" in pull.comments[-1].body
+    assert reactions(pull, "/debate") == {"eyes", "confused"}
+
+
 def test_without_models_there_is_nobody_to_ask(jobs: Jobs, app: Repository) -> None:
     app.commit("topic", FAULTY, "Rename")
     pull = app.pull("Rename", "topic", author="ann")

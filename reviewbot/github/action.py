@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, closing, suppress
 
 from github import Auth
 from msgspec import Struct
@@ -16,12 +16,13 @@ from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.github.actions import perform
 from reviewbot.github.activity import Activity, Facts, decide, may_execute, needs_permission_of
-from reviewbot.github.client import CallError, Client, graphql_error
-from reviewbot.github.commands import fix_issue, obey, obey_order
+from reviewbot.github.client import CallError, Client, GitHubError, graphql_error
+from reviewbot.github.commands import Source, fix_issue, obey, obey_order, respond
 from reviewbot.github.fixes import review_and_fix
 from reviewbot.github.job import Job, Runner, read_job
 from reviewbot.github.publish import finish, keep, make_check_run
 from reviewbot.github.run import (
+    Answer,
     Run,
     fetch,
     make_host,
@@ -34,6 +35,7 @@ from reviewbot.github.snapshot import may_write, read_snapshot
 from reviewbot.github.state import State, decode_state, encode_state, state_of
 from reviewbot.pipeline import review as review_change
 from reviewbot.reports import answers, markdown
+from reviewbot.text.markdown import inline
 from reviewbot.verdict.document import Memory, Review
 
 PULLS = """query($owner: String!, $name: String!, $ref: String!) {
@@ -61,13 +63,17 @@ class Issue(Struct, frozen=True):
 
 def main(variables: Mapping[str, str]) -> int:
     """Run the job. Returns its exit code: 1 if `fail_on` is reached, 3 if nothing was posted."""
-    runner = Runner(variables)
+    runner, job = Runner(variables), None
     try:
         job = read_job(variables)
         with ExitStack() as stack:
             return _run(job, runner, stack)
     except ReviewbotError as error:
         runner.say(error.with_hint, "error")
+        if job and job.event.asked_by and not isinstance(error, GitHubError):
+            with suppress(ReviewbotError), closing(open_client(job)) as client:
+                source = Source(job.event.number or job.event.issue, job.event.asked_by)
+                respond(client, source, Answer(words=inline(error.with_hint)), "confused")
         return error.exit_code
 
 
