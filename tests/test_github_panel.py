@@ -466,8 +466,9 @@ def test_autofix_writes_nothing_once_its_pull_request_goes_on_without_it(
 
 
 def test_what_was_committed_stays_known_if_it_cannot_be_looked_at(
-    jobs: Jobs, cart: Pull, temp: str
+    jobs: Jobs, cart: Pull, tmp_path: Path
 ) -> None:
+    temp = str(tmp_path / "temp")
     with model(fixer).running() as server:
         jobs.config = panel_of(server, "critic", "reviewer")
         jobs.push(cart, "opened", temp=temp)
