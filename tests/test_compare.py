@@ -121,6 +121,18 @@ def test_many_equal_diagnostics_are_matched_fast() -> None:
     assert time.process_time() - started < 5
 
 
+def test_many_diagnostics_of_a_large_change_are_compared_fast() -> None:
+    """Of one hunk, and of many."""
+    lines = [Line("x", None, number) for number in range(1, 8_001)]
+    found = [diagnostic(number, message=str(number)) for number in range(1, 8_001)]
+    for hunks in ([lines], [[line] for line in lines[::2]]):
+        file = replace(MOVED, hunks=tuple(Hunk("", tuple(hunk)) for hunk in hunks))
+        started = time.process_time()
+        states = [state for state, _ in lint(change_of(file), [], found)]
+        assert time.process_time() - started < 5
+        assert states.count("new") == sum(map(len, hunks))
+
+
 def test_a_compiler_reports_what_a_change_elsewhere_causes() -> None:
     assert lint(change_of(REPLACED), [], [diagnostic(3)], COMPILER) == [("new", 3)]
     in_other_file = [diagnostic(9, path="other.py")]

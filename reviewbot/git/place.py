@@ -1,8 +1,9 @@
 """Where a repository is, and a private repository beside it that borrows its objects.
 
-The private one has no configuration, hooks, attributes, filters, replaced objects or remotes of the
-reviewed repository: what is asked of it can neither run nor hide anything that the reviewed
-repository names. What a review writes, such as the tree of uncommitted work, stays in it.
+The private one has no configuration, hooks, filters, replaced objects or remotes of the reviewed
+repository, and of its attributes only those for a work tree: what is asked of it can neither run
+nor hide anything that the reviewed repository names. What a review writes, such as the tree of
+uncommitted work, stays in it.
 """
 
 from __future__ import annotations
@@ -110,10 +111,11 @@ def _make_private(private: Path, object_format: str, borrowed: Path) -> None:
         config = config.replace("= 0", "= 1") + f"[extensions]\n\tobjectFormat = {object_format}\n"
     (private / "config").write_text(config, encoding="ascii")
     (private / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
-    (private / "info/attributes").write_text(HEADINGS, encoding="ascii")
-    for name in ("shallow", "info/exclude"):
+    for name in ("shallow", "info/attributes", "info/exclude"):
         with suppress(FileNotFoundError):
             shutil.copyfile(borrowed / name, private / name)
+    with (private / "info/attributes").open("a", encoding="ascii") as attributes:
+        attributes.write(f"\n* !diff\n{HEADINGS}")  # theirs hide nothing
     # By a link, because a path may need to be quoted there.
     (private / "borrowed").symlink_to(borrowed / "objects")
     (private / "objects/info/alternates").write_text("../borrowed\n", encoding="ascii")

@@ -1,7 +1,7 @@
 """The index and the work tree as trees of the private repository.
 
 Nothing of the user's repository changes. Filters (`filter.*.clean`, git-lfs) do not run, because
-the private repository does not know them.
+the private repository does not know them: files that need one are as the index has them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import pwd
 import re
 import shutil
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,11 +22,14 @@ from reviewbot.git.process import ENVIRONMENT, Git, decode_name
 MAX_UNTRACKED_BYTES = 1 << 20
 MAX_UNTRACKED_FILES = 2_000
 MAX_NOTES = 20
+MAX_FILTERED = 3  # names in a note
 NODE_MODULES = re.compile(rb"(?:.*?/)?node_modules/")
+FILTER = re.compile(r"filter\.(.*)\.(?:clean|process)$", re.DOTALL)
 PATHS_HINT = "paths are written as for git log, relative to the current folder: see gitglossary(7)"
 # What of the user's configuration decides which files a work tree has, and what git would commit
 # of them. None of it starts a program.
 CONVERSIONS = {
+    "core.attributesfile",
     "core.autocrlf",
     "core.eol",
     "core.excludesfile",
@@ -39,18 +42,38 @@ CONVERSIONS = {
 
 async def snapshot_index(place: Place, index_file: Path | None) -> str:
     """The tree of the index. Raises GitError if it has conflicts."""
-    return await _write_tree(await _work_tree_git(place, index_file))
+    return await _write_tree((await _work_tree_git(place, index_file))[0])
 
 
 async def snapshot_work_tree(place: Place, index_file: Path | None) -> tuple[str, tuple[str, ...]]:
     """The tree of the work tree, untracked files included unless git ignores them, and notes."""
-    git = await _work_tree_git(place, index_file)
+    git, filters = await _work_tree_git(place, index_file)
     changed = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
     untracked = await git("ls-files", "-z", "--others", "--exclude-standard")
     kept, notes = _choose(place, untracked.split(b"\0")[:-1])
-    if names := changed + b"".join(name + b"\0" for name in kept):
-        await git("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=names)
+    names = [*changed.split(b"\0")[:-1], *kept]
+    if left := await _filtered(git, place, names, filters):
+        what = ", ".join(map(decode_name, left[:MAX_FILTERED]))
+        more = f" and {len(left) - MAX_FILTERED} more" if len(left) > MAX_FILTERED else ""
+        why = "if any, was left out: only a filter knows what git would commit"
+        notes = (f"Uncommitted work in {what}{more}, {why}.", *notes)
+    skipped = frozenset(left)
+    if stdin := _join(name for name in names if name not in skipped):
+        await git("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=stdin)
     return await _write_tree(git), notes
+
+
+async def _filtered(
+    git: Git, place: Place, names: Sequence[bytes], filters: Collection[str]
+) -> list[bytes]:
+    """Files that git would run a filter on. A link, or one that is gone, needs none."""
+    if not (filters and names):
+        return []
+    answer = await git("check-attr", "-z", "--stdin", "filter", stdin=_join(names))
+    wanted = zip(names, answer.split(b"\0")[2::3], strict=True)
+    found = (name for name, value in wanted if os.fsdecode(value) in filters)
+    files = ((name, Path(place.root, os.fsdecode(name))) for name in found)
+    return [name for name, file in files if file.is_file() and not file.is_symlink()]
 
 
 async def match_paths(place: Place, base: str, head: str, paths: Sequence[str]) -> frozenset[str]:
@@ -64,8 +87,8 @@ async def match_paths(place: Place, base: str, head: str, paths: Sequence[str]) 
     return frozenset(map(decode_name, names.split(b"\0")[:-1]))
 
 
-async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
-    """git in the work tree, with a copy of the index.
+async def _work_tree_git(place: Place, index_file: Path | None) -> tuple[Git, set[str]]:
+    """git in the work tree, with a copy of the index, and the names of filters that it would run.
 
     The copy is as old as the index: by its age git knows which files may have changed unseen in the
     same second (https://git-scm.com/docs/racy-git).
@@ -79,8 +102,10 @@ async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
     home = {}
     with suppress(KeyError):  # in a container, the user may have no entry
         home = {"HOME": pwd.getpwuid(os.getuid()).pw_dir}
-    settings = await _conversions(place, home)
-    options = (word for setting in settings for word in ("-c", setting))
+    settings = await _configuration(place, home)
+    used = (name + line + value for name, line, value in settings if name in CONVERSIONS)
+    options = (word for setting in used for word in ("-c", setting.replace("\n", "=", 1)))
+    filters = {found[1] for name, _, value in settings if value if (found := FILTER.match(name))}
     git = Git(place.root, environment=_environment(place) | home, options=tuple(options))
     if unmerged := (await git("ls-files", "-z", "--unmerged")).split(b"\0")[0]:
         path = decode_name(unmerged.partition(b"\t")[2])
@@ -88,7 +113,7 @@ async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
             f"the index has unresolved conflicts, for example in {path}",
             hint="resolve them and run git add, then try again",
         )
-    return git
+    return git, filters
 
 
 async def _write_tree(git: Git) -> str:
@@ -103,16 +128,16 @@ def _environment(place: Place) -> dict[str, str]:
     }
 
 
-async def _conversions(place: Place, home: Mapping[str, str]) -> list[str]:
-    """What the user and the repository say about conversions, as `NAME=VALUE`."""
+async def _configuration(place: Place, home: Mapping[str, str]) -> list[tuple[str, str, str]]:
+    """Names and values of what the user and the repository say. A name alone is true."""
     environment = {**ENVIRONMENT, **home, "GIT_DIR": str(place.git_directory)}
     del environment["GIT_CONFIG_GLOBAL"], environment["GIT_CONFIG_NOSYSTEM"]
     listed = await Git(place.git_directory, environment=environment)("config", "--null", "--list")
-    pairs = (os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0"))
-    # A name without a value is true.
-    return [
-        f"{name}={value}" if line else name for name, line, value in pairs if name in CONVERSIONS
-    ]
+    return [os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0")]
+
+
+def _join(names: Iterable[bytes]) -> bytes:
+    return b"".join(name + b"\0" for name in names)
 
 
 def _choose(place: Place, names: Sequence[bytes]) -> tuple[list[bytes], tuple[str, ...]]:

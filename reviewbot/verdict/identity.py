@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from reviewbot.checks.project import Project
 from reviewbot.debate.case import Case
@@ -58,7 +59,7 @@ def lines_at(location: Location | None, change: Change, project: Project) -> lis
         return []
     text = project.texts(location.side).get(location.path)
     if text is not None:
-        return text.split("\n")[location.line - 1 : location.end_line]
+        return _split(text)[location.line - 1 : location.end_line]
     return [
         line
         for file in change.files
@@ -67,3 +68,9 @@ def lines_at(location: Location | None, change: Change, project: Project) -> lis
         for number, line in hunk.at(location.side)
         if location.line <= number <= location.end_line
     ]
+
+
+@lru_cache
+def _split(text: str) -> list[str]:
+    """A file may have thousands of findings."""
+    return text.split("\n")
