@@ -43,7 +43,8 @@ def compare_tests(
     known = {
         test.message
         for test in base.report.tests
-        if test.outcome in FAILURES and not test.message.startswith(("assert", "AssertionError"))
+        if test.outcome in FAILURES
+        if test.message and not test.message.startswith(("assert", "AssertionError"))
     }
     passing = Counter(
         (path, line)
