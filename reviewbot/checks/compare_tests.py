@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from reviewbot.checks.evidence import CheckResult, CheckRun, ResultKind, ResultState
 from reviewbot.checks.project import Project
-from reviewbot.checks.report import TestOutcome
+from reviewbot.checks.report import FAILURES, TestOutcome
 from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.text.files import classify
 
@@ -28,8 +28,6 @@ MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 # As Python writes control characters and those outside of ASCII in a quoted text.
 ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
 
-FAILURES = ("failed", "error")
-
 # Tests that fail for one reason: what is said of them, where, and how they fail.
 Group = tuple[ResultKind, ResultState, Location | None, str]
 
@@ -38,7 +36,7 @@ def compare_tests(
     base: CheckRun, head: CheckRun, change: Change, project: Project
 ) -> tuple[list[CheckResult], CheckRun]:
     """The results of a suite, and its run at head: incomplete if a package is missing here."""
-    before = {test.id: test.outcome for test in base.report.tests}
+    before = base.report.outcomes
     # New tests that fail as others did before say nothing about the change.
     known = {
         test.message
