@@ -98,7 +98,7 @@ def tests_that_do_not_run(base: CheckRun, head: CheckRun, change: Change) -> lis
         test.id
         for test in base.report.tests
         if test.outcome == "passed"
-        if test.id.partition("::")[0] not in touched
+        if test.location and test.id.partition("::")[0] not in touched
         if not alive & {test.id.partition("[")[0], test.id.partition("::")[0]}
     ]
 
