@@ -18,7 +18,7 @@ from reviewbot.text.files import classify
 
 MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
 MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
-MISSING_PACKAGE = re.compile(r"PackageNotFoundError|No package metadata was found for")
+MISSING_PACKAGE = re.compile(r"importlib[._]metadata\.PackageNotFoundError\b")
 # What a test says that needs a network or a program that is not here.
 MISSING_MACHINE = re.compile(
     r"\bgaierror\b|NameResolutionError|Name or service not known|Network is unreachable"
@@ -139,7 +139,7 @@ def is_missing_here(
     the project has that module, or if the change writes a name that nothing declares.
     """
     text = f"{test.message}\n{test.output}"
-    if MISSING_PACKAGE.search(test.message):
+    if MISSING_PACKAGE.match(test.message):
         return True
     if earlier is None and MISSING_MACHINE.search(test.message):
         return True
@@ -155,7 +155,8 @@ def is_missing_here(
     if top in {part.removesuffix(".py") for path in project.files for part in path.split("/")}:
         return False
     if top in sys.stdlib_module_names:
-        return name is None
+        is_typo = module and "." in module[1] and _writes(change, module)
+        return name is None and not is_typo
     declares_nothing = earlier is None and not project.manifests
     return declares_nothing or project.declares(top) or not _writes(change, name or module)
 
