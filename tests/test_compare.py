@@ -350,7 +350,7 @@ def test_a_suite_of_which_nothing_passes_says_nothing() -> None:
 
     evidence = suite(change_of(REPLACED), [red], [red])
     head = next(run for run in evidence.runs if run.side == "head")
-    reason = "no test passes, before or after the change: ImportError: no libshop.so"
+    reason = "no test passes, before or after the change: test_a fails: ImportError: no libshop.so"
     assert (head.outcome, head.reason) == ("incomplete", reason)
 
 

@@ -78,8 +78,7 @@ def compare_tests(
         missing.append(f"{count} that passed before did not run, for example {lost[0]}")
     ran = {test.outcome for test in (*base.report.tests, *head.report.tests)}
     if groups and "passed" not in ran and not any(result.state == "new" for result in results):
-        first = next(test for test in head.report.tests if test.outcome in FAILURES)
-        missing.append(f"no test passes, before or after the change: {first.message}")
+        missing.append(f"no test passes, before or after the change: {results[0].message}")
     if missing and head.outcome == "ended":
         head = replace(head, outcome="incomplete", reason=missing[0])
     return results, head
