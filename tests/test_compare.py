@@ -300,7 +300,13 @@ GENERATES = Project(
         (REPLACED, MISSING.format("cart.total"), Project(base_files=frozenset({"cart.py"})), True),
         (REPLACED, "ImportError: cannot import name 'total' from 'cart' (/x/cart.py)",
          Project(head_files=frozenset({"src/cart.py"})), True),
-        (REPLACED, "PackageNotFoundError: No package metadata was found for x", Project(), False),
+        (REPLACED, "importlib.metadata.PackageNotFoundError: No package metadata was found"
+         " for x", Project(), False),
+        (REPLACED, "importlib_metadata.PackageNotFoundError: x", Project(), False),
+        (REPLACED, "shop.PackageNotFoundError: x", Project(), True),
+        (change_of(changed("", "import os.pathh")), MISSING.format("os.pathh"), Project(), True),
+        (REPLACED, MISSING.format("os.pathh"), Project(), False),
+        (change_of(changed("", "import tkinter")), MISSING.format("tkinter"), Project(), False),
         (change_of(changed("", "from json import lodas")),
          "ImportError: cannot import name 'lodas' from 'json' (/usr/lib)", Project(), True),
     ],
@@ -356,7 +362,7 @@ def test_a_suite_of_which_nothing_passes_says_nothing() -> None:
 
     evidence = suite(change_of(REPLACED), [red], [red])
     head = next(run for run in evidence.runs if run.side == "head")
-    reason = "no test passes, before or after the change: ImportError: no libshop.so"
+    reason = "no test passes, before or after the change: test_a fails: ImportError: no libshop.so"
     assert (head.outcome, head.reason) == ("incomplete", reason)
 
 

@@ -107,6 +107,11 @@ def test_subtests_have_the_names_of_their_parents() -> None:
     assert "nested::inner passes" in {test.id for test in tests}
 
 
+def test_tests_without_names_are_counted() -> None:
+    tests = READERS["tap"].read(printed("ok 1\n# a diagnostic\nok 2\nok\n1..3\n")).tests
+    assert [test.id for test in tests] == ["test 1", "test 2", "test 3"]
+
+
 def test_a_failed_test_has_its_message() -> None:
     failed = [t for t in READERS["tap"].read(recorded("tap/tape.tap")).tests if t.message]
     assert failed == []

@@ -12,13 +12,13 @@ from msgspec.structs import replace
 
 from reviewbot.checks.evidence import CheckResult, CheckRun, ResultKind, ResultState
 from reviewbot.checks.project import Project
-from reviewbot.checks.report import TestOutcome
+from reviewbot.checks.report import FAILURES, TestOutcome
 from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.text.files import classify
 
 MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
 MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
-MISSING_PACKAGE = re.compile(r"PackageNotFoundError|No package metadata was found for")
+MISSING_PACKAGE = re.compile(r"importlib[._]metadata\.PackageNotFoundError\b")
 # What a test says that needs a network or a program that is not here.
 MISSING_MACHINE = re.compile(
     r"\bgaierror\b|NameResolutionError|Name or service not known|Network is unreachable"
@@ -28,8 +28,6 @@ MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 # As Python writes control characters and those outside of ASCII in a quoted text.
 ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
 
-FAILURES = ("failed", "error")
-
 # Tests that fail for one reason: what is said of them, where, and how they fail.
 Group = tuple[ResultKind, ResultState, Location | None, str]
 
@@ -38,12 +36,13 @@ def compare_tests(
     base: CheckRun, head: CheckRun, change: Change, project: Project
 ) -> tuple[list[CheckResult], CheckRun]:
     """The results of a suite, and its run at head: incomplete if a package is missing here."""
-    before = {test.id: test.outcome for test in base.report.tests}
+    before = base.report.outcomes
     # New tests that fail as others did before say nothing about the change.
     known = {
         test.message
         for test in base.report.tests
-        if test.outcome in FAILURES and not test.message.startswith(("assert", "AssertionError"))
+        if test.outcome in FAILURES
+        if test.message and not test.message.startswith(("assert", "AssertionError"))
     }
     passing = Counter(
         (path, line)
@@ -79,8 +78,7 @@ def compare_tests(
         missing.append(f"{count} that passed before did not run, for example {lost[0]}")
     ran = {test.outcome for test in (*base.report.tests, *head.report.tests)}
     if groups and "passed" not in ran and not any(result.state == "new" for result in results):
-        first = next(test for test in head.report.tests if test.outcome in FAILURES)
-        missing.append(f"no test passes, before or after the change: {first.message}")
+        missing.append(f"no test passes, before or after the change: {results[0].message}")
     if missing and head.outcome == "ended":
         head = replace(head, outcome="incomplete", reason=missing[0])
     return results, head
@@ -99,7 +97,7 @@ def tests_that_do_not_run(base: CheckRun, head: CheckRun, change: Change) -> lis
         test.id
         for test in base.report.tests
         if test.outcome == "passed"
-        if test.id.partition("::")[0] not in touched
+        if test.location and test.id.partition("::")[0] not in touched
         if not alive & {test.id.partition("[")[0], test.id.partition("::")[0]}
     ]
 
@@ -140,7 +138,7 @@ def is_missing_here(
     the project has that module, or if the change writes a name that nothing declares.
     """
     text = f"{test.message}\n{test.output}"
-    if MISSING_PACKAGE.search(test.message):
+    if MISSING_PACKAGE.match(test.message):
         return True
     if earlier is None and MISSING_MACHINE.search(test.message):
         return True
@@ -156,7 +154,8 @@ def is_missing_here(
     if top in {part.removesuffix(".py") for path in project.files for part in path.split("/")}:
         return False
     if top in sys.stdlib_module_names:
-        return name is None
+        is_typo = module and "." in module[1] and _writes(change, module)
+        return name is None and not is_typo
     declares_nothing = earlier is None and not project.manifests
     return declares_nothing or project.declares(top) or not _writes(change, name or module)
 

@@ -11,7 +11,7 @@ from reviewbot.checks.report import Report, TestOutcome
 from reviewbot.sandbox.job import Completed
 
 TEST = re.compile(
-    r"^(?P<indent> *)(?P<not>not )?ok\b(?: +\d+)?(?: +-)?(?: +(?P<name>[^#\n]*?))?"
+    r"^(?P<indent> *)(?P<not>not )?ok\b(?: +(?P<number>\d+))?(?: +-)?(?: +(?P<name>[^#\n]*?))?"
     r"(?: +# *(?P<directive>SKIP|TODO)\b.*)?(?: +#.*)?$",
     re.IGNORECASE,
 )
@@ -39,22 +39,22 @@ def _tests(lines: list[str]) -> Iterator[TestOutcome]:
     """The tests without children. Names of their parents come before their own."""
     parents: list[tuple[int, str]] = []
     has_children: set[tuple[str, ...]] = set()
-    for number, line in enumerate(lines):
-        match = SUBTEST.match(line) or TEST.match(line)
-        if match is None:
-            continue
+    matches = enumerate(SUBTEST.match(line) or TEST.match(line) for line in lines)
+    found = [(number, match) for number, match in matches if match]
+    for count, (number, match) in enumerate(found, start=1):
         depth, name = len(match["indent"]), (match["name"] or "").strip()
         parents = [parent for parent in parents if parent[0] < depth]
         path = tuple(parent for _, parent in parents)
         if match.re is SUBTEST:
             parents.append((depth, name))
-        elif line.rstrip().endswith("{"):  # before version 14, subtests follow between brackets
+        elif match[0].rstrip().endswith("{"):  # before version 14, subtests follow between brackets
             parents.append((depth, name.rstrip("{ ")))
         else:
             if path:
                 has_children.add(path)
             if (*path, name) not in has_children:
-                yield _test(match, "::".join((*path, name or f"test {number}")), lines, number)
+                name = name or f"test {match['number'] or count}"
+                yield _test(match, "::".join((*path, name)), lines, number)
 
 
 def _test(match: re.Match[str], id: str, lines: list[str], number: int) -> TestOutcome:
