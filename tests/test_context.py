@@ -387,6 +387,8 @@ def test_a_line_of_a_key_is_known_as_one_without_its_beginning(project: Project)
     assert "Ab1+/" not in shared_prefix(brief)
     assert "ghp_" not in shared_prefix(brief)
     assert brief.secrets == 1
+    brief = edited(project, "a.cfg", text + "\n\n\n# x\n", "# x", "# y")  # git names a line above
+    assert "Ab1+/" not in shared_prefix(brief)
 
 
 def test_a_small_change_makes_a_short_prompt(project: Project) -> None:

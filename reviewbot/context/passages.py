@@ -13,7 +13,7 @@ from reviewbot.context.functions import CONSTRUCTORS, Block, Outline, innermost,
 from reviewbot.git.change import ChangedFile, Hunk, Line
 from reviewbot.text.files import classify
 from reviewbot.text.hidden import visible
-from reviewbot.text.secrets import redact
+from reviewbot.text.secrets import BASE64_RUN, redact
 
 MAX_LINE = 400  # characters
 # Lines: a function that is shown whole, and what is shown around a change in a longer one.
@@ -55,7 +55,8 @@ def excerpt_of(file: ChangedFile, project: Project) -> Excerpt:
     if kind in UNREAD and len(changed) > MAX_UNREAD:
         counts = f"{added} lines added, {len(changed) - added} removed"
         return Excerpt(file=file, omission=f"{kind}, {counts}")
-    heading = clipped(shown(file.hunks[0].heading))
+    heading = file.hunks[0].heading
+    heading = "" if BASE64_RUN.search(heading) else clipped(shown(heading))  # a line of a key
     base = "" if file.old_mode == "000000" else project.base_texts.get(file.old_path)
     head = "" if file.mode == "000000" else project.head_texts.get(file.path)
     texts = (base.split("\n"), head.split("\n")) if base is not None and head is not None else None
