@@ -357,6 +357,7 @@ def test_the_messages_of_all_commits_state_the_intent(project: Project) -> None:
         ("static/a.min.js", 61, "generated, 61 lines added, 0 removed"),
         ("poetry.lock", 60, ""),
         ("a.py", 61, ""),
+        ("a.py", 20_001, "source, 20001 lines added, 0 removed"),
         ("README.md", 61, ""),
     ],
 )

@@ -21,6 +21,7 @@ MAX_FUNCTION, AROUND = 120, 20
 MAX_CONSTRUCTOR, MAX_IMPORTS, MAX_BACKGROUND = 40, 60, 120  # lines
 NEAR = 2  # passages with at most so many lines between them are one
 UNREAD, MAX_UNREAD = frozenset({"generated", "vendored", "data", "fixture"}), 60
+MAX_CHANGED = 20_000  # lines: nobody wrote them
 # Constructors that are called by the name of their class.
 BY_CLASS = CONSTRUCTORS - {"new", "initialize"}
 
@@ -52,7 +53,7 @@ def excerpt_of(file: ChangedFile, project: Project) -> Excerpt:
     kind, added = classify(file.path), sum(line.base is None for line in changed)
     if not file.hunks:
         return Excerpt(file=file, omission="binary or too large" if file.is_binary else file.status)
-    if kind in UNREAD and len(changed) > MAX_UNREAD:
+    if len(changed) > (MAX_UNREAD if kind in UNREAD else MAX_CHANGED):
         counts = f"{added} lines added, {len(changed) - added} removed"
         return Excerpt(file=file, omission=f"{kind}, {counts}")
     heading = file.hunks[0].heading
