@@ -357,6 +357,7 @@ def test_the_messages_of_all_commits_state_the_intent(project: Project) -> None:
         ("static/a.min.js", 61, "generated, 61 lines added, 0 removed"),
         ("poetry.lock", 60, ""),
         ("a.py", 61, ""),
+        ("a.py", 20_001, "source, 20001 lines added, 0 removed"),
         ("README.md", 61, ""),
     ],
 )
@@ -387,6 +388,8 @@ def test_a_line_of_a_key_is_known_as_one_without_its_beginning(project: Project)
     assert "Ab1+/" not in shared_prefix(brief)
     assert "ghp_" not in shared_prefix(brief)
     assert brief.secrets == 1
+    brief = edited(project, "a.cfg", text + "\n\n\n# x\n", "# x", "# y")  # git names a line above
+    assert "Ab1+/" not in shared_prefix(brief)
 
 
 def test_a_small_change_makes_a_short_prompt(project: Project) -> None:

@@ -22,6 +22,7 @@ from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, Usage
 from reviewbot.pipeline import review
+from reviewbot.reports import FORMATS, render
 from reviewbot.services import Host
 from reviewbot.verdict.document import Memory, Review
 
@@ -185,6 +186,24 @@ def test_without_a_panel_what_it_found_stands(reviews: Reviews) -> None:
     reviews.has_panel = False
 
     assert list(titles(reviews.next()).values()) == ["BUG-a"]
+
+
+def test_no_line_of_a_key_is_shown_or_remembered(reviews: Reviews) -> None:
+    lines = [f"{'Ab1+/' * 12}{number:04}" for number in range(9)]
+    lines[4] += "\u200b"
+    key = "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----"])
+    reviews.project.commit("Change", {"a.lua": f"x = [[ -- BUG-a\n{key}\n]]\n"})
+
+    for result in (reviews.next(), reviews.next()):
+        assert {finding.rule: str(finding.location) for finding in result.reported} == {
+            "secret-private-key": "a.lua:2",
+            "hidden-zero-width": "a.lua:7",
+            "correctness": "a.lua:1",
+        }
+        documents = [render(result, format_) for format_ in FORMATS]
+        for text in (*documents, msgspec.json.encode(result).decode()):
+            assert "Ab1+/" not in text
+    assert reviews.panelist.shown == []
 
 
 def test_a_part_is_known_by_its_content(reviews: Reviews) -> None:

@@ -66,11 +66,22 @@ def test_names_of_files(path: str) -> None:
     assert scan("", "x = 1", path) == [("hidden-file-name", f"{path}:0", "high")]
 
 
-def syntax(path: str, before: str, after: str) -> list[tuple[str, str, str]]:
-    change = change_of(changed(before, after, path=path))
-    project = Project(base_texts={path: before}, head_texts={path: after})
+def syntax(path: str, before: str | None, after: str) -> list[tuple[str, str, str]]:
+    """(state, place, severity) of each result; nothing before is a new file."""
+    change = change_of(changed(before or "", after, path=path))
+    base = {} if before is None else {path: before}
+    project = Project(base_texts=base, head_texts={path: after})
     evidence = compare(change, check_syntax(change, project))
     return [(r.state, str(r.location), r.severity) for r in evidence.results]
+
+
+HELM = """kind: A
+metadata:
+  name: {{ include "x.name" . }}
+  labels: {{- /* {{ b }} */}}
+    {{- include "x.labels" . | nindent 4 }}
+data:
+"""
 
 
 @pytest.mark.parametrize(
@@ -88,9 +99,31 @@ def syntax(path: str, before: str, after: str) -> list[tuple[str, str, str]]:
         ("a.sh", "true", "cat <<E\n\nE\ntrue", []),
         ("tests/data/a.js", "f();", "f(;", []),
         ("a.txt", "f(", "f((", []),
+        # A grammar that is older than the file
+        ("a.rs", None, 'unsafe extern "C" {\n  safe fn f();\n}\n', [("new", "a.rs:2", "medium")]),
+        ("a.js", None, "f(;", [("new", "a.js:1", "medium")]),
+        ("a.js", "opaque type A = B;", "opaque type A = B;\nf(;", [("existing", "a.js:1", "medium"),
+                                                                 ("new", "a.js:2", "medium")]),
+        ("a.yml", None, "a: [1", [("new", "a.yml:1", "high")]),
+        ("a.json", None, "{,}", [("new", "a.json:1", "high")]),
+        ("a.zsh", "true", "for f (*.txt) print $f", []),
+        ("dot.zshrc", "true", "for f (*.txt) print $f", []),
+        # Templates
+        ("d.yaml", HELM, HELM + "  {{- with .b }}\n  b: {{ . }}\n  {{- end }}\n", []),
+        ("d.yaml", None, HELM, []),
+        ("w.yml", None, "a: ${{ x }}\nb: [", [("new", "w.yml:1", "high")]),
+        ("p.json", None, '{"a": "{{ a }}",\n {% if b %}"b": {{ b }},{% endif %}\n"c": 1}', []),
+        ("p.json", None, '{"a": {{"b": 1}}}', [("new", "p.json:1", "high")]),
+        ("{{ a }}/p.json", None, "{{ x }} {% y %}", []),
+        # With comments, as editors and compilers read it
+        ("tsconfig.json", None, '{\n // a\n "b": {"c": true,},\n}', []),
+        (".vscode/settings.json", None, "{\n // a\n}", []),
+        ("a.json5", None, "{a: 'b', /* c */ d: +.5,}", []),
+        ("a.jsonc", None, "[1,", [("new", "a.jsonc:1", "high")]),
+        ("package.json", None, '{"a": 1,}', [("new", "package.json:1", "high")]),
     ],
-)
-def test_syntax_errors(path: str, before: str, after: str, expected: list[object]) -> None:
+)  # fmt: skip
+def test_syntax_errors(path: str, before: str | None, after: str, expected: list[object]) -> None:
     assert syntax(path, before, after) == expected
 
 

@@ -414,6 +414,8 @@ def test_a_code_span_is_code(text: str) -> None:
         ("src/data/tests/test_a.py", "test", "python"),
         ("pkg/testdata/x.go", "fixture", "go"),
         ("src/__snapshots__/a.js", "fixture", "javascript"),
+        ("{{ a.b }}/c/d.py", "fixture", "python"),
+        ("{% if a %}d{% endif %}.py", "fixture", "python"),
         ("README.md", "documentation", "markdown"),
         ("LICENSE", "documentation", None),
         ("requirements.txt", "data", None),

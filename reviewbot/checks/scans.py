@@ -21,13 +21,22 @@ from reviewbot.text.line_ends import find_line_ends
 from reviewbot.text.secrets import find_secrets
 
 SYNTAX = "syntax"
-# A grammar may not know the newest syntax or a preprocessor's: there an error is only likely.
+# How sure an error is in a file that could be read before.
 SYNTAX_LANGUAGES: Mapping[str, Severity] = {
     **{"javascript": "critical", "jsx": "critical", "json": "high", "typescript": "critical"},
     **{"go": "critical", "java": "critical", "rust": "critical", "tsx": "critical"},
     **{"bash": "high", "css": "medium", "php": "high", "ruby": "high", "yaml": "high"},
     **{"csharp": "medium", "kotlin": "medium", "scala": "medium", "swift": "medium"},
 }
+# Languages that do not change. The grammar of another may be older than a file, or not know what
+# preprocesses it.
+SETTLED = ("json", "yaml")
+# Files that programs read as JavaScript writes objects: with comments, and commas at the end.
+LENIENT_JSON = re.compile(
+    r"(?:^|/)(?:[^/]*\.(?:jsonc|json5)|[jt]sconfig[^/]*\.json|\.eslintrc\.json|devcontainer\.json"
+    r"|\.vscode/[^/]*)\Z"
+)
+TEMPLATE = re.compile(r"(?<!\$)\{\{-?\s*[\w.$#/]|\{%")  # of Helm or Jinja; `${{ a }}` is a value
 MAX_PARSED = 400_000
 MAX_LINE = 20_000  # generated
 MAX_ERRORS = 20
@@ -169,8 +178,21 @@ def _found(why: str, rule: str, message: str, location: Location | None) -> Diag
 
 
 def check_syntax(change: Change, project: Project) -> tuple[CheckRun, ...]:
-    """Parse both sides of each changed file whose language is known, but Python: ruff does."""
-    return (_parse(change, "base", project), _parse(change, "head", project))
+    """Parse both sides of each changed file whose language is known, but Python: ruff does.
+
+    Where the grammar could not read the file before, it may be too old for it.
+    """
+    base, head = _parse(change, "base", project), _parse(change, "head", project)
+    wrong = {found.location.path for found in base.report.diagnostics if found.location}
+    was_read = {file.path for file in change.files if file.old_path in {*base.files} - wrong}
+    found = tuple(
+        item
+        if item.location.path in was_read or grammar_of(item.location.path) in SETTLED
+        else replace(item, severity="medium")
+        for item in head.report.diagnostics
+        if item.location
+    )
+    return base, replace(head, report=Report(diagnostics=found))
 
 
 def _parse(change: Change, side: Side, project: Project) -> CheckRun:
@@ -190,8 +212,9 @@ def _parse(change: Change, side: Side, project: Project) -> CheckRun:
 def grammar_of(path: str) -> str | None:
     """What ast-grep calls the language of a file, if its grammar is reliable."""
     language = path[-3:] if path.endswith((".tsx", ".jsx")) else language_of(path)
-    grammar = "bash" if language == "shell" else language
-    return grammar if grammar in SYNTAX_LANGUAGES else None
+    if language == "shell" and not path.endswith((".zsh", ".zshrc", ".ksh")):
+        language = "bash"
+    return language if language in SYNTAX_LANGUAGES else None
 
 
 def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
@@ -201,13 +224,20 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
     language = grammar_of(path) or ""
     if language == "json" and _is_json(text):
         return
-    root = SgRoot(text, "tsx" if language == "jsx" else language).root()
-    if path.endswith(".js") and root.find(kind="ERROR"):
+    readings = [("tsx" if language == "jsx" else language, text)]
+    if path.endswith(".js"):
         # The grammar of JavaScript refuses `<p class="x">`, which that of TypeScript reads.
-        root = SgRoot(text, "tsx").root()
-    for node in root.find_all(any=[{"kind": "ERROR"}, {"regex": "^$"}]):
-        if node.kind() != "ERROR" and node.is_named():
-            continue  # an empty text that is one, such as that of a here document
+        readings.append(("tsx", text))
+    if language == "json" and LENIENT_JSON.search(path):
+        readings.append(("javascript", f"({text}\n)"))
+    for reading in readings:
+        root = SgRoot(reading[1], reading[0]).root()
+        nodes = root.find_all(any=[{"kind": "ERROR"}, {"regex": "^$"}])
+        # A named node without text is one, such as that of an empty here document.
+        errors = [node for node in nodes if node.kind() == "ERROR" or not node.is_named()]
+        if not errors or (language in SETTLED and TEMPLATE.search(text)):
+            return
+    for node in errors:
         line = node.range().start.line + 1
         wanted = "" if node.kind() == "ERROR" else f": {node.kind()} is missing"
         yield Diagnostic(

@@ -13,7 +13,7 @@ from reviewbot.context.functions import CONSTRUCTORS, Block, Outline, innermost,
 from reviewbot.git.change import ChangedFile, Hunk, Line
 from reviewbot.text.files import classify
 from reviewbot.text.hidden import visible
-from reviewbot.text.secrets import redact
+from reviewbot.text.secrets import BASE64_RUN, redact
 
 MAX_LINE = 400  # characters
 # Lines: a function that is shown whole, and what is shown around a change in a longer one.
@@ -21,6 +21,7 @@ MAX_FUNCTION, AROUND = 120, 20
 MAX_CONSTRUCTOR, MAX_IMPORTS, MAX_BACKGROUND = 40, 60, 120  # lines
 NEAR = 2  # passages with at most so many lines between them are one
 UNREAD, MAX_UNREAD = frozenset({"generated", "vendored", "data", "fixture"}), 60
+MAX_CHANGED = 20_000  # lines: nobody wrote them
 # Constructors that are called by the name of their class.
 BY_CLASS = CONSTRUCTORS - {"new", "initialize"}
 
@@ -52,10 +53,11 @@ def excerpt_of(file: ChangedFile, project: Project) -> Excerpt:
     kind, added = classify(file.path), sum(line.base is None for line in changed)
     if not file.hunks:
         return Excerpt(file=file, omission="binary or too large" if file.is_binary else file.status)
-    if kind in UNREAD and len(changed) > MAX_UNREAD:
+    if len(changed) > (MAX_UNREAD if kind in UNREAD else MAX_CHANGED):
         counts = f"{added} lines added, {len(changed) - added} removed"
         return Excerpt(file=file, omission=f"{kind}, {counts}")
-    heading = clipped(shown(file.hunks[0].heading))
+    heading = file.hunks[0].heading
+    heading = "" if BASE64_RUN.search(heading) else clipped(shown(heading))  # a line of a key
     base = "" if file.old_mode == "000000" else project.base_texts.get(file.old_path)
     head = "" if file.mode == "000000" else project.head_texts.get(file.path)
     texts = (base.split("\n"), head.split("\n")) if base is not None and head is not None else None

@@ -74,8 +74,9 @@ CLASSES: dict[FileClass, re.Pattern[str]] = {
         *_grpc_pb.js *.g.dart *.freezed.dart *.designer.cs *.generated.* *.min.js *.min.mjs
         *.min.css *-min.js *.js.map *.mjs.map *.css.map *.bundle.js
     """),
+    # Names with a tag are those of templates (cookiecutter, copier).
     "fixture": _globs("""
-        testdata/ test-data/ test_data/ __snapshots__/ __fixtures__/
+        testdata/ test-data/ test_data/ __snapshots__/ __fixtures__/ *{{*/ *{{* *{%*/ *{%*
         *.snap *.golden *.approved.txt *.received.txt
     """),
 }
@@ -92,9 +93,9 @@ WORKFLOW = _globs("""
 """)
 WITHOUT_LANGUAGE: dict[FileClass, re.Pattern[str]] = {
     "data": _globs("""
-        .* requirements*.txt constraints*.txt robots.txt codeowners py.typed version go.mod *.jsonl
-        *.ndjson *.csv *.tsv *.po *.pot *.xlf *.arb *.strings *.srt *.plist *.log *.diff *.patch
-        *.pem *.crt
+        .* requirements*.txt requirements*.in constraints*.txt manifest.in pipfile robots.txt
+        codeowners py.typed version go.mod *.jsonl *.ndjson *.csv *.tsv *.po *.pot *.xlf *.arb
+        *.strings *.srt *.plist *.log *.diff *.patch *.pem *.crt
     """),
     "documentation": _globs("""
         *.rst *.adoc *.asciidoc *.txt *.org *.tex *.bib license* licence* copying* notice* authors*

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 
 from reviewbot.checks.project import Project
+from reviewbot.context.passages import shown
 from reviewbot.debate.case import Case
 from reviewbot.git.change import Change, Location
-from reviewbot.text.hidden import visible
-from reviewbot.text.secrets import redact
 
 MAX_LINES = 6
 # An author can prepare two findings with one key, and have the harmless one dismissed, in
@@ -51,26 +50,35 @@ def unique_keys(cases: Sequence[Case], change: Change, project: Project) -> list
 
 def excerpt_of(location: Location | None, change: Change, project: Project) -> str:
     """The lines at a place as a reader may see them: no secrets, hidden characters visible."""
-    return visible(redact("\n".join(lines_at(location, change, project)[:MAX_LINES]))[0])
+    return "\n".join(lines_at(location, change, project, shown)[:MAX_LINES])
 
 
-def lines_at(location: Location | None, change: Change, project: Project) -> list[str]:
+def lines_at(
+    location: Location | None, change: Change, project: Project, show: Callable[[str], str] = str
+) -> list[str]:
+    """Args: show: makes of a whole text what is shown: a line alone may be part of a secret."""
     if location is None or location.line < 1:
         return []
     text = project.texts(location.side).get(location.path)
     if text is not None:
-        return _split(text)[location.line - 1 : location.end_line]
-    return [
-        line
+        return _lines(text, show)[location.line - 1 : location.end_line]
+    hunks = (
+        [*hunk.at(location.side)]
         for file in change.files
         if location.path == file.path_at(location.side)
         for hunk in file.hunks
-        for number, line in hunk.at(location.side)
+    )
+    return [
+        line
+        for rows in hunks
+        for (number, _), line in zip(
+            rows, _lines("\n".join(text for _, text in rows), show), strict=False
+        )
         if location.line <= number <= location.end_line
     ]
 
 
 @lru_cache
-def _split(text: str) -> list[str]:
+def _lines(text: str, show: Callable[[str], str]) -> list[str]:
     """A file may have thousands of findings."""
-    return text.split("\n")
+    return show(text).split("\n")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import count
 from typing import Any
@@ -19,12 +19,12 @@ from msgspec.structs import replace
 
 from reviewbot.checks.project import Project
 from reviewbot.config.settings import Effort
+from reviewbot.context.passages import shown
 from reviewbot.debate.panel import Panel
 from reviewbot.git.change import Change, Hunk, Location
 from reviewbot.git.parts import Part, only_parts, part_at, parts_of
 from reviewbot.journal import key_of
 from reviewbot.severity import RANK
-from reviewbot.text.hidden import visible
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.decide import verdict_of
 from reviewbot.verdict.document import Decided, Finding, Memory, Remembered, Review
@@ -175,7 +175,7 @@ def _unread_marks(parts: Sequence[Part], memory: Memory, course: str) -> set[str
     unread = set()
     for part in parts:
         raised = [known.get(id) for id in memory.parts.get(part.mark, ())]
-        texts = {_folded(line.text) for line in part.hunk.lines} if raised else set()
+        texts = set(_folded(line.text for line in part.hunk.lines)) if raised else set()
         if part.mark not in memory.parts or not all(
             finding and set(finding.cites) <= marks and (finding.text in texts or not finding.text)
             for finding in raised
@@ -236,19 +236,17 @@ def _why_check_stands(known: Remembered, review: Review, project: Project) -> st
 
 def _place_of(known: Remembered, project: Project) -> Location | None:
     """The line at head with the text that is remembered, the nearest one."""
-    lines = (project.texts("head").get(known.path) or "").split("\n")
-    same = [
-        n for n, line in enumerate(lines, start=1) if known.text and _folded(line) == known.text
-    ]
+    lines = _folded([project.texts("head").get(known.path) or ""])
+    same = [n for n, line in enumerate(lines, start=1) if known.text and line == known.text]
     line = min(same, key=lambda number: abs(number - known.line), default=0)
     return Location(known.path, line, line) if line else None
 
 
 def _place_in(known: Remembered, parts: Sequence[Part]) -> Location | None:
     for part in parts:
-        lines = list(part.hunk.at("head")) or [(known.line, "")]
-        same = (number for number, text in lines if _folded(text) == known.text)
-        line = next(same, lines[0][0])
+        lines = dict(part.hunk.at("head")) or {known.line: ""}
+        texts = zip(lines, _folded(lines.values()), strict=True)
+        line = next((n for n, text in texts if text == known.text), min(lines))
         return Location(part.path, line, line)
     return None
 
@@ -316,8 +314,9 @@ def _cites(finding: Finding, parts: Sequence[Part]) -> Iterator[str]:
 
 
 def _text(place: Location | None, change: Change, project: Project) -> str:
-    return _folded("".join(lines_at(place, change, project)[:1]))
+    return _folded(lines_at(place, change, project, shown)[:1])[0]
 
 
-def _folded(line: str) -> str:
-    return " ".join(visible(redact(line)[0]).split())[:MAX_TEXT]
+def _folded(lines: Iterable[str]) -> list[str]:
+    """Lines as they are remembered."""
+    return [" ".join(line.split())[:MAX_TEXT] for line in shown("\n".join(lines)).split("\n")]
