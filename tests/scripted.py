@@ -42,10 +42,13 @@ class Scripted:
     ) -> ModelReply:
         self.prompts.append((request.label, request.question))
         phase = request.label.partition("/")[2]
-        reply = {"claims": [], "judgements": [], "tests": []}
+        reply: Any = {"claims": [], "judgements": [], "tests": []}
         if phase.startswith(("fix_", "judge_", "optimise_", "benchmark", "reproduce")):
             reply = self.answer(request.label, request.question)
-        return ModelReply(text=json.dumps(reply), usage=Usage())
+        elif phase == "first_pass":
+            reply |= self.answer(request.label, request.question)
+        text = reply if isinstance(reply, str) else json.dumps(reply)
+        return ModelReply(text=text, usage=Usage())
 
     async def close(self) -> None:
         pass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import date
@@ -56,7 +57,11 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @asynccontextmanager
 async def open_client(
-    servers: dict[str, VendorServer], journal: Journal, cap: float = 1.0, **more: Any
+    servers: dict[str, VendorServer],
+    journal: Journal,
+    cap: float = 1.0,
+    seconds: float = 60,
+    **more: Any,
 ) -> AsyncIterator[ModelClient]:
     """A client of compatible servers, by the names of their providers."""
 
@@ -75,6 +80,7 @@ async def open_client(
         open_ledger,
         Prices({f"{name}:big": PRICE for name in servers}),
         Budget(cap),
+        ends_at=time.monotonic() + seconds,
     )
     try:
         yield client
@@ -137,6 +143,17 @@ def test_a_provider_without_money_or_with_a_wrong_key_is_not_asked_again() -> No
 def test_a_provider_that_is_down_is_left_alone_after_five_faults() -> None:
     _, server, _ = ask(lambda _: FAULTS["overloaded"], times=5)
     assert len(server.received) == 5
+
+
+def test_nobody_waits_for_a_place_longer_than_the_review_takes() -> None:
+    started = time.monotonic()
+    outcomes, server, client = ask(
+        lambda _: fake_openai.answer(ANSWER), times=2, seconds=1.0, requests=1
+    )
+    assert (outcomes[0], len(server.received)) == (ANSWER, 1)
+    assert outcomes[1].fault == "timeout"
+    assert time.monotonic() - started < 5
+    assert client.totals.lost_calls == 0
 
 
 def test_all_calls_wait_as_long_as_the_vendor_asks() -> None:

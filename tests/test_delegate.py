@@ -111,6 +111,8 @@ def test_the_slower_of_the_last_call_and_the_average_counts() -> None:
     journal = Journal()
     usage = Usage(input_tokens=100, input_seconds=1, output_tokens=50, output_seconds=1)
     assert save_pace(journal, "ollama", "m", Usage(input_tokens=9)) is None
+    cached = Usage(input_seconds=1, output_tokens=50, output_seconds=1)
+    assert save_pace(journal, "ollama", "m", cached) is None
     assert save_pace(journal, "ollama", "m", usage) == Pace(read=100, written=50)
     faster = Usage(input_tokens=300, input_seconds=1, output_tokens=20, output_seconds=1)
     pace = save_pace(journal, "ollama", "m", faster)

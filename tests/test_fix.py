@@ -6,6 +6,7 @@ import asyncio
 import re
 import subprocess
 import sys
+import time
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from reviewbot.reports.style import DEFAULT
 from reviewbot.services import Host
 from reviewbot.tasks.edits import Draft, Edit, apply_edits
 from reviewbot.tasks.task import TaskResult
+from reviewbot.tasks.tool_fixes import _merged
 from reviewbot.verdict.document import Review
 
 CART = "def total(prices):\n    return sum(prices)\n"
@@ -98,6 +100,112 @@ def test_a_fix_that_does_not_fix_is_drafted_again_with_the_reason(cart: Project)
     )
 
 
+def claims_about(path: str, line: int, quote: str, test: str = "") -> dict[str, Any]:
+    words = ("title", "trigger", "consequence", "refuted_if")
+    claim = {"path": path, "line": line, "quote": quote, "category": "correctness"}
+    claim |= {"severity": "high", **dict.fromkeys(words, "It is off by one.")}
+    if test:
+        claim["reproduction"] = {"language": "python", "source": test}
+    return {"claims": [claim]}
+
+
+@pytest.mark.parametrize("test", ["", TEST])
+def test_what_a_linter_fixes_says_nothing_about_claims(project: Project, test: str) -> None:
+    both = "def total(prices):\n    if prices is 2:\n        return 0\n    return sum(prices) + 1\n"
+    project.commit("Begin", {"cart.py": CART, "test_a.py": "def test_a():\n    pass\n"})
+    project.commit("Add", {"cart.py": both})
+
+    def answer(label: str, _: str) -> Any:
+        is_first = label.endswith("/first_pass")
+        return claims_about("cart.py", 4, "return sum(prices) + 1", test) if is_first else {}
+
+    review, (fixed, failed), _ = fix_head(project, answer)
+
+    checks = {finding.id: finding.result for finding in review.findings}
+    assert (fixed.outcome, fixed.author, failed.outcome) == ("fixed", "ruff", "failed")
+    assert [checks[id] is None for id in (*fixed.findings, *failed.findings)] == [False, True]
+
+
+def test_a_later_fix_brings_nothing_back(project: Project) -> None:
+    one, two = "def one(x):\n    return x{}\n", "\n\ndef two(x):\n    return x{}\n"
+    test = "from m import {0}\n\n\ndef test_{0}():\n    assert {0}(1) == 1\n"
+    tests = {f"test_{name}.py": test.format(name) for name in ("one", "two")}
+    project.commit("Begin", {"m.py": (one + two).format("", ""), **tests})
+    project.commit("Add", {"m.py": (one + two).format(" + 1", " + 1")})
+
+    def answer(label: str, prompt: str) -> Any:
+        right, wrong = one.format(""), one.format(" + 1")
+        if "/fix_F1" in label:
+            return by_edit("m.py", wrong, right)(label, prompt)
+        edits = [(two.format(" + 1"), two.format("")), (right, wrong)]
+        found = [{"path": "m.py", "find": old, "replace": new} for old, new in edits]
+        return {"edits": found, "explanation": ""} if "/fix_" in label else {"objections": []}
+
+    _, (first, second), _ = fix_head(project, answer)
+
+    assert (first.outcome, second.outcome) == ("fixed", "failed")
+    assert "pytest reports test_one fails" in second.reasons[0]
+
+
+def test_a_batch_that_breaks_something_is_made_file_by_file(project: Project) -> None:
+    compared = "def f(x):\n    return x is 1000\n"
+    test = "import b\n\n\ndef test_b():\n    assert not b.f(int('1000'))\n"
+    project.commit("Begin", {"a.py": "x = 1\n", "b.py": "x = 1\n"})
+    changed = "x = 1\nif x is 2:\n    x = 3\nz = undefined_name\n"
+    project.commit("Add", {"a.py": changed, "b.py": compared, "test_b.py": test})
+
+    _, results, _ = fix_head(project)
+
+    assert [sorted(r.files) for r in results if r.outcome == "fixed"] == [["a.py"]]
+
+
+def test_findings_that_differ_in_a_number_are_fixed_one_by_one(project: Project) -> None:
+    long = ("# " + "a" * 100, "# " + "b" * 120)
+    config = "[tool.ruff.lint]\nselect = ['E501']\n"
+    project.commit("Begin", {"pyproject.toml": config, "a.py": "x = 1\n"})
+    project.commit("Add", {"a.py": f"x = 1\n{long[0]}\ny = 2\n{long[1]}\n"})
+
+    def answer(label: str, prompt: str) -> Any:
+        return by_edit("a.py", long[0] if "fix_F1" in label else long[1], "# c")(label, prompt)
+
+    _, results, _ = fix_head(project, answer)
+
+    assert [result.outcome for result in results] == ["fixed", "fixed"]
+
+
+def test_a_suggestion_outlives_an_answer_that_is_none(cart: Project) -> None:
+    def answer(label: str, prompt: str) -> Any:
+        if "/fix_F1_2" in label:
+            return "I cannot do this."
+        if "/judge_" in label:
+            return {"objections": [{"path": "cart.py", "line": 2, "reason": "Hides it."}]}
+        return by_edit("cart.py", "sum(prices) + 1", "sum(prices)")(label, prompt)
+
+    _, (result,), _ = fix_head(cart, answer)
+
+    assert (result.outcome, len(result.dissent)) == ("suggested", 2)
+    assert result.files
+
+
+def test_linters_fix_no_file_that_is_too_large_to_read(project: Project) -> None:
+    large = "x = 1\nif x is 2:\n    x = 3\n" + "# a comment\n" * 100_000
+    project.commit("Begin", {"a.py": "x = 1\n"})
+    project.commit("Add", {"a.py": large})
+
+    _, results, _ = fix_head(project)
+
+    assert [result.outcome for result in results] == ["failed"]
+
+
+def test_lines_that_repeat_take_no_time_to_merge() -> None:
+    lines = b"def f(x):\n    if x:\n        return 1\n    return x\n\n\n" * 6_000
+    started = time.monotonic()
+    after = lines.replace(b"def f", b"def  f", 1)
+    assert _merged(lines, after, [range(1, 2)]) == after
+    assert _merged(lines, after, [range(9, 10)]) == lines
+    assert time.monotonic() - started < 2
+
+
 def test_what_others_cite_against_it_is_revised_or_shown(cart: Project) -> None:
     def answer(label: str, prompt: str) -> Any:
         if "/judge_" in label and label.startswith("reviewer"):
@@ -143,6 +251,11 @@ def test_edits_that_do_not_apply(edit: tuple[str, str, str], reason: str) -> Non
     draft = Draft(edits=[Edit(path=path, find=find, replace=replacement)])
     with pytest.raises(ValueError, match=re.escape(reason)):
         apply_edits(draft, {"a.py": b"x = 1\nx = 2\n"})
+
+
+def test_an_empty_file_is_filled() -> None:
+    draft = Draft(edits=(Edit(path="a.py", find="", replace="x = 1\n"),))
+    assert apply_edits(draft, {"a.py": b""}) == {"a.py": b"x = 1\n"}
 
 
 def test_edits_keep_the_ends_of_lines() -> None:

@@ -23,6 +23,7 @@ from reviewbot.git.repository import Repository
 from reviewbot.reports.fixes import render_fixes
 from reviewbot.reports.style import DEFAULT
 from reviewbot.services import Host
+from reviewbot.tasks.behaviour import size_of
 from reviewbot.tasks.bug import PATH
 from reviewbot.tasks.mutants import mutants_of
 from reviewbot.tasks.task import TaskResult
@@ -133,6 +134,30 @@ def test_what_is_refused(lists: Project, goal: str, find: str, replace: str, rea
 
     assert result.outcome == "failed"
     assert any(text.startswith(reason) for text in result.reasons), result.reasons
+
+
+def test_words_are_no_code() -> None:
+    assert size_of({"a.py": b'"""A."""\ndef f():\n    """F."""\n    return 1\n'}) == (0, 2)
+
+
+@pytest.mark.parametrize("kind", ["class", "async", "many"])
+def test_what_is_not_compared_is_not_the_same(project: Project, kind: str) -> None:
+    total = "def total(self, prices: list[int]) -> int:\n    if not prices:\n        return 0\n"
+    total += "    return sum(prices)\n"
+    if kind == "class":
+        total = "class Cart:\n    " + total.replace("\n", "\n    ").rstrip() + "\n"
+    if kind == "async":
+        total = f"async {total}"
+    names = range(21 if kind == "many" else 1)
+    plain = "".join(f"def f{n}(x: int) -> int:\n    return x * 2\n\n\n" for n in names)
+    test = "from lists import f0\n\n\ndef test_f():\n    assert f0(1) == 2\n"
+    project.commit("Lists", {"lists.py": plain + total, "test_lists.py": test})
+    ends = total[total.index("if not") :].rstrip()
+
+    result, _ = pursue_goal(project, "refactor", by_edit("lists.py", ends, "return 42"))
+
+    assert result.outcome == "suggested", result.reasons
+    assert result.reasons[0].startswith("Nothing shows that behaviour is the same: no test runs")
 
 
 def test_code_becomes_simpler_and_does_the_same(lists: Project) -> None:

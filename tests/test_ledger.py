@@ -6,6 +6,8 @@ import asyncio
 import signal
 import subprocess
 import sys
+import time
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -14,8 +16,11 @@ from msgspec.structs import replace
 
 from reviewbot.concurrency import run_all
 from reviewbot.journal import Journal
+from reviewbot.llm.client import Connection, ModelClient
 from reviewbot.llm.ledger import Lease, Ledger, Recorded
-from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, ToolCall, Usage
+from reviewbot.llm.prices import Budget, Prices
+from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
+from reviewbot.llm.providers.openai import OpenAI
 from reviewbot.llm.session import SqlLedger
 from reviewbot.store.database import Store, open_store
 from reviewbot.store.sessions import Subject, load_session, start_session
@@ -303,6 +308,28 @@ def test_the_call_of_a_killed_process_is_made_again_and_its_worst_price_is_lost(
         assert resumed.started == "2026-01-01"  # by the dead process
         await bystander.settle(claim, REPLY, 20, 1)
         assert (await recorded(SqlLedger(store, resumed))).cost == 520
+
+    asyncio.run(main())
+
+
+def test_nobody_waits_for_another_process_longer_than_the_review_takes(
+    url: str, tmp_path: Path, store: Store
+) -> None:
+    async def main() -> None:
+        async def open_ledger() -> Ledger:
+            return new_ledger(store)
+
+        account = Account(name=REQUEST.provider, base_url="http://127.0.0.1:1/v1")
+        connections = {REQUEST.provider: Connection(open=partial(OpenAI, account), is_local=True)}
+        client = ModelClient(
+            connections, open_ledger, Prices({}), Budget(1), ends_at=time.monotonic()
+        )
+        with start_process(url, tmp_path) as other:
+            assert await asyncio.to_thread(read_line, other) == "Lease"
+            with pytest.raises(ProviderError, match="the time of the review was over"):
+                await asyncio.wait_for(client.call(REQUEST), 10)
+            other.kill()
+        await client.close()
 
     asyncio.run(main())
 

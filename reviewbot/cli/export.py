@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
@@ -14,12 +14,10 @@ from reviewbot.debate.case import Case, Position
 from reviewbot.debate.reader import Judgement
 from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall
 from reviewbot.state import read_review
+from reviewbot.store.sessions import Record, Turn
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Finding
-
-if TYPE_CHECKING:
-    from reviewbot.store.sessions import Record, Turn
 
 
 def read_turn(turn: Turn) -> tuple[ModelRequest, ModelReply | None]:

@@ -113,8 +113,9 @@ async def cross_examine(
             asked += questions_about(here, name, phase, "cross_examination", own)
         given = await _ask(asked, panel)
         cases = [_with_positions(case, number, given) for case in cases]
-        votes = [(j.case, j.same_as) for _, j in given if j.same_as and j.same_as != j.case]
-        cases = merge_duplicates(cases, votes)
+        # Each panelist has one about a pair.
+        votes = {(q.panelist, *sorted((j.case, j.same_as))) for q, j in given if j.same_as}
+        cases = merge_duplicates(cases, [(one, other) for _, one, other in votes])
     return tuple(cases)
 
 
@@ -137,12 +138,13 @@ async def ask_intent(
 ) -> tuple[Case, ...]:
     """Ask everybody but the authors of the tests; a panel of one is asked as moderator.
 
-    What a check reports needs no such question: it stands by itself.
+    What a check reports needs no such question, unless a claim about it is more serious.
 
     A test written for a claim shows that the result differs. Whether that is wrong, only the change
     can say: in its tests and its documentation.
     """
-    proven = [c for c in cases if c.result is None and c.proof and c.proof.result == "proven"]
+    proven = [case for case in cases if case.proof and case.proof.result == "proven"]
+    proven = [case for case in proven if not case.result or case.severity != case.result.severity]
     asked: list[Asked] = []
     for name in (*panel.names, MODERATOR):
         if name not in plan.own:
@@ -160,7 +162,8 @@ async def moderate(
     cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
 ) -> tuple[Case, ...]:
     """Ask twice, with the cases in both orders. Only a ruling that is the same twice counts."""
-    contested = [case for case in cases if is_contested(case)]
+    needed = len(panel.names) if panel.has_one_model else 2
+    contested = [case for case in cases if is_contested(case, needed)]
     if not contested or not panel.panelists or not plan.rounds:
         return tuple(cases)
     asked: list[Asked] = []
@@ -180,13 +183,16 @@ async def moderate(
     return tuple(ruled(case) if given and case in contested else case for case in cases)
 
 
-def is_contested(case: Case) -> bool:
-    """Nothing executed decides, it matters, and panelists neither agree nor reject it."""
+def is_contested(case: Case, needed: int) -> bool:
+    """Nothing executed decides, it matters, and panelists neither agree nor reject it.
+
+    So many of them are needed to agree.
+    """
     if case.is_settled:
         return False
     support, oppose = len(case.holders("real")), len(case.holders("not_real"))
     is_rejected = (oppose >= 2 and oppose > support) or support == 0
-    is_agreed = support >= 2 and oppose == 0
+    is_agreed = support >= needed and oppose == 0
     return RANK[case.severity] >= RANK["medium"] and not is_rejected and not is_agreed
 
 

@@ -162,11 +162,10 @@ def read_document(text: str, type_: type[Document], reason: str = "") -> Documen
 
 def find_list(text: str, field: str) -> list[msgspec.Raw]:
     """The list in the first JSON document of a text that has or is it. Raises ValueError."""
-    has_list = msgspec.defstruct("Document", [(field, list[msgspec.Raw])])
+    has_list = msgspec.defstruct("Document", [(field, list[msgspec.Raw] | None)])
     either: Any = has_list | list[msgspec.Raw]
     found = read_document(text, either, f'the answer is not JSON with a list "{field}"')
-    items: list[msgspec.Raw] = found if isinstance(found, list) else getattr(found, field)
-    return items
+    return found if isinstance(found, list) else getattr(found, field) or []
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -206,8 +205,11 @@ def citation_of(value: Any) -> str:
     """`path:line` or the id of a result, also if it came as an object, or with more words."""
     if isinstance(value, dict):
         value = f"{value.get('path', '')}:{_line(value.get('line', ''), '')}"
-    words = str(value).strip().strip("`").split()
-    return re.sub(r"(:\d+)[-\u2013:].*$", r"\1", words[0].rstrip(",.;")) if words else ""
+    text = str(value).strip().strip("`")
+    if place := re.match(r".+?:\d+(?!\d)", text):  # a path may have spaces
+        return place[0]
+    words = text.split()
+    return words[0].rstrip(",.;") if words else ""
 
 
 def _reproduction(value: Any, _: str) -> Any:

@@ -35,7 +35,8 @@ def save_pace(journal: Journal, provider: str, model: str, usage: Usage) -> Pace
 
     None if the server did not measure.
     """
-    if not usage.input_seconds or not usage.output_seconds or not usage.output_tokens:
+    counted = (usage.input_tokens, usage.output_tokens, usage.input_seconds, usage.output_seconds)
+    if not all(counted):
         return load_pace(journal, provider, model)
     new = Pace(
         read=usage.input_tokens / usage.input_seconds,

@@ -58,7 +58,7 @@ class SqlLedger(Ledger):
         await _run(lambda: end_session(self._store, self._session, review, trials))
 
     async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:
-        key = _hash(_as_json(request))
+        key = hashlib.sha256(_as_json(request).encode()).hexdigest()
         found: list[Recorded | Lease] = []
 
         def look(connection: Connection) -> None:
@@ -156,10 +156,6 @@ def _key_of(lease: Lease) -> dict[str, Any]:
 def _as_json(value: Any) -> str:
     """Unlike msgspec's encoder, this takes lone surrogates, which models do write."""
     return json.dumps(msgspec.to_builtins(value, order="deterministic"), separators=(",", ":"))
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 async def _run(action: Callable[[], Result]) -> Result:

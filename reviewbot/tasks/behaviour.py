@@ -27,19 +27,22 @@ async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
         return Judgement(unmet=(f"It changes the tests ({tests[0]}), which say what to keep.",))
     before = await trials.repository.read_files(step.before, paths)
     after = await trials.repository.read_files(step.after, paths)
-    unmet, functions = [], list[str]()
+    unmet, functions, others = [], list[str](), list[str]()
     for path in paths:
         old, new = (_public_names(files.get(path, b"")) for files in (before, after))
         unmet += [f"The public name {name} is new in {path}." for name in sorted(set(new) - {*old})]
         module = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__")
-        names = [name for name, is_function in old.items() if is_function and name in new]
+        names = [name for name in old if name in new and isinstance(old[name], ast.FunctionDef)]
+        same = {name for name in new if name in old and ast.dump(old[name]) == ast.dump(new[name])}
+        others += sorted(old.keys() - same - {*names})  # classes, and what is asynchronous
         functions += [f"{module.replace('/', '.')}:{name}" for name in names]
     found = await compare_behaviour(
         functions[:MAX_FUNCTIONS], step.before, step.after, trials.executor
     )
     unmet += [f"It changes behaviour: {c.words}." for c in found if c.before]
     left = [comparison for comparison in found if comparison.problem]
-    unproven = list(_untested(step)) if left or not found else []
+    is_partial = left or others or not found or len(functions) > MAX_FUNCTIONS
+    unproven = list(_untested(step)) if is_partial else []
     if unproven:
         unproven += [f"{comparison.words}." for comparison in left]
     count = sum(c.count for c in found)
@@ -51,7 +54,9 @@ def size_of(files: Mapping[str, bytes]) -> tuple[int, int]:
     """How many branches and how many statements there are."""
     nodes = [node for content in files.values() for node in ast.walk(_parse(content))]
     branches = sum(isinstance(node, BRANCHES) for node in nodes)
-    return branches, sum(isinstance(node, ast.stmt) for node in nodes)
+    words = [node for node in nodes if isinstance(node, ast.Expr)]
+    comments = sum(isinstance(node.value, ast.Constant) for node in words)  # docstrings
+    return branches, sum(isinstance(node, ast.stmt) for node in nodes) - comments
 
 
 def _untested(step: Step) -> Iterator[str]:
@@ -72,13 +77,11 @@ def _untested(step: Step) -> Iterator[str]:
             yield f"Nothing shows that behaviour is the same: no test runs {place}."
 
 
-def _public_names(content: bytes) -> dict[str, bool]:
-    """Names that a module defines at its top, and whether each is a plain function."""
-    found: dict[str, bool] = {}
-    for node in _parse(content).body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found[node.name] = isinstance(node, ast.FunctionDef)
-    return {name: is_plain for name, is_plain in found.items() if not name.startswith("_")}
+def _public_names(content: bytes) -> dict[str, ast.stmt]:
+    """What a module defines at its top."""
+    kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+    found = {node.name: node for node in _parse(content).body if isinstance(node, kinds)}
+    return {name: node for name, node in found.items() if not name.startswith("_")}
 
 
 def _parse(content: bytes) -> ast.Module:

@@ -25,7 +25,7 @@ from reviewbot.text.hidden import visible
 from reviewbot.text.secrets import redact
 
 MAX_REPORT = 20_000  # characters
-MAX_FILES = 6
+MAX_FILES, MAX_NAMES = 6, 200
 MAX_HYPOTHESES = 3
 PATH = re.compile(r"(?<![\w./\\-])[\w./\\-]{1,300}\.[A-Za-z]{1,4}\b")
 WORD = re.compile(r"\b[A-Za-z_]\w{3,60}\b")
@@ -136,7 +136,8 @@ def _task(
 async def _files_about(report: str, tree: str, trials: Trials) -> list[str]:
     """Files that a report names, the innermost of a traceback first, then definitions."""
     existing = await trials.repository.list_files(tree)
-    found = [path for name in PATH.findall(report) for path in _ending(name, existing)][::-1]
+    names = [*dict.fromkeys(PATH.findall(report))][-MAX_NAMES:]
+    found = [path for name in names for path in _ending(name, existing)][::-1]
     words = sorted(set(WORD.findall(report)))[:200]
     if words:
         pattern = DEFINITION.format("|".join(words))

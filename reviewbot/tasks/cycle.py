@@ -47,6 +47,8 @@ async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskRe
     for number in range(1, MAX_ATTEMPTS + 1):
         text = task.question(_texts(files), attempts)
         draft = await _ask_draft(panel, proposer, f"fix_{task.id}_{number}", text, brief)
+        if isinstance(draft, str) and suggested:
+            break
         if isinstance(draft, str):
             return replace(failed, reasons=(draft,), attempts=tuple(attempts))
         try:
@@ -91,6 +93,7 @@ async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
         outcome="fixed" if trial.outcome == "fixed" else "suggested",
         author=trial.candidate.author,
         tree=trial.tree,
+        evidence=trial.evidence,
         files=files,
         diff=_diff(before, files),
         explanation=trial.candidate.explanation,

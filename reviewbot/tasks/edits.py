@@ -69,7 +69,7 @@ def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes | N
         if any(sign in edit.find + edit.replace for sign in PLACEHOLDERS):
             raise ValueError(f"an edit of {edit.path} touches what is hidden from you")
         if not edit.find:
-            if edit.path in files or edit.path in changed:
+            if files.get(edit.path) or changed.get(edit.path):
                 raise ValueError(f"{edit.path} exists: say what to find in it")
             changed[edit.path] = edit.replace.encode("utf-8", "surrogatepass")
             continue

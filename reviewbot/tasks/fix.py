@@ -43,7 +43,7 @@ async def fix_findings(
         if trial:
             results.append(await result_of(task_of(fixed, trials), trial, trials))
             left = [finding for finding in left if finding not in fixed]
-            trials = await _after(trials, trial.tree)
+            trials = await _after(trials, results[-1])
     groups: dict[object, list[Finding]] = {}
     for finding in left:
         groups.setdefault(alike(finding), []).append(finding)
@@ -63,7 +63,7 @@ async def fix_findings(
         result = await work(task, trials, panel, brief_about(group[0].location, briefs))
         results.append(result)
         if result.outcome == "fixed":
-            trials = await _after(trials, result.tree)
+            trials = await _after(trials, result)
     return results
 
 
@@ -107,8 +107,11 @@ async def _judge(findings: Sequence[Finding], trials: Trials, step: Step) -> Jud
 async def _standing(findings: Sequence[Finding], trials: Trials, step: Step) -> AsyncIterator[str]:
     """Findings that still stand. Their own tests run again."""
     left = Counter(identities(step.evidence.new_results))
+    # Others may have the same words, with another number in them.
+    others = Counter(identities(trials.evidence.new_results))
+    others -= Counter(identities(f.result for f in findings if f.result))
     for finding in findings:
-        if finding.result and any(left[name] for name in identities([finding.result])):
+        if finding.result and any(left[n] > others[n] for n in identities([finding.result])):
             yield f"{finding.id} is still reported."
         elif finding.proof and finding.proof.result == "proven":
             reproduction, executor = finding.proof.reproduction, trials.executor
@@ -122,7 +125,7 @@ async def _standing(findings: Sequence[Finding], trials: Trials, step: Step) -> 
             elif language:
                 run = await run_reproduction(reproduction, step.after, language, executor)
                 if run.outcome != "passes":
-                    yield f"The test that was written for {finding.id} does not pass."
+                    yield f"{finding.id} still fails the test that was written for it."
 
 
 async def _largest_batch(
@@ -130,8 +133,26 @@ async def _largest_batch(
 ) -> tuple[list[Finding], Trial | None]:
     """The fixes of tools that can be made together.
 
-    What a tool does not fix stays out. If the rest breaks something, it is tried file by file.
+    If they break something, they are tried file by file.
     """
+    reported = [f for f in findings if f.result and f.location]
+    fixed, trial = await _try_batch(candidate, reported, trials)
+    if fixed or len(candidate.files) == 1:
+        return fixed, trial
+    kept: dict[str, bytes | None] = {}
+    best: Trial | None = None
+    for path, content in candidate.files.items():
+        more = replace(candidate, files=kept | {path: content})
+        done, trial = await _try_batch(more, reported, trials)
+        if len(done) > len(fixed):
+            kept[path], fixed, best = content, done, trial
+    return fixed, best
+
+
+async def _try_batch(
+    candidate: Candidate, findings: Sequence[Finding], trials: Trials
+) -> tuple[list[Finding], Trial | None]:
+    """What is fixed in the files of a candidate. What a tool does not fix stays out."""
     fixed = [f for f in findings if f.location and f.location.path in candidate.files]
     trial = await trials.try_out(candidate, task_of(fixed, trials))
     if trial.judgement.unmet and not trial.refusals and not trial.regressions:
@@ -139,24 +160,11 @@ async def _largest_batch(
         left = {alike(finding) for finding in fixed if finding.id in ids}
         fixed = [finding for finding in fixed if alike(finding) not in left]
         trial = replace(trial, judgement=replace(trial.judgement, unmet=()))
-    if trial.outcome == "fixed" and fixed:
-        return fixed, trial
-    if len(candidate.files) == 1:
-        return [], None
-    kept: dict[str, bytes | None] = {}
-    done: list[Finding] = []
-    best: Trial | None = None
-    for path, content in candidate.files.items():
-        own = [finding for finding in fixed if finding.location and finding.location.path == path]
-        more = replace(candidate, files=kept | {path: content})
-        trial = await trials.try_out(more, task_of([*done, *own], trials))
-        if own and trial.outcome == "fixed":
-            kept[path], best = content, trial
-            done += own
-    return done, best
+    return (fixed, trial) if trial.outcome == "fixed" and fixed else ([], None)
 
 
-async def _after(trials: Trials, tree: str) -> Trials:
-    """What comes next builds on this tree."""
-    change = await trials.repository.compare(trials.change.base_tree, tree)
-    return replace(trials, change=replace(change, title=trials.change.title))
+async def _after(trials: Trials, fixed: TaskResult) -> Trials:
+    """What comes next builds on this, and may not bring back what is gone."""
+    change = await trials.repository.compare(trials.change.base_tree, fixed.tree)
+    change = replace(change, title=trials.change.title)
+    return replace(trials, change=change, evidence=fixed.evidence)

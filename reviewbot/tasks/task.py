@@ -96,6 +96,7 @@ class Trial(Struct, frozen=True, kw_only=True):
         refusals: what no candidate may do.
         regressions: what checks report because of it, and what does not end any more.
         judgement: of the task.
+        evidence: of the change with the candidate, once it was tried.
     """
 
     candidate: Candidate
@@ -103,6 +104,7 @@ class Trial(Struct, frozen=True, kw_only=True):
     refusals: tuple[str, ...] = ()
     regressions: tuple[str, ...] = ()
     judgement: Judgement = Judgement()
+    evidence: Evidence = Evidence()
 
     @property
     def outcome(self) -> Literal["fixed", "suggested", "refused"]:
@@ -121,7 +123,7 @@ class TaskResult(Struct, frozen=True, kw_only=True):
     Attributes:
         findings: ids of those that it was about.
         outcome: "failed" if there is no candidate that may be shown.
-        tree: the tree with the change, and with those before it.
+        tree, evidence: the tree with the change, and with those before it; what checks say there.
         diff: unified, of this change alone.
         facts: what was measured.
         dissent: objections of panelists that were not met, a sentence each.
@@ -134,6 +136,7 @@ class TaskResult(Struct, frozen=True, kw_only=True):
     outcome: Literal["fixed", "suggested", "failed"]
     author: str = ""
     tree: str = ""
+    evidence: Evidence = Evidence()
     files: Mapping[str, bytes | None] = {}
     diff: str = ""
     explanation: str = ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
+from itertools import takewhile
 
 from reviewbot.checks.check import Check
 from reviewbot.checks.project import Project
@@ -66,18 +67,28 @@ async def _only_near(
             for f in findings
             if f.location and f.location.path == path
         ]
-        files[path] = _merged(before[path], after[path], lines)
+        if path in before and path in after:  # not above 1 MB
+            files[path] = _merged(before[path], after[path], lines)
     return await repository.make_tree(tree, files)
 
 
 def _merged(before: bytes, after: bytes, wanted: Sequence[range]) -> bytes:
     """The old lines, with the new ones where they replace a wanted line (counted from 1)."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    lines: list[bytes] = []
+    # What is the same at the start and at the end would take long to match.
+    first = _common(old, new)
+    last = _common(old[first:][::-1], new[first:][::-1])
+    tail = old[len(old) - last :]
+    lines, old, new = old[:first], old[first : len(old) - last], new[first : len(new) - last]
     matcher = SequenceMatcher(None, old, new, autojunk=False)
     for kind, start, end, new_start, new_end in matcher.get_opcodes():
         # What is inserted stands before the line after it, or after the line before it.
         touched = range(start + 1, end + 1) if end > start else range(start, start + 2)
-        is_wanted = any(number in touched for lines_ in wanted for number in lines_)
+        is_wanted = any(number - first in touched for lines_ in wanted for number in lines_)
         lines += new[new_start:new_end] if kind != "equal" and is_wanted else old[start:end]
-    return b"".join(lines)
+    return b"".join((*lines, *tail))
+
+
+def _common(one: Sequence[bytes], other: Sequence[bytes]) -> int:
+    """How many lines both begin with."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))

@@ -66,7 +66,8 @@ class Trials(Struct, frozen=True, kw_only=True):
             return replace(trial, judgement=Judgement(unproven=words))
         found = await self._collect(tree)
         step = Step(before=head, after=tree, change=own, evidence=found)
-        trial = replace(trial, regressions=tuple(_regressions(self.evidence, found)))
+        worse = tuple(_regressions(self.evidence, found))
+        trial = replace(trial, regressions=worse, evidence=found)
         if trial.outcome != "refused":  # else what the task asks for need not be run
             judgement = await task.judge(step)
             unproven = (*judgement.unproven, *_not_ended(found))
