@@ -100,8 +100,8 @@ data:
         ("tests/data/a.js", "f();", "f(;", []),
         ("a.txt", "f(", "f((", []),
         # A grammar that is older than the file
-        ("a.rs", None, 'unsafe extern "C" {\n  safe fn f();\n}\n', [("new", "a.rs:2", "medium")]),
-        ("a.js", None, "f(;", [("new", "a.js:1", "medium")]),
+        ("a.rs", None, 'unsafe extern "C" {\n  safe fn f();\n}\n', [("new", "a.rs:2", "high")]),
+        ("a.js", None, "f(;", [("new", "a.js:1", "high")]),
         ("a.js", "opaque type A = B;", "opaque type A = B;\nf(;", [("existing", "a.js:1", "medium"),
                                                                  ("new", "a.js:2", "medium")]),
         ("a.yml", None, "a: [1", [("new", "a.yml:1", "high")]),

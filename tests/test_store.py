@@ -163,7 +163,7 @@ def test_pruning_removes_a_project_except_for_what_others_use(store: Store) -> N
 
 def test_a_newer_database_is_refused_and_left_alone(url: str, tmp_path: Path) -> None:
     store = open_store(url, tmp_path)
-    store.run(lambda connection: connection.change("UPDATE schema_version SET version = 9"))
+    store.run(lambda connection: connection.execute("UPDATE schema_version SET version = 9"))
     store.close()
     with pytest.raises(ReviewbotError, match=r"newer reviewbot has written .* \(version 9\)"):
         open_store(url, tmp_path)
@@ -188,8 +188,8 @@ def test_an_older_database_is_migrated_once_whoever_opens_it(
 
 def test_tables_that_are_new_are_added_to_an_older_database(url: str, tmp_path: Path) -> None:
     store = open_store(url, tmp_path)
-    store.run(lambda connection: connection.change("DROP TABLE trials"))
-    store.run(lambda connection: connection.change("UPDATE schema_version SET version = 1"))
+    store.run(lambda connection: connection.execute("DROP TABLE trials"))
+    store.run(lambda connection: connection.execute("UPDATE schema_version SET version = 1"))
     store.close()
     store = open_store(url, tmp_path)
     session = start_session(store, SUBJECT, START)

@@ -22,7 +22,7 @@ from reviewbot.text.files import classify
 # Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`.
 CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini")
 # Another file that a configuration of ruff extends.
-EXTENDED = re.compile(r"""^extend\s*=\s*["']([^"'\n]+)""", re.MULTILINE)
+EXTEND = re.compile(r"""^extend\s*=\s*["']([^"'\n]+)""", re.MULTILINE)
 # Files that pin versions of linters.
 PINS = (".pre-commit-config.yaml", "uv.lock", "poetry.lock", "*requirements*.txt")
 # Files that declare dependencies.
@@ -177,7 +177,7 @@ async def load_project(
         posixpath.normpath(PurePosixPath(path).parent / name)
         for path, text in base_texts.items()
         if matches_any([path], configs)
-        for name in EXTENDED.findall(text)
+        for name in EXTEND.findall(text)
     ]
     if more := set(extended) - base_texts.keys():
         read = await repository.read_files(change.base_tree, more)

@@ -14,7 +14,7 @@ from reviewbot.checks.evidence import CheckRun
 from reviewbot.checks.project import Project
 from reviewbot.checks.report import Category, Diagnostic, Report
 from reviewbot.git.change import Change, ChangedFile, Location, Side
-from reviewbot.severity import Severity
+from reviewbot.severity import RANK, Severity
 from reviewbot.text.files import classify, language_of
 from reviewbot.text.hidden import find_hidden
 from reviewbot.text.line_ends import find_line_ends
@@ -178,20 +178,20 @@ def _found(why: str, rule: str, message: str, location: Location | None) -> Diag
 
 
 def check_syntax(change: Change, project: Project) -> tuple[CheckRun, ...]:
-    """Parse both sides of each changed file whose language is known, but Python: ruff does.
-
-    Where the grammar could not read the file before, it may be too old for it.
-    """
+    """Parse both sides of each changed file whose language is known, but Python: ruff does."""
     base, head = _parse(change, "base", project), _parse(change, "head", project)
     wrong = {found.location.path for found in base.report.diagnostics if found.location}
-    was_read = {file.path for file in change.files if file.old_path in {*base.files} - wrong}
-    found = tuple(
-        item
-        if item.location.path in was_read or grammar_of(item.location.path) in SETTLED
-        else replace(item, severity="medium")
-        for item in head.report.diagnostics
-        if item.location
-    )
+    old = {file.path: file.old_path for file in change.files if file.old_path in base.files}
+
+    def lowered(found: Diagnostic) -> Diagnostic:
+        """The grammar may be older than a file that it could not read before, or that is new."""
+        path = found.location.path if found.location else ""
+        if grammar_of(path) in SETTLED or (path in old and old[path] not in wrong):
+            return found
+        most: Severity = "medium" if path in old else "high"
+        return replace(found, severity=min(found.severity, most, key=RANK.__getitem__))
+
+    found = tuple(map(lowered, head.report.diagnostics))
     return base, replace(head, report=Report(diagnostics=found))
 
 

@@ -186,7 +186,7 @@ async def moderate(
 def is_contested(case: Case, needed: int) -> bool:
     """Nothing executed decides, it matters, and panelists neither agree nor reject it.
 
-    So many of them are needed to agree.
+    Args: needed: how many of them have to agree.
     """
     if case.is_settled:
         return False

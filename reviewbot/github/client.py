@@ -60,7 +60,7 @@ LIMIT = re.compile(
     r"|please wait a few minutes before you try again\.$",
     re.IGNORECASE,
 )
-LIMITED = ("RATE_LIMIT", "RATE_LIMITED")  # types of errors in GraphQL
+LIMIT_TYPES = ("RATE_LIMIT", "RATE_LIMITED")  # of errors in GraphQL
 # Waiting does not change these, whatever the headers say about a limit.
 NO_PERMISSION = re.compile(r"not accessible by|is locked|archived|must have", re.IGNORECASE)
 PERMIT = "give the token the permission, see docs/github.md"
@@ -311,7 +311,7 @@ def _fault(error: Any) -> GraphqlFault:
 
 def _is_limit(answer: Answer) -> bool:
     if answer.status == 200:  # as GraphQL says it
-        return any(f.type in LIMITED or LIMIT.search(f.message) for f in answer.faults)
+        return any(f.type in LIMIT_TYPES or LIMIT.search(f.message) for f in answer.faults)
     if answer.status == 403 and LIMIT.search(answer.words) is None:
         says = answer.header("retry-after") != "" or _is_used_up(answer)
         return says and NO_PERMISSION.search(answer.words) is None

@@ -101,7 +101,7 @@ class SqlLedger(Ledger):
         # Unless another process has taken it over since it was read.
         whose = {"known": row["owner"], "lost": lease.lost, **claim, **_key_of(lease)}
         taken = f"UPDATE calls SET owner = :owner, worst = :worst, lost = :lost WHERE {CLAIMED}"
-        return lease if connection.change(f"{taken} AND owner = :known", **whose) else None
+        return lease if connection.execute(f"{taken} AND owner = :known", **whose) else None
 
     async def settle(self, lease: Lease, reply: ModelReply, cost: int, seconds: float) -> None:
         await self._end(lease, seconds, state="done", reply=_as_json(reply), cost=cost)
@@ -134,8 +134,8 @@ class SqlLedger(Ledger):
         unused = f"DELETE FROM calls WHERE {CLAIMED} AND owner = '' AND worst + lost = 0"
 
         def action(connection: Connection) -> None:
-            connection.change(free, **mine)
-            connection.change(unused, **_key_of(lease))
+            connection.execute(free, **mine)
+            connection.execute(unused, **_key_of(lease))
 
         await self._write(action)
 

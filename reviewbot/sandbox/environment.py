@@ -24,7 +24,8 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 # A work tree there is laid out at /project instead: jobs need something else at these paths.
 NO_PROJECT = {"/", *SYSTEM, "/etc", "/tmp", "/proc", "/dev", "/run", "/var", "/home", "/root"}
-TAKEN = ("/var/tmp/", "/tree/", "/overlay/", "/reviewbot/", "/out/")  # inside, by ours
+# What the sandbox itself has there.
+OWN_FOLDERS = ("/var/tmp/", "/tree/", "/overlay/", "/reviewbot/", "/out/")
 # Compilers on the user's PATH: what tells their installation, and what is lent of it and of caches,
 # with the variable that names it or another place for it. What knows passwords lies beside that.
 TOOLCHAINS = {
@@ -177,7 +178,7 @@ class _Lender:
         folders = (Path(name) for name in variables.get("PATH", "").split(":") if name[:1] == "/")
         self._path = [folder for folder in folders if not self._name_in_tree(folder.resolve())]
         has_home = self._home and self._root and self._home.is_relative_to(self._root)
-        is_taken = f"{self._root}/".startswith(TAKEN)
+        is_taken = f"{self._root}/".startswith(OWN_FOLDERS)
         is_in_the_way = has_home or is_taken or str(self._root) in NO_PROJECT
         self._tree = None if is_in_the_way else self._root
         self.project = str(self._tree or PROJECT)

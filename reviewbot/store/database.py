@@ -57,12 +57,12 @@ class Connection:
         self._driver = driver
         self.is_sqlite = isinstance(driver, sqlite3.Connection)
 
-    def change(self, statement: str, **values: Any) -> int:
+    def execute(self, statement: str, **values: Any) -> int:
         """Returns how many rows a statement changed."""
-        return int(self._execute(statement, values).rowcount)
+        return int(self._send(statement, values).rowcount)
 
     def rows(self, statement: str, **values: Any) -> list[Row]:
-        cursor = self._execute(statement, values)
+        cursor = self._send(statement, values)
         names = [column[0] for column in cursor.description]
         return [dict(zip(names, map(_decoded, row), strict=True)) for row in cursor]
 
@@ -71,9 +71,9 @@ class Connection:
         names = ", ".join(f'"{name}"' for name in values)
         marks = ", ".join(f":{name}" for name in values)
         statement = f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING"
-        return self.change(statement, **values) == 1
+        return self.execute(statement, **values) == 1
 
-    def _execute(self, statement: str, values: Row) -> Any:
+    def _send(self, statement: str, values: Row) -> Any:
         if not self.is_sqlite:
             statement = PARAMETER.sub(r"%(\1)s", statement)
         return self._driver.execute(statement, {n: _encoded(v) for n, v in values.items()})
@@ -235,7 +235,7 @@ def _migrate(driver: Any, place: str) -> None:
             listed = "SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema()"
             schema = schema.replace("id INTEGER PRIMARY KEY", "id SERIAL PRIMARY KEY")
             connection.rows("SELECT pg_advisory_xact_lock(:lock)", lock=MIGRATING)
-            connection.change(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
+            connection.execute(f"CREATE SCHEMA IF NOT EXISTS {SCHEMA}")
         tables = [row["name"] for row in connection.rows(listed)]
         if tables and "schema_version" not in tables:
             hint = "name another folder with --state"
@@ -249,8 +249,8 @@ def _migrate(driver: Any, place: str) -> None:
         migrations = (s for statements in MIGRATIONS[version - 1 :] for s in statements)
         # Tables that are there stay as they are.
         for statement in (*migrations, *schema.split(";\n")):
-            connection.change(statement)
-        connection.change("DELETE FROM schema_version")
+            connection.execute(statement)
+        connection.execute("DELETE FROM schema_version")
         connection.insert("schema_version", {"version": newest})
 
 

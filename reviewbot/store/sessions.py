@@ -140,8 +140,8 @@ def start_session(
         for row in () if fresh else connection.rows(unfinished, id=task_id):
             if convert(row, Subject) == subject and not store.owner.lives(connection, row["owner"]):
                 this = {"id": row["id"], **mine}
-                connection.change("UPDATE sessions SET owner = :owner WHERE id = :id", **this)
-                connection.change("DELETE FROM agents WHERE session_id = :id", id=row["id"])
+                connection.execute("UPDATE sessions SET owner = :owner WHERE id = :id", **this)
+                connection.execute("DELETE FROM agents WHERE session_id = :id", id=row["id"])
                 _insert(connection, "agents", row["id"], agents)
                 return convert({**row, "subject": subject}, Session)
         generation = 0
@@ -177,7 +177,7 @@ def end_session(
             "UPDATE sessions SET state = 'done', owner = '', review = :review"
             " WHERE id = :id AND owner = :owner"
         )
-        if not connection.change(end, id=session.id, owner=store.owner.id, review=review):
+        if not connection.execute(end, id=session.id, owner=store.owner.id, review=review):
             raise ReviewbotError(f"another process has taken over session {session.id}")
         for finding in json.loads(review).get("findings", ()):
             place = finding["location"] or {"path": "", "line": None}
@@ -230,8 +230,8 @@ def prune_sessions(store: Store, project: str) -> int:
         found = connection.rows(SESSIONS.format("projects.name = :project"), project=project)
         ids = [row["id"] for row in found if not _is_running(store, connection, row)]
         for id in ids:
-            connection.change("DELETE FROM sessions WHERE id = :id", id=id)
-        connection.change(
+            connection.execute("DELETE FROM sessions WHERE id = :id", id=id)
+        connection.execute(
             "DELETE FROM calls WHERE state <> 'claimed' AND NOT EXISTS (SELECT 1 FROM turns"
             " WHERE turns.key = calls.key AND turns.generation = calls.generation)"
         )

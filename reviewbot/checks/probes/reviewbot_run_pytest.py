@@ -29,7 +29,8 @@ def main(arguments: list[str]) -> int:
     found = [name for name in PLUGINS if importlib.util.find_spec(name)]
     alone = [option for name in found for option in PLUGINS[name]]
     code = 0
-    for options in (alone, ["-o", "addopts=", "-o", "required_plugins="]):
+    no_options = ["-o", "addopts=", "-o", "required_plugins="]
+    for options in (alone, alone + no_options, no_options):
         code = subprocess.call(command + options + arguments)
         if code != USAGE_ERROR or os.path.getsize(REPORT):
             break

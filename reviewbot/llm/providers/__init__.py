@@ -46,14 +46,14 @@ VENDORS: Mapping[str, Vendor] = {
     "anthropic": Vendor(
         module=f"{__name__}.anthropic",
         key_names=("ANTHROPIC_API_KEY",),
-        # The one in the middle of those that anthropic 2.11 lists in types/model.py.
+        # The middle size in types/model.py of anthropic 2.11.
         model="claude-sonnet-5-5",
     ),
     "openai": Vendor(
         module=OPENAI,
         key_names=("OPENAI_API_KEY",),
         base_url="https://api.openai.com/v1",
-        # One of those that openai 3.52 lists in types/shared/chat_model.py.
+        # From types/shared/chat_model.py of openai 3.52.
         model="gpt-5.6-terra",
     ),
     "gemini": Vendor(
