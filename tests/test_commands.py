@@ -154,6 +154,14 @@ def test_settings_are_shown_with_their_origins(
     assert "unknown key review.fail; did you mean review.fail_on?" in result.stderr
     (cart.folder / "other.yml").write_text("review: {fail_on: low}\n")
     assert run("config", "check", "other.yml").stdout == "other.yml: valid\n"
+    wrong = "checks: [{name: unit, run: [jest], report: ../unit.xml}]\n"
+    (cart.folder / "other.yml").write_text(wrong)
+    result = run("config", "check", "other.yml")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert "give the name of a file, without a folder" in result.stderr
+    cart.commit("Wrong", {".reviewbot.yml": wrong})
+    said = "has an error that stops all later reviews: checks: the report of unit"
+    assert any(said in note for note in cart.review().notes)
 
 
 def test_init_writes_a_file_with_settings_to_choose_from(cart: Project) -> None:

@@ -189,7 +189,7 @@ def check_syntax(change: Change, project: Project) -> tuple[CheckRun, ...]:
         if grammar_of(path) in SETTLED or (path in old and old[path] not in wrong):
             return found
         most: Severity = "medium" if path in old else "high"
-        return replace(found, severity=min(found.severity, most, key=RANK.__getitem__))
+        return replace(found, severity=min(most, found.severity, key=RANK.__getitem__))
 
     found = tuple(map(lowered, head.report.diagnostics))
     return base, replace(head, report=Report(diagnostics=found))

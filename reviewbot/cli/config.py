@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from reviewbot.checks.check import configured_checks
+from reviewbot.checks.languages import all_languages
 from reviewbot.cli.host import find_root, open_repository, read_layers
 from reviewbot.cli.terminal import FILE, common, deliver, say
 from reviewbot.config.load import Loaded, describe, load_settings, read_layer
@@ -57,6 +59,7 @@ def check(file: Path | None) -> None:
     for notice in loaded.notices:
         say(f"reviewbot: {notice}")
     check_providers(loaded.settings)
+    configured_checks(all_languages(), loaded.settings.checks)
     names = ", ".join(map(str, files)) or "there is no file, so the defaults"
     deliver(f"{names}: valid")
 

@@ -24,8 +24,7 @@ SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 # A work tree there is laid out at /project instead: jobs need something else at these paths.
 NO_PROJECT = {"/", *SYSTEM, "/etc", "/tmp", "/proc", "/dev", "/run", "/var", "/home", "/root"}
-# What the sandbox itself has there.
-OWN_FOLDERS = ("/var/tmp/", "/tree/", "/overlay/", "/reviewbot/", "/out/")
+OWN_FOLDERS = ("/var/tmp/", "/tree/", "/overlay/", "/reviewbot/", "/out/")  # of the sandbox
 # Compilers on the user's PATH: what tells their installation, and what is lent of it and of caches,
 # with the variable that names it or another place for it. What knows passwords lies beside that.
 TOOLCHAINS = {
