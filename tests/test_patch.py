@@ -149,7 +149,7 @@ ONCE = PLAIN + "@@ -1 +1 @@\n-a\n+b\n"
         ("just words\n", "cannot be read: .*No valid patches"),
         (PLAIN + "@@ -1 +1 @@\n-a\n", "corrupt patch at line"),
         (PLAIN + "@@ -1,2 +1 @@\n-a\n+b\n", "corrupt patch at line"),
-        (PLAIN + "@@ -1 +1 @@\n-a\n+b\n+surplus\n", "line 6 of the patch follows a hunk"),
+        (PLAIN + "@@ -1 +1 @@\n-a\n+b\n+surplus\n", "lines of 'x' follow a hunk"),
         (PLAIN + "@@ -1,2 +1 @@\n-a\n+b\n+c\n-d\n", "corrupt patch at line"),
         (PLAIN + "@@ -1 +1 @@\n*a\n", "cannot be read: "),
         (PLAIN + "@@ -x +1 @@\n+a\n", "cannot be read: "),

@@ -1,8 +1,8 @@
 """Read a patch without a repository, as `git diff`, `git format-patch` or `diff -u` write it.
 
-git reads the names, forwards and backwards for both sides. What belongs to a file is found by
-counting lines against the headers of hunks, and must agree with what git counts: git skips lines
-after a hunk that other tools would apply.
+git reads the names, forwards and backwards for both sides. The lines of a file are those between
+two headers, and must be as many as git counts: git skips lines after a hunk that other tools would
+apply.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from email import message_from_bytes
 from email.policy import default
-from io import BytesIO
+from itertools import pairwise
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -24,10 +24,13 @@ from reviewbot.git.tree import is_outside
 
 MAX_BYTES = 20_000_000
 HINT = "write it with git diff, git format-patch or diff -u"
-NAMES = re.compile(rb"--- .*\n\+\+\+ .*\n@@ -")
+GIT_HEADER = re.compile(rb"^diff --git ", re.MULTILINE)
+NAMES = re.compile(rb"^--- .*\n\+\+\+ .*\n@@ -", re.MULTILINE)
 DELETED = re.compile(rb"^@@ -\d+(?:,\d+)? \+0,0 @@", re.MULTILINE)
-HUNK = re.compile(rb"@@ -\d+(?:,(\d{1,9}))? \+\d+(?:,(\d{1,9}))? @@")
 MAIL = re.compile(rb"^From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\n", re.MULTILINE)
+# What `git format-patch` and `git log` write before a commit.
+COMMIT = re.compile(rb"^\n?(?:From|commit) [0-9a-f]{40,64}\b.*\n", re.MULTILINE)
+SIGNATURE = re.compile(rb"^-- \n[^-+ \\\n].*\s*\Z", re.MULTILINE)
 END_OF_MESSAGE = re.compile(rb"^(?:---$|diff --git |--- )", re.MULTILINE)
 SUBJECT_PREFIX = re.compile(r"^(?:\[[^\]]*\]\s*)+")
 INDEX = re.compile(rb"^index [0-9a-f]+\.\.[0-9a-f]+ (\d{6})$", re.MULTILINE)
@@ -53,6 +56,10 @@ async def load_patch(patch: bytes) -> Change:
         shown, notes = add_hunks(files, counts, [[section] for section in sections])
     except GitError as error:
         raise UsageError(f"the patch cannot be read: {error}", hint=HINT) from error
+    for file, section, count in zip(files, sections, counts, strict=True):
+        _, _, lines = section.partition(b"\n@@")
+        if not file.is_binary and len(re.findall(rb"^[-+]", lines, re.MULTILINE)) != sum(count):
+            raise UsageError(f"lines of {file.path!r} follow a hunk that is over", hint=HINT)
     title, description = describe(_messages(patch))
     return Change(
         target="--patch",
@@ -81,33 +88,12 @@ async def _numstat(patch: bytes, *options: str) -> list[tuple[tuple[int, int] | 
 
 
 def _sections(patch: bytes) -> Iterator[bytes]:
-    """The part of a patch, which git can read, that belongs to each file. Raises UsageError."""
-    start = at = 0
-    is_open = has_names = has_hunks = False
-    old = new = 0  # lines that the hunk still lacks
-    for number, line in enumerate(BytesIO(patch), 1):
-        mark = line[:1]
-        is_git = line.startswith(b"diff --git ")
-        if old > 0 or new > 0:
-            old -= mark not in (b"+", b"\\")
-            new -= mark not in (b"-", b"\\")
-        elif is_git or NAMES.match(patch, at):
-            if is_open and (is_git or has_names):
-                yield patch[start:at]
-            if is_git or has_names or not is_open:
-                start = at
-            is_open, has_names, has_hunks = True, not is_git, False
-        elif match := HUNK.match(line):
-            old, new = (1 if count is None else int(count) for count in match.groups())
-            has_hunks = True
-        elif has_hunks and mark in (b"+", b"-", b" ") and line.strip() != b"--":
-            raise UsageError(f"line {number} of the patch follows a hunk that is over", hint=HINT)
-        elif has_hunks and mark != b"\\":  # text between the files
-            yield patch[start:at]
-            is_open = has_hunks = False
-        at += len(line)
-    if is_open:
-        yield patch[start:]
+    """The part of a patch that belongs to each file."""
+    for commit in COMMIT.split(patch):
+        text = SIGNATURE.sub(b"", commit)
+        header = GIT_HEADER if GIT_HEADER.search(text) else NAMES
+        starts = [match.start() for match in header.finditer(text)]
+        yield from (text[start:end] for start, end in pairwise([*starts, len(text)]))
 
 
 def _file(section: bytes, old_path: str, path: str, is_binary: bool) -> ChangedFile:
