@@ -53,8 +53,7 @@ async def fix(
         results = await fix_findings(found, trials, project, checks, panel, briefs)
         seconds = round(time.monotonic() - started, 2)
         result = replace(result, usage=services.client.totals, seconds=seconds)
-        for session in services.sessions:
-            await session.finish(msgspec.json.encode(result).decode(), trials_of(results))
+        await services.finish(msgspec.json.encode(result).decode(), trials_of(results))
     return result, results
 
 
@@ -96,8 +95,7 @@ async def _work(
         task = await make(trials, services.panel, brief)
         result = await work(task, trials, services.panel, brief)
         result = replace(result, usage=services.client.totals)
-        for session in services.sessions:
-            await session.finish("{}", trials_of([result]))
+        await services.finish(trials=trials_of([result]))
         return result
 
 
