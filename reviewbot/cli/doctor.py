@@ -19,7 +19,7 @@ from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import choose_members
 from reviewbot.errors import GitError, ReviewbotError, SandboxError
 from reviewbot.git.process import Git
-from reviewbot.hooks.install import describe_hooks
+from reviewbot.hooks.install import find_hooks
 from reviewbot.sandbox.choose import open_sandbox
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.job import Job
@@ -91,8 +91,11 @@ async def _collect() -> dict[str, list[Row]]:
         machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
     if root and not reason:
         project.append(await _python(sandbox))
-    for is_well, text in await describe_hooks(root, os.environ) if root else ():
-        project.append(("✓", text, "") if is_well else ("!", text, "reviewbot hook install"))
+    for hook in await find_hooks(root, os.environ) if root else ():
+        if hook.is_installed:
+            project.append(("✓", str(hook), ""))
+        else:
+            project.append(("!", str(hook), "reviewbot hook install"))
     models = _panel(settings, variables)
     return {"This machine": machine, "This project": project, "Language models": models}
 

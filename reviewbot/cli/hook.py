@@ -10,13 +10,7 @@ import click
 
 from reviewbot.cli.host import open_host
 from reviewbot.cli.terminal import PASSES, common, is_given, say, state_option
-from reviewbot.hooks.install import (
-    Hook,
-    LeftToManager,
-    describe_hooks,
-    install_hooks,
-    uninstall_hooks,
-)
+from reviewbot.hooks.install import Hook, HookFile, find_hooks, install_hooks, uninstall_hooks
 from reviewbot.hooks.run import read_refs, refs_of_framework, review_commit, review_push
 
 
@@ -30,11 +24,7 @@ def command() -> None:
 @common
 def install() -> None:
     """Write pre-commit and pre-push hooks. A hook that is there already runs first."""
-    try:
-        _print(asyncio.run(install_hooks(Path.cwd(), os.environ)))
-    except LeftToManager as error:
-        click.echo(error.lines, nl=False)
-        raise
+    _print(asyncio.run(install_hooks(Path.cwd(), os.environ)))
 
 
 @command.command
@@ -48,7 +38,7 @@ def uninstall() -> None:
 @common
 def status() -> None:
     """Show which hooks run here."""
-    _print([line for _, line in asyncio.run(describe_hooks(Path.cwd(), os.environ))])
+    _print(asyncio.run(find_hooks(Path.cwd(), os.environ)))
 
 
 @command.command("run")
@@ -88,6 +78,6 @@ async def _review(name: Hook, arguments: tuple[str, ...], folder: Path | None) -
         return await review_push(host, repository, state, refs, remote, tell)
 
 
-def _print(lines: list[str]) -> None:
-    for line in lines:
-        say(f"reviewbot: {line}")
+def _print(hooks: list[HookFile]) -> None:
+    for hook in hooks:
+        say(f"reviewbot: {hook}")

@@ -57,8 +57,8 @@ def command(hooks: bool, workflows: tuple[str, ...]) -> None:
         say(f"reviewbot: {yaml} is written")
         say(f"It counts once it is committed: git add {yaml.name}")
     if hooks:
-        for line in asyncio.run(install_hooks(Path.cwd(), os.environ)):
-            say(f"reviewbot: {line}")
+        for hook in asyncio.run(install_hooks(Path.cwd(), os.environ)):
+            say(f"reviewbot: {hook}")
     else:
         say("To review before each commit and push: reviewbot hook install")
 

@@ -7,17 +7,16 @@ the private repository does not know them: files that need one are as the index 
 from __future__ import annotations
 
 import os
-import pwd
 import re
 import shutil
 import stat
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.place import Place
-from reviewbot.git.process import ENVIRONMENT, Git, decode_name
+from reviewbot.git.process import ENVIRONMENT, Git, decode_name, user_environment
 
 MAX_UNTRACKED_BYTES = 1 << 20
 MAX_UNTRACKED_FILES = 2_000
@@ -99,13 +98,15 @@ async def _work_tree_git(place: Place, index_file: Path | None) -> tuple[Git, se
         shutil.copy2(index, place.private / "index")
     for shared in place.git_directory.glob("sharedindex.*"):
         shutil.copy2(shared, place.private / shared.name)
-    home = {}
-    with suppress(KeyError):  # in a container, the user may have no entry
-        home = {"HOME": pwd.getpwuid(os.getuid()).pw_dir}
-    settings = await _configuration(place, home)
+    # Names and values of what the user and the repository say. A name alone is true.
+    variables = user_environment() | {"GIT_DIR": str(place.git_directory)}
+    user = Git(place.git_directory, environment=variables)
+    listed = await user("config", "--null", "--list")
+    settings = [os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0")]
     used = (name + line + value for name, line, value in settings if name in CONVERSIONS)
     options = (word for setting in used for word in ("-c", setting.replace("\n", "=", 1)))
     filters = {found[1] for name, _, value in settings if value if (found := FILTER.match(name))}
+    home = {name: value for name, value in variables.items() if name == "HOME"}
     git = Git(place.root, environment=_environment(place) | home, options=tuple(options))
     if unmerged := (await git("ls-files", "-z", "--unmerged")).split(b"\0")[0]:
         path = decode_name(unmerged.partition(b"\t")[2])
@@ -126,14 +127,6 @@ def _environment(place: Place) -> dict[str, str]:
         "GIT_WORK_TREE": str(place.root),
         "GIT_INDEX_FILE": str(place.private / "index"),
     }
-
-
-async def _configuration(place: Place, home: Mapping[str, str]) -> list[tuple[str, str, str]]:
-    """Names and values of what the user and the repository say. A name alone is true."""
-    environment = {**ENVIRONMENT, **home, "GIT_DIR": str(place.git_directory)}
-    del environment["GIT_CONFIG_GLOBAL"], environment["GIT_CONFIG_NOSYSTEM"]
-    listed = await Git(place.git_directory, environment=environment)("config", "--null", "--list")
-    return [os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0")]
 
 
 def _join(names: Iterable[bytes]) -> bytes:

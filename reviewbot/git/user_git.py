@@ -6,15 +6,13 @@ It runs no hook and no program that signs. `stage` would run a filter: ask `attr
 from __future__ import annotations
 
 import os
-import pwd
 from collections.abc import Collection, Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from reviewbot.errors import GitError, WriteError
 from reviewbot.git.place import Place
-from reviewbot.git.process import ENVIRONMENT, Git, decode_name
+from reviewbot.git.process import Git, decode_name, user_environment
 from reviewbot.git.work_tree import RACE_HINT
 
 SETTINGS = (
@@ -43,16 +41,13 @@ class UserGit:
         self.zero = "0" * len(place.empty_tree)
         self.directory = place.git_directory
         self._scratch = scratch / "index"
-        self._environment = ENVIRONMENT | {
+        # Who commits and what git converts is what the user's configuration says.
+        self._environment = user_environment() | {
             "GIT_DIR": str(place.git_directory),
             "GIT_WORK_TREE": str(place.root),
             "GIT_LITERAL_PATHSPECS": "1",
         }
-        # Who commits and what git converts is what the user's configuration says.
-        for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_NOSYSTEM", "GIT_ATTR_NOSYSTEM"):
-            del self._environment[name]
-        with suppress(KeyError):  # in a container, the user may have no entry
-            self._environment["HOME"] = pwd.getpwuid(os.getuid()).pw_dir
+        del self._environment["GIT_ATTR_NOSYSTEM"]
 
     async def line(self, *arguments: str) -> str:
         return os.fsdecode(await self(*arguments)).removesuffix("\n")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Written by `reviewbot hook install`, and removed by `reviewbot hook uninstall`.
 # Put your own commands into @NAME@@EARLIER@ beside it, which runs first.
-# reviewbot-hook: 3 @NAME@ 0000000000000000
+# reviewbot-hook: @NAME@
 hook=@NAME@
 python=@PYTHON@
 

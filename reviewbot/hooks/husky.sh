@@ -1,2 +1,0 @@
-echo 'reviewbot hook run pre-commit' >> .husky/pre-commit
-echo 'reviewbot hook run pre-push -- "$@"' >> .husky/pre-push
