@@ -113,7 +113,7 @@ def test_the_messages_of_a_range(history: Project) -> None:
     assert change.description == "Add b\n\nBecause of b.\n\nAdd c\n\nBecause of c."
     alone = load(history.folder, Target(kind="revision", revision="side"))
     assert (alone.title, alone.description) == ("Add c", "Because of c.")
-    history.commit("Long\n\n" + "x" * 20_000)
+    history.commit("Long\n\n" + "x" * 20_000)  # of what is this long, the beginning counts
     assert load(history.folder, HEAD).description == "x" * 4_000 + "…"
     merge = load(history.folder, Target(kind="revision", revision="HEAD~1"))
     assert (merge.title, merge.description) == ("Merge branch 'side'", "")
@@ -210,8 +210,8 @@ def test_untracked_files_that_are_left_out_are_named(history: Project) -> None:
     change = load(folder)
     assert [file.path for file in change.files] == ["small"]
     assert change.notes == (
-        "The untracked file large was left out: it is larger than 1 MiB.",
-        "The untracked file nested/ was left out: it is a repository of its own.",
+        "Untracked files that are larger than 1 MiB were left out: large.",
+        "Untracked files that are repositories of their own were left out: nested/.",
     )
 
 
@@ -223,8 +223,8 @@ def test_untracked_folders_of_packages_are_left_out(history: Project) -> None:
     change = load(history.folder)
     assert [file.path for file in change.files] == ["own.py"]
     assert change.notes == (
-        "The untracked folder .venv/ was left out: it has installed packages.",
-        "The untracked folder web/node_modules/ was left out: it has installed packages.",
+        "Untracked files that are installed packages were left out: .venv/lib/x.py,"
+        " .venv/pyvenv.cfg, web/node_modules/a/node_modules/b.js.",
     )
 
 
@@ -236,7 +236,7 @@ def test_too_many_untracked_files_are_left_out(
         (history.folder / name).write_text("1\n")
     change = load(history.folder)
     assert [file.path for file in change.files] == ["x", "y"]
-    assert change.notes == ("1 of 3 untracked files were left out: they are too many.",)
+    assert change.notes == ("Untracked files that are more than 2 were left out: z.",)
 
 
 def test_files_that_the_user_ignores_everywhere_are_left_out(

@@ -60,7 +60,7 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
     for file, entries in zip(files, known, strict=True):
         if file.exists() or not undo:
             mode = 0o600 if file == kept.dismissals else 0o644
-            write_file(file, write_dismissals(entries), mode, make_folder=True)
+            write_file(file, write_dismissals(entries), mode)
     say(f"reviewbot: {finding} is {'reported again' if undo else 'not reported again here'}")
     if root:
         say(f"For others it counts once {DISMISSALS} is committed in the base of a change.")

@@ -75,7 +75,7 @@ def write_workflows(root: Path, names: Sequence[str]) -> None:
             continue
         text = (TEMPLATES / path.name).read_text(encoding="utf-8")
         text = text.replace("uses: REVIEWBOT", f"uses: {ACTION}")
-        write_file(path, text.encode(), 0o644, make_folder=True)
+        write_file(path, text.encode(), 0o644)
         say(f"reviewbot: {path} is written")
         is_new = True
     if is_new:

@@ -20,12 +20,10 @@ from reviewbot.cli.review import format_option
 from reviewbot.cli.terminal import ANY_FILE, common, deliver, is_given, say, state_option, style_for
 from reviewbot.config.load import load_settings
 from reviewbot.errors import GitError, UsageError
-from reviewbot.events import Event
 from reviewbot.git.change import Target
-from reviewbot.journal import Journal, Value
+from reviewbot.journal import Journal
 from reviewbot.llm.client import Totals
 from reviewbot.llm.prices import DOLLAR
-from reviewbot.llm.provider import Usage
 from reviewbot.llm.providers.replay import Replay
 from reviewbot.pipeline import review as make_review
 from reviewbot.reports import render, words
@@ -205,17 +203,6 @@ def open_past(state: State) -> Iterator[Past]:
         yield Past(state, store, project if url else None)
 
 
-class ReplayJournal(Journal):
-    """Recorded results of checks. What is new stays in memory."""
-
-    def __init__(self, recorded: Journal) -> None:
-        super().__init__()
-        self._recorded = recorded
-
-    def get(self, key: str, type_: type[Value]) -> Value | None:
-        return super().get(key, type_) or self._recorded.get(key, type_)
-
-
 async def replay_session(record: Record, state: State) -> Review:
     """Review the commits of a session again, where each question has its recorded answer.
 
@@ -225,31 +212,20 @@ async def replay_session(record: Record, state: State) -> Review:
     if not subject.head_commit:
         message = f"review {record.session.id} is about changes that were not committed"
         raise UsageError(message, hint="replay the review of a commit: reviewbot sessions")
-    answers_of = {r.label: reply.text for r, reply in turns if reply and not reply.calls}
-    answers, asked = Replay.from_answers(answers_of), set[str]()
-
-    def emit(event: Event) -> None:
-        if event.what == "call":
-            asked.add(event.name)
-
+    replies = {r.label: reply.text for r, reply in turns if reply and not reply.calls}
+    answers = Replay.from_answers(replies)
     with open_repository() as repository:
         commits = f"{subject.base_commit or subject.base_tree}..{subject.head_commit}"
         change = await repository.load_change(Target(kind="revision", revision=commits))
-        host = make_host(repository, state, os.environ, emit, {"limits.cost_usd": MOST_USD})
-        panel = {agent.name: f"{agent.provider}:{agent.model}" for agent in record.agents}
+        flags = {"limits.cost_usd": MOST_USD}
         host = replace(
-            host,
-            journal=ReplayJournal(host.journal),
+            make_host(repository, state, os.environ, flags=flags),
+            journal=Journal(),  # another replay may have other answers to the same questions
             providers={agent.provider: answers for agent in record.agents},
-            panelists=panel,
+            panelists={agent.name: f"{agent.provider}:{agent.model}" for agent in record.agents},
         )
         result = await make_review(replace(change, target=subject.target), host)
-    if unused := answers_of.keys() - asked:
-        say(f"reviewbot: {len(unused)} answers are not used; the effort may have been another one")
-        say("For example: REVIEWBOT_REVIEW__EFFORT=high reviewbot sessions replay …")
-    used = [reply.usage or Usage() for _, reply in turns if reply]
     cost = sum(turn.cost for turn in record.turns) / DOLLAR
-    names = ("input_tokens", "cached_input_tokens", "output_tokens")
-    tokens = {name: sum(getattr(usage, name) for usage in used) for name in names}
-    usage = Totals(recorded_calls=len(used), cost_usd=cost, saved_usd=cost, **tokens)
+    calls = sum(reply is not None for _, reply in turns)
+    usage = Totals(recorded_calls=calls, cost_usd=cost, saved_usd=cost)
     return replace(result, usage=usage)

@@ -10,6 +10,7 @@ import os
 import re
 import shutil
 import stat
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -20,8 +21,7 @@ from reviewbot.git.process import ENVIRONMENT, Git, decode_name, user_environmen
 
 MAX_UNTRACKED_BYTES = 1 << 20
 MAX_UNTRACKED_FILES = 2_000
-MAX_NOTES = 20
-MAX_FILTERED = 3  # names in a note
+MAX_NAMES = 3  # in a note
 NODE_MODULES = re.compile(rb"(?:.*?/)?node_modules/")
 FILTER = re.compile(r"filter\.(.*)\.(?:clean|process)$", re.DOTALL)
 PATHS_HINT = "paths are written as for git log, relative to the current folder: see gitglossary(7)"
@@ -52,10 +52,8 @@ async def snapshot_work_tree(place: Place, index_file: Path | None) -> tuple[str
     kept, notes = _choose(place, untracked.split(b"\0")[:-1])
     names = [*changed.split(b"\0")[:-1], *kept]
     if left := await _filtered(git, place, names, filters):
-        what = ", ".join(map(decode_name, left[:MAX_FILTERED]))
-        more = f" and {len(left) - MAX_FILTERED} more" if len(left) > MAX_FILTERED else ""
         why = "if any, was left out: only a filter knows what git would commit"
-        notes = (f"Uncommitted work in {what}{more}, {why}.", *notes)
+        notes = (f"Uncommitted work in {_some(left)}, {why}.", *notes)
     skipped = frozenset(left)
     if stdin := _join(name for name in names if name not in skipped):
         await git("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=stdin)
@@ -135,35 +133,38 @@ def _join(names: Iterable[bytes]) -> bytes:
 
 def _choose(place: Place, names: Sequence[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
     """Untracked files that are reviewed, and notes about the others."""
-    folders = {name[: name.rfind(b"/") + 1] for name in names if name.endswith(b"/pyvenv.cfg")}
-    folders |= {found[0] for found in map(NODE_MODULES.match, names) if found}
-    kept = []
-    notes = [
-        f"The untracked folder {decode_name(folder)} was left out: it has installed packages."
-        for folder in sorted(folders)
-    ]
+    packages = {name[: name.rfind(b"/") + 1] for name in names if name.endswith(b"/pyvenv.cfg")}
+    packages |= {found[0] for found in map(NODE_MODULES.match, names) if found}
+    kept: list[bytes] = []
+    left_out: defaultdict[str, list[bytes]] = defaultdict(list)
     for name in names:
-        if name.startswith(tuple(folders)):
-            continue
-        if reason := _unfit(Path(place.root, os.fsdecode(name))):
-            notes.append(f"The untracked file {decode_name(name)} was left out: it {reason}.")
+        if name.startswith(tuple(packages)):
+            left_out["installed packages"].append(name)
+        elif reason := _unfit(Path(place.root, os.fsdecode(name))):
+            left_out[reason].append(name)
+        elif len(kept) == MAX_UNTRACKED_FILES:
+            left_out[f"more than {MAX_UNTRACKED_FILES}"].append(name)
         else:
             kept.append(name)
-    if (more := len(notes) - MAX_NOTES) > 0:
-        notes[MAX_NOTES:] = [f"{more} more untracked files were left out."]
-    if (more := len(kept) - MAX_UNTRACKED_FILES) > 0:
-        notes.append(f"{more} of {len(kept)} untracked files were left out: they are too many.")
-    return kept[:MAX_UNTRACKED_FILES], tuple(notes)
+    return kept, tuple(
+        f"Untracked files that are {reason} were left out: {_some(found)}."
+        for reason, found in left_out.items()
+    )
 
 
 def _unfit(path: Path) -> str:
-    """Why an untracked file cannot be reviewed; "" if it can."""
+    """What keeps an untracked file from being reviewed; "" if nothing does."""
     try:
         status = path.lstat()
     except OSError:
-        return "cannot be read"
+        return "unreadable"
     if stat.S_ISDIR(status.st_mode):
-        return "is a repository of its own"
+        return "repositories of their own"
     if stat.S_ISREG(status.st_mode) and not os.access(path, os.R_OK):
-        return "cannot be read"
-    return "is larger than 1 MiB" if status.st_size > MAX_UNTRACKED_BYTES else ""
+        return "unreadable"
+    return "larger than 1 MiB" if status.st_size > MAX_UNTRACKED_BYTES else ""
+
+
+def _some(names: Sequence[bytes]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(map(decode_name, names[:MAX_NAMES])) + more
