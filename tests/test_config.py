@@ -64,7 +64,6 @@ def test_the_documented_example_is_understood() -> None:
             "review:\n  fail_one: high",
             ".reviewbot.yml:2: unknown key review.fail_one; did you mean review.fail_on?",
         ),
-        ("\nfail_on: high", ".reviewbot.yml:2: unknown key fail_on; did you mean review.fail_on?"),
         ("reviw: {}", ".reviewbot.yml:1: unknown key reviw; did you mean review?"),
         ("zzz: {}", "unknown key zzz; known are panel, moderator, providers, review, checks"),
         (
@@ -138,10 +137,10 @@ def test_a_file_that_says_nothing_changes_nothing(text: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("[tool.reviewbot.limits]\n\nseconds = 'x'\n", "pyproject.toml:3: limits.seconds must be"),
-        ("[tool.reviewbot]\nreview.fial_on = 1\n", "pyproject.toml:2: unknown key review.fial_on"),
-        ("[ tool . 'reviewbot' ]\nlimits = {seconds = 'x'}\n", "pyproject.toml:2: limits.seconds"),
-        ("[tool.reviewbot]\nreview = 1979-05-27\n", "pyproject.toml:2: review must be a mapping"),
+        ("[tool.reviewbot.limits]\n\nseconds = 'x'\n", "pyproject.toml: limits.seconds must be"),
+        ("[tool.reviewbot]\nreview.fial_on = 1\n", "pyproject.toml: unknown key review.fial_on"),
+        ("[ tool . 'reviewbot' ]\nlimits = {seconds = 'x'}\n", "pyproject.toml: limits.seconds"),
+        ("[tool.reviewbot]\nreview = 1979-05-27\n", "pyproject.toml: review must be a mapping"),
         ("[tool.reviewbot]\na = 1\na = 1\n", "pyproject.toml is not TOML"),
         ("[tool.reviewbot]\na = " + "[" * 30_000, "pyproject.toml nests too deeply"),
         ("[tool.reviewbot]\n" + "a." * 30_000 + "a = 1\n", "has a key of more than 16 parts"),
@@ -165,7 +164,7 @@ def test_a_pyproject_configures() -> None:
     text = '[project]\nname = "x"\n[tool.reviewbot.review]\nignore = ["a/**"]\nfail_on = "high"\n'
     loaded = load(text, name="pyproject.toml")
     assert loaded.settings.review.ignore == ("a/**",)
-    assert loaded.origins["review.fail_on"] == "pyproject.toml:5"
+    assert loaded.origins["review.fail_on"] == "pyproject.toml"
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,9 @@ class Layer(Struct, frozen=True):
     def where(self, key: Key) -> str:
         if self.kind == "environment":
             return PREFIX + "__".join(key).upper()
-        line = self.document.line(key)
-        if self.kind == "flags" and line is None:  # no file that --config names
+        if self.name == "flags":
             return FLAGS.get(dotted(key), f"--{key[-1].replace('_', '-')}")
+        line = self.document.line(key)
         prefix = "user file " if self.kind == "user" else ""
         return f"{prefix}{self.name}:{line}" if line else f"{prefix}{self.name}"
 
@@ -103,7 +103,8 @@ def load_settings(layers: Sequence[Layer]) -> Loaded:
     notices: list[str] = []
     repository = ""
     for layer in sorted(layers, key=lambda layer: get_args(LayerKind).index(layer.kind)):
-        said, is_text = layer.document.value, not layer.document.lines  # flags and variables
+        is_text = layer.name in ("environment", "flags")
+        said = layer.document.value
         said = validate(said, Settings, (), layer.where, is_text=is_text, is_part=True)
         found = [(key, value) for key, value in _leaves(said) if value != {}]
         if layer.kind == "repository" and found:

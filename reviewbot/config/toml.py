@@ -1,11 +1,11 @@
-"""`[tool.reviewbot]` of a pyproject.toml, with the line of each value."""
+"""`[tool.reviewbot]` of a pyproject.toml. tomllib knows no lines, so messages name the file."""
 
 from __future__ import annotations
 
 import re
 import tomllib
 
-from reviewbot.config.values import Document, Key
+from reviewbot.config.values import Document
 from reviewbot.errors import ConfigError
 
 MAX_BYTES = 256 * 1024
@@ -14,8 +14,6 @@ LONG_KEY = re.compile(
     r"""(?:^|[\[{,])[ \t]*+(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""",
     re.MULTILINE,
 )
-# tomllib knows no lines, so the first line that assigns a key or opens its table is looked up.
-LINE = re.compile(r"\s*(?:\[+\s*([^\]]+?)\s*\]+|([\w.\"'-]+)\s*=)")
 
 
 def read_toml(content: bytes, name: str) -> Document:
@@ -36,18 +34,4 @@ def read_toml(content: bytes, name: str) -> Document:
         raise ConfigError(f"{name} nests too deeply") from error
     except ValueError as error:  # TOMLDecodeError, and integers of more than 4,300 digits
         raise ConfigError(f"{name} is not TOML: {error}") from error
-    return Document(tool.get("reviewbot") if isinstance(tool, dict) else None, _lines(text))
-
-
-def _lines(text: str) -> dict[Key, int]:
-    lines: dict[Key, int] = {}
-    table = ""
-    for number, line in enumerate(text.split("\n"), 1):
-        if (match := LINE.match(line)) is None:
-            continue
-        table = match[1] or table
-        key = match[1] or f"{table}.{match[2]}"
-        names = tuple(re.sub(r"[\"'\s]", "", key).split("."))
-        if names[:2] == ("tool", "reviewbot"):
-            lines.setdefault(names[2:], number)
-    return lines
+    return Document(tool.get("reviewbot") if isinstance(tool, dict) else None)

@@ -112,16 +112,9 @@ def _kind_of(key: Key, kind: object, where: Where) -> object:
     kinds = {field.name: field.type for field in fields(kind)}
     if key[-1] in kinds:
         return kinds[key[-1]]
-    # The nearest key is one beside it, else one of that name in a section.
-    names = {
-        inner.name: (*key[:-1], section, inner.name)
-        for section, inner_kind in kinds.items()
-        if _is_struct(inner_kind)
-        for inner in fields(inner_kind)
-    }
-    names |= {name: (*key[:-1], name) for name in kinds}
-    near = difflib.get_close_matches(key[-1], names, n=1)
-    hint = f"did you mean {dotted(names[near[0]])}?" if near else f"known are {', '.join(kinds)}"
+    near = difflib.get_close_matches(key[-1], kinds, n=1)
+    nearest = dotted((*key[:-1], *near))
+    hint = f"did you mean {nearest}?" if near else f"known are {', '.join(kinds)}"
     raise ConfigError(f"{where(key)}: unknown key {redact(dotted(key))[0][:80]}; {hint}")
 
 

@@ -21,16 +21,17 @@ def open_sandbox(kind: SandboxKind, image: str, environment: Environment) -> San
         kind: "auto" is bubblewrap, else a container if there is an image, else none.
         image: a container image of this machine.
     """
+    bubblewrap, container = Bubblewrap(environment), Container(image, environment)
     match kind:
         case "bubblewrap":
-            return Bubblewrap(environment)
+            return bubblewrap
         case "container":
-            return Container(image, environment)
+            return container
         case "none":
             return Plain(environment, "no sandbox: --sandbox none")
         case "auto":
-            containers = [Container(image, environment)] if image else []
-            return FirstThatStarts([Bubblewrap(environment), *containers], environment)
+            both = [bubblewrap, container] if image else [bubblewrap]
+            return FirstThatStarts(both, environment)
 
 
 class FirstThatStarts(Sandbox):
@@ -39,7 +40,6 @@ class FirstThatStarts(Sandbox):
     def __init__(self, sandboxes: Sequence[Sandbox], environment: Environment) -> None:
         super().__init__(environment)
         self._sandboxes = sandboxes
-        self._chosen: Sandbox = Plain(environment, "")
 
     async def tools(self) -> str:
         if len(self._sandboxes) == 1:  # the tools of this machine, whether it starts or not
@@ -55,9 +55,10 @@ class FirstThatStarts(Sandbox):
         for sandbox in self._sandboxes:
             try:
                 await sandbox.check()
-                self._chosen = sandbox
-                return
             except SandboxError as error:
                 reasons.append(f"{error}: {error.hint}" if error.hint else str(error))
+            else:
+                self._chosen = sandbox
+                return
         self.reason = "; ".join(reasons)
         self._chosen = Plain(self._environment, self.reason)

@@ -12,7 +12,7 @@ from pathlib import Path
 from reviewbot.errors import SandboxError
 from reviewbot.journal import key_of
 from reviewbot.process import run_process
-from reviewbot.sandbox.environment import SYSTEM_PATH, Environment, is_in_tree
+from reviewbot.sandbox.environment import SYSTEM_PATH, Environment
 from reviewbot.sandbox.job import PROJECT, Completed, Job, last_line
 from reviewbot.sandbox.start import (
     COPY_TREE,
@@ -110,20 +110,13 @@ class Container(Sandbox):
             "/reviewbot": scratch / "tools",
             "/etc/hosts": scratch / "etc/hosts",
         }
-        for mount in self._environment.mounts:  # packages do not depend on this machine's programs
-            name = Path(mount.name_in_tree)
-            is_packages = mount.source and (name.name == "node_modules" or name.suffix == ".py")
-            is_hidden = is_in_tree(mount.name_in_tree, folder)
-            if is_packages and not is_hidden and "," not in mount.source + mount.name_in_tree:
-                mounts[f"{PROJECT}/{mount.name_in_tree}"] = Path(mount.source)
         binds = [f"source={mounts[place]},target={place},readonly" for place in mounts]
         if job.report:
             binds.append(f"source={scratch}/report,target=/out/{job.report}")
         sizes = {PROJECT: limits.tree, "/tmp": limits.temporary}
         sizes |= dict.fromkeys(self._volumes, limits.shared)
         flags = "rw,exec,nosuid,nodev,mode=1777"
-        path = (f"{PROJECT}/node_modules/.bin", self._path)
-        variables = variables_of(job, path, "/tmp", PROJECT, {})
+        variables = variables_of(job, [self._path], "/tmp", PROJECT, {})
         return [
             *(*WALLS, *(PODMAN if Path(self._engine).name == "podman" else ())),
             *("--memory", str(limits.memory), "--memory-swap", str(limits.memory)),
