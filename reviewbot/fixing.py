@@ -62,7 +62,7 @@ async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) ->
 
     Nothing is written. Raises ReviewbotError.
     """
-    chosen = list(paths) or [f.path for f in change.files if classify(f.path) == "source"]
+    chosen = paths or [file.path for file in change.files if classify(file.path) == "source"]
     if not chosen:
         raise UsageError("there is no source file in it", hint=f"fix --goal {goal} HEAD -- PATH")
     return await _work(partial(GOALS[goal], chosen), change, host)

@@ -40,14 +40,12 @@ class State:
         self._make(self._reviews)
         name = f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.json"
         write_file(self._reviews / name, msgspec.json.encode(review))
-        ids = self.ids()
-        old = [self._reviews / f"{id}.json" for id in ids[MAX_REVIEWS:]]
-        if old:
-            oldest = (self._reviews / f"{ids[MAX_REVIEWS - 1]}.json").stat().st_mtime
-            recorded = (self.folder / "journal").glob("*.json")
-            old += [path for path in recorded if path.stat().st_mtime < oldest]
-        for path in old:
-            path.unlink(missing_ok=True)
+        *_, oldest = kept = self.ids()[:MAX_REVIEWS]
+        since = (self._reviews / f"{oldest}.json").stat().st_mtime
+        if len(kept) == MAX_REVIEWS:
+            for path in (*self._reviews.glob("*.json"), *(self.folder / "journal").glob("*.json")):
+                if path.stat().st_mtime < since:
+                    path.unlink(missing_ok=True)
 
     def ids(self) -> list[str]:
         """Ids of the reviews, the newest first."""
@@ -69,8 +67,7 @@ class State:
     def prune(self) -> None:
         """Remove reviews and recorded results; dismissals stay."""
         for folder in (self._reviews, self.folder / "journal"):
-            with suppress(FileNotFoundError):
-                shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _make(self, folder: Path) -> None:
         try:
@@ -110,8 +107,5 @@ def read_review(document: bytes | str) -> Review | None:
 
 
 def load_dismissals(path: Path) -> dict[str, Dismissal]:
-    """None if the file does not exist. Raises ConfigError."""
-    try:
-        return read_dismissals(path.read_bytes(), str(path))
-    except FileNotFoundError:
-        return {}
+    """Raises ConfigError."""
+    return read_dismissals(path.read_bytes(), str(path)) if path.exists() else {}

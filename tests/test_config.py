@@ -324,15 +324,6 @@ def test_an_ignore_applies_to_its_line_or_the_next(path: str, text: str, line: i
     assert found.line == line
 
 
-def test_ignores_above_each_other_apply_to_the_same_line() -> None:
-    text = "# reviewbot: ignore[a] x\n# reviewbot: ignore[b] y\ncode()  # reviewbot: ignore[c] z\n"
-    assert [(found.line, found.comment_line) for found in find_ignores("a.py", text)] == [
-        (3, 1),
-        (3, 2),
-        (3, 3),
-    ]
-
-
 @pytest.mark.parametrize(
     "comment",
     [

@@ -1,8 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 
@@ -11,8 +9,7 @@ import click
 from reviewbot.cli.host import find_finding, find_root, open_state
 from reviewbot.cli.terminal import common, say, state_option
 from reviewbot.config.dismissals import Dismissal, write_dismissals
-from reviewbot.errors import GitError, UsageError
-from reviewbot.hooks.install import user_git
+from reviewbot.errors import UsageError
 from reviewbot.journal import write_file
 from reviewbot.services import DISMISSALS
 from reviewbot.state import load_dismissals
@@ -54,7 +51,6 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
                 reason=reason,
                 title=found.title,
                 path=found.location.path if found.location else "",
-                by=_user_name(),
                 date=date.today().isoformat(),
             )
     for file, entries in zip(files, known, strict=True):
@@ -64,10 +60,3 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
     say(f"reviewbot: {finding} is {'reported again' if undo else 'not reported again here'}")
     if root:
         say(f"For others it counts once {DISMISSALS} is committed in the base of a change.")
-
-
-def _user_name() -> str:
-    with suppress(GitError):
-        name = asyncio.run(user_git(Path.cwd(), os.environ)("config", "--get", "user.name"))
-        return name.decode(errors="replace").strip()
-    return ""

@@ -7,7 +7,6 @@ import textwrap
 from collections.abc import Mapping
 from itertools import chain
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal
 
 import click
@@ -22,8 +21,6 @@ from reviewbot.git.process import Git
 from reviewbot.hooks.install import find_hooks
 from reviewbot.sandbox.choose import open_sandbox
 from reviewbot.sandbox.environment import find_environment
-from reviewbot.sandbox.job import Job
-from reviewbot.sandbox.start import Sandbox
 from reviewbot.text.plain import plain
 from reviewbot.version import __version__
 
@@ -32,8 +29,6 @@ COLORS: Mapping[Mark, str] = {"✗": "red", "!": "yellow", "✓": "green"}  # th
 # Something that works, that could be better, or that is broken and needed; and the next step.
 Row = tuple[Mark, str, str]
 KEY_HINT = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel"
-# What runs in the sandbox to see whether the project's tests could.
-PROGRAM = "import platform, pytest; print(platform.python_version(), pytest.__version__)"
 
 
 @click.command
@@ -89,8 +84,6 @@ async def _collect() -> dict[str, list[Row]]:
         machine.append(("!", text, reason.rpartition(": ")[2]))
     else:
         machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
-    if root and not reason:
-        project.append(await _python(sandbox))
     for hook in await find_hooks(root, os.environ) if root else ():
         if hook.is_installed:
             project.append(("✓", str(hook), ""))
@@ -108,16 +101,3 @@ def _panel(settings: Settings, variables: Mapping[str, str]) -> list[Row]:
     if not members:
         rows.append(("!", "no language model is configured: only executed checks decide", KEY_HINT))
     return rows
-
-
-async def _python(sandbox: Sandbox) -> Row:
-    """Run the project's interpreter in the sandbox."""
-    job = Job(tree="", command=("{python}", "-c", PROGRAM), executes=True, seconds=30)
-    with TemporaryDirectory() as folder:
-        completed = await sandbox.run(job, Path(folder))
-    if completed.exit_code != 0:
-        lines = completed.stderr.decode(errors="replace").strip().splitlines() or [completed.reason]
-        step = "install pytest into the project's environment" if "pytest" in lines[-1] else ""
-        return ("!", f"the project's Python runs no tests: {lines[-1]}", step)
-    python, pytest = completed.stdout.decode(errors="replace").split()
-    return ("✓", f"the project's Python {python} has pytest {pytest}", "")

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
@@ -31,12 +31,13 @@ state_option = click.option(
 )
 
 
-def read_content(_: click.Context, __: click.Parameter, file: BinaryIO | None) -> bytes | None:
-    return file.read() if file else None
-
-
 # The bytes of a file, or of standard input for "-".
-content_option = partial(click.option, type=click.File("rb"), callback=read_content, metavar="FILE")
+content_option = partial(
+    click.option,
+    type=click.File("rb"),
+    callback=lambda _ctx, _parameter, file: file and file.read(),
+    metavar="FILE",
+)
 
 
 def common(command: Command) -> Command:

@@ -37,18 +37,14 @@ def find_ignores(path: str, text: str) -> tuple[InlineIgnore, ...]:
         rf"""(?<![\w"'`])(?:{marks})[^\w\s"'`]*\s*reviewbot:\s*ignore\[([^\]]*)\](.*)"""
     )
     ignores: list[InlineIgnore] = []
-    lines = text.split("\n")
-    next_code = len(lines) + 1  # the line of code below those that were read
-    for number, line in reversed(list(enumerate(lines, 1))):
-        match = comment.search(line) if marks else None
-        if not (match and not line[: match.start()].strip()):
-            next_code = number
-        if match:
+    for number, line in enumerate(text.split("\n"), 1):
+        if marks and (match := comment.search(line)):
             rules = tuple(rule.strip() for rule in match[1].split(",") if rule.strip())
             reason = match[2].strip().removesuffix("*/").removesuffix("-->").strip()
+            is_alone = not line[: match.start()].strip()
             if rules and reason:
-                ignores.append(InlineIgnore(rules, reason, next_code, number))
-    return tuple(reversed(ignores))
+                ignores.append(InlineIgnore(rules, reason, number + is_alone, number))
+    return tuple(ignores)
 
 
 def ignored(patterns: Sequence[str]) -> Callable[[str], bool]:

@@ -109,19 +109,14 @@ async def find_hooks(directory: Path, variables: Mapping[str, str]) -> list[Hook
     return _find_hooks((await _find_folders(directory, variables))[0])
 
 
-def user_git(directory: Path, variables: Mapping[str, str]) -> Git:
-    """git with the user's own configuration."""
-    kept = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_DIR")
-    named = {name: variables[name] for name in kept if name in variables}
-    return Git(directory, environment=user_environment() | named)
-
-
 async def _find_folders(directory: Path, variables: Mapping[str, str]) -> tuple[Path, Path, Path]:
     """Where git looks for hooks, the folder of the repository, and the top of the work tree.
 
     Raises GitError outside of a work tree, and UsageError if git looks in no folder.
     """
-    git = user_git(directory, variables)
+    kept = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_DIR")
+    named = {name: variables[name] for name in kept if name in variables}
+    git = Git(directory, environment=user_environment() | named)
     paths = ("--path-format=absolute", "--git-common-dir", "--show-toplevel")
     output = os.fsdecode(await git("rev-parse", *paths))
     common, top = (Path(line).resolve() for line in output.splitlines())
