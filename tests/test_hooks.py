@@ -123,7 +123,7 @@ def test_what_was_there_runs_first_and_comes_back_byte_for_byte(cart: Project) -
     passed = git(cart.folder, "commit", "--message=New", environment={"EARLIER": "0"})
     assert passed.returncode == 0
     assert "earlier" in passed.stderr
-    assert "reviewbot: nothing found in 1 changed file" in passed.stderr
+    assert "reviewbot: nothing found; changed files: 1" in passed.stderr
     assert f"{folder}/pre-commit is another hook" in hook("uninstall").stderr
     assert snapshot(folder) == before
     assert stat.S_IMODE((folder / "pre-commit").stat().st_mode) == 0o755
@@ -242,7 +242,7 @@ def test_the_plain_hooks_run_the_hook_of_the_repository_first(cart: Project) -> 
     stopped = git(cart.folder, "commit", "--message=New")
     assert stopped.returncode == 1
     assert stopped.stderr.startswith("earlier\n")
-    assert "this commit: hooks.commit is critical" in stopped.stderr
+    assert "this commit for F1: hooks.commit is critical" in stopped.stderr
 
 
 # Committing.
@@ -254,7 +254,7 @@ def test_a_commit_stops_for_what_is_critical_and_names_the_way_out(cart: Project
     stopped = git(cart.folder, "commit", "--message=New")
     assert stopped.returncode == 1
     assert "new.py:1: critical: " in stopped.stderr
-    assert "this commit: hooks.commit is critical." in stopped.stderr
+    assert "this commit for F1: hooks.commit is critical." in stopped.stderr
     assert "git commit --no-verify ignores it" in stopped.stderr
     assert git(cart.folder, "commit", "--no-verify", "--message=New").returncode == 0
 
@@ -270,7 +270,7 @@ def test_other_findings_are_warnings_unless_the_base_says_more(cart: Project) ->
     stage(cart, {"other.py": UNDEFINED})
     result = hook("run", "pre-commit")
     assert result.exit_code == 1
-    assert "1 finding stops this commit: hooks.commit is high" in result.stderr
+    assert "stops this commit for F1: hooks.commit is high" in result.stderr
 
 
 def test_the_index_is_reviewed_and_nothing_changes(cart: Project) -> None:
@@ -280,7 +280,7 @@ def test_the_index_is_reviewed_and_nothing_changes(cart: Project) -> None:
     before = snapshot(cart.folder)
     result = hook("run", "pre-commit")
     assert result.exit_code == 0
-    assert "reviewbot: nothing found in 1 changed file" in result.stderr
+    assert "reviewbot: nothing found; changed files: 1" in result.stderr
     assert snapshot(cart.folder) == before
     assert cart.git("stash", "list") == ""
 
@@ -378,7 +378,7 @@ def test_pre_commit_runs_the_hook(cart: Project) -> None:
     (cart.folder / "cart.py").write_text("unstaged = 1\n")
     stopped = git(cart.folder, "commit", "--message=New")
     assert stopped.returncode == 1
-    assert "this commit: hooks.commit is critical" in stopped.stderr
+    assert "this commit for F1: hooks.commit is critical" in stopped.stderr
     assert (cart.folder / "cart.py").read_text() == "unstaged = 1\n"
 
 

@@ -94,13 +94,12 @@ async def read_variables(repository: Repository, file: Path | None = None) -> di
     """
     if file:
         return read_env_file(file) | dict(os.environ)
-    keys: dict[str, str] = {}
     with suppress(GitError):  # outside of a work tree
         path = await repository.root() / ".env"
         if path.is_file() and await repository.ignored([".env"]):
             known = {n for vendor in VENDORS.values() for n in (*vendor.key_names, vendor.opt_in)}
-            keys = {name: value for name, value in read_env_file(path).items() if name in known}
-    return keys | dict(os.environ)
+            return {n: text for n, text in read_env_file(path).items() if n in known} | os.environ
+    return dict(os.environ)
 
 
 def read_env_file(path: Path) -> dict[str, str]:

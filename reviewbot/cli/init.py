@@ -68,7 +68,6 @@ def write_workflows(root: Path, names: Sequence[str]) -> None:
     folder = root / ".github/workflows"
     if names and folder.resolve() != folder:
         raise UsageError(f"{folder} is a link to elsewhere", hint="remove the link")
-    is_new = False
     for path in (folder / file for name in dict.fromkeys(names) for file in WORKFLOWS[name]):
         if os.path.lexists(path):
             say(f"reviewbot: {path} is there already and stays as it is")
@@ -77,10 +76,8 @@ def write_workflows(root: Path, names: Sequence[str]) -> None:
         text = text.replace("uses: REVIEWBOT", f"uses: {ACTION}")
         write_file(path, text.encode(), 0o644)
         say(f"reviewbot: {path} is written")
-        is_new = True
-    if is_new:
-        say("They count once they are on the default branch: git add .github/workflows")
-    if is_new and {*names} != {"commands"}:
+    if names:
+        say("Workflows count once they are on the default branch: git add .github/workflows")
         say("To add language models, set the secret of a key: gh secret set ANTHROPIC_API_KEY")
     if "commands" in names and not (folder / WORKFLOWS["review"][0]).exists():
         say("Commands that review need that workflow too: reviewbot init --workflow review")

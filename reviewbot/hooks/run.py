@@ -128,16 +128,13 @@ async def find_ranges(
     tips = await git(*remotes, f"refs/remotes/{remote}/") or await git(*remotes, "refs/remotes/")
     known = tips.decode("ascii").split()
     for ref in refs:
+        base = new = ""  # for a tag of something else
+        if not ref.name.startswith(WITHOUT_CODE) and (new := await _commit(git, ref.new)):
+            if old := await _commit(git, ref.old):  # it may never have been fetched
+                known.append(old)
+            base = await _merge_base(place, new, known)
+            known.append(new)
         name = ref.name.removeprefix("refs/heads/").removeprefix("refs/")
-        revision = "" if ref.name.startswith(WITHOUT_CODE) else ref.new
-        new = await _commit(git, revision)
-        if not new:  # also for a tag of something else
-            yield name, ""
-            continue
-        if old := await _commit(git, ref.old):  # it may never have been fetched
-            known.append(old)
-        base = await _merge_base(place, new, known)
-        known.append(new)
         yield name, "" if base == new else f"{base}..{new}"
 
 
@@ -167,15 +164,14 @@ def _report(result: Review, hook: Hook, threshold: Threshold, say: Say) -> int:
     for line in render(replace(result, gaps=(), complete=True), "concise").splitlines():
         say(line)
     if stopping:
-        found = "1 finding stops" if len(stopping) == 1 else f"{len(stopping)} findings stop"
-        say(f"reviewbot: {found} this {verb}: hooks.{verb} is {threshold}.")
+        ids = ", ".join(finding.id for finding in stopping)
+        say(f"reviewbot: stops this {verb} for {ids}: hooks.{verb} is {threshold}.")
         say(f"reviewbot explain {stopping[0].id} shows more; git {verb} --no-verify ignores it.")
         return 1
     if reported:
         say(f"reviewbot: the {verb} goes on: hooks.{verb} is {threshold}.")
     else:
-        files = len(result.coverage)
-        say(f"reviewbot: nothing found in {files} changed file{'' if files == 1 else 's'}")
+        say(f"reviewbot: nothing found; changed files: {len(result.coverage)}")
     return 0
 
 

@@ -122,7 +122,7 @@ def find_environment(
     usable = [python for python in lender.pythons() if lender.lend(python) is not None]
     # An interpreter that was found by chance is of less use than a later one that has pytest.
     python = max(usable or [own], key=_is_environment_or_has_pytest)
-    mounts = [*(lender.lend(python) or ()), *lender.node_modules(), *lender.files(generated)]
+    mounts = [*(lender.lend(python) or ()), *lender.of_tree(generated)]
     path = [str(python.parent), f"{lender.project}/node_modules/.bin"]
     named = lender.add_toolchains(mounts, path)
     own_mounts = lender.lend(own) or ()
@@ -223,18 +223,16 @@ class _Lender:
                 mounts.append(Mount(target=str(hop), source=str(goal), is_link=True))
         return tuple(mounts)
 
-    def node_modules(self) -> Iterator[Mount]:
-        """Packages of the work tree and of its parts, two levels deep."""
-        for pattern in ("node_modules", "*/node_modules", "*/*/node_modules"):
-            for folder in sorted(self._tree.glob(pattern)) if self._tree else ():
-                is_own = "node_modules" not in folder.parts[:-1] and not folder.is_symlink()
-                if is_own and folder.is_dir() and self._may_lend(folder, [folder]):
-                    yield from self._mount(folder)
-
-    def files(self, names: Iterable[str]) -> Iterator[Mount]:
-        for file in (self._tree / name for name in names) if self._tree else ():
-            if file.is_file() and not file.is_symlink() and self._may_lend(file, [file]):
-                yield from self._mount(file)
+    def of_tree(self, generated: Iterable[str]) -> Iterator[Mount]:
+        """Packages of node, up to two levels deep, and files that a build wrote."""
+        if self._tree is None:
+            return
+        globs = ("node_modules", "*/node_modules", "*/*/node_modules")
+        folders = [folder for glob in globs for folder in sorted(self._tree.glob(glob))]
+        folders = [folder for folder in folders if "node_modules" not in folder.parts[:-1]]
+        for path in (*folders, *(self._tree / name for name in generated)):
+            if path.exists() and not path.is_symlink() and self._may_lend(path, [path]):
+                yield from self._mount(path)
 
     def add_toolchains(self, mounts: list[Mount], path: list[str]) -> dict[str, str]:
         """Add what compilers need, and return the variables that name it."""

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 from ruff import find_ruff_bin
 
 from reviewbot.errors import SandboxError
@@ -109,19 +109,12 @@ class Sandbox(ABC):
                 folder=folder,
                 watch=watch,
             )
+            completed = Completed(outcome="ended", **asdict(ended))
         except (TimeoutError, LimitExceeded) as error:
             reason = str(error) or f"took longer than {seconds:.0f} s"
             completed = Completed(outcome="stopped", reason=reason)
         except OSError as error:  # for example, the command names too many files
             completed = Completed(outcome="not_run", reason=f"it did not start: {error.strerror}")
-        else:
-            completed = Completed(
-                outcome="ended",
-                exit_code=ended.exit_code,
-                stdout=ended.stdout,
-                stderr=ended.stderr,
-                is_cut=ended.is_cut,
-            )
         return replace(completed, seconds=round(time.monotonic() - started, 2))
 
 
@@ -205,15 +198,16 @@ def variables_of(
 
 def after_start(completed: Completed, scratch: Path, limits: Limits) -> Completed:
     """What a command behind a wall became, given how the wall and the command ended."""
-    completed = replace(completed, report=_read(scratch / "report", limits.report))
+    report = _read(scratch / "report", limits.report)
+    completed = replace(completed, report=report)
     if completed.outcome != "ended":
         return completed
-    not_run = Completed(outcome="not_run", report=completed.report)
     if not completed.stderr.startswith(STARTED):
         reason = f"the sandbox did not start: {last_line(completed.stderr)}"
-        return replace(not_run, reason=reason)
+        return Completed(outcome="not_run", reason=reason, report=report)
     if completed.exit_code == COMMAND_NOT_FOUND:
-        return replace(not_run, reason="not installed", exit_code=COMMAND_NOT_FOUND)
+        reason, code = "not installed", COMMAND_NOT_FOUND
+        return Completed(outcome="not_run", reason=reason, exit_code=code, report=report)
     if completed.exit_code in KILLED:
         reason = "was killed: perhaps memory ran out"
         return replace(completed, outcome="stopped", reason=reason, exit_code=None)
