@@ -20,8 +20,8 @@ from reviewbot.config.load import (
     flag_layer,
     load_settings,
     read_layer,
+    read_toml,
 )
-from reviewbot.config.toml import read_toml
 from reviewbot.config.yaml import MAX_BYTES, read_yaml
 from reviewbot.errors import ConfigError
 

@@ -13,12 +13,10 @@ from reviewbot.checks.languages import all_languages
 from reviewbot.cli.host import find_root, open_repository, read_layers
 from reviewbot.cli.terminal import FILE, common, deliver, say
 from reviewbot.config.load import Loaded, describe, load_settings, read_layer
-from reviewbot.config.settings import ProviderSettings, Settings
-from reviewbot.debate.panel import make_panelist
+from reviewbot.debate.panel import choose_members
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
-from reviewbot.llm.providers import find_vendor
 from reviewbot.services import CONFIG_FILES, repository_layers
 
 
@@ -58,19 +56,10 @@ def check(file: Path | None) -> None:
     loaded = load_settings([*read_layers(os.environ), *layers])
     for notice in loaded.notices:
         say(f"reviewbot: {notice}")
-    check_providers(loaded.settings)
+    choose_members(loaded.settings, os.environ, {})  # refuses providers that nobody knows
     configured_checks(all_languages(), loaded.settings.checks)
     names = ", ".join(map(str, files)) or "there is no file, so the defaults"
     deliver(f"{names}: valid")
-
-
-def check_providers(settings: Settings) -> None:
-    """Raises ConfigError for a model of a provider that nobody knows."""
-    for member in (*settings.panel.values(), *filter(None, [settings.moderator])):
-        make_panelist("", member)
-        for model in filter(None, (member.model, member.fallback)):
-            name = model.partition(":")[0]
-            find_vendor(name, settings.providers.get(name, ProviderSettings()).base_url)
 
 
 async def load_committed(repository: Repository) -> tuple[Loaded, Mapping[str, bytes]]:

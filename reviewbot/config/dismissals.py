@@ -21,11 +21,7 @@ HEADER = """\
 class Dismissal(Struct, frozen=True, kw_only=True):
     """A finding that somebody dismissed.
 
-    Attributes:
-        key: what identifies the finding across commits.
-        title, path: for people who read the file.
-        by: who dismissed it, if known.
-        date: such as "2026-01-31".
+    The key identifies it across commits; title, path, person and date are for people.
     """
 
     key: Annotated[str, Meta(min_length=1)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal, get_args
 
@@ -24,6 +25,12 @@ WHO_MAY_SET: Mapping[str, Literal["lower", "operator"]] = {
     **dict.fromkeys(("providers", "sandbox", "store", "tools"), "operator"),
 }
 PREFIX = "REVIEWBOT_"
+MAX_TOML_BYTES = 256 * 1024
+# tomllib takes 20 s for a key of 30,000 parts.
+LONG_KEY = re.compile(
+    r"""(?:^|[\[{,])[ \t]*+(?:(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+){16}""",
+    re.MULTILINE,
+)
 # Options of `reviewbot review` that set a key.
 FLAGS = {
     "review.fail_on": "--fail-on",
@@ -66,14 +73,34 @@ class Loaded(Struct, frozen=True):
 
 def read_layer(name: str, kind: LayerKind, content: bytes) -> Layer:
     """A file: `[tool.reviewbot]` of one whose name ends in .toml, else YAML. Raises ConfigError."""
-    # Parsers are imported where there is something to parse.
     if name.endswith(".toml"):
-        from reviewbot.config.toml import read_toml
-
         return Layer(name, kind, read_toml(content, name))
-    from reviewbot.config.yaml import read_yaml
+    from reviewbot.config.yaml import read_yaml  # where there is something to parse
 
     return Layer(name, kind, read_yaml(content, name))
+
+
+def read_toml(content: bytes, name: str) -> Document:
+    """What the file says below `tool.reviewbot`, without lines. Raises ConfigError."""
+    if b"reviewbot" not in content:
+        return Document(None)
+    if len(content) > MAX_TOML_BYTES:
+        hint = "Move [tool.reviewbot] to .reviewbot.yml."
+        raise ConfigError(f"{name} has {len(content):,} bytes", hint=hint)
+    import tomllib  # where there is something to parse
+
+    try:
+        text = content.decode()
+        if LONG_KEY.search(text):
+            raise ConfigError(f"{name} has a key of more than 16 parts")
+        tool = tomllib.loads(text).get("tool")
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{name} is not UTF-8 (byte {error.start})") from error
+    except RecursionError as error:
+        raise ConfigError(f"{name} nests too deeply") from error
+    except ValueError as error:  # TOMLDecodeError, and integers of more than 4,300 digits
+        raise ConfigError(f"{name} is not TOML: {error}") from error
+    return Document(tool.get("reviewbot") if isinstance(tool, dict) else None)
 
 
 def environment_layer(variables: Mapping[str, str]) -> Layer:

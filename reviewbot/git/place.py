@@ -40,8 +40,7 @@ class Place(Struct, frozen=True, kw_only=True):
     """The folders of a repository, all absolute.
 
     Attributes:
-        directory: where the user stands.
-        root: the top of the work tree.
+        directory: where the user stands; `root` is the top of the work tree.
         git_directory, common_directory: they differ in a linked work tree.
         private, git: the private repository, and git in it.
     """

@@ -63,12 +63,7 @@ CONVERTING = ("filter", "working-tree-encoding", "ident")
 
 
 class Write(Struct, frozen=True, kw_only=True):
-    """A fix.
-
-    Attributes:
-        files: what files shall be, by path; None removes one. Of several fixes the last counts.
-        message: each fix that has one becomes a commit.
-    """
+    """A fix: what files shall be, by path; None removes one. With a message it becomes a commit."""
 
     files: Mapping[str, bytes | None]
     message: str = ""

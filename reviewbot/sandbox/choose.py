@@ -17,9 +17,7 @@ from reviewbot.sandbox.start import Plain, Sandbox
 def open_sandbox(kind: SandboxKind, image: str, environment: Environment) -> Sandbox:
     """The sandbox that settings ask for. It starts with the first job.
 
-    Args:
-        kind: "auto" is bubblewrap, else a container if there is an image, else none.
-        image: a container image of this machine.
+    "auto" is bubblewrap, else a container if there is an image, else none.
     """
     bubblewrap, container = Bubblewrap(environment), Container(image, environment)
     match kind:

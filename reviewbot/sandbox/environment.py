@@ -86,7 +86,6 @@ class Environment(Struct, frozen=True, kw_only=True):
     Attributes:
         project: the folder inside in which trees are laid out: the path of the work tree, so that
             an editable installation of the project means the copy of the tree.
-        python: the interpreter of the project.
         mounts, own_mounts: what the project's tools need, and what reviewbot's interpreter needs.
         path: folders of programs inside, before those of the system.
         tools: a hash that changes with their versions. Of /usr, only Python's packages count.
