@@ -36,9 +36,8 @@ def show() -> None:
     with open_repository() as repository:
         loaded, committed = asyncio.run(load_committed(repository))
     rows = describe(loaded)
-    keys, values = (max(len(row[column]) for row in rows) for column in (0, 1))
-    values = min(values, 40)
-    deliver("\n".join(f"{key:<{keys}}  {value:<{values}}  {origin}" for key, value, origin in rows))
+    keys = max(len(key) for key, _, _ in rows)
+    deliver("\n".join(f"{key:<{keys}}  {value:<40}  {origin}" for key, value, origin in rows))
     for notice in loaded.notices:
         say(f"reviewbot: {notice}")
     for path in _files():

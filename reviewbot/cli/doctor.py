@@ -74,11 +74,11 @@ async def _collect() -> dict[str, list[Row]]:
 
     environment = find_environment(root, os.environ)
     sandbox = open_sandbox(settings.sandbox.kind, settings.sandbox.image, environment)
-    reason = sandbox.reason
     try:
         await sandbox.check()
+        reason = sandbox.reason
     except SandboxError as error:
-        reason = f"{error}: {error.hint}" if error.hint else str(error)
+        reason = f"{error}: {error.hint}"
     if reason:
         text = f"no sandbox starts, so tests of a change do not run: {reason}"
         machine.append(("!", text, reason.rpartition(": ")[2]))

@@ -12,10 +12,12 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from reviewbot.cli.terminal import is_given, say, uses_color
 from reviewbot.config.load import Layer, environment_layer, flag_layer, read_layer
 from reviewbot.errors import GitError, UsageError
-from reviewbot.events import Emit, Event, ignore
+from reviewbot.events import Emit, Event
 from reviewbot.git.repository import Repository
 from reviewbot.llm.providers import VENDORS
 from reviewbot.services import Host
@@ -47,14 +49,14 @@ async def open_host(
             variables = await read_variables(repository, env_file)
             reviewed = None if is_patch else repository
             kept = await find_state(reviewed, variables, state)
-            yield make_host(reviewed, kept, variables, emit, flags, config), repository, kept
+            host = make_host(reviewed, kept, variables, flags, config)
+            yield replace(host, emit=emit), repository, kept
 
 
 def make_host(
     repository: Repository | None,
     state: State,
     variables: Mapping[str, str],
-    emit: Emit = ignore,
     flags: Mapping[str, object] | None = None,
     config: Path | None = None,
 ) -> Host:
@@ -66,7 +68,6 @@ def make_host(
         layers=read_layers(variables, flags, config),
         variables=variables,
         dismissals=load_dismissals(state.dismissals),
-        emit=emit,
     )
 
 

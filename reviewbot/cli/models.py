@@ -134,6 +134,5 @@ async def _load() -> tuple[Settings, Mapping[str, str], list[Panelist]]:
 def _price(price: Price | None) -> str:
     if price is None:
         return "no known price, so it is not asked: set providers.NAME.prices"
-    if not price.input and not price.output:
-        return "free"
-    return f"${price.input:g} in, ${price.output:g} out a million tokens"
+    is_free = not price.input and not price.output
+    return "free" if is_free else f"${price.input:g} in, ${price.output:g} out a million tokens"

@@ -10,7 +10,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -147,22 +146,22 @@ class Past(Struct, frozen=True):
 
     def rows(self) -> list[str]:
         """A line for each review, the newest first."""
-        rows, in_ledger = [], set()
+        rows, in_ledger = [], []
         for id, session in self.sessions().items():
-            review, subject = read_review(session.review), session.subject
-            in_ledger.add(msgspec.json.encode(review))
+            review, about = read_review(session.review), session.subject
+            in_ledger.append(review)
             headline = words.headline(review) if review else session.state.capitalize()
             time = datetime.fromisoformat(session.started)
-            rows.append((time, id, headline, subject.target, subject.title))
+            rows.append((time, id, headline, f"{about.target} {about.title}"))
         for id in self.state.ids():
             review = self.state.load(id)
-            if review and msgspec.json.encode(review) not in in_ledger:
+            if review and review not in in_ledger:
                 time = datetime.strptime(id, "%Y%m%d-%H%M%S-%f").replace(tzinfo=UTC)
-                rows.append((time, id, words.headline(review), review.target, review.title))
+                headline = words.headline(review)
+                rows.append((time, id, headline, f"{review.target} {review.title}"))
         return [
             plain(redact(f"{id}  {time.astimezone():%Y-%m-%d %H:%M}  {headline}  {about}")[0])
-            for time, id, headline, *names in sorted(rows, reverse=True)
-            for about in [" ".join(filter(None, names))]
+            for time, id, headline, about in sorted(rows, reverse=True)
         ]
 
     def find(self, id: str) -> tuple[Review | None, Record | None]:
@@ -217,9 +216,8 @@ async def replay_session(record: Record, state: State) -> Review:
     with open_repository() as repository:
         commits = f"{subject.base_commit or subject.base_tree}..{subject.head_commit}"
         change = await repository.load_change(Target(kind="revision", revision=commits))
-        flags = {"limits.cost_usd": MOST_USD}
         host = replace(
-            make_host(repository, state, os.environ, flags=flags),
+            make_host(repository, state, os.environ, {"limits.cost_usd": MOST_USD}),
             journal=Journal(),  # another replay may have other answers to the same questions
             providers={agent.provider: answers for agent in record.agents},
             panelists={agent.name: f"{agent.provider}:{agent.model}" for agent in record.agents},

@@ -54,7 +54,7 @@ class FirstThatStarts(Sandbox):
             try:
                 await sandbox.check()
             except SandboxError as error:
-                reasons.append(f"{error}: {error.hint}" if error.hint else str(error))
+                reasons.append(f"{error}: {error.hint}")
             else:
                 self._chosen = sandbox
                 return
