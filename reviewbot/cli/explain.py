@@ -5,11 +5,9 @@ from pathlib import Path
 import click
 
 from reviewbot.cli.host import find_finding, open_state
-from reviewbot.cli.terminal import common, deliver, state_option, style_for
+from reviewbot.cli.terminal import common, deliver, safe, state_option, style_for
 from reviewbot.reports import words
 from reviewbot.reports.text import explanation
-from reviewbot.text.plain import plain
-from reviewbot.text.secrets import redact
 
 
 @click.command
@@ -28,9 +26,9 @@ def command(finding: str | None, state: Path | None) -> None:
             f"  ({words.STATUSES[found.status].lower()})"
             for found in review.findings
         ] or [f"The newest review ({review.target}) has no findings."]
-        deliver("\n".join(plain(redact(line)[0]) for line in lines))
+        deliver("\n".join(safe(line) for line in lines))
         return
     found = find_finding(review, finding)
     effect = "requests changes" if found.blocks else "does not request changes"
     about = f"Key {found.key}, rule {found.rule or 'none'}, category {found.category}; {effect}."
-    deliver(f"{explanation(found, style_for())}\n\n{plain(about)}")
+    deliver(f"{explanation(found, style_for())}\n\n{safe(about)}")

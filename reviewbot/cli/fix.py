@@ -26,7 +26,7 @@ from reviewbot.cli.terminal import (
 from reviewbot.config.load import FLAGS
 from reviewbot.config.settings import Effort
 from reviewbot.debate.panel import read_roles
-from reviewbot.errors import ReviewbotError, UsageError
+from reviewbot.errors import UsageError
 from reviewbot.fixing import fix, fix_report, pursue
 from reviewbot.git.change import Target
 from reviewbot.git.writer import Write, open_writer, recover
@@ -80,7 +80,8 @@ def command(target: str, undo: str | None, **given: object) -> None:
     """
     options = msgspec.convert({key: given.get(key) for key in Options.__struct_fields__}, Options)
     if undo:
-        raise SystemExit(asyncio.run(_undo("" if undo == LAST else undo, options)))
+        asyncio.run(_undo("" if undo == LAST else undo, options))
+        return
     paths = click.get_current_context().meta.get(SEPARATOR, ())
     chosen = [f"--{name}" for name in ("goal", "report", "linters") if given.get(name)]
     chosen += ["--finding"] if options.finding else []
@@ -163,14 +164,13 @@ async def _write(
     say(f"reviewbot fix --undo {written.id} takes it back")
 
 
-async def _undo(id: str, options: Options) -> int:
+async def _undo(id: str, options: Options) -> None:
     with open_repository() as repository:
         state = await find_state(repository, os.environ, options.state)
         async with open_writer(repository, state.folder) as writer:
             paths = await writer.undo(id)
     for path in paths:
         say(f"reviewbot: {path} is what it was before")
-    return 0 if paths else ReviewbotError.exit_code
 
 
 def _is_wanted(what: str) -> bool:

@@ -16,7 +16,16 @@ from msgspec.structs import replace
 from reviewbot.cli.export import EXPORTS, read_turn, transcript, tried
 from reviewbot.cli.host import make_host, open_repository, open_state, read_layers
 from reviewbot.cli.review import format_option
-from reviewbot.cli.terminal import ANY_FILE, common, deliver, is_given, say, state_option, style_for
+from reviewbot.cli.terminal import (
+    ANY_FILE,
+    common,
+    deliver,
+    is_given,
+    safe,
+    say,
+    state_option,
+    style_for,
+)
 from reviewbot.config.load import load_settings
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.change import Target
@@ -29,8 +38,6 @@ from reviewbot.reports import render, words
 from reviewbot.state import State, read_review
 from reviewbot.store.database import FILE, Store, open_store
 from reviewbot.store.sessions import Record, Session, list_sessions, load_session, prune_sessions
-from reviewbot.text.plain import plain
-from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Review
 
 MOST_USD = 10_000  # of limits.cost_usd: what was paid needs no cap
@@ -160,7 +167,7 @@ class Past(Struct, frozen=True):
                 headline = words.headline(review)
                 rows.append((time, id, headline, f"{review.target} {review.title}"))
         return [
-            plain(redact(f"{id}  {time.astimezone():%Y-%m-%d %H:%M}  {headline}  {about}")[0])
+            safe(f"{id}  {time.astimezone():%Y-%m-%d %H:%M}  {headline}  {about}")
             for time, id, headline, about in sorted(rows, reverse=True)
         ]
 

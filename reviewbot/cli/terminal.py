@@ -62,13 +62,18 @@ def is_given(name: str) -> bool:
     return bool(click.get_current_context().meta.get(f"reviewbot.{name}"))
 
 
-def say(line: str, color: str | None = None) -> None:
-    """Print a line for people, without secrets and without what steers a terminal."""
+def safe(line: str) -> str:
+    """A line without secrets and without what steers a terminal."""
     from reviewbot.text.plain import plain
     from reviewbot.text.secrets import redact
 
+    return plain(redact(line)[0])
+
+
+def say(line: str, color: str | None = None) -> None:
+    """Print a line for people."""
     with suppress(OSError):  # nobody reads it, or the terminal has gone
-        text = plain(redact(line)[0])
+        text = safe(line)
         click.echo(click.style(text, fg=color) if color else text, err=True, color=bool(color))
 
 

@@ -71,13 +71,11 @@ class Mount(Struct, frozen=True, kw_only=True):
 
     Attributes:
         source: what is seen there, or what a link points to; "" for an empty folder in memory.
-        name_in_tree: its path in the tree. It is not there if the tree has something of that name.
     """
 
     target: str
     source: str = ""
     is_link: bool = False
-    name_in_tree: str = ""
 
 
 class Environment(Struct, frozen=True, kw_only=True):
@@ -154,14 +152,6 @@ def find_generated(root: Path, committed: Iterable[str]) -> list[str]:
             names = sorted(entry.name for entry in entries if GENERATED.fullmatch(entry.name))
             found += [f"{folder}/{name}".removeprefix("/") for name in names]
     return [path for path in found if path not in known]
-
-
-def is_in_tree(name: str, folder: Path) -> bool:
-    """Whether a tree has something at a path, or a file where one of its folders should be."""
-    above = [folder / parent for parent in Path(name).parents if parent != Path()]
-    return name != "" and (
-        os.path.lexists(folder / name) or any(path.is_symlink() or path.is_file() for path in above)
-    )
 
 
 class _Lender:
@@ -259,11 +249,11 @@ class _Lender:
         return named
 
     def _mount(self, folder: Path, target: str = "") -> Iterator[Mount]:
-        target, name = target or str(folder), self._name_in_tree(folder)
-        yield Mount(target=target, source=str(folder.resolve()), name_in_tree=name)
+        target = target or str(folder)
+        yield Mount(target=target, source=str(folder.resolve()))
         for empty in EMPTY:
             if (folder / empty).is_dir() and not (folder / empty).is_symlink():
-                yield Mount(target=f"{target}/{empty}", name_in_tree=name)
+                yield Mount(target=f"{target}/{empty}")
 
     def _may_lend(self, folder: Path, of_tree: Collection[Path] = ()) -> bool:
         """No folder of the system, which is there anyway, no home and nothing that contains one.
