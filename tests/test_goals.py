@@ -386,14 +386,14 @@ def test_mutants_are_small_defects_that_can_be_compiled() -> None:
 
     assert found == {
         (2, "`3` as `4`"),
-        (3, "`and` as `or`"),
-        (3, "`<` as `<=`"),
+        (3, "`a < 2 and (not a == 5)` as `a < 2 or not a == 5`"),
+        (3, "`a < 2` as `a <= 2`"),
         (3, "`2` as `3`"),
-        (3, "`not` as ``"),
-        (3, "`==` as `!=`"),
+        (3, "`not a == 5` as `a == 5`"),
+        (3, "`a == 5` as `a != 5`"),
         (3, "`5` as `6`"),
         (4, "`a + 1` as `None`"),
-        (4, "`+` as `-`"),
+        (4, "`a + 1` as `a - 1`"),
         (4, "`1` as `2`"),
         (5, "`True` as `False`"),
     }
