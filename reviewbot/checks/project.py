@@ -59,7 +59,6 @@ QUOTED = re.compile(r"""("{3}|'{3}|"|')(.+?)\1""")
 PATH = re.compile(r"[\w*.][\w*./-]*")
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
-WORD_OF_CODE = re.compile(r"(?:([A-Za-z]\w*)\.)?([A-Za-z]\w*)")
 MAX_PATTERN = 100_000  # Linux takes no argument of more than 128 KiB
 SHOWS_USE = "import"  # among documented names: documentation says how to import the package
 DOCUMENTATION = ("*.md", "*.rst", "*.txt", "*__init__.py")
@@ -209,23 +208,17 @@ async def _find_documented(
         path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         for path in own
     }
-    imports = [f"(from|import) {module.partition('.')[0]}" for module in modules]
-    parts = sorted({*names, *map(re.escape, modules), *imports})
-    pattern = rf"\b({'|'.join(parts)})\b"
+    imports = {f"(from|import) {module.partition('.')[0]}" for module in modules}
+    pattern = rf"\b({'|'.join(sorted({*names, *map(re.escape, modules), *imports}))})\b"
     if not names or len(pattern) > MAX_PATTERN:  # then all names are compared
         return frozenset()
     matches = await repository.search(change.base_tree, pattern, DOCUMENTATION)
     found = [match for match in matches if match.path not in own]
-    words = {
-        word
-        for match in found
-        for owner, word in WORD_OF_CODE.findall(match.text)
-        if owner not in sys.stdlib_module_names
-    }
-    mentioned = {module for module in modules if any(module in match.text for match in found)}
-    texts = (match.text for match in found if not match.path.endswith(".py"))
-    shown = {SHOWS_USE for text in texts if any(re.search(way, text) for way in imports)}
-    return frozenset(words & names | mentioned | shown)
+    text = "\n".join(match.text for match in found)
+    prose = "\n".join(match.text for match in found if not match.path.endswith(".py"))
+    shown = {SHOWS_USE for way in imports if re.search(way, prose)}
+    mentioned = {module for module in modules if module in text}
+    return frozenset(names & {*re.findall(r"\w+", text)} | mentioned | shown)
 
 
 async def _read_side(
