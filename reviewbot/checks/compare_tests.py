@@ -148,8 +148,6 @@ def is_missing_here(
     module = MISSING_MODULE.search(test.message)
     if not name and not module:
         return False
-    if module and _is_generated(module[1], project):
-        return True
     top = (name[2] if name else module[1] if module else "").partition(".")[0]
     if top in {part.removesuffix(".py") for path in project.files for part in path.split("/")}:
         return False
@@ -158,13 +156,6 @@ def is_missing_here(
         return name is None and not is_typo
     declares_nothing = earlier is None and not project.manifests
     return declares_nothing or project.declares(top) or not _writes(change, name or module)
-
-
-def _is_generated(module: str, project: Project) -> bool:
-    """Whether the build of the project makes a module, which a checkout lacks."""
-    file = f"{module.rpartition('.')[2]}.py"
-    is_named = any(file in re.split(r"[\s\"'/=]", text) for text in project.manifests.values())
-    return is_named and not any(path.rpartition("/")[2] == file for path in project.files)
 
 
 def locate(
@@ -232,21 +223,13 @@ def _result(
     place: Location | None,
 ) -> CheckResult:
     """Named after the function, or the file, in which most of the tests are."""
-    functions = Counter(map(_function_of, tests))
-    function = functions.most_common(1)[0][0]
+    function = Counter(map(_function_of, tests)).most_common(1)[0][0]
     first = next(test for test in tests if _function_of(test) == function)
     name = function.partition("::")[2].rpartition("::")[2] or function
+    more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
+    name += more or ESCAPES.sub("…", first.id.removeprefix(function))
     at_import = all(_is_file(test) for test in tests)
-    if len(tests) == 1:
-        parameters = first.id.removeprefix(function)
-        name += "" if ESCAPES.search(parameters) else parameters
-        verb = "fails"
-    elif len(functions) == 1:
-        verb = f"fails with {len(tests)} sets of parameters"
-    else:
-        name += f" and {len(tests) - 1} more"
-        verb = "fail"
-    verb = "cannot be imported" if at_import else verb
+    verb = "cannot be imported" if at_import else "fail" if more else "fails"
     message = ESCAPES.sub("…", first.message) or "no message"
     return CheckResult(
         check=check,

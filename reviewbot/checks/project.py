@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 import re
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from fnmatch import fnmatchcase, translate
@@ -36,11 +35,6 @@ PACKAGING = {
     "setup.cfg": re.compile(r"^\[metadata\]", re.MULTILINE),
     "pyproject.toml": re.compile(r"^\[(project|build-system|tool\.(poetry|flit))\b", re.MULTILINE),
 }
-# The name of a project and of what it installs, in these files: a list, lines or a word.
-INSTALLED = re.compile(
-    r"""\b(?:name|py[-_]modules|packages)["']?\s*[=:][ \t]*(\[[^]]*\]|(?:\n[ \t]+[\w.-]+$)+|.+)""",
-    re.MULTILINE,
-)
 # Folders and files of a project that nobody imports.
 NOT_IMPORTED = frozenset(
     {
@@ -79,9 +73,10 @@ class Project(Struct, frozen=True, kw_only=True):
         manifests: texts of MANIFESTS at head, by path.
         base_texts, head_texts: texts of changed files on each side, by their paths there, and of
             those above. Binary files and those that git does not show are left out.
-        documented: changed modules that others import, with dots, and names that these define, as
-            far as documentation or the `__init__.py` of a package mentions them at base; and
-            SHOWS_USE.
+        installed: changed Python files that are in a package and installed with the project at
+            base, so that others import them.
+        documented: these modules, with dots, and names that they define, as far as documentation or
+            the `__init__.py` of a package mentions them at base; and SHOWS_USE.
     """
 
     base_files: frozenset[str] = frozenset()
@@ -90,6 +85,7 @@ class Project(Struct, frozen=True, kw_only=True):
     manifests: Mapping[str, str] = {}
     base_texts: Mapping[str, str] = {}
     head_texts: Mapping[str, str] = {}
+    installed: frozenset[str] = frozenset()
     documented: frozenset[str] = frozenset()
 
     def texts(self, side: Side) -> Mapping[str, str]:
@@ -131,29 +127,6 @@ class Project(Struct, frozen=True, kw_only=True):
             return any("test" in section for section in own)
         return path.partition("/")[0].removesuffix(".py") not in NOT_IMPORTED
 
-    def installs(self, path: str) -> bool:
-        """Whether a Python file is installed with its project at base, so that others import it.
-
-        What is in no package has to be named by the project: it may be a script.
-        """
-        file, in_package = PurePosixPath(path), False
-        for folder in file.parents:
-            found = (
-                (self.base_texts.get(str(folder / name)), line) for name, line in PACKAGING.items()
-            )
-            texts = [text for text, line in found if text is not None and line.search(text)]
-            if texts:
-                parts = file.relative_to(folder).parts
-                top = parts[1] if parts[0] == "src" and len(parts) > 1 else parts[0]
-                words = {
-                    word.partition(".")[0].replace("-", "_").lower()
-                    for value in INSTALLED.findall("\n".join(texts))
-                    for word in WORD.findall(value)
-                }
-                return in_package or top.removesuffix(".py").lower() in words
-            in_package = in_package or str(folder / "__init__.py") in self.base_files
-        return False
-
     def declares(self, module: str) -> bool:
         """Whether a manifest names the package of a top-level module."""
         words = {
@@ -191,18 +164,34 @@ async def load_project(
         head_texts=head_texts,
     )
     if any(check.kind == "scan" for check in checks):
+        installed = frozenset(
+            file.old_path
+            for file in change.files
+            if file.old_path.endswith(".py") and classify(file.old_path) == "source"
+            if file.old_path in base_texts and _is_installed(file.old_path, project)
+        )
+        project = replace(project, installed=installed)
         return replace(project, documented=await _find_documented(change, project, repository))
     return project
+
+
+def _is_installed(path: str, project: Project) -> bool:
+    """Whether a file is in a package, and the nearest folder above that is no package installs."""
+    folder = PurePosixPath(path).parent
+    if str(folder / "__init__.py") not in project.base_files:
+        return False
+    return any(
+        line.search(project.base_texts[str(above / name)])
+        for above in folder.parents
+        for name, line in PACKAGING.items()
+        if str(above / name) in project.base_texts
+    )
 
 
 async def _find_documented(
     change: Change, project: Project, repository: Repository
 ) -> frozenset[str]:
-    own = {
-        file.old_path
-        for file in change.files
-        if file.old_path.endswith(".py") and project.installs(file.old_path)
-    }
+    own = project.installed
     names = {name for path in own for name in DEFINITION.findall(project.base_texts.get(path, ""))}
     modules = {
         path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -222,8 +221,6 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
     from ast_grep_py import SgRoot
 
     language = grammar_of(path) or ""
-    if language == "json" and _is_json(text):
-        return
     readings = [("tsx" if language == "jsx" else language, text)]
     if path.endswith(".js"):
         # The grammar of JavaScript refuses `<p class="x">`, which that of TypeScript reads.
@@ -247,12 +244,3 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
             location=Location(path, line, line),
             consequence="The file cannot be parsed.",
         )
-
-
-def _is_json(text: str) -> bool:
-    """As many programs read it: `NaN` and `Infinity` are numbers, which the grammar refuses."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
