@@ -11,13 +11,12 @@ from msgspec import Struct
 
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
-from reviewbot.debate.panel import Panel, Question
-from reviewbot.debate.reader import read_document
+from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.proofs.proof import Reproduction
 from reviewbot.proofs.prove import Run, run_reproduction
 from reviewbot.tasks.cycle import MAX_FILE
-from reviewbot.tasks.edits import schema_of, shown
+from reviewbot.tasks.edits import ask, shown
 from reviewbot.tasks.task import Attempt, Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
@@ -49,22 +48,19 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
     files = {p: shown(content) for p, content in contents.items() if len(content) <= MAX_FILE}
     prompt = prompts.render("reproduce", report=text, files=files)
     names = panel.names[:MAX_HYPOTHESES]
-    questions = [
-        Question(name, "reproduce", prompt, brief, schema_of(Hypothesis)) for name in names
-    ]
-    answers = await panel.ask(questions, lambda answer: read_document(answer, Hypothesis))
+    answers = await ask(panel, names, "reproduce", prompt, brief, Hypothesis)
     reasons = [f"{absence.panelist}: {absence.reason}" for absence in panel.absences]
     tried: set[str] = set()
-    for question, hypothesis in answers:
+    for author, hypothesis in answers:
         if not hypothesis.test.strip() or hypothesis.test in tried:
-            reasons.append(f"{question.panelist}: {hypothesis.cause or 'no test'}")
+            reasons.append(f"{author}: {hypothesis.cause or 'no test'}")
             continue
         tried.add(hypothesis.test)
         for language in trials.languages.values():
             reproduction = Reproduction(language=language.name, source=hypothesis.test)
             run = await run_reproduction(reproduction, tree, language, trials.executor)
             if problem := why_no_reproduction(run, report):
-                reasons.append(f"{question.panelist}: {problem}")
+                reasons.append(f"{author}: {problem}")
                 continue
             path = await _path_of_test(hypothesis.test, tree, trials)
             return _task(text, hypothesis, reproduction, path, list(files), trials)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from reviewbot.context.brief import Brief
+from reviewbot.debate.panel import Panel, Question
 from reviewbot.debate.reader import read_document
 from reviewbot.text.hidden import visible
 from reviewbot.text.secrets import redact
 
+Answer = TypeVar("Answer", bound=Struct)
 MAX_EDITS = 40
 PLACEHOLDERS = ("«secret:", "⟨U+")
 
@@ -37,18 +40,14 @@ class Objections(Struct, frozen=True, kw_only=True):
     objections: list[Objection]
 
 
-def schema_of(type_: type[Struct]) -> Mapping[str, Any]:
-    return msgspec.json.schema(type_)
-
-
-def read_draft(text: str) -> Draft:
-    """Raises ValueError."""
-    return read_document(text, Draft)
-
-
-def read_objections(text: str) -> list[Objection]:
-    """Raises ValueError."""
-    return read_document(text, Objections).objections
+async def ask(
+    panel: Panel, names: Sequence[str], phase: str, text: str, brief: Brief, type_: type[Answer]
+) -> list[tuple[str, Answer]]:
+    """Ask panelists for a document; usable answers with their names."""
+    schema = msgspec.json.schema(type_)
+    questions = [Question(name, phase, text, brief, schema) for name in names]
+    answers = await panel.ask(questions, lambda answer: read_document(answer, type_))
+    return [(question.panelist, answer) for question, answer in answers]
 
 
 def shown(content: bytes) -> str:

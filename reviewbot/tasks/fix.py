@@ -15,7 +15,7 @@ from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel
 from reviewbot.proofs.prove import run_reproduction
 from reviewbot.proofs.timing import THRESHOLD, compare_times
-from reviewbot.tasks.cycle import result_of, work
+from reviewbot.tasks.cycle import failed, result_of, work
 from reviewbot.tasks.task import Attempt, Candidate, Judgement, Step, Task, TaskResult, Trial
 from reviewbot.tasks.tool_fixes import draft_tool_fixes
 from reviewbot.tasks.trial import Trials, identities
@@ -51,14 +51,7 @@ async def fix_findings(
         task = task_of(group, trials)
         if not panel.panelists:
             reason = "No linter fixes it, and no language model is configured."
-            failed = TaskResult(
-                kind="fix",
-                title=task.title,
-                findings=tuple(finding.id for finding in task.findings),
-                outcome="failed",
-                reasons=(reason,),
-            )
-            results.append(failed)
+            results.append(failed(task, [reason]))
             continue
         result = await work(task, trials, panel, brief_about(group[0].location, briefs))
         results.append(result)

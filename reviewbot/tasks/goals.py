@@ -14,13 +14,12 @@ from reviewbot.checks.report import Report
 from reviewbot.checks.run import IDS, NO_TEST, job_of, read
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
-from reviewbot.debate.panel import Panel, Question
-from reviewbot.debate.reader import read_document
+from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
 from reviewbot.proofs.timing import compare_times, time_snippet
 from reviewbot.tasks.behaviour import judge_behaviour, size_of
-from reviewbot.tasks.edits import schema_of, shown
+from reviewbot.tasks.edits import ask, shown
 from reviewbot.tasks.mutants import Mutant, mutants_of
 from reviewbot.tasks.task import Attempt, Judgement, Kind, Step, Task
 from reviewbot.tasks.trial import Trials
@@ -63,8 +62,7 @@ async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief:
     files = {path: shown(content) for path, content in found.items()}
     writer = panel.names[-1]
     text = prompts.render("benchmark", files=files)
-    question = Question(writer, "benchmark", text, brief, schema_of(BenchmarkAnswer))
-    answers = await panel.ask([question], lambda text: read_document(text, BenchmarkAnswer))
+    answers = await ask(panel, [writer], "benchmark", text, brief, BenchmarkAnswer)
     if not answers:
         raise UsageError(f"there is no benchmark: {panel.absences[-1].reason}")
     source = answers[0][1].source
