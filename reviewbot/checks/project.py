@@ -73,8 +73,8 @@ class Project(Struct, frozen=True, kw_only=True):
         manifests: texts of MANIFESTS at head, by path.
         base_texts, head_texts: texts of changed files on each side, by their paths there, and of
             those above. Binary files and those that git does not show are left out.
-        installed: changed Python files that are in a package and installed with the project at
-            base, so that others import them.
+        installed: changed Python files that are installed with the project at base, so that others
+            import them.
         documented: these modules, with dots, and names that they define, as far as documentation or
             the `__init__.py` of a package mentions them at base; and SHOWS_USE.
     """
@@ -176,16 +176,21 @@ async def load_project(
 
 
 def _is_installed(path: str, project: Project) -> bool:
-    """Whether a file is in a package, and the nearest folder above that is no package installs."""
-    folder = PurePosixPath(path).parent
-    if str(folder / "__init__.py") not in project.base_files:
-        return False
-    return any(
-        line.search(project.base_texts[str(above / name)])
-        for above in folder.parents
+    """Whether a file above says how the project is installed, and a module is in a package of it.
+
+    What is in no package has to be named there: it may be a script.
+    """
+    file = PurePosixPath(path)
+    is_in_package = str(file.parent / "__init__.py") in project.base_files
+    named = re.compile(rf"\b{re.escape(file.stem)}\b")
+    texts = (
+        project.base_texts[str(folder / name)]
+        for folder in file.parents
         for name, line in PACKAGING.items()
-        if str(above / name) in project.base_texts
+        if str(folder / name) in project.base_texts
+        if line.search(project.base_texts[str(folder / name)])
     )
+    return any(is_in_package or named.search(text) for text in texts)
 
 
 async def _find_documented(
