@@ -481,8 +481,9 @@ def test_two_type_checkers_say_one_thing_of_a_line() -> None:
         ("[mypy]\npackages = shop.cart\n", "shop/cart/a.py src/shop/cart/a.py", "shop/a.py"),
         ("[mypy]\nfiles = ./shop\n", "shop/a.py", "a.py"),
         ("[mypy]\nexclude = ^(gen|a\\.py)\n", "b.py shop/gen.py", "a.py gen/b.py"),
-        ("[mypy]\nexclude = ['^gen/', \"a\\\\.p\"]\n", "b.py", "gen/a.py a.py"),
+        ("[mypy]\nexclude = ['^gen/', \"a\\\\.py\"]\n", "b.py", "gen/a.py a.py"),
         ("[mypy]\nexclude = (\n", "b.py", ""),
+        ("[mypy]\nexclude = .*/migrations/.*\n", "b.py", "shop/migrations/a.py"),
         ("[mypy]\nfiles = .\n[other]\nfiles = b\n", "a.py scripts/a.py tests/test_a.py", ""),
     ],
 )

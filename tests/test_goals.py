@@ -125,7 +125,7 @@ def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project
             "    return compare(number, 0)\n\n\ndef compare(a, b):\n    return (a > b) - (a < b)\n",
             "The public name compare is new in lists.py.",
         ),
-        ("refactor", "def sign", "def signum", "The public name sign is gone in lists.py."),
+        ("refactor", "def sign", "def signum", "public-api reports Public API: sign is removed"),
     ],
 )
 def test_what_is_refused(lists: Project, goal: str, find: str, replace: str, reason: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from fnmatch import fnmatchcase, translate
 from functools import cache
 from pathlib import PurePosixPath
@@ -42,14 +41,12 @@ NOT_IMPORTED = frozenset(
         *("setup", "tools"),
     }
 )
-# What a type checker reads, as its configuration says: a list, or words and more lines.
-SCOPE = re.compile(
-    r"""^[ \t]*["']?(?:files|packages|include)["']?\s*[=:]\s*(\[[^]]*\]|.+(?:\n[ \t]+.+)*)""",
-    re.MULTILINE,
+# What a type checker reads and what not, as its configuration says: a list, or words and more
+# lines. Of regular expressions, the paths in them count.
+SCOPE, EXCLUDE = (
+    re.compile(rf"""(?m)^[ \t]*["']?(?:{keys})["']?\s*[=:]\s*(\[[^]]*\]|.+(?:\n[ \t]+.+)*)""")
+    for keys in ("files|packages|include", "exclude")
 )
-# And what it does not: regular expressions of mypy, globs of pyright.
-EXCLUDE = re.compile(r"""^[ \t]*["']?exclude["']?\s*[=:]\s*(\[[^]]*\]|.+)""", re.MULTILINE)
-QUOTED = re.compile(r"""("{3}|'{3}|"|')(.+?)\1""")
 PATH = re.compile(r"[\w*.][\w*./-]*")
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
@@ -111,20 +108,14 @@ class Project(Struct, frozen=True, kw_only=True):
         """
         name = self.config_of(configured_by) or ""
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
-        own = [s for s in sections if tool in s.partition("\n")[0] or name.endswith(".json")]
-        excluded = [value for section in own for value in EXCLUDE.findall(section)]
-        if any(_excludes(value, path, is_glob=tool == "pyright") for value in excluded):
+        own = "".join(s for s in sections if tool in s.partition("\n")[0] or name[-5:] == ".json")
+        if _names(EXCLUDE.findall(own), path):
             return False
-        named = [p for s in own for value in SCOPE.findall(s) for p in PATH.findall(value)]
-        if named:
-            names = {name.removeprefix("./").replace("**/", "") for name in named}
-            names |= {name.replace(".", "/") for name in names}  # of packages
-            globs = names | {f"{name.rstrip('/')}/*" for name in names}
-            paths = (path, path.removeprefix("src/"))
-            is_named = any(fnmatchcase(p, glob) for p in paths for glob in globs)
-            return is_named or not {".", "./"}.isdisjoint(named)
+        scope = SCOPE.findall(own)
+        if any(PATH.search(value) for value in scope):
+            return _names(scope, path)
         if classify(path) == "test":
-            return any("test" in section for section in own)
+            return "test" in own
         return path.partition("/")[0].removesuffix(".py") not in NOT_IMPORTED
 
     def declares(self, module: str) -> bool:
@@ -228,16 +219,16 @@ async def _read_side(
     return files, {path: data.decode("utf-8", "replace") for path, data in contents.items()}
 
 
-def _excludes(value: str, path: str, *, is_glob: bool) -> bool:
-    patterns = [quoted for _, quoted in QUOTED.findall(value)] or [value.strip()]
-    if is_glob:
-        globs = [pattern.removeprefix("**/").rstrip("/") for pattern in patterns]
-        return any(
-            fnmatchcase(f"/{path}", f"*/{glob}{end}") for glob in globs for end in ("", "/*")
-        )
-    with suppress(re.error):
-        return any(re.search(pattern.replace("\\\\", "\\"), path) for pattern in patterns)
-    return False
+def _names(values: Iterable[str], path: str) -> bool:
+    """Whether one of the values, lists of paths, globs and regular expressions, means a file."""
+    plain = "\n".join(values).replace("\\", "").replace(".*", "*")
+    words = set(PATH.findall(plain))
+    words = {word.removeprefix("./").replace("**/", "").rstrip("/") for word in words}
+    words |= {word.replace(".", "/") for word in words}  # of packages
+    globs = words | {f"{word}/*" for word in words}
+    paths = (path, path.removeprefix("src/"))
+    is_all = not words.isdisjoint({"", "."})
+    return is_all or any(fnmatchcase(p, glob) for p in paths for glob in globs)
 
 
 def matches_any(paths: Iterable[str], globs: Iterable[str]) -> bool:

@@ -30,9 +30,7 @@ async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
     unmet, functions, others = list[str](), list[str](), list[str]()
     for path in paths:
         old, new = (_public_names(files.get(path, b"")) for files in (before, after))
-        for name in sorted(set(new) ^ set(old)):
-            word = "new" if name in new else "gone"
-            unmet.append(f"The public name {name} is {word} in {path}.")
+        unmet += [f"The public name {name} is new in {path}." for name in sorted(set(new) - {*old})]
         module = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__")
         names = [name for name in old if name in new and isinstance(old[name], ast.FunctionDef)]
         same = {name for name in new if name in old and ast.dump(old[name]) == ast.dump(new[name])}
