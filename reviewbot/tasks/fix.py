@@ -111,9 +111,12 @@ async def _standing(findings: Sequence[Finding], trials: Trials, step: Step) -> 
             language = trials.languages.get(reproduction.language)
             if reproduction.kind == "benchmark":
                 base, source = trials.change.base_tree, reproduction.source
-                ratio = await compare_times(source, base, step.after, executor)
-                if isinstance(ratio, str) or ratio.high > THRESHOLD:
-                    words = ratio if isinstance(ratio, str) else ratio.words
+                try:
+                    ratio = await compare_times(source, base, step.after, executor)
+                    words = ratio.words if ratio.high > THRESHOLD else ""
+                except ValueError as error:
+                    words = str(error)
+                if words:
                     yield f"{finding.id} still takes longer than before the change: {words}."
             elif language:
                 run = await run_reproduction(reproduction, step.after, language, executor)

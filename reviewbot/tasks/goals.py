@@ -17,7 +17,7 @@ from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
-from reviewbot.proofs.timing import compare_times, time_snippet
+from reviewbot.proofs.timing import THRESHOLD, compare_times, time_snippet
 from reviewbot.tasks.behaviour import judge_behaviour, size_of
 from reviewbot.tasks.edits import ask, shown
 from reviewbot.tasks.mutants import Mutant, mutants_of
@@ -66,23 +66,24 @@ async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief:
     if not answers:
         raise UsageError(f"there is no benchmark: {panel.absences[-1].reason}")
     source = answers[0][1].source
-    timing = await time_snippet(source, tree, trials.executor)
-    if timing.problem:
-        raise UsageError(f"the benchmark of {writer} does not run: {timing.problem}")
+    try:
+        timing = await time_snippet(source, tree, trials.executor)
+    except ValueError as error:
+        raise UsageError(f"the benchmark of {writer} does not run: {error}") from error
 
     async def judge(step: Step) -> Judgement:
         judgement = await judge_behaviour(step, trials)
         if judgement.unmet:
             return judgement
-        ratio = await compare_times(source, step.before, step.after, trials.executor)
-        if isinstance(ratio, str):
-            return replace(judgement, unmet=(f"The benchmark does not run: {ratio}.",))
-        if not ratio.is_faster:
+        try:
+            ratio = await compare_times(source, step.before, step.after, trials.executor)
+        except ValueError as error:
+            return replace(judgement, unmet=(f"The benchmark does not run: {error}.",))
+        if ratio.high >= 1 / THRESHOLD:
             return replace(judgement, unmet=(f"It is not faster: {ratio.words}.",))
         return replace(judgement, facts=(f"It is {ratio.words}.", *judgement.facts))
 
-    profile = [f"{name}: {seconds:.2g} s" for name, seconds in timing.profile]
-    given = {"benchmark": source, "seconds": timing.seconds, "profile": profile}
+    given = {"benchmark": source, "seconds": timing.seconds}
     return _task("performance", "Speed up", paths, judge, **given)
 
 
