@@ -220,7 +220,7 @@ def test_where_every_line_is_run_a_test_has_to_notice_what_no_other_does(project
     assert result.outcome == "fixed", result.attempts
     assert result.facts == ("The new tests fail with `a > b` as `a >= b` at lists.py:2.",)
     (prompt,) = (question for label, question in scripted.prompts if "/fix_" in label)
-    assert "lists.py:2: `>` as `>=`" in prompt
+    assert "lists.py:2: `a > b` as `a >= b`" in prompt
 
 
 def test_the_first_test_of_a_project(project: Project) -> None:
