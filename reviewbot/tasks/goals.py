@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -177,9 +176,7 @@ async def _run(
 ) -> Report:
     change = Change(base_tree=tree, head_tree=tree, files=())
     project = await load_project(change, trials.repository, trials.checks)
-    job = job_of(suite, change, "head", (), project, ids)
-    tool_files = {**job.tool_files, "changed.json": msgspec.json.encode(lines).decode()}
-    job = replace(job, tool_files=tool_files)
+    job = job_of(suite, tree, project, ids=ids, inputs={"changed.json": lines})
     outcome, reason, report = read(suite, "head", await trials.executor.execute(job))
     return report if outcome == "ended" or reason == NO_TEST else replace(report, problem=reason)
 
