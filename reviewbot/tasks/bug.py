@@ -156,13 +156,9 @@ def _ending(name: str, existing: Collection[str]) -> list[str]:
 
 
 async def _path_of_test(source: str, tree: str, trials: Trials) -> str:
-    """Where the tests are, a new file: it must not hide one that is there."""
-    existing = await trials.repository.list_files(tree)
-    folders = Counter(
-        path.rpartition("/")[0]
-        for path in existing
-        if classify(path) == "test" and path.rpartition("/")[2].startswith("test_")
-    )
-    folder = folders.most_common(1)[0][0] if folders else "tests"
+    """A new file beside the first test: it must not hide one that is there."""
+    existing = sorted(await trials.repository.list_files(tree))
+    tests = [path for path in existing if classify(path) == "test" and "test_" in path]
+    folder = tests[0].rpartition("/")[0] if tests else "tests"
     name = f"test_regression_{hashlib.sha256(source.encode()).hexdigest()[:8]}.py"
     return f"{folder}/{name}" if folder else name

@@ -141,21 +141,23 @@ def _kind(file: ChangedFile) -> Iterator[str]:
 
 def _name(path: str) -> Iterator[str]:
     parts = path.split("/")
-    if unicodedata.normalize("NFC", path) != path:
-        yield "has a name that is not in Unicode's composed form (NFC)"
-    if not path.isprintable() or tables.IGNORABLE.search(path) or any(find_hidden(path)):
-        yield "has hidden or control characters in its name"
-    if any(part in ("", ".", "..") for part in parts):
-        yield "has a name that leads elsewhere"
-    if any(mark in path for mark in "\\:"):
-        yield "has a name that other systems divide in another way"
-    if any(part[-1:] in (".", " ") for part in parts):
-        yield "has a dot or a space at the end of a name, which Windows leaves out"
-    if any(tables.SHORT_NAME.fullmatch(part) or tables.DEVICE.fullmatch(part) for part in parts):
-        yield "has a name that means something else on Windows"
-    raw = path.encode("utf-8", "surrogatepass")
-    if len(raw) > MAX_PATH or any(len(part) > MAX_NAME for part in raw.split(b"/")):
-        yield "has a name that is longer than file systems allow"
+    raw = [part.encode("utf-8", "surrogatepass") for part in parts]
+    is_hidden = not path.isprintable() or tables.IGNORABLE.search(path) or any(find_hidden(path))
+    is_windows = any(tables.SHORT_NAME.fullmatch(p) or tables.DEVICE.fullmatch(p) for p in parts)
+    is_long = len(b"/".join(raw)) > MAX_PATH or max(map(len, raw)) > MAX_NAME
+    reasons = (
+        (unicodedata.normalize("NFC", path) != path, "not in Unicode's composed form (NFC)"),
+        (is_hidden, "with hidden or control characters"),
+        (not {"", ".", ".."}.isdisjoint(parts), "that leads elsewhere"),
+        (any(mark in path for mark in "\\:"), "that other systems divide in another way"),
+        (
+            any(part[-1:] in (".", " ") for part in parts),
+            "with a dot or a space at the end, which Windows leaves out",
+        ),
+        (is_windows, "that means something else on Windows"),
+        (is_long, "that is longer than file systems allow"),
+    )
+    yield from (f"has a name {reason}" for is_wrong, reason in reasons if is_wrong)
 
 
 def _confusable_name(path: str, others: Iterable[str], existing: frozenset[str]) -> Iterator[str]:

@@ -183,15 +183,10 @@ async def _run(
 
 def _missing(report: Report) -> dict[str, set[int]]:
     """Lines that no test runs; what runs when a module is imported is run by none."""
-    run: dict[str, set[int]] = {}
-    for test in report.tests:
-        for path, lines in test.lines.items():
-            run.setdefault(path, set()).update(lines)
-    imported = {path: set(lines) for path, lines in report.executed.items()}
-    found = {
-        path: set(lines) - run.get(path, set()) - imported.get(path, set())
-        for path, lines in report.statements.items()
-    }
+    found = {path: set(lines) for path, lines in report.statements.items()}
+    for ran in (report.executed, *(test.lines for test in report.tests)):
+        for path in found.keys() & ran.keys():
+            found[path] -= set(ran[path])
     return {path: lines for path, lines in found.items() if lines}
 
 
