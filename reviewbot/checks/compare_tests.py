@@ -115,17 +115,11 @@ def outcome_before(
     id = old_path + mark + name
     if name and (id in outcomes or old_path in outcomes):
         return outcomes.get(id, outcomes.get(old_path))
-    if name:
-        passed = (other.startswith(f"{id}::") for other in outcomes if outcomes[other] == "passed")
-        return "passed" if any(passed) else None
     folder, _, file = old_path.rpartition("/")
-    prefix = f"{folder}/" if folder else ""
-    covered = {
-        outcomes[other]
-        for other in outcomes
-        if other.partition("::")[0] == old_path
-        or (file == "conftest.py" and other.startswith(prefix))
-    }
+    start = f"{id}::"
+    if file == "conftest.py":
+        start = f"{folder}/" if folder else ""
+    covered = {outcomes[other] for other in outcomes if other == id or other.startswith(start)}
     return "passed" if "passed" in covered else "failed" if covered else None
 
 
@@ -137,13 +131,12 @@ def is_missing_here(
     A package is not installed, or a new test needs a network. A package is the change's fault if
     the project has that module, or if the change writes a name that nothing declares.
     """
-    text = f"{test.message}\n{test.output}"
     if MISSING_PACKAGE.match(test.message):
         return True
     if earlier is None and MISSING_MACHINE.search(test.message):
         return True
-    if MISSING_FIXTURE.search(text):
-        return earlier is None and not _writes(change, MISSING_FIXTURE.search(text))
+    if fixture := MISSING_FIXTURE.search(f"{test.message}\n{test.output}"):
+        return earlier is None and not _writes(change, fixture)
     name = MISSING_NAME.search(test.message)
     module = MISSING_MODULE.search(test.message)
     if not name and not module:
@@ -260,10 +253,7 @@ def _is_file(test: TestOutcome) -> bool:
 
 def _writes(change: Change, match: re.Match[str] | None) -> bool:
     """Whether the change adds a line with the name that is missing."""
-    words = [part for group in match.groups() for part in group.split(".")] if match else []
-    return any(
-        re.search(rf"\b{re.escape(words[0])}\b", text)
-        for file in change.files
-        for text in file.added.values()
-        if words
-    )
+    if match is None:
+        return False
+    name = re.compile(rf"\b{re.escape(match[1].partition('.')[0])}\b")
+    return any(name.search(text) for file in change.files for text in file.added.values())
