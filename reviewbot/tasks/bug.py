@@ -20,8 +20,6 @@ from reviewbot.tasks.edits import ask, shown
 from reviewbot.tasks.task import Attempt, Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
-from reviewbot.text.hidden import visible
-from reviewbot.text.secrets import redact
 
 MAX_REPORT = 20_000  # characters
 MAX_FILES, MAX_NAMES = 6, 200
@@ -41,7 +39,7 @@ class Hypothesis(Struct, frozen=True):
 
 async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -> Task:
     """Reproduce what a report says. Raises UsageError with the reasons if nobody can."""
-    text = visible(redact(report[:MAX_REPORT])[0])
+    text = shown(report[:MAX_REPORT].encode())
     tree = trials.change.head_tree
     paths = await _files_about(report, tree, trials)
     contents = await trials.repository.read_files(tree, paths)

@@ -8,15 +8,14 @@ from typing import TypeVar
 import msgspec
 from msgspec import Struct
 
+from reviewbot.context import passages
 from reviewbot.context.brief import Brief
 from reviewbot.debate.panel import Panel, Question
 from reviewbot.debate.reader import read_document
-from reviewbot.text.hidden import visible
-from reviewbot.text.secrets import redact
+from reviewbot.tasks.gate_tables import PLACEHOLDER
 
 Answer = TypeVar("Answer", bound=Struct)
 MAX_EDITS = 40
-PLACEHOLDERS = ("«secret:", "⟨U+")
 
 
 class Edit(Struct, frozen=True, kw_only=True):
@@ -52,7 +51,7 @@ async def ask(
 
 def shown(content: bytes) -> str:
     """A file as models see it."""
-    return visible(redact(content.decode("utf-8", "replace"))[0])
+    return passages.shown(content.decode("utf-8", "replace"))
 
 
 def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes | None]:
@@ -65,7 +64,7 @@ def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes | N
         raise ValueError(f"there are more than {MAX_EDITS} edits")
     changed: dict[str, bytes | None] = {}
     for edit in draft.edits:
-        if any(sign in edit.find + edit.replace for sign in PLACEHOLDERS):
+        if PLACEHOLDER.search(edit.find + edit.replace):
             raise ValueError(f"an edit of {edit.path} touches what is hidden from you")
         if not edit.find:
             if files.get(edit.path) or changed.get(edit.path):
