@@ -81,11 +81,11 @@ async def find_calls(
             continue
         # Most lines are declarations, and hiding secrets takes ten times as long as all else.
         keys = {
-            _key(match.path, place[1]): None
+            key
             for place in CALL.finditer(match.text)
+            if (key := _key(match.path, place[1])) in calls
             if not _is_declaration(match.text[: place.start()], match.text[place.end() :])
         }
-        keys = {key: None for key in keys if key in calls}
         if keys and classify(match.path) in ("source", "test"):
             call = Call(match.path, match.line, clipped(shown(match.text.strip()), MAX_TEXT))
             for key in keys:

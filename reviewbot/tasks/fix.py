@@ -131,17 +131,16 @@ async def _largest_batch(
     If they break something, they are tried file by file.
     """
     reported = [f for f in findings if f.result and f.location]
-    fixed, trial = await _try_batch(candidate, reported, trials)
-    if fixed or len(candidate.files) == 1:
-        return fixed, trial
-    kept: dict[str, bytes | None] = {}
-    best: Trial | None = None
-    for path, content in candidate.files.items():
-        more = replace(candidate, files=kept | {path: content})
-        done, trial = await _try_batch(more, reported, trials)
-        if len(done) > len(fixed):
-            kept[path], fixed, best = content, done, trial
-    return fixed, best
+    best: tuple[list[Finding], Trial | None] = [], None
+    kept: Mapping[str, bytes | None] = {}
+    for files in (candidate.files, *({path: text} for path, text in candidate.files.items())):
+        more = replace(candidate, files={**kept, **files})
+        tried = await _try_batch(more, reported, trials)
+        if len(tried[0]) > len(best[0]):
+            best, kept = tried, more.files
+        if len(kept) == len(candidate.files):
+            break
+    return best
 
 
 async def _try_batch(
