@@ -164,12 +164,12 @@ def changed_parameters(before: Any, after: Any) -> tuple[str, str, list[str]]:
     old_places, places = positional(old), positional(new)
     stay = [name for name in old_places if name in places]
     # With `**options`, a parameter is still accepted by its name, unless others take its place.
-    is_open = "variadic keyword" in kinds and not stay
+    takes_any = "variadic keyword" in kinds
     gone = [
         p.name
         for p in old
         if (kind_of(p) not in kinds if "variadic" in kind_of(p) else p.name not in names)
-        if "variadic" in kind_of(p) or not is_open
+        if "variadic" in kind_of(p) or not takes_any or (stay and kind_of(p) != "keyword-only")
     ]
     required = [
         p.name for p in new if p.required and not getattr(by_name.get(p.name), "required", False)

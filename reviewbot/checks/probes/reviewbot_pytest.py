@@ -270,9 +270,15 @@ def installed_package(changed: Iterable[str]) -> str | None:
     loaded = {os.path.realpath(file) for file in files if isinstance(file, str)}
     copies = {match[1] for match in map(INSTALLED.fullmatch, sorted(loaded)) if match}
     for path in sorted(changed):
-        name = path.removeprefix("src/")
-        if name in copies and os.path.realpath(os.path.join(TREE, path)) not in loaded:
-            return name.removesuffix(".py").partition("/")[0]
+        parts = path.split("/")
+        for start in range(len(parts)):
+            name, root = "/".join(parts[start:]), os.path.join(TREE, *parts[:start])
+            # A module at the top is the package itself; the names of deeper files are common.
+            is_root = start == 0 or parts[:start] == ["src"] or start < len(parts) - 1
+            # A copy of another project inside of a package is no root of packages.
+            is_root = is_root and not os.path.exists(f"{root}/__init__.py")
+            if is_root and name in copies and os.path.realpath(f"{TREE}/{path}") not in loaded:
+                return parts[start].partition(".")[0]
     return None
 
 
