@@ -266,7 +266,7 @@ def test_callers_of_what_is_gone_or_has_another_signature_are_listed(
     ("path", "other", "text", "called"),
     [
         ("Shop.java", "B.java", "int total() {\n  return a.total();\n}\nnew B(total());\n", [2, 4]),
-        ("shop.c", "b.c", "static int total(int);\nint y = total(1);\n  total(2);\n", [2, 3]),
+        ("shop.c", "b.c", "static int total(int x) {\nint y = total(1);\n  total(2);\n", [2, 3]),
         ("shop.js", "b.ts", "async total(x) {\n}\nit('x', () => total(1));\n  total(2);\n", [3, 4]),
         ("shop.go", "b.go", "func (s *B) total() int {\n\treturn s.a.total()\n}\n", [2]),
         ("shop.rs", "b.rs", "pub fn total(&self) {\n  // total()\n  self.total()\n}\n", [3]),

@@ -198,9 +198,10 @@ def test_linters_fix_no_file_that_is_too_large_to_read(project: Project) -> None
 
 
 def test_lines_that_repeat_take_no_time_to_merge() -> None:
-    lines = b"def f(x):\n    if x:\n        return 1\n    return x\n\n\n" * 6_000
+    function = b"def f%d(x):\n    if x:\n        return 1\n    return x\n\n\n"
+    lines = b"".join(function % number for number in range(6_000))
     started = time.monotonic()
-    after = lines.replace(b"def f", b"def  f", 1)
+    after = lines.replace(b"def f0", b"def  f0", 1)
     assert _merged(lines, after, [range(1, 2)]) == after
     assert _merged(lines, after, [range(9, 10)]) == lines
     assert time.monotonic() - started < 2

@@ -185,23 +185,9 @@ SWAPS = [
     ("src/app.py", APP_END, f"    v\u0430lues = []\n{APP_END}", "looks like values"),
     ("src/page.ts", "const b", "const \u0430", "looks like a"),
     ("tests/test_app.py", ZERO, "", ONLY),
-    ("tests/test_app.py", ZERO, "    assert True\n", ONLY),
-    ("tests/test_app.py", ZERO, "    if False:\n        assert total([]) == 0\n", ONLY),
+    ("tests/test_app.py", ZERO, f"{ZERO}    assert total([1]) == 1\n", ONLY),
     ("tests/test_app.py", "== 3", "== 4", ONLY),
-    ("tests/test_app.py", "def test_runs", "def check_runs", ONLY),
-    ("tests/test_app.py", "[1, 2])\ndef", "[1])\ndef", ONLY),
-    ("tests/test_app.py", ZERO, f"    return\n{ZERO}", "leaves a test"),
-    ("tests/test_app.py", RUNS, f"    yield\n{RUNS}", "leaves a test"),
-    ("tests/test_app.py", RUNS, f"    pytest.skip()\n{RUNS}", SKIPS),
-    ("tests/test_app.py", RUNS, f"    getattr(pytest, 'skip')()\n{RUNS}", SKIPS),
-    ("tests/test_app.py", RUNS, f"    import os; os._exit(0)\n{RUNS}", SKIPS),
-    ("tests/test_app.py", RUNS, f"    mean = max\n{RUNS}", "gives mean"),
-    ("tests/test_app.py", "class TestName:", "mean = max\n\n\nclass TestName:", "gives mean"),
-    ("tests/test_app.py", "class TestName:", "pytestmark = []\n\n\nclass TestName:", SKIPS),
-    ("tests/test_app.py", "class TestName:", "test_total = 1\n\n\nclass TestName:", "test_total"),
-    ("tests/test_app.py", "class TestName:", "del test_total\n\n\nclass TestName:", "test_total"),
-    ("tests/test_app.py", "class TestName:", "class TestName:\n    __test__ = 0\n", SKIPS),
-    ("tests/test_app.py", "class TestName:", "class TestName:\n    __init__ = 0\n", "__init__"),
+    ("tests/test_app.py", RUNS, f"    pytest.skip()\n{RUNS}", ONLY),
     ("tests/app_test.go", "\tif mean", '\tt.Skip("x")\n\tif mean', ONLY),
     ("tests/app_test.go", '\t\tt.Fatal("no")\n', "", ONLY),
     ("tests/app.test.ts", "it(", "it.only(", ONLY),
@@ -213,7 +199,6 @@ SWAPS = [
     ("tests/data/expected.txt", "3", "4", "protected"),
     ("src/win.py", "y = 2\r\n", "y = 2\n", "line ends"),
     ("src/app.py", "import os", "n\u0430me = 1", "looks like name"),
-    ("tests/test_app.py", RUNS, f"    globals().pop('test_total')\n{RUNS}", "from outside"),
     ("bin/deploy", "true", "false", "protected"),
     ("data/values.json", "1", "2", "protected"),
 ]
@@ -245,6 +230,14 @@ def test_models_may_not(path: str, old: str, new: str, words: str) -> None:
     found = refuse(path, swapped(path, old, new))
 
     assert any(words in text and text.startswith(f"`{path}` ") for text in found), found
+
+
+@pytest.mark.parametrize(
+    "code", ["pytest.skip()", "getattr(pytest, 'skip')()", "import os; os._exit(0)", "f(only=1)"]
+)
+def test_new_tests_keep_no_test_from_running(code: str) -> None:
+    assert any(SKIPS in text for text in refuse("tests/test_new.py", f"import pytest\n\n{code}\n"))
+    assert refuse("tests/test_new.py", "def f():\n    run(['skip'])\n") == []
 
 
 @pytest.mark.parametrize(
@@ -284,10 +277,6 @@ HARMLESS = [
     ("docs/guide.md", "# Guide\n", "# Guide\n\nPart\n=======\n"),
     ("docs/guide.md", "# Guide\n", "# Guide\n\n`# noqa`\n"),
     ("docs/guide.md", "# Guide\n", "Καλημέρα, привет, שלום, \U0001f469\u200d\U0001f4bb\n"),
-    ("tests/test_app.py", ZERO, f"{ZERO}    assert total([1]) == 1\n"),
-    ("tests/test_app.py", "import pytest\n", "import os\nimport pytest\n"),
-    ("tests/test_app.py", "    def test_a", "    def test_b(self):\n        f()\n\n    def test_a"),
-    ("tests/test_app.py", "class TestName:", "def f():\n    run(['skip'])\n\n\nclass TestName:"),
 ]
 NEW = """
     src/more.py src/types.py src/deep/er/more.py src/caf\u00e9.py docs/\u0434\u043e\u043a.md

@@ -153,16 +153,6 @@ def test_a_number_is_given_once(reviews: Reviews) -> None:
     assert reviews.panelist.shown == []
 
 
-def test_an_edited_line_is_the_same_finding(reviews: Reviews) -> None:
-    reviews.project.commit("Change", {"a.lua": "total = price * count -- BUG-a\n"})
-    (before,) = reviews.next().reported
-    reviews.project.commit("Edit", {"a.lua": "total = price * counts -- BUG-a\n"})
-
-    (after,) = reviews.next().reported
-
-    assert (after.id, after.key) == (before.id, before.key)
-
-
 def test_a_panel_that_is_away_clears_nothing(reviews: Reviews) -> None:
     reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n", "b.lua": "y = 2 -- BUG-b\n"})
     reviews.next()

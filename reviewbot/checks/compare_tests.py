@@ -115,17 +115,11 @@ def outcome_before(
     id = old_path + mark + name
     if name and (id in outcomes or old_path in outcomes):
         return outcomes.get(id, outcomes.get(old_path))
-    if name:
-        passed = (other.startswith(f"{id}::") for other in outcomes if outcomes[other] == "passed")
-        return "passed" if any(passed) else None
     folder, _, file = old_path.rpartition("/")
-    prefix = f"{folder}/" if folder else ""
-    covered = {
-        outcomes[other]
-        for other in outcomes
-        if other.partition("::")[0] == old_path
-        or (file == "conftest.py" and other.startswith(prefix))
-    }
+    start = f"{id}::"
+    if file == "conftest.py":
+        start = f"{folder}/" if folder else ""
+    covered = {outcomes[other] for other in outcomes if other == id or other.startswith(start)}
     return "passed" if "passed" in covered else "failed" if covered else None
 
 
@@ -137,19 +131,16 @@ def is_missing_here(
     A package is not installed, or a new test needs a network. A package is the change's fault if
     the project has that module, or if the change writes a name that nothing declares.
     """
-    text = f"{test.message}\n{test.output}"
     if MISSING_PACKAGE.match(test.message):
         return True
     if earlier is None and MISSING_MACHINE.search(test.message):
         return True
-    if MISSING_FIXTURE.search(text):
-        return earlier is None and not _writes(change, MISSING_FIXTURE.search(text))
+    if fixture := MISSING_FIXTURE.search(f"{test.message}\n{test.output}"):
+        return earlier is None and not _writes(change, fixture)
     name = MISSING_NAME.search(test.message)
     module = MISSING_MODULE.search(test.message)
     if not name and not module:
         return False
-    if module and _is_generated(module[1], project):
-        return True
     top = (name[2] if name else module[1] if module else "").partition(".")[0]
     if top in {part.removesuffix(".py") for path in project.files for part in path.split("/")}:
         return False
@@ -158,13 +149,6 @@ def is_missing_here(
         return name is None and not is_typo
     declares_nothing = earlier is None and not project.manifests
     return declares_nothing or project.declares(top) or not _writes(change, name or module)
-
-
-def _is_generated(module: str, project: Project) -> bool:
-    """Whether the build of the project makes a module, which a checkout lacks."""
-    file = f"{module.rpartition('.')[2]}.py"
-    is_named = any(file in re.split(r"[\s\"'/=]", text) for text in project.manifests.values())
-    return is_named and not any(path.rpartition("/")[2] == file for path in project.files)
 
 
 def locate(
@@ -232,21 +216,13 @@ def _result(
     place: Location | None,
 ) -> CheckResult:
     """Named after the function, or the file, in which most of the tests are."""
-    functions = Counter(map(_function_of, tests))
-    function = functions.most_common(1)[0][0]
+    function = Counter(map(_function_of, tests)).most_common(1)[0][0]
     first = next(test for test in tests if _function_of(test) == function)
     name = function.partition("::")[2].rpartition("::")[2] or function
+    more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
+    name += more or ESCAPES.sub("…", first.id.removeprefix(function))
     at_import = all(_is_file(test) for test in tests)
-    if len(tests) == 1:
-        parameters = first.id.removeprefix(function)
-        name += "" if ESCAPES.search(parameters) else parameters
-        verb = "fails"
-    elif len(functions) == 1:
-        verb = f"fails with {len(tests)} sets of parameters"
-    else:
-        name += f" and {len(tests) - 1} more"
-        verb = "fail"
-    verb = "cannot be imported" if at_import else verb
+    verb = "cannot be imported" if at_import else "fail" if more else "fails"
     message = ESCAPES.sub("…", first.message) or "no message"
     return CheckResult(
         check=check,
@@ -277,10 +253,7 @@ def _is_file(test: TestOutcome) -> bool:
 
 def _writes(change: Change, match: re.Match[str] | None) -> bool:
     """Whether the change adds a line with the name that is missing."""
-    words = [part for group in match.groups() for part in group.split(".")] if match else []
-    return any(
-        re.search(rf"\b{re.escape(words[0])}\b", text)
-        for file in change.files
-        for text in file.added.values()
-        if words
-    )
+    if match is None:
+        return False
+    name = re.compile(rf"\b{re.escape(match[1].partition('.')[0])}\b")
+    return any(name.search(text) for file in change.files for text in file.added.values())

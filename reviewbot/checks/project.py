@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-import sys
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from fnmatch import fnmatchcase, translate
 from functools import cache
 from pathlib import PurePosixPath
@@ -36,11 +34,6 @@ PACKAGING = {
     "setup.cfg": re.compile(r"^\[metadata\]", re.MULTILINE),
     "pyproject.toml": re.compile(r"^\[(project|build-system|tool\.(poetry|flit))\b", re.MULTILINE),
 }
-# The name of a project and of what it installs, in these files: a list, lines or a word.
-INSTALLED = re.compile(
-    r"""\b(?:name|py[-_]modules|packages)["']?\s*[=:][ \t]*(\[[^]]*\]|(?:\n[ \t]+[\w.-]+$)+|.+)""",
-    re.MULTILINE,
-)
 # Folders and files of a project that nobody imports.
 NOT_IMPORTED = frozenset(
     {
@@ -48,18 +41,15 @@ NOT_IMPORTED = frozenset(
         *("setup", "tools"),
     }
 )
-# What a type checker reads, as its configuration says: a list, or words and more lines.
-SCOPE = re.compile(
-    r"""^[ \t]*["']?(?:files|packages|include)["']?\s*[=:]\s*(\[[^]]*\]|.+(?:\n[ \t]+.+)*)""",
-    re.MULTILINE,
+# What a type checker reads and what not, as its configuration says: a list, or words and more
+# lines. Of regular expressions, the paths in them count.
+SCOPE, EXCLUDE = (
+    re.compile(rf"""(?m)^[ \t]*["']?(?:{keys})["']?\s*[=:]\s*(\[[^]]*\]|.+(?:\n[ \t]+.+)*)""")
+    for keys in ("files|packages|include", "exclude")
 )
-# And what it does not: regular expressions of mypy, globs of pyright.
-EXCLUDE = re.compile(r"""^[ \t]*["']?exclude["']?\s*[=:]\s*(\[[^]]*\]|.+)""", re.MULTILINE)
-QUOTED = re.compile(r"""("{3}|'{3}|"|')(.+?)\1""")
 PATH = re.compile(r"[\w*.][\w*./-]*")
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
-WORD_OF_CODE = re.compile(r"(?:([A-Za-z]\w*)\.)?([A-Za-z]\w*)")
 MAX_PATTERN = 100_000  # Linux takes no argument of more than 128 KiB
 SHOWS_USE = "import"  # among documented names: documentation says how to import the package
 DOCUMENTATION = ("*.md", "*.rst", "*.txt", "*__init__.py")
@@ -80,9 +70,10 @@ class Project(Struct, frozen=True, kw_only=True):
         manifests: texts of MANIFESTS at head, by path.
         base_texts, head_texts: texts of changed files on each side, by their paths there, and of
             those above. Binary files and those that git does not show are left out.
-        documented: changed modules that others import, with dots, and names that these define, as
-            far as documentation or the `__init__.py` of a package mentions them at base; and
-            SHOWS_USE.
+        installed: changed Python files that are installed with the project at base, so that others
+            import them.
+        documented: these modules, with dots, and names that they define, as far as documentation or
+            the `__init__.py` of a package mentions them at base; and SHOWS_USE.
     """
 
     base_files: frozenset[str] = frozenset()
@@ -91,6 +82,7 @@ class Project(Struct, frozen=True, kw_only=True):
     manifests: Mapping[str, str] = {}
     base_texts: Mapping[str, str] = {}
     head_texts: Mapping[str, str] = {}
+    installed: frozenset[str] = frozenset()
     documented: frozenset[str] = frozenset()
 
     def texts(self, side: Side) -> Mapping[str, str]:
@@ -116,44 +108,15 @@ class Project(Struct, frozen=True, kw_only=True):
         """
         name = self.config_of(configured_by) or ""
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
-        own = [s for s in sections if tool in s.partition("\n")[0] or name.endswith(".json")]
-        excluded = [value for section in own for value in EXCLUDE.findall(section)]
-        if any(_excludes(value, path, is_glob=tool == "pyright") for value in excluded):
+        own = "".join(s for s in sections if tool in s.partition("\n")[0] or name[-5:] == ".json")
+        if _names(EXCLUDE.findall(own), path):
             return False
-        named = [p for s in own for value in SCOPE.findall(s) for p in PATH.findall(value)]
-        if named:
-            names = {name.removeprefix("./").replace("**/", "") for name in named}
-            names |= {name.replace(".", "/") for name in names}  # of packages
-            globs = names | {f"{name.rstrip('/')}/*" for name in names}
-            paths = (path, path.removeprefix("src/"))
-            is_named = any(fnmatchcase(p, glob) for p in paths for glob in globs)
-            return is_named or not {".", "./"}.isdisjoint(named)
+        scope = SCOPE.findall(own)
+        if any(PATH.search(value) for value in scope):
+            return _names(scope, path)
         if classify(path) == "test":
-            return any("test" in section for section in own)
+            return "test" in own
         return path.partition("/")[0].removesuffix(".py") not in NOT_IMPORTED
-
-    def installs(self, path: str) -> bool:
-        """Whether a Python file is installed with its project at base, so that others import it.
-
-        What is in no package has to be named by the project: it may be a script.
-        """
-        file, in_package = PurePosixPath(path), False
-        for folder in file.parents:
-            found = (
-                (self.base_texts.get(str(folder / name)), line) for name, line in PACKAGING.items()
-            )
-            texts = [text for text, line in found if text is not None and line.search(text)]
-            if texts:
-                parts = file.relative_to(folder).parts
-                top = parts[1] if parts[0] == "src" and len(parts) > 1 else parts[0]
-                words = {
-                    word.partition(".")[0].replace("-", "_").lower()
-                    for value in INSTALLED.findall("\n".join(texts))
-                    for word in WORD.findall(value)
-                }
-                return in_package or top.removesuffix(".py").lower() in words
-            in_package = in_package or str(folder / "__init__.py") in self.base_files
-        return False
 
     def declares(self, module: str) -> bool:
         """Whether a manifest names the package of a top-level module."""
@@ -192,40 +155,55 @@ async def load_project(
         head_texts=head_texts,
     )
     if any(check.kind == "scan" for check in checks):
+        installed = frozenset(
+            file.old_path
+            for file in change.files
+            if file.old_path.endswith(".py") and classify(file.old_path) == "source"
+            if file.old_path in base_texts and _is_installed(file.old_path, project)
+        )
+        project = replace(project, installed=installed)
         return replace(project, documented=await _find_documented(change, project, repository))
     return project
+
+
+def _is_installed(path: str, project: Project) -> bool:
+    """Whether a file above says how the project is installed, and a module is in a package of it.
+
+    What is in no package has to be named there: it may be a script.
+    """
+    file = PurePosixPath(path)
+    is_in_package = str(file.parent / "__init__.py") in project.base_files
+    named = re.compile(rf"\b{re.escape(file.stem)}\b")
+    texts = (
+        project.base_texts[str(folder / name)]
+        for folder in file.parents
+        for name, line in PACKAGING.items()
+        if str(folder / name) in project.base_texts
+        if line.search(project.base_texts[str(folder / name)])
+    )
+    return any(is_in_package or named.search(text) for text in texts)
 
 
 async def _find_documented(
     change: Change, project: Project, repository: Repository
 ) -> frozenset[str]:
-    own = {
-        file.old_path
-        for file in change.files
-        if file.old_path.endswith(".py") and project.installs(file.old_path)
-    }
+    own = project.installed
     names = {name for path in own for name in DEFINITION.findall(project.base_texts.get(path, ""))}
     modules = {
         path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
         for path in own
     }
-    imports = [f"(from|import) {module.partition('.')[0]}" for module in modules]
-    parts = sorted({*names, *map(re.escape, modules), *imports})
-    pattern = rf"\b({'|'.join(parts)})\b"
+    imports = {f"(from|import) {module.partition('.')[0]}" for module in modules}
+    pattern = rf"\b({'|'.join(sorted({*names, *map(re.escape, modules), *imports}))})\b"
     if not names or len(pattern) > MAX_PATTERN:  # then all names are compared
         return frozenset()
     matches = await repository.search(change.base_tree, pattern, DOCUMENTATION)
     found = [match for match in matches if match.path not in own]
-    words = {
-        word
-        for match in found
-        for owner, word in WORD_OF_CODE.findall(match.text)
-        if owner not in sys.stdlib_module_names
-    }
-    mentioned = {module for module in modules if any(module in match.text for match in found)}
-    texts = (match.text for match in found if not match.path.endswith(".py"))
-    shown = {SHOWS_USE for text in texts if any(re.search(way, text) for way in imports)}
-    return frozenset(words & names | mentioned | shown)
+    text = "\n".join(match.text for match in found)
+    prose = "\n".join(match.text for match in found if not match.path.endswith(".py"))
+    shown = {SHOWS_USE for way in imports if re.search(way, prose)}
+    mentioned = {module for module in modules if module in text}
+    return frozenset(names & {*re.findall(r"\w+", text)} | mentioned | shown)
 
 
 async def _read_side(
@@ -241,16 +219,16 @@ async def _read_side(
     return files, {path: data.decode("utf-8", "replace") for path, data in contents.items()}
 
 
-def _excludes(value: str, path: str, *, is_glob: bool) -> bool:
-    patterns = [quoted for _, quoted in QUOTED.findall(value)] or [value.strip()]
-    if is_glob:
-        globs = [pattern.removeprefix("**/").rstrip("/") for pattern in patterns]
-        return any(
-            fnmatchcase(f"/{path}", f"*/{glob}{end}") for glob in globs for end in ("", "/*")
-        )
-    with suppress(re.error):
-        return any(re.search(pattern.replace("\\\\", "\\"), path) for pattern in patterns)
-    return False
+def _names(values: Iterable[str], path: str) -> bool:
+    """Whether one of the values, lists of paths, globs and regular expressions, means a file."""
+    plain = "\n".join(values).replace("\\", "").replace(".*", "*")
+    words = set(PATH.findall(plain))
+    words = {word.removeprefix("./").replace("**/", "").rstrip("/") for word in words}
+    words |= {word.replace(".", "/") for word in words}  # of packages
+    globs = words | {f"{word}/*" for word in words}
+    paths = (path, path.removeprefix("src/"))
+    is_all = not words.isdisjoint({"", "."})
+    return is_all or any(fnmatchcase(p, glob) for p in paths for glob in globs)
 
 
 def matches_any(paths: Iterable[str], globs: Iterable[str]) -> bool:

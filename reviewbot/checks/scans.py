@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -104,18 +103,14 @@ def scan_line_ends(file: ChangedFile) -> Iterator[Diagnostic]:
 
 def scan_conflict_markers(file: ChangedFile) -> Iterator[Diagnostic]:
     """Whole conflicts: a row of equal signs alone underlines a heading."""
-    start = 0
-    is_divided = False
+    marks: list[tuple[int, str]] = []
     for number, text in file.added.items():
-        if OURS.match(text):
-            start, is_divided = number, False
-        elif start and DIVIDER.match(text):
-            is_divided = True
-        elif start and is_divided and THEIRS.match(text):
-            message = "An unresolved merge conflict is in the file"
-            place = Location(file.path, start, number)
-            yield _found("conflict", "conflict-marker", message, place)
-            start = 0
+        if MARKER.match(text) and not (text[0] == "=" and marks and marks[-1][1] == "="):
+            marks.append((number, text[0]))
+            if "".join(mark for _, mark in marks[-3:]) == "<=>":
+                message = "An unresolved merge conflict is in the file"
+                place = Location(file.path, marks[-3][0], number)
+                yield _found("conflict", "conflict-marker", message, place)
 
 
 def scan_file_names(file: ChangedFile) -> Iterator[Diagnostic]:
@@ -132,9 +127,7 @@ SCANS: Mapping[str, Scan] = {
     "conflict-markers": scan_conflict_markers,
     "file-names": scan_file_names,
 }
-OURS = re.compile(r"<{7}(?: .*)?\r?$")
-DIVIDER = re.compile(r"={7}\r?$")
-THEIRS = re.compile(r">{7}(?: .*)?\r?$")
+MARKER = re.compile(r"(?:(?:<{7}|>{7})(?: .*)?|={7})\r?$")
 CONSEQUENCES: Mapping[str, tuple[Severity, Category, str]] = {
     "secret": (
         *("critical", "security"),
@@ -182,17 +175,16 @@ def check_syntax(change: Change, project: Project) -> tuple[CheckRun, ...]:
     base, head = _parse(change, "base", project), _parse(change, "head", project)
     wrong = {found.location.path for found in base.report.diagnostics if found.location}
     old = {file.path: file.old_path for file in change.files if file.old_path in base.files}
-
-    def lowered(found: Diagnostic) -> Diagnostic:
-        """The grammar may be older than a file that it could not read before, or that is new."""
+    diagnostics = []
+    for found in head.report.diagnostics:
         path = found.location.path if found.location else ""
-        if grammar_of(path) in SETTLED or (path in old and old[path] not in wrong):
-            return found
-        most: Severity = "medium" if path in old else "high"
-        return replace(found, severity=min(most, found.severity, key=RANK.__getitem__))
-
-    found = tuple(map(lowered, head.report.diagnostics))
-    return base, replace(head, report=Report(diagnostics=found))
+        if grammar_of(path) not in SETTLED and (path not in old or old[path] in wrong):
+            # The grammar may be older than a file that it could not read before, or that is new.
+            most: Severity = "medium" if path in old else "high"
+            lowest = min(most, found.severity, key=RANK.__getitem__)
+            found = replace(found, severity=lowest)
+        diagnostics.append(found)
+    return base, replace(head, report=Report(diagnostics=tuple(diagnostics)))
 
 
 def _parse(change: Change, side: Side, project: Project) -> CheckRun:
@@ -222,8 +214,6 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
     from ast_grep_py import SgRoot
 
     language = grammar_of(path) or ""
-    if language == "json" and _is_json(text):
-        return
     readings = [("tsx" if language == "jsx" else language, text)]
     if path.endswith(".js"):
         # The grammar of JavaScript refuses `<p class="x">`, which that of TypeScript reads.
@@ -247,12 +237,3 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
             location=Location(path, line, line),
             consequence="The file cannot be parsed.",
         )
-
-
-def _is_json(text: str) -> bool:
-    """As many programs read it: `NaN` and `Infinity` are numbers, which the grammar refuses."""
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True

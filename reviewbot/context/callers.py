@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from reviewbot.concurrency import run_all
 from reviewbot.context.passages import clipped, shown
-from reviewbot.git.repository import Match, Repository
+from reviewbot.git.repository import Repository
 from reviewbot.text.files import LANGUAGES, classify, language_of
 
 MAX_NAMES = 100  # of functions, in one search
@@ -19,21 +19,13 @@ MAX_LISTED, MIN_TESTS, MAX_ALL = 5, 2, 30  # calls of a function, in tests, and 
 MAX_CALLS = 40
 MAX_TEXT = 160  # characters that are shown of a line
 MAX_LENGTH = 1_000  # of a line; longer ones are generated
-# Languages that call each other's functions.
-FAMILIES: Sequence[tuple[str, ...]] = (
-    ("javascript", "typescript"),
-    ("c", "cpp"),
-    ("java", "kotlin", "scala"),
-)
+# Languages that call each other's functions count as one.
+FAMILY = {"typescript": "javascript", "cpp": "c", "kotlin": "java", "scala": "java"}
+CALL = re.compile(r"(?<!\w)(\w+[?!]?) ?\(")
 NO_CALL = re.compile(r"\s*(?:#(?!\{)|//|/\*|\*|--\s|import\b|from\b|use\b|using\b|require\b)")
-# What stands before the name where a function is declared: a keyword; a type, which is words but
-# none that begins an expression; or modifiers, if a block follows.
+# A function is declared after a keyword, or after words alone if a block follows.
 KEYWORD = re.compile(r"\b(?:def|func|function|fn|fun|class|struct)\b[^=]*$")
-TYPED = frozenset({"c", "cpp", "java", "csharp"})
-TYPE = re.compile(
-    r"\s*(?!(?:.*\s)?(?:return|new|throw|await|yield|else|case|co_\w+)\s)\w[\w\s<>\[\],.*&:?]*[\s*&]$"
-)
-MODIFIERS = re.compile(r"\s*(?:(?:async|static|get|set|public|private|protected)\s+)*$")
+WORDS = re.compile(r"[\w\s<>\[\],*&:]*$")
 BLOCK = re.compile(r"[^()]*\)[^=(]*\{\s*$")
 
 
@@ -61,28 +53,44 @@ class Callers(Struct, frozen=True, kw_only=True):
     calls: tuple[Call, ...] = ()
 
 
-# The language of a function, with those that call each other's functions, and its name.
-Key = tuple[tuple[str, ...], str]
+# The language of a function, or that of its family, and its name.
+Key = tuple[str, str]
 
 
 async def find_calls(
     repository: Repository, tree: str, functions: Iterable[tuple[str, str]]
 ) -> dict[Key, list[Call]]:
     """The calls of functions, which are given with the path of their file."""
-    by_family: dict[tuple[str, ...], list[str]] = {}
-    for family, name in dict.fromkeys(_key(*function) for function in functions):
-        by_family.setdefault(family, []).append(name)
-    searches = [
-        (family, names[start : start + MAX_NAMES])
-        for family, names in by_family.items()
-        for start in range(0, len(names), MAX_NAMES)
+    calls: dict[Key, list[Call]] = {_key(*function): [] for function in functions}
+    names = sorted({name for _, name in calls})
+    families = {family for family, _ in calls}
+    globs = [
+        f"*{ending}"
+        for language in LANGUAGES
+        if FAMILY.get(language, language) in families
+        for ending in LANGUAGES[language][1].split()
+        if ending.startswith(".")
     ]
-    found = await run_all(*(_search(repository, tree, names, family) for family, names in searches))
-    return {
-        (family, name): calls
-        for (family, _), by_name in zip(searches, found, strict=True)
-        for name, calls in by_name.items()
-    }
+    patterns = (
+        rf"(^|[^A-Za-z0-9_])({'|'.join(map(re.escape, names[start : start + MAX_NAMES]))}) ?\("
+        for start in range(0, len(names), MAX_NAMES)
+    )
+    found = await run_all(*(repository.search(tree, pattern, globs) for pattern in patterns))
+    for match in dict.fromkeys(match for matches in found for match in matches):
+        if len(match.text) > MAX_LENGTH or NO_CALL.match(match.text):
+            continue
+        # Most lines are declarations, and hiding secrets takes ten times as long as all else.
+        keys = {
+            key
+            for place in CALL.finditer(match.text)
+            if (key := _key(match.path, place[1])) in calls
+            if not _is_declaration(match.text[: place.start()], match.text[place.end() :])
+        }
+        if keys and classify(match.path) in ("source", "test"):
+            call = Call(match.path, match.line, clipped(shown(match.text.strip()), MAX_TEXT))
+            for key in keys:
+                calls[key].append(call)
+    return calls
 
 
 def callers_of(
@@ -113,38 +121,12 @@ def callers_of(
 
 def _key(path: str, name: str) -> Key:
     language = language_of(path) or ""
-    return next((family for family in FAMILIES if language in family), (language,)), name
+    return FAMILY.get(language, language), name
 
 
-async def _search(
-    repository: Repository, tree: str, names: Sequence[str], family: Sequence[str]
-) -> dict[str, list[Call]]:
-    endings = [ending for language in family for ending in LANGUAGES[language][1].split()]
-    globs = [f"*{ending}" for ending in endings if ending.startswith(".")]
-    any_name = "|".join(map(re.escape, names))
-    called = re.compile(rf"(?<!\w)({any_name}) ?\(")
-    calls: dict[str, list[Call]] = {name: [] for name in names}
-    for match in await repository.search(tree, rf"(^|[^A-Za-z0-9_])({any_name}) ?\(", globs):
-        if len(match.text) > MAX_LENGTH or NO_CALL.match(match.text):
-            continue
-        places = called.finditer(match.text)
-        # Most lines are declarations, and hiding secrets takes ten times as long as all else.
-        called_here = {place[1]: None for place in places if not _is_declaration(match, place)}
-        if not called_here or classify(match.path) not in ("source", "test"):
-            continue
-        call = Call(match.path, match.line, clipped(shown(match.text.strip()), MAX_TEXT))
-        for name in called_here:
-            calls[name].append(call)
-    return calls
-
-
-def _is_declaration(match: Match, name: re.Match[str]) -> bool:
-    before, after = match.text[: name.start()], match.text[name.end() :]
-    return bool(
-        KEYWORD.search(before)
-        or (language_of(match.path) in TYPED and TYPE.match(before))
-        or (MODIFIERS.match(before) and BLOCK.match(after))
-    )
+def _is_declaration(before: str, after: str) -> bool:
+    is_named = WORDS.match(before) and BLOCK.match(after)
+    return bool(KEYWORD.search(before) or is_named)
 
 
 def _tests_first(calls: Sequence[Call]) -> list[Call]:

@@ -20,11 +20,10 @@ THRESHOLD = 1.10  # less than a tenth is not spoken of, however certain it is
 
 
 class Timing(Struct, frozen=True):
-    """What the program reports: seconds of one call. `profile` has functions and their seconds."""
+    """What the program reports: seconds of one call."""
 
     calls: int
     seconds: float
-    profile: tuple[tuple[str, float], ...] = ()
     problem: str = ""
 
 
@@ -34,14 +33,6 @@ class Ratio(Struct, frozen=True, kw_only=True):
     middle: float
     low: float
     high: float
-
-    @property
-    def is_slower(self) -> bool:
-        return self.low > THRESHOLD
-
-    @property
-    def is_faster(self) -> bool:
-        return self.high < 1 / THRESHOLD
 
     @property
     def words(self) -> str:
@@ -59,7 +50,7 @@ class Ratio(Struct, frozen=True, kw_only=True):
 async def time_snippet(
     source: str, tree: str, executor: Executor, *, calls: int = 0, attempt: int = 1
 ) -> Timing:
-    """Time one round; see probes/reviewbot_timing.py. A `problem` says why it could not be."""
+    """Time one round; see probes/reviewbot_timing.py. Raises ValueError if it cannot be."""
     job = Job(
         tree=tree,
         command=("{python}", f"/reviewbot/{PROGRAM}", str(calls)),
@@ -71,29 +62,28 @@ async def time_snippet(
     )
     completed = await executor.execute(job)
     try:
-        return msgspec.json.decode(completed.report or b"", type=Timing)
+        timing = msgspec.json.decode(completed.report or b"", type=Timing)
     except msgspec.DecodeError:
-        problem = completed.reason or last_line(completed.stderr) or "it reported nothing"
-        return Timing(0, 0, problem=problem)
+        reason = completed.reason or last_line(completed.stderr) or "it reported nothing"
+        raise ValueError(reason) from None
+    if timing.problem:
+        raise ValueError(timing.problem)
+    return timing
 
 
-async def compare_times(source: str, before: str, after: str, executor: Executor) -> Ratio | str:
-    """The ratio of times on two trees, or why there is none.
+async def compare_times(source: str, before: str, after: str, executor: Executor) -> Ratio:
+    """The ratio of times on two trees. Raises ValueError if there is none.
 
     What slows a round slows both of its times, so they are compared round by round. Both make as
     many calls as the slower side needs: the quicker one may need a million times as many.
     """
     first = [await time_snippet(source, tree, executor) for tree in (before, after)]
-    if problem := next((timing.problem for timing in first if timing.problem), ""):
-        return problem
     calls = min(timing.calls for timing in first)
     ratios = []
     for number in range(1, ROUNDS + 1):
         times = {}
         for tree in (before, after) if number % 2 else (after, before):
             timing = await time_snippet(source, tree, executor, calls=calls, attempt=number)
-            if timing.problem:
-                return timing.problem
             times[tree] = timing.seconds
         ratios.append(times[after] / times[before])
     return Ratio(middle=median(ratios), low=min(ratios), high=max(ratios))

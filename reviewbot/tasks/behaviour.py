@@ -27,7 +27,7 @@ async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
         return Judgement(unmet=(f"It changes the tests ({tests[0]}), which say what to keep.",))
     before = await trials.repository.read_files(step.before, paths)
     after = await trials.repository.read_files(step.after, paths)
-    unmet, functions, others = [], list[str](), list[str]()
+    unmet, functions, others = list[str](), list[str](), list[str]()
     for path in paths:
         old, new = (_public_names(files.get(path, b"")) for files in (before, after))
         unmet += [f"The public name {name} is new in {path}." for name in sorted(set(new) - {*old})]
@@ -61,19 +61,14 @@ def size_of(files: Mapping[str, bytes]) -> tuple[int, int]:
 
 def _untested(step: Step) -> Iterator[str]:
     """Changed lines that no test runs."""
+    suites = [r.report for r in step.evidence.runs if r.side == "head" and r.kind == "test"]
+    passed = [test for suite in suites for test in suite.tests if test.outcome == "passed"]
     for file in step.change.files:
-        suites = [r for r in step.evidence.runs if r.side == "head" and r.kind == "test"]
-        statements = {n for run in suites for n in run.report.statements.get(file.path, ())}
-        executed = {
-            n
-            for run in suites
-            for test in run.report.tests
-            if test.outcome == "passed"
-            for n in test.lines.get(file.path, ())
-        }
-        changed = file.added_lines
-        if not suites or (left := sorted((statements - executed) & changed)):
-            place = f"{file.path}:{left[0]}" if suites else file.path
+        left = {n for suite in suites for n in suite.statements.get(file.path, ())}
+        left &= file.added_lines
+        left -= {n for test in passed for n in test.lines.get(file.path, ())}
+        if left or not suites:
+            place = f"{file.path}:{min(left)}" if left else file.path
             yield f"Nothing shows that behaviour is the same: no test runs {place}."
 
 

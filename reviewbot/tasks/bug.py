@@ -11,18 +11,15 @@ from msgspec import Struct
 
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
-from reviewbot.debate.panel import Panel, Question
-from reviewbot.debate.reader import read_document
+from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.proofs.proof import Reproduction
 from reviewbot.proofs.prove import Run, run_reproduction
 from reviewbot.tasks.cycle import MAX_FILE
-from reviewbot.tasks.edits import schema_of, shown
+from reviewbot.tasks.edits import ask, shown
 from reviewbot.tasks.task import Attempt, Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
-from reviewbot.text.hidden import visible
-from reviewbot.text.secrets import redact
 
 MAX_REPORT = 20_000  # characters
 MAX_FILES, MAX_NAMES = 6, 200
@@ -42,29 +39,26 @@ class Hypothesis(Struct, frozen=True):
 
 async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -> Task:
     """Reproduce what a report says. Raises UsageError with the reasons if nobody can."""
-    text = visible(redact(report[:MAX_REPORT])[0])
+    text = shown(report[:MAX_REPORT].encode())
     tree = trials.change.head_tree
     paths = await _files_about(report, tree, trials)
     contents = await trials.repository.read_files(tree, paths)
     files = {p: shown(content) for p, content in contents.items() if len(content) <= MAX_FILE}
     prompt = prompts.render("reproduce", report=text, files=files)
     names = panel.names[:MAX_HYPOTHESES]
-    questions = [
-        Question(name, "reproduce", prompt, brief, schema_of(Hypothesis)) for name in names
-    ]
-    answers = await panel.ask(questions, lambda answer: read_document(answer, Hypothesis))
+    answers = await ask(panel, names, "reproduce", prompt, brief, Hypothesis)
     reasons = [f"{absence.panelist}: {absence.reason}" for absence in panel.absences]
     tried: set[str] = set()
-    for question, hypothesis in answers:
+    for author, hypothesis in answers:
         if not hypothesis.test.strip() or hypothesis.test in tried:
-            reasons.append(f"{question.panelist}: {hypothesis.cause or 'no test'}")
+            reasons.append(f"{author}: {hypothesis.cause or 'no test'}")
             continue
         tried.add(hypothesis.test)
         for language in trials.languages.values():
             reproduction = Reproduction(language=language.name, source=hypothesis.test)
             run = await run_reproduction(reproduction, tree, language, trials.executor)
             if problem := why_no_reproduction(run, report):
-                reasons.append(f"{question.panelist}: {problem}")
+                reasons.append(f"{author}: {problem}")
                 continue
             path = await _path_of_test(hypothesis.test, tree, trials)
             return _task(text, hypothesis, reproduction, path, list(files), trials)
@@ -160,13 +154,9 @@ def _ending(name: str, existing: Collection[str]) -> list[str]:
 
 
 async def _path_of_test(source: str, tree: str, trials: Trials) -> str:
-    """Where the tests are, a new file: it must not hide one that is there."""
-    existing = await trials.repository.list_files(tree)
-    folders = Counter(
-        path.rpartition("/")[0]
-        for path in existing
-        if classify(path) == "test" and path.rpartition("/")[2].startswith("test_")
-    )
-    folder = folders.most_common(1)[0][0] if folders else "tests"
+    """A new file beside the first test: it must not hide one that is there."""
+    existing = sorted(await trials.repository.list_files(tree))
+    tests = [path for path in existing if classify(path) == "test" and "test_" in path]
+    folder = tests[0].rpartition("/")[0] if tests else "tests"
     name = f"test_regression_{hashlib.sha256(source.encode()).hexdigest()[:8]}.py"
     return f"{folder}/{name}" if folder else name

@@ -12,16 +12,8 @@ from msgspec.structs import replace
 
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
-from reviewbot.debate.panel import Panel, Question
-from reviewbot.tasks.edits import (
-    Draft,
-    Objections,
-    apply_edits,
-    read_draft,
-    read_objections,
-    schema_of,
-    shown,
-)
+from reviewbot.debate.panel import Panel
+from reviewbot.tasks.edits import Draft, Objections, apply_edits, ask, shown
 from reviewbot.tasks.task import Attempt, Candidate, Task, TaskResult, Trial
 from reviewbot.tasks.trial import Trials
 
@@ -34,52 +26,48 @@ async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskRe
     proposer, *judges = panel.names
     found = await trials.repository.read_files(trials.change.head_tree, task.paths)
     files = {path: content for path, content in found.items() if len(content) <= MAX_FILE}
-    failed = TaskResult(
+    attempts: list[Attempt] = []
+    best: Trial | None = None
+    reasons: tuple[str, ...] = ()
+    dissent: tuple[str, ...] = ()
+    for number in range(1, MAX_ATTEMPTS + 1):
+        text = task.question(_texts(files), attempts)
+        drafts = await ask(panel, [proposer], f"fix_{task.id}_{number}", text, brief, Draft)
+        if not drafts:
+            reasons = (f"{proposer} did not answer: {panel.absences[-1].reason}",)
+            break
+        diff = ""
+        try:
+            candidate = _candidate(*drafts[0], files, task)
+        except ValueError as error:
+            reasons = (str(error),)
+        else:
+            diff = _diff(files, candidate.files)
+            trial = await trials.try_out(candidate, task)
+            reasons = trial.reasons
+            if trial.outcome != "refused":
+                best = trial
+                reasons = dissent = await _objections(task, diff, number, judges, panel, brief)
+                if not dissent:
+                    best = await _simpler(task, trial, files, trials, panel, brief)
+                    break
+        attempts.append(Attempt(diff, reasons))
+    if best is None:
+        return failed(task, reasons, attempts)
+    result = await result_of(task, best, trials)
+    outcome = "suggested" if dissent else result.outcome
+    return replace(result, outcome=outcome, attempts=tuple(attempts), dissent=dissent)
+
+
+def failed(task: Task, reasons: Sequence[str], attempts: Sequence[Attempt] = ()) -> TaskResult:
+    return TaskResult(
         kind=task.kind,
         title=task.title,
         findings=tuple(finding.id for finding in task.findings),
         outcome="failed",
+        reasons=tuple(reasons),
+        attempts=tuple(attempts),
     )
-    attempts: list[Attempt] = []
-    accepted: Trial | None = None
-    suggested: Trial | None = None
-    dissent: tuple[str, ...] = ()
-    for number in range(1, MAX_ATTEMPTS + 1):
-        text = task.question(_texts(files), attempts)
-        draft = await _ask_draft(panel, proposer, f"fix_{task.id}_{number}", text, brief)
-        if isinstance(draft, str) and suggested:
-            break
-        if isinstance(draft, str):
-            return replace(failed, reasons=(draft,), attempts=tuple(attempts))
-        try:
-            changed = apply_edits(draft, files)
-            if touched := sorted(changed.keys() & task.given.keys()):
-                raise ValueError(f"{touched[0]} is given, and stays as it is")
-        except ValueError as error:
-            attempts.append(Attempt("", (str(error),)))
-            continue
-        candidate = Candidate(author=proposer, files=changed, explanation=draft.explanation)
-        trial = await trials.try_out(candidate, task)
-        diff = _diff(files, changed)
-        if trial.outcome == "refused":
-            attempts.append(Attempt(diff, trial.reasons))
-            continue
-        dissent = await _objections(task, diff, number, judges, panel, brief)
-        if not dissent:
-            accepted = trial
-            break
-        suggested = trial
-        attempts.append(Attempt(diff, dissent))
-    best = accepted or suggested
-    if best is None:
-        reasons = attempts[-1].reasons if attempts else ()
-        return replace(failed, reasons=reasons, attempts=tuple(attempts))
-    if accepted:
-        best = await _simpler(task, accepted, files, trials, panel, brief)
-    result = await result_of(task, best, trials)
-    outcome = result.outcome if accepted else "suggested"
-    dissent = () if accepted else dissent
-    return replace(result, outcome=outcome, attempts=tuple(attempts), dissent=dissent)
 
 
 async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
@@ -102,27 +90,16 @@ async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
     )
 
 
-async def _ask_draft(panel: Panel, who: str, phase: str, text: str, brief: Brief) -> Draft | str:
-    """A draft, or why there is none."""
-    question = Question(who, phase, text, brief, schema_of(Draft))
-    answers = await panel.ask([question], read_draft)
-    if answers:
-        return answers[0][1]
-    return f"{who} did not answer: {panel.absences[-1].reason}"
-
-
 async def _objections(
     task: Task, diff: str, number: int, judges: Sequence[str], panel: Panel, brief: Brief
 ) -> tuple[str, ...]:
     """What those who did not write it say against it, as far as it is about a changed file."""
     text = prompts.render("judge_fix", title=task.title, diff=diff)
-    phase = f"judge_{task.id}_{number}"
-    questions = [Question(name, phase, text, brief, schema_of(Objections)) for name in judges]
-    answers = await panel.ask(questions, read_objections)
+    answers = await ask(panel, judges, f"judge_{task.id}_{number}", text, brief, Objections)
     return tuple(
-        f"{question.panelist} ({objection.path}:{objection.line}): {objection.reason}"
-        for question, objections in answers
-        for objection in objections
+        f"{name} ({objection.path}:{objection.line}): {objection.reason}"
+        for name, answer in answers
+        for objection in answer.objections
         if f"+++ {objection.path}\n" in f"{diff}\n"
     )
 
@@ -135,23 +112,31 @@ async def _simpler(
     now = {path: content for path, content in trial.candidate.files.items() if content is not None}
     diff = _diff(files, trial.candidate.files)
     text = prompts.render("optimise_fix", title=task.title, diff=diff, files=_texts(now))
-    draft = await _ask_draft(panel, optimizer, f"optimise_{task.id}", text, brief)
-    if isinstance(draft, str) or not draft.edits:
+    drafts = await ask(panel, [optimizer], f"optimise_{task.id}", text, brief, Draft)
+    if not drafts or not drafts[0][1].edits:
         return trial
     try:
-        changed = dict(trial.candidate.files) | apply_edits(draft, now)
+        candidate = _candidate(*drafts[0], now, task)
     except ValueError:
         return trial
-    shorter = _diff(files, changed)
-    if shorter.count("\n") >= diff.count("\n") or changed.keys() & task.given.keys():
+    candidate = replace(candidate, files={**trial.candidate.files, **candidate.files})
+    shorter = _diff(files, candidate.files)
+    if shorter.count("\n") >= diff.count("\n"):
         return trial
-    candidate = Candidate(author=optimizer, files=changed, explanation=draft.explanation)
     better = await trials.try_out(candidate, task)
-    judges = [name for name in panel.names if name != optimizer]
     if better.outcome != trial.outcome:
         return trial
+    judges = [name for name in panel.names if name != optimizer]
     against = await _objections(task, shorter, MAX_ATTEMPTS + 1, judges, panel, brief)
     return trial if against else better
+
+
+def _candidate(author: str, draft: Draft, files: Mapping[str, bytes], task: Task) -> Candidate:
+    """Raises ValueError if the edits cannot be made."""
+    changed = apply_edits(draft, files)
+    if touched := sorted(changed.keys() & task.given.keys()):
+        raise ValueError(f"{touched[0]} is given, and stays as it is")
+    return Candidate(author=author, files=changed, explanation=draft.explanation)
 
 
 def _texts(files: Mapping[str, bytes]) -> dict[str, str]:

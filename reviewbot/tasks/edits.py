@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 import msgspec
 from msgspec import Struct
 
+from reviewbot.context import passages
+from reviewbot.context.brief import Brief
+from reviewbot.debate.panel import Panel, Question
 from reviewbot.debate.reader import read_document
-from reviewbot.text.hidden import visible
-from reviewbot.text.secrets import redact
+from reviewbot.tasks.gate_tables import PLACEHOLDER
 
+Answer = TypeVar("Answer", bound=Struct)
 MAX_EDITS = 40
-PLACEHOLDERS = ("«secret:", "⟨U+")
 
 
 class Edit(Struct, frozen=True, kw_only=True):
@@ -37,23 +39,19 @@ class Objections(Struct, frozen=True, kw_only=True):
     objections: list[Objection]
 
 
-def schema_of(type_: type[Struct]) -> Mapping[str, Any]:
-    return msgspec.json.schema(type_)
-
-
-def read_draft(text: str) -> Draft:
-    """Raises ValueError."""
-    return read_document(text, Draft)
-
-
-def read_objections(text: str) -> list[Objection]:
-    """Raises ValueError."""
-    return read_document(text, Objections).objections
+async def ask(
+    panel: Panel, names: Sequence[str], phase: str, text: str, brief: Brief, type_: type[Answer]
+) -> list[tuple[str, Answer]]:
+    """Ask panelists for a document; usable answers with their names."""
+    schema = msgspec.json.schema(type_)
+    questions = [Question(name, phase, text, brief, schema) for name in names]
+    answers = await panel.ask(questions, lambda answer: read_document(answer, type_))
+    return [(question.panelist, answer) for question, answer in answers]
 
 
 def shown(content: bytes) -> str:
     """A file as models see it."""
-    return visible(redact(content.decode("utf-8", "replace"))[0])
+    return passages.shown(content.decode("utf-8", "replace"))
 
 
 def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes | None]:
@@ -66,7 +64,7 @@ def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes | N
         raise ValueError(f"there are more than {MAX_EDITS} edits")
     changed: dict[str, bytes | None] = {}
     for edit in draft.edits:
-        if any(sign in edit.find + edit.replace for sign in PLACEHOLDERS):
+        if PLACEHOLDER.search(edit.find + edit.replace):
             raise ValueError(f"an edit of {edit.path} touches what is hidden from you")
         if not edit.find:
             if files.get(edit.path) or changed.get(edit.path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 from msgspec.structs import replace
@@ -13,9 +13,10 @@ from reviewbot.checks.project import Project
 from reviewbot.context.brief import Brief, brief_about
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel
+from reviewbot.proofs.proof import Reproduction
 from reviewbot.proofs.prove import run_reproduction
 from reviewbot.proofs.timing import THRESHOLD, compare_times
-from reviewbot.tasks.cycle import result_of, work
+from reviewbot.tasks.cycle import failed, result_of, work
 from reviewbot.tasks.task import Attempt, Candidate, Judgement, Step, Task, TaskResult, Trial
 from reviewbot.tasks.tool_fixes import draft_tool_fixes
 from reviewbot.tasks.trial import Trials, identities
@@ -51,14 +52,7 @@ async def fix_findings(
         task = task_of(group, trials)
         if not panel.panelists:
             reason = "No linter fixes it, and no language model is configured."
-            failed = TaskResult(
-                kind="fix",
-                title=task.title,
-                findings=tuple(finding.id for finding in task.findings),
-                outcome="failed",
-                reasons=(reason,),
-            )
-            results.append(failed)
+            results.append(failed(task, [reason]))
             continue
         result = await work(task, trials, panel, brief_about(group[0].location, briefs))
         results.append(result)
@@ -95,37 +89,38 @@ def task_of(findings: Sequence[Finding], trials: Trials) -> Task:
 
 
 async def _judge(findings: Sequence[Finding], trials: Trials, step: Step) -> Judgement:
-    unmet = [words async for words in _standing(findings, trials, step)]
-    unproven = [
-        f"Nothing that was executed shows {finding.id}, so nothing shows that it is gone."
-        for finding in findings
-        if not finding.result and not (finding.proof and finding.proof.result == "proven")
-    ]
-    return Judgement(unmet=tuple(unmet), unproven=tuple(unproven))
-
-
-async def _standing(findings: Sequence[Finding], trials: Trials, step: Step) -> AsyncIterator[str]:
-    """Findings that still stand. Their own tests run again."""
+    """Which findings still stand. Their own tests run again."""
     left = Counter(identities(step.evidence.new_results))
     # Others may have the same words, with another number in them.
     others = Counter(identities(trials.evidence.new_results))
     others -= Counter(identities(f.result for f in findings if f.result))
+    unmet, unproven = list[str](), list[str]()
     for finding in findings:
+        proof = finding.proof if finding.proof and finding.proof.result == "proven" else None
         if finding.result and any(left[n] > others[n] for n in identities([finding.result])):
-            yield f"{finding.id} is still reported."
-        elif finding.proof and finding.proof.result == "proven":
-            reproduction, executor = finding.proof.reproduction, trials.executor
-            language = trials.languages.get(reproduction.language)
-            if reproduction.kind == "benchmark":
-                base, source = trials.change.base_tree, reproduction.source
-                ratio = await compare_times(source, base, step.after, executor)
-                if isinstance(ratio, str) or ratio.high > THRESHOLD:
-                    words = ratio if isinstance(ratio, str) else ratio.words
-                    yield f"{finding.id} still takes longer than before the change: {words}."
-            elif language:
-                run = await run_reproduction(reproduction, step.after, language, executor)
-                if run.outcome != "passes":
-                    yield f"{finding.id} still fails the test that was written for it."
+            unmet.append(f"{finding.id} is still reported.")
+        elif proof and (words := await _failure(proof.reproduction, step, trials)):
+            unmet.append(f"{finding.id} still {words}.")
+        elif not proof and not finding.result:
+            words = "so nothing shows that it is gone"
+            unproven.append(f"Nothing that was executed shows {finding.id}, {words}.")
+    return Judgement(unmet=tuple(unmet), unproven=tuple(unproven))
+
+
+async def _failure(reproduction: Reproduction, step: Step, trials: Trials) -> str:
+    """How a reproduction fails with a candidate; empty if it passes."""
+    if reproduction.kind == "benchmark":
+        try:
+            ratio = await compare_times(
+                reproduction.source, trials.change.base_tree, step.after, trials.executor
+            )
+        except ValueError as error:
+            return f"cannot be measured: {error}"
+        is_slow = ratio.high > THRESHOLD
+        return f"takes longer than before the change: {ratio.words}" if is_slow else ""
+    language = trials.languages[reproduction.language]
+    run = await run_reproduction(reproduction, step.after, language, trials.executor)
+    return "" if run.outcome == "passes" else "fails the test that was written for it"
 
 
 async def _largest_batch(
@@ -136,17 +131,16 @@ async def _largest_batch(
     If they break something, they are tried file by file.
     """
     reported = [f for f in findings if f.result and f.location]
-    fixed, trial = await _try_batch(candidate, reported, trials)
-    if fixed or len(candidate.files) == 1:
-        return fixed, trial
-    kept: dict[str, bytes | None] = {}
-    best: Trial | None = None
-    for path, content in candidate.files.items():
-        more = replace(candidate, files=kept | {path: content})
-        done, trial = await _try_batch(more, reported, trials)
-        if len(done) > len(fixed):
-            kept[path], fixed, best = content, done, trial
-    return fixed, best
+    best: tuple[list[Finding], Trial | None] = [], None
+    kept: Mapping[str, bytes | None] = {}
+    for files in (candidate.files, *({path: text} for path, text in candidate.files.items())):
+        more = replace(candidate, files={**kept, **files})
+        tried = await _try_batch(more, reported, trials)
+        if len(tried[0]) > len(best[0]):
+            best, kept = tried, more.files
+        if len(kept) == len(candidate.files):
+            break
+    return best
 
 
 async def _try_batch(

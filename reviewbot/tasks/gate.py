@@ -34,7 +34,6 @@ NO_CODE = re.compile(
 )
 ONLY_ADD = "fixes may only add to tests"
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 LOOK_UPS = frozenset(
     {"getattr", "setattr", "delattr", "pop", "import_module", "__import__", "__getattribute__"}
 )
@@ -142,21 +141,23 @@ def _kind(file: ChangedFile) -> Iterator[str]:
 
 def _name(path: str) -> Iterator[str]:
     parts = path.split("/")
-    if unicodedata.normalize("NFC", path) != path:
-        yield "has a name that is not in Unicode's composed form (NFC)"
-    if not path.isprintable() or tables.IGNORABLE.search(path) or any(find_hidden(path)):
-        yield "has hidden or control characters in its name"
-    if any(part in ("", ".", "..") for part in parts):
-        yield "has a name that leads elsewhere"
-    if any(mark in path for mark in "\\:"):
-        yield "has a name that other systems divide in another way"
-    if any(part[-1:] in (".", " ") for part in parts):
-        yield "has a dot or a space at the end of a name, which Windows leaves out"
-    if any(tables.SHORT_NAME.fullmatch(part) or tables.DEVICE.fullmatch(part) for part in parts):
-        yield "has a name that means something else on Windows"
-    raw = path.encode("utf-8", "surrogatepass")
-    if len(raw) > MAX_PATH or any(len(part) > MAX_NAME for part in raw.split(b"/")):
-        yield "has a name that is longer than file systems allow"
+    raw = [part.encode("utf-8", "surrogatepass") for part in parts]
+    is_hidden = not path.isprintable() or tables.IGNORABLE.search(path) or any(find_hidden(path))
+    is_windows = any(tables.SHORT_NAME.fullmatch(p) or tables.DEVICE.fullmatch(p) for p in parts)
+    is_long = len(b"/".join(raw)) > MAX_PATH or max(map(len, raw)) > MAX_NAME
+    reasons = (
+        (unicodedata.normalize("NFC", path) != path, "not in Unicode's composed form (NFC)"),
+        (is_hidden, "with hidden or control characters"),
+        (not {"", ".", ".."}.isdisjoint(parts), "that leads elsewhere"),
+        (any(mark in path for mark in "\\:"), "that other systems divide in another way"),
+        (
+            any(part[-1:] in (".", " ") for part in parts),
+            "with a dot or a space at the end, which Windows leaves out",
+        ),
+        (is_windows, "that means something else on Windows"),
+        (is_long, "that is longer than file systems allow"),
+    )
+    yield from (f"has a name {reason}" for is_wrong, reason in reasons if is_wrong)
 
 
 def _confusable_name(path: str, others: Iterable[str], existing: frozenset[str]) -> Iterator[str]:
@@ -196,10 +197,10 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
         yield "has more syntax errors than before"
     if found := _confusable_identifier(path, before, after):
         yield f"has a new identifier, {_quote(found[0])}, that looks like {_quote(found[1])}"
-    if is_test(path) and language_of(path) == "python":
-        yield from _losses(before, after, is_tool)
-    elif is_test(path) and old is not None:
-        yield f"is a test: {ONLY_ADD}, in this language as new files"
+    if is_test(path) and old is not None and not (is_tool and language_of(path) == "python"):
+        yield f"is a test: {ONLY_ADD}, as new files"
+    elif is_test(path) and language_of(path) == "python":
+        yield from _losses(before, after)
     elif path.endswith(".rs") and _rust_tests(before) != _rust_tests(after):
         yield f"changes its tests: {ONLY_ADD}"
 
@@ -292,63 +293,20 @@ def _rust_tests(text: str) -> str:
     return text[match.start() :] if match else ""
 
 
-def _losses(before: str, after: str, is_tool: bool) -> Iterator[str]:
-    """What a fix takes from tests in Python."""
+def _losses(before: str, after: str) -> Iterator[str]:
+    """What a candidate takes from tests in Python."""
     try:
         old, new = ast.parse(before), ast.parse(after)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         yield f"is a test that cannot be read: {ONLY_ADD}"
         return
-    yield from (_tool_losses if is_tool else _model_losses)(old, new)
-
-
-def _model_losses(old: ast.AST, new: ast.AST) -> Iterator[str]:
-    """Compare the statements of two blocks; those of blocks inside of them as well."""
-    names = {node.name for node in ast.walk(old) if isinstance(node, DEFINITIONS)}
-    tests = {name for name in names if name.lower().startswith("test")}
-    pending = [(old, new)]
-    while pending:
-        left, right = pending.pop()
-        for field in BLOCKS:
-            olds, news = getattr(left, field, []), iter(getattr(right, field, []))
-            added: list[ast.AST] = []
-            for statement in olds:
-                for other in news:
-                    if _header(other) == _header(statement):
-                        pending.append((statement, other))
-                        break
-                    added.append(other)
-                else:
-                    lost = " an assertion" if _assertions(statement) else " a statement"
-                    line = getattr(statement, "lineno", 0)
-                    yield f"loses or changes{lost} (line {line}): {ONLY_ADD}"
-                    return
-            added += news
-            if isinstance(left, ast.Module | ast.ClassDef):
-                kept = {"__init__", "__new__"}.union(*(_bound(node) for node in olds))
-            else:
-                kept = {node.id for node in ast.walk(left) if isinstance(node, ast.Name)}
-            for node in added:
-                if words := sorted(set(_names(node)) & tables.SKIP_NAMES):
-                    yield f"adds {words[0]}, which keeps tests from running or failing"
-                if olds and (taken := sorted(kept.intersection(_bound(node)))):
-                    yield f"gives {taken[0]}, which tests use, to something else: {ONLY_ADD}"
-                if olds and not isinstance(left, ast.Module) and _leaves(node):
-                    yield f"leaves a test before its end: {ONLY_ADD}"
-                if reached := sorted(tests & set(_reached(node))):
-                    yield f"changes the test {reached[0]} from outside: {ONLY_ADD}"
-
-
-def _header(node: ast.AST) -> str:
-    """A statement without the blocks inside of it."""
-    blocks = {field: getattr(node, field) for field in BLOCKS if hasattr(node, field)}
-    try:
-        for field in blocks:
-            setattr(node, field, [])
-        return ast.dump(node)
-    finally:
-        for field, block in blocks.items():
-            setattr(node, field, block)
+    counts = _counts(new)
+    for name, count in _counts(old).items():
+        if counts.get(name, -1) < count:
+            yield f"loses an assertion or a test ({name}): {ONLY_ADD}"
+    words = [Counter(n for n in _names(t) if n in tables.SKIP_NAMES) for t in (old, new)]
+    for word in sorted(words[1] - words[0])[:1]:
+        yield f"adds {_quote(word)}, which keeps tests from running or failing"
 
 
 def _names(node: ast.AST) -> Iterator[str]:
@@ -363,55 +321,6 @@ def _names(node: ast.AST) -> Iterator[str]:
                 yield from name.split(".")
             case ast.Call(func=ast.Name(id=f) | ast.Attribute(attr=f), args=a) if f in LOOK_UPS:
                 yield from (str(c.value) for c in a if isinstance(c, ast.Constant))
-
-
-def _bound(node: ast.AST) -> Iterator[str]:
-    """Names that a statement gives to something, in its own scope."""
-    match node:
-        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
-            yield name
-            return
-        case ast.Name(id=name, ctx=ast.Store() | ast.Del()):
-            yield name
-        case ast.alias(name=name, asname=other):
-            yield other or name.split(".")[0]
-        case ast.Global(names=names) | ast.Nonlocal(names=names):
-            yield from names
-    for child in ast.iter_child_nodes(node):
-        yield from _bound(child)
-
-
-def _reached(node: ast.AST) -> Iterator[str]:
-    """Names of members that code sets or deletes elsewhere, by themselves or by a text."""
-    for n in ast.walk(node):
-        match n:
-            case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
-                yield name
-            case ast.Subscript(slice=ast.Constant(value=str(name)), ctx=ast.Store() | ast.Del()):
-                yield name
-            case ast.Call(func=ast.Name(id=f) | ast.Attribute(attr=f), args=a) if f in LOOK_UPS:
-                yield from (str(c.value) for c in a if isinstance(c, ast.Constant))
-
-
-def _leaves(node: ast.AST) -> bool:
-    """Whether a statement can end the function around it. A generator never runs as a test."""
-    if isinstance(node, ast.Return | ast.Raise | ast.Yield | ast.YieldFrom | ast.Break):
-        return True
-    if isinstance(node, ast.Continue):
-        return True
-    is_scope = isinstance(node, (*DEFINITIONS, ast.Lambda))
-    return not is_scope and any(map(_leaves, ast.iter_child_nodes(node)))
-
-
-def _tool_losses(old: ast.AST, new: ast.AST) -> Iterator[str]:
-    """A linter may rewrite tests."""
-    counts = _counts(new)
-    for name, count in _counts(old).items():
-        if counts.get(name, -1) < count:
-            yield f"loses an assertion or a test ({name}): {ONLY_ADD}"
-    words = [Counter(n for n in _names(t) if n in tables.SKIP_NAMES) for t in (old, new)]
-    for word in sorted(words[1] - words[0])[:1]:
-        yield f"adds {_quote(word)}, which keeps tests from running or failing"
 
 
 def _counts(tree: ast.AST, prefix: str = "") -> dict[str, int]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -14,13 +13,12 @@ from reviewbot.checks.report import Report
 from reviewbot.checks.run import IDS, NO_TEST, job_of, read
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
-from reviewbot.debate.panel import Panel, Question
-from reviewbot.debate.reader import read_document
+from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
-from reviewbot.proofs.timing import compare_times, time_snippet
+from reviewbot.proofs.timing import THRESHOLD, compare_times, time_snippet
 from reviewbot.tasks.behaviour import judge_behaviour, size_of
-from reviewbot.tasks.edits import schema_of, shown
+from reviewbot.tasks.edits import ask, shown
 from reviewbot.tasks.mutants import Mutant, mutants_of
 from reviewbot.tasks.task import Attempt, Judgement, Kind, Step, Task
 from reviewbot.tasks.trial import Trials
@@ -63,28 +61,28 @@ async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief:
     files = {path: shown(content) for path, content in found.items()}
     writer = panel.names[-1]
     text = prompts.render("benchmark", files=files)
-    question = Question(writer, "benchmark", text, brief, schema_of(BenchmarkAnswer))
-    answers = await panel.ask([question], lambda text: read_document(text, BenchmarkAnswer))
+    answers = await ask(panel, [writer], "benchmark", text, brief, BenchmarkAnswer)
     if not answers:
         raise UsageError(f"there is no benchmark: {panel.absences[-1].reason}")
     source = answers[0][1].source
-    timing = await time_snippet(source, tree, trials.executor)
-    if timing.problem:
-        raise UsageError(f"the benchmark of {writer} does not run: {timing.problem}")
+    try:
+        timing = await time_snippet(source, tree, trials.executor)
+    except ValueError as error:
+        raise UsageError(f"the benchmark of {writer} does not run: {error}") from error
 
     async def judge(step: Step) -> Judgement:
         judgement = await judge_behaviour(step, trials)
         if judgement.unmet:
             return judgement
-        ratio = await compare_times(source, step.before, step.after, trials.executor)
-        if isinstance(ratio, str):
-            return replace(judgement, unmet=(f"The benchmark does not run: {ratio}.",))
-        if not ratio.is_faster:
+        try:
+            ratio = await compare_times(source, step.before, step.after, trials.executor)
+        except ValueError as error:
+            return replace(judgement, unmet=(f"The benchmark does not run: {error}.",))
+        if ratio.high >= 1 / THRESHOLD:
             return replace(judgement, unmet=(f"It is not faster: {ratio.words}.",))
         return replace(judgement, facts=(f"It is {ratio.words}.", *judgement.facts))
 
-    profile = [f"{name}: {seconds:.2g} s" for name, seconds in timing.profile]
-    given = {"benchmark": source, "seconds": timing.seconds, "profile": profile}
+    given = {"benchmark": source, "seconds": timing.seconds}
     return _task("performance", "Speed up", paths, judge, **given)
 
 
@@ -178,24 +176,17 @@ async def _run(
 ) -> Report:
     change = Change(base_tree=tree, head_tree=tree, files=())
     project = await load_project(change, trials.repository, trials.checks)
-    job = job_of(suite, change, "head", (), project, ids)
-    tool_files = {**job.tool_files, "changed.json": msgspec.json.encode(lines).decode()}
-    job = replace(job, tool_files=tool_files)
+    job = job_of(suite, tree, project, ids=ids, inputs={"changed.json": lines})
     outcome, reason, report = read(suite, "head", await trials.executor.execute(job))
     return report if outcome == "ended" or reason == NO_TEST else replace(report, problem=reason)
 
 
 def _missing(report: Report) -> dict[str, set[int]]:
     """Lines that no test runs; what runs when a module is imported is run by none."""
-    run: dict[str, set[int]] = {}
-    for test in report.tests:
-        for path, lines in test.lines.items():
-            run.setdefault(path, set()).update(lines)
-    imported = {path: set(lines) for path, lines in report.executed.items()}
-    found = {
-        path: set(lines) - run.get(path, set()) - imported.get(path, set())
-        for path, lines in report.statements.items()
-    }
+    found = {path: set(lines) for path, lines in report.statements.items()}
+    for ran in (report.executed, *(test.lines for test in report.tests)):
+        for path in found.keys() & ran.keys():
+            found[path] -= set(ran[path])
     return {path: lines for path, lines in found.items() if lines}
 
 

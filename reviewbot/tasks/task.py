@@ -16,12 +16,7 @@ Kind = Literal["fix", "bug", "refactor", "performance", "tests"]
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """New content of files, by path; None removes one.
-
-    Attributes:
-        author: the tool, or the panelist.
-        explanation: what the author says about it. Untrusted text.
-    """
+    """New content of files, by path; None removes one. The explanation is untrusted text."""
 
     author: str
     is_tool: bool = False
@@ -69,13 +64,11 @@ class Task(Struct, frozen=True, kw_only=True):
     """One thing that is to be changed.
 
     Attributes:
-        id: unique among the tasks of a run; of a finding, its id.
-        title: one line for readers and for those who judge a candidate.
+        id: unique among the tasks of a run.
         paths: files that are shown to models.
         given: files that every candidate has, such as the test that it must pass.
         question: the prompt, from the shown files and the attempts that were not accepted.
         judge: what the kind asks for beyond what all tasks do.
-        findings: those that it fixes.
     """
 
     id: str
@@ -95,7 +88,6 @@ class Trial(Struct, frozen=True, kw_only=True):
         tree: the tree with the candidate; empty if it could not be made.
         refusals: what no candidate may do.
         regressions: what checks report because of it, and what does not end any more.
-        judgement: of the task.
         evidence: of the change with the candidate, once it was tried.
     """
 
@@ -121,11 +113,9 @@ class TaskResult(Struct, frozen=True, kw_only=True):
     """What became of a task.
 
     Attributes:
-        findings: ids of those that it was about.
         outcome: "failed" if there is no candidate that may be shown.
         tree, evidence: the tree with the change, and with those before it; what checks say there.
         diff: unified, of this change alone.
-        facts: what was measured.
         dissent: objections of panelists that were not met, a sentence each.
         usage: of all calls, where no review has it.
     """

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from difflib import SequenceMatcher
-from itertools import takewhile
 
 from reviewbot.checks.check import Check
 from reviewbot.checks.project import Project
-from reviewbot.checks.run import fix_job_of
+from reviewbot.checks.run import job_of
 from reviewbot.errors import GitError
 from reviewbot.git.change import Change
 from reviewbot.git.repository import Repository
@@ -37,7 +36,7 @@ async def draft_tool_fixes(
         if not own or not check.fix:
             continue
         rules = sorted({finding.rule for finding in own})
-        job = fix_job_of(check, tree, paths, rules, project)
+        job = job_of(check, tree, project, files=paths, rules=rules)
         completed = await executor.execute(job)
         if completed.outcome == "ended" and completed.stdout.strip():
             try:
@@ -75,20 +74,10 @@ async def _only_near(
 def _merged(before: bytes, after: bytes, wanted: Sequence[range]) -> bytes:
     """The old lines, with the new ones where they replace a wanted line (counted from 1)."""
     old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
-    # What is the same at the start and at the end would take long to match.
-    first = _common(old, new)
-    last = _common(old[first:][::-1], new[first:][::-1])
-    tail = old[len(old) - last :]
-    lines, old, new = old[:first], old[first : len(old) - last], new[first : len(new) - last]
-    matcher = SequenceMatcher(None, old, new, autojunk=False)
-    for kind, start, end, new_start, new_end in matcher.get_opcodes():
+    lines: list[bytes] = []
+    for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new).get_opcodes():
         # What is inserted stands before the line after it, or after the line before it.
         touched = range(start + 1, end + 1) if end > start else range(start, start + 2)
-        is_wanted = any(number - first in touched for lines_ in wanted for number in lines_)
+        is_wanted = any(number in touched for lines_ in wanted for number in lines_)
         lines += new[new_start:new_end] if kind != "equal" and is_wanted else old[start:end]
-    return b"".join((*lines, *tail))
-
-
-def _common(one: Sequence[bytes], other: Sequence[bytes]) -> int:
-    """How many lines both begin with."""
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+    return b"".join(lines)

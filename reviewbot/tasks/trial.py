@@ -70,8 +70,13 @@ class Trials(Struct, frozen=True, kw_only=True):
         trial = replace(trial, regressions=worse, evidence=found)
         if trial.outcome != "refused":  # else what the task asks for need not be run
             judgement = await task.judge(step)
-            unproven = (*judgement.unproven, *_not_ended(found))
-            trial = replace(trial, judgement=replace(judgement, unproven=unproven))
+            unproven = (
+                f"{run.check} did not run to its end: {run.reason}."
+                for run in found.runs
+                if run.side == "head" and run.kind == "test" and run.outcome != "ended"
+            )
+            judgement = replace(judgement, unproven=(*judgement.unproven, *unproven))
+            trial = replace(trial, judgement=judgement)
         changed_tests = [file for file in own.files if classify(file.path) == "test"]
         if trial.outcome != "refused" and changed_tests:
             old = {file.old_path: before.get(file.old_path) for file in changed_tests}
@@ -99,12 +104,6 @@ def _regressions(before: Evidence, after: Evidence) -> Iterator[str]:
     ended = _ended(after)
     for check in sorted(_ended(before) - ended):
         yield f"{check} does not come to its end any more."
-
-
-def _not_ended(found: Evidence) -> Iterator[str]:
-    for run in found.runs:
-        if run.side == "head" and run.kind == "test" and run.outcome != "ended":
-            yield f"{run.check} did not run to its end: {run.reason}."
 
 
 def _ended(evidence: Evidence) -> set[str]:

@@ -62,20 +62,16 @@ def lines_at(
     text = project.texts(location.side).get(location.path)
     if text is not None:
         return _lines(text, show)[location.line - 1 : location.end_line]
-    hunks = (
-        [*hunk.at(location.side)]
+    rows = [
+        row
         for file in change.files
         if location.path == file.path_at(location.side)
         for hunk in file.hunks
-    )
-    return [
-        line
-        for rows in hunks
-        for (number, _), line in zip(
-            rows, _lines("\n".join(text for _, text in rows), show), strict=False
-        )
-        if location.line <= number <= location.end_line
+        for row in hunk.at(location.side)
     ]
+    lines = _lines("\n".join(text for _, text in rows), show)
+    wanted = range(location.line, location.end_line + 1)
+    return [line for (n, _), line in zip(rows, lines, strict=False) if n in wanted]
 
 
 @lru_cache

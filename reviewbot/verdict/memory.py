@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 from itertools import count
 from typing import Any
 
@@ -33,8 +32,6 @@ from reviewbot.verdict.rules import DISMISSED
 from reviewbot.version import __version__
 
 MAX_TEXT = 160
-# An edited line is the same finding if it is as much alike, and as near.
-ALIKE, NEAR_LINES = 0.8, 20
 UNCHANGED = "its lines did not change since it was found"
 NOT_READ = "no panelist read its lines again"
 
@@ -84,7 +81,7 @@ def recall(
         if own and not known.check and not known.dismissed:
             place = _place_in(known, own)
             standing[known.key] = _carry(known, place, UNCHANGED, change, project)
-    found = _with_known_keys(review.findings, memory, set(standing), change, project)
+    found = list(_with_own_keys(review.findings, set(standing)))
     taken = {finding.key for finding in found} | standing.keys()
     carried = list(standing.values())
     for known in memory.findings:
@@ -184,44 +181,15 @@ def _unread_marks(parts: Sequence[Part], memory: Memory, course: str) -> set[str
     return unread
 
 
-def _with_known_keys(
-    findings: Sequence[Finding],
-    memory: Memory,
-    standing: set[str],
-    change: Change,
-    project: Project,
-) -> list[Finding]:
-    """The findings; what is remembered of one with another text gives it its key.
-
-    A claim with the key of one that stands elsewhere is a copy of it.
-    """
+def _with_own_keys(findings: Sequence[Finding], standing: set[str]) -> Iterator[Finding]:
+    """A claim with the key of one that stands elsewhere is a copy of it."""
     taken = {finding.key for finding in findings} | standing
-    left = [known for known in memory.findings if known.key not in taken and not known.check]
-    found = []
     for finding in findings:
         if not finding.result and finding.key in standing:
             copies = (f"{finding.key}-{number}" for number in count(2))
             finding = replace(finding, key=next(key for key in copies if key not in taken))
             taken.add(finding.key)
-        elif not finding.result and finding.key not in memory.numbers:
-            text = _text(finding.location, change, project)
-            for known in left:
-                if _is_edited(known, finding, text):
-                    left.remove(known)
-                    finding = replace(finding, key=known.key)
-                    break
-        found.append(finding)
-    return found
-
-
-def _is_edited(known: Remembered, finding: Finding, text: str) -> bool:
-    place = finding.location
-    return (
-        place is not None
-        and (place.path, finding.category) == (known.path, known.category)
-        and abs(place.line - known.line) <= NEAR_LINES
-        and SequenceMatcher(None, known.text, text, autojunk=False).ratio() >= ALIKE
-    )
+        yield finding
 
 
 def _why_check_stands(known: Remembered, review: Review, project: Project) -> str:

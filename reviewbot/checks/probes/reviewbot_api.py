@@ -10,8 +10,6 @@ what is gone.
 
 from __future__ import annotations
 
-import ast
-import importlib
 import json
 import sys
 from collections.abc import Iterator
@@ -24,20 +22,6 @@ import griffe
 BASE = Path(__file__).with_name("base.json")
 # A syntax error is reported by others.
 UNREADABLE = (SyntaxError, ValueError, RecursionError, LookupError, AttributeError, OSError)
-BREAKING = {
-    "OBJECT_REMOVED": "{name} is removed",
-    "PARAMETER_REMOVED": "{name}: a parameter is removed",
-    "PARAMETER_ADDED_REQUIRED": "{name}: a parameter is added that callers must pass",
-    "PARAMETER_CHANGED_REQUIRED": "{name}: a parameter must now be passed",
-    "PARAMETER_CHANGED_KIND": "{name}: a parameter is passed in another way",
-    "PARAMETER_MOVED": "{name}: parameters change places",
-    "PARAMETER_ADDED_BEFORE": "{name}: a parameter is added before others",
-    "PARAMETER_RENAMED": "{name}: a parameter is renamed",
-    "OBJECT_CHANGED_KIND": "{name} becomes something else",
-    "CLASS_REMOVED_BASE": "{name}: a base class is removed",
-}
-# Modules of Python that do something when they are imported.
-NOISY = frozenset({"antigravity", "idlelib", "test", "this", "turtledemo"})
 # Decorators that hand a function to a framework, which calls it: click, flask, fastapi, pytest.
 FRAMEWORKS = frozenset(
     {"command", "group", "route", "get", "post", "put", "delete", "patch", "fixture"}
@@ -53,106 +37,75 @@ def main() -> None:
         with suppress(*UNREADABLE):
             names = definitions(visit("module", Path(path).read_text("utf-8")))
             places |= dict.fromkeys(names, path)
-    for name, old in base.items():
+    for path, old_text in base.items():
         with suppress(*UNREADABLE):
-            found += compare(name, old, places, documented)
+            module = path.removesuffix(".py").replace("/", ".")
+            old = visit(module, old_text)
+            new = visit(module, Path(path).read_text("utf-8")) if Path(path).exists() else None
+            found += ({"path": path, **item} for item in compare(old, new, places, documented))
     json.dump(found, sys.stdout)
 
 
-def definitions(module: Any) -> list[str]:
-    return [name for name, member in module.members.items() if not member.is_alias]
+def definitions(module: Any) -> set[str]:
+    return {name for name, member in module.members.items() if not member.is_alias}
 
 
 def compare(
-    path: str, old_text: str, places: dict[str, str], documented: set[str]
+    old: Any, new: Any, places: dict[str, str], documented: set[str]
 ) -> Iterator[dict[str, Any]]:
-    """What breaks in a module. `places` says where the changed files define a name."""
-    module = path.removesuffix(".py").replace("/", ".")
-    old = visit(module, old_text)
+    """What breaks in a module, which is None if it is gone.
+
+    `places` says where the changed files define a name.
+    """
+    module = old.path
     exports = {str(getattr(name, "name", name)) for name in old.exports or ()}
     is_mentioned = module.removeprefix("src.").removesuffix(".__init__") in documented
     is_internal = "import" in documented and not is_mentioned
-    if documented & {*definitions(old)} or is_internal:
-        public: set[str] | None = documented | exports
-    else:
-        public = None
-    if not Path(path).exists():
+    public = documented | exports if documented & definitions(old) or is_internal else None
+    if new is None:
         names = {name for name in definitions(old) if not is_private(name)}
         names = names if public is None else names & public
+        there = ", ".join(sorted({places.get(name, "") for name in names}))
         kind, message = "MODULE_REMOVED", f"module {module} is removed"
         if names <= places.keys():
-            there = ", ".join(sorted({places[name] for name in names}))
             kind, message = "OBJECT_MOVED", f"module {module} moves to {there}"
-        if names and not (kind == "OBJECT_MOVED" and names <= exported_beside(path)):
-            yield {"path": path, "line": 0, "kind": kind, "name": module, "message": message}
+        if names:
+            yield {"line": 0, "kind": kind, "name": module, "message": message}
         return
-    new_text = Path(path).read_text("utf-8")
-    new = visit(module, new_text)
-    said: set[str] = set()
-    deleted = deleted_names(old_text)
+    seen: set[str] = set()
     for breakage in griffe.find_breaking_changes(old, new):
         name = breakage.obj.path[len(module) + 1 :]
         top = name.partition(".")[0]
-        if breakage.kind.name not in BREAKING or is_private(name) or name.endswith("*"):
-            continue
-        if top in deleted:
-            continue
         own = name.removesuffix(".__init__").rpartition(".")[2]
+        if is_private(name) or name.endswith("*") or name in seen:
+            continue
         if public is not None and own not in public and top not in exports:
             continue
         # A variable is public only if the module says so. What an alias stands for is not known.
         if not breakage.obj.is_alias and breakage.obj.is_attribute and top not in exports:
             continue
-        if is_harmless(breakage, old, new, new_text, name):
+        kind, parameters = breakage.kind.name, list[str]()
+        before, after = find(old, name), find(new, name)
+        if kind == "OBJECT_REMOVED" and not may_be_there(new, name):
+            message = f"{name} is removed"
+            if name in places:
+                kind, message = "OBJECT_MOVED", f"{name} moves to {places[name]}"
+        elif kind == "OBJECT_CHANGED_KIND" and not getattr(before, "is_attribute", True):
+            message = f"{name} becomes something else"
+        elif kind.startswith("PARAMETER") and not is_called_by_framework(before):
+            kind, message, parameters = changed_parameters(before, after)
+            message = f"{name}: {message}"
+        else:
             continue
-        if breakage.kind.name == "OBJECT_REMOVED" and "deprecat" in source_of(old, old_text, name):
-            continue  # who uses it was warned
-        if has_only_a_place(breakage, old, new, name):
-            continue
-        there = find(new, name)
-        kind, parameters = breakage.kind.name, ""
-        if kind.startswith("PARAMETER"):
-            kind, parameters = parameter_change(breakage, find(old, name), there)
-        if not kind:
-            continue
-        message = BREAKING[kind].format(name=name) + (parameters and f" ({parameters})")
-        if kind == "OBJECT_REMOVED" and name in places:
-            kind, message = "OBJECT_MOVED", f"{name} moves to {places[name]}"
-        if message in said:
-            continue
-        said.add(message)
-        yield {
-            "path": path,
-            "line": definition(new_text, there) if there else 0,
-            "kind": kind,
-            "name": name,
-            "message": message,
-            "parameters": parameters.replace(" to ", ", ").split(", "),
-        }
-
-
-def source_of(module: Any, text: str, name: str) -> str:
-    """What defines a name, with its decorators, in lower case."""
-    found = find(module, name)
-    if found is None or found.lineno is None:
-        return ""
-    return "\n".join(text.split("\n")[found.lineno - 1 : found.endlineno]).lower()
-
-
-def deleted_names(text: str) -> set[str]:
-    """Names that a module itself deletes at the end."""
-    deletions = (node for node in ast.parse(text).body if isinstance(node, ast.Delete))
-    targets = (target for node in deletions for target in node.targets)
-    return {target.id for target in targets if isinstance(target, ast.Name)}
-
-
-def exported_beside(path: str) -> set[str]:
-    """Names that the package of a module imports, if it changes as well: callers use those."""
-    package = Path(path).with_name("__init__.py")
-    if not package.exists():
-        return set()
-    members = visit("package", package.read_text("utf-8")).members
-    return {name for name, member in members.items() if member.is_alias}
+        seen.add(name)
+        if kind:
+            yield {
+                "line": (after.lineno or 0) if after else 0,
+                "kind": kind,
+                "name": name,
+                "message": message,
+                "parameters": parameters,
+            }
 
 
 def visit(module: str, text: str) -> Any:
@@ -166,7 +119,7 @@ def visit(module: str, text: str) -> Any:
             if member.is_class:
                 owners.append(member)
             elif member.is_function and owner.is_class and "staticmethod" not in member.labels:
-                for first in positional(member)[:1]:
+                for first in positional(list(member.parameters))[:1]:
                     del member.parameters[first]
     return visited
 
@@ -175,45 +128,23 @@ def is_private(name: str) -> bool:
     return any(part.startswith("_") and part != "__init__" for part in name.split("."))
 
 
-def is_harmless(breakage: Any, old: Any, new: Any, new_text: str, name: str) -> bool:
-    kind = breakage.kind.name
-    if kind == "OBJECT_REMOVED" and name.rpartition(".")[2].startswith("__"):
-        return True  # a decorator or a base class may bring the method
-    if kind == "OBJECT_REMOVED":
-        # A module that answers for names itself has them in a table or a branch.
-        owner, _, member = name.rpartition(".")
-        if owner and any(may_have(base, member) for base in ancestors(new, find(new, owner))):
+def may_be_there(module: Any, name: str) -> bool:
+    """Whether a name that is gone may still be found.
+
+    A decorator brings special methods, a module can answer for names itself, and nobody knows what
+    a class of another module has.
+    """
+    owner, _, member = name.rpartition(".")
+    if not owner or member.startswith("__"):
+        return bool(owner) or "__getattr__" in module.members
+    for base in getattr(find(module, owner), "bases", ()):
+        known = str(base).partition("[")[0]
+        there = find(module, known)
+        if there is None:
+            return known != "object"
+        if member in there.members or may_be_there(module, f"{known}.{member}"):
             return True
-        words = {n.value for n in ast.walk(ast.parse(new_text)) if isinstance(n, ast.Constant)}
-        return "__getattr__" in new.members and name in words
-    if kind == "CLASS_REMOVED_BASE":
-        old_bases, new_bases = base_names(breakage.old_value), base_names(breakage.new_value)
-        bases = list(ancestors(new, find(new, name)))
-        if None in bases and new_bases - old_bases:
-            return True  # one that came may be derived from the one that is gone
-        there = {b.__name__ if isinstance(b, type) else b.name if b else "" for b in bases}
-        return old_bases - new_bases <= there | {"object", "Generic", "Protocol"}
-    before, after = find(old, name), find(new, name)
-    if kind == "OBJECT_CHANGED_KIND":
-        # A variable that holds a function, as far as can be seen, becomes a function.
-        return before is not None and before.is_attribute and not is_literal(str(before.value))
-    if kind.startswith("PARAMETER") and is_called_by_framework(before):
-        return True
-    if kind != "PARAMETER_REMOVED":
-        return False
-    gone = kind_of(breakage.old_value)
-    if gone.startswith("variadic"):
-        return gone in map(kind_of, parameters_of(after))  # it has another name
-    # A parameter that is still accepted by its name is not removed, unless others take its place.
-    return has_any_keyword(after) and not set(positional(before)) & set(positional(after))
-
-
-def is_literal(text: str) -> bool:
-    try:
-        ast.literal_eval(text)
-    except (ValueError, SyntaxError):
-        return False
-    return True
+    return False
 
 
 def is_called_by_framework(function: Any) -> bool:
@@ -222,106 +153,62 @@ def is_called_by_framework(function: Any) -> bool:
     return any(call.rpartition(".")[2] in FRAMEWORKS for call in calls)
 
 
-def has_only_a_place(breakage: Any, old: Any, new: Any, name: str) -> bool:
-    """Whether it is about a parameter that callers pass by its place, before and after.
+def changed_parameters(before: Any, after: Any) -> tuple[str, str, list[str]]:
+    """Why calls that worked do not: a kind, its words and parameters; "" if they still do."""
+    old, new = list(before.parameters), list(after.parameters)
+    hidden = [sum(map(is_hidden, side)) for side in (old, new)]
+    if hidden[0] == hidden[1]:  # their names do not matter
+        old, new = old[hidden[0] :], new[hidden[1] :]
+    by_name = {parameter.name: parameter for parameter in old}
+    names, kinds = {parameter.name for parameter in new}, [*map(kind_of, new)]
+    old_places, places = positional(old), positional(new)
+    stay = [name for name in old_places if name in places]
+    # With `**options`, a parameter is still accepted by its name, unless others take its place.
+    takes_any = "variadic keyword" in kinds
+    gone = [
+        p.name
+        for p in old
+        if (kind_of(p) not in kinds if "variadic" in kind_of(p) else p.name not in names)
+        if "variadic" in kind_of(p) or not takes_any or (stay and kind_of(p) != "keyword-only")
+    ]
+    required = [
+        p.name for p in new if p.required and not getattr(by_name.get(p.name), "required", False)
+    ]
+    if len(gone) == len(required) == 1 and required[0] not in by_name:
+        words = f"a parameter is renamed ({gone[0]} to {required[0]})"
+        return "PARAMETER_RENAMED", words, [*gone, *required]
+    usual = "positional or keyword"
+    other = [
+        p.name
+        for p in new
+        if p.name in by_name and kind_of(p) not in (usual, kind_of(by_name[p.name]))
+    ]
+    last = max((places.index(name) for name in stay), default=0)
+    before_others = [name for name in places[:last] if name not in by_name]
+    in_order = sorted(stay, key=places.index)
+    moved = [a for a, b in zip(stay, in_order, strict=True) if a != b]
+    for kind, words, found in (
+        ("PARAMETER_REMOVED", "a parameter is removed", gone),
+        ("PARAMETER_ADDED_BEFORE", "a parameter is added before others", before_others),
+        ("PARAMETER_ADDED_REQUIRED", "callers must pass a parameter", required),
+        ("PARAMETER_CHANGED_KIND", "a parameter is passed in another way", other),
+        ("PARAMETER_MOVED", "parameters change places", moved),
+    ):
+        if found:
+            return kind, f"{words} ({', '.join(found)})", found
+    return "", "", []
 
-    Its name does not matter then. One more or less does.
-    """
-    if not breakage.kind.name.startswith("PARAMETER"):
-        return False
-    before, after = names_by_place(find(old, name)), names_by_place(find(new, name))
-    named = {getattr(value, "name", "") for value in (breakage.old_value, breakage.new_value)}
-    return len(before) == len(after) and bool(named & {*before, *after})
 
-
-def names_by_place(function: Any) -> list[str]:
+def is_hidden(parameter: Any) -> bool:
     """Nobody passes `__x` by its name, which was positional-only before Python 3.8."""
-    names: list[str] = []
-    for parameter in parameters_of(function):
-        is_hidden = parameter.name.startswith("__") and not parameter.name.endswith("__")
-        if not (is_hidden or kind_of(parameter) == "positional-only"):
-            break
-        names.append(parameter.name)
-    return names
+    is_private = parameter.name.startswith("__") and not parameter.name.endswith("__")
+    return is_private or kind_of(parameter) == "positional-only"
 
 
-def ancestors(module: Any, found: Any) -> Iterator[Any]:
-    """Base classes of a class: of this module, of Python's own library, and None for each other."""
-    for base in getattr(found, "bases", ()):
-        path = getattr(base, "canonical_path", str(base))
-        own = find(module, path.removeprefix(f"{module.path}."))
-        if own is not None:
-            yield own
-            yield from ancestors(module, own)
-        else:
-            yield from getattr(of_python(path), "__mro__", [None])
-
-
-def of_python(path: str) -> Any:
-    """What a path such as `dict` or `threading.Thread` stands for in Python's own library."""
-    module, _, name = path.rpartition(".")
-    if module and module.partition(".")[0] not in sys.stdlib_module_names - NOISY:
-        return None
-    with suppress(ImportError):
-        return getattr(importlib.import_module(module or "builtins"), name, None)
-    return None
-
-
-def may_have(base: Any, member: str) -> bool:
-    """Whether a base class has a member; one that cannot be looked into may have any."""
-    if isinstance(base, type):
-        return hasattr(base, member)
-    return base is None or member in base.members
-
-
-def base_names(bases: Any) -> set[str]:
-    """Without parameters, which are types: they mean nothing when the code runs."""
-    return {str(base).partition("[")[0].rpartition(".")[2] for base in bases or ()}
-
-
-def parameter_change(breakage: Any, old: Any, new: Any) -> tuple[str, str]:
-    """A key of BREAKING and parameters; an empty key if another breakage says it."""
-    kind = breakage.kind.name
-    name = (breakage.new_value if breakage.old_value is None else breakage.old_value).name
-    before, after = positional(old), positional(new)
-    stay = [n for n in before if n in after]
-    pairs = zip(parameters_of(old), parameters_of(new), strict=False)
-    renamed = {
-        a.name: b.name
-        for a, b in pairs
-        if kind_of(a) == kind_of(b)
-        and a.name not in new.parameters
-        and b.name not in old.parameters
-    }
-    if len(renamed) > 1 or has_any_keyword(new):
-        renamed = {}  # other parameters, or the old name is still accepted
-    if kind == "PARAMETER_REMOVED" and name in renamed:
-        return "PARAMETER_RENAMED", f"{name} to {renamed[name]}"
-    if kind == "PARAMETER_ADDED_REQUIRED" and name in renamed.values():
-        return "", ""
-    last = max((after.index(n) for n in stay if after.index(n) > before.index(n)), default=0)
-    added = [n for n in after[:last] if n not in stay and n not in renamed.values()]
-    if name in added or (kind == "PARAMETER_MOVED" and added):
-        return "PARAMETER_ADDED_BEFORE", ", ".join(added)
-    if kind == "PARAMETER_MOVED":
-        in_order = sorted(stay, key=after.index)
-        swapped = [a for a, b in zip(stay, in_order, strict=True) if a != b]
-        return (kind, ", ".join(swapped)) if swapped else ("", "")
-    return kind, name
-
-
-def positional(function: Any) -> list[str]:
+def positional(parameters: list[Any]) -> list[str]:
     """Names of parameters that callers can pass by their place."""
     kinds = ("positional-only", "positional or keyword")
-    return [p.name for p in parameters_of(function) if kind_of(p) in kinds]
-
-
-def has_any_keyword(function: Any) -> bool:
-    return "variadic keyword" in map(kind_of, parameters_of(function))
-
-
-def parameters_of(function: Any) -> list[Any]:
-    return list(getattr(function, "parameters", ()))
+    return [p.name for p in parameters if kind_of(p) in kinds]
 
 
 def kind_of(parameter: Any) -> str:
@@ -335,16 +222,6 @@ def find(module: Any, name: str) -> Any:
     except (KeyError, griffe.AliasResolutionError):
         return None
     return None if found.is_alias else found
-
-
-def definition(text: str, found: Any) -> int:
-    """The line of `def` or `class` below the decorators."""
-    lines = text.split("\n")
-    start: int = found.lineno or 0
-    for number in range(start, min(found.endlineno or start, len(lines)) + 1):
-        if lines[number - 1].lstrip().startswith(("def ", "async def ", "class ")):
-            return number
-    return start
 
 
 if __name__ == "__main__":

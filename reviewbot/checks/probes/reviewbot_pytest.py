@@ -29,7 +29,6 @@ REPORT = "/out/pytest.jsonl"
 CHANGED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "changed.json")
 TREE = os.path.realpath(os.getcwd())
 MAX_ID, MAX_MESSAGE, MAX_OUTPUT, MAX_FRAMES = 500, 500, 4_000, 40
-RULE = re.compile(r"_ _|\s*[\^~]*$")  # between frames, below a part of a line, empty
 LINES_BEFORE = 5  # of the statement that failed
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
 FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
@@ -263,25 +262,23 @@ def failure(
 
 
 def installed_package(changed: Iterable[str]) -> str | None:
-    """A package of the project of which an installed copy of a changed file was imported instead.
+    """A package of which an installed copy of a changed file was imported instead.
 
-    The copy has the path of the file, or of the folder with its packages: `src/click/core.py` is
-    installed as `click/core.py`.
+    `src/click/core.py` is installed as `click/core.py`.
     """
     files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     loaded = {os.path.realpath(file) for file in files if isinstance(file, str)}
     copies = {match[1] for match in map(INSTALLED.fullmatch, sorted(loaded)) if match}
     for path in sorted(changed):
-        if not path.endswith(".py") or os.path.realpath(os.path.join(TREE, path)) in loaded:
-            continue
         parts = path.split("/")
         for start in range(len(parts)):
             name, root = "/".join(parts[start:]), os.path.join(TREE, *parts[:start])
             # A module at the top is the package itself; the names of deeper files are common.
             is_root = start == 0 or parts[:start] == ["src"] or start < len(parts) - 1
             # A copy of another project inside of a package is no root of packages.
-            if name in copies and is_root and not os.path.exists(f"{root}/__init__.py"):
-                return parts[start].split(".")[0]
+            is_root = is_root and not os.path.exists(f"{root}/__init__.py")
+            if is_root and name in copies and os.path.realpath(f"{TREE}/{path}") not in loaded:
+                return parts[start].partition(".")[0]
     return None
 
 
@@ -299,19 +296,10 @@ def location(path: str, line: int) -> dict[str, Any]:
 
 
 def last_frame(text: str) -> str:
-    """What pytest shows of the frame that failed, below the statements that led there."""
-    lines = [line for line in text.splitlines() if not RULE.match(line)]
+    """What pytest shows of the frame that failed."""
+    lines = text.splitlines()
     statements = [number for number, line in enumerate(lines) if line.startswith(">")]
-    if not statements:
-        return text
-    start = max(statements[-1] - LINES_BEFORE, 0)
-    places = {number for number in range(start) if FRAME.match(lines[number])}
-    led = [
-        lines[number]
-        for number in range(start)
-        if lines[number].startswith((">", "E")) or places & {number, number - 1}
-    ]
-    return "\n".join((*led, *lines[start:]))
+    return "\n".join(lines[max(statements[-1] - LINES_BEFORE, 0) :]) if statements else text
 
 
 def last_line(text: str) -> str:

@@ -109,21 +109,21 @@ def strategies(function: Callable[..., Any], *, needs_types: bool) -> Any:
     return st.tuples(*parts)
 
 
+def options() -> dict[str, Any]:
+    from hypothesis import HealthCheck
+
+    checks = list(HealthCheck)
+    return dict(derandomize=True, database=None, deadline=None, suppress_health_check=checks)
+
+
 def made_up(name: str, examples: int) -> list[list[str]]:
     """Calls with different arguments, all of them literals."""
-    from hypothesis import HealthCheck, Phase, given, settings
+    from hypothesis import Phase, given, settings
 
     function = load(name)
     texts: dict[str, None] = {}
 
-    @settings(
-        max_examples=examples,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        phases=[Phase.generate],
-        suppress_health_check=list(HealthCheck),
-    )
+    @settings(max_examples=examples, phases=[Phase.generate], **options())
     @given(strategies(function, needs_types=False))
     def collect(arguments: tuple[Any, ...]) -> None:
         if text := literal(arguments):
@@ -192,20 +192,12 @@ def failing(
 
     An error that is raised by the contract itself, and is no failed assertion, says nothing.
     """
-    from hypothesis import HealthCheck, given, settings
+    from hypothesis import given, settings
     from hypothesis.errors import Unsatisfiable
 
     last: list[tuple[Any, ...]] = []
 
-    @settings(
-        max_examples=examples,
-        derandomize=True,
-        database=None,
-        deadline=None,
-        backend=backend,
-        suppress_health_check=list(HealthCheck),
-        report_multiple_bugs=False,
-    )
+    @settings(max_examples=examples, backend=backend, report_multiple_bugs=False, **options())
     @given(strategies(function, needs_types=True))
     def search(arguments: tuple[Any, ...]) -> None:
         try:

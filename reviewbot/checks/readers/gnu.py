@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 from reviewbot.checks.readers.output import LEVELS, diagnostic, reason_of, text_of
 from reviewbot.checks.report import Diagnostic, Report
@@ -23,10 +22,8 @@ CODE = re.compile(r"^(?P<rule>[A-Z]{1,10}\d{2,6})\b:?\s+(?P<message>.+)$")
 def read(completed: Completed) -> Report:
     """Raises ValueError if the command failed and printed something else."""
     diagnostics = tuple(_diagnostics(text_of(completed)))
-    home = PurePosixPath(completed.project)
-    paths = [home / d.location.path for d in diagnostics if d.location]
     # A program that crashed names lines of its own.
-    is_read = any(path.is_relative_to(home) for path in paths)
+    is_read = any(d.location and not d.location.path.startswith("/") for d in diagnostics)
     if completed.exit_code and not is_read and reason_of(completed):
         raise ValueError(reason_of(completed))
     return Report(diagnostics=diagnostics)
