@@ -336,21 +336,16 @@ def test_nobody_waits_for_another_process_longer_than_the_review_takes(
 
 @pytest.mark.parametrize("fails", [False, True])
 def test_the_first_reply_counts_where_a_living_process_was_taken_for_dead(
-    url: str, tmp_path: Path, store: Store, fails: bool
+    tmp_path: Path, fails: bool
 ) -> None:
+    store = open_store("", tmp_path)
     second = ModelReply(text="second", usage=None)
 
     async def main() -> None:
-        other = open_store(url, tmp_path)
+        other = open_store("", tmp_path)
         slow, quick = new_ledger(other), new_ledger(store)
         claim = await claimed(slow)
-        if url:  # as if the server were started again
-            locks = "SELECT DISTINCT pid FROM pg_locks WHERE locktype = 'advisory'"
-            stop = f"SELECT pg_terminate_backend(pid) FROM ({locks}) AS owners"
-            others = f"{stop} WHERE pid <> pg_backend_pid()"
-            store.run(lambda connection: connection.rows(others))
-        else:
-            (tmp_path / "owners" / f"{other.owner.id}.lock").unlink()
+        (tmp_path / "owners" / f"{other.owner.id}.lock").unlink()
         again = await claimed(quick)
         if fails:
             await slow.fail(claim, REFUSAL, 0, keep=False)
@@ -363,6 +358,7 @@ def test_the_first_reply_counts_where_a_living_process_was_taken_for_dead(
         found = await still
         assert isinstance(found, Recorded)
         assert found.reply == (second if fails else REPLY)
-        other.close()
+        for opened in (store, other):
+            opened.close()
 
     asyncio.run(main())

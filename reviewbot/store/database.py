@@ -113,9 +113,6 @@ class AdvisoryOwner:
 
     def __init__(self, driver: Any) -> None:
         self.id = f"{os.getpid()}-{os.urandom(6).hex()}"
-        self.hold(driver)
-
-    def hold(self, driver: Any) -> None:
         self._driver = driver
         driver.execute("SELECT pg_advisory_lock(%s)", (_number(self.id),))
 
@@ -137,33 +134,25 @@ Owner = FileOwner | AdvisoryOwner
 class Store:
     """An open database. Methods may be called from several threads, and raise ReviewbotError."""
 
-    def __init__(self, driver: Any, owner: Owner, place: str, url: str = "") -> None:
+    def __init__(self, driver: Any, owner: Owner, place: str) -> None:
         self.owner = owner
         self._driver = driver
         self._place = place
-        self._url = url
         self._lock = threading.Lock()
 
     def run(self, action: Callable[[Connection], Result]) -> Result:
-        """Run an action in a transaction, again if the server asks for it or was started again."""
+        """Run an action in a transaction, again if the server asks for it."""
         with _explained(self._place), self._lock:
             for pause in (0.01, 0.05, 0.2, 1):
                 try:
                     return self._run(action)
                 except _driver_errors() as error:
-                    if not self._is_gone and getattr(error, "sqlstate", "") not in AGAIN:
+                    if getattr(error, "sqlstate", "") not in AGAIN:
                         raise
                 time.sleep(pause)
             return self._run(action)
 
-    @property
-    def _is_gone(self) -> bool:
-        return bool(self._url and self._driver.closed)
-
     def _run(self, action: Callable[[Connection], Result]) -> Result:
-        if self._is_gone and isinstance(self.owner, AdvisoryOwner):
-            self._driver = _connect(self._url)
-            self.owner.hold(self._driver)
         with _transaction(self._driver) as connection:
             return action(connection)
 
@@ -180,7 +169,7 @@ def open_store(url: str, folder: Path) -> Store:
     place = _place_of(url) if url else str(folder / FILE)
     with _explained(place):
         driver, owner = _open_server(url, place) if url else _open_file(folder, place)
-    return Store(driver, owner, place, url)
+    return Store(driver, owner, place)
 
 
 def _open_file(folder: Path, place: str) -> tuple[sqlite3.Connection, Owner]:
@@ -199,20 +188,16 @@ def _open_file(folder: Path, place: str) -> tuple[sqlite3.Connection, Owner]:
 
 
 def _open_server(url: str, place: str) -> tuple[Any, Owner]:
-    driver = _connect(url)
-    with _closed_on_error(driver):
-        _migrate(driver, place)
-        return driver, AdvisoryOwner(driver)
-
-
-def _connect(url: str) -> Any:
     try:
         import psycopg
     except ModuleNotFoundError as error:
         message = "a ledger on PostgreSQL needs a package that is not installed"
         hint = "pip install '.[postgres]' in the clone of reviewbot"
         raise ConfigError(message, hint=hint) from error
-    return psycopg.connect(url, autocommit=True, options=OPTIONS)
+    driver = psycopg.connect(url, autocommit=True, options=OPTIONS)
+    with _closed_on_error(driver):
+        _migrate(driver, place)
+        return driver, AdvisoryOwner(driver)
 
 
 def _place_of(url: str) -> str:
