@@ -20,8 +20,8 @@ from reviewbot.github.state import State
 from tests.test_github_plan import ANN, BOT, HEAD, OLD, PULL, SHA, snapshot
 
 FULL = (
-    "/debate full|/DEBATE Full|\ufeff/debate full|\n\n  \n/debate full|\r\n\t\r\n/debate full\r\n|"
-    "\u200b\n\u00a0\n/debate full|/debate\tfull|/debate\u00a0full\u00a0|/debate\u3000 full!|"
+    "/debate full|/DEBATE Full|\n\n  \n/debate full|\r\n\t\r\n/debate full\r\n|"
+    "\u00a0\n/debate full|/debate\tfull|/debate\u00a0full\u00a0|/debate\u3000 full!|"
     "/debate full\rthanks|/debate full\n/debate stop|/debate full\n\n> /debate\n```|/debate `full`"
 )
 COMMANDS: dict[str, tuple[str, str, str]] = {
@@ -40,7 +40,8 @@ FOCUSES = (
     "costs of the loop|task scheduling|tests|security|check F1 again|explains too little|Ärger"
 )
 TALK = (
-    "| \n\t\n\u200b| /debate|\t/debate|    /debate full|\u00a0/debate|\u200b/debate|\u202e/debate|"
+    "| \n\t\n\u200b|\ufeff/debate|\u200b\n/debate|"
+    " /debate|\t/debate|    /debate full|\u00a0/debate|\u200b/debate|\u202e/debate|"
     "> /debate|>/debate|```\n/debate\n```|`/debate`|- /debate|1. /debate|# /debate|/debate.|"
     "<!-- -->\n/debate|Please /debate|thanks\n/debate full|@reviewbot /debate|/debated|"
     "/debate-full|/debate/full|/debate\u200bfull|//debate|/ debate|/de\u200bbate|debate"

@@ -312,16 +312,13 @@ def read_artifact(client: Client, run_id: int) -> Review | None:
         if not artifact or artifact.get("expired"):
             return None
         url = client.location(f"/actions/artifacts/{artifact['id']}/zip", "download a review")
-    except GitHubError:
-        return None
-    try:
         # It lies on another host, which must not see the token.
         with requests.get(url, timeout=30, stream=True) as response:
             content = response.raw.read(MAX_ARTIFACT, decode_content=True)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             info = archive.getinfo("review.json")
             return read_review(archive.read(info)) if info.file_size < MAX_ARTIFACT else None
-    except (requests.RequestException, HTTPError, zipfile.BadZipFile, KeyError, OSError):
+    except (GitHubError, HTTPError, zipfile.BadZipFile, KeyError, OSError):
         return None
 
 

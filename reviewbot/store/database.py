@@ -40,15 +40,11 @@ HINTS = (
     ("not a database|malformed", "move the file away; replies in it will be paid for again"),
     ("connection", "check the URL, and that the server can be reached"),
 )
-# PostgreSQL cannot hold NUL, UTF-8 no lone surrogates. They are written as their number behind an
-# escape character, which is itself escaped.
-ESCAPE = "\x1a"
-UNSAFE, ESCAPED = re.compile(f"[\x00{ESCAPE}\ud800-\udfff]"), re.compile(f"{ESCAPE}(....)")
 PARAMETER = re.compile(r":(\w+)")
 
 
 class Connection:
-    """A connection in a transaction. It takes every text that Python can hold.
+    """A connection in a transaction.
 
     Parameters of statements are written as `:name`.
     """
@@ -64,7 +60,7 @@ class Connection:
     def rows(self, statement: str, **values: Any) -> list[Row]:
         cursor = self._send(statement, values)
         names = [column[0] for column in cursor.description]
-        return [dict(zip(names, map(_decoded, row), strict=True)) for row in cursor]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def insert(self, table: str, values: Row) -> bool:
         """Insert a row unless one with the same key is there. Returns whether it was inserted."""
@@ -76,7 +72,7 @@ class Connection:
     def _send(self, statement: str, values: Row) -> Any:
         if not self.is_sqlite:
             statement = PARAMETER.sub(r"%(\1)s", statement)
-        return self._driver.execute(statement, {n: _encoded(v) for n, v in values.items()})
+        return self._driver.execute(statement, {n: _storable(v) for n, v in values.items()})
 
 
 # Which process makes a call or runs a session, and whether it still runs. The database has its id.
@@ -293,16 +289,11 @@ def _driver_errors() -> tuple[type[Exception], ...]:
     return (sqlite3.Error, psycopg.Error) if psycopg else (sqlite3.Error,)
 
 
-def _encoded(value: Any) -> Any:
+def _storable(value: Any) -> Any:
+    """PostgreSQL cannot hold NUL, UTF-8 no lone surrogates: they are written as escapes."""
     if not isinstance(value, str):
         return value
-    return UNSAFE.sub(lambda found: f"{ESCAPE}{ord(found[0]):04x}", value)
-
-
-def _decoded(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    return ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
+    return value.replace("\0", r"\x00").encode("utf-8", "backslashreplace").decode()
 
 
 def _number(id: str) -> int:
