@@ -37,7 +37,7 @@ def many(count: int) -> Review:
 def test_a_review_with_nothing_to_say_has_four_lines() -> None:
     shown = summary(replace(PANEL, verdict="approve"), Page(run_url=RUN))
     assert [line for line in shown.split("\n") if line] == [
-        "**Approved**: the review is complete and has nothing to report.",
+        "**Approved**: nothing to report.",
         "2 changed files: 1 reviewed, 1 with nothing to review; tests executed 12 of 15 changed"
         " lines. Checks passed: secrets, ruff (4 before), pytest (214 passed).",
         "Panel: critic, reviewer, optimizer (anthropic:claude-sonnet-5). 14 calls, 44,300 tokens,"

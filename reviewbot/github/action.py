@@ -14,7 +14,7 @@ from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.github.actions import perform
-from reviewbot.github.activity import Activity, Facts, decide, may_execute, needs_permission_of
+from reviewbot.github.activity import Activity, Facts, Row, decide, may_execute, needs_permission_of
 from reviewbot.github.client import CallError, Client, GitHubError, graphql_error
 from reviewbot.github.commands import Source, fix_issue, obey, obey_order, respond
 from reviewbot.github.fixes import review_and_fix
@@ -249,11 +249,12 @@ def find_pull(client: Client, job: Job) -> int:
 
 
 def _decide(facts: Facts, runner: Runner) -> Activity | None:
-    decision = decide(facts)
-    if decision.activity is None:
-        runner.put({"skip_reason": decision.reason})
-        runner.say(f"Nothing to do: {decision.words}")
-    return decision.activity
+    found = decide(facts)
+    if not isinstance(found, Row):
+        return found
+    runner.put({"skip_reason": found.reason})
+    runner.say(f"Nothing to do: {found.words}")
+    return None
 
 
 # Activities that are about no pull request.
