@@ -72,7 +72,7 @@ FAULTS = [(vendor, name) for vendor, fake in FAKES.items() for name in fake.FAUL
 def make_provider(name: str, url: str, **fields: Any) -> Provider:
     url = url if name in FAKES and name != "openai" else f"{url}/v1"
     fields = {"key": KEY if name != "bedrock" else "", "seconds": 5, "variables": AWS} | fields
-    return connect(name, find_vendor(name, url), Account(name=name, base_url=url, **fields))
+    return connect(find_vendor(name, url), Account(name=name, base_url=url, **fields))
 
 
 def ask(
