@@ -69,7 +69,7 @@ async def open_client(
         account = Account(name=name, base_url=f"{servers[name].url}/v1", key="secret", seconds=20)
         vendor = find_vendor(name, account.base_url)
         limits = Limits(**more)
-        open_ = partial(connect, name, vendor, account)
+        open_ = partial(connect, vendor, account)
         return Connection(open=open_, limits=limits)
 
     async def open_ledger() -> Ledger:
@@ -335,7 +335,7 @@ def test_a_vendor_that_refuses_whatever_is_asked_is_left_after_a_few_requests(
 
     async def run() -> None:
         account = Account(name=name, base_url=server.url, key="k", variables=AWS, seconds=5)
-        provider = connect(name, find_vendor(name), account)
+        provider = connect(find_vendor(name), account)
         request = replace(REQUEST, model="anthropic.claude", tools=(tool,))
         try:
             with pytest.raises(ProviderError):

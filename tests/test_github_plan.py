@@ -209,7 +209,7 @@ def standing(draw: st.DrawFn) -> gh.Snapshot:
         comments.append(comment(id, body, draw(FLAGS), draw(FLAGS)))
     for id in range(400, 400 + pick(*range(4))):
         about = {"name": pick("reviewbot", "tests"), "conclusion": pick("", "success")}
-        about |= {"title": pick("", "50 of 99 annotations"), "app": pick(BOT[:-5], "other")}
+        about |= {"title": "", "app": pick(BOT[:-5], "other")}
         checks.append(gh.CheckRun(id=id, external_id=draw(COMMITS), **about))
     labels = draw(st.sets(st.sampled_from(("bug", "Reviewbot:Approved", "reviewbot:other"))))
     found = {"threads": threads, "reviews": reviews, "comments": comments, "checks": checks}
@@ -294,19 +294,12 @@ def test_a_summary_is_edited_for_another_verdict_and_not_for_nothing() -> None:
     assert "WriteComment" in kinds(DESIRED, comments=summary(OLD))
 
 
-def test_annotations_are_sent_once() -> None:
-    notes = tuple(Annotation("a.py", n, n, "notice", "t", "m") for n in range(120))
-    desired = replace(DESIRED, check=replace(DESIRED.check, annotations=notes))
+def test_the_newest_check_run_of_a_commit_is_edited() -> None:
     about: Any = {"id": 9, "name": "reviewbot", "external_id": HEAD, "app": "github-actions"}
-    for title, conclusion, sent in [
-        ("100 of 120 annotations", "", 100),
-        ("", "", 0),
-        ("1: other", "success", 120),
-    ]:
-        there = gh.CheckRun(title=title, conclusion=conclusion, **about)
-        both = snapshot(checks=(there, replace(there, id=8, title="")))
-        (found,) = [a for a in plan(desired, both) if hasattr(a, "sent")]
-        assert (found.id, found.sent) == (9, sent)
+    there = gh.CheckRun(title="1: other", conclusion="success", **about)
+    both = snapshot(checks=(there, replace(there, id=8, title="")))
+    (found,) = [a for a in plan(DESIRED, both) if isinstance(a, actions.PostCheckRun)]
+    assert found == replace(DESIRED.check, id=9)
 
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)

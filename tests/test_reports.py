@@ -361,7 +361,7 @@ def sarif(review: Review) -> dict[str, Any]:
     [
         ("clean", "Reviewed: no findings", "nothing to report"),
         ("docs only", "Nothing to review", "the change has no code to review"),
-        ("approved", "Approved: no findings", "the review is complete and has nothing to report"),
+        ("approved", "Approved: no findings", "nothing to report"),
         ("broken test", "Changes requested: 1 finding", "2 tests that passed before fail now"),
         ("question", "Reviewed: 1 question", "1 question"),
         (

@@ -39,6 +39,7 @@ SUBJECT = Subject(
     head_tree="d" * 40,
 )
 ODD = "a\x00b\ud800c\udfffd\x1a0041\U0001f600"
+WRITTEN = "a\\x00b\\ud800c\\udfffd\x1a0041\U0001f600"
 START, LATER = "2026-01-01T10:00:00.000+00:00", "2026-01-01T10:00:09.000+00:00"
 REFUSED = r"the ledger .* cannot be used: "
 
@@ -76,12 +77,16 @@ def test_a_session_is_recorded_with_agents_and_findings(store: Store) -> None:
 
     record = load_session(store, session.id)
     assert record
-    assert record.session.subject == subject
     session = record.session
+    assert session.subject == replace(subject, title=WRITTEN, project=WRITTEN)
     assert (session.state, session.started) == ("done", START)
-    assert (record.agents, session.review) == (agents, document)
+    assert session.review == document
+    assert record.agents == (replace(agents[0], lens=WRITTEN), agents[1])
     rows = store.run(lambda connection: connection.rows("SELECT * FROM findings"))
-    wanted = [{**one, "path": "a.py", "line": 3}, {**other, "path": "", "line": None}]
+    wanted = [
+        {**one, "title": WRITTEN, "path": "a.py", "line": 3},
+        {**other, "path": "", "line": None},
+    ]
     numbered = [{"id": n, "session_id": session.id, **row} for n, row in enumerate(wanted, 1)]
     assert rows == numbered
     assert load_session(store, 99) is None

@@ -134,7 +134,7 @@ READ = "read_file cannot read its arguments: "
         ("-c", {}, "    1 dash = 1"),
         ("shop", {}, "shop is a folder; list_directory shows what is in it"),
         ("", {}, "the top is a folder"),
-        ("link.py", {}, "link.py at head is a symbolic link, and links are not followed"),
+        ("link.py", {}, "link.py at head is a symbolic link, which is not followed"),
         ("folder/work.py", {}, "there is no file folder/work.py at head"),
         ("vendor/lib", {}, "vendor/lib at head is a submodule"),
         ("image.png", {}, "image.png at head is a binary file of 12 bytes"),

@@ -15,12 +15,17 @@ from reviewbot.debate.panel import Panelist, choose_members
 from reviewbot.errors import ModelError, ReviewbotError
 from reviewbot.journal import Journal
 from reviewbot.llm.client import ModelClient
-from reviewbot.llm.connect import connections_to, prices_of, wanted_vendors, why_not_asked
 from reviewbot.llm.ledger import Ledger
 from reviewbot.llm.pace import save_pace
 from reviewbot.llm.prices import Budget, Price, dollars
 from reviewbot.llm.provider import ModelRequest
-from reviewbot.llm.providers import all_vendors
+from reviewbot.llm.providers import (
+    all_vendors,
+    connections_to,
+    prices_of,
+    wanted_vendors,
+    why_not_asked,
+)
 from reviewbot.text.plain import plain
 
 WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}

@@ -134,10 +134,46 @@ async def delegate(
         seconds: the time of the whole review.
     """
     strong = [panelist for panelist in panel.panelists if panelist.name not in paces]
+    readers, owns, forecasts = dict(plan.readers), dict(plan.own), dict(plan.forecasts)
     for panelist in panel.panelists:
-        if pace := paces.get(panelist.name):
-            plan = await _limit(panelist, strong, panel, pace, seconds, briefs, plan)
-    return plan
+        name, pace = panelist.name, paces.get(panelist.name)
+        mine = [brief for brief in briefs if name in readers[brief.name]]
+        if not mine or not pace:
+            continue
+        capacity = pace.readable(SHARE * seconds)
+        tokens = sum(len(prompts.shared_prefix(brief)) for brief in mine) // BYTES_A_TOKEN
+        sizes = Counter[str]()
+        for brief in mine:
+            for passage in brief.passages:
+                sizes[passage.path] += sum(map(len, passage.rows)) // BYTES_A_TOKEN + 1
+        chosen = list(sizes)
+        if tokens > capacity:
+            chosen, tokens = [], 0
+            for path in await _choose(panelist, strong, panel, pace, capacity, sizes, mine[0]):
+                if sizes[path] + tokens <= capacity:
+                    chosen.append(path)
+                    tokens += sizes[path]
+            # A part that only this panelist would have read goes to somebody else.
+            others = {key: tuple(n for n in names if n != name) for key, names in readers.items()}
+            substitutes = tuple(member.name for member in strong[:1])
+            readers = {key: names or substitutes for key, names in others.items()}
+            owns[name] = None
+            if chosen:
+                readers[name] = (name,)
+                owns[name] = replace(
+                    mine[0],
+                    name=name,
+                    passages=tuple(p for brief in mine for p in brief.passages if p.path in chosen),
+                    background=tuple(p for b in mine for p in b.background if p.path in chosen),
+                    callers=(),
+                    omissions={},
+                )
+        forecasts[name] = (
+            f"{name} ({panelist.provider}:{panelist.model}) reads {pace.read:.0f} tokens a second,"
+            f" so it was given {len(chosen)} of {len(sizes)} files ({tokens} tokens): "
+            f"{pace.seconds(tokens):.0f} s were expected"
+        )
+    return replace(plan, readers=readers, own=owns, forecasts=forecasts)
 
 
 def describe_local(plan: Plan, calls: Sequence[tuple[ModelRequest, Usage]]) -> Iterator[str]:
@@ -166,56 +202,6 @@ def _readers(
         return (panel[0],)
     number = int.from_bytes(hashlib.sha256(brief.name.encode()).digest()[:4])
     return (panel[number % len(panel)],)
-
-
-async def _limit(
-    panelist: Panelist,
-    strong: Sequence[Panelist],
-    panel: Panel,
-    pace: Pace,
-    seconds: float,
-    briefs: Sequence[Brief],
-    plan: Plan,
-) -> Plan:
-    name = panelist.name
-    mine = [brief for brief in briefs if name in plan.readers[brief.name]]
-    if not mine:
-        return plan
-    capacity = pace.readable(SHARE * seconds)
-    tokens = sum(len(prompts.shared_prefix(brief)) for brief in mine) // BYTES_A_TOKEN
-    sizes = Counter[str]()
-    for brief in mine:
-        for passage in brief.passages:
-            sizes[passage.path] += sum(map(len, passage.rows)) // BYTES_A_TOKEN + 1
-    chosen, readers, owns = list(sizes), dict(plan.readers), dict(plan.own)
-    if tokens > capacity:
-        chosen, tokens = [], 0
-        for path in await _choose(panelist, strong, panel, pace, capacity, sizes, mine[0]):
-            if sizes[path] + tokens <= capacity:
-                chosen.append(path)
-                tokens += sizes[path]
-        # A part that only this panelist would have read goes to somebody else.
-        others = {key: tuple(n for n in names if n != name) for key, names in readers.items()}
-        substitutes = tuple(member.name for member in strong[:1])
-        readers = {key: names or substitutes for key, names in others.items()}
-        own = replace(
-            mine[0],
-            name=name,
-            passages=tuple(p for brief in mine for p in brief.passages if p.path in chosen),
-            background=tuple(p for brief in mine for p in brief.background if p.path in chosen),
-            callers=(),
-            omissions={},
-        )
-        owns[name] = own if chosen else None
-        if chosen:
-            readers[name] = (name,)
-    said = (
-        f"{name} ({panelist.provider}:{panelist.model}) reads {pace.read:.0f} tokens a second, so "
-        f"it was given {len(chosen)} of {len(sizes)} files ({tokens} tokens): "
-        f"{pace.seconds(tokens):.0f} s were expected"
-    )
-    forecasts = {**plan.forecasts, name: said}
-    return replace(plan, readers=readers, own=owns, forecasts=forecasts)
 
 
 async def _choose(

@@ -100,24 +100,12 @@ LISTS: Mapping[str, tuple[type[Struct], ...]] = {
 def _schema() -> dict[str, Any]:
     types = [type_ for types in LISTS.values() for type_ in types]
     _, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
-    items = {
-        name: [{"$ref": f"#/$defs/{type_.__name__}"} for type_ in types]
-        for name, types in LISTS.items()
-    }
-    return {
-        "type": "object",
-        "properties": {
-            name: {
-                "anyOf": [
-                    {"type": "array", "items": refs[0] if len(refs) == 1 else {"anyOf": refs}},
-                    {"type": "null"},
-                ]
-            }
-            for name, refs in items.items()
-        },
-        "required": [],
-        "$defs": definitions,
-    }
+    properties = {}
+    for name, choices in LISTS.items():
+        refs = [{"$ref": f"#/$defs/{type_.__name__}"} for type_ in choices]
+        items = refs[0] if len(refs) == 1 else {"anyOf": refs}
+        properties[name] = {"anyOf": [{"type": "array", "items": items}, {"type": "null"}]}
+    return {"type": "object", "properties": properties, "required": [], "$defs": definitions}
 
 
 SCHEMA = _schema()

@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 
 from github import Auth
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.config.settings import Settings
@@ -15,7 +14,7 @@ from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.github.actions import perform
-from reviewbot.github.activity import Activity, Facts, decide, may_execute, needs_permission_of
+from reviewbot.github.activity import Activity, Facts, Row, decide, may_execute, needs_permission_of
 from reviewbot.github.client import CallError, Client, GitHubError, graphql_error
 from reviewbot.github.commands import Source, fix_issue, obey, obey_order, respond
 from reviewbot.github.fixes import review_and_fix
@@ -52,13 +51,6 @@ TITLE = "Audit by reviewbot"
 NO_ISSUES = (
     "The token may not write issues, so the audit is in the job summary: give issues: write."
 )
-
-
-class Issue(Struct, frozen=True):
-    """The issue that holds the last audit; its number is 0 if there is none."""
-
-    number: int = 0
-    state: State = State()
 
 
 def main(variables: Mapping[str, str]) -> int:
@@ -145,27 +137,27 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
 
 def audit(job: Job, runner: Runner, client: Client) -> int:
     """Review the whole tree, and say in one issue what differs from the last audit."""
+    number, last = 0, State()
     try:
-        last = find_issue(client)
+        number, last = find_issue(client)
     except CallError as error:
         runner.say(str(error), "warning")
-        last = Issue()
     target = Target(kind="all", revision=job.sha)
-    review, settings = review_target(job, target, [job.sha], last.state.memory)
+    review, settings = review_target(job, target, [job.sha], last.memory)
     code = keep(job, runner, review, settings)
-    state = last.state.with_cost(review.usage.cost_usd, reviews=1)
+    state = last.with_cost(review.usage.cost_usd, reviews=1)
     state = replace(state, memory=review.memory or Memory(), head=job.sha, run_id=job.run_id)
     line = encode_state(state)
     room = markdown.MAX_BYTES - len(line) - len(AUDIT)
     page = markdown.Page(run_url=job.run_url, has_commands=False)
-    words = answers.audit(review, last.state.memory, page, room)
+    words = answers.audit(review, last.memory, page, room)
     body = f"{AUDIT}\n{line}\n{words}"
     if job.is_on("dry_run"):
         return code
     try:
-        if last.number:
-            path = f"/issues/{last.number}"
-            made = client.write("PATCH", path, "edit the issue of the audit", {"body": body})
+        if number:
+            doing = "edit the issue of the audit"
+            made = client.write("PATCH", f"/issues/{number}", doing, {"body": body})
         else:
             content = {"title": TITLE, "body": body, "labels": [LABEL]}
             made = client.write("POST", "/issues", "open an issue for the audit", content)
@@ -208,16 +200,19 @@ def review_target(
         return asyncio.run(review_change(change, host)), settings
 
 
-def find_issue(client: Client) -> Issue:
-    """Only people who may triage can set its label, so nobody else can make it up."""
+def find_issue(client: Client) -> tuple[int, State]:
+    """The number of the issue of the last audit, 0 if there is none, and what it keeps.
+
+    Only people who may triage can set its label, so nobody else can make it up.
+    """
     found = client.read(
         "/issues", "find the issue of the last audit", state="open", labels=LABEL, per_page="100"
     )
     for issue in found if isinstance(found, list) else []:
         first, _, rest = (issue.get("body") or "").partition("\n")
         if first.rstrip("\r") == AUDIT and "pull_request" not in issue:
-            return Issue(int(issue["number"]), decode_state(rest.partition("\n")[0]) or State())
-    return Issue()
+            return int(issue["number"]), decode_state(rest.partition("\n")[0]) or State()
+    return 0, State()
 
 
 def open_client(job: Job) -> Client:
@@ -254,11 +249,12 @@ def find_pull(client: Client, job: Job) -> int:
 
 
 def _decide(facts: Facts, runner: Runner) -> Activity | None:
-    decision = decide(facts)
-    if decision.activity is None:
-        runner.put({"skip_reason": decision.reason})
-        runner.say(f"Nothing to do: {decision.words}")
-    return decision.activity
+    found = decide(facts)
+    if not isinstance(found, Row):
+        return found
+    runner.put({"skip_reason": found.reason})
+    runner.say(f"Nothing to do: {found.words}")
+    return None
 
 
 # Activities that are about no pull request.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from typing import Any, Literal
 from urllib.parse import quote
 
@@ -11,19 +9,15 @@ from msgspec import Struct
 
 from reviewbot.github.client import CallError, Client
 from reviewbot.reports.markdown import Annotation
-from reviewbot.text.plain import shortened_bytes
 
 ReviewEvent = Literal["COMMENT", "APPROVE", "REQUEST_CHANGES"]
 Conclusion = Literal["success", "failure", "neutral"]
-# GitHub's OpenAPI description, and its messages. Bytes count here, which are never fewer.
-MAX_ANNOTATIONS = 50  # of a request
-MAX_TITLE, MAX_SUMMARY, MAX_MESSAGE = 255, 65_000, 64_000
-# The title of a check run to which annotations are still added.
-PROGRESS = re.compile(r"([0-9]{1,6}) of [0-9]{1,6} annotations")
+# GitHub takes so many of a request. The summary of the check run has all findings.
+MAX_ANNOTATIONS = 50
 
 
 class Action(Struct, frozen=True):
-    """One write, but for a check run with more than MAX_ANNOTATIONS, and a thread to be folded."""
+    """One write, but for a thread to be folded."""
 
 
 class InlineComment(Struct, frozen=True, kw_only=True):
@@ -76,11 +70,7 @@ class ReopenThread(Action, frozen=True):
 
 
 class PostCheckRun(Action, frozen=True, kw_only=True):
-    """A check run; `id` is 0 for a new one.
-
-    Attributes:
-        sent: how many of the annotations it has: GitHub adds what is sent to those that are there.
-    """
+    """A check run; `id` is 0 for a new one, which alone gets annotations: GitHub only adds some."""
 
     id: int = 0
     name: str
@@ -90,7 +80,6 @@ class PostCheckRun(Action, frozen=True, kw_only=True):
     title: str
     summary: str
     annotations: tuple[Annotation, ...] = ()
-    sent: int = 0
 
 
 class AddLabels(Action, frozen=True):
@@ -130,13 +119,11 @@ def perform(client: Client, number: int, action: Action) -> None:
         case ReopenThread(node_id):
             selection, thread = "thread { isResolved }", {"threadId": node_id}
             client.mutate("unresolveReviewThread", thread, selection, "reopen a thread")
-        case PostCheckRun():
-            id = action.id
-            for content in _check_run_requests(action):
-                if id:
-                    client.write("PATCH", f"/check-runs/{id}", "update a check run", content)
-                else:
-                    id = _create(client, "/check-runs", "create a check run", content)["id"]
+        case PostCheckRun(id=0):
+            _create(client, "/check-runs", "create a check run", _check_run(action))
+        case PostCheckRun(id=id):
+            content = _check_run(action)
+            client.write("PATCH", f"/check-runs/{id}", "update a check run", content)
         case AddLabels(labels):
             _create(client, f"{issue}/labels", "add labels", {"labels": list(labels)})
         case RemoveLabel(label):
@@ -192,37 +179,26 @@ def _fold(client: Client, node_id: str, classifier: str) -> None:
     )
 
 
-def annotations_sent(title: str) -> int:
-    """How many annotations a check run has that did not end, by its title."""
-    match = PROGRESS.fullmatch(title)
-    return int(match[1]) if match else 0
-
-
-def _check_run_requests(check: PostCheckRun) -> Iterator[dict[str, Any]]:
-    """Only the last request says that it ended, so that nobody takes a part for the whole."""
-    total = len(check.annotations)
-    for start in range(check.sent, max(total, check.sent + 1), MAX_ANNOTATIONS):
-        batch = check.annotations[start : start + MAX_ANNOTATIONS]
-        sent = start + len(batch)
-        is_last = sent >= total
-        ended = {"status": "completed", "conclusion": check.conclusion}
-        title = check.title if is_last else f"{sent} of {total} annotations"
-        output = {
-            "title": shortened_bytes(title, MAX_TITLE),
-            "summary": shortened_bytes(check.summary, MAX_SUMMARY),
-            "annotations": [_annotation(annotation) for annotation in batch],
-        }
-        content = {"name": check.name, "external_id": check.external_id, "output": output}
-        content |= ended if is_last else {"status": "in_progress"}
-        yield content if check.id or start else content | {"head_sha": check.head_sha}
-
-
-def _annotation(annotation: Annotation) -> dict[str, Any]:
-    return {
-        "path": annotation.path,
-        "start_line": annotation.line,
-        "end_line": annotation.end_line,
-        "annotation_level": annotation.level,
-        "title": shortened_bytes(annotation.title, MAX_TITLE),
-        "message": shortened_bytes(annotation.message, MAX_MESSAGE),
+def _check_run(check: PostCheckRun) -> dict[str, Any]:
+    output: dict[str, Any] = {"title": check.title, "summary": check.summary}
+    content = {
+        "name": check.name,
+        "external_id": check.external_id,
+        "status": "completed",
+        "conclusion": check.conclusion,
+        "output": output,
     }
+    if check.id:
+        return content
+    output["annotations"] = [
+        {
+            "path": annotation.path,
+            "start_line": annotation.line,
+            "end_line": annotation.end_line,
+            "annotation_level": annotation.level,
+            "title": annotation.title,
+            "message": annotation.message,
+        }
+        for annotation in check.annotations[:MAX_ANNOTATIONS]
+    ]
+    return content | {"head_sha": check.head_sha}

@@ -83,15 +83,9 @@ class Facts(Struct, frozen=True, kw_only=True):
         return bool(logins & set(DEPENDABOT)) or self.pull.head_ref.startswith("dependabot/")
 
 
-class Decision(Struct, frozen=True):
-    """Either an activity, or why there is none."""
-
-    activity: Activity | None
-    reason: str = ""
-    words: str = ""
-
-
 class Row(Struct, frozen=True):
+    """Why nothing is done: where it applies, and what is said."""
+
     reason: str
     subjects: tuple[Subject, ...]
     applies: Callable[[Facts], bool]
@@ -217,12 +211,12 @@ TABLE: tuple[Row, ...] = (
 )
 
 
-def decide(facts: Facts) -> Decision:
-    """What is to be done, as far as that is known by now."""
+def decide(facts: Facts) -> Activity | Row:
+    """What is to be done, as far as that is known by now, or why nothing is."""
     for row in TABLE:
         if facts.event.subject in row.subjects and row.applies(facts):
-            return Decision(None, row.reason, row.words)
-    return Decision(ACTIVITIES[facts.event.subject, facts.mode])
+            return row
+    return ACTIVITIES[facts.event.subject, facts.mode]
 
 
 def may_execute(facts: Facts) -> bool:
@@ -245,7 +239,7 @@ def may_execute(facts: Facts) -> bool:
 def needs_permission_of(facts: Facts) -> str:
     """The login of whoever must be asked about before the decision is final; "" for nobody."""
     snapshot = facts.snapshot
-    if facts.may_write is not None or decide(facts).activity is None:
+    if facts.may_write is not None or isinstance(decide(facts), Row):
         return ""
     if facts.event.subject == "comment":
         comment = facts.event.comment

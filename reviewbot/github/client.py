@@ -113,11 +113,10 @@ class CallError(GitHubError):
 
 
 class GraphqlFault(Struct, frozen=True):
-    """An error in an answer of GraphQL. `path` leads to what could not be read."""
+    """An error in an answer of GraphQL."""
 
     message: str
     type: str = ""
-    path: tuple[str, ...] = ()
 
 
 class Answer(Struct, frozen=True):
@@ -304,9 +303,8 @@ def _error(doing: str, words: str, kind: FaultKind, hint: str) -> GitHubError:
 def _fault(error: Any) -> GraphqlFault:
     if not isinstance(error, dict):
         return GraphqlFault(str(error))
-    words, path = error.get("message") or error.get("code") or "", error.get("path")
-    way = tuple(map(str, path)) if isinstance(path, list) else ()
-    return GraphqlFault(str(words), str(error.get("type") or ""), way)
+    words = error.get("message") or error.get("code") or ""
+    return GraphqlFault(str(words), str(error.get("type") or ""))
 
 
 def _is_limit(answer: Answer) -> bool:

@@ -21,9 +21,7 @@ MAX_PROSE = 10_000
 LIKENESS = 0.75  # of difflib: one wrong letter in a word of four
 
 OPENING = re.compile(r"/debate(?=\s|\Z)", re.IGNORECASE)
-LINE_END = re.compile(r"\r\n|\n|\r")
 FINDING = re.compile(r"[Ff]([1-9][0-9]{0,5})")
-BLANK = re.compile("[\\s\u00ad\u200b-\u200f\u2060\ufeff]*")
 AROUND = "`,.:;!?"  # marks that people put around words
 
 
@@ -103,7 +101,7 @@ def parse(body: str, forms: Sequence[Form] = FORMS) -> Command | Misunderstood |
     What is nearly a verb is answered with the verb: the other reading is a review that costs money
     and that nobody asked for.
     """
-    line, *below = _lines(body)
+    line, *below = re.sub(r"\A(\s*\n)+", "", body).splitlines() or [""]
     opening = OPENING.match(line)
     if opening is None:
         return None
@@ -164,13 +162,6 @@ def _nearest(word: str, rest: str, verbs: Collection[str]) -> str:
     if synonym in near:
         return synonym
     return next(iter(get_close_matches(word[:20], near, n=1, cutoff=LIKENESS)), "")
-
-
-def _lines(body: str) -> list[str]:
-    """From the first line on that is not blank; a byte order mark is no text."""
-    lines = LINE_END.split(body.removeprefix("\ufeff"))
-    start = next((n for n, line in enumerate(lines) if not BLANK.fullmatch(line)), 0)
-    return lines[start:]
 
 
 def _first_word(text: str) -> tuple[str, str]:

@@ -101,23 +101,21 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
         return 0
     react(client, source, "eyes")
     command = parse(comment.body)
+    if isinstance(command, Misunderstood):
+        respond(client, source, Answer(words=command.words), "confused")
+        return 0
     assert command
-    reaction: Reaction = "confused"
-    try:
-        if isinstance(command, Misunderstood):
-            answer = Answer(words=command.words)
-        elif command.verb in ORDERED:
+    login = comment.author.login
+
+    def act() -> Answer:
+        if command.verb in ORDERED:
             order(client, job, comment.id)
             runner.say(f"Ordered a run of {WORKFLOW}.")
-            return 0
-        else:
-            assert facts.snapshot
-            login = comment.author.login
-            request = Request(command, login, facts.snapshot, facts.state, client)
-            answer, reaction = HERE[command.verb](request), "rocket"
-    except (UsageError, CallError) as error:
-        answer = Answer(words=inline(error.with_hint))
-    respond(client, source, answer, reaction)
+            return Answer(words="")
+        assert facts.snapshot
+        return HERE[command.verb](Request(command, login, facts.snapshot, facts.state, client))
+
+    answer = _answer(client, source, act)
     if answer.reviews_again and facts.state.head:
         with suppress(UsageError):  # then it follows with the next push
             order(client, job)
@@ -129,36 +127,33 @@ def obey_order(run: Run, change: Change) -> int:
 
     It was written by somebody who may write now, and nobody edited it since.
     """
-    job, snapshot, id = run.job, run.snapshot, run.job.event.asked_by
+    snapshot, id = run.snapshot, run.job.event.asked_by
     inline_comments = [comment for thread in snapshot.threads for comment in thread.comments]
     found = [comment for comment in (*snapshot.comments, *inline_comments) if comment.id == id]
     author = found[0].author if found else None
     command = parse(found[0].body) if found and not found[0].last_edited_at else None
-    reason = ""
     if author is None or author.type != "User" or not isinstance(command, Command):
         reason = "the comment is gone, was edited, or is no command"
-    elif command.verb not in ORDERED:
-        reason = "the command needs no review"
-    elif id in answers_of(snapshot):
-        reason = "the comment is answered already"
+    elif command.verb not in ORDERED or id in answers_of(snapshot):
+        reason = "the command needs no review, or is answered already"
     elif not may_write(run.client, author.login):
         reason = "who wrote the comment may not write to the repository"
-    if reason or author is None or not isinstance(command, Command):
-        run.runner.say(f"Nothing to do: {reason}.")
-        return 0
-    request = Request(command, author.login, snapshot, run.facts.state, run.client)
-    reaction: Reaction = "rocket"
-    try:
-        answer = ORDERED[command.verb](run, change, request)
-    except (UsageError, CallError, GitError) as error:
-        answer, reaction = Answer(words=inline(error.with_hint)), "confused"
-    source = Source(snapshot.pull.number, id, found[0] in inline_comments)
-    respond(run.client, source, answer, reaction)
+    else:
+        request = Request(command, author.login, snapshot, run.facts.state, run.client)
+        source = Source(snapshot.pull.number, id, found[0] in inline_comments)
+        return _obey_order(run, change, request, source)
+    run.runner.say(f"Nothing to do: {reason}.")
+    return 0
+
+
+def _obey_order(run: Run, change: Change, request: Request, source: Source) -> int:
+    act = partial(ORDERED[request.command.verb], run, change, request)
+    answer = _answer(run.client, source, act)
     if answer.has_commits:
         with suppress(UsageError):  # then it is reviewed with the next push
-            order(run.client, job)
+            order(run.client, run.job)
     if answer.reviews_again:
-        state = state_of(read_snapshot(run.client, snapshot.pull.number))
+        state = state_of(read_snapshot(run.client, source.number))
         return finish(run, change, make_review(run, change, state.memory))
     return answer.exit_code
 
@@ -188,11 +183,20 @@ def fix_issue(job: Job, runner: Runner, client: Client) -> int:
     if reason:
         runner.say(f"Nothing to do: {reason}.")
         return 0
-    try:
-        respond(client, Source(number, id), Answer(words=_fix_issue(job, client, issue)), "rocket")
-    except (UsageError, CallError) as error:
-        respond(client, Source(number, id), Answer(words=inline(error.with_hint)), "confused")
+    _answer(client, Source(number, id), lambda: Answer(words=_fix_issue(job, client, issue)))
     return 0
+
+
+def _answer(client: Client, source: Source, act: Callable[[], Answer]) -> Answer:
+    """Do what is asked for, and answer what came of it, or why it does not work."""
+    reaction: Reaction = "rocket"
+    try:
+        answer = act()
+    except (UsageError, CallError, GitError) as error:
+        answer, reaction = Answer(words=inline(error.with_hint)), "confused"
+    if answer.words:  # without any, another run answers
+        respond(client, source, answer, reaction)
+    return answer
 
 
 def respond(client: Client, source: Source, answer: Answer, reaction: Reaction) -> None:
@@ -308,16 +312,13 @@ def read_artifact(client: Client, run_id: int) -> Review | None:
         if not artifact or artifact.get("expired"):
             return None
         url = client.location(f"/actions/artifacts/{artifact['id']}/zip", "download a review")
-    except GitHubError:
-        return None
-    try:
         # It lies on another host, which must not see the token.
         with requests.get(url, timeout=30, stream=True) as response:
             content = response.raw.read(MAX_ARTIFACT, decode_content=True)
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             info = archive.getinfo("review.json")
             return read_review(archive.read(info)) if info.file_size < MAX_ARTIFACT else None
-    except (requests.RequestException, HTTPError, zipfile.BadZipFile, KeyError, OSError):
+    except (GitHubError, HTTPError, zipfile.BadZipFile, KeyError, OSError):
         return None
 
 

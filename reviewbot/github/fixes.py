@@ -48,8 +48,7 @@ def fix(run: Run, change: Change, request: Request) -> Answer:
     if not run.executes:
         message = "Fixes are made where the change can be executed: not for forks or Dependabot."
         raise UsageError(message)
-    if reason := why_protected(run):
-        raise UsageError(f"Nothing can be committed here: {reason}.")
+    check_branch(run)
     memory, ids = request.state.memory, tuple(request.command.findings)
     known = {*memory.numbers.values(), *(finding.id for finding in memory.findings)}
     if unknown := sorted(set(ids) - known if request.state.head else ()):
@@ -86,22 +85,9 @@ def review_and_fix(run: Run, change: Change) -> int:
         return exit_code
     if hindrance(read_snapshot(run.client, pull.number), review.head_commit):
         return exit_code  # it was said
-    reason = "the branch is in a fork" if run.snapshot.is_fork else ""
-    if mode == "commit":
-        reason = why_protected(run)
-    if reason:
-        runner.say(f"Nothing can be committed here: {reason}.", "warning")
-        return exit_code
     try:
-        if mode == "commit":
-            made, problem = commit_fixes(run, fixed, review)
-            if problem:
-                runner.say(problem, "warning")
-            if made:
-                runner.put({"autofix_sha": made[-1].commit})
-                update_state(run.client, pull.number, lambda state: _with_fixes(state, made))
-                order(run.client, run.job)  # a push of the job's own token starts no workflow
-        else:
+        check_branch(run, is_new=mode == "pull_request")
+        if mode == "pull_request":
             branch = f"reviewbot/fix-{pull.number}-{pull.head_sha[:8]}"
             commits = [(result.files, *_message(result, review)) for result in fixed]
             title = f"Fixes for pull request {pull.number}"
@@ -109,6 +95,14 @@ def review_and_fix(run: Run, change: Change) -> int:
             where = (branch, pull.head_ref, pull.head_sha)
             url = open_pull(run.client, commits, *where, title, body)
             runner.say(f"The fixes are in {url}", "notice")
+            return exit_code
+        made, problem = commit_fixes(run, fixed, review)
+        if problem:
+            runner.say(problem, "warning")
+        if made:
+            runner.put({"autofix_sha": made[-1].commit})
+            update_state(run.client, pull.number, lambda state: _with_fixes(state, made))
+            order(run.client, run.job)  # a push of the job's own token starts no workflow
     except (CallError, UsageError) as error:
         runner.say(error.with_hint, "warning")
     return exit_code
@@ -118,22 +112,15 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
     """Commit what is fixed, one commit each, as far as GitHub takes it; then why no further."""
     fixed = [result for result in results if result.outcome == "fixed"]
     made: list[Fix] = []
-    problem = ""
-    head = run.snapshot.pull.head_sha
-    for result in fixed:
-        try:
-            message = _message(result, review)
-            head = commit(run.client, run.snapshot.pull.head_ref, result.files, *message, head)
-        except (CallError, UsageError) as error:
-            problem = str(error)
-            break
-        made.append(Fix(commit=head, findings=result.findings))
-    if made and not problem:
-        try:
-            problem = _difference(run, head, fixed[-1].tree)
-        except (CallError, GitError) as error:  # what is committed stays known
-            problem = str(error)
-    return made, problem
+    pull = run.snapshot.pull
+    head = pull.head_sha
+    try:
+        for result in fixed:
+            head = commit(run.client, pull.head_ref, result.files, *_message(result, review), head)
+            made.append(Fix(commit=head, findings=result.findings))
+        return made, _difference(run, head, fixed[-1].tree) if made else ""
+    except (CallError, UsageError, GitError) as error:  # what is committed stays known
+        return made, str(error)
 
 
 def open_pull(
@@ -177,8 +164,7 @@ def undo(run: Run, _: Change, request: Request) -> Answer:
     """Give files back what they had before the last fix, where nobody touched them since."""
     if not request.state.fixes:
         raise UsageError("There is no fix here to take back.")
-    if reason := why_protected(run):
-        raise UsageError(f"Nothing can be committed here: {reason}.")
+    check_branch(run)
     last = request.state.fixes[-1]
     files, touched = asyncio.run(_before(run, last.commit))
     if not files:
@@ -229,22 +215,27 @@ def commit(
         made = client.mutate("createCommitOnBranch", input, "commit { oid }", "commit a fix")
         return str(made["commit"]["oid"])
     except CallError as error:
-        if error.kind != "unsure":
-            raise
-        # The answer was lost: the commit is there if the head is ours now.
-        path = f"/branches/{quote(branch, safe='')}"
-        now = client.read(path, "look whether a fix was committed")["commit"]
-        if now["sha"] != head and now["commit"]["message"].startswith(dead(headline)[:200]):
-            return str(now["sha"])
+        if error.kind == "unsure":  # the commit is there if the head is ours now
+            path = f"/branches/{quote(branch, safe='')}"
+            now = client.read(path, "look whether a fix was committed")["commit"]
+            if now["sha"] != head and now["commit"]["message"].startswith(dead(headline)[:200]):
+                return str(now["sha"])
         raise
 
 
-def why_protected(run: Run) -> str:
-    """Why nothing may be written to the branch; empty if it may."""
+def check_branch(run: Run, *, is_new: bool = False) -> None:
+    """Raises UsageError if nothing may be written to the branch, or to a new one beside it."""
+    if reason := _why_protected(run, is_new):
+        raise UsageError(f"Nothing can be committed here: {reason}.")
+
+
+def _why_protected(run: Run, is_new: bool) -> str:
     snapshot, client = run.snapshot, run.client
     branch = snapshot.pull.head_ref
     if snapshot.is_fork:
         return "the branch is in a fork"
+    if is_new:
+        return ""
     if branch in (run.job.event.default_branch, snapshot.pull.base_ref):
         return "it is the default branch, or the base of the pull request"
     path = quote(branch, safe="")
@@ -315,8 +306,5 @@ async def _before(run: Run, fixed: str) -> tuple[dict[str, bytes | None], list[s
     touched = {path for file in now.files for path in (file.path, file.old_path)}
     paths = [file.old_path for file in made.files if file.path not in touched]
     old = await repository.read_files(made.base_tree, paths)
-    files: dict[str, bytes | None] = {}
-    for file in made.files:
-        if file.path not in touched:
-            files[file.path] = old.get(file.old_path)
+    files = {f.path: old.get(f.old_path) for f in made.files if f.path not in touched}
     return files, sorted(touched & {file.path for file in made.files})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, TypeVar, get_args
 
@@ -39,7 +39,11 @@ INPUTS: Mapping[str, str] = {
 Mode = Literal["all", "collect", "debate", "publish"]
 Autofix = Literal["off", "suggest", "commit", "pull_request"]
 Level = Literal["error", "warning", "notice"]
-MAX_BYTES = 32_000_000  # GitHub's own limit is 25 MB
+# In no variable that a review gets.
+HIDDEN = (
+    *("GITHUB_TOKEN", "GH_TOKEN", "GITHUB_APP_PRIVATE_KEY"),
+    *("ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN"),
+)
 KEY = re.compile(r"_API_KEY$|^AWS_(ACCESS_KEY_ID|BEARER_TOKEN_BEDROCK|CONTAINER_CREDENTIALS)")
 SHA = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 
@@ -114,8 +118,7 @@ class Job(Struct, frozen=True, kw_only=True):
 
     Attributes:
         repository: `owner/name`.
-        token, app: of GitHub: a token, or the id and the private key of an app. They are in no
-            variable that a review gets.
+        token, app: of GitHub: a token, or the id and the private key of an app.
         variables: the environment without them.
         workspace: the checkout of the workflow, if it has one.
         documents: the folder for what goes from one job to the next.
@@ -123,6 +126,8 @@ class Job(Struct, frozen=True, kw_only=True):
 
     event: Event
     inputs: Mapping[str, str]
+    mode: Mode
+    autofix: Autofix
     repository: str
     api_url: str
     server_url: str
@@ -141,44 +146,21 @@ class Job(Struct, frozen=True, kw_only=True):
         return f"{self.server_url}/{self.repository}.git"
 
     @property
-    def mode(self) -> Mode:
-        mode: Mode = self._choice("mode", Mode, "all")
-        return mode
-
-    @property
-    def autofix(self) -> Autofix:
-        autofix: Autofix = self._choice("autofix", Autofix, "off")
-        return autofix
-
-    @property
     def has_keys(self) -> bool:
         """Of vendors, of servers that the configuration names, and of clouds."""
         settings = load_settings(self.layers()).settings
         named = {provider.key_variable for provider in settings.providers.values()}
         return any(name in named or KEY.search(name) for name in self.variables)
 
-    def _choice(self, name: str, choices: Any, default: str) -> Any:
-        given = self.inputs[name] or default
-        if given not in get_args(choices):
-            hint = f"choose one of {', '.join(get_args(choices))}"
-            raise UsageError(f"the input {name} is {given[:40]!r}", hint=hint)
-        return given
-
     def is_on(self, name: str) -> bool:
-        value = self.inputs[name].lower()
-        if value not in ("", "true", "false"):
-            raise UsageError(f"the input {name} is {value[:40]!r}", hint="give true or false")
-        return value == "true"
+        return bool(_choice(self.inputs, name, ("false", "true")) == "true")
 
     def layers(self) -> list[Layer]:
         """Settings of the environment, the file and the inputs. Raises ReviewbotError."""
         given = {key: self.inputs[name] for name, key in INPUTS.items() if key}
         values: dict[str, object] = {key: text for key, text in given.items() if text}
         if minutes := self.inputs["timeout_minutes"]:
-            if not re.fullmatch(r"[1-9][0-9]{0,3}", minutes):
-                hint = "give a whole number of minutes"
-                raise UsageError(f"the input timeout_minutes is {minutes[:40]!r}", hint=hint)
-            values["limits.seconds"] = 60 * int(minutes)
+            values["limits.seconds"] = 60 * _number("timeout_minutes", minutes)
         layers = [environment_layer(self.variables)]
         if name := self.inputs["config_file"]:
             path = self.workspace / name
@@ -198,27 +180,21 @@ def read_job(variables: Mapping[str, str]) -> Job:
     except OSError as error:
         raise UsageError(f"GITHUB_EVENT_PATH cannot be read: {error}") from error
     given = {name: variables.get(f"INPUT_{name.upper()}", "").strip() for name in INPUTS}
-    hidden = (
-        "GITHUB_TOKEN",
-        "GH_TOKEN",
-        "GITHUB_APP_PRIVATE_KEY",
-        "ACTIONS_RUNTIME_TOKEN",
-        "ACTIONS_ID_TOKEN_REQUEST_TOKEN",
-    )
+    app = variables.get("GITHUB_APP_ID", ""), variables.get("GITHUB_APP_PRIVATE_KEY", "")
     repository = variables.get("GITHUB_REPOSITORY", "")
     server = variables.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")
     run = variables.get("GITHUB_RUN_ID", "")
     return Job(
         event=read_event(variables.get("GITHUB_EVENT_NAME", ""), payload),
         inputs=given,
+        mode=_choice(given, "mode", get_args(Mode)),
+        autofix=_choice(given, "autofix", get_args(Autofix)),
         repository=repository,
         api_url=variables.get("GITHUB_API_URL", "https://api.github.com"),
         server_url=server,
         token=variables.get("GITHUB_TOKEN", ""),
-        app=(variables["GITHUB_APP_ID"], variables["GITHUB_APP_PRIVATE_KEY"])
-        if variables.get("GITHUB_APP_ID") and variables.get("GITHUB_APP_PRIVATE_KEY")
-        else None,
-        variables={name: v for name, v in variables.items() if name not in hidden and v},
+        app=app if all(app) else None,
+        variables={name: v for name, v in variables.items() if name not in HIDDEN and v},
         workspace=Path(variables.get("GITHUB_WORKSPACE", ".")),
         documents=Path(variables.get("RUNNER_TEMP", "/tmp"), "reviewbot"),
         run_url=f"{server}/{repository}/actions/runs/{run}" if run.isdecimal() else "",
@@ -230,8 +206,6 @@ def read_job(variables: Mapping[str, str]) -> Job:
 
 def read_event(name: str, payload: bytes) -> Event:
     """Raises UsageError if the payload is none, or if a dispatch names no pull request."""
-    if len(payload) > MAX_BYTES:
-        raise UsageError(f"the payload of {name} has more than {MAX_BYTES // 1_000_000} MB")
     try:
         root = msgspec.json.decode(payload)
     except (ValueError, RecursionError) as error:
@@ -313,14 +287,27 @@ class Runner:
                 file.write(f"{markdown}\n")
 
 
+def _choice(inputs: Mapping[str, str], name: str, choices: Sequence[str]) -> Any:
+    """An input that is one of these words, the first of them if it is empty."""
+    given = inputs[name].lower() or choices[0]
+    if given not in choices:
+        hint = f"choose one of {', '.join(choices)}"
+        raise UsageError(f"the input {name} is {given[:40]!r}", hint=hint)
+    return given
+
+
+def _number(name: str, text: str) -> int:
+    match = re.fullmatch(r"#?([1-9][0-9]{0,18})", text)
+    if not match:
+        raise UsageError(f"the input {name} is {text[:40]!r}", hint="give a whole number")
+    return int(match[1])
+
+
 def _given(root: Any, name: str) -> int:
     """An input is a text, but a caller of the API may give a number."""
     value = (_get(root, dict, "inputs") or {}).get(name)
     text = str(value).strip() if isinstance(value, str | int) else ""
-    match = re.fullmatch(r"#?([1-9][0-9]{0,18})", text)
-    if text and not match:
-        raise UsageError(f"the input {name} is {text[:40]!r}", hint="give a number")
-    return int(match[1]) if match else 0
+    return _number(name, text) if text else 0
 
 
 def _get(node: Any, kind: type[T], *path: str) -> T | None:

@@ -177,7 +177,7 @@ def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[actions.DismissR
 
 
 def _check_run(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
-    """One for each commit, the newest. One that ended has its annotations, others a part."""
+    """One for each commit, the newest."""
     check, app = desired.check, snapshot.me.removesuffix(BOT).lower()
     own = [
         run
@@ -189,9 +189,7 @@ def _check_run(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     if newest is None:
         yield check
     elif (newest.title, newest.conclusion) != (check.title, check.conclusion):
-        total = len(check.annotations)
-        sent = total if newest.conclusion else actions.annotations_sent(newest.title)
-        yield replace(check, id=newest.id, sent=min(sent, total))
+        yield replace(check, id=newest.id)
 
 
 def _labels(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:

@@ -127,7 +127,7 @@ def keep(job: Job, runner: Runner, result: Review, settings: Settings) -> int:
             "complete": result.complete,
             "reviewed_sha": result.head_commit,
             "cost_usd": f"{result.usage.cost_usd:.6f}",
-            "findings_json": msgspec.json.encode([_brief_of(f) for f in reported]).decode(),
+            "findings_json": msgspec.json.encode([*map(_brief_of, reported)]).decode(),
         }
     )
     runner.summarise(markdown.summary(result, markdown.Page(run_url=job.run_url)))

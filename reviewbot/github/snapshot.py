@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from reviewbot.github.client import CallError, Client, graphql_error, one_line
 
 PAGE = 100
-MAX_FURTHER_PAGES = 60  # of all lists together
+MAX_PAGES = 60  # of a list
 BOT = "[bot]"
 
 # Fields are asked for by the names that they have below. Ids of comments have long left the 32 bits
@@ -172,28 +172,25 @@ def _read(client: Client, number: int, doing: str) -> Snapshot:
     owner, _, name = client.repository.partition("/")
     variables = {"owner": owner, "name": name, "number": number, "after": None}
     data, faults = client.query(_query(LISTS, PULL, "viewer { login }"), variables, doing)
-    if not data and any(fault.path[:1] == ("viewer",) for fault in faults):
-        # The viewer cannot be null: where a token has none, there is no data at all.
+    if not data:  # the viewer cannot be null: where a token has none, there is no data at all
         data, faults = client.query(_query(LISTS, PULL), variables, doing)
     found = (data.get("repository") or {}).get("pullRequest")
     if not found:
         raise graphql_error(faults, doing)
     lists: dict[str, list[Any]] = {}
-    left, hides_own = MAX_FURTHER_PAGES, False
+    hides_own = False
     for key in LISTS:
         entries: list[Any] = []
         page = _page(found, key)
-        while page:
-            entries += page.get("nodes") or []
-            if not page["pageInfo"]["hasNextPage"]:
-                break
-            left -= 1
-            if left < 0:
-                page = None
+        for _ in range(MAX_PAGES):
+            entries += (page or {}).get("nodes") or []
+            if not page or not page["pageInfo"]["hasNextPage"]:
                 break
             variables["after"] = page["pageInfo"]["endCursor"]
             more, _ = client.query(_query([key]), variables, doing)
             page = _page((more.get("repository") or {}).get("pullRequest") or {}, key)
+        else:
+            page = None
         lists[key] = [entry for entry in entries if entry is not None]
         within = [(entry.get("comments") or {}).get("nodes") or [] for entry in lists[key]]
         is_torn = any(None in nodes for nodes in (entries, *within))

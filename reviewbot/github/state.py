@@ -10,7 +10,6 @@ import base64
 import json
 import re
 import zlib
-from bisect import bisect_left
 from collections.abc import Collection, Iterator
 
 import msgspec
@@ -119,45 +118,36 @@ def answer_marker(comment_id: int) -> str:
 
 
 def encode_state(state: State) -> str:
-    """The hidden line. As little as possible is dropped, and last what people dismissed.
+    """The hidden line. What is too much goes half by half, and last what people dismissed.
 
     First go the parts that panelists read, so that they read them again, then the lowest numbers
     (the highest keeps any from being given twice), then the mildest findings.
     """
     memory = state.memory
-    numbers = sorted(memory.numbers, key=lambda key: int(memory.numbers[key][1:]))
-    mildest = sorted(memory.findings, key=lambda k: (bool(k.dismissed), RANK[k.severity]))
-    droppable = [
-        *(("part", mark) for mark in memory.parts),  # those at head stand last
-        *(("number", key) for key in numbers[:-1]),
-        *(("finding", known.key) for known in mildest),
+    parts = [*memory.parts.items()]  # those at head stand last
+    numbers = sorted(memory.numbers.items(), key=lambda item: int(item[1][1:]))
+    findings = [
+        replace(known, title=known.title[:MAX_TITLE], text=known.text[:MAX_TITLE])
+        for known in memory.findings
     ]
-
-    def line(count: int) -> str:
-        """Without so many; empty if it is too long to be read again."""
-        gone = set(droppable[:count])
-        kept = replace(
-            memory,
-            parts={mark: ids for mark, ids in memory.parts.items() if ("part", mark) not in gone},
-            numbers={key: id for key, id in memory.numbers.items() if ("number", key) not in gone},
-            findings=tuple(
-                replace(known, title=known.title[:MAX_TITLE], text=known.text[:MAX_TITLE])
-                for known in memory.findings
-                if ("finding", known.key) not in gone
-            ),
-        )
+    while True:
+        kept = replace(memory, parts=dict(parts), numbers=dict(numbers), findings=tuple(findings))
         document = msgspec.to_builtins(replace(state, memory=kept))
         # Models write lone surrogates, which UTF-8 does not have.
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
         content = text.encode("utf-8", "replace")
-        if len(content) > MAX_INFLATED:
-            return ""
-        packed = base64.b64encode(zlib.compress(content, 9)).decode("ascii")
-        found = f"<!-- reviewbot:state {packed} -->"
-        return found if len(found) <= MAX_CHARACTERS else ""
-
-    counts = range(len(droppable))
-    return line(0) or line(bisect_left(counts, True, key=lambda count: line(count) != ""))
+        if len(content) <= MAX_INFLATED:
+            packed = base64.b64encode(zlib.compress(content, 9)).decode("ascii")
+            line = f"<!-- reviewbot:state {packed} -->"
+            if len(line) <= MAX_CHARACTERS:
+                return line
+        if parts:
+            parts = parts[(len(parts) + 1) // 2 :]
+        elif len(numbers) > 1:
+            numbers = numbers[len(numbers) // 2 :]
+        else:
+            findings.sort(key=lambda known: (bool(known.dismissed), RANK[known.severity]))
+            findings = findings[(len(findings) + 1) // 2 :]
 
 
 def decode_state(line: str) -> State | None:

@@ -131,9 +131,7 @@ class HttpProvider(ABC):
             except VendorError as error:
                 failure = self._meaning(request, without, error)
             except TRANSPORT_ERRORS as error:
-                failure = transport_error(
-                    error, self._account, self.unreachable_hint.format(name=name)
-                )
+                failure = self._transport_error(error)
             except UNREADABLE:
                 message = f"{name} does not answer as {type(self).__name__} does"
                 failure = ProviderError(message, fault="malformed")
@@ -164,19 +162,11 @@ class HttpProvider(ABC):
             path: below the address of the vendor.
             body: bytes, or what becomes JSON.
         """
-        name = self._account.name
         content = body if isinstance(body, bytes) else msgspec.json.encode(body)
         headers = {"content-type": "application/json", **headers}
         url = self._base_url + path
         async with self._http.stream("POST", url, content=content, headers=headers) as answer:
-            problem = ""
-            if 300 <= answer.status_code < 400:
-                problem = "answered with a redirect, which is not followed"
-            elif answer.headers.get("content-encoding", "identity").strip().lower() != "identity":
-                problem = "sent a compressed answer, which was not asked for"
-            if problem:
-                raise ProviderError(f"{name} {problem}", fault="malformed")
-            lines = _lines_of(answer, name)
+            lines = _lines_of(answer, self._account.name)
             if not answer.is_success:
                 text = b"\n".join([line async for line in lines])
                 raise VendorError(answer.status_code, _decoded(text), answer.headers)
@@ -216,21 +206,38 @@ class HttpProvider(ABC):
 
     def _answered(self, error: VendorError, **more: Any) -> ProviderError:
         """What an error means, by its status and by words of its body."""
-        name, fault = self._account.name, fault_of(error.status)
+        name, status = self._account.name, error.status
+        fault = FAULTS.get(status, "invalid" if status >= 400 else "malformed")
+        if status >= 500 or status in (408, 409, 424, 425):
+            fault = "overloaded"
         said = str(error.body)[:MAX_SAID]
         for before, words, meaning in MEANINGS:
             if fault in before.split() and re.search(words, said, re.IGNORECASE):
                 fault = meaning
                 break
-        more = {"fault": fault} | more
-        if more["fault"] == "no_model":
-            hint = f"check the name of the model, and providers.{name}.base_url"
-            more["hint"] = more.get("hint") or hint
-        waits = more["fault"] in ("rate_limited", "overloaded")
-        after = retry_after(error.headers) if waits else None
+        more = {"fault": fault, "hint": None} | more
+        if more["fault"] == "no_model" and not more["hint"]:
+            more["hint"] = f"check the name of the model, and providers.{name}.base_url"
+        if more["fault"] in ("rate_limited", "overloaded"):
+            more["retry_after"] = retry_after(error.headers)
         said = quote(message_of(error.body), self._account)
-        message = f"{name} answered {error.status}: {said}"
-        return ProviderError(message, retry_after=after, **more)
+        return ProviderError(f"{name} answered {status}: {said}", **more)
+
+    def _transport_error(self, error: Exception) -> ProviderError:
+        """What an exception of the transport means. It is not quoted: it may have headers."""
+        name = self._account.name
+        match error:
+            case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.ProxyError():
+                hint = self.unreachable_hint.format(name=name)
+                return ProviderError(f"{name} cannot be reached", fault="unreachable", hint=hint)
+            case httpx2.TimeoutException() | TimeoutError():
+                message = f"{name} did not answer within {self._account.seconds:g} s"
+                return ProviderError(message, fault="timeout")
+            case httpx2.UnsupportedProtocol() | httpx2.LocalProtocolError() | UnicodeEncodeError():
+                message = f"the request to {name} cannot be written as HTTP"
+                return ProviderError(message, fault="invalid")
+        message = f"{name} cut the connection before its answer ended"
+        return ProviderError(message, fault="interrupted")
 
 
 async def _lines_of(answer: httpx2.Response, name: str) -> AsyncIterator[bytes]:
@@ -316,37 +323,6 @@ def check_address(account: Account, base_url: str) -> httpx2.URL:
             return url
     hint = f"use https, or set providers.{account.name}.allow_private for a server without a key"
     raise ConfigError(f"{place} is not encrypted and not on this machine", hint=hint)
-
-
-def transport_error(error: Exception, account: Account, unreachable: str) -> ProviderError:
-    """What an exception of the transport means.
-
-    Its text is not quoted: it may have headers. `unreachable` is a hint.
-    """
-    name = account.name
-    match error:
-        case (
-            httpx2.ConnectError()
-            | httpx2.ConnectTimeout()
-            | httpx2.PoolTimeout()
-            | httpx2.ProxyError()
-        ):
-            message = f"{name} cannot be reached"
-            return ProviderError(message, fault="unreachable", hint=unreachable)
-        case httpx2.TimeoutException() | TimeoutError():
-            message = f"{name} did not answer within {account.seconds:g} s"
-            return ProviderError(message, fault="timeout")
-        case httpx2.UnsupportedProtocol() | httpx2.LocalProtocolError() | UnicodeEncodeError():
-            message = f"the request to {name} cannot be written as HTTP"
-            return ProviderError(message, fault="invalid")
-    return ProviderError(f"{name} cut the connection before its answer ended", fault="interrupted")
-
-
-def fault_of(status: int) -> Fault:
-    """What an HTTP status means where the body does not say more."""
-    if status >= 500 or status in (408, 409, 424, 425):
-        return "overloaded"
-    return FAULTS.get(status, "invalid" if status >= 400 else "malformed")
 
 
 def message_of(body: Any, depth: int = 8) -> str:

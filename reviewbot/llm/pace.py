@@ -35,17 +35,16 @@ def save_pace(journal: Journal, provider: str, model: str, usage: Usage) -> Pace
 
     None if the server did not measure.
     """
-    counted = (usage.input_tokens, usage.output_tokens, usage.input_seconds, usage.output_seconds)
-    if not all(counted):
-        return load_pace(journal, provider, model)
-    new = Pace(
-        read=usage.input_tokens / usage.input_seconds,
-        written=usage.output_tokens / usage.output_seconds,
-    )
-    if old := load_pace(journal, provider, model):
-        new = Pace(
-            read=min(new.read, KEPT * old.read + (1 - KEPT) * new.read),
-            written=min(new.written, KEPT * old.written + (1 - KEPT) * new.written),
-        )
+    old = load_pace(journal, provider, model)
+    if not all(
+        (usage.input_tokens, usage.output_tokens, usage.input_seconds, usage.output_seconds)
+    ):
+        return old
+    read = usage.input_tokens / usage.input_seconds
+    written = usage.output_tokens / usage.output_seconds
+    if old:
+        read = min(read, KEPT * old.read + (1 - KEPT) * read)
+        written = min(written, KEPT * old.written + (1 - KEPT) * written)
+    new = Pace(read=read, written=written)
     journal.put(key_of("pace", provider, model), new)
     return new

@@ -40,9 +40,8 @@ class Rates(Struct, frozen=True, kw_only=True):
     cache_write: float | None = None
 
     def times(self, factor: float) -> Self:
-        names = ("input", "output", "cached_input", "cache_write")
-        given = {name: value for name in names if (value := getattr(self, name)) is not None}
-        return replace(self, **{name: value * factor for name, value in given.items()})
+        prices = {name: getattr(self, name) for name in Rates.__struct_fields__}
+        return replace(self, **{name: price and price * factor for name, price in prices.items()})
 
 
 class LongPrompt(Rates, frozen=True, kw_only=True):
@@ -112,17 +111,14 @@ class Prices:
             return self._own[name]
         if is_local:
             return FREE
-        if found := self._named(name):
-            return found
-        maker, _, resold = model.partition("/")
+        separator = "/"
         if provider == "bedrock":
-            own = BEDROCK_PLACE.sub("", model)
-            if found := self._named(f"bedrock:{own}"):
-                return found
-            maker, _, resold = own.partition(".")
+            model, separator = BEDROCK_PLACE.sub("", model), "."
+        if found := self._named(f"{provider}:{model}"):
+            return found
+        maker, _, resold = model.partition(separator)
         maker = {"google": "gemini"}.get(maker, maker)
-        found = self._named(f"{maker}:{resold}") if resold else None
-        if found is None:
+        if (found := self._named(f"{maker}:{resold}")) is None:
             return None
         above = found.above and found.above.times(RESELLER)
         return replace(found.times(RESELLER), above=above, model=name)

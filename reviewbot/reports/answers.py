@@ -27,7 +27,18 @@ STANCES: dict[Stance, str] = {
 
 def consultation(said: Consultation) -> str:
     """What each panelist says, and who gave no answer."""
-    return "\n\n".join(_opinions(redacted(said)))
+    said = redacted(said)
+    parts = []
+    for opinion in said.opinions:
+        text = inline(words.shortened(opinion.reason, MAX_OPINION))
+        cited = ", ".join(map(code, opinion.citations))
+        stance = f" {STANCES[opinion.stance]}" if said.judges_claim else ""
+        parts.append(
+            f"**{inline(opinion.panelist)}:** {text}{f' ({cited})' if cited else ''}{stance}"
+        )
+    parts += [f"**{inline(a.panelist)}** gave no answer: {inline(a.reason)}" for a in said.absences]
+    parts += [f"Cost: ${said.usage.cost_usd:.4f}."] if said.usage.cost_usd else []
+    return "\n\n".join(parts)
 
 
 def explanation(finding: Finding) -> str:
@@ -95,18 +106,6 @@ def audit(review: Review, last: Memory, page: markdown.Page, room: int) -> str:
         body, left = f"{kept}\n\nThere is no room for more.", 2_900
     rest = msgspec.structs.replace(review, findings=(), verdict="comment")
     return f"{body}\n\n---\n\n{markdown.summary(rest, page, left)}"
-
-
-def _opinions(said: Consultation) -> Iterator[str]:
-    for opinion in said.opinions:
-        text = inline(words.shortened(opinion.reason, MAX_OPINION))
-        cited = ", ".join(map(code, opinion.citations))
-        stance = f" {STANCES[opinion.stance]}" if said.judges_claim else ""
-        yield f"**{inline(opinion.panelist)}:** {text}{f' ({cited})' if cited else ''}{stance}"
-    for absence in said.absences:
-        yield f"**{inline(absence.panelist)}** gave no answer: {inline(absence.reason)}"
-    if said.usage.cost_usd:
-        yield f"Cost: ${said.usage.cost_usd:.4f}."
 
 
 def _line(finding: Finding) -> str:

@@ -95,8 +95,8 @@ def comment(finding: Finding, suggestion: str | None = None) -> str:
     finding = redacted(finding)
     head = f"**{_heading(finding)}**"
     offer = "" if suggestion is None else _suggestion(suggestion)
-    room = MAX_BYTES - _size(head) - _size(offer)
-    return _joined(head, *_fitting(_story(finding), room), offer)
+    shown = _joined(head, *_story(finding), offer)
+    return shown if _size(shown) <= MAX_BYTES else f"{head}\n\nThere is no room for more."
 
 
 def review_body(review: Review) -> str:
@@ -304,20 +304,6 @@ def _listed(lines: Sequence[str], room: int) -> str:
     count = sum(size <= room for size in accumulate(map(_size, lines)))
     more = [f"\nand {len(lines) - count} more"] if count < len(lines) else []
     return "\n".join([*lines[:count], *more])
-
-
-def _fitting(parts: Iterator[str], room: int) -> Iterator[str]:
-    """The parts that there is room for."""
-    left_out = 0
-    for part in parts:
-        if (size := _size(part)) <= room - 100:
-            room -= size
-            yield part
-        else:
-            left_out += 1
-    if left_out:
-        count = "1 part" if left_out == 1 else f"{left_out} parts"
-        yield f"{count} of this comment did not fit."
 
 
 def _output(text: str) -> str:

@@ -64,14 +64,9 @@ def _rule_of(finding: Finding) -> tuple[str, str]:
     result = finding.result
     if result is None:
         return f"panel/{finding.category}", f"The panel reports a problem: {finding.category}."
-    check, name = plain(result.check), plain(result.name)
-    if result.kind == "broken_test":
-        name, text = "broken-test", f"A test of {check} that passed before fails with the change."
-    elif result.kind == "failing_test":
-        name, text = "failing-test", f"A test of {check} that is new with the change fails."
-    else:
-        text = f"{check} reports {name}."
-    return f"{check}/{name}"[:MAX_ID], text[:MAX_TEXT]
+    name = result.name if result.kind == "diagnostic" else result.kind.replace("_", "-")
+    check, name = plain(result.check), plain(name)
+    return f"{check}/{name}"[:MAX_ID], f"{check} reports {name}."[:MAX_TEXT]
 
 
 def _rule(name: str, findings: list[Finding]) -> dict[str, Any]:

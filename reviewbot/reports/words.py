@@ -115,10 +115,7 @@ def reasons(review: Review) -> str:
     if found == "Nothing to review":
         what = "tree" if is_whole(review) else "change"
         return f"the {what} has no {'code' if review.coverage else 'file'} to review"
-    is_approved = found == "Approved"
-    return (
-        "the review is complete and has nothing to report" if is_approved else "nothing to report"
-    )
+    return "nothing to report"
 
 
 def is_whole(review: Review) -> bool:
@@ -241,11 +238,7 @@ def coverage_line(review: Review) -> str:
         return ""
     what = _numbered(total, "file" if is_whole(review) else "changed file")
     parts = [f"{states[state]} {words}" for state, words in COVERAGE.items() if states[state]]
-    if len(parts) == 1:
-        words = COVERAGE[review.coverage[0].state]
-        text = f"{what}, all {words}" if total > 1 else f"{what}, {words}"
-    else:
-        text = f"{what}: {', '.join(parts)}"
+    text = f"{what}: {', '.join(parts)}"
     statements = sum(entry.statements for entry in review.coverage)
     if statements:
         executed = sum(entry.executed for entry in review.coverage)

@@ -40,15 +40,11 @@ HINTS = (
     ("not a database|malformed", "move the file away; replies in it will be paid for again"),
     ("connection", "check the URL, and that the server can be reached"),
 )
-# PostgreSQL cannot hold NUL, UTF-8 no lone surrogates. They are written as their number behind an
-# escape character, which is itself escaped.
-ESCAPE = "\x1a"
-UNSAFE, ESCAPED = re.compile(f"[\x00{ESCAPE}\ud800-\udfff]"), re.compile(f"{ESCAPE}(....)")
 PARAMETER = re.compile(r":(\w+)")
 
 
 class Connection:
-    """A connection in a transaction. It takes every text that Python can hold.
+    """A connection in a transaction.
 
     Parameters of statements are written as `:name`.
     """
@@ -64,7 +60,7 @@ class Connection:
     def rows(self, statement: str, **values: Any) -> list[Row]:
         cursor = self._send(statement, values)
         names = [column[0] for column in cursor.description]
-        return [dict(zip(names, map(_decoded, row), strict=True)) for row in cursor]
+        return [dict(zip(names, row, strict=True)) for row in cursor]
 
     def insert(self, table: str, values: Row) -> bool:
         """Insert a row unless one with the same key is there. Returns whether it was inserted."""
@@ -76,7 +72,7 @@ class Connection:
     def _send(self, statement: str, values: Row) -> Any:
         if not self.is_sqlite:
             statement = PARAMETER.sub(r"%(\1)s", statement)
-        return self._driver.execute(statement, {n: _encoded(v) for n, v in values.items()})
+        return self._driver.execute(statement, {n: _storable(v) for n, v in values.items()})
 
 
 # Which process makes a call or runs a session, and whether it still runs. The database has its id.
@@ -113,9 +109,6 @@ class AdvisoryOwner:
 
     def __init__(self, driver: Any) -> None:
         self.id = f"{os.getpid()}-{os.urandom(6).hex()}"
-        self.hold(driver)
-
-    def hold(self, driver: Any) -> None:
         self._driver = driver
         driver.execute("SELECT pg_advisory_lock(%s)", (_number(self.id),))
 
@@ -137,33 +130,25 @@ Owner = FileOwner | AdvisoryOwner
 class Store:
     """An open database. Methods may be called from several threads, and raise ReviewbotError."""
 
-    def __init__(self, driver: Any, owner: Owner, place: str, url: str = "") -> None:
+    def __init__(self, driver: Any, owner: Owner, place: str) -> None:
         self.owner = owner
         self._driver = driver
         self._place = place
-        self._url = url
         self._lock = threading.Lock()
 
     def run(self, action: Callable[[Connection], Result]) -> Result:
-        """Run an action in a transaction, again if the server asks for it or was started again."""
+        """Run an action in a transaction, again if the server asks for it."""
         with _explained(self._place), self._lock:
             for pause in (0.01, 0.05, 0.2, 1):
                 try:
                     return self._run(action)
                 except _driver_errors() as error:
-                    if not self._is_gone and getattr(error, "sqlstate", "") not in AGAIN:
+                    if getattr(error, "sqlstate", "") not in AGAIN:
                         raise
                 time.sleep(pause)
             return self._run(action)
 
-    @property
-    def _is_gone(self) -> bool:
-        return bool(self._url and self._driver.closed)
-
     def _run(self, action: Callable[[Connection], Result]) -> Result:
-        if self._is_gone and isinstance(self.owner, AdvisoryOwner):
-            self._driver = _connect(self._url)
-            self.owner.hold(self._driver)
         with _transaction(self._driver) as connection:
             return action(connection)
 
@@ -180,7 +165,7 @@ def open_store(url: str, folder: Path) -> Store:
     place = _place_of(url) if url else str(folder / FILE)
     with _explained(place):
         driver, owner = _open_server(url, place) if url else _open_file(folder, place)
-    return Store(driver, owner, place, url)
+    return Store(driver, owner, place)
 
 
 def _open_file(folder: Path, place: str) -> tuple[sqlite3.Connection, Owner]:
@@ -199,20 +184,16 @@ def _open_file(folder: Path, place: str) -> tuple[sqlite3.Connection, Owner]:
 
 
 def _open_server(url: str, place: str) -> tuple[Any, Owner]:
-    driver = _connect(url)
-    with _closed_on_error(driver):
-        _migrate(driver, place)
-        return driver, AdvisoryOwner(driver)
-
-
-def _connect(url: str) -> Any:
     try:
         import psycopg
     except ModuleNotFoundError as error:
         message = "a ledger on PostgreSQL needs a package that is not installed"
         hint = "pip install '.[postgres]' in the clone of reviewbot"
         raise ConfigError(message, hint=hint) from error
-    return psycopg.connect(url, autocommit=True, options=OPTIONS)
+    driver = psycopg.connect(url, autocommit=True, options=OPTIONS)
+    with _closed_on_error(driver):
+        _migrate(driver, place)
+        return driver, AdvisoryOwner(driver)
 
 
 def _place_of(url: str) -> str:
@@ -308,16 +289,11 @@ def _driver_errors() -> tuple[type[Exception], ...]:
     return (sqlite3.Error, psycopg.Error) if psycopg else (sqlite3.Error,)
 
 
-def _encoded(value: Any) -> Any:
+def _storable(value: Any) -> Any:
+    """PostgreSQL cannot hold NUL, UTF-8 no lone surrogates: they are written as escapes."""
     if not isinstance(value, str):
         return value
-    return UNSAFE.sub(lambda found: f"{ESCAPE}{ord(found[0]):04x}", value)
-
-
-def _decoded(value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    return ESCAPED.sub(lambda found: chr(int(found[1], 16)), value)
+    return value.replace("\0", r"\x00").encode("utf-8", "backslashreplace").decode()
 
 
 def _number(id: str) -> int:

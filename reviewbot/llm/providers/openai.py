@@ -30,7 +30,6 @@ REFUSES = re.compile(
     r"|not allowed|does not exist|forbidden",
     re.IGNORECASE,
 )
-EXTRA = "extra_content"
 Count = Annotated[int, Meta(ge=0)]
 Delta = Mapping[str, Any]  # a part of a message
 
@@ -96,13 +95,10 @@ def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
         content = [prefix, {"type": "text", "text": question}]
     messages: list[Any] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        own = dict(turn.own(name) or {})
-        extras = own.pop(EXTRA, {})
         calls = [
             {
                 "id": call.id,
                 "type": "function",
-                **({EXTRA: extras[call.id]} if call.id in extras else {}),
                 # vLLM refuses arguments that are not an object.
                 "function": {
                     "name": call.name,
@@ -111,7 +107,8 @@ def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
             }
             for call in turn.calls
         ]
-        messages.append({"role": "assistant", "content": None, **own, "tool_calls": calls})
+        thoughts = turn.own(name) or {}
+        messages.append({"role": "assistant", "content": None, **thoughts, "tool_calls": calls})
         messages += [
             {"role": "tool", "tool_call_id": call.id, "content": result}
             for call, result in zip(turn.calls, turn.results, strict=True)
@@ -149,10 +146,8 @@ def text_of(part: Delta) -> str:
 
 
 def thoughts_of(parts: Sequence[Delta]) -> dict[str, Any]:
-    """What DeepSeek, OpenRouter and, of each call, Gemini want back."""
-    calls = (call for part in parts for call in part.get("tool_calls") or ())
+    """What DeepSeek and OpenRouter want back."""
     thoughts = {
-        EXTRA: {call["id"]: call[EXTRA] for call in calls if call.get("id") and call.get(EXTRA)},
         "reasoning_content": "".join(part.get("reasoning_content") or "" for part in parts),
         "reasoning_details": [i for part in parts for i in part.get("reasoning_details") or ()],
     }

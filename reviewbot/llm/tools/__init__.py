@@ -21,20 +21,20 @@ from reviewbot.llm.tools.files import MAX_HITS, MAX_LINES, list_directory, read_
 MAX_CALLS = 16  # in one answer
 MAX_CHARACTERS = 48_000  # of all results of one question, about 12,000 tokens
 
-
-READ = f"Read lines of a file, at most {MAX_LINES}."
-SEARCH = f"Find lines that contain a text, at most {MAX_HITS}, in files up to 1 MB."
-LIST = "List the files and folders in a folder."
-EXECUTE = "Run a command on a copy of the head, without network. It must begin with: {commands}."
-QUERY = "Ask a database ({database}) with one statement that only reads."
 # By name, a function and what models read of it, with {commands} and {database} filled in. They get
 # the schema of its parameters but the first, the context.
 TOOLS: Mapping[str, tuple[Callable[..., Awaitable[str]], str]] = {
-    "read_file": (read_file, READ),
-    "search": (search, SEARCH),
-    "list_directory": (list_directory, LIST),
-    "execute_command": (execute_command, EXECUTE),
-    "query_database": (query_database, QUERY),
+    "read_file": (read_file, f"Read lines of a file, at most {MAX_LINES}."),
+    "search": (search, f"Find lines that contain a text, at most {MAX_HITS}, in files up to 1 MB."),
+    "list_directory": (list_directory, "List the files and folders in a folder."),
+    "execute_command": (
+        execute_command,
+        "Run a command on a copy of the head, without network. It must begin with: {commands}.",
+    ),
+    "query_database": (
+        query_database,
+        "Ask a database ({database}) with one statement that only reads.",
+    ),
 }
 
 

@@ -18,7 +18,7 @@ MAX_TEXT = 200
 MAX_NAMES = 300
 # Where git looks for a NUL to tell whether a file is binary.
 BINARY_BYTES = 8_000
-KINDS = {"120000": " (symbolic link)", "160000": " (submodule)"}
+KINDS = {"120000": "symbolic link", "160000": "submodule"}
 
 Path = Annotated[str, Meta(description="from the top of the repository")]
 AtSide = Annotated[Side, Meta(description="head is after the change, base before it")]
@@ -39,10 +39,8 @@ async def read_file(
     entry = found[0]
     if path not in (entry.path, shown(entry.path)):
         return f"{path or 'the top'} is a folder; list_directory shows what is in it"
-    if entry.mode == "120000":
-        return f"{where} is a symbolic link, and links are not followed; read what it leads to"
-    if entry.mode == "160000":
-        return f"{where} is a submodule; its files are not here"
+    if kind := KINDS.get(entry.mode):
+        return f"{where} is a {kind}, which is not followed"
     files = await context.repository.read_files(context.change.tree(side), [entry.path])
     if (content := files.get(entry.path)) is None:
         return f"{where} is larger than 1 MB, and cannot be read"
@@ -105,7 +103,8 @@ async def list_directory(context: Context, path: Path = "", side: AtSide = "head
     names: dict[str, None] = {}
     for entry in found:
         name, *inner = entry.path.split("/")[depth:]
-        names[shown(name) + ("/" if inner else KINDS.get(entry.mode, ""))] = None
+        kind = f" ({KINDS[entry.mode]})" if entry.mode in KINDS else ""
+        names[shown(name) + ("/" if inner else kind)] = None
     heading = f"{path or 'the top'} at {side}, {len(names)} name{'s' * (len(names) != 1)}:"
     more = [f"{len(names) - MAX_NAMES} more are not shown."] if len(names) > MAX_NAMES else []
     return "\n".join([heading, *list(names)[:MAX_NAMES], *more])
