@@ -146,15 +146,17 @@ def test_both_hooks_read_what_is_pushed(cart: Project, tmp_path: Path) -> None:
     assert "reviewbot: reviewing main" in pushed.stderr
 
 
-def test_an_older_version_is_upgraded_and_kept_as_somebody_may_have_edited_it(
-    cart: Project,
-) -> None:
+def test_an_edited_hook_is_kept_when_it_is_upgraded_or_taken_away(cart: Project) -> None:
     path = cart.folder / ".git/hooks/pre-commit"
     write_hook(path, OLD_VERSION)
     assert "pre-commit is installed" in hook("install").stderr
     assert sys.executable.encode() in path.read_bytes()
     assert path.with_name("pre-commit.replaced-by-reviewbot").read_text() == OLD_VERSION
     assert not path.with_name("pre-push.replaced-by-reviewbot").exists()
+    write_hook(path, edited := path.read_text() + "make lint\n")
+    hook("uninstall")
+    assert not path.exists()
+    assert path.with_name("pre-commit.replaced-by-reviewbot").read_text() == edited
 
 
 @pytest.mark.parametrize("name", MANAGED)

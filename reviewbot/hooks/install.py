@@ -99,7 +99,11 @@ async def uninstall_hooks(directory: Path, variables: Mapping[str, str]) -> list
     folder, _, _ = await _find_folders(directory, variables)
     for hook in _find_hooks(folder):
         if hook.is_installed:
-            hook.path.unlink()
+            known = (write_script(hook.name, python) for python in (sys.executable, ""))
+            if hook.content in known:
+                hook.path.unlink()
+            else:
+                hook.path.rename(hook.path.with_name(f"{hook.name}{REPLACED}"))
             if os.path.lexists(hook.earlier):
                 hook.earlier.rename(hook.path)
     return _find_hooks(folder)
