@@ -28,8 +28,7 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
     """
     reason = (reason or "").strip()
     if not undo and not reason:
-        hint = f"reviewbot dismiss {finding} --reason TEXT"
-        raise UsageError("a dismissal needs a reason", hint=hint)
+        raise UsageError("a dismissal needs a reason", hint="dismiss FINDING --reason TEXT")
     kept = open_state(state)
     root = asyncio.run(find_root())
     files = [kept.dismissals, *([root / DISMISSALS] if root else [])]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import msgspec
 from msgspec import Struct
@@ -124,8 +124,8 @@ def load_settings(layers: Sequence[Layer]) -> Loaded:
 
     Raises ConfigError.
     """
-    values = dict(_leaves(msgspec.to_builtins(Settings())))
-    values = {key: value for key, value in values.items() if value not in (None, {})}
+    defaults = _leaves(msgspec.to_builtins(Settings()))
+    values = {key: value for key, value in defaults if value not in (None, {})}
     origins = dict.fromkeys(values, "default")
     notices: list[str] = []
     repository = ""
@@ -145,7 +145,7 @@ def load_settings(layers: Sequence[Layer]) -> Loaded:
             if limit == "operator":
                 hint = "Set it in the user file, the environment or with a flag."
                 raise ConfigError(f"{place}: a repository may not set {dotted(key)}", hint=hint)
-            if limit == "lower" and _exceeds(value, values[key]):
+            if limit == "lower" and value > values[key]:
                 stays = f"{values[key]} ({origins[key]}) stays"
                 notices.append(f"{place}: a repository may only lower {dotted(key)}; {stays}.")
                 continue
@@ -170,11 +170,7 @@ def describe(loaded: Loaded) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _exceeds(value: object, most: object) -> bool:
-    return isinstance(value, int | float) and isinstance(most, int | float) and value > most
-
-
-def _leaves(value: object, key: Key = ()) -> Iterator[tuple[Key, object]]:
+def _leaves(value: Any, key: Key = ()) -> Iterator[tuple[Key, Any]]:
     """The values below a mapping by key. Lists, and a mapping without entries, are values."""
     if isinstance(value, dict) and value:
         for name, inner in value.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import ipaddress
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from reviewbot.git.process import ENVIRONMENT, Git
 from reviewbot.text.plain import plain
 
 SECONDS = 600
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 # How a server is reached is up to the machine.
 OUTWARD = ("HTTPS_PROXY", "https_proxy", "NO_PROXY", "no_proxy", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
@@ -37,7 +37,7 @@ async def fetch_commits(
     http on this machine.
     """
     parts = urlsplit(url)
-    is_here = parts.scheme == "http" and _is_loopback(parts.hostname or "")
+    is_here = parts.scheme == "http" and parts.hostname in LOOPBACK
     if not parts.hostname or parts.username or not (parts.scheme == "https" or is_here):
         address = plain(f"{parts.scheme}://{parts.hostname or ''}")  # a user may have a password
         raise UsageError(f"commits are not fetched from {address}", hint="use an https address")
@@ -80,10 +80,3 @@ async def fetch_commits(
     except GitError as error:
         hint = "see whether the token may read the repository (contents: read)"
         raise GitError(f"the commits cannot be fetched: {error}", hint=hint) from error
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"

@@ -304,8 +304,8 @@ class Writer(Struct):
         notes = []
         try:
             is_done = await self.git.find_commit(journal.refs[0][0]) == journal.refs[0][2]
+            paths = [file.path for file in journal.files]
             for _, old, _ in journal.refs[1:] if is_done else ():
-                paths = [file.path for file in journal.files]
                 try:
                     await self.git.reset_entries(paths, old)
                 except GitError as error:

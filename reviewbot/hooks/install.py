@@ -10,6 +10,7 @@ import re
 import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -137,10 +138,9 @@ async def _find_folders(directory: Path, variables: Mapping[str, str]) -> tuple[
 def _find_hooks(folder: Path) -> list[HookFile]:
     hooks = []
     for name in get_args(Hook):
-        try:
+        content = b""
+        with suppress(OSError):  # there is none, or somebody else's
             content = (folder / name).read_bytes()
-        except FileNotFoundError:
-            content = b""
         found = (manager for manager, (sign, _) in MANAGERS.items() if re.search(sign, content))
         # husky writes this folder anew with each npm install
         manager = "husky" if folder.match(".husky/_") else next(found, "")

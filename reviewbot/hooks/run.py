@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import suppress
 
 import msgspec
 from msgspec import Struct
@@ -178,9 +177,7 @@ def _report(result: Review, hook: Hook, threshold: Threshold, say: Say) -> int:
 async def _commit(git: Git, revision: str) -> str:
     """The id of the commit that a revision names; "" if it names none."""
     words = ("rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}")
-    with suppress(GitError):
-        return (await git(*words)).decode("ascii").strip() if revision else ""
-    return ""
+    return (await git(*words, exit_codes=(0, 1, 128))).decode("ascii").strip() if revision else ""
 
 
 async def _merge_base(place: Place, new: str, known: list[str]) -> str:

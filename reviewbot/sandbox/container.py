@@ -83,10 +83,7 @@ class Container(Sandbox):
         reasons = []
         places = f"{self._environment.engine_variables.get('PATH', '')}:{os.defpath}:/usr/local/bin"
         for name in ("docker", "podman") if self._image else ():
-            self._engine = shutil.which(name, path=places) or ""
-            if not self._engine:
-                reasons.append(f"{name} is not installed")
-                continue
+            self._engine = shutil.which(name, path=places) or name
             try:
                 (found,) = json.loads(await self._ask("image", "inspect", self._image))
                 config = found.get("Config") or {}

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Literal
 
 from msgspec.structs import asdict, replace
 from ruff import find_ruff_bin
@@ -55,8 +54,7 @@ class Sandbox(ABC):
     def __init__(self, environment: Environment, limits: Limits | None = None) -> None:
         self._environment = environment
         self._limits = limits or Limits()
-        self._answer: SandboxError | Literal["untested", "works"] = "untested"
-        self._lock = asyncio.Lock()
+        self._tested: asyncio.Future[None] | None = None
 
     async def tools(self) -> str:
         """A hash that changes with the versions of the tools that jobs use."""
@@ -64,15 +62,9 @@ class Sandbox(ABC):
 
     async def check(self) -> None:
         """Raises SandboxError if it cannot start here."""
-        async with self._lock:
-            if self._answer == "untested":
-                try:
-                    await self._test()
-                    self._answer = "works"
-                except SandboxError as error:
-                    self._answer = error
-        if isinstance(self._answer, SandboxError):
-            raise self._answer
+        if self._tested is None:
+            self._tested = asyncio.ensure_future(self._test())
+        await asyncio.shield(self._tested)
 
     async def run(self, job: Job, folder: Path) -> Completed:
         """Run a job on a laid out tree, which stays as it is. Raises SandboxError like `check`."""
