@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import time
 import zlib
+from collections.abc import Iterable
 from typing import Any, get_args
 
 import pytest
@@ -45,7 +46,12 @@ def thread(*comments: gh.Comment, by: str = "") -> gh.Thread:
 
 
 def finding(key: str, commit: str = HEAD) -> str:
-    return f"{state.finding_marker(key, f'F{key[1:]}', commit)}\nwords about {key}"
+    marker = state.FINDING_MARKER.format(key=key, id=f"F{key[1:]}", commit=commit)
+    return f"{marker}\nwords about {key}"
+
+
+def review_mark(commit: str, event: str, keys: Iterable[str]) -> str:
+    return state.REVIEW_MARKER.format(commit=commit, event=event, keys=",".join(keys))
 
 
 def review(id: int, status: str, body: str, own: bool = True) -> gh.PostedReview:
@@ -193,14 +199,14 @@ def standing(draw: st.DrawFn) -> gh.Snapshot:
 
     threads, reviews, comments, checks = [], [], [], []
     for id in range(100, 100 + 10 * pick(*range(6)), 10):
-        key, closed = pick("k1", "k2"), state.closed_marker("k1")
+        key, closed = pick("k1", "k2"), state.CLOSED_MARKER.format(key="k1")
         later = [(id + 1, closed), (id + 2, "No", False), (id + 3, closed, False)]
         more = [comment(*each) for each in later if pick(True, False, False, False)]
         first = comment(id, finding(key, draw(COMMITS)), pick(True, True, True, False))
         threads.append(thread(first, *more, by=pick("", "", BOT[:-5], "ann")))
     for id in range(200, 200 + pick(*range(5))):
         event = draw(EVENTS)
-        body = state.review_marker(draw(COMMITS), event, sorted(draw(KEYS)))
+        body = review_mark(draw(COMMITS), event, sorted(draw(KEYS)))
         status = pick(STATES[event], STATES[event], "DISMISSED", "PENDING")
         reviews.append(review(id, status, body, pick(True, True, True, False)))
     for id in range(300, 300 + pick(*range(4))):
@@ -260,7 +266,7 @@ def summary(head: str, words: str = "**Reviewed**") -> tuple[gh.Comment, ...]:
 @pytest.mark.parametrize("event", ["APPROVE", "REQUEST_CHANGES"])
 def test_a_verdict_comes_back_with_its_commit_unless_a_person_dismissed_it(event: Any) -> None:
     desired = replace(DESIRED, event=event)
-    marker = state.review_marker(HEAD, event, [])
+    marker = review_mark(HEAD, event, [])
     for status, head, is_due in [
         ("DISMISSED", OLD, True),
         ("DISMISSED", HEAD, False),
@@ -268,16 +274,16 @@ def test_a_verdict_comes_back_with_its_commit_unless_a_person_dismissed_it(event
     ]:
         there = {"comments": summary(head), "reviews": (review(2, status, marker),)}
         assert ("PostReview" in kinds(desired, **there)) == is_due
-    older = review(2, STATES[event], state.review_marker(OLD, event, []))
+    older = review(2, STATES[event], review_mark(OLD, event, []))
     found = kinds(desired, reviews=(older,), comments=summary(OLD))
     assert ("PostReview" in found) == ("DismissReview" in found) == (event == "APPROVE")
 
 
 def test_a_folded_finding_that_comes_back_has_a_new_thread() -> None:
     desired = replace(DESIRED, event="COMMENT", comments=(at_line("k1"),))
-    folded = thread(comment(2, finding("k1")), comment(3, state.closed_marker("k1")))
-    named = review(4, "COMMENTED", state.review_marker(HEAD, "COMMENT", ["k1"]))
-    again = review(5, "COMMENTED", state.review_marker(HEAD, "COMMENT", ["k1"]))
+    folded = thread(comment(2, finding("k1")), comment(3, state.CLOSED_MARKER.format(key="k1")))
+    named = review(4, "COMMENTED", review_mark(HEAD, "COMMENT", ["k1"]))
+    again = review(5, "COMMENTED", review_mark(HEAD, "COMMENT", ["k1"]))
     assert "PostReview" in kinds(desired, threads=(folded,), reviews=(named,))
     assert "PostReview" not in kinds(desired, threads=(folded,), reviews=(named, again))
     assert "PostReview" not in kinds(desired, reviews=(named,))
@@ -377,7 +383,7 @@ def test_what_people_dismissed_outlives_five_thousand_findings() -> None:
 def test_a_marker_is_believed_on_the_first_line_of_an_own_comment(body: str) -> None:
     own, opening = body != "{}", finding("k1").split("\n")[0]
     line = encode_state(State(stopped_by="ann"))
-    mark = state.review_marker(HEAD, "APPROVE", ["k1"])
+    mark = review_mark(HEAD, "APPROVE", ["k1"])
     there = snapshot(
         comments=(comment(1, body.format(f"{SUMMARY}\n{line}"), own),),
         threads=(thread(comment(2, body.format(opening), own)),),

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.github.action import main
-from reviewbot.github.state import SUMMARY, State, encode_state, finding_marker
+from reviewbot.github.state import FINDING_MARKER, SUMMARY, State, encode_state
 from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.fake_github.faults import Fault
 from tests.fake_github.rules import NO_LINE
@@ -181,7 +181,7 @@ def test_a_force_push_while_it_is_posted_leaves_it_to_the_next(jobs: Jobs, pull:
 
 def test_what_others_wrote_with_our_markers_is_not_believed(jobs: Jobs, pull: Pull) -> None:
     forged = pull.comment("ann", STOPPED)
-    marker = finding_marker("k", "F9", pull.head_sha)
+    marker = FINDING_MARKER.format(key="k", id="F9", commit=pull.head_sha)
     thread = pull.thread("ann", "a.py", 2, body=f"{marker}\nmine")
     jobs.push(pull, "opened")
     pull.push(FIXED)

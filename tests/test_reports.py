@@ -741,7 +741,7 @@ def test_commands_to_the_runner() -> None:
 @pytest.mark.parametrize(
     ("counts", "shown", "last"),
     [
-        ((10, 10, 10), [10, 10, 10], "::notice file=cart.py,line=19,"),
+        ((10, 10, 9), [10, 10, 9], "::notice file=cart.py,line=19,"),
         ((11, 0, 10), [10, 0, 10], "::notice title=reviewbot::2 more are not shown here."),
         ((0, 30, 1), [0, 10, 2], "::notice title=reviewbot::20 more are not shown here."),
     ],

@@ -52,10 +52,10 @@ from reviewbot.github.run import (
 )
 from reviewbot.github.snapshot import Comment, may_write, read_snapshot
 from reviewbot.github.state import (
+    ANSWER_MARKER,
+    CLOSED_MARKER,
     State,
-    answer_marker,
     answers_of,
-    closed_marker,
     state_of,
     summaries_of,
     threads_of,
@@ -203,8 +203,8 @@ def respond(client: Client, source: Source, answer: Answer, reaction: Reaction) 
     """Keep the new state, then answer: an answer says that all of it is done."""
     if answer.update:
         update_state(client, source.number, answer.update)
-    posted = WriteComment(f"{answer_marker(source.comment_id)}\n{answer.words}")
-    for action in (*answer.actions, posted):
+    marker = ANSWER_MARKER.format(comment=source.comment_id)
+    for action in (*answer.actions, WriteComment(f"{marker}\n{answer.words}")):
         perform(client, source.number, action)
     react(client, source, reaction)
 
@@ -274,7 +274,7 @@ def dismiss_finding(
         memory = replace(state.memory, findings=(*others, gone))
         return replace(state, memory=memory).with_cost(cost_usd)
 
-    reply = f"{closed_marker(known.key)}\n{inline(f'Dismissed: {reason}')}"
+    reply = f"{CLOSED_MARKER.format(key=known.key)}\n{inline(f'Dismissed: {reason}')}"
     threads = [
         ResolveThread(own.thread.node_id, first.node_id, first.id, reply)
         for own in threads_of(request.snapshot)

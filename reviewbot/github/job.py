@@ -274,17 +274,19 @@ class Runner:
 
     def put(self, outputs: Mapping[str, object]) -> None:
         """Set outputs. What follows is delimited by a line that nobody can guess."""
-        if self._output:
-            with Path(self._output).open("a", encoding="utf-8", errors="replace") as file:
-                for name, value in outputs.items():
-                    text = str(value).lower() if isinstance(value, bool) else str(value)
-                    end = f"end-{secrets.token_hex(16)}"
-                    file.write(f"{name}<<{end}\n{text}\n{end}\n")
+        for name, value in outputs.items():
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            end = f"end-{secrets.token_hex(16)}"
+            _append(self._output, f"{name}<<{end}\n{text}\n{end}")
 
     def summarise(self, markdown: str) -> None:
-        if self._summary:
-            with Path(self._summary).open("a", encoding="utf-8", errors="replace") as file:
-                file.write(f"{markdown}\n")
+        _append(self._summary, markdown)
+
+
+def _append(path: str, text: str) -> None:
+    if path:
+        with Path(path).open("a", encoding="utf-8", errors="replace") as file:
+            file.write(f"{text}\n")
 
 
 def _choice(inputs: Mapping[str, str], name: str, choices: Sequence[str]) -> Any:

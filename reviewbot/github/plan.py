@@ -16,12 +16,12 @@ from reviewbot.github import actions
 from reviewbot.github.actions import Action, PostReview, ReviewEvent
 from reviewbot.github.snapshot import BOT, Snapshot
 from reviewbot.github.state import (
+    CLOSED_MARKER,
+    REVIEW_MARKER,
     OwnReview,
     OwnThread,
     State,
-    closed_marker,
     decode_state,
-    review_marker,
     reviews_of,
     state_of,
     summaries_of,
@@ -105,7 +105,8 @@ def _review(desired: Desired, snapshot: Snapshot) -> Iterator[PostReview]:
     is_due = _is_verdict_due(desired, reviews, state_of(snapshot).head)
     if new or is_due:
         event = desired.event if is_due else "COMMENT"
-        marker = review_marker(desired.commit, event, [comment.key for comment in new])
+        keys = ",".join(comment.key for comment in new)
+        marker = REVIEW_MARKER.format(commit=desired.commit, event=event, keys=keys)
         yield PostReview(desired.commit, event, f"{marker}\n{desired.body}", new)
 
 
@@ -154,7 +155,7 @@ def _threads(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
             yield actions.Delete("thread", first.id)
         elif desired.is_gone(own.key) and not own.is_closed and not own.is_answered:
             words = desired.closed.get(own.key, NO_LONGER)
-            reply = f"{closed_marker(own.key)}\n{words}"
+            reply = f"{CLOSED_MARKER.format(key=own.key)}\n{words}"
             yield actions.ResolveThread(thread.node_id, first.node_id, first.id, reply)
         elif own.key in desired.open_keys and is_ours and not is_double:
             yield actions.ReopenThread(thread.node_id)

@@ -20,11 +20,11 @@ from reviewbot.github.plan import Desired, plan
 from reviewbot.github.run import REVIEW_FILE, Run
 from reviewbot.github.snapshot import Snapshot, read_snapshot
 from reviewbot.github.state import (
+    FINDING_MARKER,
     SUMMARY,
     State,
     decode_state,
     encode_state,
-    finding_marker,
     state_of,
     summaries_of,
     threads_of,
@@ -307,7 +307,7 @@ def _inline_comments(
             shown = [n for n in range(place.line, place.end_line + 1) if n in numbers]
             if place.line in shown:
                 count += 1
-                marker = finding_marker(finding.key, finding.id, commit)
+                marker = FINDING_MARKER.format(key=finding.key, id=finding.id, commit=commit)
                 is_whole = shown[-1] == place.end_line
                 suggestion = suggestions.get(finding.id) if is_whole else None
                 yield InlineComment(

@@ -22,7 +22,7 @@ from reviewbot.github.client import Client, GitHubError
 from reviewbot.github.command import Command
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.snapshot import Snapshot, read_snapshot
-from reviewbot.github.state import SUMMARY, State, encode_state, state_of, summaries_of, with_state
+from reviewbot.github.state import SUMMARY, State, state_of, summaries_of, with_state
 from reviewbot.journal import Journal
 from reviewbot.pipeline import review as review_target
 from reviewbot.services import CONFIG_FILES, Host, repository_layers
@@ -144,9 +144,8 @@ def update_state(client: Client, number: int, update: Callable[[State], State]) 
     snapshot = read_snapshot(client, number)
     state = update(state_of(snapshot))
     found = summaries_of(snapshot)
-    body = f"{SUMMARY}\n{encode_state(state)}\n{NOT_REVIEWED}"
-    body = with_state(found[0].body, state) if found else body
-    perform(client, number, WriteComment(body, found[0].id if found else 0))
+    body, id = (found[0].body, found[0].id) if found else (f"{SUMMARY}\n{NOT_REVIEWED}", 0)
+    perform(client, number, WriteComment(with_state(body, state), id))
 
 
 def order(client: Client, job: Job, comment_id: int | None = None) -> None:

@@ -10,7 +10,7 @@ import base64
 import json
 import re
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 import msgspec
 from msgspec import Struct
@@ -28,6 +28,12 @@ MAX_BODY = 65_000  # bytes of a comment; GitHub refuses 65,537 characters
 MAX_TITLE = 120
 STATE = re.compile(r"<!-- reviewbot:state ([A-Za-z0-9+/=]+) -->")
 ID = re.compile(r"F[0-9]{1,6}")
+# The first line of a comment that is about a finding, of an answer in its thread when it is gone,
+# of a review, and of an answer to a command; and how they are read.
+FINDING_MARKER = "<!-- reviewbot:finding key={key} id={id} commit={commit} -->"
+CLOSED_MARKER = "<!-- reviewbot:closed key={key} -->"
+REVIEW_MARKER = "<!-- reviewbot:review commit={commit} event={event} keys={keys} -->"
+ANSWER_MARKER = "<!-- reviewbot:answer comment={comment} -->"
 FINDING = re.compile(r"<!-- reviewbot:finding key=([\w-]+) id=(F[0-9]{1,6}) commit=(\w*) -->")
 CLOSED = re.compile(r"<!-- reviewbot:closed key=([\w-]+) -->")
 REVIEW = re.compile(
@@ -99,22 +105,6 @@ class OwnReview(Struct, frozen=True):
     commit: str
     event: ReviewEvent
     keys: frozenset[str]
-
-
-def finding_marker(key: str, id: str, commit: str) -> str:
-    return f"<!-- reviewbot:finding key={key} id={id} commit={commit} -->"
-
-
-def closed_marker(key: str) -> str:
-    return f"<!-- reviewbot:closed key={key} -->"
-
-
-def review_marker(commit: str, event: ReviewEvent, keys: Collection[str]) -> str:
-    return f"<!-- reviewbot:review commit={commit} event={event} keys={','.join(keys)} -->"
-
-
-def answer_marker(comment_id: int) -> str:
-    return f"<!-- reviewbot:answer comment={comment_id} -->"
 
 
 def encode_state(state: State) -> str:

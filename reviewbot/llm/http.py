@@ -334,8 +334,8 @@ def message_of(body: Any, depth: int = 8) -> str:
         if inner := next((body[name] for name in names if body.get(name)), None):
             return message_of(inner, depth - 1)
     if isinstance(body, str) and depth and body[:1] in ("{", "["):
-        with suppress(msgspec.DecodeError, RecursionError):
-            return message_of(msgspec.json.decode(body), depth - 1)
+        inner = _decoded(body.encode("utf-8", "replace"))
+        return inner if isinstance(inner, str) else message_of(inner, depth - 1)
     return str(body or "no message")
 
 
@@ -349,10 +349,7 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
 
 def json_object(text: str) -> dict[str, Any]:
     """Arguments of a tool as vendors take them back; empty if the model wrote something else."""
-    try:
-        value = msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError):
-        value = None
+    value = _decoded(text.encode("utf-8", "replace"))
     return value if isinstance(value, dict) else {}
 
 

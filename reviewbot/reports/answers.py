@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from reviewbot.debate.case import Stance
 from reviewbot.debate.judge import Consultation
 from reviewbot.reports import markdown, words
 from reviewbot.reports.redact import redacted
@@ -18,11 +17,6 @@ from reviewbot.verdict.document import Finding, Memory, Review
 
 MAX_OPINION = 2_000  # characters
 MAX_ROWS = 100
-STANCES: dict[Stance, str] = {
-    "real": "It finds the claim real.",
-    "not_real": "It finds the claim not real.",
-    "unsure": "It is not sure, or cites no line that was shown.",
-}
 
 
 def consultation(said: Consultation) -> str:
@@ -32,7 +26,7 @@ def consultation(said: Consultation) -> str:
     for opinion in said.opinions:
         text = inline(words.shortened(opinion.reason, MAX_OPINION))
         cited = ", ".join(map(code, opinion.citations))
-        stance = f" {STANCES[opinion.stance]}" if said.judges_claim else ""
+        stance = f" So: {words.STANCES[opinion.stance]}." if said.judges_claim else ""
         parts.append(
             f"**{inline(opinion.panelist)}:** {text}{f' ({cited})' if cited else ''}{stance}"
         )

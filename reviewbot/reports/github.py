@@ -11,8 +11,9 @@ from reviewbot.reports.style import Style
 from reviewbot.text.plain import plain
 from reviewbot.verdict.document import Review
 
-# GitHub shows so many of each level for one step, and drops the others without a word.
-MAX_OF_LEVEL = 10
+# GitHub shows ten of each level for one step, and drops the others without a word. One notice says
+# how many there are.
+ROOMS = {"failure": 10, "warning": 10, "notice": 9}
 COMMANDS = {"failure": "error", "warning": "warning", "notice": "notice"}
 # As in toCommandValue of https://github.com/actions/toolkit (packages/core/src/command.ts).
 DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
@@ -26,12 +27,11 @@ def render(review: Review, _: Style) -> str:
         gaps = words.shortened("\n".join(map(plain, review.gaps)), MAX_MESSAGE)
         text = gaps or "It is not known what was left out."
         found.insert(0, Annotation("", 0, 0, "warning", "Not complete", text))
-    groups = [[note for note in found if note.level == level] for level in COMMANDS]
-    is_long = any(len(group) > MAX_OF_LEVEL for group in groups)
-    rooms = (MAX_OF_LEVEL, MAX_OF_LEVEL, MAX_OF_LEVEL - is_long)
-    shown = [note for group, room in zip(groups, rooms, strict=True) for note in group[:room]]
-    if is_long:
-        text = f"{len(found) - len(shown)} more are not shown here."
+    shown: list[Annotation] = []
+    for level, room in ROOMS.items():
+        shown += [note for note in found if note.level == level][:room]
+    if more := len(found) - len(shown):
+        text = f"{more} more are not shown here."
         shown.append(Annotation("", 0, 0, "notice", "reviewbot", text))
     return "\n".join(map(_command, shown))
 
