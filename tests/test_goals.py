@@ -98,6 +98,8 @@ def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project
     assert re.fullmatch(r"It is \S+ times as fast \(\S+ to \S+ in 5 rounds\)\.", factor)
     assert float(factor.split()[2].replace(",", "")) > 2
     assert re.fullmatch(r"\d+ calls do the same as before\.", calls)
+    (prompt,) = (question for label, question in scripted.prompts if "/fix_" in label)
+    assert "lists.py:1 distinct" in prompt, "the profile names the function"
     shown = render_fixes([result], (), DEFAULT)
     assert shown.startswith(
         "Speed up lists.py\n  Done: everything ran with it, and nothing objects"

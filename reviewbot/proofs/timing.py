@@ -20,10 +20,11 @@ THRESHOLD = 1.10  # less than a tenth is not spoken of, however certain it is
 
 
 class Timing(Struct, frozen=True):
-    """What the program reports: seconds of one call."""
+    """What the program reports: seconds of one call, and functions with theirs."""
 
     calls: int
     seconds: float
+    profile: tuple[str, ...] = ()
     problem: str = ""
 
 

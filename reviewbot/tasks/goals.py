@@ -82,7 +82,7 @@ async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief:
             return replace(judgement, unmet=(f"It is not faster: {ratio.words}.",))
         return replace(judgement, facts=(f"It is {ratio.words}.", *judgement.facts))
 
-    given = {"benchmark": source, "seconds": timing.seconds}
+    given = {"benchmark": source, "seconds": timing.seconds, "profile": timing.profile}
     return _task("performance", "Speed up", paths, judge, **given)
 
 
