@@ -47,19 +47,18 @@ def step(done: str) -> None:
     """Called with what has just been done. Tests put something in its place."""
 
 
-class WorkTree:
+class WorkTree(Struct, frozen=True):
     """The files below a folder."""
 
-    def __init__(self, root: Path, object_format: str) -> None:
-        self._root = root
-        self._format = object_format
+    root: Path
+    object_format: str
 
     def blob_id(self, content: bytes | None) -> str:
         """The id that git gives to a blob, "" for None."""
         if content is None:
             return ""
         start = b"blob %d\0" % len(content)
-        return hashlib.new(self._format, start + content, usedforsecurity=False).hexdigest()
+        return hashlib.new(self.object_format, start + content, usedforsecurity=False).hexdigest()
 
     def read(self, path: str) -> tuple[bytes | None, int]:
         """Content and permissions; None and 0 for no file. Raises WriteError if it must stay."""
@@ -124,7 +123,7 @@ class WorkTree:
         if not (change.after if is_done else change.before):
             with suppress(OSError):  # as git does, remove the folders that are empty now
                 for folder in PurePosixPath(path).parents[:-1]:
-                    (self._root / folder).rmdir()
+                    (self.root / folder).rmdir()
         step(f"settle {path}")
         return reason
 
@@ -168,7 +167,7 @@ class WorkTree:
         if is_outside(path) or "\0" in path:
             raise WriteError(f"{path!r} is not the path of a file", hint=LEAVE_OUT)
         for name in reversed(PurePosixPath(path).parents[:-1]):
-            folder = self._root / name
+            folder = self.root / name
             if make and not _status(folder):
                 folder.mkdir()
                 step(f"folder {name}")
@@ -176,7 +175,7 @@ class WorkTree:
                 raise WriteError(f"{name} is a symbolic link, or no folder", hint=LEAVE_OUT)
             if _status(folder / ".git"):
                 raise WriteError(f"{name} is a repository of its own", hint=LEAVE_OUT)
-        return self._root / path
+        return self.root / path
 
 
 def _status(path: Path) -> os.stat_result | None:
