@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +15,7 @@ from reviewbot.config.settings import GitHubSettings
 from reviewbot.github.activity import ACTIVITIES, TABLE, Facts, Row, decide, may_execute
 from reviewbot.github.activity import needs_permission_of as asks_about
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
-from reviewbot.github.job import CommentEvent, Event
+from reviewbot.github.job import INPUTS, CommentEvent, Event, Job
 from reviewbot.github.snapshot import Author
 from reviewbot.github.state import State
 from tests.test_github_plan import ANN, BOT, HEAD, OLD, PULL, SHA, snapshot
@@ -147,8 +148,12 @@ def facts(
     about |= {"author": ANN, "sender": ANN, "run_event": "pull_request", "conclusion": "success"}
     known = {"snapshot": snapshot(pull=replace(PULL, **(pull or {}))), "settings": GitHubSettings()}
     happened = Event(**(about | SHA | (event or {})))
-    known |= {"event": happened, "repository": "octo/app", "mode": mode, "may_write": True}
-    return Facts(**(known | more))
+    variables = {"SOME_API_KEY": "key"} if more.pop("has_keys", False) else {}
+    given: dict[str, Any] = {"inputs": dict.fromkeys(INPUTS, ""), "mode": mode, "autofix": "off"}
+    given |= dict.fromkeys(("api_url", "server_url", "token"), "") | {"repository": "octo/app"}
+    given |= dict.fromkeys(("workspace", "documents"), Path()) | {"variables": variables}
+    job = Job(event=happened, app=None, **given)
+    return Facts(**({"job": job, **known, "may_write": True} | more))
 
 
 def test_every_row_of_the_table_decides() -> None:

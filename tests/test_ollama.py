@@ -30,7 +30,7 @@ ask = partial(test_providers.ask, "ollama")
         ("0.0.0.0", "http://127.0.0.1:11434"),
         ("0.0.0.0:11435", "http://127.0.0.1:11435"),
         ("[::]:11435", "http://[::1]:11435"),
-        ("::1", "http://[::1]:11434"),
+        ("[::1]", "http://[::1]:11434"),
         ("http://box", "http://box:80"),
         ("https://box.example/ollama/", "https://box.example:443/ollama"),
         ("HTTPS://box.example:8443", "https://box.example:8443"),
@@ -44,7 +44,7 @@ def test_ollama_host_is_read_as_ollama_reads_it(host: str, address: str) -> None
     "host",
     [
         *("ftp://box", "box:port", "http://user:secret-word@box", "http://:secret-word@box"),
-        *("secret-word@box:99999", "box:99999", "http://box?x=1"),
+        *("secret-word@box:99999", "box:99999", "http://box?x=1", "::1"),
     ],
 )
 def test_a_wrong_ollama_host_is_refused_and_not_quoted(host: str) -> None:

@@ -70,13 +70,7 @@ def main(variables: Mapping[str, str]) -> int:
 
 
 def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
-    facts = Facts(
-        event=job.event,
-        repository=job.repository,
-        mode=job.mode,
-        has_keys=job.has_keys,
-        is_rerun=job.is_rerun,
-    )
+    facts = Facts(job=job)
     activity = _decide(facts, runner)
     if activity is None:
         return 0

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from reviewbot.config.settings import GitHubSettings
 from reviewbot.github.command import Command, Misunderstood, parse
-from reviewbot.github.job import Event, Mode, Subject
+from reviewbot.github.job import Event, Job, Mode, Subject
 from reviewbot.github.snapshot import BOT, PullRequest, Snapshot
 from reviewbot.github.state import State
 
@@ -41,22 +41,19 @@ class Facts(Struct, frozen=True, kw_only=True):
     """What is known when it is decided what to do.
 
     Attributes:
-        repository: `owner/name` of the run.
-        has_keys: of models are in the environment of the job.
-        is_rerun: somebody asked GitHub to run the job again.
         settings: of the base of the pull request; None until they are read.
         may_write: whether the person who counts may write; None until GitHub was asked.
     """
 
-    event: Event
-    repository: str
-    mode: Mode = "all"
-    has_keys: bool = False
-    is_rerun: bool = False
+    job: Job
     snapshot: Snapshot | None = None
     state: State = State()
     settings: GitHubSettings | None = None
     may_write: bool | None = None
+
+    @property
+    def event(self) -> Event:
+        return self.job.event
 
     @property
     def pull(self) -> PullRequest | Event:
@@ -123,7 +120,7 @@ def _is_skipped(facts: Facts) -> bool:
 
 def _is_reviewed(facts: Facts) -> bool:
     head = facts.snapshot.pull.head_sha if facts.snapshot else ""
-    return bool(head) and facts.state.head == head and not facts.is_rerun
+    return bool(head) and facts.state.head == head and not facts.job.is_rerun
 
 
 def _is_moved(facts: Facts) -> bool:
@@ -139,8 +136,8 @@ def _is_stopped(facts: Facts) -> bool:
 def _needs_two_jobs(facts: Facts) -> bool:
     """A fork's head beside secrets: GitHub only gives them if a repository was set to do so."""
     head, snapshot = facts.event.head_repository, facts.snapshot
-    is_fork = snapshot.is_fork if snapshot else head.lower() != facts.repository.lower()
-    return is_fork and facts.mode == "all" and facts.has_keys
+    is_fork = snapshot.is_fork if snapshot else head.lower() != facts.job.repository.lower()
+    return is_fork and facts.job.mode == "all" and facts.job.has_keys
 
 
 def _is_other_bot(facts: Facts) -> bool:
@@ -187,7 +184,7 @@ BOT_AUTHOR = "A bot made the pull request: name it under github.bots to have it 
 REVIEWED = "This commit was reviewed; `/debate full` reviews it again."
 TABLE: tuple[Row, ...] = (
     Row("unsupported_event", ("nothing",), lambda _: True, NO_EVENT),
-    Row("wrong_mode", EVERY, lambda f: (f.event.subject, f.mode) not in ACTIVITIES, WRONG_MODE),
+    Row("wrong_mode", EVERY, lambda f: (f.event.subject, f.job.mode) not in ACTIVITIES, WRONG_MODE),
     Row("unrelated_action", PUSHED, _is_other_action, "What happened needs no review."),
     Row("unrelated_action", COMMENT, _is_other_action, "Only new comments command."),
     Row("not_a_user", COMMENT, _is_by_nobody, "Only people command."),
@@ -216,7 +213,7 @@ def decide(facts: Facts) -> Activity | Row:
     for row in TABLE:
         if facts.event.subject in row.subjects and row.applies(facts):
             return row
-    return ACTIVITIES[facts.event.subject, facts.mode]
+    return ACTIVITIES[facts.event.subject, facts.job.mode]
 
 
 def may_execute(facts: Facts) -> bool:
@@ -231,7 +228,7 @@ def may_execute(facts: Facts) -> bool:
         return True
     if subject in ("comment", "finished_run") or snapshot is None:
         return False
-    if subject == "pull_request" and not facts.has_keys:
+    if subject == "pull_request" and not facts.job.has_keys:
         return True
     return not snapshot.is_fork and not facts.is_by_dependabot and facts.may_write is True
 
@@ -246,5 +243,5 @@ def needs_permission_of(facts: Facts) -> str:
         return comment.author.login if comment and comment.author else ""
     if snapshot is None or snapshot.is_fork or facts.is_by_dependabot:
         return ""
-    asks = facts.event.subject == "dispatch" or facts.has_keys
+    asks = facts.event.subject == "dispatch" or facts.job.has_keys
     return facts.pull.author.login if asks and facts.pull.author else ""

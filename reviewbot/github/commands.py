@@ -260,13 +260,7 @@ def stop(request: Request) -> Answer:
     return Answer(words=words, update=partial(replace, stopped_by=request.login))
 
 
-def dismiss(request: Request) -> Answer:
-    return dismiss_finding(request, request.finding(), request.command.text)
-
-
-def dismiss_finding(
-    request: Request, known: Remembered, reason: str, cost_usd: float = 0
-) -> Answer:
+def dismiss(request: Request, known: Remembered, reason: str, cost_usd: float = 0) -> Answer:
     gone = replace(known, dismissed=reason, dismissed_by=request.login)
 
     def update(state: State) -> State:
@@ -358,13 +352,13 @@ def dispute(run: Run, change: Change, request: Request) -> Answer:
         stands = "more than half of the panelists would have to find it not real, citing a line"
         update = partial(State.with_cost, cost_usd=cost)
         return Answer(words=f"{words}\n\n{known.id} stands: {stands}.", update=update)
-    done = dismiss_finding(request, known, "the panel took it back", cost)
+    done = dismiss(request, known, "the panel took it back", cost)
     return replace(done, words=f"{words}\n\n{known.id} is taken back.")
 
 
 HERE: Mapping[str, Callable[[Request], Answer]] = {
     "explain": explain,
-    "dismiss": dismiss,
+    "dismiss": lambda request: dismiss(request, request.finding(), request.command.text),
     "pause": pause,
     "resume": resume,
     "stop": stop,

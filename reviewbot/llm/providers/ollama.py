@@ -41,8 +41,6 @@ def address_of(host: str) -> str:
     message does not quote the text, since a password may stand in it.
     """
     scheme, _, rest = host.strip().strip("\"'").rstrip("/").rpartition("://")
-    if rest.count(":") > 1 and not rest.startswith("["):
-        rest = f"[{rest}]"
     try:
         parts = urlsplit(f"//{rest}")
         port = parts.port or PORTS[scheme.lower()]
