@@ -420,9 +420,9 @@ STYLED = r"AssertionError: assert 'x\x1b[0m' == '\x1b[38;5;0mx\x1b[0m'"
         ([r"a.py::test_a[\x1b[0m]"], "test_a[…] fails: m"),
         (["a.py::test_a[1]", "a.py::B::test_b[1]", "a.py::B::test_b[x::y]"],
          "test_b and 2 more fail: m"),
-        (["tests/conftest.py"], "tests/conftest.py cannot be imported: m"),
+        (["tests/conftest.py"], "tests/conftest.py cannot be loaded: m"),
         (["tests/test_a.py", "tests/test_b.py"],
-         "tests/test_a.py and 1 more cannot be imported: m"),
+         "tests/test_a.py and 1 more cannot be loaded: m"),
     ],
 )  # fmt: skip
 def test_the_title_of_tests_that_fail(ids: list[str], title: str) -> None:

@@ -68,7 +68,7 @@ def test_without_models_one_line_says_so() -> None:
         ([replace(BROKEN, result=replace(ONE, kind="failing_test"))], "a new test fails"),
         (
             [replace(BROKEN, result=replace(ONE, at_import=True))],
-            "a file of tests cannot be imported",
+            "a file of tests cannot be loaded",
         ),
         ([SECRET, SECRET, LINT], "2 new problems (secrets), and 1 other finding"),
         ([by_check(name) for name in "abcd"], "4 new problems (a, b, c, d)"),

@@ -222,7 +222,7 @@ def _result(
     more = f" and {len(tests) - 1} more" if len(tests) > 1 else ""
     name += more or ESCAPES.sub("…", first.id.removeprefix(function))
     at_import = all(_is_file(test) for test in tests)
-    verb = "cannot be imported" if at_import else "fail" if more else "fails"
+    verb = "cannot be loaded" if at_import else "fail" if more else "fails"
     message = ESCAPES.sub("…", first.message) or "no message"
     return CheckResult(
         check=check,

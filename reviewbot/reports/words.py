@@ -48,10 +48,7 @@ RULINGS: dict[Ruling, str] = {
 }
 # Why findings block, in the singular and the plural, by the kind of what was executed.
 WHY_IT_BLOCKS = {
-    "broken_file": (
-        "a file of tests cannot be imported",
-        "{count} files of tests cannot be imported",
-    ),
+    "broken_file": ("a file of tests cannot be loaded", "{count} files of tests cannot be loaded"),
     "broken_test": (
         "a test that passed before fails now",
         "{count} tests that passed before fail now",

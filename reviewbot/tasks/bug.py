@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from msgspec import Struct
 
+from reviewbot.checks.languages.python import PYTHON
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel
@@ -54,14 +55,13 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
             reasons.append(f"{author}: {hypothesis.cause or 'no test'}")
             continue
         tried.add(hypothesis.test)
-        for language in trials.languages.values():
-            reproduction = Reproduction(language=language.name, source=hypothesis.test)
-            run = await run_reproduction(reproduction, tree, language, trials.executor)
-            if problem := why_no_reproduction(run, report):
-                reasons.append(f"{author}: {problem}")
-                continue
-            path = await _path_of_test(hypothesis.test, tree, trials)
-            return _task(text, hypothesis, reproduction, path, list(files), trials)
+        reproduction = Reproduction(language=PYTHON.name, source=hypothesis.test)
+        run = await run_reproduction(reproduction, tree, PYTHON, trials.executor)
+        if problem := why_no_reproduction(run, report):
+            reasons.append(f"{author}: {problem}")
+            continue
+        path = await _path_of_test(hypothesis.test, tree, trials)
+        return _task(text, hypothesis, reproduction, path, list(files), trials)
     raise UsageError(
         f"nobody could reproduce it ({'; '.join(reasons)})",
         hint="add the command, the input and the whole traceback to the report",
@@ -110,8 +110,7 @@ def _task(
         )
 
     async def judge(step: Step) -> Judgement:
-        language = trials.languages[reproduction.language]
-        run = await run_reproduction(reproduction, step.after, language, trials.executor)
+        run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor)
         if run.outcome != "passes":
             return Judgement(unmet=(f"The test that reproduces it {run.outcome}.",))
         return Judgement(facts=(f"{path} fails without the fix and passes with it.",))

@@ -1,0 +1,19 @@
+# Test each module of the tree, or the packages that are named. Appends to /out/go.txt, for each
+# module,
+#   module FOLDER PATH        what follows is about it, until the next
+#   FILE:LINE:func NAME(      functions of test files
+#   events of `go test -json`, what its compiler says, and blocks of the coverage profile
+# and in the end `ended`.
+exec >>/out/go.txt 2>&1
+find . -name go.mod -not -path '*/vendor/*' -not -path '*/testdata/*' | sort |
+    while read -r file; do
+        (
+            cd "$(dirname "$file")" || exit
+            echo "module $(dirname "$file") $(go list -m | head -n 1)"
+            grep -rn --include='*_test.go' '^func ' .
+            go test -json -count=1 -coverprofile=/tmp/cover "${@:-./...}" |
+                grep -vE '"Action":"(start|run|pause|cont)"|"Output":"(=== |--- PASS|ok  )'
+            cat /tmp/cover
+        )
+    done
+echo ended

@@ -1,0 +1,164 @@
+"""Go: a module in which everything happens, tested once, and what a comparison makes of it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import pytest
+from conftest import Project
+from test_compare import change_of, changed
+
+from reviewbot.checks.check import configured_checks
+from reviewbot.checks.compare import compare
+from reviewbot.checks.evidence import CheckRun
+from reviewbot.checks.languages.go import GO, read_go
+from reviewbot.git.change import Side, Target
+from reviewbot.sandbox.job import Completed
+
+TESTED = 'package {0}\n\nimport "testing"\n\nfunc Test{1}(t *testing.T) {{ {1}({2}) }}\n'
+MODULE = {
+    "go.mod": "module example.org/shop\n\ngo 1.21\n",
+    "shop.go": """package shop
+
+func Total(prices []int) int {
+	total := 0
+	for _, price := range prices {
+		total += price
+	}
+	return total
+}
+
+func Mean(prices []int) int {
+	if len(prices) == 0 {
+		return 0
+	}
+	return Total(prices) / 2
+}
+""",
+    "shop_test.go": """package shop
+
+import "testing"
+
+func TestTotal(t *testing.T) {
+	t.Run("two", func(t *testing.T) { equal(t, Total([]int{1, 2}), 3) })
+}
+
+func TestMean(t *testing.T) {
+	t.Run("three", func(t *testing.T) {
+		equal(t, Mean([]int{3, 3, 3}), 3)
+	})
+}
+
+func TestLater(t *testing.T) { t.Skip("later") }
+
+func equal(t *testing.T, found, wanted int) {
+	if found != wanted {
+		t.Errorf("found %d, not %d", found, wanted)
+	}
+}
+""",
+    "boom/boom.go": "package boom\n\nfunc First(a []int) int {\n\treturn a[0]\n}\n",
+    "boom/boom_test.go": TESTED.format("boom", "First", "nil"),
+    "broken/broken.go": "package broken\n\nfunc F() int {\n\treturn nowhere\n}\n",
+    "broken/broken_test.go": TESTED.format("broken", "F", ""),
+    "away/away.go": 'package away\n\nimport "example.org/away"\n\nfunc F() { away.F() }\n',
+    "away/away_test.go": TESTED.format("away", "F", ""),
+    "tool/go.mod": "module example.org/tool\n\ngo 1.21\n",
+    "tool/in/in.go": "package in\n\nfunc F() {}\n\nfunc G() {}\n",
+    "tool/in/in_test.go": TESTED.format("in", "F", ""),
+}
+
+
+@pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
+def test_a_module_is_tested(project: Project) -> None:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    project.commit("Begin", MODULE)
+
+    review = project.review(target=Target(kind="all"))
+
+    found = {finding.title: finding.result for finding in review.findings}
+    assert {title: str(result.location) for title, result in found.items() if result} == {
+        "TestMean/three and 1 more fail: found 4, not 3": "shop_test.go:9",
+        "TestFirst fails: runtime error: index out of range [0] with length 0": (
+            "boom/boom_test.go:5"
+        ),
+        "broken/broken_test.go cannot be loaded: undefined: nowhere": "broken/broken_test.go:1",
+    }
+    (gap,) = (gap for gap in review.gaps if gap.startswith("go-test"))
+    assert "cannot find module providing package example.org/away" in gap
+    assert "run go mod download (3 passed, 4 failed, 1 skipped)" in gap
+    lines = {c.path: (c.executed, c.statements) for c in review.coverage if c.statements}
+    assert lines == {
+        **{"shop.go": (9, 11), "shop_test.go": (8, 9), "boom/boom_test.go": (1, 1)},
+        **{"tool/in/in.go": (1, 2), "tool/in/in_test.go": (1, 1)},
+    }
+
+
+BASE = """module . example.org/shop
+./in/shop_test.go:5:func TestTotal(t *testing.T) {
+./in/shop_test.go:9:func helper() {
+{"Action":"output","Package":"example.org/shop/in","Test":"TestTotal/a","Output":"quiet\\n"}
+{"Action":"pass","Package":"example.org/shop/in","Test":"TestTotal/a","Elapsed":0}
+{"Action":"pass","Package":"example.org/shop/in","Test":"TestTotal","Elapsed":0}
+{"Action":"pass","Package":"example.org/shop/in","Elapsed":0.004}
+mode: set
+example.org/shop/in/shop.go:1.30,4.2 1 1
+ended
+"""
+FAILS = BASE.replace("quiet", r"    shop_test.go:6: found 4, not 3").replace('"pass"', '"fail"')
+PANICS = BASE.replace(
+    "quiet",
+    r"panic: none\n\ngoroutine 7 [running]:\nexample.org/shop/in.Total(...)\n\tin/shop.go:3 +0x1\n"
+    r"example.org/shop/in.TestTotal(0xc0)\n\tin/shop_test.go:6 +0x2",
+).replace('"pass"', '"fail"')
+BUILD = (
+    '{"ImportPath":"example.org/shop/in [example.org/shop/in.test]","Action":"build-output",'
+    '"Output":"in/shop.go:2:9: %s\\n"}\n'
+    '{"Action":"fail","Package":"example.org/shop/in",'
+    '"FailedBuild":"example.org/shop/in [example.org/shop/in.test]"}\nended\n'
+)
+UNBUILT = BASE[: BASE.index('{"')] + BUILD
+
+
+@pytest.mark.parametrize(
+    ("head", "title", "place", "reason"),
+    [
+        (BASE, "", "", ""),
+        (FAILS, "TestTotal/a and 1 more fail: found 4, not 3", "in/shop.go:3", ""),
+        (PANICS, "TestTotal/a and 1 more fail: none", "in/shop.go:3", ""),
+        (UNBUILT % "undefined: y", "in/shop_test.go cannot be loaded: undefined: y",
+         "in/shop.go:3", ""),
+        (UNBUILT % "no required module provides package y", "", "", "run go mod download"),
+        (BASE.removesuffix("ended\n"), "", "", "the run ended before its tests did"),
+    ],
+)  # fmt: skip
+def test_what_a_change_breaks(head: str, title: str, place: str, reason: str) -> None:
+    change = change_of(changed("a\nb\nc\nd", "a\nb\nC\nd", "in/shop.go"))
+    sides: dict[Side, str] = {"base": BASE, "head": head}
+    reports = {
+        side: read_go(Completed(outcome="ended", report=t.encode())) for side, t in sides.items()
+    }
+    runs = [
+        CheckRun(check="go-test", kind="test", side=side, outcome="ended", report=reports[side])
+        for side in sides
+    ]
+    evidence = compare(change, runs)
+    found = [(result.message, str(result.location)) for result in evidence.new_results]
+    assert found == ([(title, place)] if title else [])
+    assert reason in reports["head"].problem
+    assert bool(reason) is bool(reports["head"].problem)
+
+
+def test_where_go_is_not_installed_nothing_is_said_of_the_tests() -> None:
+    with pytest.raises(ModuleNotFoundError, match="go is not installed"):
+        read_go(Completed(outcome="ended", report=b"/reviewbot/reviewbot_go.sh: go: not found\n"))
+
+
+def test_a_test_for_a_claim_is_a_package_of_its_own() -> None:
+    (check,) = configured_checks([GO], ())
+    job = GO.place_test("package x", "tree")
+    assert job.command == (*check.command, "./reviewbot_reproduction")
+    assert job.extra_files == {"reviewbot_reproduction/reproduction_test.go": "package x"}
+    assert GO.is_missing_name("undefined: shop.Mean")
+    assert not GO.is_missing_name("found 4, not 3")
