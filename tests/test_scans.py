@@ -93,6 +93,7 @@ data:
         ("a.tsx", "const a = <p>x</p>", "const a = <p>x</p>;\nconst b: number = 1", []),
         ("a.go", "package a\n", "package a\nfunc f() {\n", [("new", "a.go:2", "critical")]),
         ("A.java", "class A {}", "class A { int x = 1 }", [("new", "A.java:1", "critical")]),
+        ("a.json", '{"a": 1}', '{"a": 1e+22}', []),
         ("a.json", '{"a": 1}', '{"a": 1', [("new", "a.json:1", "high")]),
         ("a.sh", "true", "if true; then\n", [("new", "a.sh:1", "high")]),
         ("a.sh", "true", "cat <<E\n\nE\ntrue", []),

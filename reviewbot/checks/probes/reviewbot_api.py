@@ -87,6 +87,7 @@ def compare(
             continue
         kind, parameters = breakage.kind.name, list[str]()
         before, after = find(old, name), find(new, name)
+        is_variable = before and before.is_attribute and "property" not in before.labels
         # Who uses what was deprecated was warned.
         if kind == "OBJECT_REMOVED" and before and "deprecat" in before.source.lower():
             continue
@@ -94,7 +95,7 @@ def compare(
             message = f"{name} is removed"
             if name in places:
                 kind, message = "OBJECT_MOVED", f"{name} moves to {places[name]}"
-        elif kind == "OBJECT_CHANGED_KIND" and not getattr(before, "is_attribute", True):
+        elif kind == "OBJECT_CHANGED_KIND" and before and not is_variable:
             message = f"{name} becomes something else"
         elif kind.startswith("PARAMETER") and not is_called_by_framework(before):
             kind, message, parameters = changed_parameters(before, after)
@@ -102,9 +103,10 @@ def compare(
         else:
             continue
         seen.add(name)
+        ends = [decorator.endlineno + 1 for decorator in getattr(after, "decorators", ())]
         if kind:
             yield {
-                "line": (after.lineno or 0) if after else 0,
+                "line": max([after.lineno or 0, *ends]) if after else 0,
                 "kind": kind,
                 "name": name,
                 "message": message,
@@ -115,7 +117,7 @@ def compare(
 def visit(module: str, text: str) -> Any:
     """The module. Methods lack the first parameter, which callers do not pass."""
     lines = griffe.LinesCollection()
-    lines[FILE] = text.splitlines()
+    lines[FILE] = text.split("\n")
     visited = griffe.visit(module, FILE, text, lines_collection=lines)
     owners: list[Any] = [visited]
     for owner in owners:
@@ -137,12 +139,14 @@ def is_private(name: str) -> bool:
 def may_be_there(module: Any, name: str) -> bool:
     """Whether a name that is gone may still be found.
 
-    A decorator brings special methods, a module can answer for names itself, and nobody knows what
-    a class of another module has.
+    A decorator brings special methods, a module can answer for names that it mentions, and nobody
+    knows what a class of another module has.
     """
     owner, _, member = name.rpartition(".")
-    if not owner or member.startswith("__"):
-        return bool(owner) or "__getattr__" in module.members
+    if not owner:
+        return "__getattr__" in module.members and f"'{name}'" in module.source.replace('"', "'")
+    if member.startswith("__"):
+        return True
     for base in getattr(find(module, owner), "bases", ()):
         known = str(base).partition("[")[0]
         there = find(module, known)
