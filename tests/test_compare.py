@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import time
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -91,27 +90,35 @@ MOVED = changed("x\nbad\ny\nz", "new\nnew\nx\nbad\ny\nz")
 REPLACED = changed("a\nbad()\nb", "a\nbad(1)\nb")
 
 
-@pytest.mark.parametrize(
-    ("file", "base", "head", "expected"),
-    [
-        (MOVED, [diagnostic(2)], [diagnostic(4)], [("existing", 4)]),
-        (MOVED, [], [diagnostic(1)], [("new", 1)]),
-        (REPLACED, [diagnostic(2)], [diagnostic(2)], [("existing", 2)]),
-        (REPLACED, [], [diagnostic(2)], [("new", 2)]),
-        # Of an unchanged line, a linter that looks at one line at a time says nothing new.
-        (REPLACED, [], [diagnostic(3)], [("existing", 3)]),
-        # The same message of the same rule counts once for each that was there before.
-        (MOVED, [diagnostic(2)], [diagnostic(1), diagnostic(4)], [("new", 1), ("existing", 4)]),
-        (MOVED, [diagnostic(2, "R2")], [diagnostic(1)], [("new", 1)]),
-    ],
+LINTED = (
+    # A file, what is said of it before and after, and the states of the latter.
+    (MOVED, [diagnostic(2)], [diagnostic(4)], [("existing", 4)]),
+    (MOVED, [], [diagnostic(1)], [("new", 1)]),
+    (REPLACED, [diagnostic(2)], [diagnostic(2)], [("existing", 2)]),
+    (REPLACED, [], [diagnostic(2)], [("new", 2)]),
+    # Of an unchanged line, a linter that looks at one line at a time says nothing new.
+    (REPLACED, [], [diagnostic(3)], [("existing", 3)]),
+    # The same message of the same rule counts once for each that was there before.
+    (MOVED, [diagnostic(2)], [diagnostic(1), diagnostic(4)], [("new", 1), ("existing", 4)]),
+    (MOVED, [diagnostic(2, "R2")], [diagnostic(1)], [("new", 1)]),
+    # A lone carriage return moves nothing out of sight.
+    (
+        changed("x = 1", "x = 1  # hi" + "\r" * 100 + "\nprint(undefined)"),
+        *([], [diagnostic(102)], [("new", 102)]),
+    ),
+    (
+        changed("bad\nx", "bad\ny", path="new.py", old_path="old.py"),
+        *([diagnostic(1, path="old.py")], [diagnostic(1, path="new.py")], [("existing", 1)]),
+    ),
 )
-def test_lines_that_move(
-    file: ChangedFile,
-    base: list[Diagnostic],
-    head: list[Diagnostic],
-    expected: list[tuple[str, int]],
-) -> None:
-    assert lint(change_of(file), base, head) == expected
+
+
+def test_what_a_linter_says_is_new_or_was_there() -> None:
+    for file, base, head, expected in LINTED:
+        assert lint(change_of(file), base, head) == expected, (file, base, head)
+    for outcome in ("incomplete", "not_run"):  # nothing is new where base did not end
+        found = lint(change_of(REPLACED), [], [diagnostic(2)], outcome=outcome)
+        assert found == [("existing", 2)]
 
 
 def test_many_equal_diagnostics_are_matched_fast() -> None:
@@ -146,22 +153,6 @@ def test_a_line_that_moves_between_files_takes_its_problem_along() -> None:
         change_of(source, target), [diagnostic(2, path="old.py")], [diagnostic(2, path="new.py")]
     )
     assert found == [("existing", 2)]
-
-
-def test_a_renamed_file_keeps_its_problems() -> None:
-    file = changed("bad\nx", "bad\ny", path="new.py", old_path="old.py")
-    found = lint(change_of(file), [diagnostic(1, path="old.py")], [diagnostic(1, path="new.py")])
-    assert found == [("existing", 1)]
-
-
-@pytest.mark.parametrize("outcome", ["incomplete", "not_run"])
-def test_nothing_is_new_where_base_did_not_end(outcome: RunOutcome) -> None:
-    assert lint(change_of(REPLACED), [], [diagnostic(2)], outcome=outcome) == [("existing", 2)]
-
-
-def test_a_lone_carriage_return_cannot_move_problems_out_of_sight() -> None:
-    file = changed("x = 1", "x = 1  # hi" + "\r" * 100 + "\nprint(undefined)")
-    assert lint(change_of(file), [], [diagnostic(102)]) == [("new", 102)]
 
 
 def test_an_added_noqa_blocks_the_block_but_hides_nothing() -> None:
@@ -246,28 +237,22 @@ def states(evidence: Evidence) -> list[tuple[str, str]]:
 TEST = "test_a.py::test_a"
 
 
-@pytest.mark.parametrize(
-    ("base", "head", "base_outcome", "expected"),
-    [
-        (["passed"], ["failed"], "ended", [("broken_test", "new")]),
-        (["failed"], ["failed"], "ended", [("failing_test", "existing")]),
-        (["failed"], ["passed"], "ended", []),
-        ([], ["failed"], "ended", [("failing_test", "new")]),
-        ([], ["failed"], "incomplete", [("failing_test", "existing")]),
-        (["passed"], ["failed"], "incomplete", [("broken_test", "new")]),
-        (["passed"], ["passed"], "ended", []),
-    ],
-)
-def test_tests_of_both_sides(
-    base: list[str], head: list[str], base_outcome: RunOutcome, expected: list[tuple[str, str]]
-) -> None:
-    evidence = suite(
-        change_of(REPLACED),
-        [outcome(TEST, word) for word in base],
-        [outcome(TEST, word) for word in head],
-        base_outcome=base_outcome,
-    )
-    assert states(evidence) == expected
+SIDES: list[tuple[list[str], str, RunOutcome, list[tuple[str, str]]]] = [
+    (["passed"], "failed", "ended", [("broken_test", "new")]),
+    (["failed"], "failed", "ended", [("failing_test", "existing")]),
+    (["failed"], "passed", "ended", []),
+    ([], "failed", "ended", [("failing_test", "new")]),
+    ([], "failed", "incomplete", [("failing_test", "existing")]),
+    (["passed"], "failed", "incomplete", [("broken_test", "new")]),
+    (["passed"], "passed", "ended", []),
+]
+
+
+def test_tests_of_both_sides() -> None:
+    for base, head, ended, expected in SIDES:
+        before, after = [outcome(TEST, word) for word in base], [outcome(TEST, head)]
+        evidence = suite(change_of(REPLACED), before, after, base_outcome=ended)
+        assert states(evidence) == expected, (base, head, ended)
 
 
 def test_a_conftest_that_cannot_be_loaded_breaks_the_tests_of_its_folder() -> None:
@@ -281,68 +266,59 @@ NUMPY = change_of(changed("x = 1", "import numpy"))
 MISSING = "ModuleNotFoundError: No module named '{}'"
 
 
-@pytest.mark.parametrize(
-    ("change", "message", "project", "is_found"),
-    [
+SAME = change_of(REPLACED)
+ABSENT = [
         (IMPORTS, MISSING.format("oss"), Project(), True),
         (NUMPY, MISSING.format("numpy"), Project(manifests={"setup.py": "numpy>=2"}), False),
         (NUMPY, MISSING.format("numpy"), Project(), True),
-        (REPLACED, MISSING.format("freezegun"), Project(), False),
-        (REPLACED, MISSING.format("cart.total"), Project(base_files=frozenset({"cart.py"})), True),
-        (REPLACED, "ImportError: cannot import name 'total' from 'cart' (/x/cart.py)",
+        (SAME, MISSING.format("freezegun"), Project(), False),
+        (SAME, MISSING.format("cart.total"), Project(base_files=frozenset({"cart.py"})), True),
+        (SAME, "ImportError: cannot import name 'total' from 'cart' (/x/cart.py)",
          Project(head_files=frozenset({"src/cart.py"})), True),
-        (REPLACED, "importlib.metadata.PackageNotFoundError: No package metadata was found"
+        (SAME, "importlib.metadata.PackageNotFoundError: No package metadata was found"
          " for x", Project(), False),
-        (REPLACED, "importlib_metadata.PackageNotFoundError: x", Project(), False),
-        (REPLACED, "shop.PackageNotFoundError: x", Project(), True),
+        (SAME, "importlib_metadata.PackageNotFoundError: x", Project(), False),
+        (SAME, "shop.PackageNotFoundError: x", Project(), True),
         (change_of(changed("", "import os.pathh")), MISSING.format("os.pathh"), Project(), True),
-        (REPLACED, MISSING.format("os.pathh"), Project(), False),
+        (SAME, MISSING.format("os.pathh"), Project(), False),
         (change_of(changed("", "import tkinter")), MISSING.format("tkinter"), Project(), False),
         (change_of(changed("", "from json import lodas")),
          "ImportError: cannot import name 'lodas' from 'json' (/usr/lib)", Project(), True),
-    ],
-)  # fmt: skip
-def test_a_module_that_is_missing(
-    change: Change | ChangedFile, message: str, project: Project, is_found: bool
-) -> None:
-    if isinstance(change, ChangedFile):
-        change = change_of(change)
-    evidence = suite(change, [outcome(TEST, "passed")], [outcome(TEST, "error", message)], project)
-    head = next(run for run in evidence.runs if run.side == "head")
-    assert [result.state for result in evidence.results] == ["new"] * is_found
-    reason = f"{message} (test_a.py)"
-    assert (head.outcome, head.reason) == (("ended", "") if is_found else ("incomplete", reason))
+]  # fmt: skip
+
+
+def test_a_module_that_is_missing() -> None:
+    for change, message, project, is_found in ABSENT:
+        base, head = [outcome(TEST, "passed")], [outcome(TEST, "error", message)]
+        evidence = suite(change, base, head, project)
+        assert [result.state for result in evidence.results] == ["new"] * is_found, message
+        (run,) = (run for run in evidence.runs if run.side == "head")
+        told = ("ended", "") if is_found else ("incomplete", f"{message} (test_a.py)")
+        assert (run.outcome, run.reason) == told
 
 
 NO_NAME = "socket.gaierror: [Errno -2] Name or service not known"
 COMMAND = "subprocess.CalledProcessError: Command 'shop' returned non-zero exit status 127."
 
 
-@pytest.mark.parametrize(
-    ("message", "project", "is_found"),
-    [
-        (NO_NAME, Project(), False),
-        (COMMAND, Project(), False),
-        (MISSING.format("numpy"), Project(), False),  # nothing says what is declared
-        (MISSING.format("numpy"), Project(manifests={"setup.py": "attrs"}), True),
-        ("AttributeError: module 'collections' has no attribute 'Mapping'", Project(), False),
-        ("AttributeError: module 'shop' has no attribute 'total'", Project(), True),
-        ("assert 1 == 2", Project(), True),
-    ],
-)
-def test_new_tests_that_fail_because_of_this_machine(
-    message: str, project: Project, is_found: bool
-) -> None:
-    base = [
-        outcome("test_b.py::test_b", "passed"),
-        outcome(
-            "test_c.py", "error", "AttributeError: module 'collections' has no attribute 'Mapping'"
-        ),
-        outcome("test_c.py::test_c", message="assert 1 == 2"),
-    ]
-    change = change_of(changed("x = 1", "import numpy"))
-    found = suite(change, base, [*base, outcome(TEST, message=message)], project).new_results
-    assert [result.name for result in found] == [TEST] * is_found
+OLDER = "AttributeError: module 'collections' has no attribute 'Mapping'"
+MACHINE = [
+    (NO_NAME, Project(), False),
+    (COMMAND, Project(), False),
+    (MISSING.format("numpy"), Project(), False),  # nothing says what is declared
+    (MISSING.format("numpy"), Project(manifests={"setup.py": "attrs"}), True),
+    (OLDER, Project(), False),
+    ("AttributeError: module 'shop' has no attribute 'total'", Project(), True),
+    ("assert 1 == 2", Project(), True),
+]
+
+
+def test_new_tests_that_fail_because_of_this_machine() -> None:
+    base = [outcome("test_b.py::test_b", "passed"), outcome("test_c.py", "error", OLDER)]
+    base.append(outcome("test_c.py::test_c", message="assert 1 == 2"))
+    for message, project, is_found in MACHINE:
+        found = suite(NUMPY, base, [*base, outcome(TEST, message=message)], project).new_results
+        assert [result.name for result in found] == [TEST] * is_found, message
 
 
 def test_a_suite_of_which_nothing_passes_says_nothing() -> None:
@@ -372,20 +348,18 @@ def located(frames: list[tuple[str, int]], lines: dict[str, tuple[int, ...]]) ->
     return result
 
 
-@pytest.mark.parametrize(
-    ("frames", "lines", "place"),
-    [
-        ([("test_a.py", 3), ("a.py", 6)], {"a.py": (2, 6)}, "a.py:6"),
-        # A passing test ran line 2 as well: line 6 is the suspect.
-        ([("test_a.py", 3)], {"a.py": (2, 6)}, "a.py:6"),
-        ([("test_a.py", 3), ("a.py", 8)], {}, "a.py:6"),
-        ([("test_a.py", 3)], {}, "a.py:2"),
-    ],
-)
-def test_the_line_that_broke_a_test(
-    frames: list[tuple[str, int]], lines: dict[str, tuple[int, ...]], place: str
-) -> None:
-    assert str(located(frames, lines).location) == place
+PLACES: list[tuple[list[tuple[str, int]], dict[str, tuple[int, ...]], str]] = [
+    ([("test_a.py", 3), ("a.py", 6)], {"a.py": (2, 6)}, "a.py:6"),
+    # A passing test ran line 2 as well: line 6 is the suspect.
+    ([("test_a.py", 3)], {"a.py": (2, 6)}, "a.py:6"),
+    ([("test_a.py", 3), ("a.py", 8)], {}, "a.py:6"),
+    ([("test_a.py", 3)], {}, "a.py:2"),
+]
+
+
+def test_the_line_that_broke_a_test() -> None:
+    for frames, lines, place in PLACES:
+        assert str(located(frames, lines).location) == place, (frames, lines)
 
 
 def test_a_test_that_the_change_edits_may_be_wrong_itself() -> None:
@@ -413,32 +387,28 @@ def test_tests_that_fail_alike_for_one_line_are_one_result() -> None:
 STYLED = r"AssertionError: assert 'x\x1b[0m' == '\x1b[38;5;0mx\x1b[0m'"
 
 
-@pytest.mark.parametrize(
-    ("ids", "title"),
-    [
-        (["a.py::test_a[1-x]"], "test_a[1-x] fails: m"),
-        ([r"a.py::test_a[\x1b[0m]"], "test_a[…] fails: m"),
-        (["a.py::test_a[1]", "a.py::B::test_b[1]", "a.py::B::test_b[x::y]"],
-         "test_b and 2 more fail: m"),
-        (["tests/conftest.py"], "tests/conftest.py cannot be loaded: m"),
-        (["tests/test_a.py", "tests/test_b.py"],
-         "tests/test_a.py and 1 more cannot be loaded: m"),
-    ],
-)  # fmt: skip
-def test_the_title_of_tests_that_fail(ids: list[str], title: str) -> None:
-    word = "failed" if "::" in ids[0] else "error"
-    base = [outcome(id if "::" in id else f"{id}::test_a", "passed") for id in ids]
-    if ids == ["tests/conftest.py"]:
-        base = [outcome("tests/test_a.py::test_a", "passed")]
-    (result,) = suite(change_of(REPLACED), base, [outcome(id, word, "m") for id in ids]).results
-    assert result.message == title
-    assert result.tests == tuple(ids)
+TITLES = [
+    (["a.py::test_a[1-x]"], "test_a[1-x] fails: m"),
+    ([r"a.py::test_a[\x1b[0m]"], "test_a[…] fails: m"),
+    (["a.py::test_a[1]", "a.py::B::test_b[1]", "a.py::B::test_b[x::y]"],
+     "test_b and 2 more fail: m"),
+    (["tests/conftest.py"], "tests/conftest.py cannot be loaded: m"),
+    (["tests/test_a.py", "tests/test_b.py"], "tests/test_a.py and 1 more cannot be loaded: m"),
+]  # fmt: skip
 
 
-def test_a_title_has_no_escape_sequences() -> None:
-    (result,) = suite(
-        change_of(REPLACED), [outcome(TEST, "passed")], [outcome(TEST, "failed", STYLED)]
-    ).results
+def test_the_title_of_tests_that_fail() -> None:
+    """It has no escape sequences."""
+    for ids, title in TITLES:
+        word = "failed" if "::" in ids[0] else "error"
+        base = [outcome(id if "::" in id else f"{id}::test_a", "passed") for id in ids]
+        if ids == ["tests/conftest.py"]:
+            base = [outcome("tests/test_a.py::test_a", "passed")]
+        head = [outcome(id, word, "m") for id in ids]
+        (result,) = suite(change_of(REPLACED), base, head).results
+        assert (result.message, result.tests) == (title, tuple(ids))
+    head = [outcome(TEST, "failed", STYLED)]
+    (result,) = suite(change_of(REPLACED), [outcome(TEST, "passed")], head).results
     assert result.message == "test_a fails: AssertionError: assert 'x…' == '…x…'"
 
 
@@ -470,30 +440,25 @@ def test_two_type_checkers_say_one_thing_of_a_line() -> None:
     assert found == [("mypy", 1, ""), ("pyright", 1, "E1"), ("pyright", 2, "")]
 
 
-@pytest.mark.parametrize(
-    ("config", "paths", "others"),
-    [
-        ("[mypy]\nstrict = true\n", "a.py shop/a.py", "tests/test_a.py fuzz/a.py setup.py"),
-        ("[mypy]\n[mypy-tests.*]\nstrict = true\n", "tests/test_a.py a.py", "scripts/a.py"),
-        ("[mypy]\nfiles = src, fuzz/\n", "src/a.py fuzz/b/a.py", "a.py srcs/a.py tests/test_a.py"),
-        ("[mypy]\nfiles = **/*.py\n", "a.py scripts/b/a.py", "a.pyi"),
-        ("[mypy]\nfiles =\n  a.py\n  tests/*.py\n", "a.py tests/test_a.py", "shop/a.py"),
-        ("[mypy]\npackages = shop.cart\n", "shop/cart/a.py src/shop/cart/a.py", "shop/a.py"),
-        ("[mypy]\nfiles = ./shop\n", "shop/a.py", "a.py"),
-        ("[mypy]\nexclude = ^(gen|a\\.py)\n", "b.py shop/gen.py", "a.py gen/b.py"),
-        ("[mypy]\nexclude = ['^gen/', \"a\\\\.py\"]\n", "b.py", "gen/a.py a.py"),
-        ("[mypy]\nexclude = (\n", "b.py", ""),
-        ("[mypy]\nexclude = .*/migrations/.*\n", "b.py", "shop/migrations/a.py"),
-        ("[mypy]\nfiles = .\n[other]\nfiles = b\n", "a.py scripts/a.py tests/test_a.py", ""),
-    ],
-)
-def test_type_checkers_read_what_their_configuration_means(
-    config: str, paths: str, others: str
-) -> None:
-    check_scope("mypy", "mypy.ini", config, paths, others)
+MYPY = [
+    ("[mypy]\nstrict = true\n", "a.py shop/a.py", "tests/test_a.py fuzz/a.py setup.py"),
+    ("[mypy]\n[mypy-tests.*]\nstrict = true\n", "tests/test_a.py a.py", "scripts/a.py"),
+    ("[mypy]\nfiles = src, fuzz/\n", "src/a.py fuzz/b/a.py", "a.py srcs/a.py tests/test_a.py"),
+    ("[mypy]\nfiles = **/*.py\n", "a.py scripts/b/a.py", "a.pyi"),
+    ("[mypy]\nfiles =\n  a.py\n  tests/*.py\n", "a.py tests/test_a.py", "shop/a.py"),
+    ("[mypy]\npackages = shop.cart\n", "shop/cart/a.py src/shop/cart/a.py", "shop/a.py"),
+    ("[mypy]\nfiles = ./shop\n", "shop/a.py", "a.py"),
+    ("[mypy]\nexclude = ^(gen|a\\.py)\n", "b.py shop/gen.py", "a.py gen/b.py"),
+    ("[mypy]\nexclude = ['^gen/', \"a\\\\.py\"]\n", "b.py", "gen/a.py a.py"),
+    ("[mypy]\nexclude = (\n", "b.py", ""),
+    ("[mypy]\nexclude = .*/migrations/.*\n", "b.py", "shop/migrations/a.py"),
+    ("[mypy]\nfiles = .\n[other]\nfiles = b\n", "a.py scripts/a.py tests/test_a.py", ""),
+]
 
 
-def test_pyright_leaves_out_what_its_globs_exclude() -> None:
+def test_type_checkers_read_what_their_configuration_means() -> None:
+    for config, paths, others in MYPY:
+        check_scope("mypy", "mypy.ini", config, paths, others)
     config = '{\n  "exclude": [\n    "**/gen", "a.py",\n    "shop/*.py"\n  ]\n}\n'
     others = "gen/b.py shop/gen/b.py a.py shop/b.py"
     check_scope("pyright", "pyrightconfig.json", config, "b.py generic.py", others)
@@ -503,4 +468,4 @@ def check_scope(tool: str, file: str, config: str, paths: str, others: str) -> N
     project = Project(configs={file: config})
     asked = [*paths.split(), *others.split()]
     read = [path for path in asked if project.type_checks(path, tool, (file,))]
-    assert read == paths.split()
+    assert read == paths.split(), config

@@ -96,16 +96,21 @@ def sample(path: str) -> str:
     return f"{import_}\n\n{class_}\n{constructor}\n\n\n\n\n{above}\n{method}\n{BODY}{end}\n{end}\n"
 
 
-@pytest.mark.parametrize("path", [row.split(" ")[0] for row in METHODS.strip().split("\n")])
-def test_the_function_around_a_change_is_whole(project: Project, path: str) -> None:
-    text = sample(path)
-    brief = edited(project, path, text, "old(", "fresh(")
-    (passage,) = brief.passages
-    assert set(range(9, 15)) <= set(passage.head)
-    assert min(passage.head) == 9
-    lines = enumerate(text.split("\n")[:8], 1)
-    assert numbers(brief.background) == [number for number, line in lines if line.strip()]
-    assert len(passage.added) == len(passage.removed) == 1
+def test_the_function_around_a_change_is_whole(project: Project) -> None:
+    texts = {
+        path: sample(path) for path in (row.split(" ")[0] for row in METHODS.split("\n")[1:-1])
+    }
+    project.commit("Before", texts)
+    project.commit("After", {path: text.replace("old(", "fresh(") for path, text in texts.items()})
+    brief = brief_of(project)
+    for path, text in texts.items():
+        (passage,) = (passage for passage in brief.passages if passage.path == path)
+        assert set(range(9, 15)) <= set(passage.head), path
+        assert min(passage.head) == 9, path
+        above = [passage for passage in brief.background if passage.path == path]
+        lines = enumerate(text.split("\n")[:8], 1)
+        assert numbers(above) == [number for number, line in lines if line.strip()], path
+        assert len(passage.added) == len(passage.removed) == 1
 
 
 def test_changes_in_one_function_are_one_passage_with_numbers_of_both_sides(
@@ -139,22 +144,20 @@ def test_of_a_long_function_twenty_lines_around_a_change_are_shown(project: Proj
     assert numbers(brief.background) == [1, 2]
 
 
-@pytest.mark.parametrize(
-    ("path", "text"),
-    [
-        ("a.py", f"def f(:\n{filler(20)}    return old(1\n"),
-        ("a.py", f"x = [\n{filler(20)}    old(1\n]\n"),
-        ("a.md", f"# Title\n{filler(20)}old(1\n"),
-        ("a.unknown", f"x\n{filler(20)}old(1\n"),
-        ("a.py", "import a\n" * 60_000 + f"def f():\n{filler(20)}    return old(1)\n"),
-        ("a.js", "function f() {\n" + filler(20) + "  old(1);\n}\n" + "x(() => 1);" * 5_001),
-    ],
-)
-def test_without_a_grammar_that_reads_it_a_hunk_stays_as_it_is(
-    project: Project, path: str, text: str
-) -> None:
-    (passage,) = edited(project, path, text, "old(1", "new(1").passages
-    assert len(passage.head) <= 7
+def test_without_a_grammar_that_reads_it_a_hunk_stays_as_it_is(project: Project) -> None:
+    texts = {
+        "a.py": f"def f(:\n{filler(20)}    return old(1\n",
+        "b.py": f"x = [\n{filler(20)}    old(1\n]\n",
+        "a.md": f"# Title\n{filler(20)}old(1\n",
+        "a.unknown": f"x\n{filler(20)}old(1\n",
+        "long.py": "import a\n" * 60_000 + f"def f():\n{filler(20)}    return old(1)\n",
+        "a.js": "function f() {\n" + filler(20) + "  old(1);\n}\n" + "x(() => 1);" * 5_001,
+    }
+    project.commit("Before", texts)
+    project.commit("After", {path: text.replace("old(1", "new(1") for path, text in texts.items()})
+    shown = {passage.path: len(passage.head) for passage in brief_of(project).passages}
+    assert shown.keys() == texts.keys()
+    assert max(shown.values()) <= 7, shown
 
 
 def test_a_patch_without_its_repository_has_plain_hunks() -> None:
@@ -348,27 +351,26 @@ def test_the_messages_of_all_commits_state_the_intent(project: Project) -> None:
 # What is left out
 
 
-@pytest.mark.parametrize(
-    ("path", "lines", "reason"),
-    [
-        ("poetry.lock", 61, "data, 61 lines added, 0 removed"),
-        ("vendor/a.py", 61, "vendored, 61 lines added, 0 removed"),
-        ("tests/fixtures/a.py", 61, "fixture, 61 lines added, 0 removed"),
-        ("static/a.min.js", 61, "generated, 61 lines added, 0 removed"),
-        ("poetry.lock", 60, ""),
-        ("a.py", 61, ""),
-        ("a.py", 20_001, "source, 20001 lines added, 0 removed"),
-        ("README.md", 61, ""),
-    ],
-)
-def test_long_files_that_nobody_writes_are_left_out(
-    project: Project, path: str, lines: int, reason: str
-) -> None:
-    project.commit("After", {path: filler(lines), "z.py": "x = 1\n"})
+LONG = [
+    ("poetry.lock", 61, "data, 61 lines added, 0 removed"),
+    ("vendor/a.py", 61, "vendored, 61 lines added, 0 removed"),
+    ("tests/fixtures/a.py", 61, "fixture, 61 lines added, 0 removed"),
+    ("static/a.min.js", 61, "generated, 61 lines added, 0 removed"),
+    ("short/poetry.lock", 60, ""),
+    ("a.py", 61, ""),
+    ("long.py", 20_001, "source, 20001 lines added, 0 removed"),
+    ("README.md", 61, ""),
+]
+
+
+def test_long_files_that_nobody_writes_are_left_out(project: Project) -> None:
+    project.commit("After", {path: filler(lines) for path, lines, _ in LONG})
     brief = brief_of(project)
-    assert brief.omissions == ({path: reason} if reason else {})
-    assert (f'"{path}": {reason}' in shared_prefix(brief)) is bool(reason)
-    assert [passage.path for passage in brief.passages] == ([] if reason else [path]) + ["z.py"]
+    assert brief.omissions == {path: reason for path, _, reason in LONG if reason}
+    for path, reason in brief.omissions.items():
+        assert f'"{path}": {reason}' in shared_prefix(brief)
+    shown = {passage.path for passage in brief.passages}
+    assert shown == {path for path, _, reason in LONG if not reason}
 
 
 def test_long_lines_are_cut_visibly(project: Project) -> None:

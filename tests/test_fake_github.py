@@ -59,33 +59,31 @@ def mutate(github: GitHub, name: str, fields: str, token: str, **given: Any) -> 
     return body["errors"][0] if "errors" in body else body["data"][name]
 
 
-@pytest.mark.parametrize(
-    ("method", "path", "body", "status", "error"),
-    [
-        ("POST", REVIEWS, {**HELLO, "coments": []}, 418, "$.coments is not described"),
-        ("POST", REVIEWS, review(inline(startLine=1)), 418, "$.comments[0].startLine"),
-        ("POST", REVIEWS, review(event="APPROVED"), 418, "'APPROVED'"),
-        ("POST", REVIEWS, review(inline(line="1")), 418, "comments[0]"),
-        ("POST", CHECKS, {"head_sha": "x"}, 418, "'name' is a required property"),
-        ("PATCH", f"{CHECKS}/1", {"output": {"title": "t"}}, 418, "summary"),
-        ("PATCH", f"{CHECKS}/1", {"output": {"summary": "", "annotations": [NOTE] * 51}}, 418, ""),
-        ("POST", COMMENTS, None, 418, "the body is missing"),
-        ("GET", f"{PULL}/files?per_pag=3", None, 418, "query 'per_pag' is not described"),
-        ("GET", f"{PULL}/files?page=many", None, 418, "is not a number"),
-        ("GET", f"{REPO}/issues?state=opened", None, 418, "is none of"),
-        ("GET", f"{PULL}/commits", None, 501, "the fake has no such operation"),
-        ("PATCH", PULL, {}, 501, "the fake has no such operation"),
-    ],
-)
-def test_a_request_that_github_does_not_describe_is_a_violation(
-    github: GitHub, ask: Ask, method: str, path: str, body: Any, status: int, error: str
-):
-    received = ask(method, path, body)
-    assert received.status == status
-    assert error in " ".join(received.json["errors"])
-    with pytest.raises(AssertionError, match="not as GitHub describes it"):
-        github.check()
-    github.violations.clear()
+UNDESCRIBED: list[tuple[str, str, Any, int, str]] = [
+    ("POST", REVIEWS, {**HELLO, "coments": []}, 418, "$.coments is not described"),
+    ("POST", REVIEWS, review(inline(startLine=1)), 418, "$.comments[0].startLine"),
+    ("POST", REVIEWS, review(event="APPROVED"), 418, "'APPROVED'"),
+    ("POST", REVIEWS, review(inline(line="1")), 418, "comments[0]"),
+    ("POST", CHECKS, {"head_sha": "x"}, 418, "'name' is a required property"),
+    ("PATCH", f"{CHECKS}/1", {"output": {"title": "t"}}, 418, "summary"),
+    ("PATCH", f"{CHECKS}/1", {"output": {"summary": "", "annotations": [NOTE] * 51}}, 418, ""),
+    ("POST", COMMENTS, None, 418, "the body is missing"),
+    ("GET", f"{PULL}/files?per_pag=3", None, 418, "query 'per_pag' is not described"),
+    ("GET", f"{PULL}/files?page=many", None, 418, "is not a number"),
+    ("GET", f"{REPO}/issues?state=opened", None, 418, "is none of"),
+    ("GET", f"{PULL}/commits", None, 501, "the fake has no such operation"),
+    ("PATCH", PULL, {}, 501, "the fake has no such operation"),
+]
+
+
+def test_a_request_that_github_does_not_describe_is_a_violation(github: GitHub, ask: Ask):
+    for method, path, body, status, error in UNDESCRIBED:
+        received = ask(method, path, body)
+        assert received.status == status, (path, body)
+        assert error in " ".join(received.json["errors"])
+        with pytest.raises(AssertionError, match="not as GitHub describes it"):
+            github.check()
+        github.violations.clear()
 
 
 def test_leaving_the_fake_raises_what_was_violated():
@@ -93,23 +91,21 @@ def test_leaving_the_fake_raises_what_was_violated():
         send(github, "GET", "/x")
 
 
-@pytest.mark.parametrize(
-    ("response", "error"),
-    [
+def test_a_response_that_github_does_not_describe_is_a_violation(
+    github: GitHub, ask: Ask, monkeypatch: pytest.MonkeyPatch
+):
+    responses: list[tuple[Any, str]] = [
         ({"id": "1"}, "response 200 $.id: '1' is not of type 'integer'"),
         (Respond(206, {}), "status 206 is not described"),
-        (Respond(502, {"message": "Server Error"}), None),
-    ],
-)
-def test_a_response_that_github_does_not_describe_is_a_violation(
-    github: GitHub, ask: Ask, monkeypatch: pytest.MonkeyPatch, response: Any, error: str | None
-):
-    handler = Handler(lambda _: response, ("issues:read",))
-    monkeypatch.setitem(HANDLERS, "issues/get-comment", handler)
-    assert ask("GET", f"{REPO}/issues/comments/1").status == (418 if error else 502)
-    path = f"GET /api/v3{REPO}/issues/comments/1"
-    assert github.violations == ([f"{path}: {error}"] if error else [])
-    github.violations.clear()
+        (Respond(502, {"message": "Server Error"}), ""),
+    ]
+    path = f"{REPO}/issues/comments/1"
+    for response, error in responses:
+        handler = Handler(lambda _, response=response: response, ("issues:read",))
+        monkeypatch.setitem(HANDLERS, "issues/get-comment", handler)
+        assert ask("GET", path).status == (418 if error else 502)
+        assert github.violations == ([f"GET /api/v3{path}: {error}"] if error else [])
+        github.violations.clear()
 
 
 def test_the_description_has_the_operations_of_the_fake_and_no_other():
@@ -160,29 +156,27 @@ def test_a_review_starts_threads_and_takes_replies(ask: Ask, pull: Pull):
     assert [comment.body for comment in pull.threads[0].comments] == ["hello"]
 
 
-@pytest.mark.parametrize(
-    ("body", "error"),
-    [
-        (review(inline(), inline(line=20)), LINE),
-        (review(inline(), inline("gone.py", 1)), "path is invalid and"),
-        (review(inline(line=20, start_line=19)), "part of the same hunk as the line., and"),
-        (review(inline(line=30, start_line=10)), "start line must be part of the same hunk"),
-        (review(inline(start_line=10)), "start line must precede the end line."),
-        (review(inline("b.py", 1, side="LEFT")), LINE),
-        (review(event="APPROVE"), "GitHub Actions is not permitted to approve pull requests."),
-        ({"event": "COMMENT"}, "You need to leave a comment"),
-        (review(body=LONG), "Body is too long (maximum is 65536 characters)"),
-        (review(inline(body=" ")), "review comment body can't be blank"),
-        (review(commit_id="0" * 40), "Commit oid is not part of the pull request"),
-    ],
-)
-def test_a_review_is_refused_as_a_whole(
-    github: GitHub, ask: Ask, pull: Pull, body: Any, error: str
-):
+REFUSED: list[tuple[Any, str]] = [
+    (review(inline(), inline(line=20)), LINE),
+    (review(inline(), inline("gone.py", 1)), "path is invalid and"),
+    (review(inline(line=20, start_line=19)), "part of the same hunk as the line., and"),
+    (review(inline(line=30, start_line=10)), "start line must be part of the same hunk"),
+    (review(inline(start_line=10)), "start line must precede the end line."),
+    (review(inline("b.py", 1, side="LEFT")), LINE),
+    (review(event="APPROVE"), "GitHub Actions is not permitted to approve pull requests."),
+    ({"event": "COMMENT"}, "You need to leave a comment"),
+    (review(body=LONG), "Body is too long (maximum is 65536 characters)"),
+    (review(inline(body=" ")), "review comment body can't be blank"),
+    (review(commit_id="0" * 40), "Commit oid is not part of the pull request"),
+]
+
+
+def test_a_review_is_refused_as_a_whole(github: GitHub, ask: Ask, pull: Pull):
     """G4, G7, G8, G9"""
-    received = ask("POST", REVIEWS, body)
-    assert (received.status, received.json["message"]) == (422, "Unprocessable Entity")
-    assert error in received.json["errors"][0]
+    for body, error in REFUSED:
+        received = ask("POST", REVIEWS, body)
+        assert (received.status, received.json["message"]) == (422, "Unprocessable Entity"), error
+        assert error in received.json["errors"][0]
     assert (pull.reviews, pull.threads, github.writes()) == ([], [], [])
 
 
@@ -381,34 +375,28 @@ def test_graphql_gives_partial_data_where_a_permission_is_missing(github: GitHub
     assert (body["data"], body["errors"][0]["path"]) == (None, ["viewer"])
 
 
-@pytest.mark.parametrize(
-    ("text", "error"),
-    [
+def test_a_query_that_github_would_refuse_is_a_violation(github: GitHub):
+    for text, error in (
         ("{ viewer { logn } }", "Cannot query field 'logn'"),
         ("{ viewer", "Syntax Error"),
         ("query($x: Int!) { viewer { login } }", "is never used"),
         ("{ viewer { bio } }", "the fake does not have User.bio"),
-    ],
-)
-def test_a_query_that_github_would_refuse_is_a_violation(github: GitHub, text: str, error: str):
-    query(github, text, token=github.token())
-    assert error in github.violations.pop(0)
-    github.violations.clear()
+    ):
+        query(github, text, token=github.token())
+        assert error in github.violations.pop(0)
+        github.violations.clear()
 
 
-@pytest.mark.parametrize(
-    ("field", "kind"),
-    [
+def test_graphql_refuses_wrong_pages_and_numbers(github: GitHub, pull: Pull):
+    assert pull.number == 1
+    for field, kind in (
         ("comments { totalCount }", "MISSING_PAGINATION_BOUNDARIES"),
         ("comments(first: 101) { totalCount }", "EXCESSIVE_PAGINATION"),
         ('comments(first: 1, after: "x") { totalCount }', "INVALID_CURSOR_ARGUMENTS"),
         ("repository { pullRequest(number: 9) { id } }", "NOT_FOUND"),
-    ],
-)
-def test_graphql_refuses_wrong_pages_and_numbers(github: GitHub, pull: Pull, field: str, kind: str):
-    assert pull.number == 1
-    body = query(github, SELECT.replace("%s", field), token=github.token())
-    assert [error["type"] for error in body["errors"]] == [kind]
+    ):
+        body = query(github, SELECT.replace("%s", field), token=github.token())
+        assert [error["type"] for error in body["errors"]] == [kind], field
 
 
 def test_threads_are_resolved_and_comments_minimized(github: GitHub, pull: Pull):
@@ -449,41 +437,39 @@ def test_a_commit_is_made_where_the_branch_did_not_move(github: GitHub, pull: Pu
     assert "Changes must be made through a pull request." in commit(**given)["message"]
 
 
-@pytest.mark.parametrize("after", [False, True])
-def test_a_fault_comes_before_or_after_the_write(github: GitHub, ask: Ask, pull: Pull, after: bool):
+def test_a_fault_comes_before_or_after_the_write(github: GitHub, ask: Ask, pull: Pull):
     """G18"""
-    github.faults.append(faults.server_error("issues/create-comment", after=after))
-    assert ask("POST", COMMENTS, HELLO).status == 502
-    github.faults.append(faults.dropped("write", after=after))
-    with pytest.raises(ConnectionError):
-        ask("POST", COMMENTS, HELLO)
-    assert [entry.status for entry in github.log] == ([201, 201] if after else [502, 0])
-    assert github.writes() == ["issues/create-comment"] * len(pull.comments)
+    for after in (False, True):
+        github.faults.append(faults.server_error("issues/create-comment", after=after))
+        assert ask("POST", COMMENTS, HELLO).status == 502
+        github.faults.append(faults.dropped("write", after=after))
+        with pytest.raises(ConnectionError):
+            ask("POST", COMMENTS, HELLO)
+        assert github.writes() == ["issues/create-comment"] * len(pull.comments)
+    assert [entry.status for entry in github.log] == [502, 0, 201, 201]
 
 
-@pytest.mark.parametrize(
-    ("fault", "status", "header", "text"),
-    [
-        (faults.secondary_limit(), 403, "retry-after: 60", "secondary rate limit"),
-        (faults.secondary_limit(status=429, retry_after=None), 429, "", "secondary rate limit"),
-        (faults.primary_limit(), 403, "x-ratelimit-remaining: 0", "API rate limit exceeded"),
-        (faults.server_error(status=503), 503, "", "No server is currently available"),
-        (faults.server_error(html=True), 502, "content-type: text/html; charset=utf-8", "Unicorn!"),
-        (faults.redirect(to="http://h/x"), 301, "location: http://h/x", "Moved Permanently"),
-        (faults.error("any", 422, "Invalid", ["too much"]), 422, "", "too much"),
-    ],
-)
-def test_a_fault_happens_once_and_as_documented(
-    github: GitHub, ask: Ask, pull: Pull, fault: faults.Fault, status: int, header: str, text: str
-):
+FAULTS = [
+    (faults.secondary_limit(), 403, "retry-after: 60", "secondary rate limit"),
+    (faults.secondary_limit(status=429, retry_after=None), 429, "", "secondary rate limit"),
+    (faults.primary_limit(), 403, "x-ratelimit-remaining: 0", "API rate limit exceeded"),
+    (faults.server_error(status=503), 503, "", "No server is currently available"),
+    (faults.server_error(html=True), 502, "content-type: text/html; charset=utf-8", "Unicorn!"),
+    (faults.redirect(to="http://h/x"), 301, "location: http://h/x", "Moved Permanently"),
+    (faults.error("any", 422, "Invalid", ["too much"]), 422, "", "too much"),
+]
+
+
+def test_a_fault_happens_once_and_as_documented(github: GitHub, ask: Ask, pull: Pull):
     """G12, G13, G18, G22"""
-    github.faults.append(fault)
-    received = ask("POST", COMMENTS, HELLO)
-    assert (received.status, text in received.text) == (status, True)
-    assert header in "\n".join(f"{name}: {value}" for name, value in received.headers.items())
-    assert ("retry-after" in received.headers) == header.startswith("retry-after")
-    assert ask("POST", COMMENTS, HELLO).status == 201
-    assert (len(pull.comments), github.faults) == (1, [])
+    for count, (fault, status, header, text) in enumerate(FAULTS, 1):
+        github.faults.append(fault)
+        received = ask("POST", COMMENTS, HELLO)
+        assert (received.status, text in received.text) == (status, True)
+        assert header in "\n".join(f"{name}: {value}" for name, value in received.headers.items())
+        assert ("retry-after" in received.headers) == header.startswith("retry-after")
+        assert ask("POST", COMMENTS, HELLO).status == 201
+        assert (len(pull.comments), github.faults) == (count, [])
 
 
 def test_faults_wait_repeat_and_call(github: GitHub, ask: Ask, pull: Pull):

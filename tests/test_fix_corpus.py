@@ -1,11 +1,13 @@
 """Right and wrong fixes of ten defects, which existing tests show: all right ones are accepted, and
 no wrong one.
+
+pytest runs the tests for one kind of right fixes. It takes ten times as long to start as the
+program that runs the same tests for all others.
 """
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -59,6 +61,27 @@ ARGUMENTS = {
 }
 STABLE = 'def stable():\n    return "stable"\n\n\ndef spare():\n    return 1\n'
 CONFIG = "[project]\nname = 'shop'\n\n[tool.pytest.ini_options]\naddopts = '-q'\n"
+RUN_TESTS = """
+import test_shop
+
+print("<testsuite>")
+for name in sorted(vars(test_shop)):
+    if name.startswith("test_"):
+        test, words = vars(test_shop)[name], ""
+        try:
+            test()
+        except Exception:
+            words = f"<failure message='{name} is wrong'/>"
+        place = f"file='test_shop.py' line='{test.__code__.co_firstlineno}'"
+        print(f"<testcase name='{name}' {place}>{words}</testcase>")
+print("</testsuite>")
+"""
+CHECKS = """
+checks:
+  - {name: pytest, off: true}
+  - {name: suite, run: [python3, run_tests.py], parse: junit, files: ["*.py"]}
+"""
+NO_NAMES = "  - {name: public-api, off: true}\n"  # no other fix is about public names
 
 
 def module(number: int) -> str:
@@ -73,16 +96,13 @@ def all_tests() -> str:
     return "\n\n".join(["import shop\n", *rows, stable])
 
 
-@pytest.fixture
-def shop(tmp_path: Path, request: pytest.FixtureRequest) -> Project:
-    project = Project(tmp_path)
+def shop(project: Project, checks: str) -> Project:
     files = {"pyproject.toml": CONFIG, "shop.py": module(0), "test_shop.py": all_tests()}
-    kinds = [*WRONG][slice(first := request.node.callspec.params.get("start", 0), first + 3)]
-    if "a public function goes" not in kinds:  # no other fix is about public names
-        files[".reviewbot.yml"] = "checks: [{name: public-api, off: true}]\n"
-    project.commit("Begin", files)
-    added = "\n\ndef added():\n    return 2\n"  # so that no fix takes the whole change back
-    project.commit("Break ten functions", {"shop.py": module(1) + added})
+    project.commit("Begin", {**files, "run_tests.py": RUN_TESTS, ".reviewbot.yml": checks})
+    added = "\n\ndef {}added():\n    assert True\n"  # so that no fix takes the whole change back
+    change = {"shop.py": module(1) + added.format(""), "test_shop.py": all_tests()}
+    change["test_shop.py"] += added.format("test_")
+    project.commit("Break ten functions", change)
     return project
 
 
@@ -114,7 +134,7 @@ def right(name: str, kind: str) -> list[dict[str, str]]:
 # What is wrong, and the reason that has to be among those that are given.
 WRONG = {
     "nothing is repaired": "is still reported.",
-    "another test breaks": "pytest reports test_stable fails",
+    "another test breaks": "suite reports test_stable fails",
     "the test is changed": "fixes may only add to tests",
     "the test is skipped": "fixes may only add to tests",
     "the test is emptied": "fixes may only add to tests",
@@ -164,20 +184,21 @@ def name_in(prompt: str) -> str:
 
 
 @pytest.mark.parametrize("kind", ["as before", "in another way", "with a helper", "with a note"])
-def test_right_fixes_are_accepted(shop: Project, kind: str) -> None:
+def test_right_fixes_are_accepted(project: Project, kind: str) -> None:
     def answer(label: str, prompt: str) -> Any:
         if "/fix_" in label:
             return {"edits": right(name_in(prompt), kind), "explanation": ""}
         return {"objections": []} if "/judge_" in label else {"edits": [], "explanation": ""}
 
-    _, results, _ = fix_head(shop, answer)
+    checks = f"checks:\n{NO_NAMES}" if kind == "with a helper" else CHECKS + NO_NAMES
+    _, results, _ = fix_head(shop(project, checks), answer)
 
     assert len(results) == len(BUGS)
     assert {result.outcome for result in results} == {"fixed"}, results
 
 
 @pytest.mark.parametrize("start", range(0, len(WRONG), 3))
-def test_wrong_fixes_are_refused_with_their_reasons(shop: Project, start: int) -> None:
+def test_wrong_fixes_are_refused_with_their_reasons(project: Project, start: int) -> None:
     """Three attempts for each of three defects."""
     kinds = [*WRONG][start : start + 3]
     tried: dict[str, list[str]] = {}
@@ -191,7 +212,8 @@ def test_wrong_fixes_are_refused_with_their_reasons(shop: Project, start: int) -
         return {"edits": wrong(name, kind), "explanation": ""}
 
     ids = tuple(f"F{number}" for number in (1 + start % 8, 2 + start % 8, 3 + start % 8))
-    _, results, _ = fix_head(shop, answer, ids)
+    checks = CHECKS if "a public function goes" in kinds else CHECKS + NO_NAMES
+    _, results, _ = fix_head(shop(project, checks), answer, ids)
 
     assert len(results) == 3
     for result in results:

@@ -59,11 +59,6 @@ def unpack(box: Box) -> int:
     return box.value
 
 
-def distinct(items):
-    seen = set()
-    return [item for item in items if not (item in seen or seen.add(item))]
-
-
 def last(items):
     return items[-1]
 """
@@ -72,8 +67,6 @@ HEAD = (
     .replace("return items[0]", "return items[0] if items else 0")
     .replace("items.append(1)", "items.append(2)")
     .replace("text.split()", "text.split(None)")
-    .replace("seen = set()", "seen = []")
-    .replace("seen.add(item)", "seen.append(item)")
     .replace("items[-1]", "[*items][-1]")
     + "\n\ndef added() -> int:\n    return 1\n"
 )
@@ -124,10 +117,6 @@ CONTRACT = CLAMP + (
     "    if low <= high:\n        assert low <= clamp(value, low, high) <= high\n"
     "        assert clamp(high, low, high) == high\n"
 )
-BENCHMARK = (
-    "from numbers_ import distinct\n\n\ndef setup():\n    return (list(range(100)),)\n\n\n"
-    "def run(items):\n    distinct(items)\n"
-)
 ROWS: dict[str, tuple[Kind, str, str]] = {
     "a property": (
         "test",
@@ -165,14 +154,12 @@ SEARCHES: dict[str, tuple[Kind, str, str]] = {
     ),
     "other behaviour": ("behaviour", "numbers_:clamp", "proven"),
     "an exception that is gone": ("behaviour", "numbers_:first", "proven"),
-    "the same behaviour": ("behaviour", "numbers_:lengths", "inconclusive"),
     "no function": ("behaviour", "numbers_:nothing", "inconclusive"),
 }
 BENCHMARKS: dict[str, tuple[Kind, str, str]] = {
-    "slower": ("benchmark", BENCHMARK, "proven"),
     "as fast": (
         "benchmark",
-        BENCHMARK.replace("distinct(items)", "items[:100].sort()"),
+        "def setup():\n    return (list(range(100)),)\n\n\ndef run(items):\n    items[:].sort()\n",
         "not proven",
     ),
     "slower by far": (
@@ -204,7 +191,8 @@ def test_what_each_kind_proves(numbers: Project) -> None:
     prove_rows(numbers, ROWS)
 
 
-def test_what_is_proven_by_a_search(numbers: Project) -> None:
+def test_what_is_proven_by_a_search(numbers: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviewbot.proofs.prove.TIMES", 1)
     proofs = prove_rows(numbers, SEARCHES)
 
     found = proofs["other behaviour"].reproduction
@@ -218,27 +206,22 @@ def test_what_is_proven_by_a_search(numbers: Project) -> None:
     assert "value has no type" in proofs["a contract without types"].output
 
 
-def test_what_benchmarks_prove(numbers: Project) -> None:
+def test_what_benchmarks_prove(numbers: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviewbot.proofs.timing.ROUNDS", 3)
     proofs = prove_rows(numbers, BENCHMARKS)
 
-    assert "times as slow" in proofs["slower"].output
     (factor,) = re.findall(r"(\S+) times as slow", proofs["slower by far"].output)
     assert int(factor.replace(",", "")) >= 100
 
 
-@pytest.mark.parametrize(
-    ("ratio", "words"),
-    [
-        (Ratio(middle=3.214, low=2.9, high=3.4), "3.21 times as slow (2.9 to 3.4 in 5 rounds)"),
-        (Ratio(middle=0.25, low=0.2, high=0.5), "4 times as fast (2 to 5 in 5 rounds)"),
-        (
-            Ratio(middle=1234.5, low=99.94, high=20_000),
-            "1,234 times as slow (99.9 to 20,000 in 5 rounds)",
-        ),
-    ],
-)
-def test_how_a_factor_is_said(ratio: Ratio, words: str) -> None:
-    assert ratio.words == words
+def test_how_a_factor_is_said() -> None:
+    for ratio, words in (
+        ((3.214, 2.9, 3.4), "3.21 times as slow (2.9 to 3.4 in 5 rounds)"),
+        ((0.25, 0.2, 0.5), "4 times as fast (2 to 5 in 5 rounds)"),
+        ((1234.5, 99.94, 20_000), "1,234 times as slow (99.9 to 20,000 in 5 rounds)"),
+    ):
+        middle, low, high = ratio
+        assert Ratio(middle=middle, low=low, high=high).words == words
 
 
 def test_what_is_compared_and_what_is_not(numbers: Project) -> None:
