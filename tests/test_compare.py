@@ -484,6 +484,7 @@ def test_two_type_checkers_say_one_thing_of_a_line() -> None:
         ("[mypy]\nexclude = ['^gen/', \"a\\\\.py\"]\n", "b.py", "gen/a.py a.py"),
         ("[mypy]\nexclude = (\n", "b.py", ""),
         ("[mypy]\nexclude = .*/migrations/.*\n", "b.py", "shop/migrations/a.py"),
+        ("[mypy]\nexclude = (^|/)gen/|^a/\n", "shop/a/b.py", "gen/a.py shop/gen/a.py a/b.py"),
         ("[mypy]\nfiles = .\n[other]\nfiles = b\n", "a.py scripts/a.py tests/test_a.py", ""),
     ],
 )
@@ -495,7 +496,7 @@ def test_type_checkers_read_what_their_configuration_means(
 
 def test_pyright_leaves_out_what_its_globs_exclude() -> None:
     config = '{\n  "exclude": [\n    "**/gen", "a.py",\n    "shop/*.py"\n  ]\n}\n'
-    others = "gen/b.py shop/gen/b.py a.py shop/b.py"
+    others = "gen/b.py more/gen/b.py a.py shop/b.py"
     check_scope("pyright", "pyrightconfig.json", config, "b.py generic.py", others)
 
 
