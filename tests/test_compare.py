@@ -452,6 +452,7 @@ MYPY = [
     ("[mypy]\nexclude = ['^gen/', \"a\\\\.py\"]\n", "b.py", "gen/a.py a.py"),
     ("[mypy]\nexclude = (\n", "b.py", ""),
     ("[mypy]\nexclude = .*/migrations/.*\n", "b.py", "shop/migrations/a.py"),
+    ("[mypy]\nexclude = (^|/)gen/|^a/\n", "shop/a/b.py", "gen/a.py shop/gen/a.py a/b.py"),
     ("[mypy]\nfiles = .\n[other]\nfiles = b\n", "a.py scripts/a.py tests/test_a.py", ""),
 ]
 
@@ -460,7 +461,7 @@ def test_type_checkers_read_what_their_configuration_means() -> None:
     for config, paths, others in MYPY:
         check_scope("mypy", "mypy.ini", config, paths, others)
     config = '{\n  "exclude": [\n    "**/gen", "a.py",\n    "shop/*.py"\n  ]\n}\n'
-    others = "gen/b.py shop/gen/b.py a.py shop/b.py"
+    others = "gen/b.py more/gen/b.py a.py shop/b.py"
     check_scope("pyright", "pyrightconfig.json", config, "b.py generic.py", others)
 
 

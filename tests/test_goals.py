@@ -287,7 +287,8 @@ def by_report(test: str, edit: Answer) -> Answer:
 @pytest.fixture
 def largest(project: Project) -> Project:
     old = "from lists import largest\n\n\ndef test_largest():\n    assert largest([1, 2]) == 2\n"
-    project.commit("Begin", {"lists.py": LARGEST, "tests/test_lists.py": old})
+    files = {"lists.py": LARGEST, "tests/test_lists.py": old, "e2e/test_page.js": "f()\n"}
+    project.commit("Begin", files)
     return project
 
 

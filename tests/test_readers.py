@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from reviewbot.checks.check import Check
 from reviewbot.checks.languages.python import PYTHON, read_mypy, read_pyright
 from reviewbot.checks.readers import READERS
 from reviewbot.checks.run import read
@@ -46,6 +48,25 @@ def test_linters(format_: OutputFormat, name: str, count: int, first: tuple[str,
     found = READERS[format_].read(recorded(f"{format_}/{name}")).diagnostics
     assert len(found) == count
     assert (found[0].rule, str(found[0].location), found[0].severity) == first
+
+
+def test_folders_with_spaces_and_letters_of_any_language() -> None:
+    """Which reports write as URIs, and as escapes of JSON."""
+    folder = "/home/josé/my repo"
+    uri = {"uri": f"file://{quote(folder)}/a.py"}
+    place = {"physicalLocation": {"artifactLocation": uri, "region": {"startLine": 3}}}
+    results = [{"message": {"text": f"\n{folder}/b.py"}, "locations": [place]}]
+    path = {"path": f"{folder}/a.py", "range": {"start": {"line": 3}}}
+    reports = {
+        "sarif": {"runs": [{"results": results}]},
+        "rdjson": {"diagnostics": [{"message": f"\n{folder}/b.py", "location": path}]},
+    }
+    for format_, report in reports.items():
+        check = Check(name="odd", kind="lint", globs=(), command=(), read=READERS[format_].read)
+        completed = replace(printed(json.dumps(report)), project=folder)
+        _, _, found = read(check, "head", completed)
+        (bad,) = found.diagnostics
+        assert (str(bad.location), bad.message) == ("a.py:3", "b.py")
 
 
 def test_type_checkers() -> None:

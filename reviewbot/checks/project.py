@@ -109,7 +109,7 @@ class Project(Struct, frozen=True, kw_only=True):
         name = self.config_of(configured_by) or ""
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
         own = "".join(s for s in sections if tool in s.partition("\n")[0] or name[-5:] == ".json")
-        if _names(EXCLUDE.findall(own), path):
+        if _names(EXCLUDE.findall(own), path, in_any_folder=True):
             return False
         scope = SCOPE.findall(own)
         if any(PATH.search(value) for value in scope):
@@ -219,11 +219,17 @@ async def _read_side(
     return files, {path: data.decode("utf-8", "replace") for path, data in contents.items()}
 
 
-def _names(values: Iterable[str], path: str) -> bool:
-    """Whether one of the values, lists of paths, globs and regular expressions, means a file."""
+def _names(values: Iterable[str], path: str, *, in_any_folder: bool = False) -> bool:
+    """Whether one of the values, lists of paths, globs and regular expressions, means a file.
+
+    Args:
+        in_any_folder: but for what stands behind `^`.
+    """
     plain = "\n".join(values).replace("\\", "").replace(".*", "*")
-    words = set(PATH.findall(plain))
-    words = {word.removeprefix("./").replace("**/", "").rstrip("/") for word in words}
+    words = set(re.findall(rf"\^?{PATH.pattern}", plain))
+    if in_any_folder:
+        words |= {f"*/{word}" for word in words if word[0] != "^"}
+    words = {word.lstrip("^").removeprefix("./").replace("**/", "").rstrip("/") for word in words}
     words |= {word.replace(".", "/") for word in words}  # of packages
     globs = words | {f"{word}/*" for word in words}
     paths = (path, path.removeprefix("src/"))

@@ -6,6 +6,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from statistics import mode
 
 from msgspec import Struct
 
@@ -23,6 +24,7 @@ from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 
 MAX_REPORT = 20_000  # characters
+PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
 MAX_FILES, MAX_NAMES = 6, 200
 MAX_HYPOTHESES = 3
 PATH = re.compile(r"(?<![\w./\\-])[\w./\\-]{1,300}\.[A-Za-z]{1,4}\b")
@@ -153,9 +155,9 @@ def _ending(name: str, existing: Collection[str]) -> list[str]:
 
 
 async def _path_of_test(source: str, tree: str, trials: Trials) -> str:
-    """A new file beside the first test: it must not hide one that is there."""
+    """A new file where most tests are: it must not hide one that is there."""
     existing = sorted(await trials.repository.list_files(tree))
-    tests = [path for path in existing if classify(path) == "test" and "test_" in path]
-    folder = tests[0].rpartition("/")[0] if tests else "tests"
+    tests = [path for path in existing if classify(path) == "test" and PYTEST.search(path)]
+    folder = mode(path.rpartition("/")[0] for path in tests) if tests else "tests"
     name = f"test_regression_{hashlib.sha256(source.encode()).hexdigest()[:8]}.py"
     return f"{folder}/{name}" if folder else name
