@@ -130,17 +130,21 @@ def test_caches_are_lent_without_what_knows_passwords(root: Path, tree: Path) ->
     write(home, {name: "secret" for name in (*secrets, "sdk/node/etc/npmrc")})
     write(home, {"go/pkg/mod/m/x.go": "module", ".cargo/registry/c": "crate", ".rustup/s": ""})
     write(home, {"sdk/go/bin/go": "#!/bin/sh\necho go\n", "sdk/go/src/x": ""})
+    write(home, {".cache/go-build/00/a": "object"})
     write(home, {".cargo/bin/cargo": "#!/bin/sh\necho cargo\n"})
     write(home, {"sdk/node/bin/node": "#!/bin/sh\necho node\n", "sdk/node/include/node/x": ""})
     path = f"{home}/sdk/go/bin:{home}/.cargo/bin:{home}/sdk/node/bin"
     environment = find_environment(root, {"HOME": str(home), "PATH": path})
     script = (
-        "go; cargo; node; cat $GOMODCACHE/m/x.go $CARGO_HOME/registry/c; touch $CARGO_HOME/lock;"
+        "go; cargo; node; cat $GOMODCACHE/m/x.go $CARGO_HOME/registry/c /tmp/go-cache/00/a;"
+        " touch $CARGO_HOME/lock;"
         f" grep -r secret {home} {root}"
     )
     completed = run(environment, tree, "sh", "-c", script)
-    assert completed.stdout == b"go\ncargo\nnode\nmodulecrate"
+    assert completed.stdout == b"go\ncargo\nnode\nmodulecrateobject"
     assert completed.stderr == b""
+    write(home, {".cache/go-build/01/a": ""})  # recorded results stay valid
+    assert find_environment(root, {"HOME": str(home), "PATH": path}).tools == environment.tools
 
 
 def test_a_home_is_never_lent(root: Path) -> None:

@@ -25,10 +25,17 @@ SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 # A work tree there is laid out at /project instead: jobs need something else at these paths.
 NO_PROJECT = {"/", *SYSTEM, "/etc", "/tmp", "/proc", "/dev", "/run", "/var", "/home", "/root"}
 OWN_FOLDERS = ("/var/tmp/", "/tree/", "/overlay/", "/reviewbot/", "/out/")  # of the sandbox
+GO_CACHE = "/tmp/go-cache"  # what was compiled before; it is read, and changes no result
 # Compilers on the user's PATH: what tells their installation, and what is lent of it and of caches,
 # with the variable that names it or another place for it. What knows passwords lies beside that.
 TOOLCHAINS = {
-    "go": ("src", {"{installation}": "", "{GOPATH}/bin": "", "{GOMODCACHE}": "GOMODCACHE"}),
+    "go": (
+        "src",
+        {
+            **{"{installation}": "", "{GOPATH}/bin": "", "{GOMODCACHE}": "GOMODCACHE"},
+            "{GOCACHE}": GO_CACHE,
+        },
+    ),
     "cargo": (
         "bin",
         {
@@ -44,6 +51,7 @@ TOOLCHAINS = {
 PLACES = {
     "GOPATH": "{HOME}/go",
     "GOMODCACHE": "{GOPATH}/pkg/mod",
+    "GOCACHE": "{HOME}/.cache/go-build",
     "RUSTUP_HOME": "{HOME}/.rustup",
     "CARGO_HOME": "{HOME}/.cargo",
 }
@@ -128,7 +136,8 @@ def find_environment(
         for prefix in (own.parent.parent, python.parent.parent, Path("/usr/local"))
         for folder in prefix.glob("lib/python3*/*-packages/*-info")
     }
-    found = [Path(mount.source).stat() for mount in (*mounts, *own_mounts) if mount.source]
+    sources = [m.source for m in (*mounts, *own_mounts) if m.source and m.target != GO_CACHE]
+    found = [Path(source).stat() for source in sources]
     versions = [(status.st_mtime_ns, status.st_size) for status in found]
     return Environment(
         project=lender.project,

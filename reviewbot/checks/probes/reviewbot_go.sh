@@ -5,6 +5,10 @@
 #   events of `go test -json`, what its compiler says, and blocks of the coverage profile
 # and in the end `ended`.
 exec >>/out/go.txt 2>&1
+# What the user compiled before is only read: what is new is written beside links to it.
+export GOCACHE=/tmp/go-build
+mkdir "$GOCACHE"
+[ ! -d /tmp/go-cache ] || cp -rs /tmp/go-cache/. "$GOCACHE"
 find . -name go.mod -not -path '*/vendor/*' -not -path '*/testdata/*' | sort |
     while read -r file; do
         (
