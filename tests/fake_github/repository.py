@@ -35,7 +35,6 @@ class Repository:
 
     Attributes:
         actions_may_approve: GitHub Actions may approve and open pull requests.
-        sarifs: uploaded reports as `{"ref", "commit_sha", "report"}`.
         dispatches: each `workflow_dispatch` that was asked for over REST.
         workflows: names of files that can be dispatched.
         protected: what GitHub says against commits, by branch.
@@ -54,7 +53,6 @@ class Repository:
     all_check_runs: list[CheckRun] = field(default_factory=list)
     statuses: list[Status] = field(default_factory=list)
     runs: list[WorkflowRun] = field(default_factory=list)
-    sarifs: list[dict[str, object]] = field(default_factory=list)
     dispatches: list[Dispatch] = field(default_factory=list)
     workflows: list[str] = field(default_factory=lambda: ["reviewbot.yml"])
     protected: dict[str, str] = field(default_factory=dict)
