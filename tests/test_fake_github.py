@@ -434,17 +434,13 @@ def test_a_fault_comes_before_or_after_the_write(github: GitHub, ask: Ask, pull:
 
 FAULTS = [
     (faults.secondary_limit(), 403, "retry-after: 60", "secondary rate limit"),
-    (faults.secondary_limit(status=429, retry_after=None), 429, "", "secondary rate limit"),
-    (faults.primary_limit(), 403, "x-ratelimit-remaining: 0", "API rate limit exceeded"),
     (faults.server_error(status=503), 503, "", "No server is currently available"),
-    (faults.server_error(html=True), 502, "content-type: text/html; charset=utf-8", "Unicorn!"),
-    (faults.redirect(to="http://h/x"), 301, "location: http://h/x", "Moved Permanently"),
     (faults.error("any", 422, "Invalid", ["too much"]), 422, "", "too much"),
 ]
 
 
 def test_a_fault_happens_once_and_as_documented(github: GitHub, ask: Ask, pull: Pull):
-    """G12, G13, G18, G22"""
+    """G12, G18"""
     for count, (fault, status, header, text) in enumerate(FAULTS, 1):
         github.faults.append(fault)
         received = ask("POST", COMMENTS, HELLO)
@@ -456,7 +452,7 @@ def test_a_fault_happens_once_and_as_documented(github: GitHub, ask: Ask, pull: 
 
 
 def test_faults_wait_repeat_and_call(github: GitHub, ask: Ask, pull: Pull):
-    """G23, G30"""
+    """G30"""
     github.faults.append(faults.server_error("write", skip=1, times=2))
     assert [ask("POST", COMMENTS, HELLO).status for _ in range(4)] == [201, 502, 502, 201]
     before, seen = pull.head_sha, list[int]()
@@ -469,9 +465,6 @@ def test_faults_wait_repeat_and_call(github: GitHub, ask: Ask, pull: Pull):
     start = time.monotonic()
     ask("GET", f"{REPO}/issues/1")
     assert (seen, time.monotonic() - start >= 0.05) == ([3], True)
-    github.faults += [faults.graphql_limit(), faults.graphql_failure()]
-    bodies = [query(github, "{ viewer { id } }", token=github.token()) for _ in range(2)]
-    assert (bodies[0]["errors"][0]["type"], bodies[1]["data"]) == ("RATE_LIMITED", None)
 
 
 def git(folder: Path, *arguments: str) -> tuple[int, str]:

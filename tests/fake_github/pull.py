@@ -165,9 +165,6 @@ class Pull(Authored):
     def close(self, *, merged: bool = False) -> None:
         self.state, self.merged = "closed", merged
 
-    def reopen(self) -> None:
-        self.state = "open"
-
     def delete_head_repository(self) -> None:
         """G30: `refs/pull/N/head` stays."""
         self.head_repository = None
