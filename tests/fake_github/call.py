@@ -28,7 +28,6 @@ class Call:
     variables: dict[str, Any]
     query: dict[str, str]
     body: dict[str, Any]
-    accept: str
     token: Token | None
     url: str
 
@@ -64,11 +63,6 @@ class Call:
             raise ApiError(410, "This issue was deleted")
         return found
 
-    @property
-    def wants_diff(self) -> bool:
-        media = self.accept.partition("+")[0]
-        return media.startswith("application/vnd.github") and media.endswith(".diff")
-
 
 @dataclass(frozen=True)
 class Page:
@@ -100,11 +94,6 @@ class Respond:
     status: int
     body: Any = None
     headers: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Diff:
-    text: str
 
 
 @dataclass(frozen=True)

@@ -34,17 +34,11 @@ class NoRedirects(urllib.request.HTTPRedirectHandler):
 
 
 def send(
-    github: GitHub,
-    method: str,
-    path: str,
-    body: Any = None,
-    *,
-    token: str | None = None,
-    accept: str = "",
+    github: GitHub, method: str, path: str, body: Any = None, *, token: str | None = None
 ) -> Received:
     """`path` is one of the REST API, or a URL."""
     url = path if path.startswith("http") else github.api_url + path
-    headers = {"content-type": "application/json", "accept": accept or "application/json"}
+    headers = {"content-type": "application/json", "accept": "application/json"}
     headers |= {"authorization": f"Bearer {token}"} if token else {}
     content = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, content, headers, method=method)

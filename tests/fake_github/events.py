@@ -26,13 +26,7 @@ def common(home: Repository, sender: str) -> Payload:
 
 
 def pull_request(
-    *,
-    pull: Pull,
-    action: str = "opened",
-    sender: str = "",
-    before: str = "",
-    label: str = "",
-    changes: Payload | None = None,
+    *, pull: Pull, action: str = "opened", sender: str = "", before: str = "", label: str = ""
 ) -> Payload:
     """`before`: the head before a `synchronize`. `label`: the one added or removed."""
     described = contract().component("pull-request", objects.pull(pull))
@@ -41,8 +35,6 @@ def pull_request(
         payload |= {"before": before or NO_COMMIT, "after": pull.head_sha}
     if label:
         payload["label"] = contract().component("label", objects.label(label))
-    if changes is not None:
-        payload["changes"] = changes
     return payload | common(pull.repository, sender or pull.user.login)
 
 
@@ -61,7 +53,7 @@ def issue_comment(
 
 
 def pull_request_review_comment(
-    *, comment: ReviewComment, action: str = "created", sender: str = "", before: str = ""
+    *, comment: ReviewComment, action: str = "created", sender: str = ""
 ) -> Payload:
     shown, pull = objects.review_comment(comment), objects.pull_simple(comment.thread.pull)
     payload: Payload = {
@@ -69,8 +61,6 @@ def pull_request_review_comment(
         "comment": contract().component("pull-request-review-comment", shown),
         "pull_request": contract().component("pull-request-simple", pull),
     }
-    if action == "edited":
-        payload["changes"] = {"body": {"from": before}}
     return payload | common(comment.repository, sender or comment.login)
 
 

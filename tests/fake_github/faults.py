@@ -6,29 +6,19 @@ G numbers are those of the table of faults: what GitHub or clients of it documen
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.fake_github.messages import DOCUMENTATION, JSON
+from tests.fake_github.messages import DOCUMENTATION
 
 SECONDARY_LIMIT = (
     "You have exceeded a secondary rate limit and have been temporarily blocked from content "
     "creation. Please retry your request again later."
 )
-PRIMARY_LIMIT = "API rate limit exceeded for installation ID 1."
 NO_SERVER = (
     "No server is currently available to service your request. Sorry about that. "
     "Please try resubmitting your request and contact us if the problem persists."
-)
-UNICORN = (
-    "<!DOCTYPE html>\n<html><head><title>Unicorn! &middot; GitHub</title></head>"
-    "<body><p>We had issues producing the response to your request.</p></body></html>"
-)
-GRAPHQL_FAILURE = (
-    "Something went wrong while executing your query. "
-    "Please include `0000` when reporting this issue."
 )
 
 
@@ -51,7 +41,6 @@ class Fault:
     on: str = "any"
     status: int = 0
     body: str = ""
-    media: str = JSON
     headers: dict[str, str] = field(default_factory=dict)
     after: bool = False
     drop: bool = False
@@ -103,32 +92,13 @@ def meanwhile(on: str, then: Callable[[], object], **more: Any) -> Fault:
     return Fault(on, then=then, **more)
 
 
-def secondary_limit(
-    on: str = "write", *, status: int = 403, retry_after: int | None = 60, **more: Any
-) -> Fault:
-    """G12. `retry-after` may be absent."""
-    headers = {} if retry_after is None else {"retry-after": str(retry_after)}
-    return error(on, status, SECONDARY_LIMIT, headers=headers, **more)
+def secondary_limit(on: str = "write", *, retry_after: int = 60, **more: Any) -> Fault:
+    """G12"""
+    return error(on, 403, SECONDARY_LIMIT, headers={"retry-after": str(retry_after)}, **more)
 
 
-def primary_limit(
-    on: str = "any", *, status: int = 403, reset_in: float = 60, **more: Any
-) -> Fault:
-    """G13. `reset_in`: seconds."""
-    headers = {
-        "x-ratelimit-limit": "5000",
-        "x-ratelimit-remaining": "0",
-        "x-ratelimit-used": "5000",
-        "x-ratelimit-resource": "core",
-        "x-ratelimit-reset": str(int(time.time() + reset_in)),
-    }
-    return error(on, status, PRIMARY_LIMIT, headers=headers, **more)
-
-
-def server_error(on: str = "any", *, status: int = 502, html: bool = False, **more: Any) -> Fault:
+def server_error(on: str = "any", *, status: int = 502, **more: Any) -> Fault:
     """G18. With `after` the write happened."""
-    if html:
-        return Fault(on, status, UNICORN, media="text/html; charset=utf-8", **more)
     return error(on, status, NO_SERVER if status == 503 else "Server Error", **more)
 
 
@@ -139,20 +109,3 @@ def dropped(on: str = "any", **more: Any) -> Fault:
 
 def slow(on: str = "any", *, delay: float, **more: Any) -> Fault:
     return Fault(on, delay=delay, **more)
-
-
-def redirect(on: str = "any", *, to: str, status: int = 301, **more: Any) -> Fault:
-    """G22. `to` is a URL, on this host or another."""
-    return error(on, status, "Moved Permanently", headers={"location": to}, **more)
-
-
-def graphql_limit(**more: Any) -> Fault:
-    """G23"""
-    body = {"errors": [{"type": "RATE_LIMITED", "message": PRIMARY_LIMIT}]}
-    return Fault("graphql", 200, json.dumps(body), **more)
-
-
-def graphql_failure(**more: Any) -> Fault:
-    """G23: status 200 and no data."""
-    body = {"data": None, "errors": [{"message": GRAPHQL_FAILURE}]}
-    return Fault("graphql", 200, json.dumps(body), **more)

@@ -34,7 +34,6 @@ from tests.fake_github.graphql_fields import (
     failure,
     forbidden,
     not_found,
-    ref,
     resolve,
     resolve_type,
 )
@@ -202,7 +201,7 @@ def create_commit(viewer: Viewer, _: None, input: Input) -> Node:
     }
     login = viewer.token.user.login
     sha = home.commit(branch, files, text, author=login, modes=modes, by_github=True)
-    return {"commit": Commit(home, sha), "ref": ref(home, f"refs/heads/{branch}")}
+    return {"commit": Commit(home, sha)}
 
 
 def find_branch(viewer: Viewer, branch: Input) -> tuple[Repository, str, str]:

@@ -18,7 +18,6 @@ from graphql import GraphQLError, GraphQLResolveInfo
 from tests.fake_github.bare_repository import CommitFields
 from tests.fake_github.pull import Pull
 from tests.fake_github.records import CheckRun, Comment, Issue, Review, ReviewComment, Thread, User
-from tests.fake_github.repository import GITHUB
 
 if TYPE_CHECKING:
     from tests.fake_github.github import GitHub
@@ -56,7 +55,7 @@ class Viewer:
             raise forbidden()
 
     def need_in_public(self, permission: str) -> None:
-        """Checks and statuses need a permission in a public repository, too."""
+        """Checks need a permission in a public repository, too."""
         if not self.token.has(permission, "read"):
             raise forbidden()
 
@@ -180,18 +179,6 @@ def pulls(viewer: Viewer, home: Repository, **page_arguments: Any) -> Any:
     return page("pullRequests", found, **page_arguments)
 
 
-def find_issue(viewer: Viewer, home: Repository, number: int) -> Issue:
-    viewer.need_read(home, "issues")
-    if number not in home.issues_by_number:
-        raise not_found(f"Could not resolve to an Issue with the number of {number}.")
-    return home.issues_by_number[number]
-
-
-def closing_issues(viewer: Viewer, pull: Pull, **page_arguments: Any) -> Any:
-    viewer.need_read(pull.repository, "issues")
-    return page("closingIssuesReferences", pull.closes, **page_arguments)
-
-
 def reviews(viewer: Viewer, pull: Pull, **page_arguments: Any) -> Any:
     states, author = page_arguments.get("states"), page_arguments.get("author")
     found = [r for r in pull.reviews if r.state != "PENDING" or r.user is viewer.token.user]
@@ -211,50 +198,6 @@ def thread_comments(viewer: Viewer, thread: Thread, **page_arguments: Any) -> An
     return page("comments", found, **page_arguments)
 
 
-def commit_at(viewer: Viewer, home: Repository, name: str) -> Commit | None:
-    viewer.need_read(home, "contents")
-    sha = home.bare.sha(name)
-    return Commit(home, sha) if sha else None
-
-
-def ref(home: Repository, name: str) -> dict[str, Any] | None:
-    sha = home.bare.sha(name)
-    target = Commit(home, sha) if sha else None
-    return {"name": name.removeprefix("refs/heads/"), "target": target} if sha else None
-
-
-def tree_entry(viewer: Viewer, commit: Commit, path: str) -> dict[str, Any] | None:
-    viewer.need_read(commit.repository, "contents")
-    entry = commit.repository.bare.entry(commit.sha, path)
-    if entry is None:
-        return None
-    return {"path": path, "mode": int(entry[0], 8), "type": entry[1], "oid": entry[2]}
-
-
-def git_actor(viewer: Viewer, name: str, email: str, date: str) -> dict[str, Any]:
-    """`user` is the account; there is none for a bot."""
-    account = viewer.github.users.get(name)
-    user = account if account and account.kind == "User" else None
-    return {"name": name, "email": email, "date": date, "user": user}
-
-
-def author(viewer: Viewer, commit: Commit) -> dict[str, Any]:
-    fields = commit.fields
-    return git_actor(viewer, fields.author, fields.email, fields.date)
-
-
-def committer(viewer: Viewer, commit: Commit) -> dict[str, Any]:
-    fields = commit.fields
-    return git_actor(viewer, fields.committer, fields.committer_email, fields.committed)
-
-
-def signature(_: Viewer, commit: Commit) -> dict[str, Any] | None:
-    if (commit.fields.committer, commit.fields.committer_email) != GITHUB:
-        return None
-    valid = {"isValid": True, "wasSignedByGitHub": True, "state": "VALID"}
-    return {"__typename": "GpgSignature", **valid}
-
-
 def check_suites(viewer: Viewer, commit: Commit, **page_arguments: Any) -> Any:
     """By app, each with its newest run of a name."""
     viewer.need_in_public("checks")
@@ -263,12 +206,6 @@ def check_suites(viewer: Viewer, commit: Commit, **page_arguments: Any) -> Any:
         runs.setdefault(run.app, {})[run.name] = run
     suites = [{"app": {"slug": app, "name": app}, "runs": each} for app, each in runs.items()]
     return page("checkSuites", suites, **page_arguments)
-
-
-def status(viewer: Viewer, commit: Commit) -> dict[str, Any] | None:
-    viewer.need_in_public("statuses")
-    found = [each for each in commit.repository.statuses if each.sha == commit.sha]
-    return {"contexts": list({each.context: each for each in found}.values())} if found else None
 
 
 def edited_at(_: Viewer, comment: Comment | ReviewComment) -> str | None:
@@ -290,11 +227,7 @@ COMMON: dict[str, Field] = {
     "minimizedReason": lambda _, record: record.minimized and record.minimized.lower(),
     "lastEditedAt": edited_at,
 }
-ACCOUNT: dict[str, Field] = {
-    "databaseId": "id",
-    "login": "graphql_login",
-    "url": lambda viewer, user: f"{viewer.github.server_url}/{user.graphql_login}",
-}
+ACCOUNT: dict[str, Field] = {"databaseId": "id", "login": "graphql_login"}
 LABELS = connection("labels", lambda record: [{"name": name} for name in record.labels])
 COMMENTS = connection("comments", lambda record: record.comments)
 FIELDS: dict[str, dict[str, Field]] = {
@@ -306,20 +239,7 @@ FIELDS: dict[str, dict[str, Field]] = {
     },
     "User": ACCOUNT,
     "Bot": ACCOUNT,
-    "Repository": {
-        "nameWithOwner": "full_name",
-        "isPrivate": "private",
-        "owner": lambda viewer, home: viewer.github.user(home.owner),
-        "viewerPermission": lambda viewer, home: home.role(viewer.token.user.login).upper(),
-        "defaultBranchRef": lambda _, home: ref(home, "refs/heads/main"),
-        "ref": lambda _, home, qualifiedName: ref(home, qualifiedName),
-        "object": lambda viewer, home, oid=None, expression=None: commit_at(
-            viewer, home, oid or expression
-        ),
-        "pullRequest": find_pull,
-        "pullRequests": pulls,
-        "issue": find_issue,
-    },
+    "Repository": {"nameWithOwner": "full_name", "pullRequest": find_pull, "pullRequests": pulls},
     "PullRequest": {
         "state": lambda _, pull: "MERGED" if pull.merged else pull.state.upper(),
         "isDraft": "draft",
@@ -337,51 +257,9 @@ FIELDS: dict[str, dict[str, Field]] = {
             "commits",
             lambda pull: [{"commit": Commit(pull.repository, sha)} for sha in pull.commits],
         ),
-        "closingIssuesReferences": closing_issues,
     },
-    "Issue": {"state": upper("state"), "labels": LABELS, "comments": COMMENTS},
-    "PullRequestReview": {
-        "comments": COMMENTS,
-        "commit": lambda _, review: Commit(review.repository, review.commit_id),
-    },
-    "PullRequestReviewThread": {
-        "diffSide": "anchor.side",
-        "startDiffSide": "anchor.start_side",
-        "originalLine": "anchor.line",
-        "originalStartLine": "anchor.start_line",
-        "comments": thread_comments,
-    },
-    "PullRequestReviewComment": {
-        "path": "thread.path",
-        "diffHunk": "thread.anchor.hunk",
-        "line": "thread.line",
-        "startLine": "thread.start_line",
-        "originalLine": "thread.anchor.line",
-        "outdated": "thread.is_outdated",
-        "state": lambda _, comment: "PENDING" if comment.is_pending else "SUBMITTED",
-        "replyTo": lambda _, comment: (
-            comment.thread.comments[0] if comment.in_reply_to_id else None
-        ),
-        "pullRequestReview": "review",
-    },
-    "Commit": {
-        "id": lambda _, commit: f"C_{commit.sha}",
-        "oid": "sha",
-        "message": "fields.message",
-        "messageHeadline": lambda _, commit: commit.fields.message.split("\n")[0],
-        "author": author,
-        "committer": committer,
-        "committedDate": "fields.committed",
-        "authoredDate": "fields.date",
-        "signature": signature,
-        "parents": connection(
-            "parents",
-            lambda commit: [Commit(commit.repository, sha) for sha in commit.fields.parents],
-        ),
-        "file": tree_entry,
-        "checkSuites": check_suites,
-        "status": status,
-    },
+    "PullRequestReviewThread": {"comments": thread_comments},
+    "Commit": {"oid": "sha", "message": "fields.message", "checkSuites": check_suites},
     "CheckSuite": {
         "checkRuns": connection("checkRuns", lambda suite: list(suite["runs"].values()))
     },
@@ -391,9 +269,7 @@ FIELDS: dict[str, dict[str, Field]] = {
         "conclusion": upper("conclusion"),
         "title": lambda _, run: run.output.get("title"),
         "summary": lambda _, run: run.output.get("summary"),
-        "text": lambda _, run: run.output.get("text"),
     },
-    "StatusContext": {"state": upper("state")},
 }
 TYPES: dict[type, str] = {
     Comment: "IssueComment",

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tests.fake_github import rules
 from tests.fake_github.bare_repository import ChangedFile, Files
-from tests.fake_github.records import (
-    Anchor,
-    Authored,
-    Comment,
-    Issue,
-    Review,
-    ReviewComment,
-    Thread,
-)
+from tests.fake_github.records import Anchor, Authored, Comment, Review, ReviewComment, Thread
 
 if TYPE_CHECKING:
     from tests.fake_github.repository import Repository
-
-# In the body, what closes an issue.
-CLOSES = re.compile(r"\b(?:close[sd]?|fix(?:e[sd])?|resolve[sd]?):?\s+#(\d+)", re.IGNORECASE)
 
 
 @dataclass(eq=False)
@@ -106,11 +94,6 @@ class Pull(Authored):
         submitted = [comment for comment in comments if not comment.is_pending]
         return sorted(submitted, key=lambda comment: comment.id)
 
-    @property
-    def closes(self) -> list[Issue]:
-        issues = self.repository.issues_by_number
-        return [issues[int(n)] for n in CLOSES.findall(self.body) if int(n) in issues]
-
     def current_line(self, anchor: Anchor, line: int) -> int | None:
         """Where a line of an anchor is in the current diff; None where it is outdated."""
         old, new = anchor.commit, self.head_sha
@@ -181,9 +164,6 @@ class Pull(Authored):
 
     def close(self, *, merged: bool = False) -> None:
         self.state, self.merged = "closed", merged
-
-    def reopen(self) -> None:
-        self.state = "open"
 
     def delete_head_repository(self) -> None:
         """G30: `refs/pull/N/head` stays."""

@@ -222,17 +222,6 @@ class CheckRun(Record):
 
 
 @dataclass(eq=False)
-class Status(Record):
-    """A commit status."""
-
-    prefix = "SC"
-    sha: str
-    context: str
-    state: str
-    description: str | None
-
-
-@dataclass(eq=False)
 class WorkflowRun(Record):
     """A completed run."""
 

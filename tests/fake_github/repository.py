@@ -11,15 +11,7 @@ from typing import TYPE_CHECKING
 
 from tests.fake_github.bare_repository import BareRepository, Files
 from tests.fake_github.pull import Pull
-from tests.fake_github.records import (
-    Artifact,
-    CheckRun,
-    Comment,
-    Dispatch,
-    Issue,
-    Status,
-    WorkflowRun,
-)
+from tests.fake_github.records import Artifact, CheckRun, Comment, Dispatch, Issue, WorkflowRun
 
 if TYPE_CHECKING:
     from tests.fake_github.github import GitHub
@@ -35,7 +27,6 @@ class Repository:
 
     Attributes:
         actions_may_approve: GitHub Actions may approve and open pull requests.
-        sarifs: uploaded reports as `{"ref", "commit_sha", "report"}`.
         dispatches: each `workflow_dispatch` that was asked for over REST.
         workflows: names of files that can be dispatched.
         protected: what GitHub says against commits, by branch.
@@ -52,9 +43,7 @@ class Repository:
     pulls_by_number: dict[int, Pull] = field(default_factory=dict)
     issues_by_number: dict[int, Issue] = field(default_factory=dict)
     all_check_runs: list[CheckRun] = field(default_factory=list)
-    statuses: list[Status] = field(default_factory=list)
     runs: list[WorkflowRun] = field(default_factory=list)
-    sarifs: list[dict[str, object]] = field(default_factory=list)
     dispatches: list[Dispatch] = field(default_factory=list)
     workflows: list[str] = field(default_factory=lambda: ["reviewbot.yml"])
     protected: dict[str, str] = field(default_factory=dict)
@@ -218,13 +207,6 @@ class Repository:
         run.output = {"title": None, "summary": summary or None, "text": None}
         self.all_check_runs.append(run)
         return run
-
-    def status(
-        self, sha: str, context: str, state: str = "success", *, description: str = ""
-    ) -> Status:
-        status = Status(self.github.next_id(), sha, context, state, description or None)
-        self.statuses.append(status)
-        return status
 
     def run(
         self,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 # Each module adds its operations to HANDLERS.
 from tests.fake_github import rest_issues, rest_pulls, rest_repository  # noqa: F401
-from tests.fake_github.call import HANDLERS, Call, Diff, Page, Respond
+from tests.fake_github.call import HANDLERS, Call, Page, Respond
 from tests.fake_github.contract import contract
 from tests.fake_github.messages import (
     ApiError,
@@ -27,7 +27,6 @@ PREFIX = "/api/v3"
 # No client expects this status, so none takes a violation for an error of GitHub.
 VIOLATION = 418
 UNKNOWN = 501
-DIFF = "application/vnd.github.v3.diff; charset=utf-8"
 
 
 def classify(request: Request) -> tuple[str, bool]:
@@ -53,7 +52,6 @@ def respond(github: GitHub, request: Request, token: Token | None) -> Response:
         variables,
         request.parameters,
         body if body is not None else {},
-        request.headers.get("accept", ""),
         token,
         f"{github.server_url}{request.path}",
     )
@@ -62,8 +60,6 @@ def respond(github: GitHub, request: Request, token: Token | None) -> Response:
         result = HANDLERS[operation.id].function(call)
     except ApiError as error:
         result = Respond(error.status, error.body)
-    if isinstance(result, Diff):
-        return Response(200, result.text.encode(), DIFF)
     if isinstance(result, Page):
         result = result.response(call)
     if not isinstance(result, Respond):

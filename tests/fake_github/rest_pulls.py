@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.fake_github import rest_objects as objects
 from tests.fake_github import rules
-from tests.fake_github.call import Call, Diff, Page, Respond, operation
+from tests.fake_github.call import Call, Respond, operation
 from tests.fake_github.messages import (
     ApiError,
     forbidden,
@@ -17,39 +17,7 @@ from tests.fake_github.messages import (
 from tests.fake_github.records import Review, ReviewComment
 from tests.fake_github.rest_issues import add_reaction
 
-READ = "pull_requests:read"
 WRITE = "pull_requests:write"
-LISTED_FILES = 3000
-DIFF_FILES = 300
-DIFF_LINES = 20_000
-TOO_LARGE = [{"resource": "PullRequest", "field": "diff", "code": "too_large"}]
-TOO_MANY_LINES = f"Sorry, the diff exceeded the maximum number of lines ({DIFF_LINES})"
-TOO_MANY_FILES = (
-    f"Sorry, the diff exceeded the maximum number of files ({DIFF_FILES}). Consider using "
-    "'List pull requests files' API or locally cloning the repository instead."
-)
-
-
-@operation("pulls/get", READ)
-def get(call: Call) -> Any:
-    """G1, G2 for the diff."""
-    pull = call.pull
-    if not call.wants_diff:
-        return objects.pull(pull)
-    if len(pull.files) > DIFF_FILES:
-        raise ApiError(406, TOO_MANY_FILES, TOO_LARGE)
-    text = pull.repository.bare.diff(pull.merge_base, pull.head_sha)
-    if text.count("\n") > DIFF_LINES:
-        raise ApiError(406, TOO_MANY_LINES, TOO_LARGE)
-    return Diff(text)
-
-
-@operation("pulls/list-files", READ)
-def list_files(call: Call) -> Any:
-    """G3"""
-    pull = call.pull
-    files = pull.files[:LISTED_FILES]
-    return Page([objects.file(file) for file in files])
 
 
 @operation("pulls/create", WRITE)
@@ -133,11 +101,6 @@ def find_review_comment(call: Call) -> ReviewComment:
     if found is None:
         raise not_found()
     return found
-
-
-@operation("pulls/get-review-comment", READ)
-def get_review_comment(call: Call) -> Any:
-    return objects.review_comment(find_review_comment(call))
 
 
 @operation("pulls/create-reply-for-review-comment", WRITE)

@@ -1,18 +1,14 @@
-"""Branches, permissions, check runs, reports, workflows and apps over REST."""
+"""Branches, permissions, check runs, workflows and apps over REST."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import gzip
-import json
 import secrets
 import time
 from typing import Any
 
 from tests.fake_github import rest_objects as objects
 from tests.fake_github import rules
-from tests.fake_github.call import Call, Diff, Page, Respond, operation
+from tests.fake_github.call import Call, Page, Respond, operation
 from tests.fake_github.messages import ApiError, not_found, unauthenticated, validation_failed
 from tests.fake_github.permissions import LEVELS, NO_JWT, App, Token
 from tests.fake_github.records import CheckRun, Dispatch
@@ -50,8 +46,6 @@ def compare(call: Call) -> Any:
     merge_base = home.bare.merge_base(base, head)
     if merge_base is None:
         raise ApiError(404, f"No common ancestor between {left} and {right}.")
-    if call.wants_diff:
-        return Diff(home.bare.diff(merge_base, head))
     ahead, behind = home.bare.log(base, head), home.bare.log(head, base)
     status = "diverged" if ahead and behind else "ahead" if ahead else "behind"
     size, number = int(call.query.get("per_page", COMPARE_COMMITS)), int(call.query.get("page", 1))
@@ -194,22 +188,6 @@ def check_annotations(annotations: list[dict[str, Any]]) -> None:
             problem = "end_line must be greater than or equal to start_line."
         if problem:
             raise ApiError(422, f"Invalid request.\n\nFor 'annotations/{index}', {problem}")
-
-
-@operation("code-scanning/upload-sarif", "security_events:write")
-def upload_sarif(call: Call) -> Any:
-    home, sha = call.repository, call.body["commit_sha"]
-    find_commit(call, sha)
-    try:
-        packed = base64.b64decode(call.body["sarif"], validate=True)
-        report = json.loads(gzip.decompress(packed))
-    except (binascii.Error, OSError, EOFError, ValueError):
-        message = "Invalid SARIF. The file must be a gzipped, base64 encoded SARIF document."
-        raise ApiError(400, message) from None
-    home.sarifs.append({"ref": call.body["ref"], "commit_sha": sha, "report": report})
-    number = str(call.github.next_id())
-    url = f"{home.api_url}/code-scanning/sarifs/{number}"
-    return Respond(202, {"id": number, "url": url})
 
 
 @operation("actions/list-workflow-run-artifacts", "actions:read")

@@ -170,7 +170,7 @@ class Server:
 def fault_response(fault: Fault) -> Response:
     if fault.drop:
         raise ConnectionDropped
-    return Response(fault.status, fault.body.encode(), fault.media, fault.headers)
+    return Response(fault.status, fault.body.encode(), headers=fault.headers)
 
 
 def read_content(handler: BaseHTTPRequestHandler, headers: dict[str, str]) -> bytes:
