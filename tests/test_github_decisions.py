@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str, str]] = {
     **{f"/debate {form.verb}": (form.verb, "", "") for form in FORMS if form.arguments == "none"},
     "/debate the locking in store.py\nand more": ("review", "", "the locking in store.py"),
     "/debate fix": ("fix", "", ""),
+    "/debate fix\u2028F1": ("fix", "F1", ""),
     "/debate explain f12.": ("explain", "F12", ""),
     "/debate dismiss F10: it is meant, see #3\nsorry": ("dismiss", "F10", "it is meant, see #3"),
     "/debate ask why?\r\n\r\nAnd how?\n": ("ask", "", "why?\n\nAnd how?"),

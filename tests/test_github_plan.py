@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from reviewbot.github import actions, state
 from reviewbot.github import snapshot as gh
 from reviewbot.github.plan import Desired, plan
-from reviewbot.github.state import SUMMARY, State, decode_state, encode_state
+from reviewbot.github.state import SUMMARY, Fix, State, decode_state, encode_state
 from reviewbot.reports.markdown import Annotation
 from reviewbot.verdict.document import Memory, Remembered
 
@@ -371,6 +371,11 @@ def test_what_people_dismissed_outlives_two_thousand_findings() -> None:
     )
     many = tuple(known(n, dismissed=str(n**99)) for n in range(1, 500))
     assert decode_state(encode_state(State(memory=Memory(findings=many))))
+    commits = [Fix(commit=f"{n**9:040x}"[-40:], findings=("F1",)) for n in range(3_000)]
+    kept = decode_state(encode_state(State(fixes=tuple(commits))))
+    assert kept
+    assert kept.fixes
+    assert kept.fixes == tuple(commits[-len(kept.fixes) :])
     alike = tuple(replace(known(1), id="F1", key=f"k{n}") for n in range(3_000))
     assert decode_state(encode_state(State(memory=Memory(findings=alike))))
     short, full = (f"{SUMMARY}\n{encode_state(State())}\n{'words ' * n}" for n in (1, 10_000))

@@ -101,7 +101,7 @@ def parse(body: str, forms: Sequence[Form] = FORMS) -> Command | Misunderstood |
     What is nearly a verb is answered with the verb: the other reading is a review that costs money
     and that nobody asked for.
     """
-    line, *below = re.sub(r"\A(\s*\n)+", "", body).splitlines() or [""]
+    line, *below = re.split(r"\r\n?|\n", re.sub(r"\A(\s*\n)+", "", body))
     opening = OPENING.match(line)
     if opening is None:
         return None

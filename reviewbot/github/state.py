@@ -108,10 +108,10 @@ class OwnReview(Struct, frozen=True):
 
 
 def encode_state(state: State) -> str:
-    """The hidden line. What is too much goes half by half, and last what people dismissed.
+    """The hidden line. What is too much goes by and by, and late what people dismissed.
 
     First go the parts that panelists read, so that they read them again, then the lowest numbers
-    (the highest keeps any from being given twice), then the mildest findings.
+    (the highest keeps any from being given twice), the mildest findings, and the oldest fixes.
     """
     memory = state.memory
     parts = [*memory.parts.items()]  # those at head stand last
@@ -132,12 +132,16 @@ def encode_state(state: State) -> str:
             if len(line) <= MAX_CHARACTERS:
                 return line
         if parts:
-            parts = parts[(len(parts) + 1) // 2 :]
+            parts = parts[len(parts) // 8 + 1 :]
         elif len(numbers) > 1:
-            numbers = numbers[len(numbers) // 2 :]
-        else:
+            numbers = numbers[len(numbers) // 8 + 1 :]
+        elif findings:
             findings.sort(key=lambda known: (bool(known.dismissed), RANK[known.severity]))
-            findings = findings[(len(findings) + 1) // 2 :]
+            findings = findings[len(findings) // 8 + 1 :]
+        elif state.fixes:
+            state = replace(state, fixes=state.fixes[len(state.fixes) // 8 + 1 :])
+        else:
+            state = replace(state, taken_back=())
 
 
 def decode_state(line: str) -> State | None:
