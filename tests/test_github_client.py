@@ -31,7 +31,10 @@ from tests.github_job import BASE, FAULTY
 
 SECRET = "ghs_" + "canaryCANARY0123456789canaryCANARY01"
 DATE, EPOCH = "Sat, 21 Nov 2026 12:00:00 GMT", 1_795_262_400
-SECONDARY, PRIMARY = {"message": faults.SECONDARY_LIMIT}, {"message": faults.PRIMARY_LIMIT}
+SECONDARY, PRIMARY = (
+    {"message": faults.SECONDARY_LIMIT},
+    {"message": "API rate limit exceeded for installation ID 1."},
+)
 NO_ACCESS = {"message": "Resource not accessible by integration"}
 WENT_WRONG = {"message": faults.GRAPHQL_FAILURE}
 HTML = {"content-type": "text/html; charset=utf-8"}
