@@ -36,7 +36,7 @@ SECONDARY, PRIMARY = (
     {"message": "API rate limit exceeded for installation ID 1."},
 )
 NO_ACCESS = {"message": "Resource not accessible by integration"}
-WENT_WRONG = {"message": faults.GRAPHQL_FAILURE}
+WENT_WRONG = {"message": "Something went wrong while executing your query."}
 HTML = {"content-type": "text/html; charset=utf-8"}
 USED_UP = {"x-ratelimit-remaining": "0"}
 LINE = "Pull request review thread line must be part of the diff"
@@ -54,7 +54,7 @@ class Said(Struct, frozen=True):
 
 
 DROPPED, DONE = Said(0), Said(201, {"id": 5})
-UNICORN = Said(503, faults.UNICORN.encode(), HTML)
+UNICORN = Said(503, b"<!DOCTYPE html>\n<title>Unicorn! &middot; GitHub</title>", HTML)
 
 
 class Script(ThreadingHTTPServer):
