@@ -40,12 +40,14 @@ class State:
         self._make(self._reviews)
         name = f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}.json"
         write_file(self._reviews / name, msgspec.json.encode(review))
-        *_, oldest = kept = self.ids()[:MAX_REVIEWS]
-        since = (self._reviews / f"{oldest}.json").stat().st_mtime
-        if len(kept) == MAX_REVIEWS:
-            for path in (*self._reviews.glob("*.json"), *(self.folder / "journal").glob("*.json")):
-                if path.stat().st_mtime < since:
-                    path.unlink(missing_ok=True)
+        ids = self.ids()
+        old = [self._reviews / f"{id}.json" for id in ids[MAX_REVIEWS:]]
+        if old:  # times of files say nothing about reviews: somebody may have copied the folder
+            since = (self._reviews / f"{ids[MAX_REVIEWS - 1]}.json").stat().st_mtime
+            recorded = (self.folder / "journal").glob("*.json")
+            old += [path for path in recorded if path.stat().st_mtime < since]
+        for path in old:
+            path.unlink(missing_ok=True)
 
     def ids(self) -> list[str]:
         """Ids of the reviews, the newest first."""

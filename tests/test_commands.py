@@ -127,7 +127,8 @@ def test_the_newest_reviews_are_kept(tmp_path: Path, cart: Project) -> None:
         (tmp_path / f"state/reviews/20000101-000000-{number:06}.json").write_bytes(b"torn")
     for name in ("old", "new"):
         state.journal().put(name, "result")
-    os.utime(tmp_path / "state/journal/old.json", (0, 0))
+    for copied_first in ("journal/old.json", "reviews/20000101-000000-000100.json"):
+        os.utime(tmp_path / "state" / copied_first, (0, 0))
     state.save(review)
     assert [path.stem for path in (tmp_path / "state/journal").iterdir()] == ["new"]
     assert len(state.ids()) == MAX_REVIEWS

@@ -305,6 +305,8 @@ OLDER = "AttributeError: module 'collections' has no attribute 'Mapping'"
 MACHINE = [
     (NO_NAME, Project(), False),
     (COMMAND, Project(), False),
+    ('Get "https://a.example": dial tcp: lookup a.example on 127.0.0.1:53', Project(), False),
+    ('exec: "docker": executable file not found in $PATH', Project(), False),
     (MISSING.format("numpy"), Project(), False),  # nothing says what is declared
     (MISSING.format("numpy"), Project(manifests={"setup.py": "attrs"}), True),
     (OLDER, Project(), False),

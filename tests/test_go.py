@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 
 import pytest
 from conftest import Project
@@ -12,9 +13,11 @@ from test_compare import change_of, changed
 from reviewbot.checks.check import configured_checks
 from reviewbot.checks.compare import compare
 from reviewbot.checks.evidence import CheckRun
-from reviewbot.checks.languages.go import GO, read_go
+from reviewbot.checks.languages.go import GO, PROGRAM, read_go
+from reviewbot.checks.probes import probe
+from reviewbot.checks.report import FAILURES
 from reviewbot.git.change import Side, Target
-from reviewbot.sandbox.job import Completed
+from reviewbot.sandbox.job import COMMAND_NOT_FOUND, Completed
 
 TESTED = 'package {0}\n\nimport "testing"\n\nfunc Test{1}(t *testing.T) {{ {1}({2}) }}\n'
 MODULE = {
@@ -64,6 +67,7 @@ func equal(t *testing.T, found, wanted int) {
     "broken/broken_test.go": TESTED.format("broken", "F", ""),
     "away/away.go": 'package away\n\nimport "example.org/away"\n\nfunc F() { away.F() }\n',
     "away/away_test.go": TESTED.format("away", "F", ""),
+    "go.work": "go 1.21\n\nuse .\n",
     "tool/go.mod": "module example.org/tool\n\ngo 1.21\n",
     "tool/in/in.go": "package in\n\nfunc F() {}\n\nfunc G() {}\n",
     "tool/in/in_test.go": TESTED.format("in", "F", ""),
@@ -86,7 +90,7 @@ def test_a_module_is_tested(project: Project) -> None:
         "broken/broken_test.go cannot be loaded: undefined: nowhere": "broken/broken_test.go:1",
     }
     (gap,) = (gap for gap in review.gaps if gap.startswith("go-test"))
-    assert "cannot find module providing package example.org/away" in gap
+    assert "no required module provides package example.org/away" in gap
     assert "run go mod download (3 passed, 4 failed, 1 skipped)" in gap
     lines = {c.path: (c.executed, c.statements) for c in review.coverage if c.statements}
     assert lines == {
@@ -150,9 +154,74 @@ def test_what_a_change_breaks(head: str, title: str, place: str, reason: str) ->
     assert bool(reason) is bool(reports["head"].problem)
 
 
-def test_where_go_is_not_installed_nothing_is_said_of_the_tests() -> None:
-    with pytest.raises(ModuleNotFoundError, match="go is not installed"):
-        read_go(Completed(outcome="ended", report=b"/reviewbot/reviewbot_go.sh: go: not found\n"))
+OUTPUT = '{"Action":"output","Package":"example.org/shop/%s","Test":"%s","Output":"%s\\n"}\n'
+LOGGED = "".join(
+    OUTPUT % ("in", f"TestTotal/{part}", f"    shop_test.go:6: {said}")
+    for part, said in (("a", "ready"), ("b", "ready"), ("b", "found 4"), ("a", "done"))
+)
+END = '{"Action":"%s","Package":"example.org/shop/in","Test":"%s"}\n'
+TOTAL_FAILS = END % ("fail", "TestTotal")
+LOGGED += END % ("pass", "TestTotal/a") + END % ("fail", "TestTotal/b") + TOTAL_FAILS
+FAILS_WITHOUT_TEST = '{"Action":"fail","Package":"example.org/shop/%s"}\n'
+TESTIFY = (
+    r"    shop_test.go:6: \n        \tError Trace:\t/in/shop_test.go:6\n"
+    r"        \tError:      \tNot equal: \n        \t            \texpected: 1\n"
+    r"        \t            \tactual  : 2\n        \tTest:       \tTestTotal"
+)
+TOTAL = "in/shop_test.go::TestTotal"
+
+
+def not_built(package: str, why: str) -> str:
+    """As Go before 1.24 says it."""
+    compiler = f"# example.org/shop/in [example.org/shop/in.test]\nin/shop.go:2:9: {why}\n"
+    return compiler + OUTPUT % (package, "", "FAIL [build failed]") + FAILS_WITHOUT_TEST % package
+
+
+@pytest.mark.parametrize(
+    ("text", "failures", "problem"),
+    [
+        (LOGGED, {TOTAL: "found 4", f"{TOTAL}/b": "found 4"}, ""),
+        (OUTPUT % ("in", "TestTotal", TESTIFY) + TOTAL_FAILS,
+         {TOTAL: "Not equal: expected: 1 actual : 2"}, ""),
+        (OUTPUT % ("in", "TestTotal", "protoc-gen-go: not found") + TOTAL_FAILS,
+         {TOTAL: "protoc-gen-go: not found"}, ""),
+        # os.Exit in a test
+        (OUTPUT % ("in", "TestTotal", "no file") + FAILS_WITHOUT_TEST % "in",
+         {TOTAL: "no file"}, ""),
+        # A package without tests
+        (BUILD.replace("shop/in", "shop/by") % "undefined: y", {"in/shop.go": "undefined: y"}, ""),
+        (not_built("in", "undefined: y"), {"in/shop_test.go": "undefined: y"}, ""),
+        (not_built("by", "undefined: y"), {"in/shop.go": "undefined: y"}, ""),
+        (not_built("in", "GOPROXY=off"), {}, "in/shop.go:2:9: GOPROXY=off: run go mod download"),
+        ("go: go.mod requires go >= 1.99\n", {}, "go: go.mod requires go >= 1.99"),
+    ],
+)  # fmt: skip
+def test_why_tests_fail(text: str, failures: dict[str, str], problem: str) -> None:
+    text = BASE[: BASE.index('{"')] + f"{text}ended\n"
+    report = read_go(Completed(outcome="ended", report=text.encode()))
+    found = {test.id: test.message for test in report.tests if test.outcome in FAILURES}
+    assert (found, report.problem) == (failures, problem)
+
+
+def test_where_go_is_not_installed_nothing_runs() -> None:
+    ended = subprocess.run(
+        ("/bin/sh", "-c", probe(PROGRAM)[PROGRAM]), env={"PATH": ""}, check=False
+    )
+    assert ended.returncode == COMMAND_NOT_FOUND
+
+
+def test_parts_of_a_test_may_go() -> None:
+    change = change_of(changed("a\nb", "a\nB", "in/shop.go"))
+    runs = []
+    names: dict[Side, str] = {"base": "TestTotal/a", "head": "TestTotal/b"}
+    for side, name in names.items():
+        report = read_go(
+            Completed(outcome="ended", report=BASE.replace("TestTotal/a", name).encode())
+        )
+        runs.append(
+            CheckRun(check="go-test", kind="test", side=side, outcome="ended", report=report)
+        )
+    assert [run.outcome for run in compare(change, runs).runs] == ["ended", "ended"]
 
 
 def test_a_test_for_a_claim_is_a_package_of_its_own() -> None:

@@ -156,7 +156,19 @@ def test_an_edited_hook_is_kept_when_it_is_upgraded_or_taken_away(cart: Project)
     write_hook(path, edited := path.read_text() + "make lint\n")
     hook("uninstall")
     assert not path.exists()
-    assert path.with_name("pre-commit.replaced-by-reviewbot").read_text() == edited
+    assert path.with_name("pre-commit.replaced-by-reviewbot").read_text() == OLD_VERSION
+    assert path.with_name("pre-commit.replaced-by-reviewbot1").read_text() == edited
+
+
+def test_a_hook_that_git_does_not_run_is_not_called_installed(cart: Project) -> None:
+    hook("install")
+    path = cart.folder / ".git/hooks/pre-commit"
+    path.chmod(0o644)
+    assert f"git does not run pre-commit: chmod +x {path}" in hook("status").stderr
+    shown = CliRunner().invoke(reviewbot, ("doctor",)).stdout
+    assert "! git does not run pre-commit: chmod +x" in shown
+    assert "✓ pre-push is installed" in shown
+    assert "pre-commit is installed" in hook("install").stderr
 
 
 @pytest.mark.parametrize("name", MANAGED)

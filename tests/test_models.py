@@ -259,9 +259,10 @@ def test_other_packages_add_providers(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "✓ critic: acme:one" in run("doctor").stdout
     Path("own.yml").write_text("panel: {critic: {model: 'acme:one'}}\n")
     assert "valid" in run("config", "check", "own.yml").stdout
-    Path("own.yml").write_text("panel: {critic: {model: 'acne:one'}}\n")
-    result = run("config", "check", "own.yml")
-    assert result.exit_code == 2
-    assert "no provider is called acne\nuse one of anthropic, " in result.stderr
+    for wrong in ("model: 'acne:one'", "model: 'acme:one', fallback: 'acne:one'"):
+        Path("own.yml").write_text(f"panel: {{critic: {{{wrong}}}}}\n")
+        result = run("config", "check", "own.yml")
+        assert result.exit_code == 2
+        assert "no provider is called acne\nuse one of anthropic, " in result.stderr
     assert "acme" in result.stderr
     assert "Panel: critic (one). 1 call, " in run("review", "HEAD", "--no-exec").stdout

@@ -17,6 +17,9 @@ from reviewbot.git.change import Change, Target
 from reviewbot.git.patch import load_patch
 from reviewbot.git.repository import Repository
 
+PLAIN = "--- a/x\n+++ b/x\n"
+ONCE = PLAIN + "@@ -1 +1 @@\n-a\n+b\n"
+
 
 def load(patch: bytes) -> Change:
     return asyncio.run(load_patch(patch))
@@ -116,6 +119,21 @@ def test_patches_of_diff_u(old: str, new: str, hunk: str, path: str, status: str
     assert (file.path, file.status) == (path, status)
 
 
+@pytest.mark.parametrize(
+    "after",
+    [
+        "\nbase-commit: 0f\n-- \n2.39.5\n\n",
+        "--\n2.39.5\n",  # without spaces at the ends of lines
+        "-- \nAda\n+49 30 1234\n_____\nA mailing list\n",
+        "\nIndex: z\n=====\n",
+        "\nThanks,\nAda\n",
+    ],
+)
+def test_text_after_the_hunks(after: str) -> None:
+    change = load(f"diff --git a/x b/x\n{ONCE}{after}".encode())
+    assert [(len(file.added), len(file.removed)) for file in change.files] == [(1, 1)]
+
+
 def test_two_files_of_diff_u_follow_each_other() -> None:
     patch = "".join(f"--- a/{name}\n+++ b/{name}\n@@ -1 +1 @@\n-a\n+b\n" for name in "xy")
     assert [(file.path, file.added_lines) for file in load(patch.encode()).files] == [
@@ -135,10 +153,6 @@ def test_a_patch_with_windows_line_ends() -> None:
     assert (file.path, file.added_lines) == ("x", {1})
     mixed = patch.replace("-a\n+b\n", "-a\r\n+b\r\n").encode()
     assert [line.text for line in load(mixed).files[0].hunks[0].lines] == ["a\r", "b\r"]
-
-
-PLAIN = "--- a/x\n+++ b/x\n"
-ONCE = PLAIN + "@@ -1 +1 @@\n-a\n+b\n"
 
 
 @pytest.mark.parametrize(

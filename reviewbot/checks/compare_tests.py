@@ -23,10 +23,14 @@ MISSING_PACKAGE = re.compile(r"importlib[._]metadata\.PackageNotFoundError\b")
 MISSING_MACHINE = re.compile(
     r"\bgaierror\b|NameResolutionError|Name or service not known|Network is unreachable"
     r"|Temporary failure in name resolution|exit status 127\b"
+    r"|dial \w+: lookup|network is unreachable|executable file not found"
 )
 MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 # As Python writes control characters and those outside of ASCII in a quoted text.
 ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
+
+# Parameters of pytest, and parts of a test of Go.
+PART = re.compile(r"(::[^\[/]*)[\[/].*", re.DOTALL)
 
 # Tests that fail for one reason: what is said of them, where, and how they fail.
 Group = tuple[ResultKind, ResultState, Location | None, str]
@@ -87,18 +91,18 @@ def compare_tests(
 def tests_that_do_not_run(base: CheckRun, head: CheckRun, change: Change) -> list[str]:
     """Tests of files that the change does not touch, which passed at base and have no outcome.
 
-    Something silenced them that is no edit of theirs, such as a conftest.py. Parameters do not
-    count: they may come from what the change edits.
+    Something silenced them that is no edit of theirs, such as a conftest.py. Parameters and parts
+    do not count: they may come from what the change edits.
     """
     touched = {file.old_path for file in change.files}
     # A file that cannot be collected stands for all of its tests.
-    alive = {test.id.partition("[")[0] for test in head.report.tests if test.outcome != "skipped"}
+    alive = {PART.sub(r"\1", test.id) for test in head.report.tests if test.outcome != "skipped"}
     return [
         test.id
         for test in base.report.tests
         if test.outcome == "passed"
         if test.location and test.id.partition("::")[0] not in touched
-        if not alive & {test.id.partition("[")[0], test.id.partition("::")[0]}
+        if not alive & {PART.sub(r"\1", test.id), test.id.partition("::")[0]}
     ]
 
 

@@ -85,7 +85,7 @@ async def _collect() -> dict[str, list[Row]]:
     else:
         machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
     for hook in await find_hooks(root, os.environ) if root else ():
-        if hook.is_installed:
+        if hook.runs:
             project.append(("✓", str(hook), ""))
         else:
             project.append(("!", str(hook), "reviewbot hook install"))

@@ -28,9 +28,8 @@ GIT_HEADER = re.compile(rb"^diff --git ", re.MULTILINE)
 NAMES = re.compile(rb"^--- .*\n\+\+\+ .*\n@@ -", re.MULTILINE)
 DELETED = re.compile(rb"^@@ -\d+(?:,\d+)? \+0,0 @@", re.MULTILINE)
 MAIL = re.compile(rb"^From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\n", re.MULTILINE)
-# What `git format-patch` and `git log` write before a commit.
-COMMIT = re.compile(rb"^\n?(?:From|commit) [0-9a-f]{40,64}\b.*\n", re.MULTILINE)
-SIGNATURE = re.compile(rb"^-- \n[^-+ \\\n].*\s*\Z", re.MULTILINE)
+# Where the hunks of a file end: text between the files, or a signature.
+END_OF_HUNKS = re.compile(rb"^(?:-- ?\n)?[^-+ \\@\n]", re.MULTILINE)
 END_OF_MESSAGE = re.compile(rb"^(?:---$|diff --git |--- )", re.MULTILINE)
 SUBJECT_PREFIX = re.compile(r"^(?:\[[^\]]*\]\s*)+")
 INDEX = re.compile(rb"^index [0-9a-f]+\.\.[0-9a-f]+ (\d{6})$", re.MULTILINE)
@@ -89,11 +88,11 @@ async def _numstat(patch: bytes, *options: str) -> list[tuple[tuple[int, int] | 
 
 def _sections(patch: bytes) -> Iterator[bytes]:
     """The part of a patch that belongs to each file."""
-    for commit in COMMIT.split(patch):
-        text = SIGNATURE.sub(b"", commit)
-        header = GIT_HEADER if GIT_HEADER.search(text) else NAMES
-        starts = [match.start() for match in header.finditer(text)]
-        yield from (text[start:end] for start, end in pairwise([*starts, len(text)]))
+    header = GIT_HEADER if GIT_HEADER.search(patch) else NAMES
+    starts = [match.start() for match in header.finditer(patch)]
+    for start, end in pairwise([*starts, len(patch)]):
+        names, mark, hunks = patch[start:end].partition(b"\n@@ ")
+        yield names + mark + END_OF_HUNKS.split(hunks, maxsplit=1)[0]
 
 
 def _file(section: bytes, old_path: str, path: str, is_binary: bool) -> ChangedFile:

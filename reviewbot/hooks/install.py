@@ -11,6 +11,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -48,6 +49,10 @@ class HookFile(Struct, frozen=True):
         return MARK.search(self.content) is not None
 
     @property
+    def runs(self) -> bool:
+        return self.is_installed and os.access(self.path, os.X_OK)
+
+    @property
     def is_foreign(self) -> bool:
         return not self.is_installed and os.path.lexists(self.path)
 
@@ -60,6 +65,8 @@ class HookFile(Struct, frozen=True):
             other = f"belongs to {self.manager}" if self.manager else "is another hook"
             where = f": {self.path} {other}" if self.manager or self.is_foreign else ""
             return f"{self.name} is not installed{where}"
+        if not self.runs:
+            return f"git does not run {self.name}: chmod +x {self.path}"
         first = f"; {self.earlier.name} runs first" if os.path.lexists(self.earlier) else ""
         return f"{self.name} is installed: {self.path}{first}"
 
@@ -89,8 +96,8 @@ async def install_hooks(directory: Path, variables: Mapping[str, str]) -> list[H
         if hook.is_foreign:
             hook.path.rename(hook.earlier)
         elif hook.is_installed and hook.content != script:
-            hook.path.rename(hook.path.with_name(f"{hook.name}{REPLACED}"))
-        if hook.content != script or not os.access(hook.path, os.X_OK):
+            _set_aside(hook.path)
+        if hook.content != script or not hook.runs:
             write_file(hook.path, script, 0o755)
     return _find_hooks(folder)
 
@@ -104,7 +111,7 @@ async def uninstall_hooks(directory: Path, variables: Mapping[str, str]) -> list
             if hook.content in known:
                 hook.path.unlink()
             else:
-                hook.path.rename(hook.path.with_name(f"{hook.name}{REPLACED}"))
+                _set_aside(hook.path)
             if os.path.lexists(hook.earlier):
                 hook.earlier.rename(hook.path)
     return _find_hooks(folder)
@@ -146,6 +153,12 @@ def _find_hooks(folder: Path) -> list[HookFile]:
         manager = "husky" if folder.match(".husky/_") else next(found, "")
         hooks.append(HookFile(name, folder / name, content, manager))
     return hooks
+
+
+def _set_aside(path: Path) -> None:
+    """Keep a hook that somebody may have edited, beside those that are kept already."""
+    names = (path.with_name(f"{path.name}{REPLACED}{number or ''}") for number in count())
+    path.rename(next(kept for kept in names if not os.path.lexists(kept)))
 
 
 def write_script(name: Hook, python: str) -> bytes:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import suppress
 from itertools import zip_longest
 from posixpath import dirname, normpath
 from typing import Literal
@@ -21,15 +20,20 @@ from reviewbot.sandbox.job import Completed, Job
 
 PROGRAM, REPORT = "reviewbot_go.sh", "go.txt"
 REPRODUCTION = "reviewbot_reproduction/reproduction_test.go"
-MODULE = re.compile(r"^module (\S+) (\S+)$", re.MULTILINE)
+MODULE = re.compile(r"^module (\S+) (\S*)$", re.MULTILINE)
 FUNCTION = re.compile(r"^\./(\S+_test\.go):(\d+):func (\w*)", re.MULTILINE)
 BLOCK = re.compile(r"^(\S+\.go):(\d+)\.\d+,(\d+)\.\d+ \d+ (\d+)$", re.MULTILINE)
 COMPILER = re.compile(r"^(?:vet: )?([^\s:]+\.go):(\d+):\d+: (.+)$", re.MULTILINE)
-FAILED = re.compile(r"^\s+([^\s:]+\.go):(\d+): (.*)$", re.MULTILINE)
+# With what testify says on the lines below.
+FAILED = re.compile(
+    r"^\s+([^\s:]+\.go):(\d+): (?:\n\s+Error Trace:[^\0]*?\n\s+Error:([^\0]*?)\n\s+Test:|(.*)$)",
+    re.MULTILINE,
+)
 PANIC = re.compile(r"^panic: (.+?)(?: \[recovered.*)?$", re.MULTILINE)
 FRAME = re.compile(r"^\t([^\s/:][^\s:]*\.go):(\d+)", re.MULTILINE)
-# What says that a package is not on this machine.
+# What says that a package is not on this machine, and that no package can be read.
 MISSING = re.compile(r".*(?:GOPROXY=off|no required module provides|missing go\.sum entry).*")
+UNREADABLE = re.compile(r"^(?:go: (?!warning|downloading|finding)|pattern ).*", re.MULTILINE)
 # A test of what only one side has does not compile on the other.
 MISSING_NAME = re.compile(r"undefined: | undefined \(|unknown field |is not in std")
 Outcome = Literal["passed", "failed", "error", "skipped"]
@@ -52,15 +56,13 @@ class Event(Struct, frozen=True, rename="pascal"):
 def read_go(completed: Completed) -> Report:
     """Read what probes/reviewbot_go.sh writes, also the part of a run that was stopped."""
     text = (completed.report or b"").decode(errors="replace")
-    if "go: not found" in text:
-        raise ModuleNotFoundError("go is not installed")
     _, *parts = MODULE.split(text)
     modules = [Module(*parts[start : start + 3]) for start in range(0, len(parts), 3)]
     problems = [module.problem for module in modules if module.problem]
     if not text.endswith("ended\n"):
         problems.append("the run ended before its tests did")
     return Report(
-        tests=tuple(test for module in modules for test in module.tests()),
+        tests=tuple(test for module in modules for test in module.tests),
         statements={path: lines for m in modules for path, lines in m.covered(0).items()},
         executed={path: lines for m in modules for path, lines in m.covered(1).items()},
         problem=problems[0] if problems else "",
@@ -80,28 +82,39 @@ class Module:
             end = int(after[1]) - 2 if after and after[0] == file else int(line) + MAX_LINES
             place = location(file, line, end)
             self._functions[normpath(dirname(place.path)), name] = place
-        self._events: list[Event] = []
+        self._events: dict[tuple[str, str], Event] = {}
         self._output: defaultdict[tuple[str, str], str] = defaultdict(str)
+        package = ""
         for line in text.splitlines():
-            with suppress(msgspec.DecodeError):
-                self._events.append(event := msgspec.json.decode(line, type=Event))
-                # What a part of a test prints, the test prints.
-                parts = event.test.split("/")
-                for end in range(len(parts)):
-                    key = (event.package or event.import_path, "/".join(parts[: end + 1]))
-                    self._output[key] += event.output
+            try:
+                event = msgspec.json.decode(line, type=Event)
+            except msgspec.DecodeError:
+                # What compilers of Go before 1.24 say, below `# PACKAGE [TEST]`.
+                package = line.strip("# []").partition(" ")[0] if line[:2] == "# " else package
+                self._output[package, ""] += f"{line}\n"
+                continue
+            package = ""
+            self._output[event.package or event.import_path, event.test] += event.output
+            if event.action in OUTCOMES:
+                self._events[event.package, event.test] = event
+        self.tests = tuple(self._tests())
 
     @property
     def problem(self) -> str:
-        """The first line that says that a package is missing here."""
-        said = "\n".join(line for line in self._text.splitlines() if not line.startswith("{"))
-        match = MISSING.search("".join([said, "\n", *self._output.values()]))
-        return f"{match[0].strip()[:200]}: run go mod download" if match else ""
+        """The first line that says that a package is missing here, or that none can be read."""
+        said = self._of_packages()
+        if match := MISSING.search(said):
+            return f"{match[0].strip()[:200]}: run go mod download"
+        match = UNREADABLE.search(said)
+        return match[0][:200] if match else ""
+
+    def _of_packages(self) -> str:
+        return "\n".join(output for (_, test), output in self._output.items() if not test)
 
     def covered(self, least: int) -> dict[str, tuple[int, ...]]:
         """Lines of the blocks, and of the tests, that ran at least so often, by path."""
         found: defaultdict[str, set[int]] = defaultdict(set)
-        for test in self.tests():
+        for test in self.tests:
             if test.location and "::" in test.id and (test.outcome != "skipped") >= least:
                 place = test.location
                 found[place.path].update(range(place.line, place.end_line + 1))
@@ -110,35 +123,72 @@ class Module:
                 found[self._within(path)].update(range(int(first), int(last) + 1))
         return {path: tuple(sorted(lines)) for path, lines in found.items()}
 
-    def tests(self) -> Iterator[TestOutcome]:
-        """Tests and their parts; of a package that does not run, the files of its tests."""
-        failed = {event.package for event in self._events if event.test and event.action == "fail"}
-        for event in self._events:
-            folder = self._within(event.package)
-            text = self._output[event.failed_build or event.package, event.test]
-            if event.test and event.action in OUTCOMES:
-                place = self._functions.get((folder, event.test.partition("/")[0]))
-                id = f"{place.path if place else folder}::{event.test}"
-                yield self._outcome(id, OUTCOMES[event.action], place, folder, text)
-            elif event.action == "fail" and not event.test and event.package not in failed:
-                files = {p.path for (where, _), p in self._functions.items() if where == folder}
-                for path in sorted(() if MISSING.search(text) else files):
-                    yield self._outcome(path, "error", location(path, "1"), folder, text)
+    def _tests(self) -> Iterator[TestOutcome]:
+        """Tests and their parts.
 
-    def _outcome(
-        self, id: str, outcome: Outcome, place: Location | None, folder: str, text: str
-    ) -> TestOutcome:
+        Of a package that does not run, the tests that did not end, or the files of its tests, or
+        else the file that does not compile.
+        """
+        failed = {
+            package
+            for (package, test), event in self._events.items()
+            if test and event.action == "fail"
+        }
+        for (package, test), event in self._events.items():
+            folder = self._within(package)
+            if test:
+                yield self._test(package, test, OUTCOMES[event.action])
+            elif event.action == "fail" and package not in failed:
+                text = self._said(event.failed_build or package)
+                if " failed]" in text and not COMPILER.search(text):  # before Go 1.24
+                    text = self._of_packages()
+                names = [name for where, name in self._output if where == package and name]
+                open_tests = [name for name in names if (package, name) not in self._events]
+                for name in open_tests:
+                    yield self._test(package, name, "failed")
+                places = self._functions.items()
+                files = {place.path for (where, _), place in places if where == folder}
+                files = files or {
+                    normpath(f"{self._folder}/{m[0]}") for m in COMPILER.findall(text)
+                }
+                for path in sorted(() if open_tests or MISSING.search(text) else files):
+                    yield self._failure(path, "error", location(path, "1"), folder, text)
+
+    def _said(self, package: str, test: str = "") -> str:
+        """What was printed by a package, or by a test and its parts, but for those that pass."""
+        return "".join(
+            output
+            for (where, name), output in self._output.items()
+            if where == package
+            if name == test or (test and name.startswith(f"{test}/") and not self._ran(where, name))
+        )
+
+    def _ran(self, package: str, test: str) -> bool:
+        event = self._events.get((package, test))
+        return event is not None and event.action != "fail"
+
+    def _test(self, package: str, name: str, outcome: Outcome) -> TestOutcome:
+        folder = self._within(package)
+        place = self._functions.get((folder, name.partition("/")[0]))
+        id = f"{place.path if place else folder}::{name}"
         if outcome not in FAILURES:
             return TestOutcome(id=id, outcome=outcome, location=place)
+        return self._failure(id, outcome, place, folder, self._said(package, name))
+
+    def _failure(
+        self, id: str, outcome: Outcome, place: Location | None, folder: str, text: str
+    ) -> TestOutcome:
         said = [(f"{self._folder}/{path}", line, why) for path, line, why in COMPILER.findall(text)]
-        said += [(f"{folder}/{path}", line, why) for path, line, why in FAILED.findall(text)]
+        # A test may log before it fails.
+        logged = [(f"{folder}/{m[1]}", m[2], m[3] or m[4]) for m in FAILED.finditer(text)]
+        said += logged[::-1]
         lines = [line for line in text.splitlines() if not line.startswith(("#", "---", "FAIL"))]
         panic, stack = PANIC.search(text), reversed(FRAME.findall(text))
         message = panic[1] if panic else said[0][2] if said else " ".join(lines[:3])
         return TestOutcome(
             id=id,
             outcome=outcome,
-            message=message.strip()[:MAX_MESSAGE],
+            message=" ".join(message.split())[:MAX_MESSAGE],
             output=text[-MAX_OUTPUT:],
             location=place,
             frames=tuple(location(path, line) for path, line, *_ in (*said[:1], *stack)),
