@@ -144,10 +144,12 @@ class Module:
                     yield self._test(package, name, "failed")
                 places = self._functions.items()
                 files = {place.path for (where, _), place in places if where == folder}
-                named = files or {f"{self._folder}/{path}" for path, *_ in COMPILER.findall(text)}
+                lines = {f"{self._folder}/{at[0]}": at[1] for at in COMPILER.findall(text)[::-1]}
+                named = dict.fromkeys(files, "1") or lines
                 is_told = open_tests or MISSING.search(text)
-                for path in () if is_told else sorted(map(normpath, named)):
-                    yield self._failure(path, "error", location(path, "1"), folder, text)
+                for path in () if is_told else sorted(named):
+                    place = location(path, named[path])
+                    yield self._failure(place.path, "error", place, folder, text)
 
     def _said(self, package: str, test: str = "") -> str:
         """What was printed by a package, or by a test and its parts, but for those that pass."""
