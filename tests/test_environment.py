@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sys
 import venv
 from pathlib import Path
@@ -171,3 +172,12 @@ def test_the_tools_change_with_a_package(root: Path) -> None:
     assert find_environment(root, {}).tools == before
     (packages / "pytest-9.0.dist-info").mkdir()
     assert find_environment(root, {}).tools != before
+
+
+def test_no_container_engine_of_the_work_tree_is_started(root: Path) -> None:
+    environment = find_environment(root, {"PATH": f"{root}/bin::.:bin:/opt/bin"})
+    assert environment.engine_variables["PATH"].split(":") == [
+        "/opt/bin",
+        *os.defpath.split(":"),
+        "/usr/local/bin",
+    ]

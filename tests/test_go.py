@@ -203,6 +203,12 @@ def test_why_tests_fail(text: str, failures: dict[str, str], problem: str) -> No
     assert (found, report.problem) == (failures, problem)
 
 
+def test_what_does_not_compile_is_reported_at_its_line() -> None:
+    text = BASE[: BASE.index('{"')] + BUILD.replace("shop/in", "shop/by") % "undefined: y"
+    (test,) = read_go(Completed(outcome="ended", report=text.encode())).tests
+    assert str(test.location) == "in/shop.go:2"
+
+
 def test_where_go_is_not_installed_nothing_runs() -> None:
     ended = subprocess.run(
         ("/bin/sh", "-c", probe(PROGRAM)[PROGRAM]), env={"PATH": ""}, check=False

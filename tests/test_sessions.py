@@ -91,6 +91,8 @@ def test_replay_makes_the_same_review_and_asks_nobody(server: VendorServer) -> N
             assert replayed[name] == reviewed[name], name
         assert replayed["usage"]["calls"] == 0
         assert replayed["usage"]["recorded_calls"] == asked
+        for name in ("input_tokens", "cached_input_tokens", "output_tokens"):
+            assert replayed["usage"][name] == reviewed["usage"][name]
         assert replayed["usage"]["cost_usd"] == pytest.approx(reviewed["usage"]["cost_usd"])
     assert len(server.received) == asked
     assert len(run("sessions").stdout.splitlines()) == 2

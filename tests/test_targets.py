@@ -115,6 +115,10 @@ def test_the_messages_of_a_range(history: Project) -> None:
     assert (alone.title, alone.description) == ("Add c", "Because of c.")
     history.commit("Long\n\n" + "x" * 20_000)  # of what is this long, the beginning counts
     assert load(history.folder, HEAD).description == "x" * 4_000 + "…"
+    history.commit("Remove d()\n\nBecause of d.")
+    last_two = load(history.folder, Target(kind="revision", revision="HEAD~2..HEAD"))
+    assert last_two.description == f"Long\n\n{'x' * 4_000}…\n\nRemove d()\n\n…"
+    history.git("reset", "--quiet", "--hard", "HEAD~1")
     merge = load(history.folder, Target(kind="revision", revision="HEAD~1"))
     assert (merge.title, merge.description) == ("Merge branch 'side'", "")
 

@@ -232,5 +232,8 @@ async def replay_session(record: Record, state: State) -> Review:
         result = await make_review(replace(change, target=subject.target), host)
     cost = sum(turn.cost for turn in record.turns) / DOLLAR
     calls = sum(reply is not None for _, reply in turns)
-    usage = Totals(recorded_calls=calls, cost_usd=cost, saved_usd=cost)
+    used = [reply.usage for _, reply in turns if reply and reply.usage]
+    names = ("input_tokens", "cached_input_tokens", "output_tokens")
+    tokens = {name: sum(getattr(usage, name) for usage in used) for name in names}
+    usage = Totals(recorded_calls=calls, cost_usd=cost, saved_usd=cost, **tokens)
     return replace(result, usage=usage)

@@ -81,7 +81,7 @@ class Container(Sandbox):
     async def _test(self) -> None:
         """Find the image. Raises SandboxError."""
         reasons = []
-        places = f"{self._environment.engine_variables.get('PATH', '')}:{os.defpath}:/usr/local/bin"
+        places = self._environment.engine_variables.get("PATH", os.defpath)
         for name in ("docker", "podman") if self._image else ():
             self._engine = shutil.which(name, path=places) or name
             try:

@@ -147,7 +147,8 @@ def find_environment(
         path=tuple(dict.fromkeys(path)),
         variables=OFFLINE | named,
         tools=key_of(sys.version, sorted(packages), versions),
-        engine_variables={name: variables[name] for name in sorted(ENGINE & variables.keys())},
+        engine_variables={name: variables[name] for name in sorted(ENGINE & variables.keys())}
+        | {"PATH": lender.engine_path},
     )
 
 
@@ -174,6 +175,7 @@ class _Lender:
         self._committed = committed
         folders = (Path(name) for name in variables.get("PATH", "").split(":") if name[:1] == "/")
         self._path = [folder for folder in folders if not self._name_in_tree(folder.resolve())]
+        self.engine_path = ":".join((*map(str, self._path), os.defpath, "/usr/local/bin"))
         has_home = self._home and self._root and self._home.is_relative_to(self._root)
         is_taken = f"{self._root}/".startswith(OWN_FOLDERS)
         is_in_the_way = has_home or is_taken or str(self._root) in NO_PROJECT

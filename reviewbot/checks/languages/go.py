@@ -129,11 +129,7 @@ class Module:
         Of a package that does not run, the tests that did not end, or the files of its tests, or
         else the file that does not compile.
         """
-        failed = {
-            package
-            for (package, test), event in self._events.items()
-            if test and event.action == "fail"
-        }
+        failed = {p for p, test in self._events if test and self._fails(p, test)}
         for (package, test), event in self._events.items():
             folder = self._within(package)
             if test:
@@ -142,17 +138,18 @@ class Module:
                 text = self._said(event.failed_build or package)
                 if " failed]" in text and not COMPILER.search(text):  # before Go 1.24
                     text = self._of_packages()
-                names = [name for where, name in self._output if where == package and name]
+                names = [n for where, n in self._output if where == package and n]
                 open_tests = [name for name in names if (package, name) not in self._events]
                 for name in open_tests:
                     yield self._test(package, name, "failed")
                 places = self._functions.items()
                 files = {place.path for (where, _), place in places if where == folder}
-                files = files or {
-                    normpath(f"{self._folder}/{m[0]}") for m in COMPILER.findall(text)
-                }
-                for path in sorted(() if open_tests or MISSING.search(text) else files):
-                    yield self._failure(path, "error", location(path, "1"), folder, text)
+                lines = {f"{self._folder}/{at[0]}": at[1] for at in COMPILER.findall(text)[::-1]}
+                named = dict.fromkeys(files, "1") or lines
+                is_told = open_tests or MISSING.search(text)
+                for path in () if is_told else sorted(named):
+                    place = location(path, named[path])
+                    yield self._failure(place.path, "error", place, folder, text)
 
     def _said(self, package: str, test: str = "") -> str:
         """What was printed by a package, or by a test and its parts, but for those that pass."""
@@ -160,12 +157,13 @@ class Module:
             output
             for (where, name), output in self._output.items()
             if where == package
-            if name == test or (test and name.startswith(f"{test}/") and not self._ran(where, name))
+            if name == test or (test and name.startswith(f"{test}/") and self._fails(where, name))
         )
 
-    def _ran(self, package: str, test: str) -> bool:
+    def _fails(self, package: str, test: str) -> bool:
+        """Or does not end."""
         event = self._events.get((package, test))
-        return event is not None and event.action != "fail"
+        return event is None or event.action == "fail"
 
     def _test(self, package: str, name: str, outcome: Outcome) -> TestOutcome:
         folder = self._within(package)
