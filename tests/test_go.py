@@ -13,7 +13,7 @@ from test_compare import change_of, changed
 from reviewbot.checks.check import configured_checks
 from reviewbot.checks.compare import compare
 from reviewbot.checks.evidence import CheckRun
-from reviewbot.checks.languages.go import GO, PROGRAM, read_go
+from reviewbot.checks.languages.go import GO, PROGRAM, read_go, read_vet
 from reviewbot.checks.probes import probe
 from reviewbot.checks.report import FAILURES
 from reviewbot.git.change import Side, Target
@@ -71,6 +71,9 @@ func equal(t *testing.T, found, wanted int) {
     "tool/go.mod": "module example.org/tool\n\ngo 1.21\n",
     "tool/in/in.go": "package in\n\nfunc F() {}\n\nfunc G() {}\n",
     "tool/in/in_test.go": TESTED.format("in", "F", ""),
+    "_examples/go.mod": "module example.org/examples\n\ngo 1.99\n",
+    "tool/say/say.go": 'package say\n\nimport "fmt"\n\nfunc F() { fmt.Printf("%d", "one") }\n',
+    "tool/say/say_windows.go": "package say\n\nfunc G() {}\n",
 }
 
 
@@ -88,14 +91,17 @@ def test_a_module_is_tested(project: Project) -> None:
             "boom/boom_test.go:5"
         ),
         "broken/broken_test.go cannot be loaded: undefined: nowhere": "broken/broken_test.go:1",
+        'fmt.Printf format %d has arg "one" of wrong type string': "tool/say/say.go:5",
     }
+    (unvetted,) = (gap for gap in review.gaps if gap.startswith("go-vet"))
+    assert "no required module provides package example.org/away" in unvetted
     (gap,) = (gap for gap in review.gaps if gap.startswith("go-test"))
     assert "no required module provides package example.org/away" in gap
     assert "run go mod download (3 passed, 4 failed, 1 skipped)" in gap
     lines = {c.path: (c.executed, c.statements) for c in review.coverage if c.statements}
     assert lines == {
         **{"shop.go": (9, 11), "shop_test.go": (8, 9), "boom/boom_test.go": (1, 1)},
-        **{"tool/in/in.go": (1, 2), "tool/in/in_test.go": (1, 1)},
+        **{"tool/in/in.go": (1, 2), "tool/in/in_test.go": (1, 1), "tool/say/say.go": (0, 1)},
     }
 
 
@@ -209,6 +215,34 @@ def test_what_does_not_compile_is_reported_at_its_line() -> None:
     assert str(test.location) == "in/shop.go:2"
 
 
+VETTED = """module . example.org/shop
+read in/shop.go
+# example.org/shop/in
+# [example.org/shop/in]
+in/shop.go:3:2: unreachable code
+%sended
+"""
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ("", ""),
+        ("vet: in/b.go:4:9: undefined: nowhere\n", "vet: in/b.go:4:9: undefined: nowhere"),
+        ("a.go:3:8: no required module provides package x\n", "a.go:3:8: no required module"),
+        ("go: go.mod requires go >= 1.99\n", "go: go.mod requires go >= 1.99"),
+    ],
+)
+def test_what_vet_says_of_what_it_reads(more: str, problem: str) -> None:
+    report = read_vet(Completed(outcome="ended", report=(VETTED % more).encode()))
+    assert [(str(d.location), d.message) for d in report.diagnostics] == [
+        ("in/shop.go:3", "unreachable code")
+    ]
+    assert report.read == {"in/shop.go"}
+    assert report.problem.startswith(problem)
+    assert bool(report.problem) is bool(problem)
+
+
 def test_where_go_is_not_installed_nothing_runs() -> None:
     ended = subprocess.run(
         ("/bin/sh", "-c", probe(PROGRAM)[PROGRAM]), env={"PATH": ""}, check=False
@@ -231,7 +265,7 @@ def test_parts_of_a_test_may_go() -> None:
 
 
 def test_a_test_for_a_claim_is_a_package_of_its_own() -> None:
-    (check,) = configured_checks([GO], ())
+    _, check = configured_checks([GO], ())
     job = GO.place_test("package x", "tree")
     assert job.command == (*check.command, "./reviewbot_reproduction")
     assert job.extra_files == {"reviewbot_reproduction/reproduction_test.go": "package x"}

@@ -1,4 +1,4 @@
-"""Go: go test, which compiles and vets, with coverage of changed lines."""
+"""Go: go vet, and go test with coverage of changed lines."""
 
 from __future__ import annotations
 
@@ -11,17 +11,21 @@ from typing import Literal
 
 import msgspec
 from msgspec import Struct
+from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language
 from reviewbot.checks.probes import probe
+from reviewbot.checks.readers.output import diagnostic
 from reviewbot.checks.report import FAILURES, Report, TestOutcome
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed, Job
 
 PROGRAM, REPORT = "reviewbot_go.sh", "go.txt"
+TEST = ("sh", f"/reviewbot/{PROGRAM}", "test")
 REPRODUCTION = "reviewbot_reproduction/reproduction_test.go"
 MODULE = re.compile(r"^module (\S+) (\S*)$", re.MULTILINE)
 FUNCTION = re.compile(r"^\./(\S+_test\.go):(\d+):func (\w*)", re.MULTILINE)
+READ = re.compile(r"^read (\S+)$", re.MULTILINE)
 BLOCK = re.compile(r"^(\S+\.go):(\d+)\.\d+,(\d+)\.\d+ \d+ (\d+)$", re.MULTILINE)
 COMPILER = re.compile(r"^(?:vet: )?([^\s:]+\.go):(\d+):\d+: (.+)$", re.MULTILINE)
 # With what testify says on the lines below.
@@ -29,6 +33,8 @@ FAILED = re.compile(
     r"^\s+([^\s:]+\.go):(\d+): (?:\n\s+Error Trace:[^\0]*?\n\s+Error:([^\0]*?)\n\s+Test:|(.*)$)",
     re.MULTILINE,
 )
+VETTED = re.compile(r"^(?:\./)?([^\s:]+\.go):(\d+):\d+: (.+)$", re.MULTILINE)
+UNCOMPILED = re.compile(r"^vet: .*", re.MULTILINE)
 PANIC = re.compile(r"^panic: (.+?)(?: \[recovered.*)?$", re.MULTILINE)
 FRAME = re.compile(r"^\t([^\s/:][^\s:]*\.go):(\d+)", re.MULTILINE)
 # What says that a package is not on this machine, and that no package can be read.
@@ -56,8 +62,7 @@ class Event(Struct, frozen=True, rename="pascal"):
 def read_go(completed: Completed) -> Report:
     """Read what probes/reviewbot_go.sh writes, also the part of a run that was stopped."""
     text = (completed.report or b"").decode(errors="replace")
-    _, *parts = MODULE.split(text)
-    modules = [Module(*parts[start : start + 3]) for start in range(0, len(parts), 3)]
+    modules = [Module(*parts) for parts in split(text)]
     problems = [module.problem for module in modules if module.problem]
     if not text.endswith("ended\n"):
         problems.append("the run ended before its tests did")
@@ -67,6 +72,29 @@ def read_go(completed: Completed) -> Report:
         executed={path: lines for m in modules for path, lines in m.covered(1).items()},
         problem=problems[0] if problems else "",
     )
+
+
+def read_vet(completed: Completed) -> Report:
+    """What vet says of code that compiles: what does not is said by tests."""
+    text = (completed.report or b"").decode(errors="replace")
+    found = [
+        diagnostic("vet", message, "error", normpath(f"{folder}/{path}"), int(line))
+        for folder, _, part in split(text)
+        for path, line, message in VETTED.findall(part)
+        if not MISSING.search(message)
+    ]
+    problem = UNREADABLE.search(text) or MISSING.search(text) or UNCOMPILED.search(text)
+    return Report(
+        diagnostics=tuple(found),
+        read=frozenset(READ.findall(text)),
+        problem=problem[0].strip()[:200] if problem else "",
+    )
+
+
+def split(text: str) -> list[tuple[str, str, str]]:
+    """The folder, the path and the text of each module."""
+    _, *parts = MODULE.split(text)
+    return list(zip(parts[::3], parts[1::3], parts[2::3], strict=True))
 
 
 class Module:
@@ -204,7 +232,7 @@ def location(path: str, line: str, end_line: int = 0) -> Location:
 def place_test(source: str, tree: str) -> Job:
     return Job(
         tree=tree,
-        command=("sh", f"/reviewbot/{PROGRAM}", f"./{dirname(REPRODUCTION)}"),
+        command=(*TEST, f"./{dirname(REPRODUCTION)}"),
         executes=True,
         extra_files={REPRODUCTION: source},
         tool_files=probe(PROGRAM),
@@ -213,24 +241,32 @@ def place_test(source: str, tree: str) -> Job:
     )
 
 
+GO_TEST = Check(
+    name="go-test",
+    kind="test",
+    globs=("*.go", "go.mod", "go.sum", "*testdata/*"),
+    markers=("go.mod",),
+    command=TEST,
+    read=read_go,
+    executes=True,
+    whole_tree=True,
+    report=REPORT,
+    seconds=300,
+    tool_files=probe(PROGRAM),
+    install_hint="install Go, see https://go.dev/doc/install",
+)
+GO_VET = replace(
+    GO_TEST,
+    name="go-vet",
+    kind="lint",
+    globs=("*.go",),
+    command=(*TEST[:-1], "vet", "{files}"),
+    read=read_vet,
+    distant_rules=("*",),
+)
 GO = Language(
     name="go",
-    checks=(
-        Check(
-            name="go-test",
-            kind="test",
-            globs=("*.go", "go.mod", "go.sum", "*testdata/*"),
-            markers=("go.mod",),
-            command=("sh", f"/reviewbot/{PROGRAM}"),
-            read=read_go,
-            executes=True,
-            whole_tree=True,
-            report=REPORT,
-            seconds=300,
-            tool_files=probe(PROGRAM),
-            install_hint="install Go, see https://go.dev/doc/install",
-        ),
-    ),
+    checks=(GO_VET, GO_TEST),
     place_test=place_test,
     read_test=read_go,
     is_missing_name=lambda message: MISSING_NAME.search(message) is not None,

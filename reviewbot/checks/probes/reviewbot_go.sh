@@ -1,8 +1,9 @@
-# Test each module of the tree, or the packages that are named. Appends to /out/go.txt, for each
-# module,
+# Vet (`vet CHANGED…`) or test (`test [PACKAGE]`) the module at the top, and those below it in which
+# something changes. Appends to /out/go.txt, for each module,
 #   module FOLDER PATH        what follows is about it, until the next
+#   read FILE                 a file that is compiled here, so that vet reads it
 #   FILE:LINE:func NAME(      functions of test files
-#   events of `go test -json`, what its compiler says, and blocks of the coverage profile
+#   what vet or the compiler says, events of `go test -json`, and blocks of the coverage profile
 # and in the end `ended`.
 command -v go >/dev/null || exit 127
 exec >>/out/go.txt 2>&1
@@ -11,15 +12,31 @@ export GOFLAGS= # as `go test` does: what is vendored, and workspaces
 export GOCACHE=/tmp/go-build
 mkdir "$GOCACHE"
 [ ! -d /tmp/go-cache ] || cp -rs /tmp/go-cache/. "$GOCACHE"
-find . -name go.mod -not -path '*/vendor/*' -not -path '*/testdata/*' | sort |
+mode=$1 changed=/reviewbot/changed.json
+shift
+if [ "$mode" = vet ]; then
+    changed=/tmp/changed
+    printf '"%s"\n' "$@" >$changed
+fi
+files='{{range .%s}}read {{$.Dir}}/{{.}}{{"\\n"}}{{end}}'
+files=$(printf "$files$files$files$files" GoFiles CgoFiles TestGoFiles XTestGoFiles)
+
+find . -name go.mod -not -path '*/vendor/*' -not -path '*/testdata/*' -not -path '*/[._]*' | sort |
     while read -r file; do
+        folder=$(dirname "$file")
+        [ "$folder" = . ] || grep -qsF "\"${folder#./}/" $changed || continue
         (
-            cd "$(dirname "$file")" || exit
+            cd "$folder" || exit
             path=$(GOWORK=off go list -m)
             go list -m 2>/dev/null | grep -qxF "$path" || export GOWORK=off
-            echo "module $(dirname "$file") $path"
+            echo "module $folder $path"
+            if [ "$mode" = vet ]; then
+                go list -f "$files" ./... 2>/dev/null
+                go vet ./...
+                exit
+            fi
             grep -rn --include='*_test.go' '^func ' .
-            go test -json -count=1 -coverprofile=/tmp/cover "${@:-./...}" 2>&1 |
+            go test -json -vet=off -count=1 -coverprofile=/tmp/cover "${@:-./...}" 2>&1 |
                 grep -vE '"Action":"(start|run|pause|cont)"|"Output":"(=== |--- PASS|ok  )'
             cat /tmp/cover
         )
