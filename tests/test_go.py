@@ -128,6 +128,7 @@ BUILD = (
     '{"Action":"fail","Package":"example.org/shop/in",'
     '"FailedBuild":"example.org/shop/in [example.org/shop/in.test]"}\nended\n'
 )
+LOCKED = "open /go/pkg/mod/cache/download/golang.org/x/y/@v/v1.2.0.lock: read-only file system"
 UNBUILT = BASE[: BASE.index('{"')] + BUILD
 
 
@@ -140,6 +141,7 @@ UNBUILT = BASE[: BASE.index('{"')] + BUILD
         (UNBUILT % "undefined: y", "in/shop_test.go cannot be loaded: undefined: y",
          "in/shop.go:3", ""),
         (UNBUILT % "no required module provides package y", "", "", "run go mod download"),
+        (UNBUILT % LOCKED, "", "", "run go mod download"),
         (BASE.removesuffix("ended\n"), "", "", "the run ended before its tests did"),
     ],
 )  # fmt: skip
@@ -199,6 +201,7 @@ def not_built(package: str, why: str) -> str:
         (not_built("in", "undefined: y"), {"in/shop_test.go": "undefined: y"}, ""),
         (not_built("by", "undefined: y"), {"in/shop.go": "undefined: y"}, ""),
         (not_built("in", "GOPROXY=off"), {}, "in/shop.go:2:9: GOPROXY=off: run go mod download"),
+        (f"{LOCKED}\n", "open /go/pkg/mod/cache/download/golang.org"),
         ("go: go.mod requires go >= 1.99\n", {}, "go: go.mod requires go >= 1.99"),
     ],
 )  # fmt: skip

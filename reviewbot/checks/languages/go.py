@@ -38,7 +38,10 @@ UNCOMPILED = re.compile(r"^vet: .*", re.MULTILINE)
 PANIC = re.compile(r"^panic: (.+?)(?: \[recovered.*)?$", re.MULTILINE)
 FRAME = re.compile(r"^\t([^\s/:][^\s:]*\.go):(\d+)", re.MULTILINE)
 # What says that a package is not on this machine, and that no package can be read.
-MISSING = re.compile(r".*(?:GOPROXY=off|no required module provides|missing go\.sum entry).*")
+MISSING = re.compile(
+    r".*(?:GOPROXY=off|no required module provides|missing go\.sum entry"
+    r"|cache/download/.*: read-only file system).*"
+)
 UNREADABLE = re.compile(r"^(?:go: (?!warning|downloading|finding)|pattern ).*", re.MULTILINE)
 # A test of what only one side has does not compile on the other.
 MISSING_NAME = re.compile(r"undefined: | undefined \(|unknown field |is not in std")
