@@ -155,17 +155,19 @@ class Module:
         return {path: tuple(sorted(lines)) for path, lines in found.items()}
 
     def _tests(self) -> Iterator[TestOutcome]:
-        """Tests and their parts.
+        """Tests and their parts, but for a test that fails because a part of it does.
 
         Of a package that does not run, the tests that did not end, or the files of its tests, or
         else the file that does not compile.
         """
-        failed = {p for p, test in self._events if test and self._fails(p, test)}
+        failing = [(p, test) for p, test in self._events if test and self._fails(p, test)]
+        failed = {package for package, _ in failing}
+        wholes = {(package, test.rpartition("/")[0]) for package, test in failing}
         for (package, test), event in self._events.items():
             folder = self._within(package)
-            if test:
+            if test and (event.action != "fail" or (package, test) not in wholes):
                 yield self._test(package, test, OUTCOMES[event.action])
-            elif event.action == "fail" and package not in failed:
+            elif not test and event.action == "fail" and package not in failed:
                 text = self._said(event.failed_build or package)
                 if " failed]" in text and not COMPILER.search(text):  # before Go 1.24
                     text = self._of_packages()
