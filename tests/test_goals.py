@@ -58,7 +58,6 @@ SIGN = LISTS[LISTS.index("    if number > 0:") :]
 def _less(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer defects are tried, rounds timed and tests repeated than in earnest."""
     monkeypatch.setattr("reviewbot.tasks.goals.MAX_MUTANTS", 3)
-    monkeypatch.setattr("reviewbot.proofs.timing.ROUNDS", 3)
     monkeypatch.setattr("reviewbot.proofs.prove.TIMES", 1)
 
 

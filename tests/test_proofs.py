@@ -206,8 +206,7 @@ def test_what_is_proven_by_a_search(numbers: Project, monkeypatch: pytest.Monkey
     assert "value has no type" in proofs["a contract without types"].output
 
 
-def test_what_benchmarks_prove(numbers: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reviewbot.proofs.timing.ROUNDS", 3)
+def test_what_benchmarks_prove(numbers: Project) -> None:
     proofs = prove_rows(numbers, BENCHMARKS)
 
     (factor,) = re.findall(r"(\S+) times as slow", proofs["slower by far"].output)
