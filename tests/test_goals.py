@@ -56,7 +56,7 @@ SIGN = LISTS[LISTS.index("    if number > 0:") :]
 
 @pytest.fixture(autouse=True)
 def _less(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer defects are tried, rounds timed and tests repeated than in earnest."""
+    """Fewer defects are tried, and tests repeated, than in earnest."""
     monkeypatch.setattr("reviewbot.tasks.goals.MAX_MUTANTS", 3)
     monkeypatch.setattr("reviewbot.proofs.prove.TIMES", 1)
 
@@ -102,7 +102,7 @@ def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project
 
     assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
     factor, calls = result.facts
-    assert re.fullmatch(r"It is \S+ times as fast \(\S+ to \S+ in 3 rounds\)\.", factor)
+    assert re.fullmatch(r"It is \S+ times as fast \(\S+ to \S+ in 5 rounds\)\.", factor)
     assert float(factor.split()[2].replace(",", "")) > 2
     assert re.fullmatch(r"\d+ calls do the same as before\.", calls)
     (prompt,) = (question for label, question in scripted.prompts if "/fix_" in label)
