@@ -240,7 +240,7 @@ def test_too_many_untracked_files_are_left_out(
         (history.folder / name).write_text("1\n")
     change = load(history.folder)
     assert [file.path for file in change.files] == ["x", "y"]
-    assert change.notes == ("Untracked files that are more than 2 were left out: z.",)
+    assert change.notes == ("Untracked files that are beyond the first 2 were left out: z.",)
 
 
 def test_files_that_the_user_ignores_everywhere_are_left_out(

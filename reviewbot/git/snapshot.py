@@ -143,7 +143,7 @@ def _choose(place: Place, names: Sequence[bytes]) -> tuple[list[bytes], tuple[st
         elif reason := _unfit(Path(place.root, os.fsdecode(name))):
             left_out[reason].append(name)
         elif len(kept) == MAX_UNTRACKED_FILES:
-            left_out[f"more than {MAX_UNTRACKED_FILES}"].append(name)
+            left_out[f"beyond the first {MAX_UNTRACKED_FILES}"].append(name)
         else:
             kept.append(name)
     return kept, tuple(
