@@ -224,7 +224,8 @@ read in/shop.go
 # example.org/shop/in
 # [example.org/shop/in]
 in/shop.go:3:2: unreachable code
-%sended
+%svet failed
+ended
 """
 
 
@@ -232,6 +233,7 @@ in/shop.go:3:2: unreachable code
     ("more", "problem"),
     [
         ("", ""),
+        ('cgo: C compiler "gcc" not found\n', 'cgo: C compiler "gcc" not found'),
         ("vet: in/b.go:4:9: undefined: nowhere\n", "vet: in/b.go:4:9: undefined: nowhere"),
         ("a.go:3:8: no required module provides package x\n", "a.go:3:8: no required module"),
         (f"{LOCKED}\n", "open /go/pkg/mod/cache/download/golang.org"),
@@ -246,6 +248,8 @@ def test_what_vet_says_of_what_it_reads(more: str, problem: str) -> None:
     assert report.read == {"in/shop.go"}
     assert report.problem.startswith(problem)
     assert bool(report.problem) is bool(problem)
+    silent = b"module . example.org/shop\nvet failed\nended\n"
+    assert read_vet(Completed(outcome="ended", report=silent)).problem == "vet failed"
 
 
 def test_where_go_is_not_installed_nothing_runs() -> None:

@@ -161,7 +161,7 @@ async def show_progress() -> AsyncIterator[Emit]:
 
     def emit(event: Event) -> None:
         nonlocal spent
-        name = event.name.strip("{}").removeprefix("own_").replace("/", ": ")
+        name = event.name.replace("/", ": ")
         if event.cost_usd:
             spent = f"  ${event.cost_usd:.4f}"
         if is_verbose and event.text:

@@ -34,7 +34,10 @@ FAILED = re.compile(
     re.MULTILINE,
 )
 VETTED = re.compile(r"^(?:\./)?([^\s:]+\.go):(\d+):\d+: (.+)$", re.MULTILINE)
-UNCOMPILED = re.compile(r"^vet: .*", re.MULTILINE)
+# What else vet prints where it came to its end.
+USUAL = re.compile(
+    r"read |# |vet failed$|ended$|exit status |go: (?:warning|downloading|finding)|\s"
+)
 PANIC = re.compile(r"^panic: (.+?)(?: \[recovered.*)?$", re.MULTILINE)
 FRAME = re.compile(r"^\t([^\s/:][^\s:]*\.go):(\d+)", re.MULTILINE)
 # What says that a package is not on this machine, and that no package can be read.
@@ -86,11 +89,18 @@ def read_vet(completed: Completed) -> Report:
         for path, line, message in VETTED.findall(part)
         if not MISSING.search(message)
     ]
-    problem = UNREADABLE.search(text) or MISSING.search(text) or UNCOMPILED.search(text)
+    unusual = (
+        line
+        for _, _, part in split(text)
+        for line in part.splitlines()
+        if line and not USUAL.match(line) and (not VETTED.match(line) or MISSING.search(line))
+    )
     return Report(
         diagnostics=tuple(found),
         read=frozenset(READ.findall(text)),
-        problem=problem[0].strip()[:200] if problem else "",
+        problem=next(unusual, "" if found else "vet failed")[:200]
+        if "\nvet failed\n" in text
+        else "",
     )
 
 
@@ -179,8 +189,8 @@ class Module:
                 files = {place.path for (where, _), place in places if where == folder}
                 lines = {f"{self._folder}/{at[0]}": at[1] for at in COMPILER.findall(text)[::-1]}
                 named = dict.fromkeys(files, "1") or lines
-                is_told = open_tests or MISSING.search(text)
-                for path in () if is_told else sorted(named):
+                is_known = open_tests or MISSING.search(text)
+                for path in () if is_known else sorted(named):
                     place = location(path, named[path])
                     yield self._failure(place.path, "error", place, folder, text)
 
