@@ -293,8 +293,8 @@ def test_a_module_that_is_missing() -> None:
         evidence = suite(change, base, head, project)
         assert [result.state for result in evidence.results] == ["new"] * is_found, message
         (run,) = (run for run in evidence.runs if run.side == "head")
-        told = ("ended", "") if is_found else ("incomplete", f"{message} (test_a.py)")
-        assert (run.outcome, run.reason) == told
+        wanted = ("ended", "") if is_found else ("incomplete", f"{message} (test_a.py)")
+        assert (run.outcome, run.reason) == wanted
 
 
 NO_NAME = "socket.gaierror: [Errno -2] Name or service not known"

@@ -224,8 +224,8 @@ def test_models_may_not_ignore_a_test_among_code(monkeypatch: pytest.MonkeyPatch
 def test_models_may_not() -> None:
     for path, old, new, words in SWAPS:
         found = refuse(path, swapped(path, old, new))
-        told = any(words in text and text.startswith(f"`{path}` ") for text in found)
-        assert told, (path, new, found)
+        is_named = any(words in text and text.startswith(f"`{path}` ") for text in found)
+        assert is_named, (path, new, found)
 
 
 def test_new_tests_keep_no_test_from_running() -> None:
