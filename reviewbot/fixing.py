@@ -49,8 +49,7 @@ async def fix(
         whole, project, _ = await prepare(change, services)
         trials = await _trials(whole, project, services)
         briefs = await briefs_of(whole, project, services.panel, services)
-        checks, panel = services.checks, services.panel
-        results = await fix_findings(found, trials, project, checks, panel, briefs)
+        results = await fix_findings(found, trials, project, services.panel, briefs)
         seconds = round(time.monotonic() - started, 2)
         result = replace(result, usage=services.client.totals, seconds=seconds)
         await services.finish(msgspec.json.encode(result).decode(), trials_of(results))
@@ -124,13 +123,12 @@ def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:
 async def _trials(change: Change, project: Project, services: Services) -> Trials:
     assert services.host.repository
     off = [entry.name for entry in services.settings.checks if entry.off]
-    checks, executor = services.checks, services.executor
     return Trials(
         change=change,
-        evidence=await collect(change, project, checks, off, executor),
+        evidence=await collect(change, project, off, services.executor),
         repository=services.host.repository,
-        executor=executor,
-        checks=checks,
+        executor=services.executor,
+        checks=services.checks,
         languages=services.languages,
         off=off,
     )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check
-from reviewbot.checks.compare import base_line_of, compare
+from reviewbot.checks.compare import UNKNOWN, base_line_of, compare
 from reviewbot.checks.compare_tests import lines_beside_removals
 from reviewbot.checks.evidence import CheckResult, CheckRun, Evidence, RunOutcome
 from reviewbot.checks.project import Project
@@ -82,7 +82,7 @@ def lint(
             report=Report(diagnostics=tuple(found)),
         )
 
-    evidence = compare(change, (run("base", base), run("head", head)), {"lint": check})
+    evidence = compare(change, (run("base", base), run("head", head)), Project(checks=(check,)))
     return [(r.state, r.location.line if r.location else 0) for r in evidence.results]
 
 
@@ -162,7 +162,7 @@ def test_an_added_noqa_blocks_the_block_but_hides_nothing() -> None:
         CheckRun(check="lint", side="base", outcome="ended"),
         CheckRun(check="lint", side="head", outcome="ended", report=Report(diagnostics=found)),
     )
-    (result,) = compare(change, runs, {"lint": LINT}).results
+    (result,) = compare(change, runs, Project(checks=(LINT,))).results
     assert (result.state, result.severity) == ("new", "medium")
 
 
@@ -208,7 +208,7 @@ def suite(
     change: Change,
     base: list[TestOutcome],
     head: list[TestOutcome],
-    project: Project | None = None,
+    project: Project = UNKNOWN,
     base_outcome: RunOutcome = "ended",
 ) -> Evidence:
     runs = (
@@ -227,7 +227,7 @@ def suite(
             report=Report(tests=tuple(head)),
         ),
     )
-    return compare(change, runs, {}, project)
+    return compare(change, runs, project)
 
 
 def states(evidence: Evidence) -> list[tuple[str, str]]:
@@ -469,6 +469,7 @@ def test_type_checkers_read_what_their_configuration_means() -> None:
 
 def check_scope(tool: str, file: str, config: str, paths: str, others: str) -> None:
     project = Project(configs={file: config})
+    check = replace(LINT, name=tool, configured_by=(file,))
     asked = [*paths.split(), *others.split()]
-    read = [path for path in asked if project.type_checks(path, tool, (file,))]
+    read = [path for path in asked if project.type_checks(path, check)]
     assert read == paths.split(), config

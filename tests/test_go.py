@@ -275,8 +275,8 @@ def test_parts_of_a_test_may_go() -> None:
 
 def test_a_test_for_a_claim_is_a_package_of_its_own() -> None:
     _, check = configured_checks([GO], ())
-    job = GO.place_test("package x", "tree")
-    assert job.command == (*check.command, "./reviewbot_reproduction")
-    assert job.extra_files == {"reviewbot_reproduction/reproduction_test.go": "package x"}
+    job = GO.place_test("package x", "tree", "tool")
+    assert (job.command, job.folder) == ((*check.command, "./reviewbot_reproduction"), "tool")
+    assert job.extra_files == {"tool/reviewbot_reproduction/reproduction_test.go": "package x"}
     assert GO.is_missing_name("undefined: shop.Mean")
     assert not GO.is_missing_name("found 4, not 3")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase, translate
 from functools import cache
+from itertools import chain
 from pathlib import PurePosixPath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.checks.check import Check
+from reviewbot.checks.check import Check, is_below
 from reviewbot.git.change import Change, Side
 from reviewbot.git.repository import Repository
 from reviewbot.text.files import classify
@@ -33,6 +34,12 @@ PACKAGING = {
     "setup.py": re.compile(""),
     "setup.cfg": re.compile(r"^\[metadata\]", re.MULTILINE),
     "pyproject.toml": re.compile(r"^\[(project|build-system|tool\.(poetry|flit))\b", re.MULTILINE),
+}
+# Files that say how its tests are run, with such a line.
+TESTING = {
+    **{"pytest.ini": re.compile(""), "tox.ini": re.compile(r"^\[pytest\]", re.MULTILINE)},
+    "setup.cfg": re.compile(r"^\[tool:pytest\]", re.MULTILINE),
+    "pyproject.toml": re.compile(r"^\[tool\.pytest\b", re.MULTILINE),
 }
 # Folders and files of a project that nobody imports.
 NOT_IMPORTED = frozenset(
@@ -65,6 +72,7 @@ class Project(Struct, frozen=True, kw_only=True):
     """The files of both sides, and what some of them say.
 
     Attributes:
+        checks: those that may apply, in each folder in which they run.
         configs: texts at base of files that configure tools, by path. What the change adds to them
             does not apply.
         manifests: texts of MANIFESTS at head, by path.
@@ -76,6 +84,7 @@ class Project(Struct, frozen=True, kw_only=True):
             the `__init__.py` of a package mentions them at base; and SHOWS_USE.
     """
 
+    checks: tuple[Check, ...] = ()
     base_files: frozenset[str] = frozenset()
     head_files: frozenset[str] = frozenset()
     configs: Mapping[str, str] = {}
@@ -92,21 +101,23 @@ class Project(Struct, frozen=True, kw_only=True):
     def files(self) -> frozenset[str]:
         return self.base_files | self.head_files
 
-    def config_of(self, configured_by: Iterable[str]) -> str | None:
-        """The file at the top that configures a tool, see `Check.configured_by`."""
-        for wanted in configured_by:
+    def config_of(self, check: Check) -> str | None:
+        """The file in its folder that configures a tool, see `Check.configured_by`."""
+        for wanted in check.configured_by:
             name, _, pattern = wanted.partition(" ")
-            text = self.configs.get(name)
+            path = posixpath.join(check.folder, name)
+            text = self.configs.get(path)
             if text is not None and re.search(pattern, text, re.MULTILINE | re.DOTALL):
-                return name
+                return path
         return None
 
-    def type_checks(self, path: str, tool: str, configured_by: Iterable[str]) -> bool:
+    def type_checks(self, path: str, check: Check) -> bool:
         """Whether a type checker is meant to read a file, by its configuration.
 
         Where that names no files, tests are read if it speaks of tests.
         """
-        name = self.config_of(configured_by) or ""
+        name = self.config_of(check) or ""
+        tool, path = check.name.partition(" ")[0], check.relative(path)
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
         own = "".join(s for s in sections if tool in s.partition("\n")[0] or name[-5:] == ".json")
         if _names(EXCLUDE.findall(own), path, in_any_folder=True):
@@ -134,7 +145,7 @@ async def load_project(
     """Read what checks need to know."""
     named = (wanted.partition(" ")[0] for check in checks for wanted in check.configured_by)
     configs = (*CONFIGS, *named)
-    names = (*configs, *PACKAGING, *PINS)
+    names = (*configs, *PACKAGING, *TESTING, *PINS)
     base_files, base_texts = await _read_side(change, "base", names, repository)
     extended = [
         posixpath.normpath(PurePosixPath(path).parent / name)
@@ -146,7 +157,9 @@ async def load_project(
         read = await repository.read_files(change.base_tree, more)
         base_texts |= {path: data.decode("utf-8", "replace") for path, data in read.items()}
     head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
+    folders = _find_folders(base_texts, head_files)
     project = Project(
+        checks=tuple(chain.from_iterable(_by_project(c, folders, head_files) for c in checks)),
         base_files=base_files,
         head_files=head_files,
         configs={p: base_texts[p] for p in base_texts if matches_any([p], (*configs, *extended))},
@@ -164,6 +177,34 @@ async def load_project(
         project = replace(project, installed=installed)
         return replace(project, documented=await _find_documented(change, project, repository))
     return project
+
+
+def folder_of(path: str, project_files: Iterable[str], files: Collection[str]) -> str:
+    """The nearest folder above a file that has one of the files of a project; "" for the top."""
+    folders = (str(folder) for folder in PurePosixPath(path).parents)
+    names = {f"{f}/{name}": f for f in folders if f != "." for name in project_files}
+    return next((folder for name, folder in names.items() if name in files), "")
+
+
+def _find_folders(texts: Mapping[str, str], files: Collection[str]) -> list[str]:
+    """The outermost folders that are projects of their own; none if the top is one."""
+    folders = {
+        path.rpartition("/")[0]
+        for path, text in texts.items()
+        for table in (PACKAGING, TESTING)
+        if (line := table.get(path.rpartition("/")[2])) and line.search(text)
+        if classify(path) not in ("fixture", "vendored")
+    }
+    outermost = (f for f in sorted(folders) if not any(is_below(f, g) for g in folders - {f}))
+    return [folder for folder in outermost if folder and any(is_below(p, folder) for p in files)]
+
+
+def _by_project(check: Check, folders: Sequence[str], files: Collection[str]) -> Iterator[Check]:
+    """A check, and copies of it for the folders of projects that have what it is about."""
+    wanted = [path for path in files if check.by_project and matches_any([path], check.markers)]
+    own = [folder for folder in folders if any(is_below(path, folder) for path in wanted)]
+    yield replace(check, without=tuple(own))
+    yield from (replace(check, name=f"{check.name} {folder}", folder=folder) for folder in own)
 
 
 def _is_installed(path: str, project: Project) -> bool:

@@ -64,7 +64,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
 
 async def compare_behaviour(
-    functions: Sequence[str], before: str, after: str, executor: Executor
+    functions: Sequence[str], before: str, after: str, executor: Executor, folder: str = ""
 ) -> tuple[Comparison, ...]:
     """Call functions, as `module:function`, on two trees with the same arguments.
 
@@ -72,10 +72,10 @@ async def compare_behaviour(
     """
     if not functions:
         return ()
-    first = await _search(before, executor, functions=functions)
+    first = await _search(before, executor, folder, functions=functions)
     calls = {name: [c.arguments for c in found.calls] for name, found in first.items()}
     again, second = await run_all(
-        _search(before, executor, calls=calls), _search(after, executor, calls=calls)
+        *(_search(tree, executor, folder, calls=calls) for tree in (before, after))
     )
     return tuple(
         _compare(name, first.get(name), again.get(name), second.get(name)) for name in functions
@@ -104,10 +104,10 @@ def _compare(
 
 
 async def test_of_behaviour(
-    function: str, before: str, after: str, executor: Executor
+    function: str, before: str, after: str, executor: Executor, folder: str
 ) -> tuple[str, str]:
     """A test that a function does what it did before, where it does not; else why there is none."""
-    (found,) = await compare_behaviour([function], before, after, executor)
+    (found,) = await compare_behaviour([function], before, after, executor, folder)
     if found.before is None or not found.before.value:
         return "", found.words
     module, _, name = function.partition(":")
@@ -121,9 +121,11 @@ async def test_of_behaviour(
     ), found.words
 
 
-async def test_of_contract(source: str, tree: str, executor: Executor) -> tuple[str, str]:
+async def test_of_contract(
+    source: str, tree: str, executor: Executor, folder: str
+) -> tuple[str, str]:
     """A contract with a test on which it fails; else why there is none."""
-    found = await _search(tree, executor, contract=source)
+    found = await _search(tree, executor, folder, contract=source)
     for name, calls in found.items():
         for call in calls.calls:
             test = f"\n\n\ndef test_counterexample():\n    {name}(*{call.arguments})\n"
@@ -135,6 +137,7 @@ async def test_of_contract(source: str, tree: str, executor: Executor) -> tuple[
 async def _search(
     tree: str,
     executor: Executor,
+    folder: str,
     *,
     functions: Sequence[str] = (),
     calls: Mapping[str, Sequence[str]] | None = None,
@@ -149,6 +152,7 @@ async def _search(
             tree=tree,
             command=(interpreter, f"/reviewbot/{PROGRAM}"),
             executes=True,
+            folder=folder,
             tool_files=probe(PROGRAM) | {"search.json": spec},
             report="search.json",
             seconds=90,

@@ -49,13 +49,20 @@ class Ratio(Struct, frozen=True, kw_only=True):
 
 
 async def time_snippet(
-    source: str, tree: str, executor: Executor, *, calls: int = 0, attempt: int = 1
+    source: str,
+    tree: str,
+    executor: Executor,
+    folder: str = "",
+    *,
+    calls: int = 0,
+    attempt: int = 1,
 ) -> Timing:
     """Time one round; see probes/reviewbot_timing.py. Raises ValueError if it cannot be."""
     job = Job(
         tree=tree,
         command=("{python}", f"/reviewbot/{PROGRAM}", str(calls)),
         executes=True,
+        folder=folder,
         tool_files=probe(PROGRAM) | {"benchmark.py": source},
         report="timing.json",
         attempt=attempt,
@@ -72,19 +79,21 @@ async def time_snippet(
     return timing
 
 
-async def compare_times(source: str, before: str, after: str, executor: Executor) -> Ratio:
+async def compare_times(
+    source: str, before: str, after: str, executor: Executor, folder: str = ""
+) -> Ratio:
     """The ratio of times on two trees. Raises ValueError if there is none.
 
     What slows a round slows both of its times, so they are compared round by round. Both make as
     many calls as the slower side needs: the quicker one may need a million times as many.
     """
-    first = [await time_snippet(source, tree, executor) for tree in (before, after)]
+    first = [await time_snippet(source, tree, executor, folder) for tree in (before, after)]
     calls = min(timing.calls for timing in first)
     ratios = []
     for number in range(1, ROUNDS + 1):
         times = {}
         for tree in (before, after) if number % 2 else (after, before):
-            timing = await time_snippet(source, tree, executor, calls=calls, attempt=number)
+            timing = await time_snippet(source, tree, executor, folder, calls=calls, attempt=number)
             times[tree] = timing.seconds
         ratios.append(times[after] / times[before])
     return Ratio(middle=median(ratios), low=min(ratios), high=max(ratios))

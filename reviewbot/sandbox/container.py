@@ -124,7 +124,7 @@ class Container(Sandbox):
             # Neither variables of the image nor of the engine's configuration.
             *("--entrypoint", "env", self._image, "-i"),
             *(f"{variable}={value}" for variable, value in variables.items()),
-            *("/bin/sh", "-c", RUN, "sh", *command_of(job, PROGRAMS)),
+            *("/bin/sh", "-c", RUN, "sh", job.folder or ".", *command_of(job, PROGRAMS)),
         ]
 
     async def _ask(self, *arguments: str) -> bytes:

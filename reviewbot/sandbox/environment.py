@@ -92,14 +92,16 @@ class Environment(Struct, frozen=True, kw_only=True):
     Attributes:
         project: the folder inside in which trees are laid out: the path of the work tree, so that
             an editable installation of the project means the copy of the tree.
+        pythons: interpreters of folders that have an environment of their own.
         mounts, own_mounts: what the project's tools need, and what reviewbot's interpreter needs.
-        path: folders of programs inside, before those of the system.
+        path: folders of programs inside, behind that of the interpreter.
         tools: a hash that changes with their versions. Of /usr, only Python's packages count.
         engine_variables: for the client of docker or podman, never for a job.
     """
 
     project: str
     python: str
+    pythons: Mapping[str, str]
     mounts: tuple[Mount, ...]
     own_mounts: tuple[Mount, ...]
     path: tuple[str, ...]
@@ -128,12 +130,15 @@ def find_environment(
     # An interpreter that was found by chance is of less use than a later one that has pytest.
     python = max(usable or [own], key=_is_environment_or_has_pytest)
     mounts = [*(lender.lend(python) or ()), *lender.of_tree(generated)]
-    path = [str(python.parent), f"{lender.project}/node_modules/.bin"]
+    below = dict(lender.pythons_below())
+    mounts += (mount for other in below.values() for mount in lender.lend(other) or ())
+    path = [f"{lender.project}/node_modules/.bin"]
     named = lender.add_toolchains(mounts, path)
     own_mounts = lender.lend(own) or ()
+    prefixes = [each.parent.parent for each in (own, python, *below.values())]
     packages = {
         folder.name
-        for prefix in (own.parent.parent, python.parent.parent, Path("/usr/local"))
+        for prefix in (*prefixes, Path("/usr/local"))
         for folder in prefix.glob("lib/python3*/*-packages/*-info")
     }
     sources = [m.source for m in (*mounts, *own_mounts) if m.source and m.target != GO_CACHE]
@@ -142,6 +147,7 @@ def find_environment(
     return Environment(
         project=lender.project,
         python=str(python),
+        pythons={folder: str(other) for folder, other in below.items()},
         mounts=tuple(mounts),
         own_mounts=own_mounts,
         path=tuple(dict.fromkeys(path)),
@@ -190,6 +196,15 @@ class _Lender:
         yield from (folder / "bin/python" for folder in folders if _is_environment(folder))
         yield from (folder / "python3" for folder in self._path)
         yield Path(sys.executable)
+
+    def pythons_below(self) -> Iterator[tuple[str, Path]]:
+        """Folders up to two levels deep that have an environment of their own, with its python."""
+        globs = ("*/*/venv", "*/venv", "*/*/.venv", "*/.venv")  # of one folder the last counts
+        for glob in globs:
+            for folder in sorted(self._tree.glob(glob)) if self._tree else ():
+                python = folder / "bin/python"
+                if _is_environment(folder) and self.lend(python) is not None:
+                    yield self._name_in_tree(folder.parent), python
 
     def lend(self, python: Path) -> tuple[Mount, ...] | None:
         """What an interpreter needs: its environment, and the installation behind it.

@@ -39,7 +39,10 @@ OWN_PROGRAMS = {
 }
 # Says on the way that the sandbox is ready; the rest is the command's own output.
 STARTED = b"reviewbot: started\n"
-COPY_TREE = 'cp -R /tree/. /overlay/. . && printf "reviewbot: started\\n" >&2 && '
+# The first argument is the folder of the job.
+COPY_TREE = (
+    'cp -R /tree/. /overlay/. . && cd -- "$1" && shift && printf "reviewbot: started\\n" >&2 && '
+)
 
 
 class Sandbox(ABC):
@@ -136,7 +139,7 @@ class Plain(Sandbox):
                 job,
                 [re.sub("^/reviewbot/", f"{scratch}/tools/", word) for word in words],
                 variables_of(job, SYSTEM_PATH, str(scratch), str(project), {}),
-                folder=project,
+                folder=project / job.folder,
             )
         return replace(completed, project=str(project))
 
@@ -175,6 +178,7 @@ def variables_of(
     job: Job, path: Sequence[str], home: str, project: str, others: Mapping[str, str]
 ) -> dict[str, str]:
     """All variables of a job; it inherits none."""
+    folder = str(PurePosixPath(project, job.folder))
     return {
         "PATH": ":".join(path),
         "HOME": home,
@@ -182,7 +186,7 @@ def variables_of(
         "PYTHONDONTWRITEBYTECODE": "1",
         **others,
         **{
-            name: text.replace("{project}", project).replace("{own_packages}", OWN_PACKAGES)
+            name: text.replace("{project}", folder).replace("{own_packages}", OWN_PACKAGES)
             for name, text in job.environment.items()
         },
     }

@@ -27,17 +27,23 @@ async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
         return Judgement(unmet=(f"It changes the tests ({tests[0]}), which say what to keep.",))
     before = await trials.repository.read_files(step.before, paths)
     after = await trials.repository.read_files(step.after, paths)
+    folder = await trials.folder_of(paths)
     unmet, functions, others = list[str](), list[str](), list[str]()
     for path in paths:
         old, new = (_public_names(files.get(path, b"")) for files in (before, after))
         unmet += [f"The public name {name} is new in {path}." for name in sorted(set(new) - {*old})]
-        module = path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__")
+        module = (
+            path.removeprefix(f"{folder}/")
+            .removeprefix("src/")
+            .removesuffix(".py")
+            .removesuffix("/__init__")
+        )
         names = [name for name in old if name in new and isinstance(old[name], ast.FunctionDef)]
         same = {name for name in new if name in old and ast.dump(old[name]) == ast.dump(new[name])}
         others += sorted(old.keys() - same - {*names})  # classes, and what is asynchronous
         functions += [f"{module.replace('/', '.')}:{name}" for name in names]
     found = await compare_behaviour(
-        functions[:MAX_FUNCTIONS], step.before, step.after, trials.executor
+        functions[:MAX_FUNCTIONS], step.before, step.after, trials.executor, folder
     )
     unmet += [f"It changes behaviour: {c.words}." for c in found if c.before]
     left = [comparison for comparison in found if comparison.problem]

@@ -6,10 +6,12 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from posixpath import join
 from statistics import mode
 
 from msgspec import Struct
 
+from reviewbot.checks.check import is_below
 from reviewbot.checks.languages.python import PYTHON
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
@@ -47,6 +49,7 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
     paths = await _files_about(report, tree, trials)
     contents = await trials.repository.read_files(tree, paths)
     files = {p: shown(content) for p, content in contents.items() if len(content) <= MAX_FILE}
+    folder = await trials.folder_of(paths)
     prompt = prompts.render("reproduce", report=text, files=files)
     names = panel.names[:MAX_HYPOTHESES]
     answers = await ask(panel, names, "reproduce", prompt, brief, Hypothesis)
@@ -58,12 +61,12 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
             continue
         tried.add(hypothesis.test)
         reproduction = Reproduction(language=PYTHON.name, source=hypothesis.test)
-        run = await run_reproduction(reproduction, tree, PYTHON, trials.executor)
+        run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
         if problem := why_no_reproduction(run, report):
             reasons.append(f"{author}: {problem}")
             continue
-        path = await _path_of_test(hypothesis.test, tree, trials)
-        return _task(text, hypothesis, reproduction, path, list(files), trials)
+        path = await _path_of_test(hypothesis.test, tree, trials, folder)
+        return _task(text, hypothesis, reproduction, path, list(files), trials, folder)
     raise UsageError(
         f"nobody could reproduce it ({'; '.join(reasons)})",
         hint="add the command, the input and the whole traceback to the report",
@@ -97,6 +100,7 @@ def _task(
     path: str,
     files: Sequence[str],
     trials: Trials,
+    folder: str,
 ) -> Task:
     title = next((line.strip() for line in report.splitlines() if line.strip()), "a report")
 
@@ -112,7 +116,7 @@ def _task(
         )
 
     async def judge(step: Step) -> Judgement:
-        run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor)
+        run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
         if run.outcome != "passes":
             return Judgement(unmet=(f"The test that reproduces it {run.outcome}.",))
         return Judgement(facts=(f"{path} fails without the fix and passes with it.",))
@@ -154,10 +158,11 @@ def _ending(name: str, existing: Collection[str]) -> list[str]:
     return []
 
 
-async def _path_of_test(source: str, tree: str, trials: Trials) -> str:
-    """A new file where most tests are: it must not hide one that is there."""
+async def _path_of_test(source: str, tree: str, trials: Trials, top: str) -> str:
+    """A new file where most tests of a project are: it must not hide one that is there."""
     existing = sorted(await trials.repository.list_files(tree))
     tests = [path for path in existing if classify(path) == "test" and PYTEST.search(path)]
-    folder = mode(path.rpartition("/")[0] for path in tests) if tests else "tests"
+    tests = [path for path in tests if is_below(path, top)]
+    folder = mode(path.rpartition("/")[0] for path in tests) if tests else join(top, "tests")
     name = f"test_regression_{hashlib.sha256(source.encode()).hexdigest()[:8]}.py"
     return f"{folder}/{name}" if folder else name

@@ -8,12 +8,11 @@ from functools import partial
 
 from msgspec.structs import replace
 
-from reviewbot.checks.check import Check
 from reviewbot.checks.project import Project
 from reviewbot.context.brief import Brief, brief_about
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel
-from reviewbot.proofs.proof import Reproduction
+from reviewbot.proofs.proof import Proof
 from reviewbot.proofs.prove import run_reproduction
 from reviewbot.proofs.timing import THRESHOLD, compare_times
 from reviewbot.tasks.cycle import failed, result_of, work
@@ -29,7 +28,6 @@ async def fix_findings(
     findings: Sequence[Finding],
     trials: Trials,
     project: Project,
-    checks: Sequence[Check],
     panel: Panel,
     briefs: Sequence[Brief],
 ) -> list[TaskResult]:
@@ -37,7 +35,7 @@ async def fix_findings(
     results: list[TaskResult] = []
     left = list(findings)
     candidate = await draft_tool_fixes(
-        findings, trials.change, project, checks, trials.repository, trials.executor
+        findings, trials.change, project, trials.repository, trials.executor
     )
     if candidate:
         fixed, trial = await _largest_batch(candidate, left, trials)
@@ -99,7 +97,7 @@ async def _judge(findings: Sequence[Finding], trials: Trials, step: Step) -> Jud
         proof = finding.proof if finding.proof and finding.proof.result == "proven" else None
         if finding.result and any(left[n] > others[n] for n in identities([finding.result])):
             unmet.append(f"{finding.id} is still reported.")
-        elif proof and (words := await _failure(proof.reproduction, step, trials)):
+        elif proof and (words := await _failure(proof, step, trials)):
             unmet.append(f"{finding.id} still {words}.")
         elif not proof and not finding.result:
             words = "so nothing shows that it is gone"
@@ -107,19 +105,19 @@ async def _judge(findings: Sequence[Finding], trials: Trials, step: Step) -> Jud
     return Judgement(unmet=tuple(unmet), unproven=tuple(unproven))
 
 
-async def _failure(reproduction: Reproduction, step: Step, trials: Trials) -> str:
+async def _failure(proof: Proof, step: Step, trials: Trials) -> str:
     """How a reproduction fails with a candidate; empty if it passes."""
+    reproduction, executor, folder = proof.reproduction, trials.executor, proof.folder
     if reproduction.kind == "benchmark":
         try:
-            ratio = await compare_times(
-                reproduction.source, trials.change.base_tree, step.after, trials.executor
-            )
+            source, before = reproduction.source, trials.change.base_tree
+            ratio = await compare_times(source, before, step.after, executor, folder)
         except ValueError as error:
             return f"cannot be measured: {error}"
         is_slow = ratio.high > THRESHOLD
         return f"takes longer than before the change: {ratio.words}" if is_slow else ""
     language = trials.languages[reproduction.language]
-    run = await run_reproduction(reproduction, step.after, language, trials.executor)
+    run = await run_reproduction(reproduction, step.after, language, executor, folder)
     return "" if run.outcome == "passes" else "fails the test that was written for it"
 
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check
-from reviewbot.checks.project import load_project
+from reviewbot.checks.project import Project, load_project
 from reviewbot.checks.report import Report
 from reviewbot.checks.run import IDS, NO_TEST, job_of, read
 from reviewbot.context.brief import Brief
@@ -65,8 +65,9 @@ async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief:
     if not answers:
         raise UsageError(f"there is no benchmark: {panel.absences[-1].reason}")
     source = answers[0][1].source
+    folder = await trials.folder_of(paths)
     try:
-        timing = await time_snippet(source, tree, trials.executor)
+        timing = await time_snippet(source, tree, trials.executor, folder)
     except ValueError as error:
         raise UsageError(f"the benchmark of {writer} does not run: {error}") from error
 
@@ -75,7 +76,8 @@ async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief:
         if judgement.unmet:
             return judgement
         try:
-            ratio = await compare_times(source, step.before, step.after, trials.executor)
+            trees = step.before, step.after
+            ratio = await compare_times(source, *trees, trials.executor, folder)
         except ValueError as error:
             return replace(judgement, unmet=(f"The benchmark does not run: {error}.",))
         if ratio.high >= 1 / THRESHOLD:
@@ -88,9 +90,11 @@ async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief:
 
 async def tests(paths: Sequence[str], trials: Trials, _: Panel, __: Brief) -> Task:
     """Tests that run a line that no test runs, or notice a defect that no test notices."""
-    suite = next((check for check in trials.checks if IDS in check.command and check.report), None)
     sources = [path for path in paths if classify(path) != "test"]
     tree = trials.change.head_tree
+    project = await _project_at(tree, trials)
+    suites = [check for check in project.checks if IDS in check.command and check.report]
+    suite = next((check for check in suites if all(map(check.covers, sources))), None)
     contents = await trials.repository.read_files(tree, sources)
     if suite is None or not contents:
         raise UsageError("there are no lines that a test could run")
@@ -174,11 +178,16 @@ async def _run(
     lines: Mapping[str, Sequence[int]],
     ids: tuple[str, ...] = (),
 ) -> Report:
-    change = Change(base_tree=tree, head_tree=tree, files=())
-    project = await load_project(change, trials.repository, trials.checks)
-    job = job_of(suite, tree, project, ids=ids, inputs={"changed.json": lines})
+    project = await _project_at(tree, trials)
+    changed = {suite.relative(path): numbers for path, numbers in lines.items()}
+    job = job_of(suite, tree, project, ids=ids, inputs={"changed.json": changed})
     outcome, reason, report = read(suite, "head", await trials.executor.execute(job))
     return report if outcome == "ended" or reason == NO_TEST else replace(report, problem=reason)
+
+
+async def _project_at(tree: str, trials: Trials) -> Project:
+    change = Change(base_tree=tree, head_tree=tree, files=())
+    return await load_project(change, trials.repository, trials.checks)
 
 
 def _missing(report: Report) -> dict[str, set[int]]:

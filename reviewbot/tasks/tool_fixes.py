@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
-from reviewbot.checks.check import Check
 from reviewbot.checks.project import Project
 from reviewbot.checks.run import job_of
 from reviewbot.errors import GitError
@@ -20,7 +19,6 @@ async def draft_tool_fixes(
     findings: Sequence[Finding],
     change: Change,
     project: Project,
-    checks: Sequence[Check],
     repository: Repository,
     executor: Executor,
 ) -> Candidate | None:
@@ -30,7 +28,7 @@ async def draft_tool_fixes(
     """
     tree = change.head_tree
     names: list[str] = []
-    for check in checks:
+    for check in project.checks:
         own = [f for f in findings if f.result and f.result.check == check.name and f.location]
         paths = sorted({f.location.path for f in own if f.location})
         if not own or not check.fix:
@@ -40,7 +38,7 @@ async def draft_tool_fixes(
         completed = await executor.execute(job)
         if completed.outcome == "ended" and completed.stdout.strip():
             try:
-                fixed = await repository.apply_patch(tree, completed.stdout)
+                fixed = await repository.apply_patch(tree, completed.stdout, check.folder)
             except GitError:  # the tool printed no patch
                 continue
             tree = await _only_near(own, tree, fixed, repository)

@@ -11,7 +11,8 @@ from msgspec.structs import replace
 from reviewbot.checks.check import Check, Language
 from reviewbot.checks.compare import NUMBER
 from reviewbot.checks.evidence import CheckResult, Evidence
-from reviewbot.checks.project import load_project
+from reviewbot.checks.languages.python import PYTHON
+from reviewbot.checks.project import folder_of, load_project
 from reviewbot.checks.run import collect
 from reviewbot.errors import GitError
 from reviewbot.git.change import Change
@@ -86,11 +87,16 @@ class Trials(Struct, frozen=True, kw_only=True):
             trial = replace(trial, regressions=tuple(f"With the old tests: {m}" for m in more))
         return trial
 
+    async def folder_of(self, paths: Sequence[str]) -> str:
+        """The top of the Python project of the first of some files, "" if there is none."""
+        files = await self.repository.list_files(self.change.head_tree)
+        return folder_of(next(iter(paths), ""), PYTHON.project_files, files)
+
     async def _collect(self, tree: str) -> Evidence:
         change = await self.repository.compare(self.change.base_tree, tree)
         project = await load_project(change, self.repository, self.checks)
         known = {id for result in self.evidence.new_results for id in result.tests}
-        return await collect(change, project, self.checks, self.off, self.executor, known)
+        return await collect(change, project, self.off, self.executor, known)
 
 
 def _regressions(before: Evidence, after: Evidence) -> Iterator[str]:

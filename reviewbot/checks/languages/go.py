@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import zip_longest
-from posixpath import dirname, normpath
+from posixpath import dirname, join, normpath
 from typing import Literal
 
 import msgspec
@@ -244,12 +244,13 @@ def location(path: str, line: str, end_line: int = 0) -> Location:
     return Location(normpath(path), int(line), max(int(line), end_line))
 
 
-def place_test(source: str, tree: str) -> Job:
+def place_test(source: str, tree: str, folder: str) -> Job:
     return Job(
         tree=tree,
         command=(*TEST, f"./{dirname(REPRODUCTION)}"),
         executes=True,
-        extra_files={REPRODUCTION: source},
+        folder=folder,
+        extra_files={join(folder, REPRODUCTION): source},
         tool_files=probe(PROGRAM),
         report=REPORT,
         seconds=120,
@@ -282,6 +283,7 @@ GO_VET = replace(
 GO = Language(
     name="go",
     checks=(GO_VET, GO_TEST),
+    project_files=("go.mod",),
     place_test=place_test,
     read_test=read_go,
     is_missing_name=lambda message: MISSING_NAME.search(message) is not None,

@@ -1,0 +1,187 @@
+"""Projects in folders of a repository whose top is none."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import venv
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Project
+from lean import lean_environment
+from scripted import Answer, Scripted, SharedJobs, by_edit
+
+from reviewbot.checks.languages.go import GO
+from reviewbot.checks.languages.python import PYTHON
+from reviewbot.checks.project import folder_of
+from reviewbot.fixing import fix, fix_report
+from reviewbot.git.change import Target
+from reviewbot.git.repository import Repository
+from reviewbot.sandbox.bubblewrap import Bubblewrap
+from reviewbot.sandbox.environment import find_environment
+from reviewbot.sandbox.job import Job
+from reviewbot.services import Host
+from reviewbot.tasks.task import TaskResult
+from reviewbot.verdict.document import Review
+
+CART = "from typing import List\n\n\ndef total(prices: List[int]) -> int:\n    return sum(prices)\n"
+TEST = "from {} import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
+CONFIG = """
+[project]
+name = "api"
+version = "1"
+[tool.pytest.ini_options]
+pythonpath = ["src"]
+[tool.ruff.lint]
+select = ["UP006"]
+[tool.mypy]
+strict = true
+"""
+EMPTY = "from cart import total\n\n\ndef test_empty():\n    assert total([]) == 0\n"
+API = "services/api/src/cart.py"
+FILES = {
+    "common.py": "def total(prices):\n    return sum(prices)\n",
+    "tests/test_common.py": TEST.format("common"),
+    "services/api/pyproject.toml": CONFIG,
+    API: CART,
+    "services/api/tests/test_cart.py": TEST.format("cart"),
+    "services/web/setup.py": "from setuptools import setup\n\nsetup()\n",
+    "services/web/page.py": "x = 1\n",
+    "services/web/tests/test_page.py": "import page\n\n\ndef test_x():\n    assert page.x == 1\n",
+}
+
+
+@pytest.fixture
+def services(project: Project) -> Project:
+    """Two services with tests, and a module with its test at the top."""
+    project.commit("Begin", FILES)
+    return project
+
+
+def results_of(review: Review) -> dict[str, str]:
+    return {check.check: check.text for check in review.checks if check.kind != "scan"}
+
+
+def test_each_project_is_checked_in_its_folder(services: Project) -> None:
+    services.environment = sys.prefix  # it has mypy
+    broken = CART.replace("sum(prices)", 'len(prices) + "1"') + "\n\ndef more(x: List[str]): ...\n"
+    services.commit("Change", {API: broken})
+    review = services.review()
+    places = {f"{f.result.check} {f.rule}": str(f.location) for f in review.findings if f.result}
+    path = "services/api"
+    assert places == {
+        f"mypy {path} operator": f"{API}:5",
+        f"mypy {path} no-untyped-def": f"{API}:8",
+        f"pytest {path} services/api/tests/test_cart.py::test_total": f"{API}:5",
+        f"ruff-project {path} UP006": f"{API}:8",
+    }
+    # Neither the other service nor the top has anything to do with it.
+    assert [name for name in results_of(review) if "pytest" in name] == [f"pytest {path}"]
+    (lines,) = (c for c in review.coverage if c.statements)
+    assert (lines.path, lines.executed) == (API, 1)
+
+
+def test_the_top_has_its_own_tests_alone(services: Project) -> None:
+    services.commit("Change", {"common.py": "def total(prices):\n    return sum(prices) + 0\n"})
+    review = services.review()
+    assert results_of(review)["pytest"] == "1 passed"
+    assert "pytest services/api" not in results_of(review)
+
+
+def test_a_test_that_fails_once_is_flaky_in_a_folder_too(services: Project) -> None:
+    flaky = (
+        "import os\n\n\ndef test_it():\n    assert not os.path.exists('/reviewbot/changed.json')\n"
+    )
+    services.commit("Add", {"services/web/tests/test_flaky.py": flaky})
+    review = services.review()
+    assert not review.reported
+    assert "1 flaky" in results_of(review)["pytest services/web"]
+
+
+def test_where_the_top_is_a_project_all_runs_there(services: Project) -> None:
+    services.commit("Configure", {"pytest.ini": "[pytest]\n"})
+    services.commit("Change", {"services/web/page.py": "x = 2\n"})
+    assert "pytest" in results_of(services.review())
+
+
+def scripted_fix(project: Project, answer: Answer) -> tuple[Review, list[TaskResult]]:
+    with Repository(project.folder) as repository:
+        change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
+        return asyncio.run(fix(change, host_of(repository, Scripted(answer))))
+
+
+def host_of(repository: Repository, scripted: Scripted) -> Host:
+    return Host(
+        repository=repository,
+        journal=SharedJobs(),
+        providers={"replay": scripted},
+        panelists={"critic": "replay:critic"},
+        variables={"VIRTUAL_ENV": lean_environment()},
+    )
+
+
+def test_a_claim_is_proven_and_fixed_in_the_project_that_it_is_about(services: Project) -> None:
+    services.commit("Change", {API: CART.replace("sum(prices)", "sum(prices) or 1")})
+    words = dict.fromkeys(("title", "trigger", "consequence", "refuted_if"), "An empty cart costs.")
+    claim = {"path": API, "line": 5, "quote": "return sum(prices) or 1", "severity": "high"}
+    claim |= {"category": "correctness", **words}
+    claim["reproduction"] = {"language": "python", "source": EMPTY}
+    edit = by_edit(API, " or 1", " or 0")
+
+    def answer(label: str, prompt: str) -> Any:
+        return {"claims": [claim]} if "first_pass" in label else edit(label, prompt)
+
+    review, (result,) = scripted_fix(services, answer)
+    proof = review.findings[0].proof
+    assert proof
+    assert (proof.result, proof.folder) == ("proven", "services/api")
+    assert (result.outcome, [*result.files]) == ("fixed", [API]), result.attempts
+
+
+def test_what_a_linter_of_a_project_fixes(services: Project) -> None:
+    services.commit("Change", {API: f"{CART}\n\ndef more(x: List[str]): ...\n"})
+    _, (result,) = scripted_fix(services, lambda *_: {})
+    assert (result.outcome, result.author) == ("fixed", "ruff-project services/api")
+    assert result.files[API] == f"{CART}\n\ndef more(x: list[str]): ...\n".encode()
+
+
+def test_a_report_about_a_project_is_reproduced_there(services: Project) -> None:
+    services.commit("Change", {API: CART.replace("sum(prices)", "sum(prices) or 1")})
+    edit = by_edit(API, " or 1", "")
+
+    def answer(label: str, prompt: str) -> Any:
+        is_asked = "/reproduce" in label
+        return {"cause": "or", "test": EMPTY} if is_asked else edit(label, prompt)
+
+    with Repository(services.folder) as repository:
+        change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
+        host = host_of(repository, Scripted(answer))
+        result = asyncio.run(fix_report("An empty cart costs 1, see api/src/cart.py", change, host))
+    assert result.outcome == "fixed", result.attempts
+    test = next(path for path in result.files if path != API)
+    assert test.startswith("services/api/tests/test_regression_")
+
+
+def test_a_folder_may_have_an_environment_of_its_own(tmp_path: Path) -> None:
+    root, tree = tmp_path / "project", tmp_path / "trees/tree"
+    for folder in (root, tree / "services/api"):
+        folder.mkdir(parents=True)
+    venv.create(root / "services/api/.venv", with_pip=False)
+    environment = find_environment(root, {})
+    assert environment.pythons == {"services/api": f"{root}/services/api/.venv/bin/python"}
+    said = "import os, sys; print(os.getcwd(), sys.prefix, os.environ['PATH'].split(':')[0])"
+    job = Job(tree="", command=("{python}", "-c", said), executes=True, folder="services/api")
+    completed = asyncio.run(Bubblewrap(environment).run(job, tree))
+    here = f"{root}/services/api"
+    assert completed.stdout.decode().split() == [here, f"{here}/.venv", f"{here}/.venv/bin"]
+    assert not find_environment(root, {}, ["services/api/.venv/bin/python"]).pythons
+
+
+def test_the_nearest_project_is_meant() -> None:
+    files = {"go.mod", "tool/go.mod", "tool/in/x.go", "pyproject.toml", "a/setup.py", "a/b/c.py"}
+    folders = {path: folder_of(path, GO.project_files, files) for path in ("tool/in/x.go", "x.go")}
+    assert folders == {"tool/in/x.go": "tool", "x.go": ""}
+    assert folder_of("a/b/c.py", PYTHON.project_files, files) == "a"
+    assert folder_of("", PYTHON.project_files, files) == ""
