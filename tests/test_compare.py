@@ -293,7 +293,8 @@ def test_a_module_that_is_missing() -> None:
         evidence = suite(change, base, head, project)
         assert [result.state for result in evidence.results] == ["new"] * is_found, message
         (run,) = (run for run in evidence.runs if run.side == "head")
-        wanted = ("ended", "") if is_found else ("incomplete", f"{message} (test_a.py)")
+        hint = ": install it into the project's environment" if "No module" in message else ""
+        wanted = ("ended", "") if is_found else ("incomplete", f"{message} (test_a.py){hint}")
         assert (run.outcome, run.reason) == wanted
 
 

@@ -17,6 +17,7 @@ from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.text.files import classify
 
 MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
+INSTALL = ": install it into the project's environment"
 MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 MISSING_PACKAGE = re.compile(r"importlib[._]metadata\.PackageNotFoundError\b")
 # What a test says that needs a network or a program that is not here.
@@ -84,7 +85,8 @@ def compare_tests(
     if groups and "passed" not in ran and not any(result.state == "new" for result in results):
         missing.append(f"no test passes, before or after the change: {results[0].message}")
     if missing and head.outcome == "ended":
-        head = replace(head, outcome="incomplete", reason=missing[0])
+        hint = INSTALL if MISSING_MODULE.search(missing[0]) else ""
+        head = replace(head, outcome="incomplete", reason=missing[0] + hint)
     return results, head
 
 

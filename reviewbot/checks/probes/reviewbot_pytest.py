@@ -28,6 +28,8 @@ REPORT = "/out/pytest.jsonl"
 # {path: [changed line]}: tests of these files run first, and their lines are measured.
 CHANGED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "changed.json")
 TREE = os.path.realpath(os.getcwd())
+# A package there that is not installed is found as well, behind all that is.
+sys.path.append(os.path.join(TREE, "src"))
 MAX_ID, MAX_MESSAGE, MAX_OUTPUT, MAX_FRAMES = 500, 500, 4_000, 40
 LINES_BEFORE = 5  # of the statement that failed
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
