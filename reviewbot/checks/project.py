@@ -104,8 +104,11 @@ class Project(Struct, frozen=True, kw_only=True):
     def type_checks(self, path: str, tool: str, configured_by: Iterable[str]) -> bool:
         """Whether a type checker is meant to read a file, by its configuration.
 
-        Where that names no files, tests are read if it speaks of tests.
+        Where that names no files, tests are read if it speaks of tests. Beside a stub, mypy reads
+        the stub alone.
         """
+        if tool == "mypy" and f"{path}i" in self.files:
+            return False
         name = self.config_of(configured_by) or ""
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
         own = "".join(s for s in sections if tool in s.partition("\n")[0] or name[-5:] == ".json")
