@@ -43,7 +43,9 @@ def pytest_configure(config: Any) -> None:
     if os.path.exists(CHANGED):
         with open(CHANGED, encoding="utf-8") as file:
             changed = json.load(file)
-    config.pluginmanager.register(Reporter(changed, str(config.rootdir)), "reviewbot-reporter")
+    # Either may be missing: one is new in pytest 6.1, the other goes with `-p no:legacypath`.
+    root = getattr(config, "rootpath", None) or config.rootdir
+    config.pluginmanager.register(Reporter(changed, str(root)), "reviewbot-reporter")
 
 
 def write(**record: Any) -> None:
