@@ -170,7 +170,9 @@ class Reporter:
         path, line, _ = report.location
         place = location(relative(os.path.join(self.root, path)), (line or 0) + 1)
         if not report.failed:
-            return {"id": id, "location": place, "outcome": report.outcome}
+            # One that is expected to fail says nothing, even if it passes.
+            outcome = "skipped" if hasattr(report, "wasxfail") else report.outcome
+            return {"id": id, "location": place, "outcome": outcome}
         crashed = getattr(report.longrepr, "reprcrash", None)
         outcome = "failed" if report.when == "call" else "error"
         text = report.longreprtext
