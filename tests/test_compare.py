@@ -324,6 +324,15 @@ def test_new_tests_that_fail_because_of_this_machine() -> None:
         assert [result.name for result in found] == [TEST] * is_found, message
 
 
+def test_a_new_test_of_a_program_that_is_not_here() -> None:
+    message = "FileNotFoundError: [Errno 2] No such file or directory: 'shop'"
+    failed, passed = outcome(TEST, message=message), outcome("test_b.py::test_b", "passed")
+    for place, is_found in (("/usr/lib/python3/subprocess.py", False), ("/usr/lib/shop.py", True)):
+        new = replace(failed, output=f"E   {message}\n\n{place}:1950: FileNotFoundError")
+        assert bool(suite(NUMPY, [passed], [passed, new]).new_results) == is_found, place
+        assert suite(NUMPY, [passed, outcome(TEST, "passed")], [passed, new]).new_results
+
+
 def test_a_suite_of_which_nothing_passes_says_nothing() -> None:
     red = outcome(TEST, message="ImportError: no libshop.so")
     evidence = suite(change_of(REPLACED), [red], [red, outcome("test_a.py::test_b")])
@@ -466,6 +475,9 @@ def test_type_checkers_read_what_their_configuration_means() -> None:
     config = '{\n  "exclude": [\n    "**/gen", "a.py",\n    "shop/*.py"\n  ]\n}\n'
     others = "gen/b.py more/gen/b.py a.py shop/b.py"
     check_scope("pyright", "pyrightconfig.json", config, "b.py generic.py", others)
+    stub = Project(configs={"mypy.ini": "[mypy]\n"}, head_files=frozenset({"a.py", "a.pyi"}))
+    mypy = replace(LINT, name="mypy", configured_by=("mypy.ini",))
+    assert [path for path in ("a.py", "a.pyi") if stub.type_checks(path, mypy)] == ["a.pyi"]
 
 
 def check_scope(tool: str, file: str, config: str, paths: str, others: str) -> None:
@@ -474,3 +486,12 @@ def check_scope(tool: str, file: str, config: str, paths: str, others: str) -> N
     asked = [*paths.split(), *others.split()]
     read = [path for path in asked if project.type_checks(path, check)]
     assert read == paths.split(), config
+
+
+def test_nobody_checks_the_types_of_a_file_that_is_full_of_errors() -> None:
+    change, checker = change_of(changed("a\nb", "a\nc")), replace(COMPILER, checks_types=True)
+    errors = [diagnostic(1, f"E{n}") for n in range(11)]
+    new = diagnostic(2, "R1")
+    assert lint(change, errors[:10], [*errors[:10], new], checker)[-1] == ("new", 2)
+    assert lint(change, errors, [*errors, new], checker)[-1] == ("existing", 2)
+    assert lint(change, errors, [*errors, new])[-1] == ("new", 2)

@@ -76,6 +76,9 @@ def test_type_checkers() -> None:
     assert read_mypy(with_note) == read_mypy(recorded("mypy/mypy.jsonl"))
     stopped = read_mypy(replace(with_note, exit_code=2))
     assert stopped.problem == "an error kept it from reading the rest"
+    older = replace(printed("", 2), stderr=b"mypy: error: unrecognized arguments: --output=json\n")
+    with pytest.raises(ValueError, match=r"it is older than 1\.11: pip install -U mypy in its "):
+        read_mypy(older)
     mypy = read_mypy(recorded("mypy/mypy.jsonl")).diagnostics
     assert (len(mypy), mypy[0].rule, str(mypy[0].location)) == (6, "return-value", "shop.py:7")
     pyright = read_pyright(recorded("pyright/pyright.json")).diagnostics

@@ -26,6 +26,8 @@ MISSING_MACHINE = re.compile(
     r"|Temporary failure in name resolution|exit status 127\b"
     r"|dial \w+: lookup|network is unreachable|executable file not found"
 )
+# As pytest shows that Python did not find the program, at the end of a traceback.
+MISSING_PROGRAM = re.compile(r"FileNotFoundError: .*: '[^/']+'\s+\S*\bsubprocess\.py:\d+:")
 MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 # As Python writes control characters and those outside of ASCII in a quoted text.
 ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
@@ -139,7 +141,9 @@ def is_missing_here(
     """
     if MISSING_PACKAGE.match(test.message):
         return True
-    if earlier is None and MISSING_MACHINE.search(test.message):
+    if earlier is None and (
+        MISSING_MACHINE.search(test.message) or MISSING_PROGRAM.search(test.output)
+    ):
         return True
     if fixture := MISSING_FIXTURE.search(f"{test.message}\n{test.output}"):
         return earlier is None and not _writes(change, fixture)

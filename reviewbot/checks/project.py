@@ -114,10 +114,14 @@ class Project(Struct, frozen=True, kw_only=True):
     def type_checks(self, path: str, check: Check) -> bool:
         """Whether a type checker is meant to read a file, by its configuration.
 
-        Where that names no files, tests are read if it speaks of tests.
+        Where that names no files, tests are read if it speaks of tests. Beside a stub, mypy reads
+        the stub alone.
         """
         name = self.config_of(check) or ""
-        tool, path = check.name.partition(" ")[0], check.relative(path)
+        tool = check.name.partition(" ")[0]
+        if tool == "mypy" and f"{path}i" in self.files:
+            return False
+        path = check.relative(path)
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
         own = "".join(s for s in sections if tool in s.partition("\n")[0] or name[-5:] == ".json")
         if _names(EXCLUDE.findall(own), path, in_any_folder=True):
