@@ -387,6 +387,7 @@ def test_pre_commit_runs_the_hook(cart: Project) -> None:
     )
     assert nothing.returncode == 0
     assert "reviewbot: nothing is staged" in nothing.stdout
+    assert "reviewbot review --all" in nothing.stdout
     subprocess.run(("pre-commit", "install"), capture_output=True, check=True)
     stage(cart, {"new.py": SYNTAX_ERROR})
     (cart.folder / "cart.py").write_text("unstaged = 1\n")

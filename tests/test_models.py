@@ -164,6 +164,23 @@ def test_a_review_asks_once_says_what_it_cost_and_shows_what_was_said(server: Ve
     assert len(server.received) == 2
 
 
+def test_a_model_for_which_a_prompt_is_too_long_reads_a_part_of_the_change(cart: Project) -> None:
+    def script(received: Received) -> Sent:
+        shown = str(received.body).partition("files that are not shown")[0]
+        too_long = fake_openai.FAULTS["L7 too long: too_long"]
+        return too_long if "c.lua" in shown else fake_openai.answer(SILENT)
+
+    cart.commit("Three", {name: f"return {name[0]}\n" for name in ("a.lua", "b.lua", "c.lua")})
+    with VendorServer(script).running() as server:
+        configure(server.url)
+        for _ in range(2):  # the second time, both outcomes are recorded
+            result = run("review", "HEAD", "--no-exec", "--effort", "low")
+            shown = " ".join(result.stdout.split())
+            assert "b.lua, c.lua were only scanned" in shown
+            assert "critic/first_pass: asked with less of the change" in shown
+            assert len(server.received) == 2
+
+
 def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(server: VendorServer) -> None:
     shown = run("review", "HEAD", "--dry-run").stdout
     assert "Effort auto: one panelist (the change is small and tested" in shown

@@ -40,8 +40,8 @@ def test_a_review_with_nothing_to_say_has_four_lines() -> None:
         "**Approved**: nothing to report.",
         "2 changed files: 1 reviewed, 1 with nothing to review; tests executed 12 of 15 changed"
         " lines. Checks passed: secrets, ruff (4 before), pytest (214 passed).",
-        "Panel: critic, reviewer, optimizer (anthropic:claude-sonnet-5). 14 calls, 44,300 tokens,"
-        " 38 s.",
+        "Panel: critic, reviewer, optimizer (anthropic:claude-sonnet-5). 14 calls, 44,300 tokens"
+        " (67 % cached), 38 s.",
         f"Reviewed `2222222222` in [this run]({RUN}). Comment `/debate help` to see what you can"
         " ask for.",
     ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import time
 import traceback
 from collections.abc import Callable, Mapping
@@ -155,6 +156,17 @@ def test_a_message_is_quoted_shortly_and_without_secrets(vendor: str) -> None:
     assert "ghp_" not in message
     assert "\x1b" not in message
     assert vendor == "bedrock" or "bad key … " in message
+
+
+@pytest.mark.parametrize("vendor", [name for name in FAKES if name != "bedrock"])
+def test_a_server_that_answers_with_its_key_does_not_publish_it(vendor: str) -> None:
+    wish = {"path": KEY}
+    call = ("call_1", "read", json.dumps(wish)) if vendor == "anthropic" else ("read", wish)
+    sent = [FAKES[vendor].answer(json.dumps({"title": KEY})), FAKES[vendor].answer(calls=[call])]
+    reply, called = ask(vendor, VendorServer(sent), REQUEST, replace(REQUEST, tools=(READ,)))
+    assert json.loads(reply.text) == {"title": "(key)"}
+    assert json.loads(called.calls[0].arguments) == {"path": "(key)"}
+    assert KEY not in repr(called)
 
 
 @pytest.mark.parametrize("vendor", STREAMING)

@@ -492,8 +492,8 @@ F1  high  shop/stock.py:31  Two workers can sell the last item twice
 Checks passed: secrets, ruff (4 before), pytest (214 passed)
 2 changed files: 1 reviewed, 1 with nothing to review; tests executed 12 of 15 changed
 lines.
-Panel: critic, reviewer, optimizer (anthropic:claude-sonnet-5). 14 calls, 44,300 tokens,
-38 s."""
+Panel: critic, reviewer, optimizer (anthropic:claude-sonnet-5). 14 calls, 44,300 tokens
+(67 % cached), 38 s."""
     )
 
 
@@ -579,11 +579,11 @@ def test_colors_change_no_word(review: Review) -> None:
 
 def test_concise_lines() -> None:
     assert render(CLEAN, "concise") == ""
-    assert render(REVIEWS["incomplete"], "concise").split("\n") == [
+    assert render(replace(REVIEWS["incomplete"], panel=()), "concise").split("\n") == [
         "cart.py:7: medium: Do not use mutable data structures for argument defaults [B006]",
         *(f"not complete: {gap}" for gap in GAPS),
     ]
-    without_place = replace(PANEL, findings=(INTENDED,))
+    without_place = replace(PANEL, findings=(INTENDED,), panel=())
     assert render(without_place, "concise") == (
         "-: medium: Prices are no longer rounded to cents [correctness]"
     )
@@ -603,6 +603,20 @@ def test_every_format_shows_each_finding_and_each_gap(format_: str) -> None:
     if format_ not in ("json", "sarif"):
         assert "web/app.js" in shown
         assert shown.count(AGREED.title) == 1  # the one that is recorded is not reported
+
+
+@pytest.mark.parametrize("format_", FORMATS)
+def test_every_format_says_what_a_panel_cost(format_: str) -> None:
+    usage = Totals(calls=6, input_tokens=900, cached_input_tokens=300, output_tokens=100)
+    usage = replace(usage, local_tokens=100, cost_usd=0.25, saved_usd=0.125)
+    shown = render(replace(ALL, usage=usage), format_, Style(width=300))
+    if format_ == "json":
+        assert msgspec.json.decode(shown, type=Review).usage == usage
+    else:
+        cost = (
+            "6 calls, 1,000 tokens (30 % cached, 10 % local), $0.2500 ($0.1250 of it paid before)"
+        )
+        assert cost in shown.replace("%25", "%").replace("\\", "")
 
 
 # --- documents for programs
@@ -698,7 +712,7 @@ def test_sarif_says_that_a_review_is_incomplete() -> None:
     (invocation,) = sarif(REVIEWS["incomplete"])["invocations"]
     assert not invocation["executionSuccessful"]
     notifications = invocation["toolExecutionNotifications"]
-    assert [entry["message"]["text"] for entry in notifications] == list(GAPS)
+    assert [entry["message"]["text"] for entry in notifications[:-1]] == list(GAPS)
 
 
 @pytest.mark.parametrize(
@@ -911,7 +925,7 @@ def test_no_text_is_live_in_any_format(texts: list[str], style: Style) -> None:
     shown = {format_: render(review, format_, style) for format_ in FORMATS}
     check_terminal(click.unstyle(shown["text"]))
     check_terminal(shown["concise"])
-    assert len(shown["concise"].split("\n")) == len(review.reported) + len(review.gaps)
+    assert len(shown["concise"].split("\n")) == len(review.reported) + len(review.gaps) + 1
     check_markdown(shown["markdown"])
     for line in shown["github"].split("\n"):
         assert COMMAND.fullmatch(line)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
+from msgspec.structs import replace
 from test_compare import change_of, changed
 
 from reviewbot.checks.compare import compare
@@ -15,12 +18,15 @@ KEY = (
 )
 
 
-def scan(before: str, after: str, path: str = "a.py") -> list[tuple[str, str, str]]:
+def scan(
+    before: str, after: str, path: str = "a.py", tree: Collection[str] = ()
+) -> list[tuple[str, str, str]]:
     """(rule, place, severity) of each result."""
-    change = change_of(changed(before, after, path=path))
+    status = "modified" if before else "added"
+    change = change_of(replace(changed(before, after, path=path), status=status))
     return [
         (found.rule, str(found.location), found.severity)
-        for run in run_scans(change)
+        for run in run_scans(change, tree=tree)
         for found in run.report.diagnostics
     ]
 
@@ -66,6 +72,19 @@ def test_names_of_files(path: str) -> None:
     assert scan("", "x = 1", path) == [("hidden-file-name", f"{path}:0", "high")]
 
 
+@pytest.mark.parametrize(
+    ("path", "tree", "expected"),
+    [
+        ("Makefile", {"makefile", "b"}, [("file-name-twin", "Makefile:0", "medium")]),
+        ("src/a.py", {"src/a.py", "a.py", "A.py"}, []),
+    ],
+)
+def test_a_new_name_differs_in_more_than_its_case(
+    path: str, tree: set[str], expected: list[tuple[str, str, str]]
+) -> None:
+    assert scan("", "x = 1", path, tree) == expected
+
+
 def syntax(path: str, before: str | None, after: str) -> list[tuple[str, str, str]]:
     """(state, place, severity) of each result; nothing before is a new file."""
     change = change_of(changed(before or "", after, path=path))
@@ -95,6 +114,11 @@ data:
         ("A.java", "class A {}", "class A { int x = 1 }", [("new", "A.java:1", "critical")]),
         ("a.json", '{"a": 1}', '{"a": 1e+22}', []),
         ("a.json", '{"a": 1}', '{"a": 1', [("new", "a.json:1", "high")]),
+        # The parser puts in what is missing
+        ("a.json", '{"a": 1}', '{"a": }', [("new", "a.json:1", "high")]),
+        ("a.go", "package a", "package a\nfunc f() { x := }", [("new", "a.go:2", "critical")]),
+        ("a.js", "f()", "if () {}", [("new", "a.js:1", "critical")]),
+        ("a.rs", "fn f() {}", "fn f() { 1 + ; }", [("new", "a.rs:1", "critical")]),
         ("a.sh", "true", "if true; then\n", [("new", "a.sh:1", "high")]),
         ("a.sh", "true", "cat <<E\n\nE\ntrue", []),
         ("tests/data/a.js", "f();", "f(;", []),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import chain, groupby, islice
 
@@ -37,6 +37,7 @@ LENIENT_JSON = re.compile(
     r"(?:^|/)(?:[^/]*\.(?:jsonc|json5)|[jt]sconfig[^/]*\.json|\.eslintrc\.json|devcontainer\.json"
     r"|\.vscode/[^/]*)\Z"
 )
+MISSING = re.compile(r"ERROR|\w*identifier|name|number|integer_value")  # kinds of nodes
 TEMPLATE = re.compile(r"(?<!\$)\{\{-?\s*[\w.$#/]|\{%")  # of Helm or Jinja; `${{ a }}` is a value
 MAX_PARSED = 400_000
 MAX_LINE = 20_000  # generated
@@ -45,15 +46,20 @@ MAX_ERRORS = 20
 Scan = Callable[[ChangedFile], Iterator[Diagnostic]]
 
 
-def run_scans(change: Change, off: frozenset[str] = frozenset()) -> tuple[CheckRun, ...]:
-    """Each scan over the added lines of the files that have text at head."""
+def run_scans(
+    change: Change, off: frozenset[str] = frozenset(), tree: Collection[str] = ()
+) -> tuple[CheckRun, ...]:
+    """Each scan over the added lines of the files that have text at head.
+
+    Args:
+        tree: all paths at head.
+    """
     files = [file for file in change.files if file.mode != "000000"]
     paths = tuple(file.path for file in files if not file.is_binary)
-    return tuple(
-        _scanned(name, "head", paths, (found for file in files for found in scan(file)))
-        for name, scan in SCANS.items()
-        if name not in off
-    )
+    found = {name: [f for file in files for f in scan(file)] for name, scan in SCANS.items()}
+    found["file-names"] += find_twins(files, tree)
+    runs = (_scanned(name, "head", paths, found[name]) for name in SCANS if name not in off)
+    return tuple(runs)
 
 
 def _scanned(
@@ -122,6 +128,16 @@ def scan_file_names(file: ChangedFile) -> Iterator[Diagnostic]:
         yield _found("file-name", "hidden-file-name", message, Location(file.path, 0, 0))
 
 
+def find_twins(files: Sequence[ChangedFile], tree: Collection[str]) -> Iterator[Diagnostic]:
+    """New names from which another name of the tree differs in its case alone."""
+    new = {f.path.casefold(): f.path for f in files if f.status in ("added", "renamed")}
+    for path in sorted({*tree, *(file.path for file in files)}) if new else ():
+        twin = new.get(path.casefold(), path)
+        if twin != path:
+            message = f"The name of a file differs from {path} in its case alone"
+            yield _found("twin", "file-name-twin", message, Location(twin, 0, 0))
+
+
 SCANS: Mapping[str, Scan] = {
     "secrets": scan_secrets,
     "hidden-characters": scan_hidden_characters,
@@ -145,6 +161,7 @@ CONSEQUENCES: Mapping[str, tuple[Severity, Category, str]] = {
     ),
     "conflict": ("critical", "correctness", ""),
     "file-name": ("high", "security", "It can pass for another file."),
+    "twin": ("medium", "correctness", "macOS and Windows keep only one of the two files."),
 }
 # A form feed separates sections of Lisp, C and Python files; line ends have a scan of their own.
 WHITE_SPACE = frozenset({0x0B, 0x0C, 0x0D, 0x85, 0x2028, 0x2029})
@@ -229,8 +246,8 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
     for reading in readings:
         root = SgRoot(reading[1], reading[0]).root()
         nodes = root.find_all(any=[{"kind": "ERROR"}, {"regex": "^$"}])
-        # A named node without text is one, such as that of an empty here document.
-        errors = [node for node in nodes if node.kind() == "ERROR" or not node.is_named()]
+        # Some named nodes have no text where nothing is missing, such as an empty here document.
+        errors = [n for n in nodes if not n.is_named() or MISSING.fullmatch(n.kind())]
         if not errors or (language in SETTLED and TEMPLATE.search(text)):
             return
     for node in errors:

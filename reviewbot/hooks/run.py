@@ -50,7 +50,10 @@ async def review_commit(host: Host, repository: Repository, state: State, say: S
     """Review the index without running anything of it. Raises ReviewbotError."""
     change = await repository.load_change(Target(kind="staged"))
     if change.base_tree == change.head_tree:
-        say("reviewbot: nothing is staged; reviewbot review HEAD reviews the last commit")
+        say(
+            "reviewbot: nothing is staged; reviewbot review HEAD reviews the last commit, "
+            "reviewbot review --all all files"
+        )
         return 0
     settings = (await read_base(change, host))[0].settings
     off = [CheckSettings(name=name, off=True) for name in SLOW_CHECKS]

@@ -31,6 +31,7 @@ from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 
 MAX_BYTES = 8_000_000
+SHORTEST_KEY = 12  # servers without keys are given words such as "none"
 MAX_QUOTE = 200  # characters of a vendor's message
 MAX_SAID = 2_000  # of an error that count; some servers repeat the prompt
 # httpx2 2.16 lets failures of TLS through as the last two. UnicodeEncodeError: half a surrogate
@@ -125,7 +126,8 @@ class HttpProvider(ABC):
             without = self._without[request.model]
             try:
                 async with asyncio.timeout(self._account.seconds):
-                    return await self._ask(request, without, on_text or (lambda _: None))
+                    reply = await self._ask(request, without, on_text or (lambda _: None))
+                return self._without_key(reply)
             except ProviderError as error:
                 failure = error
             except VendorError as error:
@@ -143,6 +145,14 @@ class HttpProvider(ABC):
 
     async def close(self) -> None:
         await self._http.aclose()
+
+    def _without_key(self, reply: ModelReply) -> ModelReply:
+        """A server that writes its key into an answer does not publish it."""
+        key = self._account.key
+        if len(key) < SHORTEST_KEY or key not in repr(reply):
+            return reply
+        text = msgspec.json.encode(reply).replace(key.encode(), b"(key)")
+        return msgspec.json.decode(text, type=ModelReply)
 
     @abstractmethod
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:

@@ -47,7 +47,8 @@ POLICIES: Mapping[Fault, Policy] = {
     "rate_limited": Policy(attempts=3, next_model=True),
     # What took too long once takes too long again.
     "timeout": Policy(ails=True, charged=True, next_model=True),
-    "too_long": Policy(),
+    # Asked again with less of the change, which is another request.
+    "too_long": Policy(kept=True, next_model=True),
     "spent": Policy(ends="provider", next_model=True),
     "denied": Policy(ends="provider", next_model=True),
     "no_model": Policy(ends="model", next_model=True),

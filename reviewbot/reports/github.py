@@ -12,7 +12,7 @@ from reviewbot.text.plain import plain
 from reviewbot.verdict.document import Review
 
 # GitHub shows ten of each level for one step, and drops the others without a word. One notice says
-# how many there are.
+# how many there are, and one what the panel cost.
 ROOMS = {"failure": 10, "warning": 10, "notice": 9}
 COMMANDS = {"failure": "error", "warning": "warning", "notice": "notice"}
 # As in toCommandValue of https://github.com/actions/toolkit (packages/core/src/command.ts).
@@ -21,7 +21,7 @@ PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",":
 
 
 def render(review: Review, _: Style) -> str:
-    """A line a finding and one for what was not reviewed. A clean review has no lines."""
+    """A line a finding, one for what was not reviewed, and one for what a panel cost."""
     found = [annotation(finding) for finding in review.reported]
     if review.gaps or not review.complete:
         gaps = words.shortened("\n".join(map(plain, review.gaps)), MAX_MESSAGE)
@@ -29,10 +29,13 @@ def render(review: Review, _: Style) -> str:
         found.insert(0, Annotation("", 0, 0, "warning", "Not complete", text))
     shown: list[Annotation] = []
     for level, room in ROOMS.items():
+        room -= level == "notice" and bool(review.panel)
         shown += [note for note in found if note.level == level][:room]
     if more := len(found) - len(shown):
         text = f"{more} more are not shown here."
         shown.append(Annotation("", 0, 0, "notice", "reviewbot", text))
+    if review.panel:
+        shown.append(Annotation("", 0, 0, "notice", "reviewbot", plain(words.panel_line(review))))
     return "\n".join(map(_command, shown))
 
 

@@ -41,11 +41,12 @@ def render(review: Review, _: Style) -> str:
         "version": __version__,
         "rules": [_rule(name, findings) for name, findings in rules.items()],
     }
+    notes = (*review.notes, *([words.panel_line(review)] if review.panel else []))
     invocation = {
         "executionSuccessful": review.complete and not review.gaps,
         "toolExecutionNotifications": [
             *({"level": "warning", "message": _message(gap)} for gap in review.gaps),
-            *({"level": "note", "message": _message(note)} for note in review.notes),
+            *({"level": "note", "message": _message(note)} for note in notes),
         ],
     }
     run = {

@@ -289,7 +289,7 @@ def usage_words(usage: Totals) -> str:
     total = usage.input_tokens + usage.output_tokens
     shares = []
     for name, count in (("cached", usage.cached_input_tokens), ("local", usage.local_tokens)):
-        if count and usage.cost_usd:
+        if count:
             shares.append(f"{100 * count // total} % {name}")
     tokens = f"{total:,} tokens{_note(*shares)}"
     if usage.cost_usd:
