@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase, translate
 from functools import cache
@@ -199,16 +200,32 @@ def _find_folders(texts: Mapping[str, str], files: Collection[str]) -> list[str]
         if (line := table.get(path.rpartition("/")[2])) and line.search(text)
         if classify(path) not in ("fixture", "vendored")
     }
-    outermost = (f for f in sorted(folders) if not any(is_below(f, g) for g in folders - {f}))
-    return [folder for folder in outermost if folder and any(is_below(p, folder) for p in files)]
+    if "" in folders:
+        return []
+    paths = sorted(files)
+    return [
+        folder
+        for folder in sorted(folders)
+        if folders.isdisjoint(map(str, PurePosixPath(folder).parents))
+        if _has_below(paths, folder)
+    ]
 
 
 def _by_project(check: Check, folders: Sequence[str], files: Collection[str]) -> Iterator[Check]:
     """A check, and copies of it for the folders of projects that have what it is about."""
-    wanted = [path for path in files if check.by_project and matches_any([path], check.markers)]
-    own = [folder for folder in folders if any(is_below(path, folder) for path in wanted)]
-    yield replace(check, without=tuple(own))
+    if not (folders and check.by_project):
+        yield check
+        return
+    wanted = sorted(path for path in files if matches_any([path], check.markers))
+    own = [folder for folder in folders if _has_below(wanted, folder)]
+    yield replace(check, without=frozenset(own))
     yield from (replace(check, name=f"{check.name} {folder}", folder=folder) for folder in own)
+
+
+def _has_below(paths: Sequence[str], folder: str) -> bool:
+    """Whether one of the sorted paths is in a folder."""
+    at = bisect(paths, f"{folder}/")
+    return at < len(paths) and is_below(paths[at], folder)
 
 
 def _is_installed(path: str, project: Project) -> bool:
