@@ -90,6 +90,17 @@ def test_the_top_has_its_own_tests_alone(services: Project) -> None:
     assert "pytest services/api" not in results_of(review)
 
 
+def test_an_ignore_names_the_check_without_its_folder(project: Project) -> None:
+    path, folder = "api/cart.py", "api/pyproject.toml"
+    before = (
+        "# reviewbot: ignore[ruff-project] it runs on old Python\ndef f(x: list) -> None: ...\n"
+    )
+    project.commit("Begin", {folder: CONFIG, path: before})
+    project.commit("Change", {path: "from typing import List\n\n" + before.replace("list", "List")})
+    (finding,) = project.review().findings
+    assert (finding.rule, finding.reason) == ("UP006", "An inline ignore covers it.")
+
+
 def test_a_test_that_fails_once_is_flaky_in_a_folder_too(services: Project) -> None:
     flaky = (
         "import os\n\n\ndef test_it():\n    assert not os.path.exists('/reviewbot/changed.json')\n"
