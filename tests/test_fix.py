@@ -267,6 +267,17 @@ def test_edits_keep_the_ends_of_lines() -> None:
     assert changed == {"a.py": b"x = 3\r\nx = 4\r\n", "b.py": b"y = 1\n"}
 
 
+def test_where_tests_say_nothing_what_a_linter_fixes_is_suggested(project: Project) -> None:
+    project.commit("Begin", {"a.py": "x = 1\n", "test_a.py": "import nowhere_at_all\n"})
+    project.commit("Add", {"a.py": "x = 1\ny = x is 2\n"})
+
+    _, (result,), _ = fix_head(project)
+
+    assert (result.findings, result.outcome, result.author) == (("F1",), "suggested", "ruff")
+    assert "+y = x == 2" in result.diff
+    assert result.reasons[0].startswith("pytest did not run to its end")
+
+
 def test_linters_fix_what_they_can_together(project: Project) -> None:
     old = "\n\ndef f():\n    import json\n"  # what was there before is not this change's to mend
     before = {
@@ -299,7 +310,7 @@ def test_without_models_the_rest_is_said(cart: Project) -> None:
 
     assert (result.outcome, result.reasons) == (
         "failed",
-        ("No linter fixes it, and no language model is configured.",),
+        ("No fix of a linter proved itself, and no language model is configured.",),
     )
 
 

@@ -42,14 +42,15 @@ async def fix_findings(
         if trial:
             results.append(await result_of(task_of(fixed, trials), trial, trials))
             left = [finding for finding in left if finding not in fixed]
-            trials = await _after(trials, results[-1])
+            if trial.outcome == "fixed":
+                trials = await _after(trials, results[-1])
     groups: dict[object, list[Finding]] = {}
     for finding in left:
         groups.setdefault(alike(finding), []).append(finding)
     for group in groups.values():
         task = task_of(group, trials)
         if not panel.panelists:
-            reason = "No linter fixes it, and no language model is configured."
+            reason = "No fix of a linter proved itself, and no language model is configured."
             results.append(failed(task, [reason]))
             continue
         result = await work(task, trials, panel, brief_about(group[0].location, briefs))
@@ -152,7 +153,7 @@ async def _try_batch(
         left = {alike(finding) for finding in fixed if finding.id in ids}
         fixed = [finding for finding in fixed if alike(finding) not in left]
         trial = replace(trial, judgement=replace(trial.judgement, unmet=()))
-    return (fixed, trial) if trial.outcome == "fixed" and fixed else ([], None)
+    return (fixed, trial) if trial.outcome != "refused" and fixed else ([], None)
 
 
 async def _after(trials: Trials, fixed: TaskResult) -> Trials:

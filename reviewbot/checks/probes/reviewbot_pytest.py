@@ -70,7 +70,7 @@ class Measure:
         if coverage is None:
             return None
         # coverage takes file names for patterns.
-        files = [os.path.join(TREE, re.sub(r"[*\[\]]", "?", path)) for path in self.lines]
+        files = [re.sub(r"[*\[\]]", "?", os.path.join(TREE, path)) for path in self.lines]
         tracer = coverage.Coverage(data_file=None, config_file=False, include=files)
         tracer._warn_no_data = tracer._warn_unimported_source = False
         tracer.start()
