@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from reviewbot.checks.check import Check
 from reviewbot.checks.compare import UNKNOWN, base_line_of, compare
 from reviewbot.checks.compare_tests import lines_beside_removals
-from reviewbot.checks.evidence import CheckResult, CheckRun, Evidence, RunOutcome
+from reviewbot.checks.evidence import CheckResult, CheckRun, Evidence, RunOutcome, summarise
 from reviewbot.checks.project import Project
 from reviewbot.checks.readers import gnu
 from reviewbot.checks.report import Diagnostic, Report, TestOutcome
@@ -343,6 +343,17 @@ def test_a_suite_of_which_nothing_passes_says_nothing() -> None:
     head = next(run for run in evidence.runs if run.side == "head")
     reason = "no test passes, before or after the change: test_a fails: ImportError: no libshop.so"
     assert (head.outcome, head.reason) == ("incomplete", reason)
+
+
+def test_a_suite_that_did_not_end_before_the_change_did_not_fail_there() -> None:
+    red, green = outcome(TEST, message="NameError"), outcome("test_a.py::test_b", "passed")
+    words: dict[RunOutcome, str] = {"ended": "", "incomplete": ", perhaps before as well"}
+    for before, more in words.items():
+        evidence = suite(change_of(REPLACED), [], [red, green], base_outcome=before)
+        base, head = evidence.runs
+        head = replace(head, outcome="incomplete", reason="stopped")
+        (summary,) = summarise(replace(evidence, runs=(base, head)))
+        assert summary.text == f"is incomplete: stopped (1 passed, 1 failed{more})"
 
 
 def located(frames: list[tuple[str, int]], lines: dict[str, tuple[int, ...]]) -> CheckResult:

@@ -299,7 +299,7 @@ def test_providers_and_their_keys_are_documented() -> None:
     assert shown.keys() == VENDORS.keys()
     for name, vendor in VENDORS.items():
         key, extra, model = shown[name]
-        assert tuple(code(key)) == (vendor.key_names or tuple(filter(None, [vendor.opt_in]))), name
+        assert tuple(code(key)) == (vendor.key_names or vendor.opt_in), name
         assert (extra, model) == (f"`{vendor.extra}`", f"`{vendor.model}`"), name
         extras = tomllib.loads(text_of("pyproject.toml"))["project"]["optional-dependencies"]
         assert vendor.extra in extras

@@ -14,6 +14,7 @@ from reviewbot.cli.commands import reviewbot
 from reviewbot.config.settings import Effort, PanelistSettings, ProviderSettings, Settings
 from reviewbot.debate.panel import choose_members
 from reviewbot.errors import ConfigError
+from reviewbot.llm.providers import connections_to
 from tests import fake_openai
 from tests.vendor_server import Received, Sent, VendorServer
 
@@ -72,7 +73,11 @@ def test_one_key_is_enough_for_a_panel() -> None:
     assert members(Settings(), ANTHROPIC_API_KEY="k") == [
         f"{role}=anthropic:claude-sonnet-5-5" for role in ("critic", "reviewer", "optimizer")
     ]
-    assert members(Settings(), OLLAMA_HOST="gpu:11434")[0] == "critic=ollama:qwen3-coder:30b"
+    for name in ("OLLAMA_HOST", "OLLAMA_BASE_URL"):
+        variables = {name: "http://127.0.0.1:99"}
+        assert members(Settings(), **variables)[0] == "critic=ollama:qwen3-coder:30b"
+        connections = connections_to(["ollama:x"], {}, variables, 9)
+        assert connections["ollama"].open.args[1].base_url == "http://127.0.0.1:99"
 
 
 def test_several_keys_are_several_vendors_and_the_moderator_is_none_of_the_panelists() -> None:

@@ -98,7 +98,7 @@ async def read_variables(repository: Repository, file: Path | None = None) -> di
     with suppress(GitError):  # outside of a work tree
         path = await repository.root() / ".env"
         if path.is_file() and await repository.ignored([".env"]):
-            known = {n for vendor in VENDORS.values() for n in (*vendor.key_names, vendor.opt_in)}
+            known = {n for vendor in VENDORS.values() for n in (*vendor.key_names, *vendor.opt_in)}
             return {n: text for n, text in read_env_file(path).items() if n in known} | os.environ
     return dict(os.environ)
 

@@ -34,7 +34,7 @@ class Vendor(Struct, frozen=True, kw_only=True):
         needs: the package that it imports beyond those of the extra `models`, if there is one.
         extra: the extra of reviewbot that installs all of them.
         key_names: variables with the key, best first.
-        opt_in: the variable that says that the vendor is wanted, where there is no key.
+        opt_in: variables that say that the vendor is wanted, and where it answers, best first.
         base_url: where it answers, unless its module knows.
         model: what is asked if one key is all that is known.
         is_local: it runs on the user's own hardware: its calls cost nothing, and are slow.
@@ -45,7 +45,7 @@ class Vendor(Struct, frozen=True, kw_only=True):
     needs: str = ""
     extra: str = "models"
     key_names: tuple[str, ...] = ()
-    opt_in: str = ""
+    opt_in: tuple[str, ...] = ()
     base_url: str = ""
     model: str = ""
     is_local: bool = False
@@ -81,7 +81,7 @@ VENDORS: Mapping[str, Vendor] = {
     ),
     "ollama": Vendor(
         module=f"{__name__}.ollama",
-        opt_in="OLLAMA_HOST",
+        opt_in=("OLLAMA_HOST", "OLLAMA_BASE_URL"),
         base_url="http://127.0.0.1:11434",
         model="qwen3-coder:30b",
         is_local=True,
@@ -140,8 +140,8 @@ def wanted_vendors(
     """Names of the vendors for whom there is a key, best first. Their packages may be missing."""
     for name in all_vendors():
         vendor, settings = _configured(name, providers)
-        is_wanted = settings.base_url or variables.get(vendor.opt_in) or _key(vendor, variables)
-        if vendor.model and is_wanted:
+        is_wanted = _first((*vendor.opt_in, *vendor.key_names), variables)
+        if vendor.model and (settings.base_url or is_wanted):
             yield name
 
 
@@ -152,7 +152,7 @@ def why_not_asked(
     vendor, settings = _configured(name, providers)
     if hint := missing_package(vendor):
         return f"a package is not installed: {hint}"
-    if vendor.key_names and not settings.base_url and not _key(vendor, variables):
+    if vendor.key_names and not settings.base_url and not _first(vendor.key_names, variables):
         return f"{vendor.key_names[0]} is not set"
     return ""
 
@@ -172,8 +172,8 @@ def connections_to(
         vendor, settings = _configured(name, providers)
         account = Account(
             name=name,
-            base_url=settings.base_url or variables.get(vendor.opt_in) or vendor.base_url,
-            key=_key(vendor, variables),
+            base_url=settings.base_url or _first(vendor.opt_in, variables) or vendor.base_url,
+            key=_first(vendor.key_names, variables),
             variables=variables,
             allow_private=settings.allow_private,
             seconds=seconds,
@@ -202,8 +202,8 @@ def _configured(
     return vendor, settings
 
 
-def _key(vendor: Vendor, variables: Mapping[str, str]) -> str:
-    return next((variables[name] for name in vendor.key_names if variables.get(name)), "")
+def _first(names: Iterable[str], variables: Mapping[str, str]) -> str:
+    return next((variables[name] for name in names if variables.get(name)), "")
 
 
 def prices_of(providers: Mapping[str, ProviderSettings]) -> Prices:
