@@ -182,8 +182,8 @@ def test_a_call_ends_after_its_seconds(vendor: str) -> None:
     sent = [replace(FAKES[vendor].answer(GOOD), delay=5)]
     if vendor in STREAMING:
         sent.append(replace(FAKES[vendor].answer(GOOD), pause=0.09))
-    for answer_ in sent:
-        error = failure(vendor, VendorServer([answer_]), seconds=0.1)
+    for reply in sent:
+        error = failure(vendor, VendorServer([reply]), seconds=0.1)
         assert (error.fault, str(error)) == ("timeout", f"{vendor} did not answer within 0.1 s")
     assert time.monotonic() - started < 4
 
