@@ -8,6 +8,7 @@ from typing import Any
 
 import httpx2
 import pytest
+from each import each
 from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
@@ -77,7 +78,7 @@ def test_a_tool_call_goes_back_as_the_model_made_it() -> None:
     assert got_again == [{"type": "tool_result", **last_result}]
 
 
-@pytest.mark.parametrize("native", [None, [{"role": "assistant"}], {"parts": []}])
+@each("native", [None, [{"role": "assistant"}], {"parts": []}])
 def test_turns_of_another_vendor_are_written_in_the_form_of_this_one(native: object) -> None:
     calls = (
         ToolCall(id="call_1", name="read", arguments='{"path": "a.py"}'),
@@ -126,7 +127,7 @@ ADDRESSES: Sequence[tuple[str, Mapping[str, Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("url", "fields", "problem"), ADDRESSES)
+@each(("url", "fields", "problem"), ADDRESSES)
 def test_only_safe_addresses_are_used(url: str, fields: Mapping[str, Any], problem: str) -> None:
     if not problem:
         check_address(account(url, **fields), url)
@@ -136,14 +137,14 @@ def test_only_safe_addresses_are_used(url: str, fields: Mapping[str, Any], probl
     assert url not in str(raised.value)
 
 
-@pytest.mark.parametrize("key", ["two words", "line\n", "kéy", "tab\t"])
+@each("key", ["two words", "line\n", "kéy", "tab\t"])
 def test_a_key_that_cannot_be_one_is_refused_without_being_quoted(key: str) -> None:
     with pytest.raises(ConfigError, match="has a character that no key has") as raised:
         make_provider("anthropic", "", key=key)
     assert key not in str(raised.value)
 
 
-@pytest.mark.parametrize(
+@each(
     ("headers", "seconds"),
     [
         ({"retry-after": "20"}, 20),

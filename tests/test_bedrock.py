@@ -7,6 +7,7 @@ import re
 from functools import partial
 
 import pytest
+from each import each
 from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
@@ -71,7 +72,7 @@ def test_only_the_variables_of_the_account_are_read(monkeypatch: pytest.MonkeyPa
     assert bearers == ["Bearer the-bearer", "Bearer a-token"]
 
 
-@pytest.mark.parametrize("missing", ["AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
+@each("missing", ["AWS_REGION", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
 def test_without_region_or_credentials_there_is_no_provider(missing: str) -> None:
     variables = {name: value for name, value in AWS.items() if name != missing}
     with pytest.raises(ConfigError, match="has no region or no credentials of AWS"):

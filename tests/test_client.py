@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -113,7 +114,7 @@ def ask(
     return outcomes, server, client
 
 
-@pytest.mark.parametrize(
+@each(
     ("fault", "requests"),
     [("overloaded", 3), ("cut", 2), ("HTML", 2), ("bad request", 1), ("denied", 1)],
 )
@@ -207,7 +208,7 @@ def test_a_recorded_reply_is_not_asked_for_again() -> None:
     assert (totals.calls, totals.recorded_calls) == (0, 1)
 
 
-@pytest.mark.parametrize("counted", [(0, 0), (10**12, 10**12), (-5, 3), (100, 10)])
+@each("counted", [(0, 0), (10**12, 10**12), (-5, 3), (100, 10)])
 def test_no_count_of_a_server_exceeds_the_cap(counted: tuple[int, int]) -> None:
     cap = 3.5 * PRICE.worst(REQUEST) / DOLLAR
     read, written = counted
@@ -272,7 +273,7 @@ def test_no_charge_is_above_the_worst_or_below_nothing(text: str, usage: Usage) 
     assert 0 <= PRICE.charge(request, usage, text) <= PRICE.worst(request)
 
 
-@pytest.mark.parametrize(
+@each(
     ("provider", "model", "price"),
     [
         ("anthropic", "claude-sonnet-5-5", (2, 10)),

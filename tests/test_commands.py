@@ -14,6 +14,7 @@ import pytest
 import yaml
 from click.testing import CliRunner, Result
 from conftest import Project
+from each import each
 from lean import lean_environment
 from msgspec.structs import replace
 from test_review import CART, TEST, WRONG
@@ -192,13 +193,13 @@ def test_the_file_of_init_has_the_defaults_in_comments() -> None:
     assert chosen == Settings(), f"{EXAMPLE.name} has other defaults"
 
 
-@pytest.mark.parametrize("name", ["review", "evidence", "config", "recording"])
+@each("name", ["review", "evidence", "config", "recording"])
 def test_schemas_are_printed(name: str) -> None:
     schema = json.loads(run("schema", name).stdout)
     assert schema["title"] == f"reviewbot {name}"
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@each("shell", ["bash", "zsh", "fish"])
 def test_completion_scripts_are_printed(shell: str) -> None:
     variables = {"_REVIEWBOT_COMPLETE": f"{shell}_source"}
     script = CliRunner().invoke(reviewbot, prog_name="reviewbot", env=variables).stdout

@@ -8,6 +8,7 @@ import time
 
 import pytest
 import yaml
+from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -57,7 +58,7 @@ def test_the_documented_example_is_understood() -> None:
     assert loaded.notices == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         (
@@ -120,21 +121,19 @@ def test_what_is_wrong_is_named_with_its_line(text: str | bytes, message: str) -
     assert message in str(error.value)
 
 
-@pytest.mark.parametrize(
-    "text", [f"review: {{fail_on: {KEY}}}", f"{KEY}: 1", f"panel: {{x: {KEY}}}"]
-)
+@each("text", [f"review: {{fail_on: {KEY}}}", f"{KEY}: 1", f"panel: {{x: {KEY}}}"])
 def test_an_error_shows_no_secret(text: str) -> None:
     with pytest.raises(ConfigError) as error:
         load(text)
     assert KEY[8:] not in f"{error.value}{error.value.__cause__ or ''}"
 
 
-@pytest.mark.parametrize("text", ["", "# x", "---\n", "review:\nlimits:\n", "\ufeffreview: {}\r\n"])
+@each("text", ["", "# x", "---\n", "review:\nlimits:\n", "\ufeffreview: {}\r\n"])
 def test_a_file_that_says_nothing_changes_nothing(text: str) -> None:
     assert load(text).settings == load_settings([]).settings
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("[tool.reviewbot.limits]\n\nseconds = 'x'\n", "pyproject.toml: limits.seconds must be"),
@@ -167,9 +166,7 @@ def test_a_pyproject_configures() -> None:
     assert loaded.origins["review.fail_on"] == "pyproject.toml"
 
 
-@pytest.mark.parametrize(
-    "text", ["not toml", "name = 'reviewbot'\n", "[tool.other]\nreviewbot = 1"]
-)
+@each("text", ["not toml", "name = 'reviewbot'\n", "[tool.other]\nreviewbot = 1"])
 def test_a_pyproject_without_our_section_is_no_error(text: str) -> None:
     assert load(text, name="pyproject.toml").settings == load_settings([]).settings
 
@@ -208,7 +205,7 @@ def test_environment_values_are_read_as_the_type_of_their_key() -> None:
     assert settings.review.fail_on == "none"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "value", "message"),
     [
         (
@@ -301,7 +298,7 @@ def test_any_bytes_are_values_or_one_error(content: bytes) -> None:
 # --- inline ignores
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "text", "line"),
     [
         ("a.py", "x = f()  # reviewbot: ignore[race, B006] tested by hand\n", 1),
@@ -339,7 +336,7 @@ def test_an_ignore_without_rules_or_reason_ignores_nothing(path: str, comment: s
     assert find_ignores(path, f"x  {comment}\n") == ()
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "text"),
     [
         ("a.py", "x = '# reviewbot: ignore[a] b'\n"),

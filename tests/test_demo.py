@@ -12,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
+from each import each
 from lean import lean_environment
 
 from reviewbot.cli.commands import reviewbot
@@ -138,7 +139,7 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-@pytest.mark.parametrize("side", ["base", "head"])
+@each("side", ["base", "head"])
 def test_the_files_of_the_shop_parse(side: str) -> None:
     for path, text in read_files(side):
         if path.endswith(".py"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import yaml
+from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -60,7 +61,7 @@ def test_what_is_written_is_read_again(entries: list[Dismissal]) -> None:
     assert len(yaml.safe_load(text)) == len(entries)
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "message"),
     [
         ("dismissed: []", ":1: this is not a list of dismissals"),

@@ -17,6 +17,7 @@ import msgspec
 import pytest
 import yaml
 from click.testing import CliRunner
+from each import each
 from msgspec import Struct
 
 from reviewbot.checks.languages import LANGUAGES
@@ -131,7 +132,7 @@ def options_of(command: click.Command) -> set[str]:
     return options - hidden - COMMON
 
 
-@pytest.mark.parametrize(("page", "words"), [*shown_commands()])
+@each(("page", "words"), [*shown_commands()])
 def test_every_command_that_is_shown_exists(page: str, words: list[str]) -> None:
     command, rest = command_of(words)
     options = {word for word in rest if word.startswith("-") and word not in ("-", "--")}
@@ -146,7 +147,7 @@ def test_the_readme_is_short_and_lists_every_command() -> None:
     assert names == [f"reviewbot {name}" for name in COMMANDS]
 
 
-@pytest.mark.parametrize("name", [*COMMANDS])
+@each("name", [*COMMANDS])
 def test_every_option_of_a_command_is_documented(name: str) -> None:
     command, _ = command_of([name])
     words = re.findall(r"(?<![\w-])--?[A-Za-z][a-z-]*", section("docs/cli.md", f"## {name}"))

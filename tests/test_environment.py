@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from each import each
 
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import Environment, find_environment
@@ -161,7 +162,7 @@ def test_a_home_is_never_lent(root: Path) -> None:
     assert not {str(home), f"{home}/.local"} & set(lent)
 
 
-@pytest.mark.parametrize("place", ["/", "/usr", "/tmp", "/var/tmp/x", "/tree", "/out/x"])
+@each("place", ["/", "/usr", "/tmp", "/var/tmp/x", "/tree", "/out/x"])
 def test_a_work_tree_in_the_way_of_the_system_is_laid_out_elsewhere(place: str) -> None:
     assert find_environment(Path(place), {}).project == "/project"
 

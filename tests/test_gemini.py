@@ -5,6 +5,7 @@ import json
 from functools import partial
 
 import pytest
+from each import each
 from msgspec.structs import replace
 
 from reviewbot.llm.provider import ModelReply, ToolTurn, Usage, strict_schema
@@ -58,7 +59,7 @@ def test_counters_may_be_missing() -> None:
     assert reply == ModelReply(text=GOOD, usage=None)
 
 
-@pytest.mark.parametrize(
+@each(
     ("finish", "fault"),
     [
         *((word, "truncated") for word in ("MAX_TOKENS", "CONTINUATION")),

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
+from each import each
 from github import Auth
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -191,7 +192,7 @@ REFUSALS: list[tuple[str, Said, str, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("row", "said", "kind", "words"), REFUSALS)
+@each(("row", "said", "kind", "words"), REFUSALS)
 def test_a_refusal_is_said_and_nothing_sent_again(
     row: str, said: Said, kind: str, words: str
 ) -> None:
@@ -267,7 +268,7 @@ TROUBLE = {
 }
 
 
-@pytest.mark.parametrize("what", TROUBLE)
+@each("what", TROUBLE)
 def test_what_reads_is_sent_again_after_trouble_and_what_writes_never(what: str) -> None:
     """G18."""
     said = TROUBLE[what]
@@ -296,20 +297,20 @@ def test_an_answer_that_comes_too_late_is_none(
     client.close()
 
 
-@pytest.mark.parametrize("url", ["http://127.0.0.1:1", "http://nowhere.invalid"])
+@each("url", ["http://127.0.0.1:1", "http://nowhere.invalid"])
 def test_a_write_that_never_left_is_tried_again_and_surely_not_done(url: str) -> None:
     kind, _, waited, sentence = refused(DONE, url=url)
     assert (kind, len(waited), "ConnectionError" in sentence) == ("failed", 3, True)
 
 
-@pytest.mark.parametrize("token", ["a\nb", f"{SECRET}\r\nX-Evil: 1", "\u20ac"])
+@each("token", ["a\nb", f"{SECRET}\r\nX-Evil: 1", "\u20ac"])
 def test_a_token_that_no_header_can_hold_is_not_sent(token: str) -> None:
     kind, count, _, sentence = refused(DONE, token=token)
     assert (kind, count) == ("not_authorized", 0)
     assert sentence == "GitHub cannot be asked to do it: the token or the key is malformed"
 
 
-@pytest.mark.parametrize("status", [301, 302, 307, 308])
+@each("status", [301, 302, 307, 308])
 def test_a_redirect_is_followed_on_the_same_host_only(status: int) -> None:
     """G22. A write is repeated with its body; an endless redirect is left."""
     with scripted(DONE) as (client, script, waited), scripted(DONE) as (_, other, _):
@@ -442,7 +443,7 @@ def test_accounts_ids_and_names_are_those_of_now_and_a_viewer_need_not_be() -> N
 THREAD_NODES = ("reviewThreads", "nodes", 0, "comments", "nodes")
 
 
-@pytest.mark.parametrize(
+@each(
     ("way", "value", "hides_own"),
     [
         (("head", "nodes", 0, "commit", "checkSuites"), None, False),

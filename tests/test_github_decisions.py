@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pytest
+from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -83,7 +83,7 @@ def test_what_each_comment_asks_for() -> None:
     assert {verb for verb, _, _ in COMMANDS.values()} == {form.verb for form in FORMS}
 
 
-@pytest.mark.parametrize(
+@each(
     ("body", "findings"),
     [
         ("fix", ()),

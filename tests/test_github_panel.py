@@ -591,25 +591,7 @@ def reported(jobs: Jobs, app: Repository) -> Issue:
     return app.issue("An empty list crashes", body, author="mallory")
 
 
-def test_an_issue_becomes_a_pull_request_with_its_test(
-    jobs: Jobs, app: Repository, reported: Issue
-) -> None:
-    with model(mender).running() as server:
-        jobs.config = panel_of(server, "critic", "reviewer")
-        jobs.say(reported, "ann", "/debate fix")
-
-    (made,) = app.pulls
-    assert made.head_ref == f"reviewbot/issue-{reported.number}"
-    assert made.title == "Fix: An empty list crashes"
-    assert made.body.startswith(f"Closes #{reported.number}.")
-    assert "default=None" in app.text(made.head_sha, "lists.py")
-    names = app.bare.git("ls-tree", "--name-only", made.head_sha).split()
-    assert any(name.startswith("test_regression_") for name in names)
-    assert f"It is reproduced and fixed in {made.url}" in reported.comments[-1].body
-    assert "max(items)\n" in app.text("refs/heads/main", "lists.py")
-
-
-def test_where_actions_may_open_no_pull_request_nothing_is_paid_twice(
+def test_an_issue_becomes_a_pull_request_with_its_test_once_actions_may_open_one(
     jobs: Jobs, app: Repository, reported: Issue
 ) -> None:
     app.actions_may_approve = False
@@ -621,12 +603,21 @@ def test_where_actions_may_open_no_pull_request_nothing_is_paid_twice(
         assert app.bare.sha(f"refs/heads/reviewbot/issue-{reported.number}") is None
         app.actions_may_approve = True
         jobs.say(reported, "ann", "/debate fix")
+        opened = reported.comments[-1].body
         jobs.say(reported, "ann", "/debate fix")
 
     assert "is not permitted to create or approve pull requests" in refused
     assert "Cost: " in refused
-    assert len(app.pulls) == 1
-    assert len(asked) <= 2 * count
+    (made,) = app.pulls
+    assert f"It is reproduced and fixed in {made.url}" in opened
+    assert made.head_ref == f"reviewbot/issue-{reported.number}"
+    assert made.title == "Fix: An empty list crashes"
+    assert made.body.startswith(f"Closes #{reported.number}.")
+    assert "default=None" in app.text(made.head_sha, "lists.py")
+    names = app.bare.git("ls-tree", "--name-only", made.head_sha).split()
+    assert any(name.startswith("test_regression_") for name in names)
+    assert "max(items)\n" in app.text("refs/heads/main", "lists.py")
+    assert len(asked) <= 2 * count, "nothing is paid twice"
     assert "there is a branch reviewbot/issue-1 already" in reported.comments[-1].body
 
 

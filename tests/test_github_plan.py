@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterable
 from typing import Any, get_args
 
-import pytest
+from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -263,7 +263,7 @@ def summary(head: str, words: str = "**Reviewed**") -> tuple[gh.Comment, ...]:
     return (comment(1, f"{SUMMARY}\n{encode_state(State(head=head))}\n{words}\nmore"),)
 
 
-@pytest.mark.parametrize("event", ["APPROVE", "REQUEST_CHANGES"])
+@each("event", ["APPROVE", "REQUEST_CHANGES"])
 def test_a_verdict_comes_back_with_its_commit_unless_a_person_dismissed_it(event: Any) -> None:
     desired = replace(DESIRED, event=event)
     marker = review_mark(HEAD, event, [])
@@ -384,7 +384,7 @@ def test_what_people_dismissed_outlives_two_thousand_findings() -> None:
     assert len(state.with_state(full, State(memory=memory)).encode()) <= 65_000
 
 
-@pytest.mark.parametrize("body", ["Hi\n{}", " {}", "> {}", "```\n{}\n```", "\n{}", "{}"])
+@each("body", ["Hi\n{}", " {}", "> {}", "```\n{}\n```", "\n{}", "{}"])
 def test_a_marker_is_believed_on_the_first_line_of_an_own_comment(body: str) -> None:
     own, opening = body != "{}", finding("k1").split("\n")[0]
     line = encode_state(State(stopped_by="ann"))

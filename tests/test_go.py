@@ -8,6 +8,7 @@ import subprocess
 
 import pytest
 from conftest import Project
+from each import each
 from test_compare import change_of, changed
 
 from reviewbot.checks.check import configured_checks
@@ -134,7 +135,7 @@ LOCKED = "open /go/pkg/mod/cache/download/golang.org/x/y/@v/v1.2.0.lock: read-on
 UNBUILT = BASE[: BASE.index('{"')] + BUILD
 
 
-@pytest.mark.parametrize(
+@each(
     ("head", "title", "place", "reason"),
     [
         (BASE, "", "", ""),
@@ -187,7 +188,7 @@ def not_built(package: str, why: str) -> str:
     return compiler + OUTPUT % (package, "", "FAIL [build failed]") + FAILS_WITHOUT_TEST % package
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "failures", "problem"),
     [
         (LOGGED, {f"{TOTAL}/b": "found 4"}, ""),
@@ -229,7 +230,7 @@ ended
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("more", "problem"),
     [
         ("", ""),

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 from conftest import Project
+from each import each
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.config.settings import Effort, PanelistSettings, ProviderSettings, Settings
@@ -106,7 +107,7 @@ def test_a_model_that_is_named_wins_and_one_without_a_key_is_left_out_with_a_rea
     )
 
 
-@pytest.mark.parametrize(
+@each(
     ("model", "message"),
     [
         ("openai:a", "openai:a cannot be asked: OPENAI_API_KEY is not set"),

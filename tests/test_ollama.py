@@ -4,6 +4,7 @@ import json
 from functools import partial
 
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -20,7 +21,7 @@ REQUEST = replace(test_providers.REQUEST, model="fake:1b", schema={"type": "obje
 ask = partial(test_providers.ask, "ollama")
 
 
-@pytest.mark.parametrize(
+@each(
     ("host", "address"),
     [
         ("", "http://127.0.0.1:11434"),
@@ -40,7 +41,7 @@ def test_ollama_host_is_read_as_ollama_reads_it(host: str, address: str) -> None
     assert address_of(host) == address
 
 
-@pytest.mark.parametrize(
+@each(
     "host",
     [
         *("ftp://box", "box:port", "http://user:secret-word@box", "http://:secret-word@box"),
@@ -96,7 +97,7 @@ def test_the_context_grows_in_steps_and_never_shrinks() -> None:
     assert contexts[4] >= (120_000 / 3 + 500) * 9 / 8
 
 
-@pytest.mark.parametrize(
+@each(
     ("characters", "read", "written", "reason", "fault"),
     [
         (1_000, 1_024, 11, "stop", "too_long"),  # 0.12.5: cut to exactly num_ctx

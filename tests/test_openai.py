@@ -6,6 +6,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+from each import each
 from msgspec.structs import replace
 
 from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall, Usage, strict_schema
@@ -94,7 +95,7 @@ def test_a_line_separator_within_a_text_ends_no_line() -> None:
 COUNTED = {"prompt_tokens": 10, "completion_tokens": 2}
 
 
-@pytest.mark.parametrize(
+@each(
     ("usage", "cached"),
     [
         *((usage, None) for usage in (None, [], "x", {}, {"prompt_tokens": 1})),
@@ -150,7 +151,7 @@ def test_a_server_without_schemas_is_asked_for_json_and_then_in_words_and_rememb
     assert ['"verdict"' in prompt for prompt in prompts] == [False, True, True]
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "parameter", "message", "instead"),
     [
         (
@@ -182,15 +183,13 @@ def test_a_server_that_refuses_everything_is_asked_a_few_times_only() -> None:
     assert len(server.received) <= 6
 
 
-@pytest.mark.parametrize(
-    "message", ["max_tokens is too large: 500", "messages: field required", "invalid value"]
-)
+@each("message", ["max_tokens is too large: 500", "messages: field required", "invalid value"])
 def test_a_refusal_for_another_reason_is_not_tried_again(message: str) -> None:
     server = VendorServer([error(400, message)])
     assert failure("local", server, REQUEST).fault == "invalid"
 
 
-@pytest.mark.parametrize("name", ["openai", "local"])
+@each("name", ["openai", "local"])
 def test_tools_are_called_and_their_results_sent_back(name: str) -> None:
     calls = (("read", {"path": "a"}), ("read", {"path": "b"}))
     server = VendorServer([answer(calls=calls)])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pytest
+from each import each
 from msgspec.structs import replace
 from test_reports import AGREED, BROKEN, CLEAN, INTENDED, LINT, PANEL, PROVEN, QUESTION, REVIEWS
 
@@ -57,7 +57,7 @@ def test_without_models_one_line_says_so() -> None:
     assert "add the secret ANTHROPIC_API_KEY" in markdown.check_summary(CLEAN)
 
 
-@pytest.mark.parametrize(
+@each(
     ("findings", "sentence"),
     [
         (
@@ -107,7 +107,7 @@ def test_a_finding_with_a_thread_is_one_line_and_the_others_are_in_full() -> Non
     assert "- reviewer finds it intended: CHANGELOG.md:3: Totals keep all digits" in shown
 
 
-@pytest.mark.parametrize("url", ["javascript:alert(1)", f"{RUN}) @octocat", "https://x", ""])
+@each("url", ["javascript:alert(1)", f"{RUN}) @octocat", "https://x", ""])
 def test_only_an_address_becomes_a_link(url: str) -> None:
     shown = summary(blocked(PROVEN), Page(links={"F1": url}, run_url=url))
     assert "](" not in shown
@@ -128,7 +128,7 @@ def test_what_is_gone_is_listed() -> None:
     assert lines[9].endswith(" 1 recorded finding is not reported.")
 
 
-@pytest.mark.parametrize(
+@each(
     ("gaps", "shown"),
     [
         ((), "**Not complete:** it is not known what was left out\n"),
@@ -163,7 +163,7 @@ def test_a_carried_finding_says_why_it_stands() -> None:
     assert line.endswith("; the change ignores it inline; from an earlier review)")
 
 
-@pytest.mark.parametrize("room", [3_000, 10_000, 40_000, MAX_BYTES])
+@each("room", [3_000, 10_000, 40_000, MAX_BYTES])
 def test_what_does_not_fit_is_counted(room: int) -> None:
     shown = summary(many(900), Page(), room)
     assert room / 3 < len(shown.encode()) <= room
@@ -173,7 +173,7 @@ def test_what_does_not_fit_is_counted(room: int) -> None:
     assert shown.endswith("to see what you can ask for.")
 
 
-@pytest.mark.parametrize("room", [3_000, 40_000])
+@each("room", [3_000, 40_000])
 def test_links_and_lists_that_do_not_fit_are_counted(room: int) -> None:
     links = {f"F{n}": f"{THREAD}{n}" for n in range(1, 701)}
     shown = summary(
@@ -201,7 +201,7 @@ def test_a_comment_that_is_too_long_says_so() -> None:
     assert shown == f"{comment(PROVEN).partition(chr(10))[0]}\n\nThere is no room for more."
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shown"),
     [
         ("    return 1", "```suggestion\n    return 1\n```"),

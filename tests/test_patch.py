@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Project
+from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -104,7 +105,7 @@ def test_mails_of_format_patch(project: Project) -> None:
     assert [file.path for file in log.files] == ["b.py", "a.py"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("old", "new", "hunk", "path", "status"),
     [
         ("x.c", "x.c", "@@ -1 +1 @@\n-a\n+b\n", "x.c", "modified"),
@@ -119,7 +120,7 @@ def test_patches_of_diff_u(old: str, new: str, hunk: str, path: str, status: str
     assert (file.path, file.status) == (path, status)
 
 
-@pytest.mark.parametrize(
+@each(
     "after",
     [
         "\nbase-commit: 0f\n-- \n2.39.5\n\n",
@@ -155,7 +156,7 @@ def test_a_patch_with_windows_line_ends() -> None:
     assert [line.text for line in load(mixed).files[0].hunks[0].lines] == ["a\r", "b\r"]
 
 
-@pytest.mark.parametrize(
+@each(
     ("patch", "complaint"),
     [
         ("", "cannot be read: .*No valid patches"),

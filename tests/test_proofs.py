@@ -164,7 +164,7 @@ BENCHMARKS: dict[str, tuple[Kind, str, str]] = {
     ),
     "slower by far": (
         "benchmark",
-        "from numbers_ import last as run\n\n\ndef setup():\n    return (list(range(10**6)),)\n",
+        "from numbers_ import last as run\n\n\ndef setup():\n    return ([None] * 10**6,)\n",
         "proven",
     ),
     "a benchmark that fails": ("benchmark", "def run():\n    raise OSError\n", "inconclusive"),
@@ -191,8 +191,7 @@ def test_what_each_kind_proves(numbers: Project) -> None:
     prove_rows(numbers, ROWS)
 
 
-def test_what_is_proven_by_a_search(numbers: Project, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reviewbot.proofs.prove.TIMES", 1)
+def test_what_is_proven_by_a_search(numbers: Project) -> None:
     proofs = prove_rows(numbers, SEARCHES)
 
     found = proofs["other behaviour"].reproduction

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
+from each import each
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
@@ -126,7 +127,7 @@ HINTS = {
 }
 
 
-@pytest.mark.parametrize(("vendor", "name"), FAULTS)
+@each(("vendor", "name"), FAULTS)
 def test_each_fault_is_told_apart_and_not_tried_again(vendor: str, name: str) -> None:
     server = VendorServer([FAKES[vendor].FAULTS[name]])
     error = failure(vendor, server)
@@ -146,7 +147,7 @@ def test_each_fault_is_told_apart_and_not_tried_again(vendor: str, name: str) ->
         assert str(error) == f"{vendor} {words}"
 
 
-@pytest.mark.parametrize("vendor", FAKES)
+@each("vendor", FAKES)
 def test_a_message_is_quoted_shortly_and_without_secrets(vendor: str) -> None:
     text = f"bad key {KEY if vendor != 'bedrock' else ''}\n\x1b[31mghp_{'a1B2' * 9} {'x' * 500}"
     error = text if vendor == "ollama" else {"message": text}
@@ -169,7 +170,7 @@ def test_a_server_that_answers_with_its_key_does_not_publish_it(vendor: str) -> 
     assert KEY not in repr(called)
 
 
-@pytest.mark.parametrize("vendor", STREAMING)
+@each("vendor", STREAMING)
 def test_the_text_arrives_before_the_answer_is_complete(vendor: str) -> None:
     pieces: list[tuple[float, str]] = []
     server = VendorServer([FAKES[vendor].answer(GOOD, pause=0.1)])
@@ -178,7 +179,7 @@ def test_the_text_arrives_before_the_answer_is_complete(vendor: str) -> None:
     assert pieces[0][0] < server.answered[0]
 
 
-@pytest.mark.parametrize("vendor", FAKES)
+@each("vendor", FAKES)
 def test_an_answer_may_arrive_in_any_pieces(vendor: str) -> None:
     sent = FAKES[vendor].answer('{"claims": ["ü \u2028"]}')
     text = b"".join(sent.chunks)
@@ -187,19 +188,19 @@ def test_an_answer_may_arrive_in_any_pieces(vendor: str) -> None:
     assert whole == cut
 
 
-@pytest.mark.parametrize("vendor", FAKES)
+@each("vendor", FAKES)
 def test_a_call_ends_after_its_seconds(vendor: str) -> None:
     started = time.monotonic()
     sent = [replace(FAKES[vendor].answer(GOOD), delay=5)]
     if vendor in STREAMING:
         sent.append(replace(FAKES[vendor].answer(GOOD), pause=0.09))
-    for each in sent:
-        error = failure(vendor, VendorServer([each]), seconds=0.1)
+    for reply in sent:
+        error = failure(vendor, VendorServer([reply]), seconds=0.1)
         assert (error.fault, str(error)) == ("timeout", f"{vendor} did not answer within 0.1 s")
     assert time.monotonic() - started < 4
 
 
-@pytest.mark.parametrize("vendor", FAKES)
+@each("vendor", FAKES)
 def test_where_nobody_listens_the_vendor_is_unreachable(vendor: str) -> None:
     gone = VendorServer([])
     with gone.running():
@@ -218,7 +219,7 @@ def test_where_nobody_listens_the_vendor_is_unreachable(vendor: str) -> None:
     assert ("OLLAMA_HOST" if vendor == "ollama" else vendor) in str(caught.value.hint)
 
 
-@pytest.mark.parametrize("vendor", ["anthropic", "openai", "ollama"])
+@each("vendor", ["anthropic", "openai", "ollama"])
 def test_a_prompt_that_cannot_be_written_is_invalid(vendor: str) -> None:
     error = failure(vendor, VendorServer([]), replace(REQUEST, prefix="\ud800"))
     assert error.fault == "invalid"

@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -30,7 +31,7 @@ def printed(text: str, exit_code: int = 0) -> Completed:
     return Completed(outcome="ended", exit_code=exit_code, stdout=text.encode())
 
 
-@pytest.mark.parametrize(
+@each(
     ("format_", "name", "count", "first"),
     [
         ("gnu", "gcc.txt", 4, ("warning", "a.c:3", "low")),
@@ -86,7 +87,7 @@ def test_type_checkers() -> None:
     assert (pyright[0].rule, str(pyright[0].location)) == ("reportReturnType", "/src/shop.py:7")
 
 
-@pytest.mark.parametrize(
+@each(
     ("format_", "name", "passed", "failed", "skipped"),
     [
         ("junit", "bats.xml", 3, 3, 2),
@@ -114,7 +115,7 @@ def test_test_runners(
     assert (found["passed"], found["failed"], found["skipped"]) == (passed, failed, skipped)
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "problem"),
     [
         ("perl_bails_out.tap", "bailed out: no database"),
@@ -143,7 +144,7 @@ def test_a_failed_test_has_its_message() -> None:
     assert READERS["tap"].read(printed(text)).tests[0].message == "1 != 2"
 
 
-@pytest.mark.parametrize(
+@each(
     ("format_", "text", "message"),
     [
         ("gnu", "cc: no such program", "no such program"),
@@ -178,9 +179,7 @@ UNDEFINED = (
 )
 
 
-@pytest.mark.parametrize(
-    ("check", "cut", "count"), [("ruff", UNDEFINED[:90], 2), ("pyright", "", 0)]
-)
+@each(("check", "cut", "count"), [("ruff", UNDEFINED[:90], 2), ("pyright", "", 0)])
 def test_what_was_read_of_a_long_output_is_kept(check: str, cut: str, count: int) -> None:
     text = f"{UNDEFINED}\n{UNDEFINED}\n{cut}"
     flood = replace(printed(text, exit_code=1), is_cut=True)

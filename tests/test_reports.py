@@ -13,6 +13,7 @@ import click
 import jsonschema
 import msgspec
 import pytest
+from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -356,7 +357,7 @@ def sarif(review: Review) -> dict[str, Any]:
 # --- what the formats say
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "headline", "reasons"),
     [
         ("clean", "Reviewed: no findings", "nothing to report"),
@@ -382,7 +383,7 @@ def test_the_verdict_comes_first(name: str, headline: str, reasons: str) -> None
 UNREAD = Coverage(path="web/app.js", state="scanned", next_step="eslint")
 
 
-@pytest.mark.parametrize(
+@each(
     ("review", "sentence"),
     [
         (replace(CLEAN, coverage=(*COVERAGE, UNREAD), gaps=GAPS),
@@ -589,7 +590,7 @@ def test_concise_lines() -> None:
     )
 
 
-@pytest.mark.parametrize("format_", FORMATS)
+@each("format_", FORMATS)
 def test_every_format_shows_each_finding_and_each_gap(format_: str) -> None:
     shown = render(ALL, format_, Style(width=300))
     shown = unquote(shown) if format_ == "github" else shown.replace("\\", "")
@@ -637,7 +638,7 @@ def test_json_keeps_hidden_characters_and_shows_none() -> None:
     assert json.loads(shown)["title"] == title.replace("\udc80", "⟨U+DC80⟩")
 
 
-@pytest.mark.parametrize("name", TYPES)
+@each("name", TYPES)
 def test_schemas_are_of_2020_12(name: SchemaName) -> None:
     schema = schema_of(name)
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -645,7 +646,7 @@ def test_schemas_are_of_2020_12(name: SchemaName) -> None:
     assert schema["title"] == f"reviewbot {name}"
 
 
-@pytest.mark.parametrize(
+@each(
     ("name", "document", "is_valid"),
     [
         ("config", {"review": {"fail_on": "high"}}, True),
@@ -715,7 +716,7 @@ def test_sarif_says_that_a_review_is_incomplete() -> None:
     assert [entry["message"]["text"] for entry in notifications[:-1]] == list(GAPS)
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "uri"),
     [
         ("a b/ü.py", "a%20b/%C3%BC.py"),
@@ -752,7 +753,7 @@ def test_commands_to_the_runner() -> None:
     assert render(CLEAN, "github") == ""
 
 
-@pytest.mark.parametrize(
+@each(
     ("counts", "shown", "last"),
     [
         ((10, 10, 9), [10, 10, 9], "::notice file=cart.py,line=19,"),
@@ -831,7 +832,7 @@ def test_a_bar_does_not_end_a_cell() -> None:
     assert "<td>a|b</td>\n<td>flaky</td>\n<td><code>x|y</code> z | 1</td>" in shown
 
 
-@pytest.mark.parametrize("count", [60, 400])
+@each("count", [60, 400])
 def test_markdown_fits_into_a_comment_and_says_what_it_left_out(count: int) -> None:
     findings = tuple(
         replace(PROVEN, id=f"F{number}", title=f"Defect {number}", consequence="wörds " * 300)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 import pytest
+from each import each
 from msgspec.structs import replace
 from test_compare import change_of, changed
 
@@ -31,7 +32,7 @@ def scan(
     ]
 
 
-@pytest.mark.parametrize(
+@each(
     ("after", "path", "expected"),
     [
         (f"x = 1\ntoken = '{TOKEN}'", "a.py", [("secret-github-token", "a.py:2", "critical")]),
@@ -67,7 +68,7 @@ def test_a_secret_is_not_part_of_what_is_reported() -> None:
             assert TOKEN not in found.message
 
 
-@pytest.mark.parametrize("path", ["a\u202eb.py", "u\u0308.py"])
+@each("path", ["a\u202eb.py", "u\u0308.py"])
 def test_names_of_files(path: str) -> None:
     assert scan("", "x = 1", path) == [("hidden-file-name", f"{path}:0", "high")]
 
@@ -103,7 +104,7 @@ data:
 """
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "before", "after", "expected"),
     [
         ("a.js", "f();", "f(;", [("new", "a.js:1", "critical")]),
@@ -154,7 +155,7 @@ def test_syntax_errors(path: str, before: str | None, after: str, expected: list
 CONFLICT = "<<<<<<< HEAD\nf(\n=======\nf()\n>>>>>>> topic\n"
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "expected"),
     [
         ("f(;\n\ng(;\n\nh(;\n", [("syntax-error", 1)]),

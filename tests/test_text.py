@@ -9,6 +9,7 @@ import re
 import time
 
 import pytest
+from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -59,7 +60,7 @@ def test_every_format_has_a_sample() -> None:
     assert list(SECRETS) == list(dict.fromkeys(form.name for form in FORMATS))
 
 
-@pytest.mark.parametrize("name", SECRETS)
+@each("name", SECRETS)
 def test_a_secret_is_redacted_and_the_lines_stay(name: str) -> None:
     text = f"before {SECRETS[name]} after\n"
     shown, count = redact(text)
@@ -79,7 +80,7 @@ def test_a_secret_that_is_glued_to_a_word_is_found(name: str, glue: str) -> None
     assert found.name == name
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         "key = os.environ['AWS_SECRET_ACCESS_KEY']",
@@ -133,7 +134,7 @@ def test_redacting_twice_changes_nothing_and_keeps_the_lines(pieces: list[str]) 
     assert shown.count("\n") == text.count("\n")
 
 
-@pytest.mark.parametrize(
+@each(
     "piece",
     [
         *("eyJ", "eyJaaaaaaaaaa.", "://a:", "aws", "aws_secret", "AccountKey=", "sk-ant-", "AIza"),
@@ -151,7 +152,7 @@ def test_hostile_text_takes_linear_time(piece: str) -> None:
 # --- hidden characters
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "kind", "name"),
     [
         ("a\u202eb", "bidi", "RIGHT-TO-LEFT OVERRIDE"),
@@ -180,7 +181,7 @@ def test_a_hidden_character_is_found_and_shown(text: str, kind: str, name: str) 
     assert visible(text) == f"{text[0]}⟨U+{hidden.codepoint:04X}⟩{text[2:]}"
 
 
-@pytest.mark.parametrize(
+@each(
     "text",
     [
         *("tab\tand line\n", "crlf\r\n", "x\r", "日本語 ñ é", "\ufeffstart"),
@@ -217,7 +218,7 @@ def test_visible_text_hides_nothing_and_keeps_its_lines(text: str) -> None:
 # --- line ends
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "text"),
     [
         ("a.py", "# hi\rimport os\n"),
@@ -238,7 +239,7 @@ def test_a_line_end_that_git_does_not_show_is_found(path: str, text: str) -> Non
     assert line == text.count("\n")
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "text"),
     [
         ("a.py", "# hi\r\nx = 1\r\n"),
@@ -265,7 +266,7 @@ def test_the_message_names_the_character() -> None:
 # --- terminal and Markdown
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "shown"),
     [
         ("\x1b[1;31mred\x1b[0m \x1b]0;title\x07words", "red words"),
@@ -283,7 +284,7 @@ def test_a_line_for_a_terminal(text: str, shown: str) -> None:
     assert plain(text) == shown
 
 
-@pytest.mark.parametrize(
+@each(
     ("text", "safe"),
     [
         ("plain words, `code` and snake_case", "plain words, `code` and snake_case"),
@@ -393,7 +394,7 @@ def test_a_code_span_is_code(text: str) -> None:
 # --- classes of files
 
 
-@pytest.mark.parametrize(
+@each(
     ("path", "kind", "language"),
     [
         ("src/app.py", "source", "python"),

@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from graphql import (
+    DocumentNode,
     ExecutionResult,
     FieldNode,
     GraphQLError,
@@ -59,6 +60,17 @@ def schema() -> GraphQLSchema:
     return build_schema(text, assume_valid=True, no_location=True)
 
 
+# The program asks the same queries again and again.
+@cache
+def parse_once(query: str) -> DocumentNode:
+    return parse(query)
+
+
+@cache
+def errors_of(query: str) -> tuple[GraphQLError, ...]:
+    return tuple(validate(schema(), parse_once(query)))
+
+
 def read_body(request: Request) -> dict[str, Any]:
     try:
         body = json.loads(request.content)
@@ -70,7 +82,7 @@ def read_body(request: Request) -> dict[str, Any]:
 def classify(request: Request) -> tuple[str, bool]:
     """`graphql` for a query, `graphql:name` for a mutation, and whether it is one."""
     try:
-        document = parse(str(read_body(request).get("query", "")))
+        document = parse_once(str(read_body(request).get("query", "")))
     except GraphQLError:
         return "graphql", False
     for definition in document.definitions:
@@ -106,11 +118,11 @@ def respond(github: GitHub, request: Request, token: Token | None) -> Response:
 
 def run(body: dict[str, Any], viewer: Viewer) -> ExecutionResult:
     try:
-        document = parse(body["query"])
+        document = parse_once(body["query"])
     except GraphQLError as error:
         return ExecutionResult(None, [error])
-    if errors := validate(schema(), document):
-        return ExecutionResult(None, errors)
+    if errors := errors_of(body["query"]):
+        return ExecutionResult(None, [*errors])
     return execute_sync(
         schema(),
         document,
