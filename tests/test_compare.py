@@ -463,6 +463,8 @@ def test_two_type_checkers_say_one_thing_of_a_line() -> None:
 MYPY = [
     ("[mypy]\nstrict = true\n", "a.py shop/a.py", "tests/test_a.py fuzz/a.py setup.py"),
     ("[mypy]\n[mypy-tests.*]\nstrict = true\n", "tests/test_a.py a.py", "scripts/a.py"),
+    ("[mypy]\n[mypy-shop.testing]\nstrict = true\n", "shop/testing.py", "tests/test_a.py"),
+    ("[mypy]\n[mypy-testing.*]\nstrict = true\n", "testing/test_a.py", ""),
     ("[mypy]\nfiles = src, fuzz/\n", "src/a.py fuzz/b/a.py", "a.py srcs/a.py tests/test_a.py"),
     ("[mypy]\nfiles = **/*.py\n", "a.py scripts/b/a.py", "a.pyi"),
     ("[mypy]\nfiles =\n  a.py\n  tests/*.py\n", "a.py tests/test_a.py", "shop/a.py"),
