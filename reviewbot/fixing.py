@@ -26,7 +26,7 @@ from reviewbot.tasks.goals import GOALS
 from reviewbot.tasks.task import Attempt, Task, TaskResult
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
-from reviewbot.verdict.decide import alike, copies_of
+from reviewbot.verdict.decide import copies_of, together
 from reviewbot.verdict.document import Review
 
 
@@ -44,8 +44,8 @@ async def fix(
         if unknown := sorted(set(ids) - set(known)):
             hint = f"there is {', '.join(known)}" if known else "nothing is found"
             raise UsageError(f"there is no finding {unknown[0]}", hint=hint)
-        wanted = {alike(f) for f in result.reported if not ids or f.id in ids}
-        found = [f for f in (*result.reported, *copies_of(result)) if alike(f) in wanted]
+        wanted = {together(f) for f in result.reported if not ids or f.id in ids}
+        found = [f for f in (*result.reported, *copies_of(result)) if together(f) in wanted]
         whole, project, _ = await prepare(change, services)
         trials = await _trials(whole, project, services)
         briefs = await briefs_of(whole, project, services.panel, services)
