@@ -445,6 +445,15 @@ def test_a_new_test_that_fails_with_each_of_its_parameters_is_one_result() -> No
     ]
 
 
+def test_new_tests_of_a_file_that_fail_for_want_of_one_thing_are_one_result() -> None:
+    for message, count in (("AttributeError: no total", 1), ("assert 1 == 2", 3), ("", 3)):
+        tests = [outcome(f"test_a.py::test_{n}", "failed", message, n) for n in (4, 9, 14)]
+        other = outcome("test_b.py::test_b", "failed", message)
+        found = suite(change_of(REPLACED), [], [*tests, other]).results
+        assert len(found) == count + 1, message
+        assert (found[0].location or found[0]) == Location("test_a.py", 4, 4)
+
+
 def test_two_type_checkers_say_one_thing_of_a_line() -> None:
     def run(check: str, side: Side, *lines: int) -> CheckRun:
         said = tuple(
@@ -466,6 +475,8 @@ def test_two_type_checkers_say_one_thing_of_a_line() -> None:
 MYPY = [
     ("[mypy]\nstrict = true\n", "a.py shop/a.py", "tests/test_a.py fuzz/a.py setup.py"),
     ("[mypy]\n[mypy-tests.*]\nstrict = true\n", "tests/test_a.py a.py", "scripts/a.py"),
+    ("[mypy]\n[mypy-shop.testing]\nstrict = true\n", "shop/testing.py", "tests/test_a.py"),
+    ("[mypy]\n[mypy-testing.*]\nstrict = true\n", "testing/test_a.py", ""),
     ("[mypy]\nfiles = src, fuzz/\n", "src/a.py fuzz/b/a.py", "a.py srcs/a.py tests/test_a.py"),
     ("[mypy]\nfiles = **/*.py\n", "a.py scripts/b/a.py", "a.pyi"),
     ("[mypy]\nfiles =\n  a.py\n  tests/*.py\n", "a.py tests/test_a.py", "shop/a.py"),

@@ -159,18 +159,23 @@ def test_a_batch_that_breaks_something_is_made_file_by_file(project: Project) ->
     assert [sorted(r.files) for r in results if r.outcome == "fixed"] == [["a.py"]]
 
 
-def test_findings_that_differ_in_a_number_are_fixed_one_by_one(project: Project) -> None:
+def test_findings_that_differ_in_a_number_are_one_task(project: Project) -> None:
     long = ("# " + "a" * 100, "# " + "b" * 120)
     config = "[tool.ruff.lint]\nselect = ['E501']\n"
     project.commit("Begin", {"pyproject.toml": config, "a.py": "x = 1\n"})
     project.commit("Add", {"a.py": f"x = 1\n{long[0]}\ny = 2\n{long[1]}\n"})
 
-    def answer(label: str, prompt: str) -> Any:
-        return by_edit("a.py", long[0] if "fix_F1" in label else long[1], "# c")(label, prompt)
+    edits = [{"path": "a.py", "find": line, "replace": "# c"} for line in long]
 
-    _, results, _ = fix_head(project, answer)
+    def answer(label: str, _: str) -> Any:
+        if "/fix_" in label:
+            return {"edits": edits, "explanation": ""}
+        return {"objections": [], "edits": [], "explanation": ""}
 
-    assert [result.outcome for result in results] == ["fixed", "fixed"]
+    review, (result,), _ = fix_head(project, answer)
+
+    assert [finding.id for finding in review.reported] == ["F1"]
+    assert (result.findings, result.outcome) == (("F1",), "fixed")
 
 
 def test_a_suggestion_outlives_an_answer_that_is_none(cart: Project) -> None:

@@ -32,6 +32,7 @@ MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 # As Python writes control characters and those outside of ASCII in a quoted text.
 ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
 
+ASSERTS = ("assert", "AssertionError")  # at the start of a message that says nothing by itself
 # Parameters of pytest, and parts of a test of Go.
 PART = re.compile(r"(::[^\[/]*)[\[/].*", re.DOTALL)
 
@@ -49,7 +50,7 @@ def compare_tests(
         test.message
         for test in base.report.tests
         if test.outcome in FAILURES
-        if test.message and not test.message.startswith(("assert", "AssertionError"))
+        if test.message and not test.message.startswith(ASSERTS)
     }
     passing = Counter(
         (path, line)
@@ -59,6 +60,7 @@ def compare_tests(
         for line in lines
     )
     missing: list[str] = []
+    said: dict[tuple[str, str], Location | None] = {}
     groups: dict[Group, list[TestOutcome]] = {}
     for test in head.report.tests:
         if test.outcome not in FAILURES:
@@ -76,7 +78,11 @@ def compare_tests(
             is_new = earlier is None and base.outcome == "ended" and test.message not in known
             state: ResultState = "new" if is_new else "existing"
             alike = "" if test.location else _function_of(test)
-            group: Group = ("failing_test", state, test.location, alike)
+            place = test.location
+            if test.message and not test.message.startswith(ASSERTS):
+                # What all lack is one result, at the first of them.
+                place = said.setdefault((test.id.partition("::")[0], test.message), place)
+            group: Group = ("failing_test", state, place, alike)
             groups.setdefault(group, []).append(test)
     results = [_result(head.check, tests, *group[:3]) for group, tests in groups.items()]
     lost = tests_that_do_not_run(base, head, change)

@@ -55,6 +55,7 @@ SCOPE, EXCLUDE = (
     re.compile(rf"""(?m)^[ \t]*["']?(?:{keys})["']?\s*[=:]\s*(\[[^]]*\]|.+(?:\n[ \t]+.+)*)""")
     for keys in ("files|packages|include", "exclude")
 )
+TESTS = re.compile(r"test(?!ing)|(?<!\.)testing")  # not a module such as `shop.testing`
 PATH = re.compile(r"[\w*.][\w*./-]*")
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
@@ -131,7 +132,7 @@ class Project(Struct, frozen=True, kw_only=True):
         if any(PATH.search(value) for value in scope):
             return _names(scope, path)
         if classify(path) == "test":
-            return "test" in own
+            return TESTS.search(own) is not None
         return path.partition("/")[0].removesuffix(".py") not in NOT_IMPORTED
 
     def declares(self, module: str) -> bool:

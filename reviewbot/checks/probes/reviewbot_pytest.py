@@ -149,8 +149,9 @@ class Reporter:
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.measure.enter(shortened(nodeid))
 
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_makereport(self, call: Any) -> None:
+    @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_makereport(self, call: Any) -> Generator[None, Any, None]:
+        yield  # pytest itself puts in here what a unittest.TestCase raised
         self.trace = call.excinfo.tb if call.excinfo else None
 
     def pytest_runtest_logreport(self, report: Any) -> None:
