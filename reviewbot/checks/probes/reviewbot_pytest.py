@@ -13,12 +13,14 @@ Paths are relative to the folder in which it starts. Runs on Python 3.8 and late
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 import os
 import re
 import sys
 import traceback
 from collections.abc import Generator, Iterable
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -62,8 +64,8 @@ class Measure:
 
     def __init__(self, lines: dict[str, list[int]]) -> None:
         self.lines = {p: frozenset(lines[p]) for p in lines if p.endswith(".py") and lines[p]}
-        self.coverage: Any = self.start() if self.lines else None
         self.is_told_apart = True
+        self.coverage: Any = self.start() if self.lines else None
 
     def start(self) -> Any:
         coverage = find_coverage()
@@ -73,6 +75,10 @@ class Measure:
         files = [re.sub(r"[*\[\]]", "?", os.path.join(TREE, path)) for path in self.lines]
         tracer = coverage.Coverage(data_file=None, config_file=False, include=files)
         tracer._warn_no_data = tracer._warn_unimported_source = False
+        core = core_of(coverage)
+        self.is_told_apart = core != "sysmon"
+        with suppress(Exception):  # an old version has one core
+            tracer.set_option("run:core", core)
         tracer.start()
         return tracer
 
@@ -111,7 +117,6 @@ def find_coverage() -> Any:
     The folder of the latter is searched for this import alone: the project must not see other
     packages of reviewbot.
     """
-    os.environ.setdefault("COVERAGE_CORE", "ctrace")
     sys.path.append(os.environ.get("REVIEWBOT_PACKAGES", ""))
     try:
         import coverage
@@ -121,6 +126,15 @@ def find_coverage() -> Any:
         return None
     finally:
         sys.path.pop()
+
+
+def core_of(coverage: Any) -> str:
+    """How to measure: the quickest way that works, and tells which test runs a line if it can."""
+    try:
+        importlib.import_module(f"{coverage.__name__}.tracer")
+        return "ctrace"
+    except ImportError:  # it was built for another version of Python
+        return "sysmon" if sys.version_info >= (3, 12) else "pytrace"
 
 
 class Reporter:
@@ -139,7 +153,7 @@ class Reporter:
         modules = {getattr(item, "module", None) for item in items} - {None}
         affected = {module for module in modules if self.is_affected(module)}
         items.sort(key=lambda item: getattr(item, "module", None) not in affected)
-        self.measure.is_told_apart = len(items) <= MAX_TOLD_APART
+        self.measure.is_told_apart &= len(items) <= MAX_TOLD_APART
 
     def is_affected(self, module: Any) -> bool:
         """Whether a test module is changed, or has a name from a changed module."""
