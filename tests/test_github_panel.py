@@ -412,6 +412,10 @@ def untidy(app: Repository, jobs: Jobs) -> Pull:
     return app.pull("Add b", "topic", author="ann")
 
 
+# A person mends what was taken back, and something else is found.
+OTHER = {"b.py": "x = []\n", "c.py": "y = 1\nif y is 'a':\n    print(y)\n"}
+
+
 def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     jobs: Jobs, untidy: Pull
 ) -> None:
@@ -432,6 +436,11 @@ def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     assert "Nothing is fixed: the fix of F1 was taken back." in ran.log
     assert untidy.head_sha == reverted
     assert json.loads(ran.outputs["findings_json"])[0]["id"] == "F1"
+    untidy.push(OTHER, "Fix b, add c")
+    other = untidy.head_sha
+    ran = jobs.push(untidy, autofix="commit")
+    assert json.loads(ran.outputs["findings_json"])[0]["id"] == "F2"
+    assert untidy.head_sha == other
 
 
 def test_autofix_ends_after_an_undo(jobs: Jobs, untidy: Pull) -> None:
@@ -439,7 +448,7 @@ def test_autofix_ends_after_an_undo(jobs: Jobs, untidy: Pull) -> None:
     untidy.repository.dispatches.clear()
     jobs.push(untidy, autofix="commit")
     jobs.say(untidy, "ann", "/debate undo")
-    untidy.push({"c.txt": "hello\n"}, "More")
+    untidy.push(OTHER, "Fix b, add c")
     head = untidy.head_sha
 
     ran = jobs.push(untidy, autofix="commit")

@@ -76,16 +76,21 @@ def review_and_fix(run: Run, change: Change) -> int:
     if mode == "suggest":
         suggestions = asyncio.run(_suggestions(run, change, review, fixed))
     exit_code = finish(run, change, review, suggestions)
-    state = run.facts.state
-    before = {*state.taken_back, *(id for made in state.fixes for id in made.findings)}
-    back = sorted(before & {finding.id for finding in review.reported})
-    if back:
-        runner.say(f"Nothing is fixed: the fix of {back[0]} was taken back.", "notice")
-    if back or not fixed or mode == "suggest" or run.job.is_on("dry_run"):
+    state, reported = run.facts.state, {finding.id for finding in review.reported}
+    back = {id for made in state.fixes for id in made.findings} & reported - {*state.taken_back}
+    state = replace(state, taken_back=(*state.taken_back, *sorted(back)))
+    if state.taken_back:
+        runner.say(f"Nothing is fixed: the fix of {state.taken_back[-1]} was taken back.", "notice")
+        fixed = []
+    if mode == "suggest" or run.job.is_on("dry_run") or not (fixed or back):
         return exit_code
     if hindrance(read_snapshot(run.client, pull.number), review.head_commit):
         return exit_code  # it was said
     try:
+        if back:  # it stays so, whatever is found later
+            gone = state.taken_back
+            update_state(run.client, pull.number, lambda now: replace(now, taken_back=gone))
+            return exit_code
         check_branch(run, is_new=mode == "pull_request")
         if mode == "pull_request":
             branch = f"reviewbot/fix-{pull.number}-{pull.head_sha[:8]}"
