@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from io import StringIO
@@ -28,6 +27,7 @@ from reviewbot.github.state import Fix, State
 from reviewbot.reports import answers
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.markdown import code, inline
+from reviewbot.text.plain import dead
 from reviewbot.verdict.document import Review
 
 MAX_BYTES = 3_500_000  # of the files of a commit; GitHub takes no larger request
@@ -253,11 +253,6 @@ def _why_protected(run: Run, is_new: bool) -> str:
         return "it is not known whether the branch is protected"
     other = [str(rule.get("type")) for rule in rules if rule.get("type") not in HARMLESS_RULES]
     return f"the branch has the rule {inline(other[0])}" if other else ""
-
-
-def dead(text: str) -> str:
-    """A message that mentions nobody, closes nothing and skips no workflow."""
-    return re.sub(r"([@#])(?=\w)", r"\1 ", text).replace("[", "(").replace("]", ")")
 
 
 def _with_fixes(state: State, made: Sequence[Fix]) -> State:
