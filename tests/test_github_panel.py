@@ -284,8 +284,7 @@ def test_a_fix_is_not_forced_upon_a_branch(
         jobs.say(cart, "ann", "/debate fix", temp=temp)
 
     assert words in cart.comments[-1].body
-    reaction = "rocket" if obstacle == "moved" else "confused"
-    assert reactions(cart, "/debate fix") == {"eyes", reaction}
+    assert reactions(cart, "/debate fix") == {"eyes", "confused"}
     assert cart.repository.text(cart.head_sha, "cart.py") != CART + MORE
 
 

@@ -70,7 +70,8 @@ def fix(run: Run, change: Change, request: Request) -> Answer:
         return _with_fixes(state, made).with_cost(review.usage.cost_usd)
 
     words = answers.fixes(results, [entry.commit for entry in made], problem)
-    return Answer(words=words, update=update, has_commits=bool(made))
+    is_done = bool(made or not results)
+    return Answer(words=words, update=update, has_commits=bool(made), is_done=is_done)
 
 
 def review_and_fix(run: Run, change: Change) -> int:
@@ -189,7 +190,8 @@ def undo(run: Run, _: Change, request: Request) -> Answer:
         files, touched = asyncio.run(_before(run, last.commit))
         if not files:
             id = code(last.commit[:10])
-            return Answer(words=f"Nothing is taken back: {id} was changed since in all files.")
+            words = f"Nothing is taken back: {id} was changed since in all files."
+            return Answer(words=words, is_done=False)
         headline = f"Take back the fix of {', '.join(last.findings)}"
         body = f"Reviewbot-Undo: {last.commit}\n{_mark(run)}"
         head = commit(run.client, pull.head_ref, files, headline, body, pull.head_sha)
