@@ -212,16 +212,31 @@ def test_lines_that_repeat_take_no_time_to_merge() -> None:
     assert time.monotonic() - started < 2
 
 
-def test_what_others_cite_against_it_is_revised_or_shown(cart: Project) -> None:
+@pytest.mark.parametrize(
+    ("objectors", "line", "outcome"),
+    [
+        ("reviewer", 2, "fixed"),  # the optimizer accepts it, and the moderator as well
+        ("reviewer moderator", 2, "suggested"),
+        ("reviewer optimizer", 2, "suggested"),  # nobody accepts it
+        ("reviewer optimizer", 99, "fixed"),  # it cites nothing of the change
+    ],
+)
+def test_what_others_cite_against_it_is_revised_or_shown(
+    cart: Project, objectors: str, line: int, outcome: str
+) -> None:
     def answer(label: str, prompt: str) -> Any:
-        if "/judge_" in label and label.startswith("reviewer"):
-            return {"objections": [{"path": "cart.py", "line": 2, "reason": "Hides the cause."}]}
+        if "/judge_" in label and label.partition("/")[0] in objectors.split():
+            return {"objections": [{"path": "cart.py", "line": line, "reason": "Hides the cause."}]}
         return by_edit("cart.py", "sum(prices) + 1", "sum(prices)")(label, prompt)
 
-    _, (result,), _ = fix_head(cart, answer)
+    _, (result,), scripted = fix_head(cart, answer)
 
-    assert result.outcome == "suggested"
-    assert result.dissent == ("reviewer (cart.py:2): Hides the cause.",)
+    assert result.outcome == outcome
+    stands = f"reviewer (cart.py:{line}): Hides the cause." in result.dissent
+    assert stands == (outcome == "suggested")
+    asked = [prompt for label, prompt in scripted.prompts if label.startswith("moderator/")]
+    assert bool(asked) == ("optimizer" not in objectors)
+    assert all('line 2: "Hides the cause."' in prompt for prompt in asked)
 
 
 def test_a_simpler_version_takes_its_place_if_it_is_as_strong(cart: Project) -> None:

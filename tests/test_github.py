@@ -138,6 +138,22 @@ def test_a_token_that_may_only_read_leaves_a_summary_and_annotations(
 
 
 @pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("dry_run", "maybe", "the input dry_run is 'maybe' (choose one of false, true)"),
+        ("max_cost_usd", "x", "the input max_cost_usd: limits.cost_usd must be a number"),
+    ],
+)
+def test_an_input_that_is_wrong_is_named_before_anything_is_reviewed(
+    jobs: Jobs, faulty: Pull, name: str, text: str, said: str
+) -> None:
+    ran = jobs.push(faulty, "opened", **{name: text})
+
+    assert (ran.exit_code, ran.outputs) == (2, {})
+    assert said in ran.log
+
+
+@pytest.mark.parametrize(
     ("action", "label", "skip"),
     [
         ("labeled", "help wanted", "unrelated_action"),

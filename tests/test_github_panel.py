@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
+import subprocess
+import sys
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from lean import lean_environment
 
 from tests.fake_github import GitHub, Pull, Repository, faults
+from tests.fake_github import rules as fake_rules
 from tests.fake_github.records import Issue
 from tests.github_job import BASE, FAULTY, REVIEWER, Jobs, model, panel_of, summary_of
 
@@ -205,6 +208,43 @@ def test_a_fix_is_committed_and_taken_back(jobs: Jobs, cart: Pull, temp: str) ->
     assert "is taken back by" in cart.comments[-1].body
 
 
+def test_a_command_that_is_killed_after_its_commit_goes_on(
+    jobs: Jobs, cart: Pull, temp: str
+) -> None:
+    broken = cart.repository.text(cart.head_sha, "cart.py")
+    started: list[subprocess.Popen[bytes]] = []
+
+    def killed_after(count: int, body: str) -> None:
+        """Its run, which is killed after so many writes, and then the same run again."""
+        comment = fake_rules.create_comment(cart, jobs.github.user("ann"), body)
+        jobs.run("issue_comment", jobs.github.event("issue_comment", comment=comment))
+        inputs = cart.repository.dispatches.pop().inputs
+        event = jobs.github.event("workflow_dispatch", repository=cart.repository, inputs=inputs)
+        kill = faults.dropped("write", skip=count - 1, after=True, then=lambda: started[-1].kill())
+        jobs.github.faults.append(kill)
+        variables = jobs.prepare("workflow_dispatch", event, temp=temp)
+        started.append(
+            subprocess.Popen([sys.executable, "-m", "reviewbot", "github"], env=variables)
+        )
+        assert started[-1].wait(timeout=60) == -9
+        assert jobs.run("workflow_dispatch", event, temp=temp).exit_code == 0
+        cart.repository.dispatches.clear()
+
+    with model(fixer).running() as server:
+        jobs.config = panel_of(server, "critic", "reviewer")
+        jobs.push(cart, "opened", temp=temp)
+        killed_after(1, "/debate fix F1")
+        fixed = cart.head_sha
+        killed_after(2, "/debate undo")  # when the state says so already
+
+    said = [c.body.partition("\n")[2] for c in cart.comments if "answer comment=" in c.body]
+    assert said == [
+        f"- F1: committed as `{fixed[:10]}`",
+        f"The fix of F1 is taken back by `{cart.head_sha[:10]}`.",
+    ]
+    assert cart.repository.text(cart.head_sha, "cart.py") == broken
+
+
 def test_a_finding_that_is_not_there_costs_nothing(jobs: Jobs, cart: Pull, temp: str) -> None:
     asked: list[str] = []
     with model(lambda name, prompt: asked.append(name) or fixer(name, prompt)).running() as server:
@@ -244,8 +284,7 @@ def test_a_fix_is_not_forced_upon_a_branch(
         jobs.say(cart, "ann", "/debate fix", temp=temp)
 
     assert words in cart.comments[-1].body
-    reaction = "rocket" if obstacle == "moved" else "confused"
-    assert reactions(cart, "/debate fix") == {"eyes", reaction}
+    assert reactions(cart, "/debate fix") == {"eyes", "confused"}
     assert cart.repository.text(cart.head_sha, "cart.py") != CART + MORE
 
 
@@ -412,6 +451,10 @@ def untidy(app: Repository, jobs: Jobs) -> Pull:
     return app.pull("Add b", "topic", author="ann")
 
 
+# A person mends what was taken back, and something else is found.
+OTHER = {"b.py": "x = []\n", "c.py": "y = 1\nif y is 'a':\n    print(y)\n"}
+
+
 def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     jobs: Jobs, untidy: Pull
 ) -> None:
@@ -432,6 +475,11 @@ def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     assert "Nothing is fixed: the fix of F1 was taken back." in ran.log
     assert untidy.head_sha == reverted
     assert json.loads(ran.outputs["findings_json"])[0]["id"] == "F1"
+    untidy.push(OTHER, "Fix b, add c")
+    other = untidy.head_sha
+    ran = jobs.push(untidy, autofix="commit")
+    assert json.loads(ran.outputs["findings_json"])[0]["id"] == "F2"
+    assert untidy.head_sha == other
 
 
 def test_autofix_ends_after_an_undo(jobs: Jobs, untidy: Pull) -> None:
@@ -439,7 +487,7 @@ def test_autofix_ends_after_an_undo(jobs: Jobs, untidy: Pull) -> None:
     untidy.repository.dispatches.clear()
     jobs.push(untidy, autofix="commit")
     jobs.say(untidy, "ann", "/debate undo")
-    untidy.push({"c.txt": "hello\n"}, "More")
+    untidy.push(OTHER, "Fix b, add c")
     head = untidy.head_sha
 
     ran = jobs.push(untidy, autofix="commit")

@@ -29,6 +29,7 @@ from reviewbot.reports.markdown import (
 from reviewbot.reports.redact import redacted
 from reviewbot.reports.style import Style
 from reviewbot.text.hidden import find_hidden
+from reviewbot.text.plain import dead
 from reviewbot.verdict.document import Review
 
 MENTIONS = r"""
@@ -477,6 +478,11 @@ def test_there_is_room_for_whatever_is_said() -> None:
 
 def test_nothing_in_the_body_of_a_review_is_live() -> None:
     check((text, dangers(review_body(hostile(text)[0]))) for text in TEXTS)
+
+
+def test_nothing_in_the_message_of_a_commit_is_live() -> None:
+    live = re.compile(r"[@#]\w|\w://\w|\bgh-\d|\[(?:[a-z]+ )?(?:ci|actions)\b", re.IGNORECASE)
+    check((text, live.findall(dead(text))) for text in TEXTS)
 
 
 def test_the_title_of_a_check_run_is_plain_and_short() -> None:

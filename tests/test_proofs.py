@@ -61,6 +61,14 @@ def unpack(box: Box) -> int:
 
 def last(items):
     return items[-1]
+
+
+def is_any(number: int) -> bool:
+    return number > 0
+
+
+def is_express(word):
+    return word == "express"
 """
 HEAD = (
     BASE.replace("max(low, min(value, high))", "max(low, min(value, high - 1))")
@@ -68,6 +76,8 @@ HEAD = (
     .replace("items.append(1)", "items.append(2)")
     .replace("text.split()", "text.split(None)")
     .replace("items[-1]", "[*items][-1]")
+    .replace("number > 0", "number > 1")
+    .replace('word == "express"', "False")
     + "\n\ndef added() -> int:\n    return 1\n"
 )
 
@@ -223,7 +233,7 @@ def test_how_a_factor_is_said() -> None:
 
 
 def test_what_is_compared_and_what_is_not(numbers: Project) -> None:
-    names = ("lengths", "dice", "extend", "only", "unpack", "clamp")
+    names = ("lengths", "dice", "extend", "only", "unpack", "clamp", "is_any", "is_express")
     found = compare(numbers, *(f"numbers_:{name}" for name in names))
 
     words = {name: comparison.words for name, comparison in found.items()}
@@ -234,3 +244,6 @@ def test_what_is_compared_and_what_is_not(numbers: Project) -> None:
     assert words["only"].endswith("was not compared: TypeError: name can only be passed by name")
     assert words["unpack"].endswith("was not compared: no arguments were found that it takes")
     assert " before, and returns " in words["clamp"]
+    # The values at which code decides are rare among all that there are.
+    assert words["is_any"] == "numbers_.is_any(1,) returns True before, and returns False now"
+    assert "is_express('express',) returns True before" in words["is_express"]

@@ -215,7 +215,7 @@ def test_a_recovery_that_is_killed_is_finished_by_the_next(stage: Stage, step: s
 
 def test_a_write_that_is_killed_at_any_time_is_complete_or_never_was(stage: Stage) -> None:
     before, dice = stage.everything(), random.Random(7)
-    for number in range(10):
+    for number in range(20):
         work = partial(stage.write, FIX, message="Fix it" * (number % 2))
         run_child(work, dice.uniform(0.03, 0.15))
         stage.recover()

@@ -35,7 +35,7 @@ from reviewbot.reports.words import usage_words
 from reviewbot.state import State, find_state
 from reviewbot.tasks.goals import GOALS
 from reviewbot.tasks.task import TaskResult
-from reviewbot.text.plain import plain
+from reviewbot.text.plain import dead, plain
 from reviewbot.verdict.document import Finding
 
 LAST = "last"
@@ -185,9 +185,10 @@ def _message(result: TaskResult, findings: Sequence[Finding]) -> str:
     titles = {finding.id: finding for finding in findings}
     found = [titles[id] for id in result.findings if id in titles]
     if not found:
-        facts = "\n".join(map(plain, result.facts))
-        return f"{plain(result.title)[:72]}\n\n{facts}\n\nReviewbot-Goal: {result.kind}\n"
-    subject = plain(f"Fix {found[0].title}" if len(found) == 1 else f"Fix {len(found)} findings")
-    body = "\n".join(f"{finding.id}: {plain(finding.title)}" for finding in found)
+        facts = dead("\n".join(map(plain, result.facts)))
+        return f"{dead(plain(result.title))[:72]}\n\n{facts}\n\nReviewbot-Goal: {result.kind}\n"
+    subject = f"Fix {found[0].title}" if len(found) == 1 else f"Fix {len(found)} findings"
+    subject = dead(plain(subject))
+    body = dead("\n".join(f"{finding.id}: {plain(finding.title)}" for finding in found))
     trailers = "\n".join(f"Reviewbot-Finding: {finding.key}" for finding in found)
     return f"{subject[:72]}\n\n{body}\n\n{trailers}\n"

@@ -42,17 +42,23 @@ FLAGS = {
 
 
 class Layer(Struct, frozen=True):
-    """What one source says. `name` is the file as the user would write it."""
+    """What one source says.
+
+    Attributes:
+        name: the file as the user would write it.
+        flags: what sets a key, where no file does.
+    """
 
     name: str
     kind: LayerKind
     document: Document
+    flags: Mapping[str, str] = msgspec.field(default_factory=lambda: FLAGS)
 
     def where(self, key: Key) -> str:
         if self.kind == "environment":
             return PREFIX + "__".join(key).upper()
         if self.name == "flags":
-            return FLAGS.get(dotted(key), f"--{key[-1].replace('_', '-')}")
+            return self.flags.get(dotted(key), f"--{key[-1].replace('_', '-')}")
         line = self.document.line(key)
         prefix = "user file " if self.kind == "user" else ""
         return f"{prefix}{self.name}:{line}" if line else f"{prefix}{self.name}"
@@ -113,10 +119,10 @@ def environment_layer(variables: Mapping[str, str]) -> Layer:
     return Layer("environment", "environment", Document(_nested(values)))
 
 
-def flag_layer(values: Mapping[str, object]) -> Layer:
+def flag_layer(values: Mapping[str, object], flags: Mapping[str, str] = FLAGS) -> Layer:
     """Values by dotted key, for example {"review.fail_on": "high"}; None is a flag not given."""
     given = {tuple(key.split(".")): value for key, value in values.items() if value is not None}
-    return Layer("flags", "flags", Document(_nested(given)))
+    return Layer("flags", "flags", Document(_nested(given)), flags)
 
 
 def load_settings(layers: Sequence[Layer]) -> Loaded:

@@ -183,19 +183,18 @@ def fix_issue(job: Job, runner: Runner, client: Client) -> int:
     if reason:
         runner.say(f"Nothing to do: {reason}.")
         return 0
-    _answer(client, Source(number, id), lambda: Answer(words=_fix_issue(job, client, issue)))
+    _answer(client, Source(number, id), lambda: _fix_issue(job, client, issue))
     return 0
 
 
 def _answer(client: Client, source: Source, act: Callable[[], Answer]) -> Answer:
     """Do what is asked for, and answer what came of it, or why it does not work."""
-    reaction: Reaction = "rocket"
     try:
         answer = act()
     except (UsageError, CallError, GitError) as error:
-        answer, reaction = Answer(words=inline(error.with_hint)), "confused"
+        answer = Answer(words=inline(error.with_hint), is_done=False)
     if answer.words:  # without any, another run answers
-        respond(client, source, answer, reaction)
+        respond(client, source, answer, "rocket" if answer.is_done else "confused")
     return answer
 
 
@@ -415,8 +414,8 @@ def _case_of(known: Remembered) -> Case:
     return Case(id=known.id, claims=(claim,))
 
 
-def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> str:
-    """What is answered, in Markdown. Raises UsageError with what to do."""
+def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
+    """Raises UsageError with what to do."""
     number, base = issue["number"], job.event.default_branch
     branch = f"reviewbot/issue-{number}"
     path = f"/branches/{quote(base, safe='')}"
@@ -433,14 +432,15 @@ def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> str:
         result = asyncio.run(fix_report(report, change, host))
     cost = f" Cost: ${result.usage.cost_usd:.4f}." if result.usage.cost_usd else ""
     if result.outcome != "fixed":
-        return f"{answers.fixes([result], (), '')}{cost}"
+        return Answer(words=f"{answers.fixes([result], (), '')}{cost}", is_done=False)
     message = "\n".join([*result.facts, "", f"Reviewbot-Goal: {result.kind}"])
     said = f"By {code(result.author)}: {inline(result.explanation)}" if result.explanation else ""
-    facts = [f"- {inline(fact)}" for fact in result.facts]
-    body = "\n\n".join(filter(None, [f"Closes #{number}.", *facts, said]))
+    listed = [f"- {inline(fact)}" for fact in result.facts]
+    body = "\n\n".join(filter(None, [f"Closes #{number}.", *listed, said]))
     commits = [(result.files, result.title, message)]
     try:
         url = open_pull(client, commits, branch, base, sha, result.title, body)
     except CallError as error:
         raise UsageError(f"{error}{cost}", hint=error.hint) from error
-    return f"It is reproduced and fixed in {url}: {inline(' '.join(result.facts))}{cost}"
+    facts = inline(" ".join(result.facts))
+    return Answer(words=f"It is reproduced and fixed in {url}: {facts}{cost}")

@@ -11,6 +11,7 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from io import StringIO
 from urllib.parse import quote
 
@@ -28,10 +29,14 @@ from reviewbot.github.state import Fix, State
 from reviewbot.reports import answers
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.markdown import code, inline
+from reviewbot.text.plain import dead
 from reviewbot.verdict.document import Review
 
 MAX_BYTES = 3_500_000  # of the files of a commit; GitHub takes no larger request
 MAX_FIXES = 20  # that are remembered
+# How messages of ours are read again.
+FIXED = re.compile(rf"^{TRAILER.strip()} (\S+)$", re.MULTILINE)
+UNDONE = re.compile(r"Take back the fix of (.+)\n\nReviewbot-Undo: (\w+)\n")
 # About how commits are made or named, and about what ours never do. Any other rule, known or not,
 # protects the branch. https://docs.github.com/en/rest/repos/rules
 HARMLESS_RULES = {
@@ -49,6 +54,10 @@ def fix(run: Run, change: Change, request: Request) -> Answer:
         message = "Fixes are made where the change can be executed: not for forks or Dependabot."
         raise UsageError(message)
     check_branch(run)
+    if before := _made_before(run, change, request.state):
+        listed = [f"- {', '.join(f.findings)}: committed as {code(f.commit[:10])}" for f in before]
+        add = partial(_with_fixes, made=before)
+        return Answer(words="\n".join(listed), update=add, has_commits=True)
     memory, ids = request.state.memory, tuple(request.command.findings)
     known = {*memory.numbers.values(), *(finding.id for finding in memory.findings)}
     if unknown := sorted(set(ids) - known if request.state.head else ()):
@@ -61,7 +70,8 @@ def fix(run: Run, change: Change, request: Request) -> Answer:
         return _with_fixes(state, made).with_cost(review.usage.cost_usd)
 
     words = answers.fixes(results, [entry.commit for entry in made], problem)
-    return Answer(words=words, update=update, has_commits=bool(made))
+    is_done = bool(made or not results)
+    return Answer(words=words, update=update, has_commits=bool(made), is_done=is_done)
 
 
 def review_and_fix(run: Run, change: Change) -> int:
@@ -76,16 +86,21 @@ def review_and_fix(run: Run, change: Change) -> int:
     if mode == "suggest":
         suggestions = asyncio.run(_suggestions(run, change, review, fixed))
     exit_code = finish(run, change, review, suggestions)
-    state = run.facts.state
-    before = {*state.taken_back, *(id for made in state.fixes for id in made.findings)}
-    back = sorted(before & {finding.id for finding in review.reported})
-    if back:
-        runner.say(f"Nothing is fixed: the fix of {back[0]} was taken back.", "notice")
-    if back or not fixed or mode == "suggest" or run.job.is_on("dry_run"):
+    state, reported = run.facts.state, {finding.id for finding in review.reported}
+    back = {id for made in state.fixes for id in made.findings} & reported - {*state.taken_back}
+    state = replace(state, taken_back=(*state.taken_back, *sorted(back)))
+    if state.taken_back:
+        runner.say(f"Nothing is fixed: the fix of {state.taken_back[-1]} was taken back.", "notice")
+        fixed = []
+    if mode == "suggest" or run.job.is_on("dry_run") or not (fixed or back):
         return exit_code
     if hindrance(read_snapshot(run.client, pull.number), review.head_commit):
         return exit_code  # it was said
     try:
+        if back:  # it stays so, whatever is found later
+            gone = state.taken_back
+            update_state(run.client, pull.number, lambda now: replace(now, taken_back=gone))
+            return exit_code
         check_branch(run, is_new=mode == "pull_request")
         if mode == "pull_request":
             branch = f"reviewbot/fix-{pull.number}-{pull.head_sha[:8]}"
@@ -116,7 +131,9 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
     head = pull.head_sha
     try:
         for result in fixed:
-            head = commit(run.client, pull.head_ref, result.files, *_message(result, review), head)
+            headline, body = _message(result, review)
+            body += f"\n{_mark(run)}" if run.job.event.asked_by else ""
+            head = commit(run.client, pull.head_ref, result.files, headline, body, head)
             made.append(Fix(commit=head, findings=result.findings))
         return made, _difference(run, head, fixed[-1].tree) if made else ""
     except (CallError, UsageError, GitError) as error:  # what is committed stays known
@@ -162,18 +179,22 @@ def open_pull(
 
 def undo(run: Run, _: Change, request: Request) -> Answer:
     """Give files back what they had before the last fix, where nobody touched them since."""
-    if not request.state.fixes:
+    pull, touched = run.snapshot.pull, list[str]()
+    if undone := UNDONE.match(pull.message if _is_marked(run, pull.message) else ""):
+        head, last = pull.head_sha, Fix(commit=undone[2], findings=tuple(undone[1].split(", ")))
+    elif not request.state.fixes:
         raise UsageError("There is no fix here to take back.")
-    check_branch(run)
-    last = request.state.fixes[-1]
-    files, touched = asyncio.run(_before(run, last.commit))
-    if not files:
-        words = f"Nothing is taken back: {code(last.commit[:10])} was changed since in all files."
-        return Answer(words=words)
-    ids = ", ".join(last.findings)
-    message = (f"Take back the fix of {ids}", f"Reviewbot-Undo: {last.commit}")
-    pull = run.snapshot.pull
-    head = commit(run.client, pull.head_ref, files, *message, pull.head_sha)
+    else:
+        check_branch(run)
+        last = request.state.fixes[-1]
+        files, touched = asyncio.run(_before(run, last.commit))
+        if not files:
+            id = code(last.commit[:10])
+            words = f"Nothing is taken back: {id} was changed since in all files."
+            return Answer(words=words, is_done=False)
+        headline = f"Take back the fix of {', '.join(last.findings)}"
+        body = f"Reviewbot-Undo: {last.commit}\n{_mark(run)}"
+        head = commit(run.client, pull.head_ref, files, headline, body, pull.head_sha)
 
     def update(state: State) -> State:
         kept = tuple(fix for fix in state.fixes if fix.commit != last.commit)
@@ -181,7 +202,7 @@ def undo(run: Run, _: Change, request: Request) -> Answer:
         return replace(state, fixes=kept, taken_back=tuple(dict.fromkeys(gone)))
 
     left = f" Changed since, and left: {', '.join(map(code, touched))}." if touched else ""
-    words = f"The fix of {ids} is taken back by {code(head[:10])}.{left}"
+    words = f"The fix of {', '.join(last.findings)} is taken back by {code(head[:10])}.{left}"
     return Answer(words=words, update=update, has_commits=True)
 
 
@@ -250,13 +271,32 @@ def _why_protected(run: Run, is_new: bool) -> str:
     return f"the branch has the rule {inline(other[0])}" if other else ""
 
 
-def dead(text: str) -> str:
-    """A message that mentions nobody, closes nothing and skips no workflow."""
-    return re.sub(r"([@#])(?=\w)", r"\1 ", text).replace("[", "(").replace("]", ")")
+def _mark(run: Run) -> str:
+    """The trailer of what a command commits."""
+    return f"Reviewbot-Command: {run.job.event.asked_by}"
+
+
+def _is_marked(run: Run, message: str) -> bool:
+    return bool(run.job.event.asked_by) and _mark(run) in message.splitlines()
+
+
+def _made_before(run: Run, change: Change, state: State) -> list[Fix]:
+    """What the same command committed in a run that ended before it could say so."""
+    made: list[Fix] = []
+    for message in reversed(change.messages):
+        if not _is_marked(run, message.text):
+            break
+        target = Target(kind="revision", revision=f"{change.head_commit}~{len(made)}")
+        sha = asyncio.run(run.repository.load_change(target)).head_commit
+        ids = [state.memory.numbers.get(key, key) for key in FIXED.findall(message.text)]
+        made.append(Fix(commit=sha, findings=tuple(ids)))
+    return made[::-1]
 
 
 def _with_fixes(state: State, made: Sequence[Fix]) -> State:
-    return replace(state, fixes=(*state.fixes, *made)[-MAX_FIXES:])
+    known = {fix.commit for fix in state.fixes}
+    new = (fix for fix in made if fix.commit not in known)
+    return replace(state, fixes=(*state.fixes, *new)[-MAX_FIXES:])
 
 
 def _message(result: TaskResult, review: Review) -> tuple[str, str]:

@@ -167,7 +167,8 @@ class Job(Struct, frozen=True, kw_only=True):
             if not path.is_file():
                 raise UsageError(f"config_file names {name}, and there is no such file")
             layers.append(read_layer(name, "flags", path.read_bytes()))
-        return [*layers, flag_layer(values)]
+        names = {key: f"the input {name}" for name, key in INPUTS.items() if key}
+        return [*layers, flag_layer(values, names)]
 
 
 def read_job(variables: Mapping[str, str]) -> Job:
@@ -180,6 +181,8 @@ def read_job(variables: Mapping[str, str]) -> Job:
     except OSError as error:
         raise UsageError(f"GITHUB_EVENT_PATH cannot be read: {error}") from error
     given = {name: variables.get(f"INPUT_{name.upper()}", "").strip() for name in INPUTS}
+    for name in ("allow_approve", "dry_run"):  # before anything is paid for
+        _choice(given, name, ("false", "true"))
     app = variables.get("GITHUB_APP_ID", ""), variables.get("GITHUB_APP_PRIVATE_KEY", "")
     repository = variables.get("GITHUB_REPOSITORY", "")
     server = variables.get("GITHUB_SERVER_URL", "https://github.com").rstrip("/")

@@ -82,6 +82,7 @@ class Answer(Struct, frozen=True, kw_only=True):
         update: changes the state, whatever it is by then.
         reviews_again: the summary, the check run and the verdict follow.
         has_commits: the head moved on, and is to be reviewed in a run of its own.
+        is_done: whether it is what was asked for.
         exit_code: of the job.
     """
 
@@ -90,6 +91,7 @@ class Answer(Struct, frozen=True, kw_only=True):
     actions: tuple[Action, ...] = ()
     reviews_again: bool = False
     has_commits: bool = False
+    is_done: bool = True
     exit_code: int = 0
 
 

@@ -6,19 +6,21 @@ What was tried counts: a change is "fixed" only if everything ran with it and no
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 
 from msgspec.structs import replace
 
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
-from reviewbot.debate.panel import Panel
+from reviewbot.debate.panel import MODERATOR, Panel
 from reviewbot.tasks.edits import Draft, Objections, apply_edits, ask, shown
 from reviewbot.tasks.task import Attempt, Candidate, Task, TaskResult, Trial
 from reviewbot.tasks.trial import Trials
 
 MAX_ATTEMPTS = 3
 MAX_FILE = 60_000  # bytes of a file that is shown to models
+HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 
 async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskResult:
@@ -93,15 +95,39 @@ async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
 async def _objections(
     task: Task, diff: str, number: int, judges: Sequence[str], panel: Panel, brief: Brief
 ) -> tuple[str, ...]:
-    """What those who did not write it say against it, as far as it is about a changed file."""
-    text = prompts.render("judge_fix", title=task.title, diff=diff)
-    answers = await ask(panel, judges, f"judge_{task.id}_{number}", text, brief, Objections)
-    return tuple(
-        f"{name} ({objection.path}:{objection.line}): {objection.reason}"
+    """What those who did not write it say against it, as far as it cites a line of the change.
+
+    Where some of them accept it, the moderator rules.
+    """
+    phase, lines = f"judge_{task.id}_{number}", _lines_of(diff)
+    text = prompts.render("judge_fix", title=task.title, diff=diff, objections=())
+    answers = await ask(panel, judges, phase, text, brief, Objections)
+    found = [
+        (name, objection)
         for name, answer in answers
         for objection in answer.objections
-        if f"+++ {objection.path}\n" in f"{diff}\n"
-    )
+        if (objection.path, objection.line) in lines
+    ]
+    if found and len({name for name, _ in found}) < len(answers):
+        said = [objection for _, objection in found]
+        text = prompts.render("judge_fix", title=task.title, diff=diff, objections=said)
+        ruled = await ask(panel, [MODERATOR], f"{phase}_ruling", text, brief, Objections)
+        for _, ruling in ruled:
+            upheld = {(objection.path, objection.line) for objection in ruling.objections}
+            found = [(name, each) for name, each in found if (each.path, each.line) in upheld]
+    return tuple(f"{name} ({each.path}:{each.line}): {each.reason}" for name, each in found)
+
+
+def _lines_of(diff: str) -> set[tuple[str, int]]:
+    """The lines that a diff shows, as they are numbered at its end."""
+    found: set[tuple[str, int]] = set()
+    path = ""
+    for line in diff.split("\n"):
+        path = line[4:] if line.startswith("+++ ") else path
+        if match := HUNK.match(line):
+            first = int(match[1])
+            found |= {(path, number) for number in range(first, first + int(match[2] or 1))}
+    return found
 
 
 async def _simpler(

@@ -27,6 +27,7 @@ import sys
 import traceback
 import typing
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -87,10 +88,11 @@ def strategies(function: Callable[..., Any], *, needs_types: bool) -> Any:
     """A strategy for all positional arguments. Raises TypeError if some cannot be made up."""
     from hypothesis import strategies as st
 
-    scalars = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
+    scalars = st.none() | st.booleans() | st.from_type(int) | st.floats(allow_nan=False)
     anything = (
         scalars
-        | st.lists(st.integers())
+        | st.from_type(str)
+        | st.lists(st.from_type(int))
         | st.lists(st.text())
         | st.dictionaries(st.text(), st.integers())
     )
@@ -109,6 +111,26 @@ def strategies(function: Callable[..., Any], *, needs_types: bool) -> Any:
     return st.tuples(*parts)
 
 
+def prefer_limits(function: Callable[..., Any]) -> None:
+    """Every other number is small, or near one of the code, and texts are those of the code."""
+    from hypothesis import strategies as st
+
+    numbers, texts = {0, 1, -1, 2, 3}, set[str]()
+    with suppress(OSError, TypeError, SyntaxError):
+        body = ast.parse(inspect.getsource(sys.modules[function.__module__])).body
+        for part in body:
+            is_near = isinstance(part, ast.Assign) or getattr(part, "name", "") == function.__name__
+            for node in ast.walk(part) if is_near else ():
+                if isinstance(node, ast.Constant) and type(node.value) is int:
+                    numbers |= {node.value - 1, node.value, node.value + 1}
+                elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    texts |= {node.value}
+    likely = st.sampled_from(sorted(numbers, key=abs))
+    st.register_type_strategy(int, likely | st.integers())
+    known = st.sampled_from(sorted(texts)) if texts else st.text()
+    st.register_type_strategy(str, known | st.text())
+
+
 def options() -> dict[str, Any]:
     from hypothesis import HealthCheck
 
@@ -121,6 +143,7 @@ def made_up(name: str, examples: int) -> list[list[str]]:
     from hypothesis import Phase, given, settings
 
     function = load(name)
+    prefer_limits(function)
     texts: dict[str, None] = {}
 
     @settings(max_examples=examples, phases=[Phase.generate], **options())
