@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check
-from reviewbot.checks.compare import UNKNOWN, base_line_of, compare
+from reviewbot.checks.compare import base_line_of, compare
 from reviewbot.checks.compare_tests import lines_beside_removals
 from reviewbot.checks.evidence import CheckResult, CheckRun, Evidence, RunOutcome, summarise
 from reviewbot.checks.project import Project
@@ -204,11 +204,14 @@ def outcome(
     )
 
 
+NOTHING_KNOWN = Project()
+
+
 def suite(
     change: Change,
     base: list[TestOutcome],
     head: list[TestOutcome],
-    project: Project = UNKNOWN,
+    project: Project = NOTHING_KNOWN,
     base_outcome: RunOutcome = "ended",
 ) -> Evidence:
     runs = (
@@ -467,7 +470,9 @@ def test_two_type_checkers_say_one_thing_of_a_line() -> None:
 
     change = change_of(changed("x = 1", "x = 'a'"))
     runs = [run(check, "base") for check in ("mypy", "pyright")]
-    evidence = compare(change, [*runs, run("mypy", "head", 1), run("pyright", "head", 1, 2)])
+    evidence = compare(
+        change, [*runs, run("mypy", "head", 1), run("pyright", "head", 1, 2)], Project()
+    )
     found = [(r.check, r.location and r.location.line, r.cause) for r in evidence.results]
     assert found == [("mypy", 1, ""), ("pyright", 1, "E1"), ("pyright", 2, "")]
 
@@ -515,5 +520,13 @@ def test_nobody_checks_the_types_of_a_file_that_is_full_of_errors() -> None:
     errors = [diagnostic(1, f"E{n}") for n in range(11)]
     new = diagnostic(2, "R1")
     assert lint(change, errors[:10], [*errors[:10], new], checker)[-1] == ("new", 2)
-    assert lint(change, errors, [*errors, new], checker)[-1] == ("existing", 2)
+    assert lint(change, errors, [*errors, new], checker) == []
     assert lint(change, errors, [*errors, new])[-1] == ("new", 2)
+    sides: tuple[Side, ...] = ("base", "head")
+    report = Report(diagnostics=tuple(errors))
+    runs = [
+        CheckRun(check="lint", side=side, outcome="ended", files=("a.py",), report=report)
+        for side in sides
+    ]
+    head = compare(change, runs, Project(checks=(checker,))).runs[-1]
+    assert (head.side, head.files) == ("head", ())  # so that it looked at none

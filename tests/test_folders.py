@@ -42,8 +42,8 @@ strict = true
 EMPTY = "from cart import total\n\n\ndef test_empty():\n    assert total([]) == 0\n"
 API = "services/api/src/cart.py"
 FILES = {
-    "common.py": "def total(prices):\n    return sum(prices)\n",
-    "tests/test_common.py": TEST.format("common"),
+    "prices.py": "def total(prices):\n    return sum(prices)\n",
+    "tests/test_prices.py": TEST.format("prices"),
     "services/api/pyproject.toml": CONFIG,
     API: CART,
     "services/api/tests/test_cart.py": TEST.format("cart"),
@@ -84,7 +84,7 @@ def test_each_project_is_checked_in_its_folder(services: Project) -> None:
 
 
 def test_the_top_has_its_own_tests_alone(services: Project) -> None:
-    services.commit("Change", {"common.py": "def total(prices):\n    return sum(prices) + 0\n"})
+    services.commit("Change", {"prices.py": "def total(prices):\n    return sum(prices) + 0\n"})
     review = services.review()
     assert results_of(review)["pytest"] == "1 passed"
     assert "pytest services/api" not in results_of(review)

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 from conftest import Project
 from each import each
-from test_compare import change_of, changed
+from test_compare import NOTHING_KNOWN, change_of, changed
 
 from reviewbot.checks.check import configured_checks
 from reviewbot.checks.compare import compare
@@ -158,7 +158,7 @@ def test_what_a_change_breaks(head: str, title: str, place: str, reason: str) ->
         CheckRun(check="go-test", kind="test", side=side, outcome="ended", report=reports[side])
         for side in sides
     ]
-    evidence = compare(change, runs)
+    evidence = compare(change, runs, NOTHING_KNOWN)
     found = [(result.message, str(result.location)) for result in evidence.new_results]
     assert found == ([(title, place)] if title else [])
     assert reason in reports["head"].problem
@@ -271,7 +271,7 @@ def test_parts_of_a_test_may_go() -> None:
         runs.append(
             CheckRun(check="go-test", kind="test", side=side, outcome="ended", report=report)
         )
-    assert [run.outcome for run in compare(change, runs).runs] == ["ended", "ended"]
+    assert [run.outcome for run in compare(change, runs, NOTHING_KNOWN).runs] == ["ended", "ended"]
 
 
 def test_a_test_for_a_claim_is_a_package_of_its_own() -> None:

@@ -91,7 +91,7 @@ def syntax(path: str, before: str | None, after: str) -> list[tuple[str, str, st
     change = change_of(changed(before or "", after, path=path))
     base = {} if before is None else {path: before}
     project = Project(base_texts=base, head_texts={path: after})
-    evidence = compare(change, check_syntax(change, project))
+    evidence = compare(change, check_syntax(change, project), project)
     return [(r.state, str(r.location), r.severity) for r in evidence.results]
 
 
@@ -169,7 +169,9 @@ def test_what_cannot_be_parsed_for_one_reason_is_one_finding(
 ) -> None:
     change = change_of(changed("", text, path="a.js"))
     project = Project(base_texts={"a.js": ""}, head_texts={"a.js": text})
-    found = compare(change, (*run_scans(change), *check_syntax(change, project))).new_results
+    found = compare(
+        change, (*run_scans(change), *check_syntax(change, project)), project
+    ).new_results
     assert [(r.name, r.location and r.location.line) for r in found] == expected
 
 

@@ -129,7 +129,7 @@ def find_coverage() -> Any:
 
 
 def core_of(coverage: Any) -> str:
-    """How to measure: the quickest way that works, and tells which test runs a line if it can."""
+    """The tracer of coverage that works here; "sysmon" does not tell which test runs a line."""
     try:
         importlib.import_module(f"{coverage.__name__}.tracer")
         return "ctrace"

@@ -1,4 +1,4 @@
-"""Runs pytest with the plugin beside it. It imports next to nothing: each run of tests waits."""
+"""Runs pytest with the plugin beside it, and imports little: every run of tests waits for it."""
 
 from __future__ import annotations
 
