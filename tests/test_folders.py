@@ -111,6 +111,19 @@ def test_a_test_that_fails_once_is_flaky_in_a_folder_too(services: Project) -> N
     assert "1 flaky" in results_of(review)["pytest services/web"]
 
 
+def test_a_new_project_is_checked_in_its_folder(services: Project) -> None:
+    whole = services.review(target=Target(kind="all"))
+    suites = {f"pytest{folder}": "1 passed" for folder in ("", " services/api", " services/web")}
+    assert {n: t for n, t in results_of(whole).items() if "pytest" in n} == suites
+    assert not whole.reported
+
+    more = {path.replace("web", "shop"): text for path, text in FILES.items() if "web" in path}
+    services.commit("Add", more)
+    review = services.review()
+    assert results_of(review)["pytest services/shop"] == "1 passed"
+    assert not review.reported
+
+
 def test_where_the_top_is_a_project_all_runs_there(services: Project) -> None:
     services.commit("Configure", {"pytest.ini": "[pytest]\n"})
     services.commit("Change", {"services/web/page.py": "x = 2\n"})

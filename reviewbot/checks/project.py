@@ -163,7 +163,10 @@ async def load_project(
         read = await repository.read_files(change.base_tree, more)
         base_texts |= {path: data.decode("utf-8", "replace") for path, data in read.items()}
     head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
-    folders = _find_folders(base_texts, head_files)
+    before = sorted(base_files)
+    # A folder that is new can take no test away from another project.
+    new = [path for path in head_texts if not _has_below(before, path.rpartition("/")[0])]
+    folders = _find_folders(base_texts | {path: head_texts[path] for path in new}, head_files)
     project = Project(
         checks=tuple(chain.from_iterable(_by_project(c, folders, head_files) for c in checks)),
         base_files=base_files,
@@ -225,7 +228,7 @@ def _by_project(check: Check, folders: Sequence[str], files: Collection[str]) ->
 
 def _has_below(paths: Sequence[str], folder: str) -> bool:
     """Whether one of the sorted paths is in a folder."""
-    at = bisect(paths, f"{folder}/")
+    at = bisect(paths, f"{folder}/" if folder else "")
     return at < len(paths) and is_below(paths[at], folder)
 
 

@@ -39,9 +39,10 @@ OWN_PROGRAMS = {
 }
 # Says on the way that the sandbox is ready; the rest is the command's own output.
 STARTED = b"reviewbot: started\n"
-# The first argument is the folder of the job.
+# The first argument is the folder of the job, which one side of a change may not have.
 COPY_TREE = (
-    'cp -R /tree/. /overlay/. . && cd -- "$1" && shift && printf "reviewbot: started\\n" >&2 && '
+    'cp -R /tree/. /overlay/. . && mkdir -p -- "$1" && cd -- "$1" && shift'
+    ' && printf "reviewbot: started\\n" >&2 && '
 )
 
 
