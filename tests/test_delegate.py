@@ -12,9 +12,10 @@ from conftest import Project
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.journal import Journal
-from reviewbot.llm.pace import Pace, load_pace, save_pace
+from reviewbot.llm.pace import Pace, load_pace, save_paces
 from reviewbot.llm.provider import Usage
 from tests import fake_ollama, fake_openai
+from tests.test_providers import REQUEST
 from tests.vendor_server import Received, Sent, VendorServer
 
 SILENT = '{"claims": []}'
@@ -61,7 +62,7 @@ def servers(
             "  critic: {model: 'openai:gpt-5.6-terra'}\n"
             "  optimizer: {model: 'ollama:small'}\n"
             "review: {effort: high}\n"
-            "limits: {seconds: 60}\n"
+            "limits: {seconds: 100}\n"
         )
         yield remote, own
 
@@ -107,17 +108,41 @@ def test_a_model_that_can_read_all_in_time_reads_all(
     assert len(own.received) == 2
 
 
-def test_the_slower_of_the_last_call_and_the_average_counts() -> None:
+def used(read: int, reading: float, said: int, saying: float) -> Usage:
+    """Tokens and seconds of reading and of writing."""
+    return Usage(
+        input_tokens=read, input_seconds=reading, output_tokens=said, output_seconds=saying
+    )
+
+
+def paced(journal: Journal, *calls: Usage) -> Pace | None:
+    """The pace after these calls."""
+    save_paces(journal, ((REQUEST, usage) for usage in calls))
+    return load_pace(journal, REQUEST.provider, REQUEST.model)
+
+
+def test_a_prompt_that_the_server_had_in_memory_does_not_make_a_model_look_fast() -> None:
     journal = Journal()
-    usage = Usage(input_tokens=100, input_seconds=1, output_tokens=50, output_seconds=1)
-    assert save_pace(journal, "ollama", "m", Usage(input_tokens=9)) is None
-    cached = Usage(input_seconds=1, output_tokens=50, output_seconds=1)
-    assert save_pace(journal, "ollama", "m", cached) is None
-    assert save_pace(journal, "ollama", "m", usage) == Pace(read=100, written=50)
-    faster = Usage(input_tokens=300, input_seconds=1, output_tokens=20, output_seconds=1)
-    pace = save_pace(journal, "ollama", "m", faster)
-    assert pace == load_pace(journal, "ollama", "m")
+    assert paced(journal, used(9, 0, 0, 0), used(0, 1, 50, 1)) is None
+    # As measured with Ollama 0.17: a prompt, the same again, and with a few words more.
+    cached = used(4_653, 0.012, 10, 0.1), used(4_667, 0.216, 100, 1.0)
+    pace = paced(journal, used(4_653, 13.303, 90, 0.9), *cached)
     assert pace
-    assert pace.read == pytest.approx(160)
-    assert pace.written == pytest.approx(20)
-    assert pace.readable(1) == 0
+    assert pace.read == pytest.approx(350, 0.01)
+    assert pace.written == pytest.approx(100)
+    assert pace.readable(10) == 0
+    assert pace.readable(100) == pytest.approx(350 * (100 - 15) - 1_300, 0.01)
+    faster = paced(journal, *cached)
+    assert faster
+    assert faster.read == pytest.approx(525, 0.01)
+
+
+def test_a_server_that_says_what_was_cached_is_believed() -> None:
+    usage = Usage(
+        input_tokens=1_000,
+        cached_input_tokens=900,
+        input_seconds=0.5,
+        output_tokens=20,
+        output_seconds=2,
+    )
+    assert paced(Journal(), usage) == Pace(read=200, written=10)

@@ -95,6 +95,15 @@ def test_a_line_separator_within_a_text_ends_no_line() -> None:
 COUNTED = {"prompt_tokens": 10, "completion_tokens": 2}
 
 
+def test_llama_cpp_says_how_long_it_took() -> None:
+    timings = {"cache_n": 3, "prompt_n": 7, "prompt_ms": 500.0, "predicted_ms": 2_000.0}
+    sent = fake_openai.whole({"content": GOOD}, usage=COUNTED, timings=timings)
+    (reply,) = ask(VendorServer([sent]), REQUEST)
+    assert reply.usage == Usage(
+        input_tokens=10, output_tokens=2, input_seconds=0.5, output_seconds=2
+    )
+
+
 @each(
     ("usage", "cached"),
     [

@@ -161,7 +161,7 @@ def test_steps_with_tools_are_part_of_a_conversation() -> None:
     assert end[2] == {"role": "tool", "content": "found \ud800", "tool_call_id": "c1"}
     shown = "\n".join(transcript(record))
     assert "│ calls search {" in shown
-    assert '── search {"text": "«secret:github-token»"} returns\n│ found' in shown
+    assert '│ search {"text": "«secret:github-token»"} returns\n│ found' in shown
     assert "── gpu:a gives critic/first_pass no answer\n│ it refused" in shown
 
 

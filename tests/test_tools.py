@@ -16,6 +16,7 @@ import pytest
 from reviewbot.config.load import flag_layer
 from reviewbot.config.settings import ToolSettings
 from reviewbot.errors import ConfigError
+from reviewbot.events import Event
 from reviewbot.git.change import Change, Target
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
@@ -461,6 +462,7 @@ def test_an_unfit_database_is_not_asked(shop: Shop, postgres: str, sqlite: str) 
 @pytest.mark.parametrize("stops", [True, False])
 def test_a_panelist_looks_something_up_before_it_answers(shop: Shop, stops: bool) -> None:
     seen: list[str] = []
+    events: list[Event] = []
 
     def script(received: Received) -> Sent:
         """Looks up again and again, even when told to answer, until it has heard so."""
@@ -483,6 +485,7 @@ def test_a_panelist_looks_something_up_before_it_answers(shop: Shop, stops: bool
             layers=(flag_layer(settings),),
             panelists={"critic": "fake:m"},
             may_execute=False,
+            emit=events.append,
         )
         result = asyncio.run(review(TARGET, host))
         requests = len(server.received)
@@ -497,6 +500,11 @@ def test_a_panelist_looks_something_up_before_it_answers(shop: Shop, stops: bool
         "shop/windows.py:2: SECOND = 2",
     ]
     assert len(seen) == 10
+    question, wish, results = [event.text for event in events if event.text][:3]
+    assert question.startswith("# Task: find defects")
+    search = 'search {"text": "SECOND"}'
+    assert wish == f'calls read_file {{"path": "shop/work.py"}}\ncalls {search}'
+    assert results.endswith(f"{search} returns\nshop/windows.py:2: SECOND = 2")
     assert "read_file, search, list_directory" in str(server.received[0].body["messages"])
     names = [tool["function"]["name"] for tool in server.received[0].body["tools"]]
     assert names == ["read_file", "search", "list_directory"]

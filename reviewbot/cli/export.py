@@ -35,16 +35,11 @@ def transcript(record: Record) -> Iterator[str]:
         if request.prefix not in shown:
             shown.add(request.prefix)
             yield from _block("What the questions below begin with", request.prefix)
-        for step in request.turns[-1:]:  # earlier ones were shown before
-            for call, result in zip(step.calls, step.results, strict=True):
-                yield from _block(f"{call.name} {call.arguments} returns", result)
-        if not request.turns:
-            yield from _block(f"{turn.phase} asks {who}", request.question)
+        yield from _block(f"{turn.phase} asks {who}", request.news)
         if reply is None:
             yield from _block(f"{who} gives {turn.phase} no answer", turn.message)
             continue
-        calls = "".join(f"\ncalls {call.name} {call.arguments}" for call in reply.calls)
-        yield from _block(f"{who} answers {turn.phase}", (reply.text + calls).lstrip("\n"))
+        yield from _block(f"{who} answers {turn.phase}", reply.said)
 
 
 def tried(record: Record) -> Iterator[str]:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from secrets import token_hex
 
 import click
 
@@ -16,7 +17,7 @@ from reviewbot.errors import ModelError, ReviewbotError
 from reviewbot.journal import Journal
 from reviewbot.llm.client import ModelClient
 from reviewbot.llm.ledger import Ledger
-from reviewbot.llm.pace import save_pace
+from reviewbot.llm.pace import load_pace, save_paces
 from reviewbot.llm.prices import Budget, Price, dollars
 from reviewbot.llm.provider import ModelRequest
 from reviewbot.llm.providers import (
@@ -30,6 +31,7 @@ from reviewbot.text.plain import plain
 
 WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
 TEST_COST_USD = 0.10
+UNREAD_BYTES = 1_000  # that no server has in memory, so that reading them can be measured
 
 
 @click.group(invoke_without_command=True)
@@ -89,20 +91,23 @@ async def _ask(
         return Ledger(Journal())
 
     providers = [member.provider for member in members]
+    seconds = settings.limits.seconds
+    connections = connections_to(providers, settings.providers, variables, seconds)
     client = ModelClient(
-        connections_to(providers, settings.providers, variables, settings.limits.seconds),
+        connections,
         open_ledger,
         prices_of(settings.providers),
         Budget(TEST_COST_USD),
-        ends_at=time.monotonic() + settings.limits.seconds,
+        ends_at=time.monotonic() + seconds,
     )
 
     async def ask_one(member: Panelist) -> str:
         name = f"{member.provider}:{member.model}"
+        unread = token_hex(UNREAD_BYTES) if connections[member.provider].is_local else ""
         request = ModelRequest(
             provider=member.provider,
             model=member.model,
-            prefix="This is a test of the connection.",
+            prefix=f"This is a test of the connection. {unread}",
             question='Answer with {"word": "ready"}.',
             schema=WORD,
             label="test",
@@ -116,7 +121,9 @@ async def _ask(
         cost = client.price(request).charge(request, reply.usage, reply.text)
         seconds = time.monotonic() - started
         speed = ""
-        if pace := reply.usage and save_pace(journal, member.provider, member.model, reply.usage):
+        if reply.usage:
+            save_paces(journal, [(request, reply.usage)])
+        if pace := load_pace(journal, member.provider, member.model):
             speed = f", reads {pace.read:.0f} and writes {pace.written:.0f} tokens a second"
         return f"✓ {name} answered after {seconds:.1f} s, {dollars(cost)}{speed}"
 

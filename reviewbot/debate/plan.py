@@ -179,12 +179,12 @@ async def delegate(
 def describe_local(plan: Plan, calls: Sequence[tuple[ModelRequest, Usage]]) -> Iterator[str]:
     """How long local panelists took, beside what was expected, a sentence each."""
     for name, said in plan.forecasts.items():
-        took = sum(
+        times = [
             usage.load_seconds + usage.input_seconds + usage.output_seconds
             for request, usage in calls
             if request.label.startswith(f"{name}/first_pass")
-        )
-        yield f"{said}, and it {f'took {took:.0f} s' if took else 'did not answer'}."
+        ]
+        yield f"{said}, and it {f'took {sum(times):.0f} s' if times else 'did not answer'}."
 
 
 def _mentions(file: ChangedFile, words: re.Pattern[str]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
+from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from reviewbot.journal import key_of
@@ -34,6 +34,13 @@ Count = Annotated[int, Meta(ge=0)]
 Delta = Mapping[str, Any]  # a part of a message
 
 
+class Timings(Struct):
+    """What llama.cpp measured; reading is without what was cached."""
+
+    prompt_ms: Annotated[float, Meta(ge=0)] = 0
+    predicted_ms: Annotated[float, Meta(ge=0)] = 0
+
+
 class OpenAI(HttpProvider):
     def __init__(self, account: Account) -> None:
         super().__init__(account, account.base_url)
@@ -52,7 +59,7 @@ class OpenAI(HttpProvider):
         }
         async with self._post("/chat/completions", body, self._bearer) as lines:
             async for event in http.events_of(lines):
-                usage = usage_of(event.get("usage")) or usage
+                usage = usage_of(event.get("usage"), event.get("timings")) or usage
                 for choice in (event.get("choices") or ())[:1]:
                     stop = choice.get("finish_reason") or stop
                     parts.append(choice.get("delta") or {})
@@ -171,13 +178,19 @@ def joined(parts: Iterable[Delta]) -> tuple[ToolCall, ...]:
     return tuple(calls)
 
 
-def usage_of(counts: Any) -> Usage | None:
+def usage_of(counts: Any, timings: Any) -> Usage | None:
     """None if the server did not count, or not so that it can be believed."""
     try:
         details = counts.get("prompt_tokens_details") or {}
         given = (counts["prompt_tokens"], counts["completion_tokens"], details.get("cached_tokens"))
         read, written, cached = msgspec.convert(given, tuple[Count, Count, Count | None])
+        times = msgspec.convert(timings or {}, Timings)
     except (AttributeError, LookupError, msgspec.ValidationError):
         return None
-    cached = min(cached or 0, read)
-    return Usage(input_tokens=read, cached_input_tokens=cached, output_tokens=written)
+    return Usage(
+        input_tokens=read,
+        cached_input_tokens=min(cached or 0, read),
+        output_tokens=written,
+        input_seconds=times.prompt_ms / 1000,
+        output_seconds=times.predicted_ms / 1000,
+    )
