@@ -16,7 +16,7 @@ from reviewbot.llm.http import check_address, retry_after
 from reviewbot.llm.provider import Account, ModelReply, ToolCall, ToolTurn, Usage, strict_schema
 from tests import fake_anthropic, test_providers
 from tests.test_providers import KEY, READ, REQUEST, make_provider, turn_of
-from tests.vendor_server import VendorServer
+from tests.vendor_server import VendorServer, json_answer
 
 ask = partial(test_providers.ask, "anthropic")
 
@@ -155,3 +155,12 @@ def test_a_key_that_cannot_be_one_is_refused_without_being_quoted(key: str) -> N
 )
 def test_the_time_to_wait_is_a_number(headers: Mapping[str, str], seconds: float | None) -> None:
     assert retry_after(httpx2.Headers(headers)) == seconds
+
+
+def test_a_model_that_takes_no_effort_is_asked_without_from_then_on() -> None:
+    words = "output_config.effort: This model does not support the effort parameter."
+    body = {"type": "error", "error": {"type": "invalid_request_error", "message": words}}
+    server = VendorServer([json_answer(body, 400), *[fake_anthropic.answer("{}")] * 2])
+    ask(server, REQUEST, REQUEST)
+    sent = [received.body["output_config"].get("effort") for received in server.received]
+    assert sent == ["medium", None, None]

@@ -98,7 +98,7 @@ def test_tools_are_offered_beside_one_that_takes_the_answer() -> None:
     assert reply.calls == (ToolCall(id="use_1", name="read", arguments='{"path":"a.py"}'),)
     assert (last.text, last.calls) == ('{"verdict":"real"}', ())
     before, after = (received.body for received in server.received)
-    assert "outputConfig" not in before
+    assert before["outputConfig"] == {"effort": "medium"}
     assert "toolChoice" not in before["toolConfig"]
     read, answer = (tool["toolSpec"] for tool in before["toolConfig"]["tools"])
     assert (read["name"], answer["name"]) == ("read", "answer")
@@ -116,6 +116,7 @@ def test_tools_are_offered_beside_one_that_takes_the_answer() -> None:
 def test_what_a_model_does_not_take_is_left_out_from_then_on() -> None:
     script = [
         fake_bedrock.refuses("cachePoint is not supported by this model"),
+        fake_bedrock.refuses("output_config.effort: Extra inputs are not permitted"),
         fake_bedrock.refuses("output_config.format: Extra inputs are not permitted"),
         fake_bedrock.refuses("This model doesn't support the toolConfig.toolChoice.tool field."),
         fake_bedrock.answer(calls=[("use_1", "answer", {"verdict": "real"})]),
@@ -126,16 +127,17 @@ def test_what_a_model_does_not_take_is_left_out_from_then_on() -> None:
     other = replace(REQUEST, model="amazon.nova-fake")
     replies = ask(server, REQUEST, REQUEST, other)
     assert [reply.text for reply in replies] == ['{"verdict":"real"}', '{"verdict": "real"}', "{}"]
-    words = ("cachePoint", "outputConfig", "toolConfig", "toolChoice")
+    words = ("cachePoint", "effort", "textFormat", "toolConfig", "toolChoice")
     bodies = [json.dumps(received.body) for received in server.received]
     sent = [[word for word in words if word in body] for body in bodies]
     assert sent == [
-        ["cachePoint", "outputConfig"],
-        ["outputConfig"],
+        ["cachePoint", "effort", "textFormat"],
+        ["effort", "textFormat"],
+        ["textFormat"],
         ["toolConfig", "toolChoice"],
         ["toolConfig"],
         ["toolConfig"],
-        ["cachePoint", "outputConfig"],
+        ["cachePoint", "textFormat"],
     ]
 
 

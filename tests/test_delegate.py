@@ -14,7 +14,7 @@ from reviewbot.cli.commands import reviewbot
 from reviewbot.journal import Journal
 from reviewbot.llm.pace import Pace, load_pace, save_paces
 from reviewbot.llm.provider import Usage
-from tests import fake_ollama, fake_openai
+from tests import fake_ollama, fake_responses
 from tests.test_providers import REQUEST
 from tests.vendor_server import Received, Sent, VendorServer
 
@@ -23,7 +23,8 @@ NAMES = [f"part_{letter}.py" for letter in "abcdef"]
 
 
 def prompt(received: Received) -> str:
-    return str(received.body["messages"][0]["content"])
+    body = received.body
+    return str((body.get("messages") or body["input"])[0]["content"])
 
 
 def local(_: Received) -> Sent:
@@ -36,8 +37,8 @@ def local(_: Received) -> Sent:
 def strong(received: Received) -> Sent:
     if "choose what a slower model reads" in prompt(received):
         files = [{"path": "part_d.py", "reason": "It divides."}, {"path": "nothing.py"}]
-        return fake_openai.answer(json.dumps({"files": files}), input_tokens=300)
-    return fake_openai.answer(SILENT, input_tokens=len(prompt(received)) // 4)
+        return fake_responses.answer(json.dumps({"files": files}), input_tokens=300)
+    return fake_responses.answer(SILENT, input_tokens=len(prompt(received)) // 4)
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def servers(
         Path(home, ".config/reviewbot/config.yml").write_text(
             f"providers: {{openai: {{base_url: '{remote.url}/v1'}}}}\n"
             "panel:\n"
-            "  critic: {model: 'openai:gpt-5.6-terra'}\n"
+            "  critic: {model: 'openai:gpt-6.1-terra'}\n"
             "  optimizer: {model: 'ollama:small'}\n"
             "review: {effort: high}\n"
             "limits: {seconds: 100}\n"

@@ -285,12 +285,12 @@ def test_no_server_can_make_a_review_exceed_its_cap(usage: Any) -> None:
 @pytest.mark.usefixtures("cart")
 def test_a_model_without_a_price_is_not_asked_under_a_cap() -> None:
     with VendorServer(debate).running() as server:
-        configure(configuration(server.url, "openai", price=0))
+        configure(configuration(server.url, "openrouter", price=0))
         result = run("review", "HEAD", "--max-cost-usd", "0.5")
         assert result.exit_code == 3
-        assert "nobody knows what openai:a costs, so the cap would not hold" in result.stdout
+        assert "nobody knows what openrouter:a costs, so the cap would not hold" in result.stdout
         assert not server.received
-        configure(configuration(server.url, "openai"))
+        configure(configuration(server.url, "openrouter"))
         assert run("review", "HEAD", "--max-cost-usd", "0.5").exit_code == 0
     assert len(server.received) > 3
 

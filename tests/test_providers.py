@@ -28,7 +28,14 @@ from reviewbot.llm.provider import (
     ToolTurn,
 )
 from reviewbot.llm.providers import connect, find_vendor
-from tests import fake_anthropic, fake_bedrock, fake_gemini, fake_ollama, fake_openai
+from tests import (
+    fake_anthropic,
+    fake_bedrock,
+    fake_gemini,
+    fake_ollama,
+    fake_openai,
+    fake_responses,
+)
 from tests.vendor_server import Sent, VendorServer, json_answer
 
 
@@ -62,7 +69,8 @@ AWS = {
 }
 FAKES: Mapping[str, ModuleType] = {
     "anthropic": fake_anthropic,
-    "openai": fake_openai,
+    "openai": fake_responses,
+    "gpu": fake_openai,  # a server with chat completions
     "gemini": fake_gemini,
     "bedrock": fake_bedrock,
     "ollama": fake_ollama,
@@ -72,7 +80,7 @@ FAULTS = [(vendor, name) for vendor, fake in FAKES.items() for name in fake.FAUL
 
 
 def make_provider(name: str, url: str, **fields: Any) -> Provider:
-    url = url if name in FAKES and name != "openai" else f"{url}/v1"
+    url = url if name in FAKES and name not in ("openai", "gpu") else f"{url}/v1"
     fields = {"key": KEY if name != "bedrock" else "", "seconds": 5, "variables": AWS} | fields
     return connect(find_vendor(name, url), Account(name=name, base_url=url, **fields))
 
@@ -121,7 +129,7 @@ WAITS = {
     **{"L12 a minute: rate_limited": 7.5, "rate limit: rate_limited": 7},
 }
 HINTS = {
-    "no path: no_model": "check the name of the model, and providers.openai.base_url",
+    "no path: no_model": "check the name of the model, and providers.gpu.base_url",
     "no path: invalid": "check OLLAMA_HOST: another server answers there",
     "memory: no_model": "use a smaller model",
 }

@@ -81,13 +81,14 @@ MEANINGS: Sequence[tuple[str, str, Fault]] = (
     ("overloaded", r"system memory", "no_model"),
     ("invalid denied", r"content_filter|requires moderation|input was flagged", "refused"),
     ("overloaded", r"rate_limit_exceeded|slow_down", "rate_limited"),
+    ("overloaded", r"invalid_prompt|_policy", "refused"),
     ("overloaded", r"ModelTimeoutException", "timeout"),
 )
 # How an answer ended, in the words of all vendors. Each other word is "malformed".
 STOPS: Mapping[str, Fault | None] = {
     **dict.fromkeys(("end_turn", "tool_use", "stop", "tool_calls", "STOP")),
     **dict.fromkeys(("max_tokens", "model_context_window_exceeded"), "truncated"),
-    **dict.fromkeys(("length", "MAX_TOKENS", "CONTINUATION"), "truncated"),
+    **dict.fromkeys(("length", "max_output_tokens", "MAX_TOKENS", "CONTINUATION"), "truncated"),
     **dict.fromkeys(("refusal", "guardrail_intervened", "content_filtered"), "refused"),
     **dict.fromkeys(("content_filter", "SAFETY", "RECITATION", "BLOCKLIST"), "refused"),
     **dict.fromkeys(("PROHIBITED_CONTENT", "MODEL_ARMOR", "ESCALATION", "SPII"), "refused"),
@@ -273,7 +274,9 @@ async def events_of(lines: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]
     async for line in lines:
         if line.startswith(b"data:") and (data := line[5:].strip()) != b"[DONE]":
             event = msgspec.json.decode(data, type=dict[str, Any])
-            if error := event.get("error"):
+            inner = event.get("response") or {}
+            is_error = event.get("type") == "error"
+            if error := event.get("error") or inner.get("error") or (is_error and event):
                 raise VendorError(_status_of(error), error)
             yield event
 

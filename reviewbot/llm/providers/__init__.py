@@ -60,11 +60,11 @@ VENDORS: Mapping[str, Vendor] = {
         model="claude-sonnet-5-5",
     ),
     "openai": Vendor(
-        module=OPENAI,
+        module=f"{__name__}.openai_responses",
         key_names=("OPENAI_API_KEY",),
         base_url="https://api.openai.com/v1",
-        # From types/shared/chat_model.py of openai 3.52.
-        model="gpt-5.6-terra",
+        # The middle size in types/shared/chat_model.py of openai 3.57.
+        model="gpt-6.1-terra",
     ),
     "gemini": Vendor(
         module=f"{__name__}.gemini",

@@ -10,6 +10,7 @@ from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderEr
 
 BASE_URL = "https://api.anthropic.com"
 VERSION = {"anthropic-version": "2026-10-21"}
+EFFORT = "effort"  # of thinking, which some models do not take
 CACHED = {"cache_control": {"type": "ephemeral"}}
 COUNTERS = (
     *("input_tokens", "cache_read_input_tokens"),
@@ -21,12 +22,12 @@ class Anthropic(HttpProvider):
     def __init__(self, account: Account) -> None:
         super().__init__(account, account.base_url or BASE_URL)
 
-    async def _ask(self, request: ModelRequest, _without: Parts, on_text: OnText) -> ModelReply:
+    async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         blocks: list[dict[str, Any]] = []
         usage: dict[str, Any] = {}
         stop, is_complete = "", False
         headers = VERSION | self._bearer
-        async with self._post("/v1/messages", _body(request), headers) as lines:
+        async with self._post("/v1/messages", _body(request, without), headers) as lines:
             async for event in http.events_of(lines):
                 match event["type"]:
                     case "message_start":
@@ -56,8 +57,11 @@ class Anthropic(HttpProvider):
         )
         return self._checked(request, reply, stop if is_complete else "")
 
-    def _meaning(self, _request: object, _without: object, error: VendorError) -> ProviderError:
-        return self._answered(error)
+    def _meaning(self, _request: object, without: Parts, error: VendorError) -> ProviderError:
+        failure = self._answered(error)
+        if failure.fault == "invalid" and EFFORT not in without and EFFORT in str(error.body):
+            failure.refuses = EFFORT
+        return failure
 
 
 connect = Anthropic
@@ -72,7 +76,7 @@ def _add(block: dict[str, Any], delta: dict[str, Any], on_text: OnText) -> None:
         on_text(delta["text"])
 
 
-def _body(request: ModelRequest) -> dict[str, Any]:
+def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     """One cache breakpoint ends what all panelists read, one the last result of a tool."""
     texts: list[dict[str, Any]] = [{"text": request.prefix, **CACHED}, {"text": request.question}]
     content = [{"type": "text", **text} for text in texts if text["text"]]
@@ -101,7 +105,10 @@ def _body(request: ModelRequest) -> dict[str, Any]:
         "stream": True,
         "max_tokens": request.max_output_tokens,
         "messages": messages,
-        "output_config": {"format": schema},
+        "output_config": {
+            "format": schema,
+            **({} if EFFORT in without else {EFFORT: provider.EFFORT}),
+        },
         # Where there are calls of tools, the API needs the tools.
         **({"tools": tools, "tool_choice": choice} if tools else {}),
     }

@@ -28,6 +28,7 @@ CACHING = re.compile("claude|nova")
 
 # Models differ in what they take, and say so in a ValidationException. What it names is left out.
 COMPLAINTS = {
+    "effort": re.compile("effort"),
     "cache": re.compile(r"cache.?point|prompt.?caching|cache_control", re.I),
     "schema": re.compile(r"(output|text).?(config|format)|json.?schema|structured output", re.I),
     "choice": re.compile(r"tool.?choice", re.I),
@@ -109,12 +110,14 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     if request.turns:
         content += cache
     limit = {"maxTokens": request.max_output_tokens}
+    has_effort = "claude" in request.model and "effort" not in without
+    output: dict[str, Any] = {"effort": provider.EFFORT} if has_effort else {}
     body: dict[str, Any] = {"messages": messages, "inferenceConfig": limit}
     schema = provider.strict_schema(request.schema)
     tools = () if "tools" in without else request.tools
     if not tools and "schema" not in without:
         structure = {"jsonSchema": {"name": ANSWER, "schema": json.dumps(schema)}}
-        body["outputConfig"] = {"textFormat": {"type": "json_schema", "structure": structure}}
+        output["textFormat"] = {"type": "json_schema", "structure": structure}
     elif "tools" not in without:
         # They are the same to the last turn, because what is cached begins with them.
         offered = [(tool.name, tool.description, tool.parameters) for tool in tools]
@@ -126,4 +129,6 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
         # There is no tool choice "none".
         if not (tools and request.may_call_tools) and "choice" not in without:
             body["toolConfig"]["toolChoice"] = {"tool": {"name": ANSWER}}
+    if output:
+        body["outputConfig"] = output
     return body

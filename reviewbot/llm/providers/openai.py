@@ -1,4 +1,4 @@
-"""OpenAI, and servers with its chat completions: vLLM, llama.cpp, LM Studio, OpenRouter.
+"""Servers with OpenAI's chat completions: vLLM, llama.cpp, LM Studio, OpenRouter.
 
 Servers differ in what they accept. Each is asked in the best way first; what it refuses is not
 tried again with that model.
@@ -14,13 +14,12 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
-from reviewbot.journal import key_of
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
 
-# Names for the limit of output tokens. Other servers know the older one, which is first, and some
-# say nothing to one that they do not know.
+# Names for the limit of output tokens. Most servers know the first one, and some say nothing to one
+# that they do not know. OpenAI's newer models want the second one.
 LIMITS = ("max_tokens", "max_completion_tokens")
 ABOUT_FORMAT = re.compile(
     r"response_format|json_schema|json_object|structured output|grammar|guided", re.IGNORECASE
@@ -46,7 +45,7 @@ class OpenAI(HttpProvider):
         super().__init__(account, account.base_url)
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
-        if request.tools and request.may_call_tools and self._account.name != "openai":
+        if request.tools and request.may_call_tools:
             # A grammar for the answer keeps the models of vLLM and llama.cpp from calling tools.
             without |= {"json_schema", "json_object"}
         parts: list[Delta] = []
@@ -55,7 +54,7 @@ class OpenAI(HttpProvider):
             "model": request.model,
             "messages": messages_of(request, self._account.name, without),
             "stream": True,
-            **options_of(request, self._account.name, without),
+            **options_of(request, without),
         }
         async with self._post("/chat/completions", body, self._bearer) as lines:
             async for event in http.events_of(lines):
@@ -79,13 +78,13 @@ class OpenAI(HttpProvider):
         failure = self._answered(error)
         if failure.fault not in ("invalid", "overloaded") or status not in (400, 422, 500):
             return failure
-        options = options_of(request, self._account.name, without)
+        options = options_of(request, without)
         words = str(error.body).replace("invalid_request_error", "")
         if "response_format" in options and ABOUT_FORMAT.search(words):  # llama.cpp: with 500
             failure.refuses = options["response_format"]["type"]
         elif status != 500 and REFUSES.search(words):
-            names = ["stream_options", "prompt_cache_key", "store"]
-            names += [] if without.intersection(LIMITS) else LIMITS  # one of them is needed
+            # One of the limits is needed.
+            names = ["stream_options", *(() if without.intersection(LIMITS) else LIMITS)]
             failure.refuses = next((x for x in names if x in words and x in options), "")
         return failure
 
@@ -123,15 +122,12 @@ def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
     return messages
 
 
-def options_of(request: ModelRequest, name: str, without: Parts) -> dict[str, Any]:
+def options_of(request: ModelRequest, without: Parts) -> dict[str, Any]:
     schema = provider.strict_schema(request.schema)
-    limits = LIMITS[::-1] if name == "openai" else LIMITS
     options: dict[str, Any] = {
-        next(limit for limit in limits if limit not in without): request.max_output_tokens,
+        next(limit for limit in LIMITS if limit not in without): request.max_output_tokens,
         "stream_options": {"include_usage": True},
     }
-    if name == "openai":
-        options |= {"store": False, "prompt_cache_key": key_of(request.prefix)[:32]}
     if "json_schema" not in without:
         named = {"name": "answer", "schema": schema, "strict": True}
         options["response_format"] = {"type": "json_schema", "json_schema": named}
@@ -178,18 +174,24 @@ def joined(parts: Iterable[Delta]) -> tuple[ToolCall, ...]:
     return tuple(calls)
 
 
-def usage_of(counts: Any, timings: Any) -> Usage | None:
+def usage_of(
+    counts: Any, timings: Any = None, names: tuple[str, str] = ("prompt", "completion")
+) -> Usage | None:
     """None if the server did not count, or not so that it can be believed."""
+    asked, answered = names
     try:
-        details = counts.get("prompt_tokens_details") or {}
-        given = (counts["prompt_tokens"], counts["completion_tokens"], details.get("cached_tokens"))
-        read, written, cached = msgspec.convert(given, tuple[Count, Count, Count | None])
+        details = counts.get(f"{asked}_tokens_details") or {}
+        cached, stored = (details.get(f"{name}_tokens") or 0 for name in ("cached", "cache_write"))
+        given = (counts[f"{asked}_tokens"], counts[f"{answered}_tokens"], cached, stored)
+        read, written, cached, stored = msgspec.convert(given, tuple[Count, Count, Count, Count])
         times = msgspec.convert(timings or {}, Timings)
     except (AttributeError, LookupError, msgspec.ValidationError):
         return None
+    cached = min(cached, read)
     return Usage(
         input_tokens=read,
-        cached_input_tokens=min(cached or 0, read),
+        cached_input_tokens=cached,
+        cache_write_tokens=min(stored, read - cached),
         output_tokens=written,
         input_seconds=times.prompt_ms / 1000,
         output_seconds=times.predicted_ms / 1000,

@@ -1,0 +1,123 @@
+"""Answers of OpenAI's Responses API, as events of a stream."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any
+
+from msgspec.structs import replace
+
+from tests.fake_openai import EVENTS
+from tests.fake_openai import FAULTS as CHAT_FAULTS
+from tests.vendor_server import Sent
+
+THOUGHT = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "gAAA", "x": None}
+
+
+def message(text: str, *, phase: str = "final_answer", kind: str = "output_text") -> dict[str, Any]:
+    name = "refusal" if kind == "refusal" else "text"
+    part = {"type": kind, name: text, **({} if name == "refusal" else {"annotations": []})}
+    item = {"type": "message", "id": "msg_1", "role": "assistant", "status": "completed"}
+    return {**item, "phase": phase, "content": [part]}
+
+
+def answer(
+    text: str = "",
+    *,
+    calls: Sequence[tuple[str, Any]] = (),
+    input_tokens: int = 100,
+    cached: int = 0,
+    stored: int = 0,
+    output_tokens: int = 10,
+    pause: float = 0,
+) -> Sent:
+    """A text in two pieces, or calls of tools as (name, arguments), with what was counted."""
+    usage = {
+        "input_tokens": input_tokens,
+        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": stored},
+        "output_tokens": output_tokens,
+        "output_tokens_details": {"reasoning_tokens": 0},
+        "total_tokens": input_tokens + output_tokens,
+    }
+    items = [
+        {
+            "type": "function_call",
+            "id": f"fc_{number}",
+            "call_id": f"call_{number}",
+            "name": name,
+            "arguments": json.dumps(arguments),
+            "status": "completed",
+        }
+        for number, (name, arguments) in enumerate(calls)
+    ]
+    half = len(text) // 2
+    pieces = [piece for piece in (text[:half], text[half:]) if piece]
+    output = [THOUGHT, *([message(text)] if text else []), *items]
+    return ended(*output, pieces=pieces, usage=usage, pause=pause)
+
+
+def ended(
+    *output: Any,
+    pieces: Sequence[str] = (),
+    status: str = "completed",
+    pause: float = 0,
+    **more: Any,
+) -> Sent:
+    """A whole stream."""
+    response = {"id": "resp_1", "object": "response", "status": "in_progress", "output": []}
+    last = {**response, "status": status, "output": output, **more}
+    return events(
+        {"type": "response.created", "response": response},
+        *(
+            {"type": "response.output_text.delta", "item_id": "msg_1", "delta": piece}
+            for piece in pieces
+        ),
+        {"type": f"response.{status}", "response": last},
+        pause=pause,
+    )
+
+
+def events(*documents: Any, pause: float = 0) -> Sent:
+    chunks = (
+        b"event: %b\ndata: %b\n\n" % (each["type"].encode(), json.dumps(each).encode())
+        for each in documents
+    )
+    return Sent(headers=EVENTS, chunks=tuple(chunks), pause=pause)
+
+
+def incomplete(reason: str) -> Sent:
+    usage = {"input_tokens": 9, "output_tokens": 500}
+    details = {"reason": reason}
+    return ended(THOUGHT, status="incomplete", incomplete_details=details, usage=usage)
+
+
+def failed(code: str) -> Sent:
+    return ended(status="failed", error={"code": code, "message": "It failed."})
+
+
+# Faults by name, each with the fault of the ProviderError that follows from it.
+FAULTS: dict[str, Sent] = {
+    **{
+        name: sent
+        for name, sent in CHAT_FAULTS.items()
+        if sent.status >= 400 and "no path" not in name
+    },
+    "length: truncated": incomplete("max_output_tokens"),
+    "filter: refused": incomplete("content_filter"),
+    "steered: malformed": incomplete("steered"),
+    "refusal: refused": ended(message("I cannot.", kind="refusal")),
+    "thoughts alone: malformed": ended(THOUGHT),
+    "comment alone: malformed": ended(message("I look at it.", phase="commentary")),
+    "failed: overloaded": failed("server_error"),
+    "failed, limit: rate_limited": failed("rate_limit_exceeded"),
+    "failed, prompt: refused": failed("invalid_prompt"),
+    "failed, policy: refused": failed("bio_policy"),
+    "event: overloaded": events(
+        {"type": "error", "code": "server_error", "message": "Sorry.", "param": None}
+    ),
+    "cut: interrupted": replace(answer('{"claims": []}'), chunks=answer("{}").chunks[:2], cut=True),
+    "no end: interrupted": replace(answer("{}"), chunks=answer("{}").chunks[:-1]),
+    "no output: malformed": ended(output=None),
+    "not an event: malformed": Sent(headers=EVENTS, chunks=(b"data: [1]\n\n",)),
+}

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from each import each
+from msgspec.structs import replace
+
+from reviewbot.llm.provider import ModelReply, ModelRequest, Usage, strict_schema
+from tests import fake_openai, test_providers
+from tests.fake_openai import error
+from tests.fake_responses import THOUGHT, answer, ended, message
+from tests.test_providers import GOOD, KEY, READ, REQUEST, failure, turn_of
+from tests.vendor_server import Received, Sent, VendorServer, json_answer
+
+TOOLS = replace(REQUEST, tools=(READ,))
+
+
+def ask(server: VendorServer, *requests: ModelRequest) -> list[ModelReply]:
+    return test_providers.ask("openai", server, *requests)
+
+
+def test_what_panelists_share_ends_with_a_mark_for_the_prompt_cache() -> None:
+    server = VendorServer(
+        [answer(GOOD, input_tokens=900, cached=700, stored=150, output_tokens=60)]
+    )
+    (reply,) = ask(server, REQUEST)
+    usage = Usage(
+        input_tokens=900, cached_input_tokens=700, cache_write_tokens=150, output_tokens=60
+    )
+    assert reply == ModelReply(text=GOOD, usage=usage)
+    (received,) = server.received
+    assert received.path == "/v1/responses"
+    assert received.headers["authorization"] == f"Bearer {KEY}"
+    body = received.body
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    assert body["input"] == [
+        {
+            "role": "user",
+            "content": [
+                {"type": "input_text", "text": "The change.", **mark},
+                {"type": "input_text", "text": "What is wrong with it?"},
+            ],
+        }
+    ]
+    assert body["prompt_cache_options"] == {"mode": "explicit"}
+    assert len(body["prompt_cache_key"]) == 32
+    assert body["text"]["format"]["schema"] == strict_schema(REQUEST.schema)
+    assert (body["max_output_tokens"], body["store"], body["stream"]) == (500, False, True)
+    assert body["reasoning"] == {"effort": "medium"}
+    assert "tools" not in body
+
+
+def test_tools_are_called_and_thoughts_go_back_with_their_results() -> None:
+    calls = (("read", {"path": "a"}), ("read", {"path": "b"}))
+    server = VendorServer([answer(calls=calls)])
+    (wish,) = ask(server, TOOLS)
+    assert [(call.name, json.loads(call.arguments)) for call in wish.calls] == list(calls)
+    second = replace(TOOLS, turns=turn_of(wish, "text of a", "text of b"))
+    again = VendorServer([answer(GOOD), answer(GOOD)])
+    reply, _ = ask(again, second, replace(second, may_call_tools=False))
+    assert (reply.text, reply.calls) == (GOOD, ())
+    one, two, three = (received.body for received in (*server.received, *again.received))
+    assert one["tools"] == two["tools"] == three["tools"]
+    assert [body["tool_choice"] for body in (one, two, three)] == ["auto", "auto", "none"]
+    _, thought, *items = two["input"]
+    assert thought == {name: value for name, value in THOUGHT.items() if value is not None}
+    assert [(item["type"], item["call_id"]) for item in items] == [
+        ("function_call", "call_0"),
+        ("function_call", "call_1"),
+        ("function_call_output", "call_0"),
+        ("function_call_output", "call_1"),
+    ]
+    assert items[2]["output"] == "text of a"
+
+
+def test_a_turn_of_another_vendor_is_told_in_openais_words() -> None:
+    chat = VendorServer([fake_openai.answer(calls=[("read", {"path": "a"})])])
+    (wish,) = test_providers.ask("gpu", chat, TOOLS)
+    server = VendorServer([answer(GOOD)])
+    ask(server, replace(TOOLS, turns=turn_of(wish, "x")))
+    _, call, output = server.received[0].body["input"]
+    assert call == {
+        "type": "function_call",
+        "call_id": "call_0",
+        "name": "read",
+        "arguments": '{"path": "a"}',
+    }
+    assert output == {"type": "function_call_output", "call_id": "call_0", "output": "x"}
+
+
+def test_what_a_model_says_beside_its_answer_is_no_part_of_it() -> None:
+    said = ended(message("I look at it first.", phase="commentary"), message(GOOD))
+    (reply,) = ask(VendorServer([said]), REQUEST)
+    assert reply.text == GOOD
+
+
+@each(
+    ("part", "words"),
+    [
+        ("reasoning", "Unsupported parameter: 'reasoning.effort' is not supported with this model"),
+        ("reasoning", "Encrypted content is not supported with this model."),
+        ("prompt_cache_options", "Unknown parameter: 'prompt_cache_options'."),
+        ("prompt_cache_options", "Unknown parameter: 'input[0].content[0].prompt_cache_breakpoint"),
+        ("text", "Invalid parameter: 'text.format' of type 'json_schema' is not supported"),
+    ],
+)
+def test_what_an_older_model_does_not_take_is_left_out_from_then_on(part: str, words: str) -> None:
+    def reply(received: Received) -> Sent:
+        return error(400, words) if part in received.body else answer(GOOD)
+
+    server = VendorServer(reply)
+    ask(server, REQUEST, REQUEST)
+    first, *others = (received.body for received in server.received)
+    gone = {"reasoning": {"reasoning", "include"}}.get(part, {part})
+    assert [first.keys() - other.keys() for other in others] == [gone, gone]
+    mark = "prompt_cache_breakpoint" in str(others[0]["input"])
+    assert mark == (part != "prompt_cache_options")
+    assert ("JSON Schema" in str(others[0]["input"])) == (part == "text")
+
+
+@pytest.mark.parametrize(
+    "refusal",
+    [json_answer({"detail": "Not Found"}, 404), Sent(status=405)],
+    ids=["no such path", "no such method"],
+)
+def test_a_server_in_front_that_knows_chat_completions_alone_is_asked_by_them(
+    refusal: Sent,
+) -> None:
+    def reply(received: Received) -> Any:
+        return refusal if received.path == "/v1/responses" else fake_openai.answer(GOOD)
+
+    server = VendorServer(reply)
+    assert [reply.text for reply in ask(server, REQUEST, REQUEST)] == [GOOD, GOOD]
+    paths = [received.path for received in server.received]
+    assert paths == ["/v1/responses", "/v1/chat/completions", "/v1/chat/completions"]
+
+
+def test_a_model_that_refuses_everything_is_asked_a_few_times_only() -> None:
+    words = "unsupported: reasoning prompt_cache_options text.format"
+    server = VendorServer(lambda _: error(400, words))
+    assert failure("openai", server, REQUEST).fault == "invalid"
+    assert len(server.received) == 4
