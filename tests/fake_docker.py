@@ -26,7 +26,7 @@ elif words[0] == "start":
         source, target = bind[1].removeprefix("source="), bind[2].removeprefix("target=")
         end = "/" if pathlib.Path(source).is_dir() else ""
         command = [word.replace(target + end, source + end) for word in command]
-    (state / "project").mkdir()
+    (state / "project").mkdir(exist_ok=True)
     inside = subprocess.Popen(
         ["env", *command],
         cwd=state / "project",
