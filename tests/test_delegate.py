@@ -147,3 +147,16 @@ def test_a_server_that_says_what_was_cached_is_believed() -> None:
         output_seconds=2,
     )
     assert paced(Journal(), usage) == Pace(read=200, written=10)
+
+
+def test_a_test_of_models_asks_a_local_one_what_it_has_not_in_memory(
+    servers: tuple[VendorServer, VendorServer],
+) -> None:
+    _, own = servers
+    for _ in range(2):
+        shown = CliRunner().invoke(reviewbot, ["models", "test"]).stdout
+        assert "ollama:small answered" in shown
+        assert "$0.0000, reads 100 and writes 200 tokens a second" in shown
+    first, second = map(prompt, own.received)
+    assert len(first) > 2_000
+    assert first[:9] != second[:9]

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Mapping
+from pathlib import Path
 from secrets import token_hex
 
 import click
@@ -31,7 +32,6 @@ from reviewbot.text.plain import plain
 
 WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
 TEST_COST_USD = 0.10
-UNREAD_BYTES = 1_000  # that no server has in memory, so that reading them can be measured
 
 
 @click.group(invoke_without_command=True)
@@ -103,11 +103,14 @@ async def _ask(
 
     async def ask_one(member: Panelist) -> str:
         name = f"{member.provider}:{member.model}"
-        unread = token_hex(UNREAD_BYTES) if connections[member.provider].is_local else ""
+        unread = ""
+        if connections[member.provider].is_local:
+            # No server has it in memory, so that reading it can be measured.
+            unread = f"{token_hex(8)}\n{Path(__file__).read_text()}"
         request = ModelRequest(
             provider=member.provider,
             model=member.model,
-            prefix=f"This is a test of the connection. {unread}",
+            prefix=f"{unread}This is a test of the connection.",
             question='Answer with {"word": "ready"}.',
             schema=WORD,
             label="test",
