@@ -141,6 +141,14 @@ def test_what_a_model_does_not_take_is_left_out_from_then_on() -> None:
     ]
 
 
+def test_an_older_claude_is_asked_without_output_config() -> None:
+    refusal = fake_bedrock.refuses("Malformed input request: extraneous key [output_config]")
+    server = VendorServer([refusal, fake_bedrock.answer("{}")])
+    (reply,) = ask(server, replace(REQUEST, tools=(READ,)))
+    assert reply.text == "{}"
+    assert ["outputConfig" in received.body for received in server.received] == [True, False]
+
+
 def test_a_model_that_takes_none_of_it_is_asked_with_the_prompt_alone() -> None:
     tools = fake_bedrock.refuses("This model doesn't support tool use.")
     schema = fake_bedrock.refuses("Structured output is not supported.")

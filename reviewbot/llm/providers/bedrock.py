@@ -110,7 +110,8 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     if request.turns:
         content += cache
     limit = {"maxTokens": request.max_output_tokens}
-    has_effort = "claude" in request.model and "effort" not in without
+    # A model that takes no schema may mean all of outputConfig.
+    has_effort = "claude" in request.model and without.isdisjoint(("effort", "schema"))
     output: dict[str, Any] = {"effort": provider.EFFORT} if has_effort else {}
     body: dict[str, Any] = {"messages": messages, "inferenceConfig": limit}
     schema = provider.strict_schema(request.schema)
