@@ -69,6 +69,7 @@ def ended(
     last = {**response, "status": status, "output": output, **more}
     return events(
         {"type": "response.created", "response": response},
+        {"type": "response.output_item.added", "output_index": 0, "item": THOUGHT},
         *(
             {"type": "response.output_text.delta", "item_id": "msg_1", "delta": piece}
             for piece in pieces

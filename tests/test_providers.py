@@ -185,6 +185,8 @@ def test_the_text_arrives_before_the_answer_is_complete(vendor: str) -> None:
     ask(vendor, server, REQUEST, on_text=lambda text: pieces.append((time.monotonic(), text)))
     assert "".join(text for _, text in pieces) == GOOD
     assert pieces[0][0] < server.answered[0]
+    # They say when they begin to think.
+    assert (pieces[0][1] == "") == (vendor in ("anthropic", "openai", "gpu"))
 
 
 @each("vendor", FAKES)

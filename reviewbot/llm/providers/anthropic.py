@@ -32,6 +32,7 @@ class Anthropic(HttpProvider):
                 match event["type"]:
                     case "message_start":
                         usage = event["message"]["usage"]
+                        on_text("")
                     case "content_block_start":
                         # The API does not take back all nulls that it sends.
                         block = event["content_block"].items()

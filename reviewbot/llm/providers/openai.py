@@ -62,8 +62,7 @@ class OpenAI(HttpProvider):
                 for choice in (event.get("choices") or ())[:1]:
                     stop = choice.get("finish_reason") or stop
                     parts.append(choice.get("delta") or {})
-                    if text := text_of(parts[-1]):
-                        on_text(text)
+                    on_text(text_of(parts[-1]))
         refusal = "".join(part.get("refusal") or "" for part in parts)
         reply = ModelReply(
             text="".join(map(text_of, parts)),

@@ -38,6 +38,8 @@ class OpenAI(openai.OpenAI):
                 if event["type"] == "response.output_text.delta":
                     text += event["delta"]
                     on_text(event["delta"])
+                elif event["type"] == "response.output_item.added":
+                    on_text("")
         status, items = response.get("status"), response.get("output") or []
         # Beside the answer, a model may comment on what it does.
         parts = [
