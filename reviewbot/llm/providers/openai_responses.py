@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import msgspec
+
 from reviewbot.journal import key_of
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import OnText, Parts, VendorError
@@ -54,8 +56,10 @@ class OpenAI(openai.OpenAI):
             for item in items
             if item["type"] == "function_call"
         )
-        stop = {"completed": "tool_calls" if calls else "stop"}.get(status or "", "")
-        if status == "incomplete":
+        stop = ""
+        if status == "completed":
+            stop = "tool_calls" if calls else "stop"
+        elif status == "incomplete":
             stop = response["incomplete_details"]["reason"]
         reply = ModelReply(
             text="".join(part.get("text") or "" for part in parts) if stop else text,
@@ -107,7 +111,7 @@ def body_of(request: ModelRequest, without: Parts) -> dict[str, Any]:
             {"type": "function_call_output", "call_id": call.id, "output": result}
             for call, result in zip(turn.calls, turn.results, strict=True)
         ]
-    schema = provider.strict_schema(request.schema)
+    form = {"type": "json_schema", "name": "answer", "strict": True}
     body: dict[str, Any] = {
         "model": request.model,
         "input": items,
@@ -116,21 +120,13 @@ def body_of(request: ModelRequest, without: Parts) -> dict[str, Any]:
         "store": False,
         "include": ["reasoning.encrypted_content"],
         "reasoning": {"effort": provider.EFFORT},
-        "text": {
-            "format": {"type": "json_schema", "name": "answer", "schema": schema, "strict": True}
-        },
+        "text": {"format": form | {"schema": provider.strict_schema(request.schema)}},
         "prompt_cache_key": key_of(request.prefix)[:32],
         "prompt_cache_options": {"mode": "explicit"},
     }
     if request.tools:
         body["tools"] = [
-            {
-                "type": "function",
-                "name": tool.name,
-                "description": tool.description,
-                "parameters": tool.parameters,
-                "strict": False,
-            }
+            {"type": "function", "strict": False, **msgspec.to_builtins(tool)}
             for tool in request.tools
         ]
         body["tool_choice"] = "auto" if request.may_call_tools else "none"
