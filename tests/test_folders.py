@@ -100,6 +100,26 @@ def test_the_top_has_its_own_tests_alone(services: Project) -> None:
     assert "pytest services/api" not in results_of(review)
 
 
+def test_a_tool_runs_where_it_is_configured(project: Project) -> None:
+    """At the top or between, where the folder of a project does not configure it."""
+    project.environment = sys.prefix
+    files = {f"python/libs/{name}/setup.py": "" for name in ("own", "cart")}
+    files["mypy.ini"] = "[mypy]\nstrict = true\n"
+    files["python/ruff.toml"] = 'lint.select = ["UP006"]\n'
+    files["python/libs/own/ruff.toml"] = 'lint.select = ["E711"]\n'
+    project.commit("Begin", files)
+    wrong = "from typing import List\n\n\ndef more(x: List[str]):\n    return x == None\n"
+    project.commit("Add", {f"python/libs/{name}/{name}.py": wrong for name in ("own", "cart")})
+    cart, own = "python/libs/cart/cart.py", "python/libs/own/own.py"
+    found = {(f.result.check, str(f.location)) for f in project.review().findings if f.result}
+    assert found == {
+        ("mypy", f"{cart}:4"),
+        ("mypy", f"{own}:4"),
+        ("ruff-project python", f"{cart}:4"),
+        ("ruff-project python/libs/own", f"{own}:5"),
+    }
+
+
 def test_an_ignore_names_the_check_without_its_folder(project: Project) -> None:
     path, folder = "api/cart.py", "api/pyproject.toml"
     before = (
