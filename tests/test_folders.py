@@ -219,18 +219,19 @@ def test_a_report_about_a_project_is_reproduced_there(services: Project) -> None
 
 
 def test_a_folder_may_have_an_environment_of_its_own(tmp_path: Path) -> None:
-    root, tree = tmp_path / "project", tmp_path / "trees/tree"
-    for folder in (root, tree / "services/api"):
+    root, tree, api = tmp_path / "project", tmp_path / "trees/tree", "python/services/api"
+    for folder in (root, tree / api):
         folder.mkdir(parents=True)
-    venv.create(root / "services/api/.venv", with_pip=False)
-    environment = find_environment(root, {})
-    assert environment.pythons == {"services/api": f"{root}/services/api/.venv/bin/python"}
+    venv.create(root / api / ".venv", with_pip=False)
+    committed = [f"{api}/pyproject.toml"]
+    environment = find_environment(root, {}, committed)
+    assert environment.pythons == {api: f"{root}/{api}/.venv/bin/python"}
     said = "import os, sys; print(os.getcwd(), sys.prefix, os.environ['PATH'].split(':')[0])"
-    job = Job(tree="", command=("{python}", "-c", said), executes=True, folder="services/api")
+    job = Job(tree="", command=("{python}", "-c", said), executes=True, folder=api)
     completed = asyncio.run(Bubblewrap(environment).run(job, tree))
-    here = f"{root}/services/api"
+    here = f"{root}/{api}"
     assert completed.stdout.decode().split() == [here, f"{here}/.venv", f"{here}/.venv/bin"]
-    assert not find_environment(root, {}, ["services/api/.venv/bin/python"]).pythons
+    assert not find_environment(root, {}, [*committed, f"{api}/.venv/bin/python"]).pythons
 
 
 def test_the_nearest_project_is_meant() -> None:
