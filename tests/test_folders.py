@@ -135,6 +135,12 @@ def test_packages_that_many_projects_lack_are_one_gap(project: Project) -> None:
     )
 
 
+def test_a_script_in_a_hidden_folder_is_no_test(project: Project) -> None:
+    project.commit("Begin", {"api/setup.py": "", ".github/run_api_test.py": ""})
+    project.commit("Change", {"README.md": "More\n"})
+    assert not project.review().gaps
+
+
 def test_an_ignore_names_the_check_without_its_folder(project: Project) -> None:
     path, folder = "api/cart.py", "api/pyproject.toml"
     before = (
