@@ -32,7 +32,7 @@ def main(arguments: list[str]) -> int:
         code = os.spawnv(os.P_WAIT, sys.executable, command + options + arguments)
         with open(REPORT, "rb") as report:
             text = report.read()
-        # With --strict-config, a session ends after its collection.
+        # With --strict-config, pytest collects tests before it stops.
         if code != USAGE_ERROR or (text and b"has_finished" not in text):
             break
         os.truncate(REPORT, 0)
