@@ -83,11 +83,62 @@ def test_each_project_is_checked_in_its_folder(services: Project) -> None:
     assert (lines.path, lines.executed) == (API, 1)
 
 
+def test_lines_that_only_others_could_run_do_not_count(services: Project) -> None:
+    """A suite says nothing of another project, not even that its lines did not run."""
+    hidden = "import sys\n\nsys.modules['coverage'] = object()\n"  # its lines are not measured
+    services.commit("Hide", {"services/api/tests/conftest.py": hidden})
+    page = "services/web/page.py"
+    services.commit("Change", {API: f"{CART}\n\nx = 1\n", page: "x = 1 + 0\n"})
+    lines = {c.path: (c.statements, c.executed) for c in services.review().coverage}
+    assert lines == {API: (0, 0), page: (1, 1)}
+
+
 def test_the_top_has_its_own_tests_alone(services: Project) -> None:
     services.commit("Change", {"prices.py": "def total(prices):\n    return sum(prices) + 0\n"})
     review = services.review()
     assert results_of(review)["pytest"] == "1 passed"
     assert "pytest services/api" not in results_of(review)
+
+
+def test_a_tool_runs_where_it_is_configured(project: Project) -> None:
+    """At the top or between, where the folder of a project does not configure it."""
+    project.environment = sys.prefix
+    files = {f"python/libs/{name}/setup.py": "" for name in ("own", "cart")}
+    files["mypy.ini"] = "[mypy]\nstrict = true\n"
+    files["python/ruff.toml"] = 'lint.select = ["UP006"]\n'
+    files["python/libs/own/ruff.toml"] = 'lint.select = ["E711"]\n'
+    project.commit("Begin", files)
+    wrong = "from typing import List\n\n\ndef more(x: List[str]):\n    return x == None\n"
+    project.commit("Add", {f"python/libs/{name}/{name}.py": wrong for name in ("own", "cart")})
+    cart, own = "python/libs/cart/cart.py", "python/libs/own/own.py"
+    found = {(f.result.check, str(f.location)) for f in project.review().findings if f.result}
+    assert found == {
+        ("mypy", f"{cart}:4"),
+        ("mypy", f"{own}:4"),
+        ("ruff-project python", f"{cart}:4"),
+        ("ruff-project python/libs/own", f"{own}:5"),
+    }
+
+
+def test_packages_that_many_projects_lack_are_one_gap(project: Project) -> None:
+    """Whether tests, a conftest.py or an option of a plug-in that is missing shows that."""
+    lacks, config = "import nowhere_at_all\n", "[pytest]\naddopts = --strict-config\nplugged = 1\n"
+    files = {f"{name}/pytest.ini": config for name in "abcd"}
+    files |= {f"{name}/tests/test_it.py": lacks for name in "abcd"}
+    project.commit("Begin", files | {"a/tests/conftest.py": lacks, "e/pytest.ini": ""})
+    project.commit("Change", {f"{name}/x.py": "" for name in "abcd"})
+    (gap,) = project.review().gaps
+    assert gap == (
+        "pytest a is incomplete: ModuleNotFoundError: No module named 'nowhere_at_all'"
+        " (a/tests/conftest.py): install it into the project's environment (0 passed);"
+        " packages are missing for pytest b, pytest c and 1 more as well"
+    )
+
+
+def test_a_script_in_a_hidden_folder_is_no_test(project: Project) -> None:
+    project.commit("Begin", {"api/setup.py": "", ".github/run_api_test.py": ""})
+    project.commit("Change", {"README.md": "More\n"})
+    assert not project.review().gaps
 
 
 def test_an_ignore_names_the_check_without_its_folder(project: Project) -> None:
@@ -189,18 +240,19 @@ def test_a_report_about_a_project_is_reproduced_there(services: Project) -> None
 
 
 def test_a_folder_may_have_an_environment_of_its_own(tmp_path: Path) -> None:
-    root, tree = tmp_path / "project", tmp_path / "trees/tree"
-    for folder in (root, tree / "services/api"):
+    root, tree, api = tmp_path / "project", tmp_path / "trees/tree", "python/services/api"
+    for folder in (root, tree / api):
         folder.mkdir(parents=True)
-    venv.create(root / "services/api/.venv", with_pip=False)
-    environment = find_environment(root, {})
-    assert environment.pythons == {"services/api": f"{root}/services/api/.venv/bin/python"}
+    venv.create(root / api / ".venv", with_pip=False)
+    committed = [f"{api}/pyproject.toml"]
+    environment = find_environment(root, {}, committed)
+    assert environment.pythons == {api: f"{root}/{api}/.venv/bin/python"}
     said = "import os, sys; print(os.getcwd(), sys.prefix, os.environ['PATH'].split(':')[0])"
-    job = Job(tree="", command=("{python}", "-c", said), executes=True, folder="services/api")
+    job = Job(tree="", command=("{python}", "-c", said), executes=True, folder=api)
     completed = asyncio.run(Bubblewrap(environment).run(job, tree))
-    here = f"{root}/services/api"
+    here = f"{root}/{api}"
     assert completed.stdout.decode().split() == [here, f"{here}/.venv", f"{here}/.venv/bin"]
-    assert not find_environment(root, {}, ["services/api/.venv/bin/python"]).pythons
+    assert not find_environment(root, {}, [*committed, f"{api}/.venv/bin/python"]).pythons
 
 
 def test_the_nearest_project_is_meant() -> None:

@@ -92,7 +92,7 @@ def compare_tests(
     ran = {test.outcome for test in (*base.report.tests, *head.report.tests)}
     if groups and "passed" not in ran and not any(result.state == "new" for result in results):
         missing.append(f"no test passes, before or after the change: {results[0].message}")
-    if missing and head.outcome == "ended":
+    if missing and (head.outcome == "ended" or "conftest.py cannot be imported" in head.reason):
         hint = INSTALL if MISSING_MODULE.search(missing[0]) else ""
         head = replace(head, outcome="incomplete", reason=missing[0] + hint)
     return results, head

@@ -168,7 +168,6 @@ async def load_project(
     new = [path for path in head_texts if not _has_below(before, path.rpartition("/")[0])]
     folders = _find_folders(base_texts | {path: head_texts[path] for path in new}, head_files)
     project = Project(
-        checks=tuple(chain.from_iterable(_by_project(c, folders, head_files) for c in checks)),
         base_files=base_files,
         head_files=head_files,
         configs={p: base_texts[p] for p in base_texts if matches_any([p], (*configs, *extended))},
@@ -176,6 +175,8 @@ async def load_project(
         base_texts=base_texts,
         head_texts=head_texts,
     )
+    placed = chain.from_iterable(_by_project(check, folders, project) for check in checks)
+    project = replace(project, checks=tuple(placed))
     if any(check.kind == "scan" for check in checks):
         installed = frozenset(
             file.old_path
@@ -215,15 +216,29 @@ def _find_folders(texts: Mapping[str, str], files: Collection[str]) -> list[str]
     ]
 
 
-def _by_project(check: Check, folders: Sequence[str], files: Collection[str]) -> Iterator[Check]:
-    """A check, and copies of it for the folders of projects that have what it is about."""
+def _by_project(check: Check, folders: Sequence[str], project: Project) -> Iterator[Check]:
+    """A check, and copies of it for the folders of projects that have what it is about.
+
+    A tool runs where it is configured: in the folder, or else in the nearest above it.
+    """
     if not (folders and check.by_project):
         yield check
         return
-    wanted = sorted(path for path in files if matches_any([path], check.markers))
-    own = [folder for folder in folders if _has_below(wanted, folder)]
-    yield replace(check, without=frozenset(own))
-    yield from (replace(check, name=f"{check.name} {folder}", folder=folder) for folder in own)
+    wanted = sorted(path for path in project.head_files if matches_any([path], check.markers))
+    own = {folder for folder in folders if _has_below(wanted, folder)}
+    if check.configured_by:
+        own = {_configured(check, folder, project) for folder in own}
+    for folder in sorted(own | {""}):
+        name = f"{check.name} {folder}".rstrip()
+        below = frozenset(other for other in own - {folder} if is_below(other, folder))
+        yield replace(check, name=name, folder=folder, without=below)
+
+
+def _configured(check: Check, folder: str, project: Project) -> str:
+    """The nearest folder at or above one in which a tool is configured; "" for the top."""
+    while folder and project.config_of(replace(check, folder=folder)) is None:
+        folder = folder.rpartition("/")[0]
+    return folder
 
 
 def _has_below(paths: Sequence[str], folder: str) -> bool:

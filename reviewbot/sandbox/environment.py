@@ -12,8 +12,8 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
-from itertools import pairwise
-from pathlib import Path
+from itertools import pairwise, product
+from pathlib import Path, PurePosixPath
 
 from msgspec import Struct
 
@@ -25,6 +25,8 @@ SYSTEM_PATH = ("/usr/local/bin", "/usr/bin", "/bin")
 # A work tree there is laid out at /project instead: jobs need something else at these paths.
 NO_PROJECT = {"/", *SYSTEM, "/etc", "/tmp", "/proc", "/dev", "/run", "/var", "/home", "/root"}
 OWN_FOLDERS = ("/var/tmp/", "/tree/", "/overlay/", "/reviewbot/", "/out/")  # of the sandbox
+# They are at the top of a project of Python.
+PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini")
 GO_CACHE = "/tmp/go-cache"  # what was compiled before; it is read, and changes no result
 # Compilers on the user's PATH: what tells their installation, and what is lent of it and of caches,
 # with the variable that names it or another place for it. What knows passwords lies beside that.
@@ -198,13 +200,14 @@ class _Lender:
         yield Path(sys.executable)
 
     def pythons_below(self) -> Iterator[tuple[str, Path]]:
-        """Folders up to two levels deep that have an environment of their own, with its python."""
-        globs = ("*/*/venv", "*/venv", "*/*/.venv", "*/.venv")  # of one folder the last counts
-        for glob in globs:
-            for folder in sorted(self._tree.glob(glob)) if self._tree else ():
-                python = folder / "bin/python"
-                if _is_environment(folder) and self.lend(python) is not None:
-                    yield self._name_in_tree(folder.parent), python
+        """Folders of projects, and above, with the python of an environment of their own."""
+        files = [path for path in self._committed if path.rpartition("/")[2] in PROJECT_FILES]
+        folders = {str(folder) for path in files for folder in PurePosixPath(path).parents} - {"."}
+        names = ("venv", ".venv") if self._tree else ()  # of one folder the last counts
+        for folder, name in product(sorted(folders), names):
+            python = Path(self.project, folder, name, "bin/python")
+            if _is_environment(python.parent.parent) and self.lend(python) is not None:
+                yield folder, python
 
     def lend(self, python: Path) -> tuple[Mount, ...] | None:
         """What an interpreter needs: its environment, and the installation behind it.
