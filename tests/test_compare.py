@@ -457,13 +457,16 @@ def test_new_tests_of_a_file_that_fail_for_want_of_one_thing_are_one_result() ->
         assert (found[0].location or found[0]) == Location("test_a.py", 4, 4)
 
 
-def test_two_type_checkers_say_one_thing_of_a_line() -> None:
+def test_type_checkers_say_one_thing_of_a_line() -> None:
     def run(check: str, side: Side, *lines: int) -> CheckRun:
         said = tuple(
             Diagnostic(
-                rule="wrong", message=check, severity="medium", location=Location("a.py", n, n)
+                rule=f"wrong-{number}",
+                message=check,
+                severity="medium",
+                location=Location("a.py", line, line + number),
             )
-            for n in lines
+            for number, line in enumerate(lines)
         )
         report = Report(diagnostics=said)
         return CheckRun(check=check, kind="lint", side=side, outcome="ended", report=report)
@@ -471,10 +474,13 @@ def test_two_type_checkers_say_one_thing_of_a_line() -> None:
     change = change_of(changed("x = 1", "x = 'a'"))
     runs = [run(check, "base") for check in ("mypy", "pyright")]
     evidence = compare(
-        change, [*runs, run("mypy", "head", 1), run("pyright", "head", 1, 2)], Project()
+        change, [*runs, run("pyright", "head", 2, 1, 2), run("mypy", "head", 1, 1)], Project()
     )
     found = [(r.check, r.location and r.location.line, r.cause) for r in evidence.results]
-    assert found == [("mypy", 1, ""), ("pyright", 1, "E1"), ("pyright", 2, "")]
+    assert found == [
+        *[("pyright", 2, ""), ("pyright", 1, "E4"), ("pyright", 2, "E1")],
+        *[("mypy", 1, ""), ("mypy", 1, "E4")],
+    ]
 
 
 MYPY = [
