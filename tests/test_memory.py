@@ -31,10 +31,14 @@ ROW = re.compile(r"^(\d+)\+(.*BUG-\w+.*)$", re.MULTILINE)
 
 
 class Panelist:
-    """Finds every added line with BUG-something in what it reads, and keeps what that was."""
+    """Finds every added line with BUG-something in what it reads, and keeps what that was.
+
+    As a reviewer it only judges what others find.
+    """
 
     def __init__(self) -> None:
         self.shown: list[str] = []
+        self.cites: list[str] = []
         self.is_away = False
 
     async def complete(
@@ -45,10 +49,14 @@ class Panelist:
         if self.is_away:
             raise ProviderError("the model is away", fault="refused")
         if "first_pass" not in request.label:
-            return ModelReply(text='{"judgements": [], "tests": []}', usage=Usage())
+            judgement = {"reason": "-", "citations": self.cites, "stance": "real"}
+            cases = re.findall(r"(?m)^## Case (\w+)", request.question) if self.cites else ()
+            judged = {"judgements": [{"case": case, **judgement} for case in cases], "tests": []}
+            return ModelReply(text=json.dumps(judged), usage=Usage())
         self.shown.append(request.prefix)
         claims = []
-        for section in re.split(r"(?m)^(?=## )", request.prefix):
+        is_judge = request.label.startswith("reviewer")
+        for section in re.split(r"(?m)^(?=## )", "" if is_judge else request.prefix):
             path = PATH.match(section)
             for number, text in ROW.findall(section) if path else ():
                 bug = re.search(r"BUG-\w+", text)
@@ -78,7 +86,8 @@ class Reviews:
         self.project = project
         self.memory = Memory()
         self.panelist = Panelist()
-        self.has_panel = True
+        self.panelists = {"critic": "replay:x"}
+        self.effort = "low"
 
     def next(self, memory: Memory | None = None) -> Review:
         """With another memory, the one of these reviews stays as it is."""
@@ -87,8 +96,8 @@ class Reviews:
                 repository=repository,
                 journal=Journal(),
                 providers={"replay": self.panelist},
-                panelists={"critic": "replay:x"} if self.has_panel else {},
-                layers=(flag_layer({"review.effort": "low"}),),
+                panelists=self.panelists,
+                layers=(flag_layer({"review.effort": self.effort}),),
                 variables={"VIRTUAL_ENV": lean_environment()},
                 memory=self.memory if memory is None else memory,
             )
@@ -142,6 +151,21 @@ def test_when_nothing_is_new_nobody_is_asked(reviews: Reviews) -> None:
     assert result.usage.calls == 0
 
 
+def test_what_a_judge_cites_is_judged_again_when_it_changes(reviews: Reviews) -> None:
+    """The other two files of the change are read, and not cited."""
+    reviews.panelists, reviews.effort = {"critic": "replay:x", "reviewer": "replay:y"}, "high"
+    reviews.panelist.cites = ["b.lua:1"]
+    files = {"a.lua": "x = 2 -- BUG-a\n", "b.lua": "y = 2\n", "c.lua": "z = 2\n"}
+    reviews.project.commit("Change", files)
+    assert titles(reviews.next()) == {"F1": "BUG-a"}
+    for path, is_judged_again in (("c.lua", False), ("b.lua", True)):
+        reviews.project.commit("Go on", {path: "w = 3\n"})
+        assert titles(reviews.next()) == {"F1": "BUG-a"}
+        assert reviews.panelist.shown
+        read = ["BUG-a" in text for text in reviews.panelist.shown]
+        assert read == [is_judged_again] * len(read), path
+
+
 def test_a_number_is_given_once(reviews: Reviews) -> None:
     reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n"})
     reviews.next()
@@ -173,7 +197,7 @@ def test_a_panel_that_is_away_clears_nothing(reviews: Reviews) -> None:
 def test_without_a_panel_what_it_found_stands(reviews: Reviews) -> None:
     reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n"})
     reviews.next()
-    reviews.has_panel = False
+    reviews.panelists = {}
 
     assert list(titles(reviews.next()).values()) == ["BUG-a"]
 
