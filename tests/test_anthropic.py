@@ -78,8 +78,11 @@ def test_a_tool_call_goes_back_as_the_model_made_it() -> None:
     assert got_again == [{"type": "tool_result", **last_result}]
 
 
-@each("native", [None, [{"role": "assistant"}], {"parts": []}])
-def test_turns_of_another_vendor_are_written_in_the_form_of_this_one(native: object) -> None:
+THOUGHT = {"type": "thinking", "thinking": "Hm.", "signature": "x"}
+
+
+@each("native", [None, [{"role": "assistant"}], {"anthropic:other-model": [THOUGHT]}])
+def test_turns_of_another_model_are_written_in_the_form_of_this_one(native: object) -> None:
     calls = (
         ToolCall(id="call_1", name="read", arguments='{"path": "a.py"}'),
         ToolCall(id="call_2", name="read", arguments="no JSON"),

@@ -54,7 +54,7 @@ class Anthropic(HttpProvider):
             calls=http.calls_of(request, ((c["id"], c["name"], c["input"]) for c in calls)),
             usage=http.usage_apart(usage, *COUNTERS),
             # Nor does it take back an empty text.
-            native={"anthropic": [block for block in blocks if block.get("text") != ""]},
+            native={f"anthropic:{request.model}": [b for b in blocks if b.get("text") != ""]},
         )
         return self._checked(request, reply, stop if is_complete else "")
 
@@ -83,7 +83,7 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     content = [{"type": "text", **text} for text in texts if text["text"]]
     messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        called = turn.own("anthropic") or [
+        called = turn.own(f"anthropic:{request.model}") or [
             {"type": "tool_use", "id": call.id, "name": call.name}
             | {"input": http.json_object(call.arguments)}
             for call in turn.calls

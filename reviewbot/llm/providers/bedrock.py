@@ -71,7 +71,7 @@ class Bedrock(HttpProvider):
             text, calls, stop = answers[0], (), "end_turn"
         on_text(text)
         usage = http.usage_apart(answer.get("usage"), *COUNTERS)
-        native = {"bedrock": [block for block in blocks if block != {"text": ""}]}
+        native = {f"bedrock:{request.model}": [b for b in blocks if b != {"text": ""}]}
         reply = ModelReply(text=text, calls=calls, usage=usage, native=native)
         return self._checked(request, reply, stop or "no stopReason")
 
@@ -98,7 +98,7 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     content: list[dict[str, Any]] = [*before, {"text": request.question}]
     messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        called = turn.own("bedrock") or [
+        called = turn.own(f"bedrock:{request.model}") or [
             {"toolUse": {"toolUseId": c.id, "name": c.name, "input": http.json_object(c.arguments)}}
             for c in turn.calls
         ]

@@ -49,7 +49,7 @@ class Gemini(HttpProvider):
                 request, ((call.get("id"), call["name"], call.get("args")) for call in calls)
             ),
             usage=usage_of(counts),
-            native={"gemini": parts},
+            native={f"gemini:{request.model}": parts},
         )
         return self._checked(request, reply, block or finish, "refused" if block else None)
 
@@ -77,7 +77,7 @@ def contents_of(request: ModelRequest, has_schema: bool) -> list[Any]:
     first = [{"text": f"{request.prefix}\n\n"}, {"text": question}]
     contents: list[Any] = [{"role": "user", "parts": first}]
     for turn in request.turns:
-        own = turn.own("gemini") or [
+        own = turn.own(f"gemini:{request.model}") or [
             {
                 "functionCall": {"name": call.name, "args": http.json_object(call.arguments)},
                 "thoughtSignature": NO_SIGNATURE,

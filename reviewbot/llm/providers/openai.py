@@ -68,7 +68,7 @@ class OpenAI(HttpProvider):
             text="".join(map(text_of, parts)),
             calls=joined(call for part in parts for call in part.get("tool_calls") or ()),
             usage=usage,
-            native={self._account.name: thoughts_of(parts)},
+            native={f"{self._account.name}:{request.model}": thoughts_of(parts)},
         )
         return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
 
@@ -112,7 +112,7 @@ def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
             }
             for call in turn.calls
         ]
-        thoughts = turn.own(name) or {}
+        thoughts = turn.own(f"{name}:{request.model}") or {}
         messages.append({"role": "assistant", "content": None, **thoughts, "tool_calls": calls})
         messages += [
             {"role": "tool", "tool_call_id": call.id, "content": result}

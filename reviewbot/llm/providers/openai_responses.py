@@ -66,7 +66,7 @@ class OpenAI(openai.OpenAI):
             calls=calls,
             usage=openai.usage_of(response.get("usage"), names=("input", "output")),
             native={
-                API: [
+                f"{API}:{request.model}": [
                     {name: value for name, value in item.items() if value is not None}
                     for item in items
                     if item["type"] in RETURNED
@@ -98,7 +98,7 @@ def body_of(request: ModelRequest, without: Parts) -> dict[str, Any]:
     content = [{"type": "input_text", **text} for text in (shared, question) if text["text"]]
     items: list[Any] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        items += turn.own(API) or [
+        items += turn.own(f"{API}:{request.model}") or [
             {
                 "type": "function_call",
                 "call_id": call.id,
