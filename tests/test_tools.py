@@ -459,6 +459,32 @@ def test_an_unfit_database_is_not_asked(shop: Shop, postgres: str, sqlite: str) 
         ask(shop, f"mysql://x:{PASSWORD}@host/x", "SELECT 1")
 
 
+def host_with(server: VendorServer, repository: Repository, **options: Any) -> Host:
+    """A panel of one model of a server with chat completions."""
+    price = {"model": "m", "input": 1, "output": 1}
+    provider = {"base_url": f"{server.url}/v1", "prices": [price]}
+    settings = {"providers.fake": provider, "review.effort": "low"}
+    return Host(
+        repository=repository,
+        journal=Journal(),
+        layers=(flag_layer(settings),),
+        panelists={"critic": "fake:m"},
+        may_execute=False,
+        **options,
+    )
+
+
+def test_who_gave_no_usable_answer_is_asked_again_without_tools(shop: Shop) -> None:
+    """The server holds it to the schema then."""
+    server = VendorServer([answer("I see no defect."), answer('{"claims": []}')])
+    with server.running(), Repository(shop.folder) as repository:
+        result = asyncio.run(review(TARGET, host_with(server, repository)))
+    assert [member.answered for member in result.panel] == [True]
+    bodies = [received.body for received in server.received]
+    assert [body.get("tool_choice") for body in bodies] == [None, "none"]
+    assert ["response_format" in body for body in bodies] == [False, True]
+
+
 @pytest.mark.parametrize("stops", [True, False])
 def test_a_panelist_looks_something_up_before_it_answers(shop: Shop, stops: bool) -> None:
     seen: list[str] = []
@@ -476,17 +502,7 @@ def test_a_panelist_looks_something_up_before_it_answers(shop: Shop, stops: bool
 
     server = VendorServer(script)
     with server.running(), Repository(shop.folder) as repository:
-        price = {"model": "m", "input": 1, "output": 1}
-        provider = {"base_url": f"{server.url}/v1", "prices": [price]}
-        settings = {"providers.fake": provider, "review.effort": "low"}
-        host = Host(
-            repository=repository,
-            journal=Journal(),
-            layers=(flag_layer(settings),),
-            panelists={"critic": "fake:m"},
-            may_execute=False,
-            emit=events.append,
-        )
+        host = host_with(server, repository, emit=events.append)
         result = asyncio.run(review(TARGET, host))
         requests = len(server.received)
         if not stops:  # asked twice, and every time told once to answer
