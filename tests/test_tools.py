@@ -474,15 +474,18 @@ def host_with(server: VendorServer, repository: Repository, **options: Any) -> H
     )
 
 
-def test_who_gave_no_usable_answer_is_asked_again_without_tools(shop: Shop) -> None:
+@pytest.mark.parametrize("words", [["I see no defect."], ["", ""]])
+def test_who_gave_no_usable_answer_is_asked_again_without_tools(
+    shop: Shop, words: list[str]
+) -> None:
     """The server holds it to the schema then."""
-    server = VendorServer([answer("I see no defect."), answer('{"claims": []}')])
+    server = VendorServer([*map(answer, words), answer('{"claims": []}')])
     with server.running(), Repository(shop.folder) as repository:
         result = asyncio.run(review(TARGET, host_with(server, repository)))
     assert [member.answered for member in result.panel] == [True]
     bodies = [received.body for received in server.received]
-    assert [body.get("tool_choice") for body in bodies] == [None, "none"]
-    assert ["response_format" in body for body in bodies] == [False, True]
+    assert [body.get("tool_choice") for body in bodies] == [*[None] * len(words), "none"]
+    assert ["response_format" in body for body in bodies] == [*[False] * len(words), True]
 
 
 @pytest.mark.parametrize("stops", [True, False])
