@@ -394,6 +394,43 @@ def test_what_was_tried_is_kept(lists: Project, monkeypatch: pytest.MonkeyPatch)
     assert "+    return list(dict.fromkeys(items))" in shown.stdout
 
 
+def test_a_report_is_fixed_from_the_command_line_and_taken_back(
+    largest: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reply(_: str, prompt: str) -> Any:
+        if "# Task: reproduce" in prompt:
+            return {"cause": "max() of nothing raises.", "test": REPRODUCED}
+        if "# Task: fix what was reported" in prompt and "default=None" not in prompt:
+            return by_edit("lists.py", "max(items)", "max(items, default=None)")("/fix_", "")
+        return {"objections": []} if "# Task: judge" in prompt else {"edits": []}
+
+    def run(*words: str) -> str:
+        ran = CliRunner().invoke(reviewbot, ["fix", *words])
+        assert ran.exit_code == 0, ran.stderr
+        return ran.stderr
+
+    state = largest.folder / ".git/reviewbot"
+    monkeypatch.chdir(largest.folder)
+    monkeypatch.setenv("VIRTUAL_ENV", lean_environment())
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(largest.folder / ".git"))
+    before = largest.git("rev-parse", "HEAD")
+    with model(reply).running() as server:
+        state.mkdir()
+        (state / "config.yml").write_text(panel_of(server, "critic", "reviewer"))
+        (state / "report.txt").write_text(REPORT)
+        said = run("--report", str(state / "report.txt"), "--yes", "--commit")
+
+    message = largest.git("log", "-1", "--format=%B")
+    assert "Reviewbot-Goal: bug" in message
+    changed = largest.git("diff", "--name-only", before, "HEAD").split()
+    assert changed[0] == "lists.py"
+    assert changed[1].startswith("tests/test_regression_")
+    undo = re.search(r"fix (--undo) (\S+) takes it back", said)
+    assert undo
+    run(*undo.groups())
+    assert not largest.git("diff", "--name-only", before, "HEAD")
+
+
 def test_mutants_are_small_defects_that_can_be_compiled() -> None:
     text = (
         "@cache(1)\ndef f(a: int = 3) -> bool:\n    if a < 2 and not a == 5:\n"
