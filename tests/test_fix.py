@@ -126,6 +126,35 @@ def test_what_a_linter_fixes_says_nothing_about_claims(project: Project, test: s
     assert [checks[id] is None for id in (*fixed.findings, *failed.findings)] == [False, True]
 
 
+@pytest.mark.parametrize(
+    ("test", "drafts", "reason"),
+    [
+        (TEST, ["+ 2", ""], "F1 still fails the test that was written for it."),
+        ("", [""], "Nothing that was executed shows F1, so nothing shows that it is gone."),
+    ],
+    ids=["proven", "not proven"],
+)
+def test_a_claim_is_gone_when_the_test_for_it_passes(
+    project: Project, test: str, drafts: list[str], reason: str
+) -> None:
+    other = "import cart\n\n\ndef test_a():\n    assert cart.total\n"
+    project.commit("Begin", {"cart.py": CART, "test_a.py": other})
+    project.commit("Add", {"cart.py": BROKEN})
+    left = iter(drafts)
+
+    def answer(label: str, prompt: str) -> Any:
+        if label.endswith("/first_pass"):
+            is_first = label.startswith("critic")
+            return claims_about("cart.py", 2, "return sum(prices) + 1", test) if is_first else {}
+        draft = f"sum(prices) {next(left)}".rstrip() if "/fix_" in label else ""
+        return by_edit("cart.py", "sum(prices) + 1", draft)(label, prompt)
+
+    _, (result,), _ = fix_head(project, answer)
+
+    assert result.outcome == ("fixed" if test else "suggested")
+    assert reason in str((result.attempts, result.reasons))
+
+
 def test_a_later_fix_brings_nothing_back(project: Project) -> None:
     one, two = "def one(x):\n    return x{}\n", "\n\ndef two(x):\n    return x{}\n"
     test = "from m import {0}\n\n\ndef test_{0}():\n    assert {0}(1) == 1\n"
