@@ -525,6 +525,26 @@ def test_a_push_has_a_minute_unless_the_base_gives_less(pushed: Project) -> None
     assert "NOT REVIEWED: pytest" in result.stderr
 
 
+def test_a_push_that_cannot_be_reviewed_goes_on(pushed: Project, tmp_path: Path) -> None:
+    pushed.commit("Settings", {".reviewbot.yml": "limits: {second: 1}\n"})
+    pushed.git("push", "--quiet", "--no-verify")
+    pushed.git("branch", "same")
+    pushed.commit("More", {"a.txt": "a\n"})
+    result = git(pushed.folder, "push", "origin", "same", "main")
+    assert result.returncode == 0
+    assert "reviewbot: same brings nothing new" in result.stderr
+    assert "NOT REVIEWED: .reviewbot.yml:1: unknown key limits.second" in result.stderr
+    remote = pushed.git("remote", "get-url", "origin")
+    git(tmp_path, "clone", "--quiet", "--depth=1", f"file://{remote}", "clone")
+    git(tmp_path / "clone", "checkout", "--quiet", "--orphan", "other")
+    git(tmp_path / "clone", "commit", "--quiet", "--message=Other")
+    commit = git(tmp_path / "clone", "rev-parse", "HEAD").stdout.strip()
+    line = f"refs/heads/other {commit} refs/heads/other {'0' * 40}\n"
+    result = hook("run", "-C", str(tmp_path / "clone"), "pre-push", "origin", "url", stdin=line)
+    assert result.exit_code == 0
+    assert "NOT REVIEWED: this clone is shallow" in result.stderr
+
+
 def test_lines_of_a_push_are_read() -> None:
     one, two, none = "1" * 40, "2" * 40, "0" * 40
     assert read_refs("") == []
