@@ -78,6 +78,27 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
     assert second.outputs["verdict"] == "comment"
 
 
+def test_words_after_debate_say_what_to_look_at(jobs: Jobs, app: Repository) -> None:
+    app.commit("topic", {"a.lua": "x = 2\n"}, "Change x")
+    pull = app.pull("Change x", "topic", author="ann")
+    read: list[str] = []
+
+    def reply(_: str, prompt: str) -> Any:
+        if "# Task: find defects in this change" in prompt:
+            read.append(prompt)
+        return {"claims": [], "judgements": [], "tests": []}
+
+    with model(reply).running() as server:
+        jobs.config = panel_of(server, "critic")
+        jobs.push(pull, "opened")
+        jobs.say(pull, "ann", "/debate")
+        jobs.say(pull, "ann", "/debate the order of the locks")
+
+    # What was read before is read again for it.
+    assert ["the order of the locks" in prompt for prompt in read] == [False, True]
+    assert PATHS.findall(read[1]) == ["a.lua"]
+
+
 def test_people_ask_and_dispute(jobs: Jobs, app: Repository) -> None:
     app.commit("topic", {"a.lua": "x = 2\n"}, "Change x")
     pull = app.pull("Change x", "topic", author="ann")
