@@ -83,6 +83,7 @@ def lint(
         )
 
     evidence = compare(change, (run("base", base), run("head", head)), Project(checks=(check,)))
+    assert {r.cause for r in evidence.results} <= {""}  # each is a finding of its own
     return [(r.state, r.location.line if r.location else 0) for r in evidence.results]
 
 
@@ -101,6 +102,13 @@ LINTED = (
     # The same message of the same rule counts once for each that was there before.
     (MOVED, [diagnostic(2)], [diagnostic(1), diagnostic(4)], [("new", 1), ("existing", 4)]),
     (MOVED, [diagnostic(2, "R2")], [diagnostic(1)], [("new", 1)]),
+    # What one part of a file no longer has, an added line of another may have anew.
+    (
+        changed("bad" + "\n" * 9, "\n" * 9 + "evil"),
+        [diagnostic(1)],
+        [diagnostic(10)],
+        [("new", 10)],
+    ),
     # A lone carriage return moves nothing out of sight.
     (
         changed("x = 1", "x = 1  # hi" + "\r" * 100 + "\nprint(undefined)"),

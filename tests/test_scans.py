@@ -162,6 +162,9 @@ CONFLICT = "<<<<<<< HEAD\nf(\n=======\nf()\n>>>>>>> topic\n"
         (f"f()\n{CONFLICT}function a() {{\n{CONFLICT}}}\n",
          [("conflict-marker", 2), ("conflict-marker", 8)]),
         (f"let = = 1;\n\n{CONFLICT}", [("conflict-marker", 3), ("syntax-error", 1)]),
+        # Each secret has to be revoked, whether or not a parser can read the file.
+        (f"f(;\na('{TOKEN}')\nb('{TOKEN}')\n",
+         [("secret-github-token", 2), ("secret-github-token", 3), ("syntax-error", 1)]),
     ],
 )  # fmt: skip
 def test_what_cannot_be_parsed_for_one_reason_is_one_finding(
