@@ -264,12 +264,30 @@ def test_tests_of_both_sides() -> None:
         before, after = [outcome(TEST, word) for word in base], [outcome(TEST, head)]
         evidence = suite(change_of(REPLACED), before, after, base_outcome=ended)
         assert states(evidence) == expected, (base, head, ended)
+        levels = {"broken_test": ("high", "correctness"), "failing_test": ("medium", "tests")}
+        assert all((r.severity, r.category) == levels[r.kind] for r in evidence.results)
 
 
 def test_a_conftest_that_cannot_be_loaded_breaks_the_tests_of_its_folder() -> None:
     base = [outcome("tests/test_a.py::test_a", "passed")]
     evidence = suite(change_of(REPLACED), base, [outcome("tests/conftest.py", "error")])
     assert states(evidence) == [("broken_test", "new")]
+
+
+def test_tests_that_have_no_outcome_any_more() -> None:
+    """Those of a file that the change edits may be gone on purpose."""
+    kept = outcome("test_b.py::test_b", "passed")
+    for id, before, after, is_missed in (
+        ("test_c.py::test_c", "passed", [], True),
+        ("test_c.py::test_c", "failed", [], False),
+        ("a.py::test_a", "passed", [], False),
+        ("test_c.py::test_c[1]", "passed", [outcome("test_c.py::test_c[2]", "passed")], False),
+    ):
+        evidence = suite(change_of(REPLACED), [kept, outcome(id, before)], [kept, *after])
+        assert evidence.results == ()
+        reason = f"a test that passed before did not run, for example {id}" if is_missed else ""
+        assert evidence.runs[-1].reason == reason, id
+        assert evidence.runs[-1].outcome == ("incomplete" if is_missed else "ended")
 
 
 IMPORTS = change_of(changed("import os", "import oss"))
