@@ -140,6 +140,7 @@ data:
         ("p.json", None, '{"a": "{{ a }}",\n {% if b %}"b": {{ b }},{% endif %}\n"c": 1}', []),
         ("p.json", None, '{"a": {{"b": 1}}}', [("new", "p.json:1", "high")]),
         ("{{ a }}/p.json", None, "{{ x }} {% y %}", []),
+        ("a.jsx", "f()", "a = <p style={{ b: 1 }} />;\nf(;", [("new", "a.jsx:2", "critical")]),
         # With comments, as editors and compilers read it
         ("tsconfig.json", None, '{\n // a\n "b": {"c": true,},\n}', []),
         (".vscode/settings.json", None, "{\n // a\n}", []),
