@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import time
+from typing import Literal
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -83,6 +84,7 @@ def lint(
         )
 
     evidence = compare(change, (run("base", base), run("head", head)), Project(checks=(check,)))
+    assert {r.cause for r in evidence.results} <= {""}  # each is a finding of its own
     return [(r.state, r.location.line if r.location else 0) for r in evidence.results]
 
 
@@ -101,6 +103,13 @@ LINTED = (
     # The same message of the same rule counts once for each that was there before.
     (MOVED, [diagnostic(2)], [diagnostic(1), diagnostic(4)], [("new", 1), ("existing", 4)]),
     (MOVED, [diagnostic(2, "R2")], [diagnostic(1)], [("new", 1)]),
+    # What one part of a file no longer has, an added line of another may have anew.
+    (
+        changed("bad" + "\n" * 9, "\n" * 9 + "evil"),
+        [diagnostic(1)],
+        [diagnostic(10)],
+        [("new", 10)],
+    ),
     # A lone carriage return moves nothing out of sight.
     (
         changed("x = 1", "x = 1  # hi" + "\r" * 100 + "\nprint(undefined)"),
@@ -256,12 +265,30 @@ def test_tests_of_both_sides() -> None:
         before, after = [outcome(TEST, word) for word in base], [outcome(TEST, head)]
         evidence = suite(change_of(REPLACED), before, after, base_outcome=ended)
         assert states(evidence) == expected, (base, head, ended)
+        levels = {"broken_test": ("high", "correctness"), "failing_test": ("medium", "tests")}
+        assert all((r.severity, r.category) == levels[r.kind] for r in evidence.results)
 
 
 def test_a_conftest_that_cannot_be_loaded_breaks_the_tests_of_its_folder() -> None:
     base = [outcome("tests/test_a.py::test_a", "passed")]
     evidence = suite(change_of(REPLACED), base, [outcome("tests/conftest.py", "error")])
     assert states(evidence) == [("broken_test", "new")]
+
+
+def test_tests_that_have_no_outcome_any_more() -> None:
+    """Those of a file that the change edits may be gone on purpose."""
+    kept = outcome("test_b.py::test_b", "passed")
+    for id, before, after, is_missed in (
+        ("test_c.py::test_c", "passed", [], True),
+        ("test_c.py::test_c", "failed", [], False),
+        ("a.py::test_a", "passed", [], False),
+        ("test_c.py::test_c[1]", "passed", [outcome("test_c.py::test_c[2]", "passed")], False),
+    ):
+        evidence = suite(change_of(REPLACED), [kept, outcome(id, before)], [kept, *after])
+        assert evidence.results == ()
+        reason = f"a test that passed before did not run, for example {id}" if is_missed else ""
+        assert evidence.runs[-1].reason == reason, id
+        assert evidence.runs[-1].outcome == ("incomplete" if is_missed else "ended")
 
 
 IMPORTS = change_of(changed("import os", "import oss"))
@@ -536,3 +563,73 @@ def test_nobody_checks_the_types_of_a_file_that_is_full_of_errors() -> None:
     ]
     head = compare(change, runs, Project(checks=(checker,))).runs[-1]
     assert (head.side, head.files) == ("head", ())  # so that it looked at none
+
+
+def test_who_looked_at_a_file() -> None:
+    """A suite did if it executed a changed line; of what only tests use, whatever it executed."""
+    lines = {"a.py": (1,), "b.py": ()}
+    suite = CheckRun(
+        check="pytest", kind="test", side="head", outcome="ended", report=Report(executed=lines)
+    )
+    linter = CheckRun(check="ruff", side="head", outcome="ended", files=("a.py", "c.py"))
+    scan = CheckRun(check="secrets", kind="scan", side="head", outcome="ended", files=("a.py",))
+    runs = (suite, linter, scan)
+    for path, checks in (
+        ("a.py", ("pytest", "ruff")),
+        *(("b.py", ()), ("c.py", ("ruff",)), ("tests/data/d.py", ("pytest",))),
+    ):
+        assert Evidence(runs).checks_of(path) == checks, path
+    assert [Evidence(runs).scans_of(path) for path in ("a.py", "c.py")] == [("secrets",), ()]
+    for other in (
+        tuple(replace(run, side="base") for run in runs),
+        tuple(replace(run, outcome="incomplete") for run in runs),
+        (replace(suite, by_author=True), replace(linter, by_author=True)),
+    ):
+        assert Evidence(other).checks_of("a.py") == Evidence(other).scans_of("a.py") == ()
+
+
+def test_what_is_said_of_a_check() -> None:
+    def run(side: Side, outcome: RunOutcome, kind: Literal["lint", "test"]) -> CheckRun:
+        return CheckRun(
+            check="x", kind=kind, side=side, outcome=outcome, reason="stopped", files=("a.py",)
+        )
+
+    found = CheckResult(
+        **{"check": "x", "kind": "diagnostic", "state": "new", "name": "R", "message": "m"},
+        **{"severity": "low", "location": None},
+    )
+    old = replace(found, state="existing")
+    unread = replace(old, kind="failing_test", at_import=True, tests=("test_a.py",))
+    report = Report(statements={"a.py": (1,)})
+    rows: list[tuple[RunOutcome, RunOutcome, Literal["lint", "test"], list[CheckResult], str]] = [
+        ("ended", "ended", "lint", [], "passed: nothing new"),
+        ("ended", "ended", "lint", [old], "passed: nothing new, 1 before"),
+        ("ended", "ended", "lint", [old, found], "failed: 1 new"),
+        ("incomplete", "ended", "lint", [old], "incomplete: is incomplete before the change: stop"),
+        ("incomplete", "ended", "lint", [found], "failed: 1 new"),
+        ("incomplete", "ended", "test", [], "incomplete: is incomplete before the change: stopped"),
+        ("ended", "incomplete", "lint", [found], "incomplete: is incomplete: stopped"),
+        ("ended", "not_run", "lint", [], "not_run: was not run: stopped"),
+        ("ended", "ended", "test", [], "passed: 0 passed"),
+        ("ended", "ended", "test", [unread], "incomplete: is incomplete: m"),
+        (
+            "ended",
+            "ended",
+            "test",
+            [replace(unread, at_import=False)],
+            "failed_before: 0 passed, 1",
+        ),
+        ("ended", "ended", "test", [replace(unread, state="new")], "failed: 0 passed, 1 failed"),
+        ("ended", "ended", "test", [replace(unread, state="flaky")], "flaky: 0 passed, 1 flaky"),
+    ]
+    for before, after, kind, results, words in rows:
+        head = replace(run("head", after, kind), report=report)
+        evidence = Evidence((run("base", before, kind), head), tuple(results))
+        (summary,) = summarise(evidence)
+        assert f"{summary.state}: {summary.text}".startswith(words), (before, after, words)
+        by_author = Evidence((replace(head, by_author=True),), tuple(results))
+        assert summarise(by_author)[0].text.endswith(" in the job of the author")
+    executed = replace(
+        run("head", "ended", "test"), report=replace(report, executed={"a.py": (1,)})
+    )
+    assert summarise(Evidence((executed,), (unread,)))[0].state == "failed_before"

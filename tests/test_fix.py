@@ -13,20 +13,25 @@ import pytest
 from click.testing import CliRunner, Result
 from conftest import Project
 from lean import lean_environment
+from msgspec.structs import replace
 from scripted import Answer, Scripted, SharedJobs, by_edit
 
+from reviewbot.checks.evidence import CheckResult, Evidence
 from reviewbot.cli.commands import reviewbot
 from reviewbot.config.load import flag_layer
 from reviewbot.errors import UsageError
 from reviewbot.fixing import fix
-from reviewbot.git.change import Target
+from reviewbot.git.change import Location, Target
 from reviewbot.git.repository import Repository
 from reviewbot.reports.fixes import render_fixes
 from reviewbot.reports.style import DEFAULT
+from reviewbot.sandbox.bubblewrap import Bubblewrap
+from reviewbot.sandbox.environment import find_environment
 from reviewbot.services import Host
 from reviewbot.tasks.edits import Draft, Edit, apply_edits
-from reviewbot.tasks.task import TaskResult
+from reviewbot.tasks.task import Candidate, Judgement, Step, Task, TaskResult
 from reviewbot.tasks.tool_fixes import _merged
+from reviewbot.tasks.trial import Trials, identities
 from reviewbot.verdict.document import Review
 
 CART = "def total(prices):\n    return sum(prices)\n"
@@ -352,6 +357,59 @@ def test_what_takes_the_whole_change_back_is_only_suggested(project: Project) ->
     _, (result,), _ = fix_head(project, by_edit("cart.py", "sum(prices) + 1", "sum(prices)"))
 
     assert (result.outcome, result.reasons) == ("suggested", ("It takes the whole change back.",))
+
+
+def test_what_changes_nothing_or_cannot_be_made_is_no_fix(project: Project) -> None:
+    project.commit("Begin", {"a.py": "x = 1\n"})
+    project.commit("Change", {"a.py": "x = 2\n"})
+    judged: list[Step] = []
+
+    async def judge(step: Step) -> Judgement:
+        judged.append(step)
+        return Judgement()
+
+    task = Task(id="1", kind="fix", title="", paths=(), question=lambda *_: "", judge=judge)
+    with Repository(project.folder) as repository:
+        trials = Trials(
+            change=asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD"))),
+            evidence=Evidence(),
+            repository=repository,
+            executor=Bubblewrap(find_environment(None, {})),
+            **{"checks": (), "languages": {}, "off": ()},
+        )
+        for path, text, outcome, words in (
+            ("a.py", b"x = 2\n", "refused", "It changes nothing."),
+            (".git/a.py", b"x = 3\n", "refused", "It changes nothing."),
+            ("../a.py", b"x = 3\n", "refused", "It changes nothing."),
+            ("Makefile", b"x = 3\n", "refused", "is protected"),
+            ("a.py", b"x = 1\n", "suggested", "It takes the whole change back."),
+            ("a.py", b"x = 3\n", "fixed", ""),
+        ):
+            candidate = Candidate(author="critic", files={path: text})
+            trial = asyncio.run(trials.try_out(candidate, task))
+            assert trial.outcome == outcome, path
+            assert words in " ".join(trial.reasons)
+            assert bool(trial.evidence.runs) == (outcome == "fixed"), path  # else nothing runs
+    assert len(judged) == 1
+
+
+def test_what_is_worse_is_told_by_what_is_said_and_by_each_test() -> None:
+    place = Location("a.py", 3, 3)
+    line = CheckResult(
+        **{"check": "ruff", "kind": "diagnostic", "state": "new", "name": "R", "message": "see 3"},
+        **{"severity": "low", "location": place},
+    )
+    moved = replace(line, message="see 4", location=Location("a.py", 4, 4))
+    assert [*identities([line])] == [*identities([moved])]
+    for other in (
+        replace(line, message="see it"),
+        *(replace(line, name="S"), replace(line, check="mypy")),
+        replace(line, location=Location("b.py", 3, 3)),
+    ):
+        assert [*identities([line])] != [*identities([other])], other
+    tests = replace(line, kind="broken_test", name="t::a", tests=("t::a", "t::b"))
+    more = replace(tests, tests=("t::a", "t::c"), location=None, message="other")
+    assert {*identities([more])} - {*identities([tests])} == {("ruff", "test", "t::c")}
 
 
 def test_without_models_the_rest_is_said(cart: Project) -> None:

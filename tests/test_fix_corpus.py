@@ -137,7 +137,7 @@ WRONG = {
     "another test breaks": "suite reports test_stable fails",
     "the test is changed": "fixes may only add to tests",
     "the test is skipped": "fixes may only add to tests",
-    "the test is emptied": "fixes may only add to tests",
+    "a test repairs it": "With the old tests: suite reports ",
     "a linter is silenced": "silences a tool instead of fixing what it reports",
     "the configuration": "is none of the files that are shown",
     "a new configuration": "is protected: ",
@@ -153,7 +153,7 @@ WRONG = {
 
 def wrong(name: str, kind: str) -> list[dict[str, str]]:
     body, broken, _, test = BUGS[name]
-    repair = edit("shop.py", broken, body)
+    repair, words = edit("shop.py", broken, body), ARGUMENTS[name]
     asserted = f"    assert shop.{name}({test}\n"
     more = {
         "nothing is repaired": [edit("shop.py", broken, f"# {name}\n    {broken}")],
@@ -162,7 +162,12 @@ def wrong(name: str, kind: str) -> list[dict[str, str]]:
         "the test is skipped": [
             edit("test_shop.py", f"def test_{name}()", f"@pytest.mark.skip\ndef test_{name}()")
         ],
-        "the test is emptied": [edit("test_shop.py", asserted, "    pass\n")],
+        "a test repairs it": [
+            edit(
+                "shop.py", broken, f"from test_aid import {name} as aid\n\n    return aid({words})"
+            ),
+            edit("test_aid.py", "", f"def {name}({words}):\n    {body}\n"),
+        ],
         "a linter is silenced": [edit("shop.py", broken, f"{body}  # noqa: F821")],
         "the configuration": [repair, edit("pyproject.toml", "'-q'", "'-x'")],
         "a new configuration": [repair, edit("conftest.py", "", "collect_ignore = ['a']\n")],

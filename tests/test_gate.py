@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from reviewbot.git.change import Change, ChangedFile, FileStatus, Hunk, Line
 from reviewbot.tasks.gate import refusals_of
@@ -64,6 +65,9 @@ FILES: dict[str, str | bytes] = {
     "src/keyed.py": f"KEY = '{KEY}'\nx = 1\n",
     "src/broken.py": "print 'old'\n",
     "src/latin.py": b"x = '\xe9'\n",
+    "src/accent.py": "na\u00efve = 1\n",
+    "src/bare.py": "x = 1",
+    "src/app.pyi": "def total(values): ...\n",
     "src/page.ts": "export const a = 1;\nexport const b = 2;\n",
     "src/lib.rs": RUST,
     "src/__init__.py": "",
@@ -184,6 +188,8 @@ SWAPS = [
     ("src/lib.rs", "pub fn", "#[allow(dead_code)]\npub fn", "silences a tool"),
     ("src/app.py", APP_END, f"    v\u0430lues = []\n{APP_END}", "looks like values"),
     ("src/page.ts", "const b", "const \u0430", "looks like a"),
+    ("src/accent.py", "= 1", "= na\u00efv\u0435 = 1", "looks like na\u00efve"),
+    ("src/app.pyi", "(values)", "(values", "syntax errors"),
     ("tests/test_app.py", ZERO, "", ONLY),
     ("tests/test_app.py", ZERO, f"{ZERO}    assert total([1]) == 1\n", ONLY),
     ("tests/test_app.py", "== 3", "== 4", ONLY),
@@ -232,6 +238,7 @@ def test_new_tests_keep_no_test_from_running() -> None:
     for code in (
         "pytest.skip()",
         "getattr(pytest, 'skip')()",
+        "vars(pytest).pop('skip')()",
         "import os; os._exit(0)",
         "f(only=1)",
     ):
@@ -246,6 +253,9 @@ def test_tools_may_rewrite_tests_but_not_take_from_them() -> None:
         ("x = mean([n])", "x = mean([n, n])", ""),
         (ZERO, "", "loses an assertion or a test (test_total)"),
         (ZERO, "    assert (total([]) == 0, 'no')\n", "loses an assertion"),
+        (ZERO, "    case.assertTrue(True)\n", "loses an assertion"),
+        (ZERO, "    case.assert_zero()\n", ""),
+        ("    assert value > 0\n", "    pass\n", "loses an assertion or a test (check)"),
         ("def test_runs", "def runs", "loses an assertion or a test (test_runs)"),
         (RUNS, f"    pytest.skip()\n{RUNS}", SKIPS),
     ):
@@ -264,6 +274,7 @@ HARMLESS = [
     ("src/silent.py", "import os  # noqa: F401\nx = 1\n", "x = 1\nimport os  # noqa: F401\n"),
     ("src/silent.py", "x = 1", "x = 2"),
     ("src/win.py", "y = 2", "y = 3"),
+    ("src/bare.py", "x = 1", "x = 1\ny = 2\n"),
     ("src/bidi.py", "y = 1", "y = 2"),
     ("src/bidi.py", "\u202e", ""),
     ("src/keyed.py", f"'{KEY}'", "input()"),
@@ -321,8 +332,14 @@ def test_a_fix_is_small() -> None:
 
 def test_what_is_not_utf_8_or_not_read_is_refused() -> None:
     assert "is not UTF-8" in refuse("src/latin.py", b"x = '\xe9'\ny = 1\n")[0]
-    big = step_of({}, {"src/big.py": b"x"})
-    assert "too large to be read" in refusals_of(big, {}, {}, [], False)[0]
+    text = {"src/big.py": b"x"}
+    of_git = replace(step_of(text, text).files[0], is_binary=True)  # by its .gitattributes
+    for step, before, after in (
+        (step_of({}, text), {}, {}),
+        (step_of(text, text), {}, text),
+        (Change(base_tree="1", head_tree="2", files=(of_git,)), text, text),
+    ):
+        assert "too large to be read" in refusals_of(step, before, after, [], False)[0]
 
 
 TEXT = st.text("ab=1:()\n\t#'\"/*{}[]é\u202e\r\0 defclasstest_assert", max_size=60) | st.text()

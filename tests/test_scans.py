@@ -140,6 +140,7 @@ data:
         ("p.json", None, '{"a": "{{ a }}",\n {% if b %}"b": {{ b }},{% endif %}\n"c": 1}', []),
         ("p.json", None, '{"a": {{"b": 1}}}', [("new", "p.json:1", "high")]),
         ("{{ a }}/p.json", None, "{{ x }} {% y %}", []),
+        ("a.jsx", "f()", "a = <p style={{ b: 1 }} />;\nf(;", [("new", "a.jsx:2", "critical")]),
         # With comments, as editors and compilers read it
         ("tsconfig.json", None, '{\n // a\n "b": {"c": true,},\n}', []),
         (".vscode/settings.json", None, "{\n // a\n}", []),
@@ -162,6 +163,9 @@ CONFLICT = "<<<<<<< HEAD\nf(\n=======\nf()\n>>>>>>> topic\n"
         (f"f()\n{CONFLICT}function a() {{\n{CONFLICT}}}\n",
          [("conflict-marker", 2), ("conflict-marker", 8)]),
         (f"let = = 1;\n\n{CONFLICT}", [("conflict-marker", 3), ("syntax-error", 1)]),
+        # Each secret has to be revoked, whether or not a parser can read the file.
+        (f"f(;\na('{TOKEN}')\nb('{TOKEN}')\n",
+         [("secret-github-token", 2), ("secret-github-token", 3), ("syntax-error", 1)]),
     ],
 )  # fmt: skip
 def test_what_cannot_be_parsed_for_one_reason_is_one_finding(

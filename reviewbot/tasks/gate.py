@@ -135,8 +135,6 @@ def _kind(file: ChangedFile) -> Iterator[str]:
         yield f"is new with the mode {file.mode}: fixes add no executable files"
     elif file.status == "modified" and file.old_mode != file.mode:
         yield f"changes its mode from {file.old_mode} to {file.mode}"
-    elif not file.is_regular("head"):
-        yield "is no regular file"
 
 
 def _name(path: str) -> Iterator[str]:
@@ -174,7 +172,7 @@ def _confusable_name(path: str, others: Iterable[str], existing: frozenset[str])
         stem = folders.pop()
     is_known = stem in tables.RUNNERS or stem in sys.stdlib_module_names
     is_inside = folders and "/".join((*folders, "__init__.py")) in existing
-    if extension in ("py", "pyi", "so", "pyd", "pyc") and is_known and not is_inside:
+    if extension in ("py", "pyi") and is_known and not is_inside:
         yield f"would be imported in place of the module {stem}"
 
 
@@ -192,7 +190,7 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
         yield "contains a NUL character"
         return
     before, after = texts
-    yield from _text(path, before, after, is_new=old is None)
+    yield from _text(path, before, after)
     if _syntax_errors(path, after) > _syntax_errors(path, before):
         yield "has more syntax errors than before"
     if found := _confusable_identifier(path, before, after):
@@ -205,7 +203,7 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
         yield f"changes its tests: {ONLY_ADD}"
 
 
-def _text(path: str, before: str, after: str, is_new: bool) -> Iterator[str]:
+def _text(path: str, before: str, after: str) -> Iterator[str]:
     """What must not be in lines that are new. A line that moves is not new."""
     old_lines, new_lines = Counter(before.split("\n")), Counter(after.split("\n"))
     fresh = "\n".join((new_lines - old_lines).elements())
@@ -236,7 +234,7 @@ def _text(path: str, before: str, after: str, is_new: bool) -> Iterator[str]:
     ends = [Counter(message for _, message in find_line_ends(path, t)) for t in (after, before)]
     yield from sorted(f"hides code: {message}" for message in ends[0] - ends[1])
     kinds = [set(re.findall(r"\r?\n", text)) for text in (after, before)]
-    if not is_new and before and (len(kinds[0]) > 1 or kinds[1]) and kinds[0] - kinds[1]:
+    if before and (len(kinds[0]) > 1 or kinds[1]) and kinds[0] - kinds[1]:
         yield "gets line ends that it did not have"
 
 
