@@ -287,6 +287,7 @@ def test_a_folded_finding_that_comes_back_has_a_new_thread() -> None:
     assert "PostReview" in kinds(desired, threads=(folded,), reviews=(named,))
     assert "PostReview" not in kinds(desired, threads=(folded,), reviews=(named, again))
     assert "PostReview" not in kinds(desired, reviews=(named,))
+    assert "Delete" not in kinds(desired, threads=(folded, thread(comment(6, finding("k1")))))
     gone = replace(desired, open_keys=frozenset(), comments=())
     twice = (thread(comment(2, finding("k1"))), thread(comment(6, finding("k1"))))
     assert kinds(gone, threads=twice)[:2] == ["Delete", "ResolveThread"]
