@@ -224,16 +224,20 @@ def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model
     assert len(one.received) == len(two.received) == 1
 
 
-def test_a_failure_that_no_other_model_makes_good_is_asked_again_next_time(tmp_path: Path) -> None:
+@pytest.mark.parametrize("fallback", ["", "two:big"])
+def test_a_failure_that_no_other_model_makes_good_is_asked_again_next_time(
+    tmp_path: Path, fallback: str
+) -> None:
     async def run() -> str:
         async with (
             record_session("", tmp_path, SUBJECT, (), fresh=False) as ledger,
-            open_client({"one": server}, ledger) as client,
+            open_client({"one": one, "two": two}, ledger) as client,
         ):
-            return (await client.call(REQUEST)).text
+            return (await client.call(REQUEST, fallback)).text
 
-    server = VendorServer([FAULTS["denied"], fake_openai.answer(ANSWER)])
-    with server.running():
+    answers = [FAULTS["denied"], fake_openai.answer(ANSWER)]
+    one, two = VendorServer([FAULTS["no model"]] if fallback else answers), VendorServer(answers)
+    with one.running(), two.running():
         with pytest.raises(ProviderError):
             asyncio.run(run())
         assert asyncio.run(run()) == ANSWER

@@ -252,7 +252,7 @@ def test_pause_stop_and_resume(jobs: Jobs, faulty: Pull) -> None:
     said(jobs, faulty, "/debate stop")
     assert jobs.say(faulty, "ann", "/debate pause").outputs == {"skip_reason": "stopped"}
     assert "Stopped by `ann`" in said(jobs, faulty, "/debate status")
-    assert "reviewed again" in said(jobs, faulty, "/debate resume")
+    assert "newest commit is not reviewed yet" in said(jobs, faulty, "/debate resume")
     assert jobs.push(faulty, "opened").outputs["verdict"] == "request_changes"
     assert summary_of(faulty).startswith("**Changes requested**")
 

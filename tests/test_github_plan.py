@@ -340,6 +340,7 @@ def test_a_state_comes_back(kept: State) -> None:
 @example(packed(b'{"memory": {"numbers": {"k": "F\\u00b2"}}}'))
 @example(packed(b'{"memory": {"numbers": {"k": "no number"}}}'))
 @example(packed(b"{}")[:-8] + " -->")
+@example("<!-- reviewbot:state AAAA -->")
 @example(packed(b"{}") + "-->")
 def test_any_other_line_is_no_state(line: str) -> None:
     assert decode_state(line) is None
