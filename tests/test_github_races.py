@@ -179,6 +179,9 @@ def test_a_force_push_while_it_is_posted_leaves_it_to_the_next(jobs: Jobs, pull:
     assert "newer commit was pushed" in jobs.push(pull).log
     assert jobs.push(pull).outputs["reviewed_sha"] == pull.head_sha
     assert len([t for t in pull.threads if not t.is_resolved]) == 3
+    pull.push(many(4))
+    jobs.push(pull, max_comments="3")
+    assert len([t for t in pull.threads if not t.is_resolved]) == 3
 
 
 def test_what_others_wrote_with_our_markers_is_not_believed(jobs: Jobs, pull: Pull) -> None:
