@@ -83,6 +83,7 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
     assert "F2" in summary
     assert len(pull.threads) == 2
     assert second.outputs["verdict"] == "comment"
+    assert float(second.outputs["cost_usd"]) > 0
 
 
 def test_people_ask_and_dispute(jobs: Jobs, app: Repository) -> None:
