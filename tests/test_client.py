@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from datetime import date
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -25,6 +26,8 @@ from reviewbot.llm.limits import POLICIES, Limits, pause_before_next
 from reviewbot.llm.prices import DOLLAR, TABLE, Budget, Price, Prices
 from reviewbot.llm.provider import Account, ModelRequest, ProviderError, Tool, Usage
 from reviewbot.llm.providers import connect, find_vendor
+from reviewbot.llm.session import record_session
+from reviewbot.store.sessions import Subject
 from tests import fake_openai
 from tests.vendor_server import Received, Sent, VendorServer, json_answer
 
@@ -37,6 +40,7 @@ REQUEST = ModelRequest(
     schema={"type": "object", "properties": {"claims": {"type": "array"}}},
     label="critic/first_pass",
 )
+SUBJECT = Subject(project="here", target="HEAD", version="1")
 ANSWER = '{"claims": []}'
 CUT = replace(fake_openai.answer(ANSWER), chunks=fake_openai.answer(ANSWER).chunks[:2], cut=True)
 FAULTS = {
@@ -59,7 +63,7 @@ def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
 @asynccontextmanager
 async def open_client(
     servers: dict[str, VendorServer],
-    journal: Journal,
+    kept: Journal | Ledger,
     cap: float = 1.0,
     seconds: float = 60,
     **more: Any,
@@ -74,12 +78,12 @@ async def open_client(
         return Connection(open=open_, limits=limits)
 
     async def open_ledger() -> Ledger:
-        return Ledger(journal)
+        return Ledger(kept) if isinstance(kept, Journal) else kept
 
     client = ModelClient(
         {name: connection(name) for name in servers},
         open_ledger,
-        Prices({f"{name}:big": PRICE for name in servers}),
+        Prices({f"{name}:{model}": PRICE for name in servers for model in ("big", "small")}),
         Budget(cap),
         ends_at=time.monotonic() + seconds,
     )
@@ -141,6 +145,28 @@ def test_a_provider_without_money_or_with_a_wrong_key_is_not_asked_again() -> No
         assert "not asked again" in str(outcomes[2])
 
 
+def test_a_model_that_is_not_there_leaves_the_others_of_its_provider() -> None:
+    def script(received: Received) -> Sent:
+        return FAULTS["no model"] if received.body["model"] == "big" else fake_openai.answer(ANSWER)
+
+    async def run() -> None:
+        async with open_client({"one": server}, Journal()) as client:
+            for question in ("one", "another"):
+                with pytest.raises(ProviderError, match="does not exist"):
+                    await client.call(replace(REQUEST, question=question))
+            assert (await client.call(replace(REQUEST, model="small"))).text == ANSWER
+
+    server = VendorServer(script)
+    with server.running():
+        asyncio.run(run())
+    assert len(server.received) == 2
+
+
+def test_a_provider_that_is_busy_is_tried_again_ten_times_in_a_review() -> None:
+    _, server, _ = ask(lambda _: FAULTS["busy"], times=7)
+    assert len(server.received) == 7 + 10
+
+
 def test_a_provider_that_is_down_is_left_alone_after_five_faults() -> None:
     _, server, _ = ask(lambda _: FAULTS["overloaded"], times=5)
     assert len(server.received) == 5
@@ -176,21 +202,45 @@ def test_a_minute_has_no_more_requests_and_tokens_than_allowed(
         assert at[3] - at[1] >= 0.3
 
 
-def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model() -> None:
-    async def run() -> tuple[list[str], list[str]]:
-        async with open_client({"one": one, "two": two}, journal) as client:
+def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model(
+    tmp_path: Path,
+) -> None:
+    async def run() -> tuple[str, list[str]]:
+        async with (
+            record_session("", tmp_path, SUBJECT, (), fresh=False) as ledger,
+            open_client({"one": one, "two": two}, ledger) as client,
+        ):
             reply = await client.call(REQUEST, "two:big")
-            return [reply.text], client.notes
+            return reply.text, client.notes
 
-    journal = Journal()
     one = VendorServer(lambda _: FAULTS["no model"])
     two = VendorServer(lambda _: fake_openai.answer(ANSWER))
     with one.running(), two.running():
-        texts, notes = asyncio.run(run())
-        assert texts == [ANSWER]
-        assert notes[0].startswith("critic/first_pass: two:big answered, because one:big did not")
-        asyncio.run(run())
-    assert len(two.received) == 1
+        first, again = asyncio.run(run()), asyncio.run(run())
+    assert first == again
+    text, (note,) = first
+    assert text == ANSWER
+    assert note.startswith("critic/first_pass: two:big answered, because one:big did not")
+    assert len(one.received) == len(two.received) == 1
+
+
+@pytest.mark.parametrize("fallback", ["", "two:big"])
+def test_a_failure_that_no_other_model_makes_good_is_asked_again_next_time(
+    tmp_path: Path, fallback: str
+) -> None:
+    async def run() -> str:
+        async with (
+            record_session("", tmp_path, SUBJECT, (), fresh=False) as ledger,
+            open_client({"one": one, "two": two}, ledger) as client,
+        ):
+            return (await client.call(REQUEST, fallback)).text
+
+    answers = [FAULTS["denied"], fake_openai.answer(ANSWER)]
+    one, two = VendorServer([FAULTS["no model"]] if fallback else answers), VendorServer(answers)
+    with one.running(), two.running():
+        with pytest.raises(ProviderError):
+            asyncio.run(run())
+        assert asyncio.run(run()) == ANSWER
 
 
 def test_a_recorded_reply_is_not_asked_for_again() -> None:
@@ -304,6 +354,9 @@ def test_cached_tokens_and_long_prompts_have_prices_of_their_own() -> None:
     usage = Usage(input_tokens=1_000, cached_input_tokens=600, cache_write_tokens=300)
     assert price.cost(usage) == 100 * 100 + 600 * 10 + 300 * 125
     assert price.cost(Usage(input_tokens=100_001)) == 100_001 * 500
+    resold = Prices({}).find("openrouter", "google/gemini-3-pro", is_local=False)
+    assert resold
+    assert resold.cost(Usage(input_tokens=200_001)) == pytest.approx(200_001 * 4_400)
     assert Prices({}).find("ollama", "any", is_local=True) == Price(
         input=0, output=0, source="served locally"
     )

@@ -65,10 +65,17 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
         second = jobs.push(pull)
         pull.push({"README.md": "Hello.\n"})
         third = jobs.push(pull)
+        pushed = len(read)
+        jobs.say(pull, "ann", "/debate")
+        again = len(read)
+        jobs.say(pull, "ann", "/debate full")
 
+    assert (pushed, again) == (6, 6)
+    assert len(read) == 8
+    assert all({"a.lua", "b.lua", "README.md"} <= set(paths) for paths in read[6:])
     assert read[:2] == [["a.lua"], ["a.lua"]]
     assert read[2:4] == [["b.lua"], ["b.lua"]]
-    assert all("README.md" in paths and "a.lua" not in paths for paths in read[4:])
+    assert all("README.md" in paths and "a.lua" not in paths for paths in read[4:6])
     ids = [[f["id"] for f in json.loads(ran.outputs["findings_json"])] for ran in (first, third)]
     assert ids == [["F1"], ["F1", "F2"]]
     summary = summary_of(pull)
@@ -76,6 +83,7 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
     assert "F2" in summary
     assert len(pull.threads) == 2
     assert second.outputs["verdict"] == "comment"
+    assert float(second.outputs["cost_usd"]) > 0
 
 
 def test_words_after_debate_say_what_to_look_at(jobs: Jobs, app: Repository) -> None:
@@ -480,6 +488,7 @@ def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     jobs: Jobs, untidy: Pull
 ) -> None:
     broken = untidy.head_sha
+    jobs.github.faults.append(faults.dropped("graphql:createCommitOnBranch", after=True))
 
     ran = jobs.push(untidy, "opened", autofix="commit")
 
@@ -630,6 +639,7 @@ def test_autofix_says_why_nothing_is_written(
     ran = jobs.push(untidy, "opened", autofix=mode)
 
     assert said in ran.log
+    assert ran.exit_code == (2 if mode == "sometimes" else 0)
     assert untidy.head_sha == head
     assert home.pulls == [untidy]
 

@@ -279,6 +279,24 @@ def test_a_verdict_comes_back_with_its_commit_unless_a_person_dismissed_it(event
     assert ("PostReview" in found) == ("DismissReview" in found) == (event == "APPROVE")
 
 
+@each(
+    ("keys", "is_complete", "is_taken_back"),
+    [
+        ([], True, True),
+        (["k1", "k2"], True, True),
+        (["k1"], False, True),
+        (["k1", "k2"], False, False),
+        ([], False, False),
+    ],
+)
+def test_a_request_for_changes_is_taken_back_once_all_of_it_was_looked_at(
+    keys: list[str], is_complete: bool, is_taken_back: bool
+) -> None:
+    desired = replace(DESIRED, event="COMMENT", is_complete=is_complete, open_keys=frozenset())
+    there = review(2, "CHANGES_REQUESTED", review_mark(OLD, "REQUEST_CHANGES", keys))
+    assert ("DismissReview" in kinds(desired, reviews=(there,))) is is_taken_back
+
+
 def test_a_folded_finding_that_comes_back_has_a_new_thread() -> None:
     desired = replace(DESIRED, event="COMMENT", comments=(at_line("k1"),))
     folded = thread(comment(2, finding("k1")), comment(3, state.CLOSED_MARKER.format(key="k1")))
@@ -287,6 +305,7 @@ def test_a_folded_finding_that_comes_back_has_a_new_thread() -> None:
     assert "PostReview" in kinds(desired, threads=(folded,), reviews=(named,))
     assert "PostReview" not in kinds(desired, threads=(folded,), reviews=(named, again))
     assert "PostReview" not in kinds(desired, reviews=(named,))
+    assert "Delete" not in kinds(desired, threads=(folded, thread(comment(6, finding("k1")))))
     gone = replace(desired, open_keys=frozenset(), comments=())
     twice = (thread(comment(2, finding("k1"))), thread(comment(6, finding("k1"))))
     assert kinds(gone, threads=twice)[:2] == ["Delete", "ResolveThread"]
@@ -339,6 +358,7 @@ def test_a_state_comes_back(kept: State) -> None:
 @example(packed(b'{"memory": {"numbers": {"k": "F\\u00b2"}}}'))
 @example(packed(b'{"memory": {"numbers": {"k": "no number"}}}'))
 @example(packed(b"{}")[:-8] + " -->")
+@example("<!-- reviewbot:state AAAA -->")
 @example(packed(b"{}") + "-->")
 def test_any_other_line_is_no_state(line: str) -> None:
     assert decode_state(line) is None

@@ -138,10 +138,12 @@ def test_a_verdict_that_is_refused_is_a_comment(jobs: Jobs, app: Repository, pul
     assert jobs.push(pull, token=token).exit_code == 0
     assert [(r.login, r.state) for r in pull.reviews] == [("ann", "COMMENTED")]
     assert len(pull.threads) == 1
+    assert summary_of(pull).startswith("**Changes requested**")
     app.commit("fine", FIXED, "Quarter", parent="main")
     fine = app.pull("Quarter", "fine", author="ann")
     assert jobs.push(fine, "opened", allow_approve="true").exit_code == 0
     assert (fine.reviews, len(fine.comments)) == ([], 1)
+    assert summary_of(fine).startswith("**Reviewed**")
 
 
 def test_where_no_review_is_permitted_the_summary_has_it_all(jobs: Jobs, pull: Pull) -> None:
@@ -176,6 +178,9 @@ def test_a_force_push_while_it_is_posted_leaves_it_to_the_next(jobs: Jobs, pull:
     jobs.github.faults.append(push)
     assert "newer commit was pushed" in jobs.push(pull).log
     assert jobs.push(pull).outputs["reviewed_sha"] == pull.head_sha
+    assert len([t for t in pull.threads if not t.is_resolved]) == 3
+    pull.push(many(4))
+    jobs.push(pull, max_comments="3")
     assert len([t for t in pull.threads if not t.is_resolved]) == 3
 
 

@@ -154,7 +154,7 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
         desired = make_desired(run, review, change, snapshot, suggestions)
         desired = replace(desired, may_judge=may_judge)
         if PostReview in refused:
-            desired = replace(desired, comments=(), may_judge=False)
+            desired = replace(desired, comments=())  # those keep the summary back
         todo = [a for a in plan(desired, snapshot) if refused.isdisjoint((a, type(a)))]
         if not todo:
             ending = "posted"
