@@ -63,7 +63,7 @@ VENDORS: Mapping[str, Vendor] = {
         module=f"{__name__}.openai_responses",
         key_names=("OPENAI_API_KEY",),
         base_url="https://api.openai.com/v1",
-        # The middle size in types/shared/chat_model.py of openai 3.57.
+        # Newest of its size in types/shared/chat_model.py of openai 3.57.
         model="gpt-6.1-terra",
     ),
     "gemini": Vendor(
