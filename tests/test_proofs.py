@@ -18,7 +18,7 @@ from reviewbot.journal import Journal
 from reviewbot.proofs.proof import Kind, Proof, Reproduction
 from reviewbot.proofs.prove import prove
 from reviewbot.proofs.search import Comparison, compare_behaviour
-from reviewbot.proofs.timing import Ratio
+from reviewbot.proofs.timing import THRESHOLD, Ratio, ratio_of
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.executor import LocalExecutor
@@ -220,6 +220,17 @@ def test_what_benchmarks_prove(numbers: Project) -> None:
 
     (factor,) = re.findall(r"(\S+) times as slow", proofs["slower by far"].output)
     assert int(factor.replace(",", "")) >= 100
+
+
+def test_a_busy_machine_proves_nothing() -> None:
+    """Not even if each round happens to be slower at the head."""
+    before, after = [1.0, 1.0, 1.1, 1.6, 1.0], [1.2, 1.15, 1.3, 1.8, 1.9]
+    pairs = [new / old for old, new in zip(before, after, strict=True)]
+    assert min(pairs) > THRESHOLD
+
+    ratio = ratio_of(before, after)
+    assert (ratio.low, ratio.middle, ratio.high) == (1.15 / 1.6, 1.3, 1.9)
+    assert ratio_of([1.0, 1.2], [3.0, 6.0]).low == 2.5
 
 
 def test_how_a_factor_is_said() -> None:

@@ -115,7 +115,7 @@ async def _failure(proof: Proof, step: Step, trials: Trials) -> str:
             ratio = await compare_times(source, before, step.after, executor, folder)
         except ValueError as error:
             return f"cannot be measured: {error}"
-        is_slow = ratio.high > THRESHOLD
+        is_slow = ratio.middle > THRESHOLD
         return f"takes longer than before the change: {ratio.words}" if is_slow else ""
     language = trials.languages[reproduction.language]
     run = await run_reproduction(reproduction, step.after, language, executor, folder)
