@@ -202,6 +202,52 @@ def test_without_a_panel_what_it_found_stands(reviews: Reviews) -> None:
     assert list(titles(reviews.next()).values()) == ["BUG-a"]
 
 
+def test_a_copy_of_what_stands_is_a_finding_of_its_own(reviews: Reviews) -> None:
+    lines = [f"x = {number}" for number in range(60)]
+    reviews.project.git("checkout", "--quiet", "main")
+    reviews.project.commit("More", {"a.lua": "\n".join(lines)})
+    reviews.project.git("checkout", "--quiet", "-B", "topic")
+    for number, expected in ((50, ["F1"]), (10, ["F1", "F2"]), (30, ["F1", "F2", "F3"])):
+        lines[number] = "x = 2 -- BUG-a"
+        reviews.project.commit(f"Change {number}", {"a.lua": "\n".join(lines)})
+
+        result = reviews.next()
+
+        assert sorted(titles(result)) == expected
+        assert len({finding.key for finding in result.reported}) == len(expected)
+        assert {f.id: str(f.location) for f in result.reported}["F1"] == "a.lua:51"
+    lines[50] = "x = 3"
+    reviews.project.commit("Fix", {"a.lua": "\n".join(lines)})
+    assert sorted(titles(reviews.next())) == ["F2", "F3"]
+
+
+def test_a_check_that_did_not_end_clears_only_what_is_gone(reviews: Reviews) -> None:
+    config = """\
+checks:
+  - name: todos
+    run: [sh, -c, "test -e broken.lua && exit 9; grep -n TODO a.lua b.lua | sed s/TODO/error:/"]
+    files: ["*.lua"]
+"""
+    reviews.project.git("checkout", "--quiet", "main")
+    reviews.project.commit("Configure", {".reviewbot.yml": config})
+    reviews.project.git("checkout", "--quiet", "-B", "topic")
+    reviews.project.commit("Change", {"a.lua": "TODO 1\n", "b.lua": "TODO 2\n"})
+    assert titles(reviews.next()) == {"F1": "1", "F2": "2"}
+    reviews.project.commit("Go on", {"broken.lua": "\n", "a.lua": "\nTODO 1\n", "b.lua": "\n"})
+
+    result = reviews.next()
+
+    (stands,) = result.reported
+    assert (stands.id, str(stands.location)) == ("F1", "a.lua:2")
+    assert stands.carried == "todos is incomplete: exit code 9"
+    assert not result.complete
+
+    reviews.project.git("rm", "--quiet", "broken.lua")
+    reviews.project.commit("Repair", {"a.lua": "TODO 1\n"})
+    (found,) = reviews.next().reported
+    assert (found.id, found.carried) == ("F1", "")
+
+
 def test_no_line_of_a_key_is_shown_or_remembered(reviews: Reviews) -> None:
     lines = [f"{'Ab1+/' * 12}{number:04}" for number in range(9)]
     lines[4] += "\u200b"
