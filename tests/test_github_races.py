@@ -113,20 +113,25 @@ def test_a_lost_answer_repeats_nothing(jobs: Jobs, pull: Pull, after: bool) -> N
 
 
 def test_lines_that_are_refused_stand_in_the_body_of_one_review(jobs: Jobs, pull: Pull) -> None:
-    pull.push(many(60))
+    jobs.config = "checks: [{name: long, run: [grep, -n, LONG, a.py, /dev/null], files: ['*.py']}]"
+    long = "".join(f"# LONG {'🙂' * 180} {'x' * n}\n" for n in range(89))
+    pull.push({"a.py": f"{many(1)['a.py']}{long}"})
     pull.review(BOT, "a review that was never submitted", event="")
     refusal = faults.error("pulls/create-review", 422, "Unprocessable Entity", [NO_LINE])
     jobs.github.faults += [refusal, faults.server_error("checks/create", after=True)]
-    ran = jobs.push(pull, max_comments="60")
+    ran = jobs.push(pull, max_comments="90")
     assert (ran.exit_code, pull.threads) == (0, [])
     assert_reviewed_once(pull, threads=0)
     (posted,) = pull.reviews
     assert "Undefined name `name0`" in posted.body
     assert max(len(each.body.encode()) for each in (posted, *pull.comments)) <= 65_000
+    shown = posted.body.count("a check reports this")
+    assert 50 <= shown < 70
+    assert posted.body.endswith(f"\n\nAnd {90 - shown} more: see the summary.")
     (check,) = pull.repository.check_runs(pull.head_sha)
     lines = [each["start_line"] for each in check.annotations]
     assert len(lines) == len(set(lines)) == 50  # GitHub takes no more in one request
-    assert jobs.push(pull, max_comments="60").writes == []
+    assert jobs.push(pull, max_comments="90").writes == []
 
 
 def test_a_verdict_that_is_refused_is_a_comment(jobs: Jobs, app: Repository, pull: Pull) -> None:
@@ -197,9 +202,14 @@ def test_what_others_wrote_with_our_markers_is_not_believed(jobs: Jobs, pull: Pu
 
 
 def test_a_rate_limit_is_said_and_a_later_job_goes_on(jobs: Jobs, pull: Pull) -> None:
-    jobs.github.faults.append(faults.secondary_limit("issues/create-comment", retry_after=3_600))
+    jobs.config = "github: {labels: true}\n"
+    jobs.github.faults += [
+        faults.error("issues/add-labels", 403, "Resource not accessible by integration"),
+        faults.secondary_limit("issues/create-comment", retry_after=3_600),
+    ]
     ran = jobs.push(pull, "opened")
     assert (ran.exit_code, pull.comments) == (3, [])
     assert "run the job again" in ran.log
-    assert jobs.push(pull).writes == ["issues/create-comment"]
+    assert "Resource not accessible" in ran.log  # what went wrong before is not forgotten
+    assert jobs.push(pull).writes == ["issues/add-labels", "issues/create-comment"]
     assert_reviewed_once(pull)
