@@ -573,6 +573,26 @@ def test_autofix_suggests_lines_that_a_click_commits(jobs: Jobs, untidy: Pull) -
     assert untidy.head_sha == head
 
 
+@pytest.mark.parametrize("is_alone", [True, False])
+def test_a_fix_that_changes_other_lines_too_is_no_suggestion(
+    jobs: Jobs, cart: Pull, is_alone: bool
+) -> None:
+    def fix(role: str, prompt: str) -> Any:
+        answer = fixer(role, prompt)
+        if answer.get("edits") and not is_alone:
+            typed = {"path": "cart.py", "find": "(prices):", "replace": "(prices: list[int]):"}
+            answer["edits"].append(typed)
+        return answer
+
+    with model(fix).running() as server:
+        jobs.config = panel_of(server, "critic", "reviewer")
+        jobs.push(cart, "opened", autofix="suggest")
+
+    (thread,) = cart.threads
+    assert ("```suggestion\n    return sum(prices)\n" in thread.comments[0].body) == is_alone
+    assert ("```suggestion" in thread.comments[0].body) == is_alone
+
+
 def test_what_python_takes_for_an_end_of_line_moves_no_suggestion(
     jobs: Jobs, app: Repository
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import fcntl
 import os
 import random
 import re
@@ -370,6 +371,17 @@ def test_two_writers_come_one_after_the_other(stage: Stage) -> None:
     for thread in threads:
         thread.join()
     assert {path for _ in paths for path in stage.undo()} == set(paths)
+
+
+def test_a_writer_does_not_wait_for_ever(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("reviewbot.git.writer.LOCK_SECONDS", 0.1)
+    before = stage.everything()
+    with (stage.folder / ".git/reviewbot.lock").open("wb") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with pytest.raises(WriteError, match="another reviewbot is writing"):
+            stage.write(FIX)
+    assert stage.everything() == before
+    assert stage.write(FIX)
 
 
 # What is done before, in a shell; the fix; the message of a commit; what is said.
