@@ -580,7 +580,11 @@ def test_a_fix_that_changes_other_lines_too_is_no_suggestion(
     def fix(role: str, prompt: str) -> Any:
         answer = fixer(role, prompt)
         if answer.get("edits") and not is_alone:
-            typed = {"path": "cart.py", "find": "(prices):", "replace": "(prices: list[int]):"}
+            typed = {
+                "path": "cart.py",
+                "find": "total(prices):",
+                "replace": "total(prices: list[int]):",
+            }
             answer["edits"].append(typed)
         return answer
 
