@@ -415,6 +415,14 @@ def test_the_line_that_broke_a_test() -> None:
         assert str(located(frames, lines).location) == place, (frames, lines)
 
 
+def test_without_a_line_it_is_the_file_that_is_called_like_the_test() -> None:
+    files = [changed("a\nb", "a\nB", path=path) for path in ("api/cart.js", "src/cart.js")]
+    for frame, place in (("src/cart.test.js", "src/cart.js:2"), ("other.js", "api/cart.js:2")):
+        test = replace(outcome("adds", message="6 == 4"), frames=(Location(frame, 1, 1),))
+        (result,) = suite(change_of(*files), [outcome("adds", "passed")], [test]).results
+        assert str(result.location) == place
+
+
 def test_a_test_that_the_change_edits_may_be_wrong_itself() -> None:
     change = change_of(REPLACED, changed("a\nb", "a\nB", path="test_a.py"))
     (result,) = suite(change, [outcome(TEST, "passed")], [outcome(TEST, line=7)]).results

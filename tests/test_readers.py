@@ -38,6 +38,7 @@ def printed(text: str, exit_code: int = 0) -> Completed:
         ("gnu", "go_vet.txt", 2, ("message", "main.go:8", "low")),
         ("gnu", "ruff.txt", 6, ("F401", "lint.py:1", "low")),
         ("gnu", "shellcheck.txt", 5, ("SC2164", "deploy.sh:2", "low")),
+        ("gnu", "tsc.txt", 2, ("TS2322", "src/cart (old).ts:1", "medium")),
         ("rdjson", "ruff.json", 6, ("F401", "/src/lint.py:1", "low")),
         ("sarif", "hadolint.sarif", 9, ("DL3006", "Dockerfile:1", "low")),
         ("sarif", "ruff.sarif", 6, ("F401", "/src/lint.py:1", "medium")),
@@ -137,7 +138,24 @@ def test_tests_without_names_are_counted() -> None:
     assert [test.id for test in tests] == ["test 1", "test 2", "test 3"]
 
 
-def test_a_failed_test_has_its_message() -> None:
+def test_a_failed_test_has_its_message_and_where_it_fails() -> None:
+    said = (
+        ("jest", "<failure>ReferenceError: c is no\n  at c (src/sum.js:2:38)\n at o (a.js:1)"),
+        ("node", "<failure message='6 == 4'>[cause]\n  at T (file://src/sum.js:2:9)"),
+        ("vitest", "<failure message='6 == 4'>Error: six\n \u276f src/sum.js:2:38"),
+        ("cargo", "<failure/><system-out>panicked at src/sum.js:2:9:\n at ./src/sum.js:2"),
+    )
+    for name, text in said:
+        end = "</system-out>" if name == "cargo" else "</failure>"
+        case = f"<testcase classname=' adds' name=' adds'>{text}{end}</testcase>"
+        (test,) = READERS["junit"].read(printed(f"<testsuite>{case}</testsuite>", 1)).tests
+        assert (test.id, test.outcome) == ("adds::adds", "failed"), name
+        assert test.message in ("ReferenceError: c is no", "6 == 4", "panicked at src/sum.js:2:9:")
+        assert str(test.frames[-1]) == "src/sum.js:2", name
+        assert "src/sum.js:2" in test.output, name
+
+
+def test_a_failed_test_of_tap_has_its_message() -> None:
     failed = [t for t in READERS["tap"].read(recorded("tap/tape.tap")).tests if t.message]
     assert failed == []
     text = "TAP version 13\nnot ok 1 - adds\n  ---\n  message: '1 != 2'\n  ...\n1..1\n"

@@ -7,6 +7,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping
 from itertools import pairwise
+from os.path import commonprefix
 
 from msgspec.structs import replace
 
@@ -206,7 +207,11 @@ def locate(
         if line in changed.get(path, ()) and passing.get((path, line), 0) == 0
     ]
     if test.id.partition("::")[0] not in change.old_paths:  # the test itself is as it was
-        places += [(sys.maxsize, 1, path, min(changed[path])) for path in changed]
+        # Files with tests are often called like what they test.
+        near = test.frames[-1].path if test.frames else test.id
+        for path, lines in changed.items():
+            alike = len(commonprefix((path, near)))  # noqa: RUF071
+            places.append((sys.maxsize, sys.maxsize - alike, path, min(lines)))
     if not places:
         return test.location
     *_, path, line = min(places)

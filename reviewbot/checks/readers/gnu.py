@@ -1,4 +1,7 @@
-"""Read `path:line:column: error: message [rule]`, as compilers and linters print it."""
+"""Read `path:line:column: error: message [rule]`, as compilers and linters print it.
+
+The TypeScript compiler prints `path(line,column): error RULE: message`.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,8 @@ from reviewbot.sandbox.job import Completed
 
 # The GNU coding standards, "Formatting Error Messages"; the level and the rule are customs.
 LINE = re.compile(
-    r"^(?P<path>[^\s:][^:\n]{0,1000}):(?P<line>\d{1,7})(?::(?P<column>\d{1,7}))?"
-    r"(?:-\d+(?::\d+)?)?:\s?(?:(?P<level>\w+):\s)?(?P<message>.{1,2000}?)"
+    r"^(?P<path>[^\s:][^:\n]{0,1000}?)[:(](?P<line>\d{1,7})(?:[:,](?P<column>\d{1,7}))?\)?"
+    r"(?:-\d+(?::\d+)?)?:\s?(?:(?P<level>\w+)(?::|(?=\s[A-Z]+\d+:))\s)?(?P<message>.{1,2000}?)"
     r"(?:\s\[(?P<rule>[\w./:-]{1,100})\])?\r?$",
     re.MULTILINE,
 )
