@@ -84,7 +84,7 @@ def test_what_is_fixed_is_closed_and_what_comes_back_is_opened_again(
     assert [review.state for review in faulty.reviews] == ["DISMISSED"]
     assert fixed.outputs["comments_resolved"] == "1"
     assert "F1" in summary_of(faulty)
-    assert "no longer found" in summary_of(faulty)
+    assert "**No longer found:** F1" in summary_of(faulty)
 
     faulty.push(FAULTY)
     jobs.push(faulty)

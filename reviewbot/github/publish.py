@@ -30,7 +30,7 @@ from reviewbot.github.state import (
     threads_of,
 )
 from reviewbot.journal import write_file
-from reviewbot.reports import markdown, render
+from reviewbot.reports import markdown, render, words
 from reviewbot.severity import Threshold, reaches
 from reviewbot.text.markdown import inline
 from reviewbot.verdict.document import Finding, Memory, Review, Verdict
@@ -220,6 +220,7 @@ def make_desired(
     left = settings.max_comments - len({own.key for own in threads if not own.is_closed})
     without = [finding for finding in reported if finding.key not in {own.key for own in threads}]
     gone = [known for known in state.memory.findings if known.key not in open_keys]
+    dismissed = tuple(known for known in memory.findings if known.dismissed)
     kept = replace(
         state.with_cost(review.usage.cost_usd, reviews=1),
         memory=memory,
@@ -229,10 +230,8 @@ def make_desired(
     line = encode_state(kept)
     page = markdown.Page(
         links=links,
-        fixed=tuple((k.id, k.title, "no longer found") for k in gone if not k.dismissed),
-        dismissed=tuple(
-            (k.id, k.title, k.dismissed, k.dismissed_by) for k in memory.findings if k.dismissed
-        ),
+        fixed=tuple(known for known in gone if not known.dismissed),
+        dismissed=dismissed,
         run_url=run.job.run_url,
     )
     room = markdown.MAX_BYTES - len(line) - len(SUMMARY)
@@ -247,7 +246,7 @@ def make_desired(
         open_keys=open_keys,
         known_keys=frozenset(state.memory.numbers if state.head else ())
         | {finding.key for finding in review.findings},
-        closed={k.key: inline(f"Dismissed: {k.dismissed}") for k in memory.findings if k.dismissed},
+        closed={known.key: inline(f"Dismissed: {known.dismissed}") for known in dismissed},
         check=make_check_run(review, run.settings.review.fail_on),
         labels=managed & {label},
         managed_labels=managed,
@@ -330,7 +329,7 @@ def make_check_run(review: Review, fail_on: Threshold) -> PostCheckRun:
         head_sha=review.head_commit,
         external_id=review.head_commit,
         conclusion=conclusion,
-        title=markdown.check_title(review),
+        title=words.headline(review),
         summary=markdown.check_summary(review),
         annotations=markdown.annotations(review),
     )
