@@ -96,11 +96,6 @@ class Event(Struct, frozen=True, kw_only=True):
     sender: Author | None = None
     number: int = 0
     issue: int = 0
-    is_open: bool = True
-    is_draft: bool = False
-    is_locked: bool = False
-    author: Author | None = None
-    labels: tuple[str, ...] = ()
     label: str = ""
     base_sha: str = ""
     head_sha: str = ""
@@ -243,11 +238,6 @@ def read_event(name: str, payload: bytes) -> Event:
         sender=_author(root, "sender"),
         number=number,
         issue=about,
-        is_open=_text(pull, "state") != "closed",
-        is_draft=_get(pull, bool, "draft") is True,
-        is_locked=_get(pull, bool, "locked") is True,
-        author=_author(pull, "user"),
-        labels=tuple(_text(label, "name") for label in _get(pull, list, "labels") or []),
         label=_text(root, "label", "name"),
         base_sha=_sha(group, "base_sha"),
         head_sha=_sha(pull, "head", "sha") or _sha(run or group, "head_sha"),
