@@ -150,7 +150,7 @@ def obey_order(run: Run, change: Change) -> int:
     return answer.exit_code
 
 
-def fix_issue(job: Job, runner: Runner, client: Client) -> int:
+def fix_issue(job: Job, _: Runner, client: Client) -> int:
     """/debate fix on an issue: reproduce what it says, fix it, and open a pull request.
 
     The comment was written by somebody who may write now, and nobody edited it since. What the

@@ -20,9 +20,9 @@ from msgspec.structs import replace
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix as draft_fixes
 from reviewbot.git.change import Change, Target
-from reviewbot.github.activity import TRAILER
+from reviewbot.github.activity import TRAILER, NothingToDo
 from reviewbot.github.client import CallError, Client
-from reviewbot.github.publish import finish, hindrance
+from reviewbot.github.publish import check_open, finish
 from reviewbot.github.run import Answer, Request, Run, fetch, host_of, order, update_state
 from reviewbot.github.snapshot import read_snapshot
 from reviewbot.github.state import Fix, State
@@ -94,9 +94,8 @@ def review_and_fix(run: Run, change: Change) -> int:
         fixed = []
     if mode == "suggest" or run.job.is_on("dry_run") or not (fixed or back):
         return exit_code
-    if hindrance(read_snapshot(run.client, pull.number), review.head_commit):
-        return exit_code  # it was said
     try:
+        check_open(read_snapshot(run.client, pull.number), review.head_commit)
         if back:  # it stays so, whatever is found later
             gone = state.taken_back
             update_state(run.client, pull.number, lambda now: replace(now, taken_back=gone))
@@ -120,6 +119,8 @@ def review_and_fix(run: Run, change: Change) -> int:
             order(run.client, run.job)  # a push of the job's own token starts no workflow
     except (CallError, UsageError) as error:
         runner.say(error.with_hint, "warning")
+    except NothingToDo as reason:
+        runner.say(str(reason), "notice")
     return exit_code
 
 
