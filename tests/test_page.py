@@ -203,7 +203,9 @@ def test_annotations_stand_at_lines_of_head() -> None:
     whole = replace(PROVEN, location=Location("cart.py", 0, 0))
     review = blocked(SECRET, QUESTION, LINT, AGREED, INTENDED, base, whole)
     found = markdown.annotations(review)
-    assert [(note.path, note.line, note.end_line, note.level) for note in found] == [
+    assert [
+        (note.path, note.start_line, note.end_line, note.annotation_level) for note in found
+    ] == [
         ("deploy/config.py", 2, 2, "failure"),
         ("shop/stock.py", 31, 33, "notice"),
         ("cart.py", 7, 7, "warning"),

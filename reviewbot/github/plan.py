@@ -183,7 +183,7 @@ def _check_run(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     own = [
         run
         for run in snapshot.checks
-        if (run.name, run.external_id) == (check.name, check.external_id)
+        if (run.name, run.external_id) == (actions.CHECK_NAME, check.head_sha)
         and app in ("", run.app.lower())
     ]
     newest = max(own, key=lambda run: run.id, default=None)

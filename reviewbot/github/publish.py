@@ -35,7 +35,6 @@ from reviewbot.text.markdown import inline
 from reviewbot.verdict.document import Finding, Memory, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals
 
-CHECK_NAME = "reviewbot"
 NOTHING: Mapping[str, str] = {}
 VERDICTS: dict[Verdict, tuple[ReviewEvent, str]] = {  # with the label that says it
     "approve": ("APPROVE", "reviewbot:approved"),
@@ -280,9 +279,7 @@ def make_check_run(review: Review, fail_on: Threshold) -> PostCheckRun:
     if any(reaches(finding.severity, fail_on) for finding in review.reported):
         conclusion = "failure"
     return PostCheckRun(
-        name=CHECK_NAME,
         head_sha=review.head_commit,
-        external_id=review.head_commit,
         conclusion=conclusion,
         title=words.headline(review),
         summary=markdown.check_summary(review),

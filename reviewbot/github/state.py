@@ -111,7 +111,7 @@ def encode_state(state: State) -> str:
     """The hidden line. What is too much goes by and by, and late what people dismissed.
 
     First go the parts that panelists read, so that they read them again, then the lowest numbers
-    (the highest keeps any from being given twice), the mildest findings, and the oldest fixes.
+    (the highest keeps any from being given twice), and the mildest findings.
     """
     memory = state.memory
     parts = [*memory.parts.items()]  # those at head stand last
@@ -135,13 +135,9 @@ def encode_state(state: State) -> str:
             parts = parts[len(parts) // 8 + 1 :]
         elif len(numbers) > 1:
             numbers = numbers[len(numbers) // 8 + 1 :]
-        elif findings:
+        else:
             findings.sort(key=lambda known: (bool(known.dismissed), RANK[known.severity]))
             findings = findings[len(findings) // 8 + 1 :]
-        elif state.fixes:
-            state = replace(state, fixes=state.fixes[len(state.fixes) // 8 + 1 :])
-        else:
-            state = replace(state, taken_back=())
 
 
 def decode_state(line: str) -> State | None:

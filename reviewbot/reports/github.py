@@ -30,7 +30,7 @@ def render(review: Review, _: Style) -> str:
     shown: list[Annotation] = []
     for level, room in ROOMS.items():
         room -= level == "notice" and bool(review.panel)
-        shown += [note for note in found if note.level == level][:room]
+        shown += [note for note in found if note.annotation_level == level][:room]
     if more := len(found) - len(shown):
         text = f"{more} more are not shown here."
         shown.append(Annotation("", 0, 0, "notice", "reviewbot", text))
@@ -42,8 +42,8 @@ def render(review: Review, _: Style) -> str:
 def _command(note: Annotation) -> str:
     path = plain(note.path)
     place = {"file": path} if path else {}
-    if path and note.line:
-        place |= {"line": str(note.line), "endLine": str(note.end_line)}
+    if path and note.start_line:
+        place |= {"line": str(note.start_line), "endLine": str(note.end_line)}
     place["title"] = note.title
     said = ",".join(f"{name}={value.translate(PROPERTY)}" for name, value in place.items())
-    return f"::{COMMANDS[note.level]} {said}::{note.message.translate(DATA)}"
+    return f"::{COMMANDS[note.annotation_level]} {said}::{note.message.translate(DATA)}"

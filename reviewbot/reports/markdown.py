@@ -59,13 +59,13 @@ class Annotation(Struct, frozen=True):
 
     Attributes:
         path: as it is, unlike the other texts not safe to print; empty without a place at head.
-        line: 0 for a whole file.
+        start_line: 0 for a whole file.
     """
 
     path: str
-    line: int
+    start_line: int
     end_line: int
-    level: Level
+    annotation_level: Level
     title: str
     message: str
 
@@ -110,7 +110,7 @@ def check_summary(review: Review) -> str:
 def annotations(review: Review) -> tuple[Annotation, ...]:
     """Reported findings with lines at head, worst first. A path that is not UTF-8 has no place."""
     notes = map(annotation, redacted(review).reported)
-    return tuple(note for note in notes if note.line > 0 and not SURROGATE.search(note.path))
+    return tuple(note for note in notes if note.start_line > 0 and not SURROGATE.search(note.path))
 
 
 def annotation(finding: Finding) -> Annotation:
@@ -132,9 +132,9 @@ def annotation(finding: Finding) -> Annotation:
     title = plain(f"{finding.id} ({finding.severity}): {finding.title or '(no title)'}")
     return Annotation(
         path=place.path if place and place.side == "head" else "",
-        line=place.line if place and is_at_line else 0,
+        start_line=place.line if place and is_at_line else 0,
         end_line=place.end_line if place and is_at_line else 0,
-        level=level,
+        annotation_level=level,
         title=words.shortened(title, MAX_TITLE),
         message=words.shortened(message, MAX_MESSAGE),
     )
