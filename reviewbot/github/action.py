@@ -151,12 +151,11 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
     if job.is_on("dry_run"):
         return code
     try:
+        doing, new = "write the issue of the audit", {"title": TITLE, "labels": [LABEL]}
         if number:
-            doing = "edit the issue of the audit"
             made = client.write("PATCH", f"/issues/{number}", doing, {"body": body})
         else:
-            content = {"title": TITLE, "body": body, "labels": [LABEL]}
-            made = client.write("POST", "/issues", "open an issue for the audit", content)
+            made = client.write("POST", "/issues", doing, {"body": body, **new})
     except CallError as error:
         if error.kind not in ("not_permitted", "gone"):
             raise

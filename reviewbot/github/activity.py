@@ -46,12 +46,7 @@ class NothingToDo(Exception):
 
 
 class Facts(Struct, frozen=True, kw_only=True):
-    """What is known when it is decided what to do.
-
-    Attributes:
-        settings: of the base of the pull request; None until they are read.
-        may_write: whether the person who counts may write; None until GitHub was asked.
-    """
+    """What is known. `settings` are those of the base; `may_write` is about whoever counts."""
 
     job: Job
     snapshot: Snapshot | None = None

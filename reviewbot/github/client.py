@@ -153,13 +153,7 @@ class Answer(Struct, frozen=True):
 
 
 class Client:
-    """Calls GitHub as one account. Not safe for several threads.
-
-    Args:
-        repository: `owner/name`.
-        api_url: of GitHub Enterprise Server, for example https://git.example.org/api/v3.
-        sleep: waits for a number of seconds.
-    """
+    """Calls GitHub as one account, about the repository `owner/name`. Not safe for threads."""
 
     def __init__(
         self,

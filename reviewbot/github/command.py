@@ -26,11 +26,7 @@ AROUND = "`,.:;!?"  # marks that people put around words
 
 
 class Form(Struct, frozen=True):
-    """How a command is written.
-
-    Attributes:
-        while_stopped: whether it works after /debate stop.
-    """
+    """How a command is written, and whether it works after /debate stop."""
 
     verb: str
     usage: str
@@ -73,11 +69,7 @@ SYNONYMS = {
 
 
 class Command(Struct, frozen=True):
-    """`text` is a focus, a reason, a question or an argument: untrusted words.
-
-    Attributes:
-        findings: ids; none of them means all.
-    """
+    """`text` holds untrusted words. No `findings` of /debate fix are all of them."""
 
     form: Form
     finding: str = ""

@@ -153,8 +153,7 @@ def obey_order(run: Run, change: Change) -> int:
 def fix_issue(job: Job, _: Runner, client: Client) -> int:
     """/debate fix on an issue: reproduce what it says, fix it, and open a pull request.
 
-    The comment was written by somebody who may write now, and nobody edited it since. What the
-    issue itself says is untrusted.
+    Who wrote the comment may write now, and nobody edited it. What the issue says is untrusted.
     """
     number, id = job.event.issue, job.event.asked_by
     issue = client.read(f"/issues/{number}", "read an issue")

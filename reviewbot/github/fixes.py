@@ -34,6 +34,7 @@ from reviewbot.verdict.document import Review
 
 MAX_BYTES = 3_500_000  # of the files of a commit; GitHub takes no larger request
 MAX_FIXES = 20  # that are remembered
+NOT_HERE = "Nothing can be committed here"
 # How messages of ours are read again.
 FIXED = re.compile(rf"^{TRAILER.strip()} (\S+)$", re.MULTILINE)
 UNDONE = re.compile(r"Take back the fix of (.+)\n\nReviewbot-Undo: (\w+)\n")
@@ -150,12 +151,9 @@ def open_pull(
     title: str,
     body: str,
 ) -> str:
-    """Commit files, with headlines and bodies, on a new branch, and open a pull request.
+    """Commit files, with headlines and bodies, on a new branch that begins at `head`.
 
-    Args:
-        head: the commit on which the branch begins.
-
-    Returns its address. Raises GitHubError, and UsageError if the branch is there already.
+    Returns the address of its pull request. Raises GitHubError, and UsageError if it is there.
     """
     try:
         reference = {"ref": f"refs/heads/{branch}", "sha": head}
@@ -247,29 +245,29 @@ def commit(
 
 def check_branch(run: Run, *, is_new: bool = False) -> None:
     """Raises UsageError if nothing may be written to the branch, or to a new one beside it."""
-    if reason := _why_protected(run, is_new):
-        raise UsageError(f"Nothing can be committed here: {reason}.")
-
-
-def _why_protected(run: Run, is_new: bool) -> str:
-    snapshot, client = run.snapshot, run.client
-    branch = snapshot.pull.head_ref
+    snapshot, branch = run.snapshot, run.snapshot.pull.head_ref
+    path, reason = quote(branch, safe=""), ""
     if snapshot.is_fork:
-        return "the branch is in a fork"
-    if is_new:
-        return ""
-    if branch in (run.job.event.default_branch, snapshot.pull.base_ref):
-        return "it is the default branch, or the base of the pull request"
-    path = quote(branch, safe="")
-    try:
-        found = client.read(f"/branches/{path}", "read about a branch")
+        reason = "the branch is in a fork"
+    elif is_new:
+        return
+    elif branch in (run.job.event.default_branch, snapshot.pull.base_ref):
+        reason = "it is the default branch, or the base of the pull request"
+    else:
+        try:
+            found = run.client.read(f"/branches/{path}", "read about a branch")
+            rules = run.client.read(f"/rules/branches/{path}", "read the rules of a branch")
+        except CallError:
+            raise UsageError(
+                f"{NOT_HERE}: it is not known whether the branch is protected."
+            ) from None
+        types = {str(rule.get("type")) for rule in rules} - HARMLESS_RULES
         if found.get("protected") is not False:
-            return "the branch is protected"
-        rules = client.read(f"/rules/branches/{path}", "read the rules of a branch")
-    except CallError:
-        return "it is not known whether the branch is protected"
-    other = [str(rule.get("type")) for rule in rules if rule.get("type") not in HARMLESS_RULES]
-    return f"the branch has the rule {inline(other[0])}" if other else ""
+            reason = "the branch is protected"
+        elif types:
+            reason = f"the branch has the rule {inline(min(types))}"
+    if reason:
+        raise UsageError(f"{NOT_HERE}: {reason}.")
 
 
 def _mark(run: Run) -> str:

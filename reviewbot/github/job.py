@@ -86,7 +86,6 @@ class Event(Struct, frozen=True, kw_only=True):
         number: of the pull request, 0 if there is none or if it is not known yet.
         issue: the number of an issue that is no pull request.
         base_sha: of a merge group.
-        head_sha: of the pull request, the merge group or the run that finished, at that time.
         head_repository: `owner/name`; empty if it was deleted.
         asked_by: the comment for which a dispatch was made; 0 if there is none.
     """
@@ -112,9 +111,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """What the runner says.
 
     Attributes:
-        repository: `owner/name`.
-        token, app: of GitHub: a token, or the id and the private key of an app.
-        variables: the environment without them.
+        app: the id and the private key of an app, whose token is used instead.
+        variables: the environment without tokens of GitHub.
         workspace: the checkout of the workflow, if it has one.
         documents: the folder for what goes from one job to the next.
     """

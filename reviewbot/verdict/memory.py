@@ -57,11 +57,7 @@ def unread(change: Change, memory: Memory, course: str) -> Change:
 def recall(
     review: Review, change: Change, project: Project, memory: Memory, course: str, may_approve: bool
 ) -> Review:
-    """The review with what stands from earlier ones, numbers that stay, and the new memory.
-
-    Args:
-        course: of the panelists who could be asked; empty if there are none.
-    """
+    """The review with what stands from earlier ones, numbers that stay, and the new memory."""
     parts = parts_of(change)
     course = course or memory.course
     new_marks = _unread_marks(parts, memory, course)
