@@ -58,7 +58,7 @@ NEAR = {
     "/debate explain F1": "explan F1|explane|why F1|F1|explain|explain F0|explain F1 F2",
     "/debate dismiss F1 reason": "dismis F1 because|ignore F1|dismiss F1|dismiss F1 F2|dismiss it",
     "/debate dispute F1 argument": "disput F1 it is locked|dispute F1|dispute it is locked",
-    "/debate ask question": "aks why is this slow?|ask|ask  \n ",
+    "/debate ask question": "ask|ask  \n ",
     "longer than 2,000 characters": "x" * 2_001,
     "longer than 300 characters": "dismiss F1 " + "x" * 301,
     "longer than 10,000 characters": "ask " + "x" * 10_001,

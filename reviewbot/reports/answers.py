@@ -74,8 +74,8 @@ def audit(review: Review, last: Memory, page: markdown.Page, room: int) -> str:
     reported = review.reported
     new = [finding for finding in reported if finding.key not in before]
     gone = [known for known in last.findings if known.key not in {f.key for f in reported}]
-    since = f"Since the last audit: {len(new)} new, {len(gone)} gone"
-    parts = [f"{since if before else 'The first audit'}: {len(reported)} in all."]
+    since = f"Since the last audit: {len(new)} new, {len(gone)} gone, "
+    parts = [f"{since if before else 'The first audit: '}{len(reported)} in all."]
     if before and new:
         parts += ["### New", _listed(map(_line, new))]
     if gone:
