@@ -210,7 +210,7 @@ def test_commands_are_answered_once_each(jobs: Jobs, faulty: Pull) -> None:
         ("/debate cost", "1 review of this pull request cost $0.0000."),
         ("/debate statsu", "Did you mean `/debate status`?"),
         ("/debate explain F7", "There is no finding F7 here. There is: F1."),
-        ("/debate explain F1", "F1 (high): Undefined name `m`**\n\n`a.py:2`: "),
+        ("/debate explain F1", "F1 (high): Undefined name `m`**\n\nA check reports this"),
         ("/debate dismiss F1", "Usage: `/debate dismiss F1 reason`."),
     ]:
         comment = faulty.comment("ann", body)

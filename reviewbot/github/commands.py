@@ -272,13 +272,9 @@ def explain(request: Request) -> Answer:
     finding = next((f for f in review.findings if f.key == known.key), None) if review else None
     if finding:
         return Answer(words=answers.explanation(finding))
-    lines = [
-        f"**{known.id} ({known.severity}): {inline(known.title)}**",
-        f"{code(f'{known.path}:{known.line}')}: {inline(known.reason)}" if known.path else "",
-        inline(known.support),
-        "The document of the review is not kept any more; `/debate full` makes a new one.",
-    ]
-    return Answer(words="\n\n".join(filter(None, lines)))
+    title = f"**{known.id} ({known.severity}): {inline(known.title)}**"
+    gone = "The document of the review is not kept any more; `/debate full` makes a new one."
+    return Answer(words=f"{title}\n\n{inline(known.reason)}\n\n{gone}")
 
 
 def read_artifact(client: Client, run_id: int) -> Review | None:

@@ -299,8 +299,7 @@ def _number(name: str, text: str) -> int:
 def _given(root: Any, name: str) -> int:
     """An input is a text, but a caller of the API may give a number."""
     value = (_get(root, dict, "inputs") or {}).get(name)
-    text = str(value).strip() if isinstance(value, str | int) else ""
-    return _number(name, text) if text else 0
+    return _number(name, str(value).strip()) if value not in (None, "") else 0
 
 
 def _get(node: Any, kind: type[T], *path: str) -> T | None:

@@ -32,6 +32,7 @@ from reviewbot.journal import write_file
 from reviewbot.reports import markdown, render, words
 from reviewbot.severity import Threshold, reaches
 from reviewbot.text.markdown import inline
+from reviewbot.text.plain import shortened_bytes
 from reviewbot.verdict.document import Finding, Memory, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals
 
@@ -227,14 +228,8 @@ def check_open(snapshot: Snapshot, commit: str) -> None:
 
 def _without_lines(review: PostReview) -> PostReview:
     """GitHub refuses one of the lines and does not say which: all comments move into the body."""
-    body, more = review.body, 0
-    for comment in review.comments:
-        text = comment.body.partition("\n")[2]  # its marker stands in a thread only
-        if len(f"{body}{text}".encode()) < MAX_BODY:
-            body += f"\n\n{text}"
-        else:
-            more += 1
-    body += f"\n\nAnd {more} more: see the summary." if more else ""
+    texts = (comment.body.partition("\n")[2] for comment in review.comments)  # without markers
+    body = shortened_bytes("\n\n".join((review.body, *texts)), MAX_BODY)
     return replace(review, body=body, comments=())
 
 
