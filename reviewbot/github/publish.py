@@ -277,7 +277,7 @@ def make_check_run(review: Review, fail_on: Threshold) -> PostCheckRun:
         head_sha=review.head_commit,
         conclusion=conclusion,
         title=words.headline(review),
-        summary=markdown.check_summary(review),
+        summary=markdown.summary(review, markdown.Page(has_commands=False)),
         annotations=markdown.annotations(review),
     )
 

@@ -23,10 +23,9 @@ PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",":
 def render(review: Review, _: Style) -> str:
     """A line a finding, one for what was not reviewed, and one for what a panel cost."""
     found = [annotation(finding) for finding in review.reported]
-    if review.gaps or not review.complete:
+    if review.gaps:
         gaps = words.shortened("\n".join(map(plain, review.gaps)), MAX_MESSAGE)
-        text = gaps or "It is not known what was left out."
-        found.insert(0, Annotation("", 0, 0, "warning", "Not complete", text))
+        found.insert(0, Annotation("", 0, 0, "warning", "Not complete", gaps))
     shown: list[Annotation] = []
     for level, room in ROOMS.items():
         room -= level == "notice" and bool(review.panel)

@@ -25,7 +25,6 @@ from reviewbot.verdict.document import Finding, Remembered, Review
 
 # GitHub refuses a comment over 65,536 characters. Bytes count here, which are never fewer.
 MAX_BYTES = 60_000
-MAX_CHECK_SUMMARY = 65_000  # bytes
 MAX_TITLE, MAX_PROSE, MAX_CODE, MAX_MESSAGE = 200, 1_000, 4_000, 4_000  # characters
 MAX_OPEN = 3  # lines of a list that is not folded
 HELP = "Comment `/debate help` to see what you can ask for."
@@ -101,10 +100,6 @@ def review_body(review: Review) -> str:
     """The body of the review of a pull request."""
     more = " The summary comment has the details." if review.reported or review.gaps else ""
     return _verdict(redacted(review)) + more
-
-
-def check_summary(review: Review) -> str:
-    return _page(redacted(review), Page(has_commands=False), DEFAULT, MAX_CHECK_SUMMARY)
 
 
 def annotations(review: Review) -> tuple[Annotation, ...]:
@@ -240,12 +235,9 @@ def _suggestion(text: str) -> str:
 def _tail(review: Review, page: Page, share: int) -> Iterator[str]:
     fixed = [f"{known.id}: {known.title}" for known in page.fixed]
     dismissed = [f"{k.id}: {k.title} ({k.dismissed_by}: {k.dismissed})" for k in page.dismissed]
-    gaps = review.gaps
-    if not review.complete and not gaps:
-        gaps = ("it is not known what was left out",)
     yield _section("No longer found", fixed, share)
     yield _section("Dismissed", dismissed, share)
-    yield _section("Not complete", gaps, share)
+    yield _section("Not complete", review.gaps, share)
     yield _section("Notes", review.notes, share)
     is_clean = all(check.state == "passed" for check in review.checks)
     passed = words.sentence(words.passed_checks(review)) if is_clean else ""
