@@ -113,17 +113,9 @@ def _is_on_issue(facts: Facts) -> bool:
     return not facts.event.number and not (facts.event.issue and is_fix)
 
 
-def _is_skipped(facts: Facts) -> bool:
-    return facts.settings is not None and facts.settings.skip_label.lower() in facts.labels
-
-
 def _is_reviewed(facts: Facts) -> bool:
     is_same = facts.pull is not None and facts.state.head == facts.pull.head_sha
     return is_same and not facts.job.is_rerun
-
-
-def _is_moved(facts: Facts) -> bool:
-    return facts.pull is not None and facts.pull.head_sha != facts.event.head_sha
 
 
 def _is_stopped(facts: Facts) -> bool:
@@ -179,6 +171,8 @@ TWO_JOBS = (
     " `reviewbot init --workflow forks` writes."
 )
 BOT_AUTHOR = "A bot made the pull request: name it under github.bots to have it reviewed."
+MOVED = "A newer commit was pushed: its own run reviews it."
+SKIP = "A label says that it is not to be reviewed."
 CLOSED = "The pull request is closed."
 REVIEWED = "This commit was reviewed; `/debate full` reviews it again."
 TABLE: tuple[Row, ...] = (
@@ -194,12 +188,17 @@ TABLE: tuple[Row, ...] = (
     Row("head_gone", WITH_HEAD, lambda f: not f.event.head_sha, "There is no commit."),
     Row("closed", ON_PULL, lambda f: f.pull and f.pull.state != "OPEN", CLOSED),
     Row("locked", ON_PULL, lambda f: f.pull and f.pull.is_locked, "The conversation is locked."),
-    Row("head_moved", PUSHED, _is_moved, "A newer commit was pushed: its own run reviews it."),
+    Row("head_moved", PUSHED, lambda f: f.pull and f.pull.head_sha != f.event.head_sha, MOVED),
     Row("missing_permission", COMMENT, lambda f: f.may_write is False, "Only writers may command."),
     Row("stopped", ON_PULL, _is_stopped, "It was stopped here; `/debate resume` ends that."),
     Row("fork_needs_two_jobs", ("pull_request",), _needs_two_jobs, TWO_JOBS),
     Row("bot_author", PUSHED, _is_other_bot, BOT_AUTHOR),
-    Row("skip_label", PUSHED, _is_skipped, "A label says that it is not to be reviewed."),
+    Row(
+        "skip_label",
+        PUSHED,
+        lambda f: f.settings and f.settings.skip_label.lower() in f.labels,
+        SKIP,
+    ),
     Row("draft", PUSHED, _is_draft, "It is a draft: mark it ready, or comment /debate."),
     Row("paused", PUSHED, lambda f: bool(f.state.paused_by), "Paused; `/debate resume` ends that."),
     Row("own_commit", PUSHED, _is_own_commit, "reviewbot made the newest commit."),

@@ -50,7 +50,7 @@ from reviewbot.github.run import (
     order,
     update_state,
 )
-from reviewbot.github.snapshot import Comment, may_write, read_snapshot
+from reviewbot.github.snapshot import may_write, read_snapshot
 from reviewbot.github.state import (
     ANSWER_MARKER,
     CLOSED_MARKER,
@@ -93,7 +93,8 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     if job.event.issue:
         count = _count_on_issue(client, job.event.issue, comment.author.login) - 1  # without this
     else:
-        count = _count_last_hour(answered)
+        since = datetime.now(UTC) - timedelta(hours=1)
+        count = sum(datetime.fromisoformat(own.created_at) > since for own in answered.values())
     if count >= limit:
         react(client, source, "confused")
         words = f"More than {limit} commands in an hour (github.commands_per_hour)."
@@ -356,11 +357,6 @@ ORDERED: Mapping[str, Callable[[Run, Change, Request], Answer]] = {
     "fix": fix,
     "undo": undo,
 }
-
-
-def _count_last_hour(answers: Mapping[int, Comment]) -> int:
-    since = datetime.now(UTC) - timedelta(hours=1)
-    return sum(datetime.fromisoformat(answer.created_at) > since for answer in answers.values())
 
 
 def _count_on_issue(client: Client, number: int, login: str) -> int:

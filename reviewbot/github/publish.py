@@ -12,7 +12,7 @@ from reviewbot.config.settings import Settings
 from reviewbot.git.change import Change
 from reviewbot.github import actions
 from reviewbot.github.actions import Action, InlineComment, PostCheckRun, PostReview, ReviewEvent
-from reviewbot.github.activity import NothingToDo
+from reviewbot.github.activity import MOVED, NothingToDo
 from reviewbot.github.client import LATER, CallError, GitHubError
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.plan import Desired, plan
@@ -48,7 +48,6 @@ APPROVAL_HINT = "the repository's settings under Actions may allow approvals"
 MAX_BODY = 55_000  # bytes, of findings in the body of a review
 # What GitHub says of a review if it refuses one of its lines, and not its verdict.
 LINES = re.compile(r"review thread|could not be resolved|diff", re.IGNORECASE)
-MOVED = "A newer commit was pushed meanwhile: its own run reviews it."
 NOT_PERMITTED = "The token of this job may not comment: the review is in the job summary."
 
 

@@ -36,11 +36,9 @@ def consultation(said: Consultation) -> str:
 
 def explanation(finding: Finding) -> str:
     """Everything about a finding, with the debate."""
-    finding = redacted(finding)
-    said = [f"- {inline(words.shortened(text, MAX_OPINION))}" for text in words.debate(finding)]
-    debate = ["**Debate**", "\n".join(said[:MAX_ROWS])] if said else []
-    text = "\n\n".join([markdown.comment(finding), *debate])
-    return shortened_bytes(text, markdown.MAX_BYTES)
+    said = [f"- {inline(text)}" for text in words.debate(redacted(finding))]
+    debate = "\n".join(["\n\n**Debate**\n", *said]) if said else ""
+    return shortened_bytes(markdown.comment(finding) + debate, markdown.MAX_BYTES)
 
 
 def fixes(results: Sequence[TaskResult], commits: Sequence[str], problem: str) -> str:
