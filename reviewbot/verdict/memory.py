@@ -74,7 +74,7 @@ def recall(
         own = [p for p in parts if is_known and known.id in memory.parts.get(p.mark, ())]
         own = [part for part in own if part.mark not in new_marks]
         if own and not known.check and not known.dismissed:
-            place = _place_in(known, own)
+            place = _place_in(known, own[0])
             standing[known.key] = _carry(known, place, UNCHANGED, change, project)
     # A claim with the key of one that stands says the same of the same text.
     found = [f for f in review.findings if f.result or f.key not in standing]
@@ -195,13 +195,11 @@ def _place_of(known: Remembered, project: Project) -> Location | None:
     return Location(known.path, line, line) if line else None
 
 
-def _place_in(known: Remembered, parts: Sequence[Part]) -> Location | None:
-    for part in parts:
-        lines = dict(part.hunk.at("head")) or {known.line: ""}
-        texts = zip(lines, _folded(lines.values()), strict=True)
-        line = next((n for n, text in texts if text == known.text), min(lines))
-        return Location(part.path, line, line)
-    return None
+def _place_in(known: Remembered, part: Part) -> Location:
+    lines = dict(part.hunk.at("head")) or {known.line: ""}
+    texts = zip(lines, _folded(lines.values()), strict=True)
+    line = next((n for n, text in texts if text == known.text), min(lines))
+    return Location(part.path, line, line)
 
 
 def _carry(
