@@ -74,8 +74,8 @@ def recall(
         own = [p for p in parts if is_known and known.id in memory.parts.get(p.mark, ())]
         own = [part for part in own if part.mark not in new_marks]
         if own and not known.check and not known.dismissed:
-            place = _place_in(known, own[0])
-            standing[known.key] = _carry(known, place, UNCHANGED, change, project)
+            stands = _carry(known, _place_in(known, own[0]), UNCHANGED, change, project)
+            standing[known.key] = stands
     # A claim with the key of one that stands says the same of the same text.
     found = [f for f in review.findings if f.result or f.key not in standing]
     taken = {finding.key for finding in found} | standing.keys()
@@ -93,12 +93,8 @@ def recall(
     at_results = {finding.location for finding in found if finding.result and finding.location}
     carried = [finding for finding in carried if finding.location not in at_results]
     findings = tuple(_numbered([*found, *carried], memory))
-    not_read = [
-        f"{f.id} stands from an earlier review: {NOT_READ}"
-        for f in findings
-        if f.carried == NOT_READ
-    ]
-    gaps = (*review.gaps, *not_read)
+    not_read = [finding.id for finding in findings if finding.carried == NOT_READ]
+    gaps = (*review.gaps, *(f"{id} stands from an earlier review: {NOT_READ}" for id in not_read))
     review = replace(
         review,
         findings=findings,
