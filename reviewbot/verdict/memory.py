@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import count
 from typing import Any
 
 from msgspec.structs import replace
@@ -76,8 +77,7 @@ def recall(
         if own and not known.check and not known.dismissed:
             stands = _carry(known, _place_in(known, own[0]), UNCHANGED, change, project)
             standing[known.key] = stands
-    # A claim with the key of one that stands says the same of the same text.
-    found = [f for f in review.findings if f.result or f.key not in standing]
+    found = list(_with_own_keys(review.findings, set(standing)))
     taken = {finding.key for finding in found} | standing.keys()
     carried = list(standing.values())
     for known in memory.findings:
@@ -171,6 +171,17 @@ def _unread_marks(parts: Sequence[Part], memory: Memory, course: str) -> set[str
         ):
             unread.add(part.mark)
     return unread
+
+
+def _with_own_keys(findings: Sequence[Finding], standing: set[str]) -> Iterator[Finding]:
+    """A claim with the key of one that stands elsewhere is a copy of it."""
+    taken = {finding.key for finding in findings} | standing
+    for finding in findings:
+        if not finding.result and finding.key in standing:
+            copies = (f"{finding.key}-{number}" for number in count(2))
+            finding = replace(finding, key=next(key for key in copies if key not in taken))
+            taken.add(finding.key)
+        yield finding
 
 
 def _why_check_stands(known: Remembered, review: Review, project: Project) -> str:
