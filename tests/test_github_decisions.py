@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reviewbot.config.settings import GitHubSettings
-from reviewbot.github.activity import ACTIVITIES, TABLE, Facts, Row, decide, may_execute
+from reviewbot.github.activity import ACTIVITIES, TABLE, Facts, NothingToDo, may_execute
+from reviewbot.github.activity import decide as decide_or_raise
 from reviewbot.github.activity import needs_permission_of as asks_about
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
 from reviewbot.github.job import INPUTS, CommentEvent, Event, Job
@@ -57,7 +58,7 @@ NEAR = {
     "/debate explain F1": "explan F1|explane|why F1|F1|explain|explain F0|explain F1 F2",
     "/debate dismiss F1 reason": "dismis F1 because|ignore F1|dismiss F1|dismiss F1 F2|dismiss it",
     "/debate dispute F1 argument": "disput F1 it is locked|dispute F1|dispute it is locked",
-    "/debate ask question": "aks why is this slow?|ask|ask  \n ",
+    "/debate ask question": "ask|ask  \n ",
     "longer than 2,000 characters": "x" * 2_001,
     "longer than 300 characters": "dismiss F1 " + "x" * 301,
     "longer than 10,000 characters": "ask " + "x" * 10_001,
@@ -146,7 +147,7 @@ def facts(
     said = CommentEvent(id=1, body="/debate full", author=ANN)
     action = {"comment": "created", "finished_run": "completed"}.get(subject, "opened")
     about: dict[str, Any] = {"subject": subject, "action": action, "comment": said, "number": 1}
-    about |= {"author": ANN, "sender": ANN, "run_event": "pull_request", "conclusion": "success"}
+    about |= {"sender": ANN, "run_event": "pull_request", "conclusion": "success"}
     known = {"snapshot": snapshot(pull=replace(PULL, **(pull or {}))), "settings": GitHubSettings()}
     happened = Event(**(about | SHA | (event or {})))
     variables = {"SOME_API_KEY": "key"} if more.pop("has_keys", False) else {}
@@ -157,6 +158,13 @@ def facts(
     return Facts(**({"job": job, **known, "may_write": True} | more))
 
 
+def decide(known: Facts) -> str | NothingToDo:
+    try:
+        return decide_or_raise(known)
+    except NothingToDo as reason:
+        return reason
+
+
 def test_every_row_of_the_table_decides() -> None:
     assert [reason for reason, _ in SKIPS] == [row.reason for row in TABLE]
     for row, (reason, change) in zip(TABLE, SKIPS, strict=True):
@@ -165,8 +173,8 @@ def test_every_row_of_the_table_decides() -> None:
             if reason == "fork_needs_two_jobs" and mode == "collect":
                 assert found == "collect"
             elif subject in row.subjects or reason == "unsupported_event":
-                assert isinstance(found, Row)
-                assert (found.reason, found.words) == (reason, row.words)
+                assert isinstance(found, NothingToDo)
+                assert (found.reason, str(found)) == (reason, row.words)
     for form in FORMS:
         said = {"comment": replace(TALK_ONLY, body=form.usage)}
         stopped = decide(facts("comment", event=said, state=State(stopped_by="ann")))

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from reviewbot.github import actions, state
 from reviewbot.github import snapshot as gh
 from reviewbot.github.plan import Desired, plan
-from reviewbot.github.state import SUMMARY, Fix, State, decode_state, encode_state
+from reviewbot.github.state import SUMMARY, State, decode_state, encode_state
 from reviewbot.reports.markdown import Annotation
 from reviewbot.verdict.document import Memory, Remembered
 
@@ -90,8 +90,8 @@ def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snaps
         case actions.Delete("thread", gone):
             return replace(at, threads=tuple(t for t in at.threads if t.comments[0].id != gone))
         case actions.PostCheckRun():
-            names = ("name", "conclusion", "title", "external_id")
-            about = {name: getattr(action, name) for name in names} | {"app": BOT[:-5]}
+            about = {name: getattr(action, name) for name in ("conclusion", "title")}
+            about |= {"name": "reviewbot", "external_id": action.head_sha, "app": BOT[:-5]}
             run = gh.CheckRun(id=action.id or id, **about)
             return replace(at, checks=(*(c for c in at.checks if c.id != action.id), run))
         case actions.AddLabels(labels):
@@ -145,7 +145,7 @@ def others(at: gh.Snapshot) -> object:
     )
 
 
-CHECK: Any = {"head_sha": HEAD, "external_id": HEAD, "summary": "", "title": "2: because"}
+CHECK: Any = {"head_sha": HEAD, "summary": "", "title": "2: because"}
 DESIRED = Desired(
     commit=HEAD,
     is_complete=True,
@@ -154,7 +154,7 @@ DESIRED = Desired(
     comments=(),
     open_keys=frozenset(["k1"]),
     known_keys=frozenset(["k1"]),
-    check=actions.PostCheckRun(name="reviewbot", conclusion="success", **CHECK),
+    check=actions.PostCheckRun(conclusion="success", **CHECK),
     managed_labels=frozenset(["reviewbot:approved", "reviewbot:reviewed"]),
     state=State(head=HEAD),
     summary=f"{SUMMARY}\n{encode_state(State(head=HEAD))}\n**Reviewed**",
@@ -391,11 +391,6 @@ def test_what_people_dismissed_outlives_two_thousand_findings() -> None:
     )
     many = tuple(known(n, dismissed=str(n**99)) for n in range(1, 500))
     assert decode_state(encode_state(State(memory=Memory(findings=many))))
-    commits = [Fix(commit=f"{n**9:040x}"[-40:], findings=("F1",)) for n in range(3_000)]
-    kept = decode_state(encode_state(State(fixes=tuple(commits))))
-    assert kept
-    assert kept.fixes
-    assert kept.fixes == tuple(commits[-len(kept.fixes) :])
     alike = tuple(replace(known(1), id="F1", key=f"k{n}") for n in range(3_000))
     assert decode_state(encode_state(State(memory=Memory(findings=alike))))
     short, full = (f"{SUMMARY}\n{encode_state(State())}\n{'words ' * n}" for n in (1, 10_000))

@@ -14,7 +14,14 @@ from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.github.actions import perform
-from reviewbot.github.activity import Activity, Facts, Row, decide, may_execute, needs_permission_of
+from reviewbot.github.activity import (
+    Activity,
+    Facts,
+    NothingToDo,
+    decide,
+    may_execute,
+    needs_permission_of,
+)
 from reviewbot.github.client import CallError, Client, GitHubError, graphql_error
 from reviewbot.github.commands import Source, fix_issue, obey, obey_order, respond
 from reviewbot.github.fixes import review_and_fix
@@ -60,6 +67,10 @@ def main(variables: Mapping[str, str]) -> int:
         job = read_job(variables)
         with ExitStack() as stack:
             return _run(job, runner, stack)
+    except NothingToDo as reason:
+        runner.put({"skip_reason": reason.reason})
+        runner.say(f"Nothing to do: {reason}")
+        return 0
     except ReviewbotError as error:
         runner.say(error.with_hint, "error")
         if job and job.event.asked_by and not isinstance(error, GitHubError):
@@ -71,38 +82,29 @@ def main(variables: Mapping[str, str]) -> int:
 
 def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
     facts = Facts(job=job)
-    activity = _decide(facts, runner)
-    if activity is None:
-        return 0
+    activity = decide(facts)
     client = open_client(job)
     stack.callback(client.close)
     if without_pull := WITHOUT_PULL.get(activity):
         return without_pull(job, runner, client)
     if login := needs_permission_of(facts):
         facts = replace(facts, may_write=may_write(client, login))
-        if _decide(facts, runner) is None:
-            return 0
+        decide(facts)
     if activity == "command" and job.event.issue:
         return obey(job, runner, client, facts)
     number = job.event.number
     if activity in ("debate", "publish"):
         number = find_pull(client, job)
-        if not number:
-            runner.put({"skip_reason": "head_moved"})
-            runner.say("Nothing to do: no open pull request has the head of the run that finished.")
-            return 0
     snapshot = read_snapshot(client, number)
     facts = replace(facts, snapshot=snapshot, state=state_of(snapshot))
-    if _decide(facts, runner) is None:
-        return 0
+    decide(facts)
     if activity == "command":
         return obey(job, runner, client, facts)
     folder = fetch(job, snapshot.pull.head_sha, snapshot.pull.base_sha)
     repository = stack.enter_context(Repository(folder))
     settings = settings_at(job, repository, snapshot.pull.base_sha)
     facts = replace(facts, settings=settings.github)
-    if _decide(facts, runner) is None:
-        return 0
+    decide(facts)
     if login := needs_permission_of(facts):
         facts = replace(facts, may_write=may_write(client, login))
     run = Run(
@@ -149,12 +151,11 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
     if job.is_on("dry_run"):
         return code
     try:
+        doing, new = "write the issue of the audit", {"title": TITLE, "labels": [LABEL]}
         if number:
-            doing = "edit the issue of the audit"
             made = client.write("PATCH", f"/issues/{number}", doing, {"body": body})
         else:
-            content = {"title": TITLE, "body": body, "labels": [LABEL]}
-            made = client.write("POST", "/issues", "open an issue for the audit", content)
+            made = client.write("POST", "/issues", doing, {"body": body, **new})
     except CallError as error:
         if error.kind not in ("not_permitted", "gone"):
             raise
@@ -224,7 +225,7 @@ def open_client(job: Job) -> Client:
 
 
 def find_pull(client: Client, job: Job) -> int:
-    """The number of the pull request for which a fork's run collected evidence; 0 if it is gone.
+    """The number of the pull request for which a fork's run collected evidence.
 
     It comes from GitHub by the head of that run, never from what the run hands over.
     """
@@ -239,16 +240,7 @@ def find_pull(client: Client, job: Job) -> int:
         head = (pull.get("headRepository") or {}).get("nameWithOwner") or ""
         if (head, pull["headRefOid"]) == (event.head_repository, event.head_sha):
             return int(pull["number"])
-    return 0
-
-
-def _decide(facts: Facts, runner: Runner) -> Activity | None:
-    found = decide(facts)
-    if not isinstance(found, Row):
-        return found
-    runner.put({"skip_reason": found.reason})
-    runner.say(f"Nothing to do: {found.words}")
-    return None
+    raise NothingToDo("head_moved", "No open pull request has the head of the run that finished.")
 
 
 # Activities that are about no pull request.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 from urllib.parse import quote
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from reviewbot.github.client import CallError, Client
 from reviewbot.reports.markdown import Annotation
@@ -14,6 +14,9 @@ ReviewEvent = Literal["COMMENT", "APPROVE", "REQUEST_CHANGES"]
 Conclusion = Literal["success", "failure", "neutral"]
 # GitHub takes so many of a request. The summary of the check run has all findings.
 MAX_ANNOTATIONS = 50
+
+
+CHECK_NAME = "reviewbot"
 
 
 class Action(Struct, frozen=True):
@@ -73,9 +76,7 @@ class PostCheckRun(Action, frozen=True, kw_only=True):
     """A check run; `id` is 0 for a new one, which alone gets annotations: GitHub only adds some."""
 
     id: int = 0
-    name: str
     head_sha: str
-    external_id: str
     conclusion: Conclusion
     title: str
     summary: str
@@ -106,7 +107,13 @@ def perform(client: Client, number: int, action: Action) -> None:
             path = paths.get(what, "/issues/comments")
             client.write("DELETE", f"{path}/{id}", f"delete a {what}")
         case PostReview(commit, event, body, comments):
-            entries = [_comment(comment) for comment in comments]
+            entries = [to_builtins(comment) for comment in comments]
+            for entry in entries:
+                del entry["key"]
+                if entry["start_line"] == entry["line"]:  # GitHub refuses that
+                    del entry["start_line"]
+                else:
+                    entry["start_side"] = entry["side"]
             content = {"commit_id": commit, "event": event, "body": body, "comments": entries}
             _create(client, f"{pull}/reviews", "post a review", content)
         case DismissReview(id, message):
@@ -135,22 +142,14 @@ def perform(client: Client, number: int, action: Action) -> None:
             client.write("PATCH", f"/issues/comments/{id}", "edit a comment", {"body": body})
 
 
-def _create(client: Client, path: str, doing: str, body: dict[str, Any]) -> Any:
+def _create(client: Client, path: str, doing: str, body: dict[str, Any]) -> None:
     """GitHub says 404 of a token that may read and not write."""
     try:
-        return client.write("POST", path, doing, body)
+        client.write("POST", path, doing, body)
     except CallError as error:
         if error.kind == "gone" and " 404" in str(error):
             raise CallError("not_permitted", str(error), hint=error.hint or "") from error
         raise
-
-
-def _comment(comment: InlineComment) -> dict[str, Any]:
-    """GitHub refuses a `start_line` that is the `line`."""
-    entry = {name: getattr(comment, name) for name in ("path", "line", "side", "body")}
-    if comment.start_line < comment.line:
-        entry |= {"start_line": comment.start_line, "start_side": comment.side}
-    return entry
 
 
 def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
@@ -174,31 +173,20 @@ def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
 
 def _fold(client: Client, node_id: str, classifier: str) -> None:
     subject = {"subjectId": node_id, "classifier": classifier}
-    client.mutate(
-        "minimizeComment", subject, "minimizedComment { isMinimized }", "fold a text away"
-    )
+    selection = "minimizedComment { isMinimized }"
+    client.mutate("minimizeComment", subject, selection, "fold a text away")
 
 
 def _check_run(check: PostCheckRun) -> dict[str, Any]:
     output: dict[str, Any] = {"title": check.title, "summary": check.summary}
     content = {
-        "name": check.name,
-        "external_id": check.external_id,
+        "name": CHECK_NAME,
+        "external_id": check.head_sha,
         "status": "completed",
         "conclusion": check.conclusion,
         "output": output,
     }
     if check.id:
         return content
-    output["annotations"] = [
-        {
-            "path": annotation.path,
-            "start_line": annotation.line,
-            "end_line": annotation.end_line,
-            "annotation_level": annotation.level,
-            "title": annotation.title,
-            "message": annotation.message,
-        }
-        for annotation in check.annotations[:MAX_ANNOTATIONS]
-    ]
+    output["annotations"] = to_builtins(check.annotations[:MAX_ANNOTATIONS])
     return content | {"head_sha": check.head_sha}

@@ -37,13 +37,16 @@ DEPENDABOT = ("dependabot", "dependabot-preview")
 TRAILER = "\nReviewbot-Finding: "
 
 
-class Facts(Struct, frozen=True, kw_only=True):
-    """What is known when it is decided what to do.
+class NothingToDo(Exception):
+    """Why a run ends without doing anything: the output `skip_reason`, and a sentence."""
 
-    Attributes:
-        settings: of the base of the pull request; None until they are read.
-        may_write: whether the person who counts may write; None until GitHub was asked.
-    """
+    def __init__(self, reason: str, words: str) -> None:
+        super().__init__(words)
+        self.reason = reason
+
+
+class Facts(Struct, frozen=True, kw_only=True):
+    """What is known. `settings` are those of the base; `may_write` is about whoever counts."""
 
     job: Job
     snapshot: Snapshot | None = None
@@ -56,9 +59,8 @@ class Facts(Struct, frozen=True, kw_only=True):
         return self.job.event
 
     @property
-    def pull(self) -> PullRequest | Event:
-        """As it is now, or as the payload has it."""
-        return self.snapshot.pull if self.snapshot else self.event
+    def pull(self) -> PullRequest | None:
+        return self.snapshot.pull if self.snapshot else None
 
     @property
     def command(self) -> Command | Misunderstood | None:
@@ -66,18 +68,15 @@ class Facts(Struct, frozen=True, kw_only=True):
 
     @property
     def labels(self) -> set[str]:
-        return {label.lower() for label in self.pull.labels}
-
-    @property
-    def is_open(self) -> bool:
-        return self.snapshot.pull.state == "OPEN" if self.snapshot else self.event.is_open
+        return {label.lower() for label in self.pull.labels} if self.pull else set()
 
     @property
     def is_by_dependabot(self) -> bool:
         """Its runs have no secrets; somebody else may have pushed onto its branch."""
-        accounts = (self.event.sender, self.pull.author)
+        accounts = (self.event.sender, self.pull.author if self.pull else None)
         logins = {account.login.lower().removesuffix(BOT) for account in accounts if account}
-        return bool(logins & set(DEPENDABOT)) or self.pull.head_ref.startswith("dependabot/")
+        is_on_its_branch = self.pull is not None and self.pull.head_ref.startswith("dependabot/")
+        return is_on_its_branch or bool(logins & set(DEPENDABOT))
 
 
 class Row(Struct, frozen=True):
@@ -85,7 +84,7 @@ class Row(Struct, frozen=True):
 
     reason: str
     subjects: tuple[Subject, ...]
-    applies: Callable[[Facts], bool]
+    applies: Callable[[Facts], object]
     words: str
 
 
@@ -104,8 +103,8 @@ def _is_other_action(facts: Facts) -> bool:
 
 
 def _is_by_nobody(facts: Facts) -> bool:
-    comment = facts.event.comment
-    return comment is None or comment.author is None or comment.author.type != "User"
+    author = facts.event.comment.author if facts.event.comment else None
+    return author is None or author.type != "User"
 
 
 def _is_on_issue(facts: Facts) -> bool:
@@ -114,18 +113,9 @@ def _is_on_issue(facts: Facts) -> bool:
     return not facts.event.number and not (facts.event.issue and is_fix)
 
 
-def _is_skipped(facts: Facts) -> bool:
-    return facts.settings is not None and facts.settings.skip_label.lower() in facts.labels
-
-
 def _is_reviewed(facts: Facts) -> bool:
-    head = facts.snapshot.pull.head_sha if facts.snapshot else ""
-    return bool(head) and facts.state.head == head and not facts.job.is_rerun
-
-
-def _is_moved(facts: Facts) -> bool:
-    head = facts.event.head_sha
-    return bool(facts.snapshot and head and facts.snapshot.pull.head_sha != head)
+    is_same = facts.pull is not None and facts.state.head == facts.pull.head_sha
+    return is_same and not facts.job.is_rerun
 
 
 def _is_stopped(facts: Facts) -> bool:
@@ -141,7 +131,7 @@ def _needs_two_jobs(facts: Facts) -> bool:
 
 
 def _is_other_bot(facts: Facts) -> bool:
-    author = facts.pull.author
+    author = facts.pull.author if facts.pull else None
     if author is None or facts.settings is None or not author.login.endswith(BOT):
         return False
     allowed = {login.lower().removesuffix(BOT) for login in facts.settings.bots}
@@ -149,7 +139,7 @@ def _is_other_bot(facts: Facts) -> bool:
 
 
 def _is_draft(facts: Facts) -> bool:
-    if facts.settings is None or facts.settings.drafts:
+    if facts.pull is None or facts.settings is None or facts.settings.drafts:
         return False
     return facts.pull.is_draft and facts.settings.review_label.lower() not in facts.labels
 
@@ -181,6 +171,9 @@ TWO_JOBS = (
     " `reviewbot init --workflow forks` writes."
 )
 BOT_AUTHOR = "A bot made the pull request: name it under github.bots to have it reviewed."
+MOVED = "A newer commit was pushed: its own run reviews it."
+SKIP = "A label says that it is not to be reviewed."
+CLOSED = "The pull request is closed."
 REVIEWED = "This commit was reviewed; `/debate full` reviews it again."
 TABLE: tuple[Row, ...] = (
     Row("unsupported_event", ("nothing",), lambda _: True, NO_EVENT),
@@ -193,14 +186,19 @@ TABLE: tuple[Row, ...] = (
     Row("not_a_pull_request", RUN, lambda f: f.event.run_event != "pull_request", NO_PULL),
     Row("run_not_successful", RUN, lambda f: f.event.conclusion != "success", NO_EVIDENCE),
     Row("head_gone", WITH_HEAD, lambda f: not f.event.head_sha, "There is no commit."),
-    Row("closed", ON_PULL, lambda f: not f.is_open, "The pull request is closed."),
-    Row("locked", ON_PULL, lambda f: f.pull.is_locked, "The conversation is locked."),
-    Row("head_moved", PUSHED, _is_moved, "A newer commit was pushed: its own run reviews it."),
+    Row("closed", ON_PULL, lambda f: f.pull and f.pull.state != "OPEN", CLOSED),
+    Row("locked", ON_PULL, lambda f: f.pull and f.pull.is_locked, "The conversation is locked."),
+    Row("head_moved", PUSHED, lambda f: f.pull and f.pull.head_sha != f.event.head_sha, MOVED),
     Row("missing_permission", COMMENT, lambda f: f.may_write is False, "Only writers may command."),
     Row("stopped", ON_PULL, _is_stopped, "It was stopped here; `/debate resume` ends that."),
     Row("fork_needs_two_jobs", ("pull_request",), _needs_two_jobs, TWO_JOBS),
     Row("bot_author", PUSHED, _is_other_bot, BOT_AUTHOR),
-    Row("skip_label", PUSHED, _is_skipped, "A label says that it is not to be reviewed."),
+    Row(
+        "skip_label",
+        PUSHED,
+        lambda f: f.settings and f.settings.skip_label.lower() in f.labels,
+        SKIP,
+    ),
     Row("draft", PUSHED, _is_draft, "It is a draft: mark it ready, or comment /debate."),
     Row("paused", PUSHED, lambda f: bool(f.state.paused_by), "Paused; `/debate resume` ends that."),
     Row("own_commit", PUSHED, _is_own_commit, "reviewbot made the newest commit."),
@@ -208,11 +206,11 @@ TABLE: tuple[Row, ...] = (
 )
 
 
-def decide(facts: Facts) -> Activity | Row:
-    """What is to be done, as far as that is known by now, or why nothing is."""
+def decide(facts: Facts) -> Activity:
+    """What is to be done, as far as that is known by now. Raises NothingToDo."""
     for row in TABLE:
         if facts.event.subject in row.subjects and row.applies(facts):
-            return row
+            raise NothingToDo(row.reason, row.words)
     return ACTIVITIES[facts.event.subject, facts.job.mode]
 
 
@@ -236,12 +234,12 @@ def may_execute(facts: Facts) -> bool:
 def needs_permission_of(facts: Facts) -> str:
     """The login of whoever must be asked about before the decision is final; "" for nobody."""
     snapshot = facts.snapshot
-    if facts.may_write is not None or isinstance(decide(facts), Row):
+    if facts.may_write is not None:
         return ""
+    author = None
     if facts.event.subject == "comment":
-        comment = facts.event.comment
-        return comment.author.login if comment and comment.author else ""
-    if snapshot is None or snapshot.is_fork or facts.is_by_dependabot:
-        return ""
-    asks = facts.event.subject == "dispatch" or facts.job.has_keys
-    return facts.pull.author.login if asks and facts.pull.author else ""
+        author = facts.event.comment.author if facts.event.comment else None
+    elif snapshot and not snapshot.is_fork and not facts.is_by_dependabot:
+        is_asked = facts.event.subject == "dispatch" or facts.job.has_keys
+        author = snapshot.pull.author if is_asked else None
+    return author.login if author else ""

@@ -14,7 +14,6 @@ import random
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from email.utils import parsedate_to_datetime
 from typing import Any, Literal
 
 import msgspec
@@ -153,13 +152,7 @@ class Answer(Struct, frozen=True):
 
 
 class Client:
-    """Calls GitHub as one account. Not safe for several threads.
-
-    Args:
-        repository: `owner/name`.
-        api_url: of GitHub Enterprise Server, for example https://git.example.org/api/v3.
-        sleep: waits for a number of seconds.
-    """
+    """Calls GitHub as one account, about the repository `owner/name`. Not safe for threads."""
 
     def __init__(
         self,
@@ -327,16 +320,12 @@ def _is_trouble(answer: Answer, is_graphql: bool) -> bool:
 
 
 def _seconds_of_limit(answer: Answer, attempt: int) -> float:
-    """As GitHub says, or until the reset by its own clock, or a minute and more."""
+    """As GitHub says, or until the reset, or a minute and more."""
     after, reset = answer.header("retry-after"), answer.header("x-ratelimit-reset")
     if after.isdecimal() and len(after) < 8:
         return float(after)
     if _is_used_up(answer) and reset.isdecimal() and len(reset) < 12:
-        try:
-            now = parsedate_to_datetime(answer.header("date")).timestamp()
-        except (ValueError, OverflowError):
-            now = time.time()
-        return max(0.0, float(reset) - now) + 1
+        return max(0.0, float(reset) - time.time()) + 1
     return SECONDARY_SECONDS * 2.0 ** (attempt - 1)
 
 

@@ -8,7 +8,6 @@ to it; for `ask` and `dispute`, the lines below as well.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
 from difflib import get_close_matches
 from typing import Literal
 
@@ -26,11 +25,7 @@ AROUND = "`,.:;!?"  # marks that people put around words
 
 
 class Form(Struct, frozen=True):
-    """How a command is written.
-
-    Attributes:
-        while_stopped: whether it works after /debate stop.
-    """
+    """How a command is written, and whether it works after /debate stop."""
 
     verb: str
     usage: str
@@ -67,17 +62,12 @@ SYNONYMS = {
     **dict.fromkeys(("ignore", "reject", "resolve"), "dismiss"),
     **dict.fromkeys(("fixes", "autofix"), "fix"),
     "why": "explain",
-    "aks": "ask",
     "revert": "undo",
 }
 
 
 class Command(Struct, frozen=True):
-    """`text` is a focus, a reason, a question or an argument: untrusted words.
-
-    Attributes:
-        findings: ids; none of them means all.
-    """
+    """`text` holds untrusted words. No `findings` of /debate fix are all of them."""
 
     form: Form
     finding: str = ""
@@ -95,7 +85,7 @@ class Misunderstood(Struct, frozen=True):
     words: str
 
 
-def parse(body: str, forms: Sequence[Form] = FORMS) -> Command | Misunderstood | None:
+def parse(body: str) -> Command | Misunderstood | None:
     """The command of a comment; None if it holds none.
 
     What is nearly a verb is answered with the verb: the other reading is a review that costs money
@@ -107,7 +97,7 @@ def parse(body: str, forms: Sequence[Form] = FORMS) -> Command | Misunderstood |
         return None
     words = line[opening.end() :].strip()
     first, rest = _first_word(words)
-    by_verb = {form.verb: form for form in forms}
+    by_verb = {form.verb: form for form in FORMS}
     review = by_verb.pop("review")
     verb = first.strip(AROUND).lower() if first.isascii() else first
     if verb == review.verb and not rest:
@@ -116,9 +106,13 @@ def parse(body: str, forms: Sequence[Form] = FORMS) -> Command | Misunderstood |
         return _read(by_verb[verb], rest, "\n".join(below))
     if words and not any(character.isalnum() for character in words):
         return Misunderstood("`/debate help` lists what can be asked for.")
-    known = {verb: f"Did you mean `{form.usage}`?" for verb, form in by_verb.items()}
-    if nearest := _nearest(first.strip(AROUND).lower(), rest, known):
-        return Misunderstood(known[nearest])
+    if not rest or _id(_first_word(rest)[0]):  # what may follow a verb
+        word = first.strip(AROUND).lower()
+        # `ask` is so short that many honest words are like it.
+        near = get_close_matches(word[:20], [*by_verb.keys() - {"ask"}], n=1, cutoff=LIKENESS)
+        meant = "explain" if _id(word) and not rest else SYNONYMS.get(word, "".join(near))
+        if meant:
+            return Misunderstood(f"Did you mean `{by_verb[meant].usage}`?")
     return _read(review, words, "")
 
 
@@ -147,21 +141,6 @@ def _read(form: Form, rest: str, below: str) -> Command | Misunderstood:
     if form.arguments == "findings":
         return Command(form, findings=() if is_all else tuple(dict.fromkeys(named)))
     return Command(form, id if " F1" in form.usage else "", text)
-
-
-def _nearest(word: str, rest: str, verbs: Collection[str]) -> str:
-    """The verb that somebody may have meant, if the words after it would fit."""
-    if _id(word) and not rest:
-        return "explain"
-    synonym = SYNONYMS.get(word, "")
-    if rest and not _id(_first_word(rest)[0]):
-        return synonym if synonym == "ask" else ""
-    with_finding = ("explain", "dismiss", "dispute", "fix", "undo")
-    # `ask` is so short that many honest words are like it.
-    near = [verb for verb in verbs if verb != "ask" and (not rest or verb in with_finding)]
-    if synonym in near:
-        return synonym
-    return next(iter(get_close_matches(word[:20], near, n=1, cutoff=LIKENESS)), "")
 
 
 def _first_word(text: str) -> tuple[str, str]:

@@ -33,7 +33,7 @@ from reviewbot.fixing import fix_report
 from reviewbot.git.change import Change, Location, Target
 from reviewbot.git.repository import Repository
 from reviewbot.github.actions import ResolveThread, WriteComment, perform
-from reviewbot.github.activity import Facts
+from reviewbot.github.activity import Facts, NothingToDo
 from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
 from reviewbot.github.fixes import fix, open_pull, undo
@@ -50,7 +50,7 @@ from reviewbot.github.run import (
     order,
     update_state,
 )
-from reviewbot.github.snapshot import Comment, may_write, read_snapshot
+from reviewbot.github.snapshot import may_write, read_snapshot
 from reviewbot.github.state import (
     ANSWER_MARKER,
     CLOSED_MARKER,
@@ -68,6 +68,7 @@ from reviewbot.verdict.document import Remembered, Review
 
 ARTIFACT = "reviewbot-review"
 MAX_ARTIFACT = 50_000_000  # bytes
+NO_WRITER = "Who wrote the comment may not write to the repository."
 Reaction = Literal["eyes", "rocket", "confused"]
 
 
@@ -87,18 +88,17 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     source = Source(job.event.number or job.event.issue, comment.id, comment.is_inline)
     answered = answers_of(facts.snapshot) if facts.snapshot else {}
     if comment.id in answered:
-        runner.say("Nothing to do: the comment is answered already.")
-        return 0
+        raise NothingToDo("answered", "The comment is answered already.")
     limit = load_settings(job.layers()).settings.github.commands_per_hour
     if job.event.issue:
         count = _count_on_issue(client, job.event.issue, comment.author.login) - 1  # without this
     else:
-        count = _count_last_hour(answered)
+        since = datetime.now(UTC) - timedelta(hours=1)
+        count = sum(datetime.fromisoformat(own.created_at) > since for own in answered.values())
     if count >= limit:
-        words = f"more than {limit} commands in an hour (github.commands_per_hour)"
-        runner.say(f"Nothing to do: {words}.", "warning")
         react(client, source, "confused")
-        return 0
+        words = f"More than {limit} commands in an hour (github.commands_per_hour)."
+        raise NothingToDo("too_many_commands", words)
     react(client, source, "eyes")
     command = parse(comment.body)
     if isinstance(command, Misunderstood):
@@ -129,26 +129,19 @@ def obey_order(run: Run, change: Change) -> int:
     """
     snapshot, id = run.snapshot, run.job.event.asked_by
     inline_comments = [comment for thread in snapshot.threads for comment in thread.comments]
-    found = [comment for comment in (*snapshot.comments, *inline_comments) if comment.id == id]
-    author = found[0].author if found else None
-    command = parse(found[0].body) if found and not found[0].last_edited_at else None
+    every = (*snapshot.comments, *inline_comments)
+    comment = next((each for each in every if each.id == id and not each.last_edited_at), None)
+    author, command = (comment.author, parse(comment.body)) if comment else (None, None)
     if author is None or author.type != "User" or not isinstance(command, Command):
-        reason = "the comment is gone, was edited, or is no command"
-    elif command.verb not in ORDERED or id in answers_of(snapshot):
-        reason = "the command needs no review, or is answered already"
-    elif not may_write(run.client, author.login):
-        reason = "who wrote the comment may not write to the repository"
-    else:
-        request = Request(command, author.login, snapshot, run.facts.state, run.client)
-        source = Source(snapshot.pull.number, id, found[0] in inline_comments)
-        return _obey_order(run, change, request, source)
-    run.runner.say(f"Nothing to do: {reason}.")
-    return 0
-
-
-def _obey_order(run: Run, change: Change, request: Request, source: Source) -> int:
-    act = partial(ORDERED[request.command.verb], run, change, request)
-    answer = _answer(run.client, source, act)
+        raise NothingToDo("not_a_command", "The comment is gone, was edited, or is no command.")
+    if command.verb not in ORDERED or id in answers_of(snapshot):
+        words = "The command needs no review, or is answered already."
+        raise NothingToDo("answered", words)
+    if not may_write(run.client, author.login):
+        raise NothingToDo("missing_permission", NO_WRITER)
+    request = Request(command, author.login, snapshot, run.facts.state, run.client)
+    source = Source(snapshot.pull.number, id, comment in inline_comments)
+    answer = _answer(run.client, source, partial(ORDERED[command.verb], run, change, request))
     if answer.has_commits:
         with suppress(UsageError):  # then it is reviewed with the next push
             order(run.client, run.job)
@@ -158,31 +151,26 @@ def _obey_order(run: Run, change: Change, request: Request, source: Source) -> i
     return answer.exit_code
 
 
-def fix_issue(job: Job, runner: Runner, client: Client) -> int:
+def fix_issue(job: Job, _: Runner, client: Client) -> int:
     """/debate fix on an issue: reproduce what it says, fix it, and open a pull request.
 
-    The comment was written by somebody who may write now, and nobody edited it since. What the
-    issue itself says is untrusted.
+    Who wrote the comment may write now, and nobody edited it. What the issue says is untrusted.
     """
     number, id = job.event.issue, job.event.asked_by
     issue = client.read(f"/issues/{number}", "read an issue")
     comment = client.read(f"/issues/comments/{id}", "read a comment")
     command = parse(comment.get("body") or "")
     author = comment.get("user") or {}
-    reason = ""
-    if not str(comment.get("issue_url")).endswith(f"/issues/{number}"):
-        reason = "the comment is on another issue"
-    elif comment.get("created_at") != comment.get("updated_at"):
-        reason = "the comment was edited"
-    elif not isinstance(command, Command) or command.verb != "fix":
-        reason = "the comment is no /debate fix"
-    elif issue.get("state") != "open" or issue.get("locked") or "pull_request" in issue:
-        reason = "the issue is closed or locked, or a pull request"
-    elif author.get("type") != "User" or not may_write(client, str(author.get("login"))):
-        reason = "who wrote the comment may not write to the repository"
-    if reason:
-        runner.say(f"Nothing to do: {reason}.")
-        return 0
+    is_here = str(comment.get("issue_url")).endswith(f"/issues/{number}")
+    is_edited = comment.get("created_at") != comment.get("updated_at")
+    is_fix = isinstance(command, Command) and command.verb == "fix"
+    if not is_here or is_edited or not is_fix:
+        words = "The comment is on another issue, was edited, or is no /debate fix."
+        raise NothingToDo("not_a_command", words)
+    if issue.get("state") != "open" or issue.get("locked") or "pull_request" in issue:
+        raise NothingToDo("closed", "The issue is closed or locked, or a pull request.")
+    if author.get("type") != "User" or not may_write(client, str(author.get("login"))):
+        raise NothingToDo("missing_permission", NO_WRITER)
     _answer(client, Source(number, id), lambda: _fix_issue(job, client, issue))
     return 0
 
@@ -285,13 +273,9 @@ def explain(request: Request) -> Answer:
     finding = next((f for f in review.findings if f.key == known.key), None) if review else None
     if finding:
         return Answer(words=answers.explanation(finding))
-    lines = [
-        f"**{known.id} ({known.severity}): {inline(known.title)}**",
-        f"{code(f'{known.path}:{known.line}')}: {inline(known.reason)}" if known.path else "",
-        inline(known.support),
-        "The document of the review is not kept any more; `/debate full` makes a new one.",
-    ]
-    return Answer(words="\n\n".join(filter(None, lines)))
+    title = f"**{known.id} ({known.severity}): {inline(known.title)}**"
+    gone = "The document of the review is not kept any more; `/debate full` makes a new one."
+    return Answer(words=f"{title}\n\n{inline(known.reason)}\n\n{gone}")
 
 
 def read_artifact(client: Client, run_id: int) -> Review | None:
@@ -373,11 +357,6 @@ ORDERED: Mapping[str, Callable[[Run, Change, Request], Answer]] = {
     "fix": fix,
     "undo": undo,
 }
-
-
-def _count_last_hour(answers: Mapping[int, Comment]) -> int:
-    since = datetime.now(UTC) - timedelta(hours=1)
-    return sum(datetime.fromisoformat(answer.created_at) > since for answer in answers.values())
 
 
 def _count_on_issue(client: Client, number: int, login: str) -> int:

@@ -20,9 +20,9 @@ from msgspec.structs import replace
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix as draft_fixes
 from reviewbot.git.change import Change, Target
-from reviewbot.github.activity import TRAILER
+from reviewbot.github.activity import TRAILER, NothingToDo
 from reviewbot.github.client import CallError, Client
-from reviewbot.github.publish import finish, hindrance
+from reviewbot.github.publish import check_open, finish
 from reviewbot.github.run import Answer, Request, Run, fetch, host_of, order, update_state
 from reviewbot.github.snapshot import read_snapshot
 from reviewbot.github.state import Fix, State
@@ -34,6 +34,7 @@ from reviewbot.verdict.document import Review
 
 MAX_BYTES = 3_500_000  # of the files of a commit; GitHub takes no larger request
 MAX_FIXES = 20  # that are remembered
+NOT_HERE = "Nothing can be committed here"
 # How messages of ours are read again.
 FIXED = re.compile(rf"^{TRAILER.strip()} (\S+)$", re.MULTILINE)
 UNDONE = re.compile(r"Take back the fix of (.+)\n\nReviewbot-Undo: (\w+)\n")
@@ -94,9 +95,8 @@ def review_and_fix(run: Run, change: Change) -> int:
         fixed = []
     if mode == "suggest" or run.job.is_on("dry_run") or not (fixed or back):
         return exit_code
-    if hindrance(read_snapshot(run.client, pull.number), review.head_commit):
-        return exit_code  # it was said
     try:
+        check_open(read_snapshot(run.client, pull.number), review.head_commit)
         if back:  # it stays so, whatever is found later
             gone = state.taken_back
             update_state(run.client, pull.number, lambda now: replace(now, taken_back=gone))
@@ -120,6 +120,8 @@ def review_and_fix(run: Run, change: Change) -> int:
             order(run.client, run.job)  # a push of the job's own token starts no workflow
     except (CallError, UsageError) as error:
         runner.say(error.with_hint, "warning")
+    except NothingToDo as reason:
+        runner.say(str(reason), "notice")
     return exit_code
 
 
@@ -149,12 +151,9 @@ def open_pull(
     title: str,
     body: str,
 ) -> str:
-    """Commit files, with headlines and bodies, on a new branch, and open a pull request.
+    """Commit files, with headlines and bodies, on a new branch that begins at `head`.
 
-    Args:
-        head: the commit on which the branch begins.
-
-    Returns its address. Raises GitHubError, and UsageError if the branch is there already.
+    Returns the address of its pull request. Raises GitHubError, and UsageError if it is there.
     """
     try:
         reference = {"ref": f"refs/heads/{branch}", "sha": head}
@@ -246,29 +245,29 @@ def commit(
 
 def check_branch(run: Run, *, is_new: bool = False) -> None:
     """Raises UsageError if nothing may be written to the branch, or to a new one beside it."""
-    if reason := _why_protected(run, is_new):
-        raise UsageError(f"Nothing can be committed here: {reason}.")
-
-
-def _why_protected(run: Run, is_new: bool) -> str:
-    snapshot, client = run.snapshot, run.client
-    branch = snapshot.pull.head_ref
+    snapshot, branch = run.snapshot, run.snapshot.pull.head_ref
+    path, reason = quote(branch, safe=""), ""
     if snapshot.is_fork:
-        return "the branch is in a fork"
-    if is_new:
-        return ""
-    if branch in (run.job.event.default_branch, snapshot.pull.base_ref):
-        return "it is the default branch, or the base of the pull request"
-    path = quote(branch, safe="")
-    try:
-        found = client.read(f"/branches/{path}", "read about a branch")
+        reason = "the branch is in a fork"
+    elif is_new:
+        return
+    elif branch in (run.job.event.default_branch, snapshot.pull.base_ref):
+        reason = "it is the default branch, or the base of the pull request"
+    else:
+        try:
+            found = run.client.read(f"/branches/{path}", "read about a branch")
+            rules = run.client.read(f"/rules/branches/{path}", "read the rules of a branch")
+        except CallError:
+            raise UsageError(
+                f"{NOT_HERE}: it is not known whether the branch is protected."
+            ) from None
+        types = {str(rule.get("type")) for rule in rules} - HARMLESS_RULES
         if found.get("protected") is not False:
-            return "the branch is protected"
-        rules = client.read(f"/rules/branches/{path}", "read the rules of a branch")
-    except CallError:
-        return "it is not known whether the branch is protected"
-    other = [str(rule.get("type")) for rule in rules if rule.get("type") not in HARMLESS_RULES]
-    return f"the branch has the rule {inline(other[0])}" if other else ""
+            reason = "the branch is protected"
+        elif types:
+            reason = f"the branch has the rule {inline(min(types))}"
+    if reason:
+        raise UsageError(f"{NOT_HERE}: {reason}.")
 
 
 def _mark(run: Run) -> str:

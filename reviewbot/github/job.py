@@ -86,7 +86,6 @@ class Event(Struct, frozen=True, kw_only=True):
         number: of the pull request, 0 if there is none or if it is not known yet.
         issue: the number of an issue that is no pull request.
         base_sha: of a merge group.
-        head_sha: of the pull request, the merge group or the run that finished, at that time.
         head_repository: `owner/name`; empty if it was deleted.
         asked_by: the comment for which a dispatch was made; 0 if there is none.
     """
@@ -96,11 +95,6 @@ class Event(Struct, frozen=True, kw_only=True):
     sender: Author | None = None
     number: int = 0
     issue: int = 0
-    is_open: bool = True
-    is_draft: bool = False
-    is_locked: bool = False
-    author: Author | None = None
-    labels: tuple[str, ...] = ()
     label: str = ""
     base_sha: str = ""
     head_sha: str = ""
@@ -117,9 +111,8 @@ class Job(Struct, frozen=True, kw_only=True):
     """What the runner says.
 
     Attributes:
-        repository: `owner/name`.
-        token, app: of GitHub: a token, or the id and the private key of an app.
-        variables: the environment without them.
+        app: the id and the private key of an app, whose token is used instead.
+        variables: the environment without tokens of GitHub.
         workspace: the checkout of the workflow, if it has one.
         documents: the folder for what goes from one job to the next.
     """
@@ -243,11 +236,6 @@ def read_event(name: str, payload: bytes) -> Event:
         sender=_author(root, "sender"),
         number=number,
         issue=about,
-        is_open=_text(pull, "state") != "closed",
-        is_draft=_get(pull, bool, "draft") is True,
-        is_locked=_get(pull, bool, "locked") is True,
-        author=_author(pull, "user"),
-        labels=tuple(_text(label, "name") for label in _get(pull, list, "labels") or []),
         label=_text(root, "label", "name"),
         base_sha=_sha(group, "base_sha"),
         head_sha=_sha(pull, "head", "sha") or _sha(run or group, "head_sha"),
@@ -311,8 +299,7 @@ def _number(name: str, text: str) -> int:
 def _given(root: Any, name: str) -> int:
     """An input is a text, but a caller of the API may give a number."""
     value = (_get(root, dict, "inputs") or {}).get(name)
-    text = str(value).strip() if isinstance(value, str | int) else ""
-    return _number(name, text) if text else 0
+    return _number(name, str(value).strip()) if value not in (None, "") else 0
 
 
 def _get(node: Any, kind: type[T], *path: str) -> T | None:

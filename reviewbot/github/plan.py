@@ -36,16 +36,13 @@ class Desired(Struct, frozen=True, kw_only=True):
     """What should stand under a pull request after a review.
 
     Attributes:
-        commit: the head that was reviewed.
         may_judge: GitHub takes more than comments from this account.
         body: of the pull request review, without its marker.
-        comments: findings on lines of the diff, worst first.
         open_keys: of all findings that are reported.
         known_keys: of those that were looked at, or looked up; a thread about another one is not
             touched unless the review is complete.
         closed: what is said about a finding that is gone, by key.
-        labels, managed_labels: those that should be there; others of the managed ones go.
-        summary: the whole comment, with marker and state.
+        managed_labels: those of them that are not in `labels` go.
         links: addresses that the summary shows once they exist.
     """
 
@@ -183,7 +180,7 @@ def _check_run(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     own = [
         run
         for run in snapshot.checks
-        if (run.name, run.external_id) == (check.name, check.external_id)
+        if (run.name, run.external_id) == (actions.CHECK_NAME, check.head_sha)
         and app in ("", run.app.lower())
     ]
     newest = max(own, key=lambda run: run.id, default=None)

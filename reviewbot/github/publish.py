@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.config.settings import Settings
 from reviewbot.git.change import Change
 from reviewbot.github import actions
 from reviewbot.github.actions import Action, InlineComment, PostCheckRun, PostReview, ReviewEvent
-from reviewbot.github.client import GitHubError
+from reviewbot.github.activity import MOVED, NothingToDo
+from reviewbot.github.client import LATER, CallError, GitHubError
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.plan import Desired, plan
 from reviewbot.github.run import REVIEW_FILE, Run
@@ -30,13 +29,13 @@ from reviewbot.github.state import (
     threads_of,
 )
 from reviewbot.journal import write_file
-from reviewbot.reports import markdown, render
+from reviewbot.reports import markdown, render, words
 from reviewbot.severity import Threshold, reaches
 from reviewbot.text.markdown import inline
+from reviewbot.text.plain import shortened_bytes
 from reviewbot.verdict.document import Finding, Memory, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals
 
-CHECK_NAME = "reviewbot"
 NOTHING: Mapping[str, str] = {}
 VERDICTS: dict[Verdict, tuple[ReviewEvent, str]] = {  # with the label that says it
     "approve": ("APPROVE", "reviewbot:approved"),
@@ -44,40 +43,12 @@ VERDICTS: dict[Verdict, tuple[ReviewEvent, str]] = {  # with the label that says
     "request_changes": ("REQUEST_CHANGES", "reviewbot:changes-requested"),
 }
 # Three refusals of a review, the review, its summary, a look, and two answers that are lost.
-APPROVAL_HINT = "the repository's settings under Actions may allow approvals"
 ATTEMPTS = 8
+APPROVAL_HINT = "the repository's settings under Actions may allow approvals"
 MAX_BODY = 55_000  # bytes, of findings in the body of a review
 # What GitHub says of a review if it refuses one of its lines, and not its verdict.
 LINES = re.compile(r"review thread|could not be resolved|diff", re.IGNORECASE)
-
-Ending = Literal[
-    "posted", "closed", "locked", "head_moved", "stopped", "not_permitted", "deferred", "failed"
-]
-ENDINGS: dict[Ending, str] = {
-    "closed": "The pull request was closed meanwhile: nothing is posted.",
-    "locked": "The conversation is locked: nothing is posted.",
-    "head_moved": "A newer commit was pushed meanwhile: its own run reviews it.",
-    "stopped": "reviewbot was told to stop here: nothing is posted.",
-    "not_permitted": "The token of this job may not comment: the review is in the job summary.",
-    "deferred": "GitHub's rate limit holds longer than this job can wait: run the job again.",
-    "failed": "GitHub did not take everything: run the job again to post what is missing.",
-}
-
-
-class Outcome(Struct, frozen=True, kw_only=True):
-    """What became of a review.
-
-    Attributes:
-        comments: on lines, open now.
-        resolved: how many threads were closed.
-        notes: what GitHub did not take, a sentence each.
-    """
-
-    ending: Ending
-    summary_url: str = ""
-    comments: int = 0
-    resolved: int = 0
-    notes: tuple[str, ...] = ()
+NOT_PERMITTED = "The token of this job may not comment: the review is in the job summary."
 
 
 def finish(
@@ -85,31 +56,20 @@ def finish(
 ) -> int:
     """Keep a review, bring it to its pull request, and say so. Returns the exit code of the job.
 
-    `suggestions` are proven new lines by the ids of findings.
+    `suggestions` are proven new lines by the ids of findings. Raises GitHubError.
     """
     runner = run.runner
     code = keep(run.job, runner, review, run.settings)
     if run.job.is_on("dry_run"):
         runner.say("A dry run: nothing is posted.", "notice")
         return code
-    outcome = publish(run, review, change, suggestions)
-    runner.put(
-        {
-            "summary_comment_url": outcome.summary_url,
-            "comments_inline": outcome.comments,
-            "comments_resolved": outcome.resolved,
-        }
-    )
-    for note in outcome.notes:
-        runner.say(note, "warning")
-    if outcome.ending == "posted":
-        runner.say(f"The review is posted: {outcome.summary_url}")
-        return code
-    is_lost = outcome.ending in ("deferred", "failed")
-    runner.say(ENDINGS[outcome.ending], "error" if is_lost else "notice")
-    if outcome.ending == "not_permitted":
-        print(render(review, "github"), flush=True)
-    return 3 if is_lost else code
+    try:
+        if not publish(run, review, change, suggestions):
+            runner.say(NOT_PERMITTED, "notice")
+            print(render(review, "github"), flush=True)
+    except NothingToDo as reason:
+        runner.say(str(reason), "notice")
+    return code
 
 
 def keep(job: Job, runner: Runner, result: Review, settings: Settings) -> int:
@@ -135,29 +95,26 @@ def keep(job: Job, runner: Runner, result: Review, settings: Settings) -> int:
     return int(any(reaches(finding.severity, fail_on) for finding in reported))
 
 
-def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, str]) -> Outcome:
+def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, str]) -> bool:
     """Read what is there, do what is missing, and look again until nothing is.
 
-    Raises GitHubError if the pull request cannot be read, or the token is none.
+    Returns whether this token may comment. Raises GitHubError if the pull request cannot be read,
+    or what is missing cannot be written, and NothingToDo if it is closed or moved on meanwhile.
     """
-    client, number = run.client, run.snapshot.pull.number
+    client, runner, number = run.client, run.runner, run.snapshot.pull.number
     refused: set[Action | type[Action]] = set()
-    notes: dict[str, None] = {}
     resolved = 0
     has_lines = may_judge = True
-    ending: Ending = "failed"
-    last = ""
+    failed = "GitHub does not take the summary"
     for _ in range(ATTEMPTS):
         snapshot = read_snapshot(client, number)
-        if ended := hindrance(snapshot, review.head_commit):
-            return Outcome(ending=ended, resolved=resolved, notes=tuple(notes))
+        check_open(snapshot, review.head_commit)
         desired = make_desired(run, review, change, snapshot, suggestions)
         desired = replace(desired, may_judge=may_judge)
         if PostReview in refused:
             desired = replace(desired, comments=())  # those keep the summary back
         todo = [a for a in plan(desired, snapshot) if refused.isdisjoint((a, type(a)))]
         if not todo:
-            ending = "posted"
             break
         for action in todo:
             if isinstance(action, PostReview) and not has_lines:
@@ -165,14 +122,11 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
             try:
                 actions.perform(client, number, action)
                 resolved += isinstance(action, actions.ResolveThread)
-            except GitHubError as error:
-                if error.kind == "not_authorized":
-                    raise
-                if error.kind in ("deferred", "stale"):
-                    ending = "deferred" if error.kind == "deferred" else "head_moved"
-                    return Outcome(ending=ending, notes=(*notes, str(error)))
+            except CallError as error:
+                if error.kind == "stale":
+                    raise NothingToDo("head_moved", MOVED) from error
                 if error.kind in ("unsure", "failed"):
-                    last = str(error)
+                    failed = str(error)
                     break  # look what is there before anything is written again
                 if isinstance(action, PostReview) and error.kind == "invalid":
                     is_verdict = action.event != "COMMENT"
@@ -182,28 +136,27 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
                         may_judge = False
                         if action.event == "APPROVE":
                             review = replace(review, verdict="comment")
-                            notes[f"{error}: {APPROVAL_HINT}"] = None
+                            runner.say(f"{error}: {APPROVAL_HINT}", "warning")
                     else:
                         refused.add(PostReview)
-                        notes[str(error)] = None
+                        runner.say(str(error), "warning")
                     break
                 if error.kind == "gone":
                     refused.add(action)  # somebody was faster
                 else:
                     refused.add(type(action) if error.kind == "not_permitted" else action)
-                    notes[str(error)] = None
-    if ending == "failed" and last:
-        notes[last] = None
+                    runner.say(str(error), "warning")
     found = summaries_of(snapshot)
-    if actions.WriteComment in refused:
-        ending = "not_permitted"
-    return Outcome(
-        ending=ending if found or ending != "posted" else "failed",
-        summary_url=found[0].url if found else "",
-        comments=sum(not own.is_closed for own in threads_of(snapshot)),
-        resolved=resolved,
-        notes=tuple(notes),
-    )
+    may_comment = actions.WriteComment not in refused
+    if todo or (may_comment and not found):
+        raise GitHubError("failed", failed, hint=LATER)
+    url = found[0].url if found else ""
+    open_threads = sum(not own.is_closed for own in threads_of(snapshot))
+    numbers = {"comments_inline": open_threads, "comments_resolved": resolved}
+    runner.put({"summary_comment_url": url, **numbers})
+    if may_comment:
+        runner.say(f"The review is posted: {url}")
+    return may_comment
 
 
 def make_desired(
@@ -220,6 +173,7 @@ def make_desired(
     left = settings.max_comments - len({own.key for own in threads if not own.is_closed})
     without = [finding for finding in reported if finding.key not in {own.key for own in threads}]
     gone = [known for known in state.memory.findings if known.key not in open_keys]
+    dismissed = tuple(known for known in memory.findings if known.dismissed)
     kept = replace(
         state.with_cost(review.usage.cost_usd, reviews=1),
         memory=memory,
@@ -229,10 +183,8 @@ def make_desired(
     line = encode_state(kept)
     page = markdown.Page(
         links=links,
-        fixed=tuple((k.id, k.title, "no longer found") for k in gone if not k.dismissed),
-        dismissed=tuple(
-            (k.id, k.title, k.dismissed, k.dismissed_by) for k in memory.findings if k.dismissed
-        ),
+        fixed=tuple(known for known in gone if not known.dismissed),
+        dismissed=dismissed,
         run_url=run.job.run_url,
     )
     room = markdown.MAX_BYTES - len(line) - len(SUMMARY)
@@ -247,7 +199,7 @@ def make_desired(
         open_keys=open_keys,
         known_keys=frozenset(state.memory.numbers if state.head else ())
         | {finding.key for finding in review.findings},
-        closed={k.key: inline(f"Dismissed: {k.dismissed}") for k in memory.findings if k.dismissed},
+        closed={known.key: inline(f"Dismissed: {known.dismissed}") for known in dismissed},
         check=make_check_run(review, run.settings.review.fail_on),
         labels=managed & {label},
         managed_labels=managed,
@@ -257,31 +209,26 @@ def make_desired(
     )
 
 
-def hindrance(snapshot: Snapshot, commit: str) -> Ending | None:
-    """Why nothing is to be written for a commit (any more)."""
+def check_open(snapshot: Snapshot, commit: str) -> None:
+    """Raises NothingToDo if nothing is to be written for a commit (any more)."""
     if snapshot.pull.state != "OPEN":
-        return "closed"
+        raise NothingToDo("closed", "The pull request was closed meanwhile: nothing is posted.")
     if snapshot.pull.is_locked:
-        return "locked"
+        raise NothingToDo("locked", "The conversation is locked: nothing is posted.")
     if snapshot.pull.head_sha != commit:
-        return "head_moved"
+        raise NothingToDo("head_moved", MOVED)
     if snapshot.hides_own:
         # What is ours would be posted again, and what it keeps would be forgotten.
         words = "what stands under the pull request cannot be read whole"
         raise GitHubError("not_permitted", words, hint="give the token pull-requests: read")
-    return "stopped" if state_of(snapshot).stopped_by else None
+    if state_of(snapshot).stopped_by:
+        raise NothingToDo("stopped", "reviewbot was told to stop here: nothing is posted.")
 
 
 def _without_lines(review: PostReview) -> PostReview:
     """GitHub refuses one of the lines and does not say which: all comments move into the body."""
-    body, more = review.body, 0
-    for comment in review.comments:
-        text = comment.body.partition("\n")[2]  # its marker stands in a thread only
-        if len(f"{body}{text}".encode()) < MAX_BODY:
-            body += f"\n\n{text}"
-        else:
-            more += 1
-    body += f"\n\nAnd {more} more: see the summary." if more else ""
+    texts = (comment.body.partition("\n")[2] for comment in review.comments)  # without markers
+    body = shortened_bytes("\n\n".join((review.body, *texts)), MAX_BODY)
     return replace(review, body=body, comments=())
 
 
@@ -326,12 +273,10 @@ def make_check_run(review: Review, fail_on: Threshold) -> PostCheckRun:
     if any(reaches(finding.severity, fail_on) for finding in review.reported):
         conclusion = "failure"
     return PostCheckRun(
-        name=CHECK_NAME,
         head_sha=review.head_commit,
-        external_id=review.head_commit,
         conclusion=conclusion,
-        title=markdown.check_title(review),
-        summary=markdown.check_summary(review),
+        title=words.headline(review),
+        summary=markdown.summary(review, markdown.Page(has_commands=False)),
         annotations=markdown.annotations(review),
     )
 

@@ -36,12 +36,7 @@ NOT_REVIEWED = "**reviewbot** has not reviewed this pull request yet."
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """A job with what its activity needs.
-
-    Attributes:
-        facts: with snapshot, state and settings.
-        executes: whether code of the change may run.
-    """
+    """A job with what its activity needs. `executes`: whether code of the change may run."""
 
     job: Job
     runner: Runner
@@ -82,8 +77,6 @@ class Answer(Struct, frozen=True, kw_only=True):
         update: changes the state, whatever it is by then.
         reviews_again: the summary, the check run and the verdict follow.
         has_commits: the head moved on, and is to be reviewed in a run of its own.
-        is_done: whether it is what was asked for.
-        exit_code: of the job.
     """
 
     words: str
@@ -151,10 +144,7 @@ def update_state(client: Client, number: int, update: Callable[[State], State]) 
 
 
 def order(client: Client, job: Job, comment_id: int | None = None) -> None:
-    """Start the review workflow, for a comment if one is given.
-
-    Raises UsageError with what to do if that is not possible.
-    """
+    """Start the review workflow, for a comment if one is given. Raises UsageError."""
     inputs = {"comment": str(comment_id or "")}
     if job.event.issue:
         inputs["issue"] = str(job.event.issue)
@@ -183,10 +173,7 @@ def read_document(job: Job) -> Review:
 
 
 def fetch(job: Job, *commits: str) -> Path:
-    """Fetch commits into the checkout of the job, where the environment of the project is.
-
-    Without a checkout, into a new folder.
-    """
+    """Fetch commits into the checkout of the job, where the project's environment is, if any."""
     folder = job.workspace
     if not (folder / ".git").exists():
         folder = job.documents / "repository"

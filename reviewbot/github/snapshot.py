@@ -54,12 +54,7 @@ class Author(Struct, frozen=True):
 
 
 class PullRequest(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A pull request.
-
-    Attributes:
-        head_repository: `owner/name`; empty if it was deleted.
-        message: of the newest commit.
-    """
+    """`head_repository` is empty if it was deleted; `message` is that of the newest commit."""
 
     number: int
     title: str
@@ -125,10 +120,7 @@ class CheckRun(Struct, frozen=True, kw_only=True, rename="camel"):
 class Snapshot(Struct, frozen=True, kw_only=True):
     """A pull request, and all that stands under it.
 
-    Attributes:
-        repository: `owner/name` as it is called now.
-        me: our login; empty if GitHub does not say.
-        hides_own: something could not be read that may be ours.
+    `me` is our login, or empty. `hides_own`: something could not be read that may be ours.
     """
 
     repository: str

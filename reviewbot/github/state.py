@@ -34,12 +34,11 @@ FINDING_MARKER = "<!-- reviewbot:finding key={key} id={id} commit={commit} -->"
 CLOSED_MARKER = "<!-- reviewbot:closed key={key} -->"
 REVIEW_MARKER = "<!-- reviewbot:review commit={commit} event={event} keys={keys} -->"
 ANSWER_MARKER = "<!-- reviewbot:answer comment={comment} -->"
-FINDING = re.compile(r"<!-- reviewbot:finding key=([\w-]+) id=(F[0-9]{1,6}) commit=(\w*) -->")
-CLOSED = re.compile(r"<!-- reviewbot:closed key=([\w-]+) -->")
-REVIEW = re.compile(
-    r"<!-- reviewbot:review commit=(\w+) event=(COMMENT|APPROVE|REQUEST_CHANGES) keys=([\w,-]*) -->"
-)
-ANSWER = re.compile(r"<!-- reviewbot:answer comment=(\d{1,20}) -->")
+EVENT = "(COMMENT|APPROVE|REQUEST_CHANGES)"
+FINDING = re.compile(FINDING_MARKER.format(key=r"([\w-]+)", id="(F[0-9]{1,6})", commit=r"(\w*)"))
+CLOSED = re.compile(CLOSED_MARKER.format(key=r"([\w-]+)"))
+REVIEW = re.compile(REVIEW_MARKER.format(commit=r"(\w+)", event=EVENT, keys=r"([\w,-]*)"))
+ANSWER = re.compile(ANSWER_MARKER.format(comment=r"(\d{1,20})"))
 
 
 class Fix(Struct, frozen=True, kw_only=True):
@@ -54,10 +53,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     Attributes:
         head: the commit that was reviewed last.
-        run_id: of the workflow run that made it, which keeps its document.
-        paused_by: who paused reviews of pushes.
-        stopped_by: who stopped everything but /debate resume.
-        reviews, cost_usd: of this pull request so far.
+        run_id: of the workflow run that did it, which keeps the document.
         fixes: commits that /debate undo can take back, the last one last.
         taken_back: findings whose fixes were taken back by it.
     """
@@ -111,7 +107,7 @@ def encode_state(state: State) -> str:
     """The hidden line. What is too much goes by and by, and late what people dismissed.
 
     First go the parts that panelists read, so that they read them again, then the lowest numbers
-    (the highest keeps any from being given twice), the mildest findings, and the oldest fixes.
+    (the highest keeps any from being given twice), and the mildest findings.
     """
     memory = state.memory
     parts = [*memory.parts.items()]  # those at head stand last
@@ -135,13 +131,9 @@ def encode_state(state: State) -> str:
             parts = parts[len(parts) // 8 + 1 :]
         elif len(numbers) > 1:
             numbers = numbers[len(numbers) // 8 + 1 :]
-        elif findings:
+        else:
             findings.sort(key=lambda known: (bool(known.dismissed), RANK[known.severity]))
             findings = findings[len(findings) // 8 + 1 :]
-        elif state.fixes:
-            state = replace(state, fixes=state.fixes[len(state.fixes) // 8 + 1 :])
-        else:
-            state = replace(state, taken_back=())
 
 
 def decode_state(line: str) -> State | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import msgspec
+from msgspec.structs import replace
 
 from reviewbot.debate.judge import Consultation
 from reviewbot.reports import markdown, words
@@ -26,10 +26,9 @@ def consultation(said: Consultation) -> str:
     for opinion in said.opinions:
         text = inline(words.shortened(opinion.reason, MAX_OPINION))
         cited = ", ".join(map(code, opinion.citations))
-        stance = f" So: {words.STANCES[opinion.stance]}." if said.judges_claim else ""
-        parts.append(
-            f"**{inline(opinion.panelist)}:** {text}{f' ({cited})' if cited else ''}{stance}"
-        )
+        text += f" ({cited})" if cited else ""
+        text += f" So: {words.STANCES[opinion.stance]}." if said.judges_claim else ""
+        parts.append(f"**{inline(opinion.panelist)}:** {text}")
     parts += [f"**{inline(a.panelist)}** gave no answer: {inline(a.reason)}" for a in said.absences]
     parts += [f"Cost: ${said.usage.cost_usd:.4f}."] if said.usage.cost_usd else []
     return "\n\n".join(parts)
@@ -37,19 +36,15 @@ def consultation(said: Consultation) -> str:
 
 def explanation(finding: Finding) -> str:
     """Everything about a finding, with the debate."""
-    finding = redacted(finding)
-    said = [f"- {inline(words.shortened(text, MAX_OPINION))}" for text in words.debate(finding)]
-    debate = ["**Debate**", "\n".join(said[:MAX_ROWS])] if said else []
-    text = "\n\n".join([markdown.comment(finding), *debate])
-    return shortened_bytes(text, markdown.MAX_BYTES)
+    said = [f"- {inline(text)}" for text in words.debate(redacted(finding))]
+    debate = "\n".join(["\n\n**Debate**\n", *said]) if said else ""
+    return shortened_bytes(markdown.comment(finding) + debate, markdown.MAX_BYTES)
 
 
 def fixes(results: Sequence[TaskResult], commits: Sequence[str], problem: str) -> str:
     """What was committed, what is only suggested, and why the rest is not fixed.
 
-    Args:
-        commits: of the results that are fixed, as far as they could be made.
-        problem: why the others could not.
+    `commits` are of fixed results, as far as they could be made; `problem` is why no more were.
     """
     if not results:
         return "There is nothing to fix."
@@ -77,11 +72,8 @@ def audit(review: Review, last: Memory, page: markdown.Page, room: int) -> str:
     reported = review.reported
     new = [finding for finding in reported if finding.key not in before]
     gone = [known for known in last.findings if known.key not in {f.key for f in reported}]
-    if before:
-        head = f"Since the last audit: {len(new)} new, {len(gone)} gone, {len(reported)} in all."
-    else:
-        head = f"The first audit: {len(reported)} in all."
-    parts = [head]
+    since = f"Since the last audit: {len(new)} new, {len(gone)} gone, "
+    parts = [f"{since if before else 'The first audit: '}{len(reported)} in all."]
     if before and new:
         parts += ["### New", _listed(map(_line, new))]
     if gone:
@@ -93,12 +85,9 @@ def audit(review: Review, last: Memory, page: markdown.Page, room: int) -> str:
         groups.setdefault(f"{name}: {finding.rule}", []).append(finding)
     for name, findings in sorted(groups.items(), key=lambda group: -len(group[1])):
         parts += [f"### {inline(name)} ({len(findings)})", _listed(map(_line, findings))]
-    body = "\n\n".join(parts)
-    left = room - len(body.encode()) - 2
-    if left < 1_000:
-        kept = body.encode()[: room - 3_000].decode("utf-8", "ignore").rpartition("\n")[0]
-        body, left = f"{kept}\n\nThere is no room for more.", 2_900
-    rest = msgspec.structs.replace(review, findings=(), verdict="comment")
+    body = shortened_bytes("\n\n".join(parts), room - 3_000)
+    rest = replace(review, findings=(), verdict="comment")
+    left = room - len(body.encode()) - len("\n\n---\n\n")
     return f"{body}\n\n---\n\n{markdown.summary(rest, page, left)}"
 
 

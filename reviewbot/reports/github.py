@@ -23,14 +23,13 @@ PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",":
 def render(review: Review, _: Style) -> str:
     """A line a finding, one for what was not reviewed, and one for what a panel cost."""
     found = [annotation(finding) for finding in review.reported]
-    if review.gaps or not review.complete:
+    if review.gaps:
         gaps = words.shortened("\n".join(map(plain, review.gaps)), MAX_MESSAGE)
-        text = gaps or "It is not known what was left out."
-        found.insert(0, Annotation("", 0, 0, "warning", "Not complete", text))
+        found.insert(0, Annotation("", 0, 0, "warning", "Not complete", gaps))
     shown: list[Annotation] = []
     for level, room in ROOMS.items():
         room -= level == "notice" and bool(review.panel)
-        shown += [note for note in found if note.level == level][:room]
+        shown += [note for note in found if note.annotation_level == level][:room]
     if more := len(found) - len(shown):
         text = f"{more} more are not shown here."
         shown.append(Annotation("", 0, 0, "notice", "reviewbot", text))
@@ -42,8 +41,8 @@ def render(review: Review, _: Style) -> str:
 def _command(note: Annotation) -> str:
     path = plain(note.path)
     place = {"file": path} if path else {}
-    if path and note.line:
-        place |= {"line": str(note.line), "endLine": str(note.end_line)}
+    if path and note.start_line:
+        place |= {"line": str(note.start_line), "endLine": str(note.end_line)}
     place["title"] = note.title
     said = ",".join(f"{name}={value.translate(PROPERTY)}" for name, value in place.items())
-    return f"::{COMMANDS[note.level]} {said}::{note.message.translate(DATA)}"
+    return f"::{COMMANDS[note.annotation_level]} {said}::{note.message.translate(DATA)}"

@@ -19,15 +19,13 @@ from reviewbot.reports.style import DEFAULT, Style
 from reviewbot.severity import RANK
 from reviewbot.text.files import language_of
 from reviewbot.text.markdown import block, code, inline
-from reviewbot.text.plain import plain, shortened_bytes
+from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
-from reviewbot.verdict.document import Finding, Review
+from reviewbot.verdict.document import Finding, Remembered, Review
 
 # GitHub refuses a comment over 65,536 characters. Bytes count here, which are never fewer.
 MAX_BYTES = 60_000
-MAX_CHECK_SUMMARY, MAX_CHECK_TITLE = 65_000, 255  # bytes
-# In characters.
-MAX_ID, MAX_TITLE, MAX_PROSE, MAX_CODE, MAX_MESSAGE = 20, 200, 1_000, 4_000, 4_000
+MAX_TITLE, MAX_PROSE, MAX_CODE, MAX_MESSAGE = 200, 1_000, 4_000, 4_000  # characters
 MAX_OPEN = 3  # lines of a list that is not folded
 HELP = "Comment `/debate help` to see what you can ask for."
 URL = re.compile(r"https?://[\w.:-]+/[\w./?#=&%+~-]*", re.ASCII)
@@ -43,15 +41,14 @@ class Page(Struct, frozen=True, kw_only=True):
 
     Attributes:
         links: address of the thread of a finding, by the finding's id.
-        fixed: id, title and why, of findings that stood in the last review and are gone.
-        dismissed: id, title, reason, and who dismissed it.
+        fixed: findings that stood in the last review and are gone.
         run_url: address of the workflow run; empty if there is none.
         has_commands: whether comments there command.
     """
 
     links: Mapping[str, str] = {}
-    fixed: tuple[tuple[str, str, str], ...] = ()
-    dismissed: tuple[tuple[str, str, str, str], ...] = ()
+    fixed: tuple[Remembered, ...] = ()
+    dismissed: tuple[Remembered, ...] = ()
     run_url: str = ""
     has_commands: bool = True
 
@@ -61,13 +58,13 @@ class Annotation(Struct, frozen=True):
 
     Attributes:
         path: as it is, unlike the other texts not safe to print; empty without a place at head.
-        line: 0 for a whole file.
+        start_line: 0 for a whole file.
     """
 
     path: str
-    line: int
+    start_line: int
     end_line: int
-    level: Level
+    annotation_level: Level
     title: str
     message: str
 
@@ -105,21 +102,10 @@ def review_body(review: Review) -> str:
     return _verdict(redacted(review)) + more
 
 
-def check_title(review: Review) -> str:
-    """Plain text, at most 255 bytes."""
-    review = redacted(review)
-    title = plain(f"{words.verdict(review)}: {words.reasons(review)}")
-    return shortened_bytes(title, MAX_CHECK_TITLE)
-
-
-def check_summary(review: Review) -> str:
-    return _page(redacted(review), Page(has_commands=False), DEFAULT, MAX_CHECK_SUMMARY)
-
-
 def annotations(review: Review) -> tuple[Annotation, ...]:
     """Reported findings with lines at head, worst first. A path that is not UTF-8 has no place."""
     notes = map(annotation, redacted(review).reported)
-    return tuple(note for note in notes if note.line > 0 and not SURROGATE.search(note.path))
+    return tuple(note for note in notes if note.start_line > 0 and not SURROGATE.search(note.path))
 
 
 def annotation(finding: Finding) -> Annotation:
@@ -141,9 +127,9 @@ def annotation(finding: Finding) -> Annotation:
     title = plain(f"{finding.id} ({finding.severity}): {finding.title or '(no title)'}")
     return Annotation(
         path=place.path if place and place.side == "head" else "",
-        line=place.line if place and is_at_line else 0,
+        start_line=place.line if place and is_at_line else 0,
         end_line=place.end_line if place and is_at_line else 0,
-        level=level,
+        annotation_level=level,
         title=words.shortened(title, MAX_TITLE),
         message=words.shortened(message, MAX_MESSAGE),
     )
@@ -162,28 +148,24 @@ def _page(review: Review, page: Page | None, style: Style, room: int) -> str:
     findings = _findings(others, style, left - _size(listed))
     shown = _joined(head, listed, *findings, "---" if findings else "", tail)
     is_short = len(shown.encode()) <= room
-    return shown if is_short else f"**{words.verdict(review)}**. There is no room for more."
+    return shown if is_short else f"{head} There is no room for more."
 
 
 def _verdict(review: Review) -> str:
-    return f"**{words.verdict(review)}**: {_prose(words.reasons(review))}."
+    verdict, _, counts = words.headline(review).partition(": ")
+    return f"**{verdict}**: {counts}."
 
 
 def _findings(findings: Sequence[Finding], style: Style, room: int) -> list[str]:
     """As many in full as there is room for, and a line for each of the others."""
     lines = [f"- {_line(finding)}" for finding in findings]
     room_for_lines = min(sum(map(_size, lines)), room // 3)
-    room -= room_for_lines + 200  # for what stands around them
-    shown: list[str] = []
-    for finding in findings:
-        full = _finding(finding, style)
-        room -= _size(full)
-        if room < 0:
-            more = len(lines) - len(shown)
-            head = f"### {more} more\n\nThere is no room for all about these findings."
-            return [*shown, head, _listed(lines[-more:], room_for_lines)]
-        shown.append(full)
-    return shown
+    full = [_finding(finding, style) for finding in findings]
+    count = _fitting(full, room - room_for_lines - 200)  # for what stands around them
+    if count == len(full):
+        return full
+    head = f"### {len(full) - count} more\n\nThere is no room for all about these findings."
+    return [*full[:count], head, _listed(lines[count:], room_for_lines)]
 
 
 def _line(finding: Finding, link: str = "") -> str:
@@ -231,8 +213,8 @@ def _story(finding: Finding) -> Iterator[str]:
 
 def _heading(finding: Finding, link: str = "") -> str:
     title = inline(words.shortened(finding.title, MAX_TITLE)) or "(no title)"
-    id = inline(words.shortened(finding.id, MAX_ID))
-    return f"{f'[{id}]({link})' if link else id} ({finding.severity}): {title}"
+    id = f"[{inline(finding.id)}]({link})" if link else inline(finding.id)
+    return f"{id} ({finding.severity}): {title}"
 
 
 def _place(finding: Finding) -> str:
@@ -251,14 +233,11 @@ def _suggestion(text: str) -> str:
 
 
 def _tail(review: Review, page: Page, share: int) -> Iterator[str]:
-    fixed = [_gone(id, title, why) for id, title, why in page.fixed]
-    dismissed = [_gone(id, title, who, why) for id, title, why, who in page.dismissed]
-    gaps = review.gaps
-    if not review.complete and not gaps:
-        gaps = ("it is not known what was left out",)
-    yield _section("Fixed since the last review", fixed, share)
+    fixed = [f"{known.id}: {known.title}" for known in page.fixed]
+    dismissed = [f"{k.id}: {k.title} ({k.dismissed_by}: {k.dismissed})" for k in page.dismissed]
+    yield _section("No longer found", fixed, share)
     yield _section("Dismissed", dismissed, share)
-    yield _section("Not complete", gaps, share)
+    yield _section("Not complete", review.gaps, share)
     yield _section("Notes", review.notes, share)
     is_clean = all(check.state == "passed" for check in review.checks)
     passed = words.sentence(words.passed_checks(review)) if is_clean else ""
@@ -301,17 +280,19 @@ def _section(title: str, lines: Sequence[str], room: int) -> str:
 
 def _listed(lines: Sequence[str], room: int) -> str:
     """As many lines as there is room for, and how many more there are."""
-    count = sum(size <= room for size in accumulate(map(_size, lines)))
+    count = _fitting(lines, room)
     more = [f"\nand {len(lines) - count} more"] if count < len(lines) else []
     return "\n".join([*lines[:count], *more])
 
 
+def _fitting(texts: Sequence[str], room: int) -> int:
+    """How many of the texts there is room for."""
+    return sum(size <= room for size in accumulate(map(_size, texts)))
+
+
 def _output(text: str) -> str:
-    """The end of an output, from the start of a line."""
-    end = text[-MAX_CODE:]
-    if len(text) > MAX_CODE and "\n" in end.strip():
-        end = end.partition("\n")[2]
-    return block(end) if end.strip() else ""
+    """The end of an output."""
+    return block(text[-MAX_CODE:]) if text.strip() else ""
 
 
 def _folded(title: str, *parts: str) -> str:
@@ -328,11 +309,6 @@ def _prose(text: str) -> str:
 
 def _cell(text: str) -> str:
     return _prose(text).replace("|", r"\|")
-
-
-def _gone(id: str, title: str, *why: str) -> str:
-    reason = ": ".join(filter(None, why))
-    return f"{id}: {title}" + (f" ({reason})" if reason else "")
 
 
 def _size(text: str) -> int:

@@ -9,7 +9,6 @@ class Style(Struct, frozen=True, kw_only=True):
     """What a user chose. A format ignores what it has no use for.
 
     Attributes:
-        color: whether ANSI colours may be used.
         width: columns that prose is wrapped to.
         verbose: print the debate and what was not reported, too.
         quiet: print only findings, and what was not reviewed.

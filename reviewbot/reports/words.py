@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Literal
 
 from reviewbot.debate.case import Ruling, Stance
@@ -46,21 +46,6 @@ RULINGS: dict[Ruling, str] = {
     "not_real": "The moderator finds it not real.",
     "undecided": "The moderator could not decide.",
 }
-# Why findings block, in the singular and the plural, by the kind of what was executed.
-WHY_IT_BLOCKS = {
-    "broken_file": ("a file of tests cannot be loaded", "{count} files of tests cannot be loaded"),
-    "broken_test": (
-        "a test that passed before fails now",
-        "{count} tests that passed before fail now",
-    ),
-    "failing_test": ("a {new}test fails", "{count} {new}tests fail"),
-    "diagnostic": ("1 {new}problem ({checks})", "{count} {new}problems ({checks})"),
-    "claim": ("a test written for a claim fails", "tests written for {count} claims fail"),
-    "carried": (
-        "a finding of an earlier review stands",
-        "{count} findings of earlier reviews stand",
-    ),
-}
 TEST_RESULTS: dict[TestResult, str] = {
     "passes": "passes",
     "fails": "fails",
@@ -83,68 +68,21 @@ def outcome(review: Review) -> Outcome:
 
 
 def headline(review: Review) -> str:
+    """The outcome, whether it is that of a part of the change only, and how many findings."""
     found = outcome(review)
-    if found == "Nothing to review":
-        return found if review.coverage else f"{found}: {reasons(review)}"
-    counts = ", ".join(_counts(review.reported, "finding")) or "no findings"
-    return f"{found}: {counts}{verdict(review).removeprefix(found)}"
-
-
-def verdict(review: Review) -> str:
-    """The outcome, and whether it is that of a part of the change only."""
-    found = outcome(review)
-    is_cut = found == "Changes requested" and not (review.complete and not review.gaps)
-    return f"{found} (incomplete)" if is_cut else found
-
-
-def reasons(review: Review) -> str:
-    """Why the outcome is what it is, without a full stop: "a new test fails, and 2 questions"."""
-    found = outcome(review)
-    parts = list(_why_it_blocks(review))
-    others = [finding for finding in review.reported if not finding.blocks]
-    parts += _counts(others, "other finding" if parts else "finding")
-    if parts:
-        *first, last = parts
-        text = f"{', '.join(first)}, and {last}" if first else last
-        return f"{text} in what was reviewed" if found == "Incomplete" else text
-    if found == "Incomplete":
-        return f"no findings; {_why_incomplete(review)}"
     if found == "Nothing to review":
         what = "tree" if is_whole(review) else "change"
-        return f"the {what} has no {'code' if review.coverage else 'file'} to review"
-    return "nothing to report"
+        return f"{found}: the {what} has no {'code' if review.coverage else 'file'} to review"
+    is_cut = found == "Changes requested" and not (review.complete and not review.gaps)
+    questions = sum(finding.status == "question" for finding in review.reported)
+    counts = ((len(review.reported) - questions, "finding"), (questions, "question"))
+    listed = ", ".join(_numbered(count, noun) for count, noun in counts if count)
+    return f"{found}{' (incomplete)' if is_cut else ''}: {listed or 'no findings'}"
 
 
 def is_whole(review: Review) -> bool:
     """Whether it is the review of a whole tree and of no change."""
     return review.target.partition(" ")[0] == "--all"
-
-
-def _why_incomplete(review: Review) -> str:
-    """The files that nobody reviewed, or else the first reason."""
-    total = len(review.coverage)
-    unread = sum(entry.state in ("scanned", "not_reviewed") for entry in review.coverage)
-    if unread and total == 1:
-        return "no file was reviewed"
-    if unread:
-        return f"{unread} of {total} files were not reviewed"
-    return review.gaps[0].removesuffix(".") if review.gaps else "it is not known what was left out"
-
-
-def _why_it_blocks(review: Review) -> Iterator[str]:
-    counts: Counter[str] = Counter()
-    checks: dict[str, None] = {}
-    for finding in review.reported:
-        result = finding.result
-        kind: str = result.kind if result else "claim" if finding.proof else "carried"
-        if finding.blocks:
-            kind = "broken_file" if result and result.at_import and kind == "broken_test" else kind
-            counts[kind] += len(failed_tests(finding)) or 1
-            checks |= {result.check: None} if result and kind == "diagnostic" else {}
-    new, names = "" if is_whole(review) else "new ", ", ".join(checks)
-    for kind, (one, more) in WHY_IT_BLOCKS.items():
-        if count := counts[kind]:
-            yield (one if count == 1 else more).format(count=count, new=new, checks=names)
 
 
 def place(location: Location | None) -> str:
@@ -303,13 +241,6 @@ def usage_words(usage: Totals) -> str:
 def _note(*parts: str) -> str:
     words = ", ".join(filter(None, parts))
     return f" ({words})" if words else ""
-
-
-def _counts(findings: Sequence[Finding], noun: str) -> list[str]:
-    """Such as ["2 findings", "1 question"], without zeros."""
-    questions = sum(finding.status == "question" for finding in findings)
-    counts = ((len(findings) - questions, noun), (questions, "question"))
-    return [_numbered(count, name) for count, name in counts if count]
 
 
 def _numbered(count: int, noun: str) -> str:

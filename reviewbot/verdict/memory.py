@@ -58,11 +58,7 @@ def unread(change: Change, memory: Memory, course: str) -> Change:
 def recall(
     review: Review, change: Change, project: Project, memory: Memory, course: str, may_approve: bool
 ) -> Review:
-    """The review with what stands from earlier ones, numbers that stay, and the new memory.
-
-    Args:
-        course: of the panelists who could be asked; empty if there are none.
-    """
+    """The review with what stands from earlier ones, numbers that stay, and the new memory."""
     parts = parts_of(change)
     course = course or memory.course
     new_marks = _unread_marks(parts, memory, course)
@@ -79,8 +75,8 @@ def recall(
         own = [p for p in parts if is_known and known.id in memory.parts.get(p.mark, ())]
         own = [part for part in own if part.mark not in new_marks]
         if own and not known.check and not known.dismissed:
-            place = _place_in(known, own)
-            standing[known.key] = _carry(known, place, UNCHANGED, change, project)
+            stands = _carry(known, _place_in(known, own[0]), UNCHANGED, change, project)
+            standing[known.key] = stands
     found = list(_with_own_keys(review.findings, set(standing)))
     taken = {finding.key for finding in found} | standing.keys()
     carried = list(standing.values())
@@ -97,12 +93,8 @@ def recall(
     at_results = {finding.location for finding in found if finding.result and finding.location}
     carried = [finding for finding in carried if finding.location not in at_results]
     findings = tuple(_numbered([*found, *carried], memory))
-    not_read = [
-        f"{f.id} stands from an earlier review: {NOT_READ}"
-        for f in findings
-        if f.carried == NOT_READ
-    ]
-    gaps = (*review.gaps, *not_read)
+    not_read = [finding.id for finding in findings if finding.carried == NOT_READ]
+    gaps = (*review.gaps, *(f"{id} stands from an earlier review: {NOT_READ}" for id in not_read))
     review = replace(
         review,
         findings=findings,
@@ -210,13 +202,11 @@ def _place_of(known: Remembered, project: Project) -> Location | None:
     return Location(known.path, line, line) if line else None
 
 
-def _place_in(known: Remembered, parts: Sequence[Part]) -> Location | None:
-    for part in parts:
-        lines = dict(part.hunk.at("head")) or {known.line: ""}
-        texts = zip(lines, _folded(lines.values()), strict=True)
-        line = next((n for n, text in texts if text == known.text), min(lines))
-        return Location(part.path, line, line)
-    return None
+def _place_in(known: Remembered, part: Part) -> Location:
+    lines = dict(part.hunk.at("head")) or {known.line: ""}
+    texts = zip(lines, _folded(lines.values()), strict=True)
+    line = next((n for n, text in texts if text == known.text), min(lines))
+    return Location(part.path, line, line)
 
 
 def _carry(
