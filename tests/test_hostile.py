@@ -17,7 +17,15 @@ from msgspec.structs import replace
 from test_reports import ALL, BROKEN, INTENDED, LINT, PROVEN, QUESTION, filled
 
 from reviewbot.reports import FORMATS, render
-from reviewbot.reports.markdown import MAX_BYTES, Page, annotations, comment, review_body, summary
+from reviewbot.reports.markdown import (
+    MAX_BYTES,
+    Page,
+    annotations,
+    check_title,
+    comment,
+    review_body,
+    summary,
+)
 from reviewbot.reports.redact import redacted
 from reviewbot.reports.style import Style
 from reviewbot.text.hidden import find_hidden
@@ -479,6 +487,14 @@ def test_nothing_in_the_body_of_a_review_is_live() -> None:
 def test_nothing_in_the_message_of_a_commit_is_live() -> None:
     live = re.compile(r"[@#]\w|\w://\w|\bgh-\d|\[(?:[a-z]+ )?(?:ci|actions)\b", re.IGNORECASE)
     check((text, live.findall(dead(text))) for text in TEXTS)
+
+
+def test_the_title_of_a_check_run_is_plain_and_short() -> None:
+    for text in TEXTS:
+        title = check_title(hostile(text)[0])
+        assert not list(find_hidden(title)), text
+        assert "\n" not in title, text
+        assert len(title.encode()) <= 255, text
 
 
 def test_annotations_are_plain() -> None:

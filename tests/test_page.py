@@ -17,6 +17,7 @@ THREAD = "https://github.com/octo/app/pull/7#discussion_r"
 RUN = "https://github.com/octo/app/actions/runs/5"
 TOKEN = "ghp_" + "a1B2c3D4e5" * 4
 SECRET = REVIEWS["mixed"].findings[0]
+ONE = replace(BROKEN.result, tests=(BROKEN.rule,)) if BROKEN.result else None
 UNCHANGED = "its lines did not change since it was found"
 CARRIED = replace(QUESTION, id="F1", carried=UNCHANGED, opposed_by_author="x")
 
@@ -24,6 +25,10 @@ CARRIED = replace(QUESTION, id="F1", carried=UNCHANGED, opposed_by_author="x")
 def blocked(*findings: Finding) -> Review:
     numbered = (replace(finding, id=f"F{n}") for n, finding in enumerate(findings, start=1))
     return replace(PANEL, verdict="request_changes", findings=tuple(numbered))
+
+
+def by_check(name: str) -> Finding:
+    return replace(SECRET, result=replace(SECRET.result, check=name))
 
 
 def known(id: str, title: str, dismissed: str = "") -> Remembered:
@@ -63,11 +68,35 @@ def test_without_models_one_line_says_so() -> None:
     assert "add the secret ANTHROPIC_API_KEY" in check_summary(CLEAN)
 
 
-def test_the_first_sentence_counts_what_is_reported() -> None:
-    review = blocked(BROKEN, SECRET, QUESTION, QUESTION)
-    first = "**Changes requested**: 2 findings, 2 questions."
-    assert summary(review, Page()).split("\n")[0] == first
-    assert markdown.review_body(review) == f"{first} The summary comment has the details."
+@each(
+    ("findings", "sentence"),
+    [
+        (
+            [replace(BROKEN, result=ONE), QUESTION, QUESTION],
+            "a test that passed before fails now, 2 questions",
+        ),
+        ([BROKEN], "2 tests that passed before fail now"),
+        ([replace(BROKEN, result=replace(ONE, kind="failing_test"))], "a new test fails"),
+        (
+            [replace(BROKEN, result=replace(ONE, at_import=True))],
+            "a file of tests cannot be loaded",
+        ),
+        ([SECRET, SECRET, LINT], "2 new problems (secrets), 1 other finding"),
+        ([by_check(name) for name in "abcd"], "4 new problems (a, b, c, d)"),
+        ([PROVEN, QUESTION], "a test written for a claim fails, 1 question"),
+        ([PROVEN, PROVEN], "tests written for 2 claims fail"),
+        ([replace(CARRIED, blocks=True)], "a finding of an earlier review stands"),
+    ],
+)
+def test_the_first_sentence_says_why_changes_are_requested(
+    findings: list[Finding], sentence: str
+) -> None:
+    review = blocked(*findings)
+    assert summary(review, Page()).split("\n")[0] == f"**Changes requested**: {sentence}."
+    assert markdown.check_title(review) == f"Changes requested: {sentence}"
+    assert markdown.review_body(review) == (
+        f"**Changes requested**: {sentence}. The summary comment has the details."
+    )
 
 
 def test_a_finding_with_a_thread_is_one_line_and_the_others_are_in_full() -> None:
@@ -199,6 +228,9 @@ def test_a_check_run() -> None:
     assert check_summary(review) == render(review, "markdown") + end
     assert "/debate" not in check_summary(review)
     assert len(check_summary(many(300)).encode()) <= 65_000
+    title = markdown.check_title(blocked(by_check("ümlaut" * 100)))
+    assert title.startswith("Changes requested: 1 new problem (ümlaut")
+    assert 250 < len(title.encode()) <= 255
 
 
 def test_annotations_stand_at_lines_of_head() -> None:

@@ -358,21 +358,27 @@ def sarif(review: Review) -> dict[str, Any]:
 
 
 @each(
-    ("name", "headline"),
+    ("name", "headline", "reasons"),
     [
-        ("clean", "Reviewed: no findings"),
-        ("docs only", "Nothing to review: the change has no code to review"),
-        ("approved", "Approved: no findings"),
-        ("broken test", "Changes requested: 1 finding"),
-        ("question", "Reviewed: 1 question"),
-        ("mixed", "Changes requested: 4 findings, 2 questions"),
-        ("incomplete", "Incomplete: 1 finding"),
+        ("clean", "Reviewed: no findings", ""),
+        ("docs only", "Nothing to review: the change has no code to review", ""),
+        ("approved", "Approved: no findings", ""),
+        ("broken test", "Changes requested: 1 finding", "2 tests that passed before fail now"),
+        ("question", "Reviewed: 1 question", ""),
+        (
+            "mixed",
+            "Changes requested: 4 findings, 2 questions",
+            "1 new problem (secrets), a test written for a claim fails, 2 other findings,"
+            " 2 questions",
+        ),
+        ("incomplete", "Incomplete: 1 finding", ""),
     ],
 )
-def test_the_verdict_comes_first(name: str, headline: str) -> None:
+def test_the_verdict_comes_first(name: str, headline: str, reasons: str) -> None:
     assert render(REVIEWS[name]).split("\n")[0] == headline
     first = render(REVIEWS[name], "markdown").split("\n")[0]
-    assert first == f"**{headline.replace(':', '**:')}."
+    verdict, _, counts = headline.partition(": ")
+    assert first == f"**{verdict}**: {reasons or counts}."
 
 
 @each(
@@ -381,6 +387,9 @@ def test_the_verdict_comes_first(name: str, headline: str) -> None:
         (replace(CLEAN, coverage=()), "**Nothing to review**: the change has no file to review."),
         (replace(CLEAN, target="--all", coverage=COVERAGE[1:]),
          "**Nothing to review**: the tree has no code to review."),
+        (replace(CLEAN, target="--all HEAD~1", verdict="request_changes",
+                 findings=(REVIEWS["mixed"].findings[0],)),
+         "**Changes requested**: 1 problem (secrets)."),
     ],
 )  # fmt: skip
 def test_the_first_sentence_says_why(review: Review, sentence: str) -> None:
@@ -827,7 +836,7 @@ def test_markdown_fits_into_a_comment_and_says_what_it_left_out(count: int) -> N
     shown = render(review, "markdown")
     check_markdown(shown)
     assert len(shown.encode()) > MAX_BYTES * 0.75
-    first = f"**Changes requested (incomplete)**: {count} findings.\n"
+    first = f"**Changes requested (incomplete)**: tests written for {count} claims fail.\n"
     assert shown.startswith(first)
     assert "### F1 (high): Defect 1\n" in shown
     assert re.search(r"\n- F\d+ \(high\): Defect \d+, `cart.py:4` \(proven\)\n", shown)

@@ -29,7 +29,7 @@ from reviewbot.github.state import (
     threads_of,
 )
 from reviewbot.journal import write_file
-from reviewbot.reports import markdown, render, words
+from reviewbot.reports import markdown, render
 from reviewbot.severity import Threshold, reaches
 from reviewbot.text.markdown import inline
 from reviewbot.text.plain import shortened_bytes
@@ -275,7 +275,7 @@ def make_check_run(review: Review, fail_on: Threshold) -> PostCheckRun:
     return PostCheckRun(
         head_sha=review.head_commit,
         conclusion=conclusion,
-        title=words.headline(review),
+        title=markdown.check_title(review),
         summary=markdown.summary(review, markdown.Page(has_commands=False)),
         annotations=markdown.annotations(review),
     )

@@ -107,7 +107,7 @@ def encode_state(state: State) -> str:
     """The hidden line. What is too much goes by and by, and late what people dismissed.
 
     First go the parts that panelists read, so that they read them again, then the lowest numbers
-    (the highest keeps any from being given twice), and the mildest findings.
+    (the highest keeps any from being given twice), the mildest findings, and at last the fixes.
     """
     memory = state.memory
     parts = [*memory.parts.items()]  # those at head stand last
@@ -131,9 +131,11 @@ def encode_state(state: State) -> str:
             parts = parts[len(parts) // 8 + 1 :]
         elif len(numbers) > 1:
             numbers = numbers[len(numbers) // 8 + 1 :]
-        else:
+        elif findings:
             findings.sort(key=lambda known: (bool(known.dismissed), RANK[known.severity]))
             findings = findings[len(findings) // 8 + 1 :]
+        else:
+            state = replace(state, fixes=(), taken_back=())
 
 
 def decode_state(line: str) -> State | None:

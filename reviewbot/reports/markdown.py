@@ -19,12 +19,13 @@ from reviewbot.reports.style import DEFAULT, Style
 from reviewbot.severity import RANK
 from reviewbot.text.files import language_of
 from reviewbot.text.markdown import block, code, inline
-from reviewbot.text.plain import plain
+from reviewbot.text.plain import plain, shortened_bytes
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Finding, Remembered, Review
 
 # GitHub refuses a comment over 65,536 characters. Bytes count here, which are never fewer.
 MAX_BYTES = 60_000
+MAX_CHECK_TITLE = 255  # bytes
 MAX_TITLE, MAX_PROSE, MAX_CODE, MAX_MESSAGE = 200, 1_000, 4_000, 4_000  # characters
 MAX_OPEN = 3  # lines of a list that is not folded
 HELP = "Comment `/debate help` to see what you can ask for."
@@ -102,6 +103,12 @@ def review_body(review: Review) -> str:
     return _verdict(redacted(review)) + more
 
 
+def check_title(review: Review) -> str:
+    """Plain text, at most 255 bytes."""
+    title = plain(words.headline(redacted(review), explains=True))
+    return shortened_bytes(title, MAX_CHECK_TITLE)
+
+
 def annotations(review: Review) -> tuple[Annotation, ...]:
     """Reported findings with lines at head, worst first. A path that is not UTF-8 has no place."""
     notes = map(annotation, redacted(review).reported)
@@ -148,12 +155,12 @@ def _page(review: Review, page: Page | None, style: Style, room: int) -> str:
     findings = _findings(others, style, left - _size(listed))
     shown = _joined(head, listed, *findings, "---" if findings else "", tail)
     is_short = len(shown.encode()) <= room
-    return shown if is_short else f"{head} There is no room for more."
+    return shown if is_short else f"{head.partition(':')[0]}. There is no room for more."
 
 
 def _verdict(review: Review) -> str:
-    verdict, _, counts = words.headline(review).partition(": ")
-    return f"**{verdict}**: {counts}."
+    verdict, _, why = words.headline(review, explains=True).partition(": ")
+    return f"**{verdict}**: {_prose(why)}."
 
 
 def _findings(findings: Sequence[Finding], style: Style, room: int) -> list[str]:

@@ -46,6 +46,21 @@ RULINGS: dict[Ruling, str] = {
     "not_real": "The moderator finds it not real.",
     "undecided": "The moderator could not decide.",
 }
+# Why findings block, in the singular and the plural, by the kind of what was executed.
+WHY_IT_BLOCKS = {
+    "broken_file": ("a file of tests cannot be loaded", "{count} files of tests cannot be loaded"),
+    "broken_test": (
+        "a test that passed before fails now",
+        "{count} tests that passed before fail now",
+    ),
+    "failing_test": ("a {new}test fails", "{count} {new}tests fail"),
+    "diagnostic": ("1 {new}problem ({checks})", "{count} {new}problems ({checks})"),
+    "claim": ("a test written for a claim fails", "tests written for {count} claims fail"),
+    "carried": (
+        "a finding of an earlier review stands",
+        "{count} findings of earlier reviews stand",
+    ),
+}
 TEST_RESULTS: dict[TestResult, str] = {
     "passes": "passes",
     "fails": "fails",
@@ -67,22 +82,47 @@ def outcome(review: Review) -> Outcome:
     return "Approved" if review.verdict == "approve" and not review.reported else "Reviewed"
 
 
-def headline(review: Review) -> str:
-    """The outcome, whether it is that of a part of the change only, and how many findings."""
-    found = outcome(review)
+def headline(review: Review, *, explains: bool = False) -> str:
+    """The outcome, whether it is that of a part of the change only, and how many findings.
+
+    Where it is to explain that, it says why findings block in place of their number.
+    """
+    found, rest = outcome(review), list(review.reported)
     if found == "Nothing to review":
         what = "tree" if is_whole(review) else "change"
         return f"{found}: the {what} has no {'code' if review.coverage else 'file'} to review"
     is_cut = found == "Changes requested" and not (review.complete and not review.gaps)
-    questions = sum(finding.status == "question" for finding in review.reported)
-    counts = ((len(review.reported) - questions, "finding"), (questions, "question"))
-    listed = ", ".join(_numbered(count, noun) for count, noun in counts if count)
-    return f"{found}{' (incomplete)' if is_cut else ''}: {listed or 'no findings'}"
+    said = list(_why_it_blocks(review)) if explains else []
+    if said:
+        rest = [finding for finding in rest if not finding.blocks]
+    questions = sum(finding.status == "question" for finding in rest)
+    counts = (
+        (len(rest) - questions, "other finding" if said else "finding"),
+        (questions, "question"),
+    )
+    said += (_numbered(count, noun) for count, noun in counts if count)
+    return f"{found}{' (incomplete)' if is_cut else ''}: {', '.join(said) or 'no findings'}"
 
 
 def is_whole(review: Review) -> bool:
     """Whether it is the review of a whole tree and of no change."""
     return review.target.partition(" ")[0] == "--all"
+
+
+def _why_it_blocks(review: Review) -> Iterator[str]:
+    counts: Counter[str] = Counter()
+    checks: dict[str, None] = {}
+    for finding in review.reported:
+        result = finding.result
+        kind: str = result.kind if result else "claim" if finding.proof else "carried"
+        if finding.blocks:
+            kind = "broken_file" if result and result.at_import and kind == "broken_test" else kind
+            counts[kind] += len(failed_tests(finding)) or 1
+            checks |= {result.check: None} if result and kind == "diagnostic" else {}
+    new, names = "" if is_whole(review) else "new ", ", ".join(checks)
+    for kind, (one, more) in WHY_IT_BLOCKS.items():
+        if count := counts[kind]:
+            yield (one if count == 1 else more).format(count=count, new=new, checks=names)
 
 
 def place(location: Location | None) -> str:
