@@ -8,7 +8,6 @@ import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from reviewbot.errors import SandboxError
 from reviewbot.journal import key_of
@@ -99,13 +98,8 @@ class Container(Sandbox):
             message = f"there is no container image {self._image!r} here: {'; '.join(reasons)}"
             hint = "build or pull the image that sandbox.image names; reviewbot never pulls"
             raise SandboxError(message, hint=hint)
-        with TemporaryDirectory(prefix="reviewbot-") as scratch:
-            folder = Path(scratch, "tree")
-            folder.mkdir()
-            job = Job(tree="", command=("true",), executes=True, seconds=20)
-            completed = await self._run(job, folder)
-        if completed.exit_code != 0:
-            problem = completed.reason or last_line(completed.stderr)
+        job = Job(tree="", command=("true",), executes=True, seconds=20)
+        if problem := await self._problem_of(job):
             raise SandboxError(f"{self._image} does not start as a container: {problem}")
 
     def _options(self, job: Job, folder: Path, scratch: Path) -> list[str]:

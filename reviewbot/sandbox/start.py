@@ -75,6 +75,14 @@ class Sandbox(ABC):
         await self.check()
         return await self._run(job, folder)
 
+    async def _problem_of(self, job: Job) -> str:
+        """Why a job on an empty tree does not succeed; "" if it does."""
+        with TemporaryDirectory(prefix="reviewbot-") as scratch:
+            folder = Path(scratch, "tree")
+            folder.mkdir()
+            completed = await self._run(job, folder)
+        return "" if completed.exit_code == 0 else completed.reason or last_line(completed.stderr)
+
     @abstractmethod
     async def _test(self) -> None:
         """Raises SandboxError if it cannot start here."""
