@@ -19,10 +19,9 @@ from reviewbot.git.change import Change, Side
 from reviewbot.git.repository import Repository
 from reviewbot.text.files import classify
 
-# Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`.
-CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini")
-# Another file that a configuration of ruff extends.
-EXTEND = re.compile(r"""^extend\s*=\s*["']([^"'\n]+)""", re.MULTILINE)
+# Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`. A
+# configuration of ruff may extend the last ones.
+CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini", "*ruff*.toml")
 # Files that pin versions of linters.
 PINS = (".pre-commit-config.yaml", "uv.lock", "poetry.lock", "*requirements*.txt")
 # Files that declare dependencies.
@@ -152,15 +151,6 @@ async def load_project(
     configs = (*CONFIGS, *named)
     names = (*configs, *PACKAGING, *TESTING, *PINS)
     base_files, base_texts = await _read_side(change, "base", names, repository)
-    extended = [
-        posixpath.normpath(PurePosixPath(path).parent / name)
-        for path, text in base_texts.items()
-        if matches_any([path], configs)
-        for name in EXTEND.findall(text)
-    ]
-    if more := set(extended) - base_texts.keys():
-        read = await repository.read_files(change.base_tree, more)
-        base_texts |= {path: data.decode("utf-8", "replace") for path, data in read.items()}
     head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
     before = sorted(base_files)
     # A folder that is new can take no test away from another project.
@@ -169,7 +159,7 @@ async def load_project(
     project = Project(
         base_files=base_files,
         head_files=head_files,
-        configs={p: base_texts[p] for p in base_texts if matches_any([p], (*configs, *extended))},
+        configs={path: base_texts[path] for path in base_texts if matches_any([path], configs)},
         manifests={path: head_texts[path] for path in head_texts if matches_any([path], MANIFESTS)},
         base_texts=base_texts,
         head_texts=head_texts,
