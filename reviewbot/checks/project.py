@@ -239,9 +239,12 @@ def _has_below(paths: Sequence[str], folder: str) -> bool:
 def _is_installed(path: str, project: Project) -> bool:
     """Whether a file above says how the project is installed, and a module is in a package of it.
 
-    What is in no package has to be named there: it may be a script.
+    What is in no package has to be named there: it may be a script. Nobody imports private modules.
     """
     file = PurePosixPath(path)
+    names = path.removesuffix("/__init__.py").removesuffix(".py").split("/")
+    if any(name.startswith("_") for name in names) or not NOT_IMPORTED.isdisjoint(names):
+        return False
     is_in_package = str(file.parent / "__init__.py") in project.base_files
     named = re.compile(rf"\b{re.escape(file.stem)}\b")
     texts = (

@@ -3,7 +3,8 @@
 Reads {path: old text} from /reviewbot/base.json, a list of documented names from documented.json,
 and from the folder in which it starts the new texts of the changed files, whose paths are its
 arguments. Of a module with documented names, the others count as internal (PEP 8). Prints a JSON
-list of {path, line, kind, name, message, parameters}. `line` is 0 for what is gone.
+list of `Diagnostic`, one a module: what breaks in it has mostly one reason. The line is 0 for what
+is gone.
 """
 
 from __future__ import annotations
@@ -51,8 +52,23 @@ def main() -> None:
             module = path.removesuffix(".py").replace("/", ".")
             old = visit(module, old_text)
             new = visit(module, Path(path).read_text("utf-8")) if Path(path).exists() else None
-            found += ({"path": path, **item} for item in compare(old, new, places, documented))
+            if broken := list(compare(old, new, places, documented)):
+                found.append(diagnostic(path, broken))
     json.dump(found, sys.stdout)
+
+
+def diagnostic(path: str, broken: list[dict[str, Any]]) -> dict[str, Any]:
+    """What was removed comes first, and what was moved last."""
+    first = min(broken, key=lambda i: (i["kind"] == "OBJECT_MOVED", i["kind"] != "OBJECT_REMOVED"))
+    more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+    return {
+        "rule": first["kind"].lower().replace("_", "-"),
+        "message": f"Public API: {first['message']}{more}",
+        "severity": "low" if first["kind"] == "OBJECT_MOVED" else "medium",
+        "location": {"path": path, "line": first["line"], "end_line": first["line"]},
+        "consequence": "Code that uses it fails.",
+        "subjects": [item["subject"] for item in broken],
+    }
 
 
 def definitions(module: Any) -> set[str]:
@@ -77,7 +93,7 @@ def compare(
         if names <= places.keys():
             kind, message = "OBJECT_MOVED", f"module {module} moves to {there}"
         if names:
-            yield {"line": 0, "kind": kind, "name": module, "message": message}
+            yield {"line": 0, "kind": kind, "subject": [module], "message": message}
         return
     broken: dict[str, list[Any]] = {}
     for breakage in griffe.find_breaking_changes(old, new):
@@ -118,9 +134,8 @@ def compare(
         yield {
             "line": max([after.lineno or 0, *ends]) if after else 0,
             "kind": kind,
-            "name": name,
+            "subject": [name, *parameters],
             "message": message,
-            "parameters": parameters,
         }
 
 
