@@ -419,8 +419,8 @@ def test_a_submodule_is_its_commit(history: Project, tmp_path: Path) -> None:
     assert (module.path, module.mode) == ("inner", "160000")
 
 
-def test_a_folder_with_a_line_feed_in_its_name(tmp_path: Path) -> None:
-    folder = tmp_path / 'line\nfeed "quoted"'
+def test_a_folder_with_quotes_in_its_name(tmp_path: Path) -> None:
+    folder = tmp_path / 'a folder, "quoted"'
     folder.mkdir()
     project = Project(folder)
     project.commit("First", {"a.py": "a = 1\n"})
