@@ -58,8 +58,7 @@ def run_scans(
     paths = tuple(file.path for file in files if not file.is_binary)
     found = {name: [f for file in files for f in scan(file)] for name, scan in SCANS.items()}
     found["file-names"] += find_twins(files, tree)
-    runs = (_scanned(name, "head", paths, found[name]) for name in SCANS if name not in off)
-    return tuple(runs)
+    return tuple(_scanned(name, "head", paths, found[name]) for name in SCANS if name not in off)
 
 
 def _scanned(
