@@ -32,10 +32,8 @@ WALLS = (
 # It would bring in more of the machine than docker does.
 PODMAN = ("--read-only-tmpfs=false", "--http-proxy=false", "--systemd=false")
 PROGRAMS = {
-    "{python}": "python3",
-    "{own_python}": "python3",
-    "{own_ruff}": "ruff",
-    "{ruff}": "ruff",
+    **dict.fromkeys(("{python}", "{own_python}"), "python3"),
+    **dict.fromkeys(("{own_ruff}", "{ruff}"), "ruff"),
 }
 # The shell stays: signals have no effect on the first process, but on what it waits for.
 RUN = f'{COPY_TREE} {{ "$@"; exit $?; }}'

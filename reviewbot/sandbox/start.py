@@ -32,10 +32,8 @@ ETC = {
 }
 OWN_PACKAGES = sysconfig.get_path("purelib")
 OWN_PROGRAMS = {
-    "{python}": sys.executable,
-    "{own_python}": sys.executable,
-    "{own_ruff}": find_ruff_bin(),
-    "{ruff}": find_ruff_bin(),
+    **dict.fromkeys(("{python}", "{own_python}"), sys.executable),
+    **dict.fromkeys(("{own_ruff}", "{ruff}"), find_ruff_bin()),
 }
 # Says on the way that the sandbox is ready; the rest is the command's own output.
 STARTED = b"reviewbot: started\n"
