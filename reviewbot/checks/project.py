@@ -78,8 +78,8 @@ class Project(Struct, frozen=True, kw_only=True):
         manifests: texts of MANIFESTS at head, by path.
         base_texts, head_texts: texts of changed files on each side, by their paths there, and of
             those above. Binary files and those that git does not show are left out.
-        installed: changed Python files that are installed with the project at base, so that others
-            import them.
+        installed: texts at base of changed Python files that are installed with the project there,
+            so that others import them, by their paths at head.
         documented: names that these modules define, as far as documentation or the `__init__.py`
             of a package mentions them at base.
     """
@@ -91,7 +91,7 @@ class Project(Struct, frozen=True, kw_only=True):
     manifests: Mapping[str, str] = {}
     base_texts: Mapping[str, str] = {}
     head_texts: Mapping[str, str] = {}
-    installed: frozenset[str] = frozenset()
+    installed: Mapping[str, str] = {}
     documented: frozenset[str] = frozenset()
 
     def texts(self, side: Side) -> Mapping[str, str]:
@@ -167,14 +167,14 @@ async def load_project(
     placed = chain.from_iterable(_by_project(check, folders, project) for check in checks)
     project = replace(project, checks=tuple(placed))
     if any(check.kind == "scan" for check in checks):
-        installed = frozenset(
-            file.old_path
+        installed = {
+            file.path: base_texts[file.old_path]
             for file in change.files
             if file.old_path.endswith(".py") and classify(file.old_path) == "source"
             if file.old_path in base_texts and _is_installed(file.old_path, project)
-        )
-        project = replace(project, installed=installed)
-        return replace(project, documented=await _find_documented(change, project, repository))
+        }
+        documented = await _find_documented(change, installed, repository)
+        return replace(project, installed=installed, documented=documented)
     return project
 
 
@@ -258,14 +258,14 @@ def _is_installed(path: str, project: Project) -> bool:
 
 
 async def _find_documented(
-    change: Change, project: Project, repository: Repository
+    change: Change, installed: Mapping[str, str], repository: Repository
 ) -> frozenset[str]:
-    own = project.installed
-    names = {name for path in own for name in DEFINITION.findall(project.base_texts.get(path, ""))}
+    names = {name for text in installed.values() for name in DEFINITION.findall(text)}
     pattern = rf"\b({'|'.join(sorted(names))})\b"
     if not names or len(pattern) > MAX_PATTERN:  # then all names are compared
         return frozenset()
     matches = await repository.search(change.base_tree, pattern, DOCUMENTATION)
+    own = {change.old_paths[path] for path in installed}
     text = "\n".join(match.text for match in matches if match.path not in own)
     return frozenset(names & {*re.findall(r"\w+", text)})
 
