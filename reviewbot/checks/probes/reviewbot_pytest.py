@@ -191,8 +191,8 @@ class Reporter:
         crashed = getattr(report.longrepr, "reprcrash", None)
         outcome = "failed" if report.when == "call" else "error"
         text = report.longreprtext
-        message, frames = crashed.message if crashed else text, frames_of(self.trace)
-        return failure(id, place, outcome, message, last_frame(text), frames)
+        found = {"id": id, "location": place, "outcome": outcome, "frames": frames_of(self.trace)}
+        return failure(crashed.message if crashed else text, last_frame(text), **found)
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
@@ -252,25 +252,13 @@ def write_broken(
 ) -> None:
     """Report a file that cannot be imported, or something in it."""
     path = relative(file)
-    write(test=failure(path + name, location(path, 1), "error", message, output, frames))
+    found = {"id": path + name, "location": location(path, 1), "outcome": "error", "frames": frames}
+    write(test=failure(message, output, **found))
 
 
-def failure(
-    id: str,
-    place: dict[str, Any],
-    outcome: str,
-    message: str,
-    output: str,
-    frames: list[dict[str, Any]],
-) -> dict[str, Any]:
-    return {
-        "id": id,
-        "location": place,
-        "outcome": outcome,
-        "message": message.strip().partition("\n")[0][:MAX_MESSAGE],
-        "output": output[-MAX_OUTPUT:],
-        "frames": frames,
-    }
+def failure(message: str, output: str, **fields: Any) -> dict[str, Any]:
+    first_line = message.strip().partition("\n")[0]
+    return {**fields, "message": first_line[:MAX_MESSAGE], "output": output[-MAX_OUTPUT:]}
 
 
 def installed_package(changed: Iterable[str]) -> str | None:
