@@ -327,20 +327,19 @@ class UserGit:
             "GIT_LITERAL_PATHSPECS": "1",
         }
 
-    async def line(self, *arguments: str) -> str:
-        return os.fsdecode(await self(*arguments)).removesuffix("\n")
-
     async def find_commit(self, ref: str) -> str:
-        return await self.line("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        commit = await self("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        return commit.decode().strip()
 
     async def head(self) -> tuple[str, str]:
         """Its commit, and the ref of its branch, "" if it is detached."""
-        return await self.find_commit("HEAD"), await self.line("symbolic-ref", "--quiet", "HEAD")
+        branch = os.fsdecode(await self("symbolic-ref", "--quiet", "HEAD"))
+        return await self.find_commit("HEAD"), branch.removesuffix("\n")
 
     async def refs(self, prefix: str, *options: str) -> list[tuple[str, str]]:
         """Names and what they point to, the last name first."""
         command = ("for-each-ref", "--sort=-refname", "--format=%(refname) %(objectname)")
-        words = (await self.line(*command, *options, prefix)).split()
+        words = os.fsdecode(await self(*command, *options, prefix)).split()
         return list(zip(words[::2], words[1::2], strict=True))
 
     async def entries(self, paths: Collection[str]) -> dict[str, tuple[str, str, str]]:

@@ -43,8 +43,7 @@ ENGINE_SECONDS = 60.0
 class Container(Sandbox):
     """Runs jobs in containers of an image that is on this machine. It is never pulled.
 
-    Commands of reviewbot's own ruff run beside us, without a container. Tests have a program that
-    takes the place of docker. With podman 4.3, reviews and the limits were tried by hand.
+    Commands of reviewbot's own ruff run beside us, without a container.
     """
 
     _engine = _id = _path = ""
