@@ -71,13 +71,16 @@ def test_folders_with_spaces_and_letters_of_any_language() -> None:
         assert (str(bad.location), bad.message) == ("a.py:3", "b.py")
 
 
+MISTYPED = 'Incompatible return value type (got "int", expected "str")'
+
+
 def test_type_checkers() -> None:
     note = b"setup.cfg: note: unused section(s): [mypy-tests.*]\n"
     with_note = recorded("mypy/mypy.jsonl")
     with_note = replace(with_note, stdout=note + with_note.stdout + note)
     assert read_mypy(with_note) == read_mypy(recorded("mypy/mypy.jsonl"))
     stopped = read_mypy(replace(with_note, exit_code=2))
-    assert stopped.problem == "an error kept it from reading the rest"
+    assert (stopped.problem, stopped.diagnostics) == (MISTYPED, ())
     older = replace(printed("", 2), stderr=b"mypy: error: unrecognized arguments: --output=json\n")
     with pytest.raises(ValueError, match=r"it is older than 1\.11: pip install -U mypy in its "):
         read_mypy(older)
@@ -226,22 +229,11 @@ def test_any_text_is_read_or_refused(format_: OutputFormat, text: str) -> None:
     assert all(found.location is None or found.location.line >= 0 for found in report.diagnostics)
 
 
-def test_types_that_mypy_does_not_know_are_no_errors() -> None:
-    """`a.py` imports a package that is not installed."""
-    said = [
-        ("a.py", 1, "import-not-found"),
-        *(("a.py", 2, code) for code in ("untyped-decorator", "no-any-unimported")),
-        *((path, 3, "unused-ignore") for path in ("a.py", "b.py")),
-        *(("b.py", 4, code) for code in ("attr-defined", "unused-ignore")),
-        *(("b.py", 5, code) for code in ("misc", "untyped-decorator")),
-    ]
+def test_what_depends_on_installed_packages_is_no_error() -> None:
+    codes = ("import-not-found", "untyped-decorator", "no-any-unimported", "unused-ignore", "misc")
     lines = (
-        {"file": path, "line": line, "severity": "error", "code": code, "message": code}
-        for path, line, code in said
+        {"file": "a.py", "line": 1, "severity": "error", "code": code, "message": code}
+        for code in codes
     )
     report = read_mypy(printed("\n".join(map(json.dumps, lines)), 1))
-    assert [(str(found.location), found.rule) for found in report.diagnostics] == [
-        ("b.py:4", "attr-defined"),
-        ("b.py:5", "misc"),
-        ("b.py:5", "untyped-decorator"),
-    ]
+    assert [found.rule for found in report.diagnostics] == ["misc"]

@@ -27,7 +27,7 @@ def scan(
     change = change_of(replace(changed(before, after, path=path), status=status))
     return [
         (found.rule, str(found.location), found.severity)
-        for run in run_scans(change, tree=tree)
+        for run in run_scans(change, Project(head_files=frozenset(tree)))
         for found in run.report.diagnostics
     ]
 
@@ -63,7 +63,7 @@ def test_an_encoding_is_declared_in_the_first_two_lines_only() -> None:
 
 
 def test_a_secret_is_not_part_of_what_is_reported() -> None:
-    for run in run_scans(change_of(changed("", f"x = '{TOKEN}'", path=f"{TOKEN}.py"))):
+    for run in run_scans(change_of(changed("", f"x = '{TOKEN}'", path=f"{TOKEN}.py")), Project()):
         for found in run.report.diagnostics:
             assert TOKEN not in found.message
 
@@ -173,10 +173,19 @@ def test_what_cannot_be_parsed_for_one_reason_is_one_finding(
 ) -> None:
     change = change_of(changed("", text, path="a.js"))
     project = Project(base_texts={"a.js": ""}, head_texts={"a.js": text})
-    found = compare(
-        change, (*run_scans(change), *check_syntax(change, project)), project
-    ).new_results
+    found = compare(change, run_scans(change, project), project).new_results
     assert [(r.name, r.location and r.location.line) for r in found] == expected
+
+
+def test_scans_can_be_turned_off() -> None:
+    change = change_of(changed("", "f(;\u202e\n", path="a.js"))
+    project = Project(base_texts={"a.js": ""}, head_texts={"a.js": "f(;\u202e\n"})
+    found = [
+        result.check
+        for off in ((), ("syntax",), ("syntax", "hidden-characters"))
+        for result in compare(change, run_scans(change, project, off), project).results
+    ]
+    assert found == ["hidden-characters", "syntax", "hidden-characters"]
 
 
 def test_a_syntax_error_that_was_there_before_is_not_new() -> None:

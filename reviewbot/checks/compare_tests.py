@@ -85,7 +85,7 @@ def compare_tests(
                 place = said.setdefault((test.id.partition("::")[0], test.message), place)
             group: Group = ("failing_test", state, place, alike)
             groups.setdefault(group, []).append(test)
-    results = [_result(head.check, tests, *group[:3]) for group, tests in groups.items()]
+    results = [_result(head.check, group, tests) for group, tests in groups.items()]
     lost = tests_that_do_not_run(base, head, change)
     if lost:
         count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
@@ -229,14 +229,9 @@ def lines_beside_removals(file: ChangedFile) -> frozenset[int]:
     return frozenset(found)
 
 
-def _result(
-    check: str,
-    tests: list[TestOutcome],
-    kind: ResultKind,
-    state: ResultState,
-    place: Location | None,
-) -> CheckResult:
+def _result(check: str, group: Group, tests: list[TestOutcome]) -> CheckResult:
     """Named after the function, or the file, in which most of the tests are."""
+    kind, state, place, _ = group
     function = Counter(map(_function_of, tests)).most_common(1)[0][0]
     first = next(test for test in tests if _function_of(test) == function)
     name = function.partition("::")[2].rpartition("::")[2] or function

@@ -19,10 +19,9 @@ from reviewbot.git.change import Change, Side
 from reviewbot.git.repository import Repository
 from reviewbot.text.files import classify
 
-# Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`.
-CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini")
-# Another file that a configuration of ruff extends.
-EXTEND = re.compile(r"""^extend\s*=\s*["']([^"'\n]+)""", re.MULTILINE)
+# Files in which tools look, at the top or in any folder, beside those of `Check.configured_by`. A
+# configuration of ruff may extend the last ones.
+CONFIGS = ("pyproject.toml", "setup.cfg", "tox.ini", "*ruff*.toml")
 # Files that pin versions of linters.
 PINS = (".pre-commit-config.yaml", "uv.lock", "poetry.lock", "*requirements*.txt")
 # Files that declare dependencies.
@@ -60,7 +59,6 @@ PATH = re.compile(r"[\w*.][\w*./-]*")
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
 MAX_PATTERN = 100_000  # Linux takes no argument of more than 128 KiB
-SHOWS_USE = "import"  # among documented names: documentation says how to import the package
 DOCUMENTATION = ("*.md", "*.rst", "*.txt", "*__init__.py")
 # Modules whose package has another name.
 PACKAGES = {
@@ -80,10 +78,10 @@ class Project(Struct, frozen=True, kw_only=True):
         manifests: texts of MANIFESTS at head, by path.
         base_texts, head_texts: texts of changed files on each side, by their paths there, and of
             those above. Binary files and those that git does not show are left out.
-        installed: changed Python files that are installed with the project at base, so that others
-            import them.
-        documented: these modules, with dots, and names that they define, as far as documentation or
-            the `__init__.py` of a package mentions them at base; and SHOWS_USE.
+        installed: texts at base of changed Python files that are installed with the project there,
+            so that others import them, by their paths at head.
+        documented: names that these modules define, as far as documentation or the `__init__.py`
+            of a package mentions them at base.
     """
 
     checks: tuple[Check, ...] = ()
@@ -93,7 +91,7 @@ class Project(Struct, frozen=True, kw_only=True):
     manifests: Mapping[str, str] = {}
     base_texts: Mapping[str, str] = {}
     head_texts: Mapping[str, str] = {}
-    installed: frozenset[str] = frozenset()
+    installed: Mapping[str, str] = {}
     documented: frozenset[str] = frozenset()
 
     def texts(self, side: Side) -> Mapping[str, str]:
@@ -153,15 +151,6 @@ async def load_project(
     configs = (*CONFIGS, *named)
     names = (*configs, *PACKAGING, *TESTING, *PINS)
     base_files, base_texts = await _read_side(change, "base", names, repository)
-    extended = [
-        posixpath.normpath(PurePosixPath(path).parent / name)
-        for path, text in base_texts.items()
-        if matches_any([path], configs)
-        for name in EXTEND.findall(text)
-    ]
-    if more := set(extended) - base_texts.keys():
-        read = await repository.read_files(change.base_tree, more)
-        base_texts |= {path: data.decode("utf-8", "replace") for path, data in read.items()}
     head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
     before = sorted(base_files)
     # A folder that is new can take no test away from another project.
@@ -170,7 +159,7 @@ async def load_project(
     project = Project(
         base_files=base_files,
         head_files=head_files,
-        configs={p: base_texts[p] for p in base_texts if matches_any([p], (*configs, *extended))},
+        configs={path: base_texts[path] for path in base_texts if matches_any([path], configs)},
         manifests={path: head_texts[path] for path in head_texts if matches_any([path], MANIFESTS)},
         base_texts=base_texts,
         head_texts=head_texts,
@@ -178,14 +167,14 @@ async def load_project(
     placed = chain.from_iterable(_by_project(check, folders, project) for check in checks)
     project = replace(project, checks=tuple(placed))
     if any(check.kind == "scan" for check in checks):
-        installed = frozenset(
-            file.old_path
+        installed = {
+            file.path: base_texts[file.old_path]
             for file in change.files
             if file.old_path.endswith(".py") and classify(file.old_path) == "source"
             if file.old_path in base_texts and _is_installed(file.old_path, project)
-        )
-        project = replace(project, installed=installed)
-        return replace(project, documented=await _find_documented(change, project, repository))
+        }
+        documented = await _find_documented(change, installed, repository)
+        return replace(project, installed=installed, documented=documented)
     return project
 
 
@@ -250,9 +239,12 @@ def _has_below(paths: Sequence[str], folder: str) -> bool:
 def _is_installed(path: str, project: Project) -> bool:
     """Whether a file above says how the project is installed, and a module is in a package of it.
 
-    What is in no package has to be named there: it may be a script.
+    What is in no package has to be named there: it may be a script. Nobody imports private modules.
     """
     file = PurePosixPath(path)
+    names = path.removesuffix("/__init__.py").removesuffix(".py").split("/")
+    if any(name.startswith("_") for name in names) or not NOT_IMPORTED.isdisjoint(names):
+        return False
     is_in_package = str(file.parent / "__init__.py") in project.base_files
     named = re.compile(rf"\b{re.escape(file.stem)}\b")
     texts = (
@@ -266,25 +258,16 @@ def _is_installed(path: str, project: Project) -> bool:
 
 
 async def _find_documented(
-    change: Change, project: Project, repository: Repository
+    change: Change, installed: Mapping[str, str], repository: Repository
 ) -> frozenset[str]:
-    own = project.installed
-    names = {name for path in own for name in DEFINITION.findall(project.base_texts.get(path, ""))}
-    modules = {
-        path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
-        for path in own
-    }
-    imports = {f"(from|import) {module.partition('.')[0]}" for module in modules}
-    pattern = rf"\b({'|'.join(sorted({*names, *map(re.escape, modules), *imports}))})\b"
+    names = {name for text in installed.values() for name in DEFINITION.findall(text)}
+    pattern = rf"\b({'|'.join(sorted(names))})\b"
     if not names or len(pattern) > MAX_PATTERN:  # then all names are compared
         return frozenset()
     matches = await repository.search(change.base_tree, pattern, DOCUMENTATION)
-    found = [match for match in matches if match.path not in own]
-    text = "\n".join(match.text for match in found)
-    prose = "\n".join(match.text for match in found if not match.path.endswith(".py"))
-    shown = {SHOWS_USE for way in imports if re.search(way, prose)}
-    mentioned = {module for module in modules if module in text}
-    return frozenset(names & {*re.findall(r"\w+", text)} | mentioned | shown)
+    own = {change.old_paths[path] for path in installed}
+    text = "\n".join(match.text for match in matches if match.path not in own)
+    return frozenset(names & {*re.findall(r"\w+", text)})
 
 
 async def _read_side(

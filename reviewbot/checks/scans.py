@@ -46,20 +46,18 @@ MAX_ERRORS = 20
 Scan = Callable[[ChangedFile], Iterator[Diagnostic]]
 
 
-def run_scans(
-    change: Change, off: frozenset[str] = frozenset(), tree: Collection[str] = ()
-) -> tuple[CheckRun, ...]:
-    """Each scan over the added lines of the files that have text at head.
+def run_scans(change: Change, project: Project, off: Collection[str] = ()) -> tuple[CheckRun, ...]:
+    """Each scan over the added lines of the files that have text at head, and the syntax of both.
 
     Args:
-        tree: all paths at head.
+        off: names of scans that are turned off.
     """
     files = [file for file in change.files if file.mode != "000000"]
     paths = tuple(file.path for file in files if not file.is_binary)
     found = {name: [f for file in files for f in scan(file)] for name, scan in SCANS.items()}
-    found["file-names"] += find_twins(files, tree)
-    runs = (_scanned(name, "head", paths, found[name]) for name in SCANS if name not in off)
-    return tuple(runs)
+    found["file-names"] += find_twins(files, project.head_files)
+    runs = [_scanned(name, "head", paths, found[name]) for name in SCANS]
+    return tuple(run for run in (*runs, *check_syntax(change, project)) if run.check not in off)
 
 
 def _scanned(

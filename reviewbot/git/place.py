@@ -73,23 +73,18 @@ async def find_place(directory: Path, private: Path) -> Place:
     directory = directory.resolve()
     if not directory.is_dir():
         raise GitError(f"{directory} is not a folder", hint="name a folder of a git repository")
-    questions = ("--show-object-format", "--absolute-git-dir", "--show-cdup")
-    answer = os.fsdecode(await Git(directory)("rev-parse", *questions))
-    object_format, rest = answer.removesuffix("\n").split("\n", 1)
-    git_path, _, up = rest.rpartition("\n")  # up is "" or "../../"
-    if not git_path:
+    questions = ("--show-object-format", "--absolute-git-dir", "--git-common-dir", "--show-cdup")
+    answer = os.fsdecode(await Git(directory)("rev-parse", "--path-format=absolute", *questions))
+    object_format, *paths = answer.removesuffix("\n").split("\n")
+    if len(paths) != 3:  # or with a line feed in its name
         raise GitError(f"{directory} is in no work tree", hint=NO_WORK_TREE_HINT)
-    git_directory, root = Path(git_path), directory.joinpath(up).resolve()
+    git_directory, common_directory, root = (Path(directory, path).resolve() for path in paths)
     if not (root / ".git").is_file() and (root / ".git").resolve() != git_directory:
         # core.worktree may name any folder, whose files are no part of this repository.
         raise GitError(
             f"the configuration of this repository says that its work tree is {root}",
             hint="remove core.worktree from its configuration",
         )
-    common_directory = git_directory
-    with suppress(FileNotFoundError):
-        common = os.fsdecode((git_directory / "commondir").read_bytes()).removesuffix("\n")
-        common_directory = git_directory.joinpath(common).resolve()
     _make_private(private, object_format, common_directory)
     return Place(
         directory=directory,

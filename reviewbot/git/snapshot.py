@@ -11,7 +11,7 @@ import re
 import shutil
 import stat
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -23,7 +23,6 @@ MAX_UNTRACKED_BYTES = 1 << 20
 MAX_UNTRACKED_FILES = 2_000
 MAX_NAMES = 3  # in a note
 NODE_MODULES = re.compile(rb"(?:.*?/)?node_modules/")
-FILTER = re.compile(r"filter\.(.*)\.(?:clean|process)$", re.DOTALL)
 PATHS_HINT = "paths are written as for git log, relative to the current folder: see gitglossary(7)"
 # What of the user's configuration decides which files a work tree has, and what git would commit
 # of them. None of it starts a program.
@@ -41,17 +40,17 @@ CONVERSIONS = {
 
 async def snapshot_index(place: Place, index_file: Path | None) -> str:
     """The tree of the index. Raises GitError if it has conflicts."""
-    return await _write_tree((await _work_tree_git(place, index_file))[0])
+    return await _write_tree(await _work_tree_git(place, index_file))
 
 
 async def snapshot_work_tree(place: Place, index_file: Path | None) -> tuple[str, tuple[str, ...]]:
     """The tree of the work tree, untracked files included unless git ignores them, and notes."""
-    git, filters = await _work_tree_git(place, index_file)
+    git = await _work_tree_git(place, index_file)
     changed = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
     untracked = await git("ls-files", "-z", "--others", "--exclude-standard")
     kept, notes = _choose(place, untracked.split(b"\0")[:-1])
     names = [*changed.split(b"\0")[:-1], *kept]
-    if left := await _filtered(git, place, names, filters):
+    if left := await _filtered(git, place, names):
         why = "if any, was left out: only a filter knows what git would commit"
         notes = (f"Uncommitted work in {_some(left)}, {why}.", *notes)
     skipped = frozenset(left)
@@ -60,15 +59,11 @@ async def snapshot_work_tree(place: Place, index_file: Path | None) -> tuple[str
     return await _write_tree(git), notes
 
 
-async def _filtered(
-    git: Git, place: Place, names: Sequence[bytes], filters: Collection[str]
-) -> list[bytes]:
-    """Files that git would run a filter on. A link, or one that is gone, needs none."""
-    if not (filters and names):
-        return []
+async def _filtered(git: Git, place: Place, names: Sequence[bytes]) -> list[bytes]:
+    """Files that git may run a filter on. A link, or one that is gone, needs none."""
     answer = await git("check-attr", "-z", "--stdin", "filter", stdin=_join(names))
     wanted = zip(names, answer.split(b"\0")[2::3], strict=True)
-    found = (name for name, value in wanted if os.fsdecode(value) in filters)
+    found = (name for name, value in wanted if value not in (b"unspecified", b"unset"))
     files = ((name, Path(place.root, os.fsdecode(name))) for name in found)
     return [name for name, file in files if file.is_file() and not file.is_symlink()]
 
@@ -84,8 +79,8 @@ async def match_paths(place: Place, base: str, head: str, paths: Sequence[str]) 
     return frozenset(map(decode_name, names.split(b"\0")[:-1]))
 
 
-async def _work_tree_git(place: Place, index_file: Path | None) -> tuple[Git, set[str]]:
-    """git in the work tree, with a copy of the index, and the names of filters that it would run.
+async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
+    """git in the work tree, with a copy of the index.
 
     The copy is as old as the index: by its age git knows which files may have changed unseen in the
     same second (https://git-scm.com/docs/racy-git).
@@ -103,7 +98,6 @@ async def _work_tree_git(place: Place, index_file: Path | None) -> tuple[Git, se
     settings = [os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0")]
     used = (name + line + value for name, line, value in settings if name in CONVERSIONS)
     options = (word for setting in used for word in ("-c", setting.replace("\n", "=", 1)))
-    filters = {found[1] for name, _, value in settings if value if (found := FILTER.match(name))}
     home = {name: value for name, value in variables.items() if name == "HOME"}
     git = Git(place.root, environment=_environment(place) | home, options=tuple(options))
     if unmerged := (await git("ls-files", "-z", "--unmerged")).split(b"\0")[0]:
@@ -112,7 +106,7 @@ async def _work_tree_git(place: Place, index_file: Path | None) -> tuple[Git, se
             f"the index has unresolved conflicts, for example in {path}",
             hint="resolve them and run git add, then try again",
         )
-    return git, filters
+    return git
 
 
 async def _write_tree(git: Git) -> str:

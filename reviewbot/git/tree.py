@@ -35,9 +35,7 @@ class Entry(Struct, frozen=True):
 
 
 async def write_files(folder: Path, entries: Sequence[Entry], blobs: BinaryIO) -> None:
-    """Write entries into a new folder, links last.
-
-    Links that leave the folder are left out.
+    """Write entries into a new folder, links last, without those that leave the folder.
 
     Args:
         blobs: what `git cat-file --batch` printed for the entries.

@@ -29,8 +29,7 @@ class FileChange(Struct, frozen=True):
     """A file of the work tree.
 
     Attributes:
-        before, after: ids of its bytes as a blob, without conversions; "" for no file.
-        blob: the id that git must give it, after conversions; "" if that is not checked.
+        before, after: ids of its bytes as a blob; "" for no file.
         beside: the name, without its suffix, of files that are kept beside it meanwhile.
         mode: permissions if the file has to be made, those of the umask if 0.
     """
@@ -38,7 +37,6 @@ class FileChange(Struct, frozen=True):
     path: str
     before: str
     after: str
-    blob: str
     beside: str
     mode: int
 

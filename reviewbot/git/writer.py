@@ -58,8 +58,6 @@ IN_PROGRESS = (
     *("MERGE_HEAD", "CHERRY_PICK_HEAD", "REVERT_HEAD", "BISECT_LOG"),
     *("rebase-merge", "rebase-apply", "sequencer", "index.lock"),
 )
-# With these, a file is not what git keeps of it in a way that nothing here could repeat.
-CONVERTING = ("filter", "working-tree-encoding", "ident")
 
 
 class Write(Struct, frozen=True, kw_only=True):
@@ -156,35 +154,27 @@ class Writer(Struct):
         if committed:
             self._check_branch(head, branch)
         now = {path: tree.read(path) for path in before}
-        for path, name in await git.attributes(before, CONVERTING):
-            raise WriteError(f"{path} has the attribute {name}", hint="apply this fix by hand")
-        entries, staged = await git.entries(before), await git.stage(before)
+        entries = await git.entries(before)
         changed = await git.changed_entries(head, committed) if committed else ()
         id = f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
         files, contents, modes = list[FileChange](), dict[str, bytes | None](), dict[str, str]()
         for path, old in before.items():
-            (here, mode), content, blob = now[path], after[path], tree.blob_id(old)
+            (here, mode), blob = now[path], tree.blob_id(old)
             unknown = ("H", f"100{755 if mode & 0o100 else 644}", "")
             tag, modes[path], entry = entries.get(path, unknown)
             if tag != "H":
                 message = f"{path} has conflicts, or is marked skip-worktree or assume-unchanged"
                 raise WriteError(message, hint=f"see git ls-files -v {path}, git update-index -h")
-            lines = here and here.replace(b"\r\n", b"\n")
-            if staged.get(path, "") != blob or old not in (here, lines):
-                said = "exists already" if old is None else "was changed since the review"
+            if here != old:  # also where git converts line ends or more
+                said = "exists already" if old is None else "is not what was reviewed"
                 raise WriteError(f"{path} {said}", hint=REVIEW_HINT)
             if path in changed or (path in committed and entry != blob):
                 hint = "commit or stash them, or leave out --commit"
                 raise WriteError(f"{path} has changes that are not committed", hint=hint)
-            if here and here != old:
-                if here.count(b"\n") != here.count(b"\r\n"):
-                    raise WriteError(f"{path} has mixed line ends", hint="make them all the same")
-                content = content and content.replace(b"\r\n", b"\n").replace(b"\n", b"\r\n")
-            if content != here:
-                contents[path] = content
-                old_id, new_id, proven = map(tree.blob_id, (here, content, after[path]))
+            if after[path] != here:
+                contents[path] = after[path]
                 beside = f".reviewbot-{id}-{len(files)}"
-                files.append(FileChange(path, old_id, new_id, proven, beside, mode))
+                files.append(FileChange(path, blob, tree.blob_id(after[path]), beside, mode))
         if not files:
             raise WriteError("the fixes change nothing", hint=REVIEW_HINT)
         commits = [head]
@@ -198,7 +188,7 @@ class Writer(Struct):
             refs=((branch, head, commits[-1]),) if committed else (),
         )
         text = msgspec.json.encode(journal).decode()
-        old_files = {path: (modes[path], now[path][0]) for path in contents}
+        old_files = {path: (modes[path], before[path]) for path in contents}
         backup = await git.commit(head, old_files, f"Files before fixes\n\n{text}\n", AUTHOR)
         refs = ((f"{BACKUPS}{id}", "", backup), *journal.refs)
         work_tree.step("prepared")
@@ -237,7 +227,7 @@ class Writer(Struct):
             if tree.blob_id(tree.read(path)[0]) != after:
                 changed.append(path)
             contents[path] = await git("cat-file", "blob", before) if before else None
-            files.append(replace(file, before=after, after=before, blob=""))
+            files.append(replace(file, before=after, after=before))
         if changed:
             what = f"nothing is taken back: {', '.join(changed)} changed since the fix"
             raise WriteError(what, hint=f"git show {ref}:{changed[0]} shows how it was")
@@ -279,15 +269,10 @@ class Writer(Struct):
             work_tree.step("journal")
             for file in journal.files:
                 self.tree.replace(file, contents[file.path])
-            checked = [file.path for file in journal.files if file.blob]
-            staged = await self.git.stage(checked) if checked else {}
-            work_tree.step("checked")
+            work_tree.step("written")
             for file in journal.files:
                 if self.tree.blob_id(self.tree.read(file.path)[0]) != file.after:
                     raise WriteError(f"{file.path} was changed meanwhile", hint=RACE_HINT)
-                if file.blob and staged.get(file.path) != file.blob:
-                    hint = f"see git check-attr --all {file.path}, or apply this fix by hand"
-                    raise WriteError(f"git would convert {file.path}", hint=hint)
             await self.git.update_refs(journal.refs)
             work_tree.step("refs")
         except (OSError, ReviewbotError) as failure:
@@ -326,8 +311,6 @@ class Writer(Struct):
 class UserGit:
     """git in the repository of the user, with its configuration. It runs no hook and signs nothing.
 
-    `stage` would run a filter: ask `attributes` first.
-
     The programs that write hold the lock too, because they may outlive this process.
     """
 
@@ -337,56 +320,36 @@ class UserGit:
         self.zero = "0" * len(place.empty_tree)
         self.directory = place.git_directory
         self._scratch = scratch / "index"
-        # Who commits and what git converts is what the user's configuration says.
+        # Who commits is what the user's configuration says.
         self._environment = user_environment() | {
             "GIT_DIR": str(place.git_directory),
             "GIT_WORK_TREE": str(place.root),
             "GIT_LITERAL_PATHSPECS": "1",
         }
-        del self._environment["GIT_ATTR_NOSYSTEM"]
-
-    async def line(self, *arguments: str) -> str:
-        return os.fsdecode(await self(*arguments)).removesuffix("\n")
 
     async def find_commit(self, ref: str) -> str:
-        return await self.line("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        commit = await self("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
+        return commit.decode().strip()
 
     async def head(self) -> tuple[str, str]:
         """Its commit, and the ref of its branch, "" if it is detached."""
-        return await self.find_commit("HEAD"), await self.line("symbolic-ref", "--quiet", "HEAD")
+        branch = os.fsdecode(await self("symbolic-ref", "--quiet", "HEAD"))
+        return await self.find_commit("HEAD"), branch.removesuffix("\n")
 
     async def refs(self, prefix: str, *options: str) -> list[tuple[str, str]]:
         """Names and what they point to, the last name first."""
         command = ("for-each-ref", "--sort=-refname", "--format=%(refname) %(objectname)")
-        words = (await self.line(*command, *options, prefix)).split()
+        words = os.fsdecode(await self(*command, *options, prefix)).split()
         return list(zip(words[::2], words[1::2], strict=True))
 
-    async def entries(
-        self, paths: Collection[str], index: Path | None = None
-    ) -> dict[str, tuple[str, str, str]]:
+    async def entries(self, paths: Collection[str]) -> dict[str, tuple[str, str, str]]:
         """Tags of git-ls-files(1), modes and ids of entries of the index."""
-        lines = await self("ls-files", "-z", "-v", "--stage", "--", *paths, index=index)
+        lines = await self("ls-files", "-z", "-v", "--stage", "--", *paths)
         entries = {}
         for about, _, path in (line.partition("\t") for line in _split(lines)):
             tag, mode, id, _ = about.split()
             entries[path] = tag, mode, id
         return entries
-
-    async def attributes(self, paths: Iterable[str], names: Iterable[str]) -> list[tuple[str, str]]:
-        """Paths and names of attributes that are set for them."""
-        command = ("check-attr", "-z", "--stdin", *names)
-        fields = iter(_split(await self(*command, stdin=_join(paths))))
-        found = zip(fields, fields, fields, strict=True)
-        return [(path, name) for path, name, at in found if at not in ("unspecified", "unset")]
-
-    async def stage(self, paths: Collection[str]) -> dict[str, str]:
-        """Ids of the blobs that `git add` would make of files. The index stays as it is."""
-        head = await self.find_commit("HEAD")
-        await self("read-tree", head or "--empty", index=self._scratch)
-        command = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
-        await self(*command, stdin=_join(paths), index=self._scratch)
-        entries = await self.entries(paths, self._scratch)
-        return {path: id for path, (_, _, id) in entries.items()}
 
     async def commit(
         self,

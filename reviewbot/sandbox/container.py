@@ -8,7 +8,6 @@ import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from reviewbot.errors import SandboxError
 from reviewbot.journal import key_of
@@ -33,10 +32,8 @@ WALLS = (
 # It would bring in more of the machine than docker does.
 PODMAN = ("--read-only-tmpfs=false", "--http-proxy=false", "--systemd=false")
 PROGRAMS = {
-    "{python}": "python3",
-    "{own_python}": "python3",
-    "{own_ruff}": "ruff",
-    "{ruff}": "ruff",
+    **dict.fromkeys(("{python}", "{own_python}"), "python3"),
+    **dict.fromkeys(("{own_ruff}", "{ruff}"), "ruff"),
 }
 # The shell stays: signals have no effect on the first process, but on what it waits for.
 RUN = f'{COPY_TREE} {{ "$@"; exit $?; }}'
@@ -46,8 +43,7 @@ ENGINE_SECONDS = 60.0
 class Container(Sandbox):
     """Runs jobs in containers of an image that is on this machine. It is never pulled.
 
-    Commands of reviewbot's own ruff run beside us, without a container. Tests have a program that
-    takes the place of docker. With podman 4.3, reviews and the limits were tried by hand.
+    Commands of reviewbot's own ruff run beside us, without a container.
     """
 
     _engine = _id = _path = ""
@@ -99,13 +95,8 @@ class Container(Sandbox):
             message = f"there is no container image {self._image!r} here: {'; '.join(reasons)}"
             hint = "build or pull the image that sandbox.image names; reviewbot never pulls"
             raise SandboxError(message, hint=hint)
-        with TemporaryDirectory(prefix="reviewbot-") as scratch:
-            folder = Path(scratch, "tree")
-            folder.mkdir()
-            job = Job(tree="", command=("true",), executes=True, seconds=20)
-            completed = await self._run(job, folder)
-        if completed.exit_code != 0:
-            problem = completed.reason or last_line(completed.stderr)
+        job = Job(tree="", command=("true",), executes=True, seconds=20)
+        if problem := await self._problem_of(job):
             raise SandboxError(f"{self._image} does not start as a container: {problem}")
 
     def _options(self, job: Job, folder: Path, scratch: Path) -> list[str]:

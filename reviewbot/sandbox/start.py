@@ -32,10 +32,8 @@ ETC = {
 }
 OWN_PACKAGES = sysconfig.get_path("purelib")
 OWN_PROGRAMS = {
-    "{python}": sys.executable,
-    "{own_python}": sys.executable,
-    "{own_ruff}": find_ruff_bin(),
-    "{ruff}": find_ruff_bin(),
+    **dict.fromkeys(("{python}", "{own_python}"), sys.executable),
+    **dict.fromkeys(("{own_ruff}", "{ruff}"), find_ruff_bin()),
 }
 # Says on the way that the sandbox is ready; the rest is the command's own output.
 STARTED = b"reviewbot: started\n"
@@ -74,6 +72,14 @@ class Sandbox(ABC):
         """Run a job on a laid out tree, which stays as it is. Raises SandboxError like `check`."""
         await self.check()
         return await self._run(job, folder)
+
+    async def _problem_of(self, job: Job) -> str:
+        """Why a job on an empty tree does not succeed; "" if it does."""
+        with TemporaryDirectory(prefix="reviewbot-") as scratch:
+            folder = Path(scratch, "tree")
+            folder.mkdir()
+            completed = await self._run(job, folder)
+        return "" if completed.exit_code == 0 else completed.reason or last_line(completed.stderr)
 
     @abstractmethod
     async def _test(self) -> None:

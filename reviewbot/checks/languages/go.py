@@ -34,16 +34,18 @@ FAILED = re.compile(
     re.MULTILINE,
 )
 VETTED = re.compile(r"^(?:\./)?([^\s:]+\.go):(\d+):\d+: (.+)$", re.MULTILINE)
-# What else vet prints where it came to its end.
-USUAL = re.compile(
-    r"read |# |vet failed$|ended$|exit status |go: (?:warning|downloading|finding)|\s"
-)
 PANIC = re.compile(r"^panic: (.+?)(?: \[recovered.*)?$", re.MULTILINE)
 FRAME = re.compile(r"^\t([^\s/:][^\s:]*\.go):(\d+)", re.MULTILINE)
 # What says that a package is not on this machine, and that no package can be read.
 MISSING = re.compile(
     r".*(?:GOPROXY=off|no required module provides|missing go\.sum entry"
     r"|cache/download/.*: read-only file system).*"
+)
+# What vet does not print where it came to its end.
+UNUSUAL = re.compile(
+    rf"^(?:{MISSING.pattern}|(?!module |read |# |vet failed$|ended$|exit status |\s"
+    rf"|go: (?:warning|downloading|finding)|{VETTED.pattern}).+)",
+    re.MULTILINE,
 )
 UNREADABLE = re.compile(r"^(?:go: (?!warning|downloading|finding)|pattern ).*", re.MULTILINE)
 # A test of what only one side has does not compile on the other.
@@ -89,19 +91,12 @@ def read_vet(completed: Completed) -> Report:
         for path, line, message in VETTED.findall(part)
         if not MISSING.search(message)
     ]
-    unusual = (
-        line
-        for _, _, part in split(text)
-        for line in part.splitlines()
-        if line and not USUAL.match(line) and (not VETTED.match(line) or MISSING.search(line))
-    )
-    return Report(
-        diagnostics=tuple(found),
-        read=frozenset(READ.findall(text)),
-        problem=next(unusual, "" if found else "vet failed")[:200]
-        if "\nvet failed\n" in text
-        else "",
-    )
+    problem = ""
+    if "\nvet failed\n" in text:
+        unusual = UNUSUAL.search(text)
+        problem = unusual[0][:200] if unusual else "" if found else "vet failed"
+    read = frozenset(READ.findall(text))
+    return Report(diagnostics=tuple(found), read=read, problem=problem)
 
 
 def split(text: str) -> list[tuple[str, str, str]]:

@@ -1,11 +1,10 @@
 """Compares the public names of Python modules before and after, from their text alone.
 
-Reads {path: old text} from /reviewbot/base.json, a list of documented names and modules from
-documented.json, and from the folder in which it starts the new texts of the changed files, whose
-paths are its arguments. What is not documented counts as internal (PEP 8): other names of a module
-with documented ones, and all names of a module that is not mentioned where "import" says that the
-package is. Prints a JSON list of {path, line, kind, name, message, parameters}. `line` is 0 for
-what is gone.
+Reads {path: old text} from /reviewbot/base.json, a list of documented names from documented.json,
+and from the folder in which it starts the new texts of the changed files, whose paths are its
+arguments. Of a module with documented names, the others count as internal (PEP 8). Prints a JSON
+list of `Diagnostic`, one a module: what breaks in it has mostly one reason. The line is 0 for what
+is gone.
 """
 
 from __future__ import annotations
@@ -27,6 +26,16 @@ UNREADABLE = (SyntaxError, ValueError, RecursionError, LookupError, AttributeErr
 FRAMEWORKS = frozenset(
     {"command", "group", "route", "get", "post", "put", "delete", "patch", "fixture"}
 )
+# What callers have to change first comes first.
+PARAMETERS = {
+    "PARAMETER_REMOVED": "a parameter is removed",
+    "PARAMETER_ADDED_REQUIRED": "callers must pass a parameter",
+    "PARAMETER_CHANGED_REQUIRED": "callers must pass a parameter",
+    "PARAMETER_CHANGED_KIND": "a parameter is passed in another way",
+    "PARAMETER_MOVED": "parameters change places",
+}
+ANY_KEYWORD = griffe.ParameterKind.var_keyword
+POSITIONAL = (griffe.ParameterKind.positional_only, griffe.ParameterKind.positional_or_keyword)
 
 
 def main() -> None:
@@ -43,8 +52,23 @@ def main() -> None:
             module = path.removesuffix(".py").replace("/", ".")
             old = visit(module, old_text)
             new = visit(module, Path(path).read_text("utf-8")) if Path(path).exists() else None
-            found += ({"path": path, **item} for item in compare(old, new, places, documented))
+            if broken := list(compare(old, new, places, documented)):
+                found.append(diagnostic(path, broken))
     json.dump(found, sys.stdout)
+
+
+def diagnostic(path: str, broken: list[dict[str, Any]]) -> dict[str, Any]:
+    """What was removed comes first, and what was moved last."""
+    first = min(broken, key=lambda i: (i["kind"] == "OBJECT_MOVED", i["kind"] != "OBJECT_REMOVED"))
+    more = f" (and {len(broken) - 1} more)" if len(broken) > 1 else ""
+    return {
+        "rule": first["kind"].lower().replace("_", "-"),
+        "message": f"Public API: {first['message']}{more}",
+        "severity": "low" if first["kind"] == "OBJECT_MOVED" else "medium",
+        "location": {"path": path, "line": first["line"], "end_line": first["line"]},
+        "consequence": "Code that uses it fails.",
+        "subjects": [item["subject"] for item in broken],
+    }
 
 
 def definitions(module: Any) -> set[str]:
@@ -60,9 +84,7 @@ def compare(
     """
     module = old.path
     exports = {str(getattr(name, "name", name)) for name in old.exports or ()}
-    is_mentioned = module.removeprefix("src.").removesuffix(".__init__") in documented
-    is_internal = "import" in documented and not is_mentioned
-    public = documented | exports if documented & definitions(old) or is_internal else None
+    public = documented | exports if documented & definitions(old) else None
     if new is None:
         names = {name for name in definitions(old) if not is_private(name)}
         names = names if public is None else names & public
@@ -71,21 +93,23 @@ def compare(
         if names <= places.keys():
             kind, message = "OBJECT_MOVED", f"module {module} moves to {there}"
         if names:
-            yield {"line": 0, "kind": kind, "name": module, "message": message}
+            yield {"line": 0, "kind": kind, "subject": [module], "message": message}
         return
-    seen: set[str] = set()
+    broken: dict[str, list[Any]] = {}
     for breakage in griffe.find_breaking_changes(old, new):
-        name = breakage.obj.path[len(module) + 1 :]
+        broken.setdefault(breakage.obj.path[len(module) + 1 :], []).append(breakage)
+    for name, breakages in broken.items():
         top = name.partition(".")[0]
         own = name.removesuffix(".__init__").rpartition(".")[2]
-        if is_private(name) or name.endswith("*") or name in seen:
+        if is_private(name) or name.endswith("*"):
             continue
         if public is not None and own not in public and top not in exports:
             continue
         # A variable is public only if the module says so. What an alias stands for is not known.
-        if not breakage.obj.is_alias and breakage.obj.is_attribute and top not in exports:
+        changed = breakages[0].obj
+        if not changed.is_alias and changed.is_attribute and top not in exports:
             continue
-        kind, parameters = breakage.kind.name, list[str]()
+        kind, parameters = breakages[0].kind.name, list[str]()
         before, after = find(old, name), find(new, name)
         is_variable = before and before.is_attribute and "property" not in before.labels
         # Who uses what was deprecated was warned.
@@ -97,21 +121,31 @@ def compare(
                 kind, message = "OBJECT_MOVED", f"{name} moves to {places[name]}"
         elif kind == "OBJECT_CHANGED_KIND" and before and not is_variable:
             message = f"{name} becomes something else"
-        elif kind.startswith("PARAMETER") and not is_called_by_framework(before):
-            kind, message, parameters = changed_parameters(before, after)
-            message = f"{name}: {message}"
+        elif not is_called_by_framework(before) and (
+            wrong := [*filter(is_of_parameter, breakages)]
+        ):
+            kind = min((breakage.kind.name for breakage in wrong), key=[*PARAMETERS].index)
+            of_kind = [breakage for breakage in wrong if breakage.kind.name == kind]
+            parameters = [(item.new_value or item.old_value).name for item in of_kind]
+            message = f"{name}: {PARAMETERS[kind]} ({', '.join(parameters)})"
         else:
             continue
-        seen.add(name)
         ends = [decorator.endlineno + 1 for decorator in getattr(after, "decorators", ())]
-        if kind:
-            yield {
-                "line": max([after.lineno or 0, *ends]) if after else 0,
-                "kind": kind,
-                "name": name,
-                "message": message,
-                "parameters": parameters,
-            }
+        yield {
+            "line": max([after.lineno or 0, *ends]) if after else 0,
+            "kind": kind,
+            "subject": [name, *parameters],
+            "message": message,
+        }
+
+
+def is_of_parameter(breakage: Any) -> bool:
+    """Unless the function still takes the parameter, by another name."""
+    if breakage.kind.name != "PARAMETER_REMOVED":
+        return breakage.kind.name in PARAMETERS
+    kind = breakage.old_value.kind
+    taken = {parameter.kind for parameter in breakage.obj.parameters}
+    return (kind if "variadic" in kind.value else ANY_KEYWORD) not in taken
 
 
 def visit(module: str, text: str) -> Any:
@@ -127,8 +161,9 @@ def visit(module: str, text: str) -> Any:
             if member.is_class:
                 owners.append(member)
             elif member.is_function and owner.is_class and "staticmethod" not in member.labels:
-                for first in positional(list(member.parameters))[:1]:
-                    del member.parameters[first]
+                for first in list(member.parameters)[:1]:
+                    if first.kind in POSITIONAL:
+                        del member.parameters[first.name]
     return visited
 
 
@@ -161,68 +196,6 @@ def is_called_by_framework(function: Any) -> bool:
     decorators = getattr(function, "decorators", ())
     calls = (str(decorator.value).partition("(")[0] for decorator in decorators)
     return any(call.rpartition(".")[2] in FRAMEWORKS for call in calls)
-
-
-def changed_parameters(before: Any, after: Any) -> tuple[str, str, list[str]]:
-    """Why calls that worked do not: a kind, its words and parameters; "" if they still do."""
-    old, new = list(before.parameters), list(after.parameters)
-    hidden = [sum(map(is_hidden, side)) for side in (old, new)]
-    if hidden[0] == hidden[1]:  # their names do not matter
-        old, new = old[hidden[0] :], new[hidden[1] :]
-    by_name = {parameter.name: parameter for parameter in old}
-    names, kinds = {parameter.name for parameter in new}, [*map(kind_of, new)]
-    old_places, places = positional(old), positional(new)
-    stay = [name for name in old_places if name in places]
-    # With `**options`, a parameter is still accepted by its name, unless others take its place.
-    takes_any = "variadic keyword" in kinds
-    gone = [
-        p.name
-        for p in old
-        if (kind_of(p) not in kinds if "variadic" in kind_of(p) else p.name not in names)
-        if "variadic" in kind_of(p) or not takes_any or (stay and kind_of(p) != "keyword-only")
-    ]
-    required = [
-        p.name for p in new if p.required and not getattr(by_name.get(p.name), "required", False)
-    ]
-    if len(gone) == len(required) == 1 and required[0] not in by_name:
-        words = f"a parameter is renamed ({gone[0]} to {required[0]})"
-        return "PARAMETER_RENAMED", words, [*gone, *required]
-    usual = "positional or keyword"
-    other = [
-        p.name
-        for p in new
-        if p.name in by_name and kind_of(p) not in (usual, kind_of(by_name[p.name]))
-    ]
-    last = max((places.index(name) for name in stay), default=0)
-    before_others = [name for name in places[:last] if name not in by_name]
-    in_order = sorted(stay, key=places.index)
-    moved = [a for a, b in zip(stay, in_order, strict=True) if a != b]
-    for kind, words, found in (
-        ("PARAMETER_REMOVED", "a parameter is removed", gone),
-        ("PARAMETER_ADDED_BEFORE", "a parameter is added before others", before_others),
-        ("PARAMETER_ADDED_REQUIRED", "callers must pass a parameter", required),
-        ("PARAMETER_CHANGED_KIND", "a parameter is passed in another way", other),
-        ("PARAMETER_MOVED", "parameters change places", moved),
-    ):
-        if found:
-            return kind, f"{words} ({', '.join(found)})", found
-    return "", "", []
-
-
-def is_hidden(parameter: Any) -> bool:
-    """Nobody passes `__x` by its name, which was positional-only before Python 3.8."""
-    is_private = parameter.name.startswith("__") and not parameter.name.endswith("__")
-    return is_private or kind_of(parameter) == "positional-only"
-
-
-def positional(parameters: list[Any]) -> list[str]:
-    """Names of parameters that callers can pass by their place."""
-    kinds = ("positional-only", "positional or keyword")
-    return [p.name for p in parameters if kind_of(p) in kinds]
-
-
-def kind_of(parameter: Any) -> str:
-    return str(getattr(parameter.kind, "value", parameter.kind))
 
 
 def find(module: Any, name: str) -> Any:

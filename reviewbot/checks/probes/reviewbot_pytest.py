@@ -12,7 +12,6 @@ Paths are relative to the folder in which it starts. Runs on Python 3.8 and late
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import json
 import os
@@ -32,6 +31,7 @@ CHANGED = os.path.join(os.path.dirname(os.path.abspath(__file__)), "changed.json
 TREE = os.path.realpath(os.getcwd())
 # A package there that is not installed is found as well, behind all that is.
 sys.path.append(os.path.join(TREE, "src"))
+# Parameters, which are a part of the id of a test, may be texts of megabytes.
 MAX_ID, MAX_MESSAGE, MAX_OUTPUT, MAX_FRAMES = 500, 500, 4_000, 40
 LINES_BEFORE = 5  # of the statement that failed
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
@@ -47,9 +47,7 @@ def pytest_configure(config: Any) -> None:
     if os.path.exists(CHANGED):
         with open(CHANGED, encoding="utf-8") as file:
             changed = json.load(file)
-    # Either may be missing: one is new in pytest 6.1, the other goes with `-p no:legacypath`.
-    root = getattr(config, "rootpath", None) or config.rootdir
-    config.pluginmanager.register(Reporter(changed, str(root)), "reviewbot-reporter")
+    config.pluginmanager.register(Reporter(changed, str(config.rootpath)), "reviewbot-reporter")
 
 
 def write(**record: Any) -> None:
@@ -161,7 +159,7 @@ class Reporter:
         return any(relative(file_of(value)) in self.changed for value in values)
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.measure.enter(shortened(nodeid))
+        self.measure.enter(nodeid[:MAX_ID])
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, call: Any) -> Generator[None, Any, None]:
@@ -178,11 +176,11 @@ class Reporter:
             self.measure.enter("")
             outcome = self.outcomes.pop(report.nodeid, None)
             if outcome:
-                self.ids[shortened(report.nodeid)] = outcome["id"]
+                self.ids[report.nodeid[:MAX_ID]] = outcome["id"]
                 write(test=outcome)
 
     def describe(self, report: Any) -> dict[str, Any]:
-        id = shortened(relative(report.fspath) + "::" + report.nodeid.partition("::")[2])
+        id = (relative(report.fspath) + "::" + report.nodeid.partition("::")[2])[:MAX_ID]
         # A test that a class inherits stands in another file than the class.
         path, line, _ = report.location
         place = location(relative(os.path.join(self.root, path)), (line or 0) + 1)
@@ -193,8 +191,8 @@ class Reporter:
         crashed = getattr(report.longrepr, "reprcrash", None)
         outcome = "failed" if report.when == "call" else "error"
         text = report.longreprtext
-        message, frames = crashed.message if crashed else text, frames_of(self.trace)
-        return failure(id, place, outcome, message, last_frame(text), frames)
+        found = {"id": id, "location": place, "outcome": outcome, "frames": frames_of(self.trace)}
+        return failure(crashed.message if crashed else text, last_frame(text), **found)
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
@@ -238,13 +236,6 @@ def file_of(value: Any) -> str:
         return ""
 
 
-def shortened(id: str) -> str:
-    """Parameters of a test may be texts of megabytes."""
-    if len(id) <= MAX_ID:
-        return id
-    return f"{id[:MAX_ID]}-{hashlib.sha256(id.encode('utf-8', 'replace')).hexdigest()[:16]}]"
-
-
 @pytest.hookimpl(hookwrapper=True)
 def pytest_load_initial_conftests() -> Generator[None, Any, None]:
     """Report a conftest.py that cannot be loaded: pytest ends before a session begins."""
@@ -261,25 +252,13 @@ def write_broken(
 ) -> None:
     """Report a file that cannot be imported, or something in it."""
     path = relative(file)
-    write(test=failure(path + name, location(path, 1), "error", message, output, frames))
+    found = {"id": path + name, "location": location(path, 1), "outcome": "error", "frames": frames}
+    write(test=failure(message, output, **found))
 
 
-def failure(
-    id: str,
-    place: dict[str, Any],
-    outcome: str,
-    message: str,
-    output: str,
-    frames: list[dict[str, Any]],
-) -> dict[str, Any]:
-    return {
-        "id": id,
-        "location": place,
-        "outcome": outcome,
-        "message": message.strip().partition("\n")[0][:MAX_MESSAGE],
-        "output": output[-MAX_OUTPUT:],
-        "frames": frames,
-    }
+def failure(message: str, output: str, **fields: Any) -> dict[str, Any]:
+    first_line = message.strip().partition("\n")[0]
+    return {**fields, "message": first_line[:MAX_MESSAGE], "output": output[-MAX_OUTPUT:]}
 
 
 def installed_package(changed: Iterable[str]) -> str | None:

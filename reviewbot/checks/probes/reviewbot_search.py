@@ -258,30 +258,24 @@ def literal(value: Any) -> str:
 
 def describe(value: Any, depth: int = 0) -> str:
     """A value in words that are equal for equal values. No code of the project runs for it."""
-    if value is None or type(value) in (bool, int, str, bytes):
+    kind, inner = type(value), partial(describe, depth=depth + 1)
+    words: Iterator[str]
+    if value is None or kind in (bool, int, str, bytes):
         return repr(value)[:MAX_TEXT]
-    if type(value) is float:
+    if kind is float:
         return f"{value:.{DIGITS}g}"
     if depth == MAX_DEPTH:
         return "…"
-    name = type(value).__name__
-    if type(value) in (list, tuple):
-        return f"{name}({', '.join(described(value, depth))})"
-    if type(value) in (set, frozenset):
-        return f"{name}({', '.join(sorted(described(value, depth)))})"
-    if type(value) is dict:
-        pairs = (f"{describe(k, depth + 1)}: {describe(v, depth + 1)}" for k, v in value.items())
-        return f"dict({', '.join(islice(pairs, MAX_ITEMS))})"
-    if inspect.isgenerator(value) or type(value) in (map, filter, zip, range):
-        return f"{name}({', '.join(described(value, depth))})"
-    fields = getattr(value, "__dict__", {})
-    public = ((key, item) for key, item in sorted(fields.items()) if not key.startswith("_"))
-    words = (f"{key}={describe(item, depth + 1)}" for key, item in public)
-    return f"{name}({', '.join(islice(words, MAX_ITEMS))})"
-
-
-def described(items: Any, depth: int) -> Iterator[str]:
-    return (describe(item, depth + 1) for item in islice(items, MAX_ITEMS))
+    if kind is dict:
+        words = (f"{inner(key)}: {inner(item)}" for key, item in value.items())
+    elif kind in (set, frozenset):
+        words = iter(sorted(map(inner, value)))
+    elif kind in (list, tuple, map, filter, zip, range) or inspect.isgenerator(value):
+        words = (inner(item) for item in value)
+    else:
+        fields = sorted(getattr(value, "__dict__", {}).items())
+        words = (f"{key}={inner(item)}" for key, item in fields if not key.startswith("_"))
+    return f"{kind.__name__}({', '.join(islice(words, MAX_ITEMS))})"
 
 
 if __name__ == "__main__":
