@@ -308,20 +308,27 @@ def test_what_is_saved_while_a_recovery_is_killed_stays(stage: Stage) -> None:
 
 
 def test_a_thread_that_saves_all_the_time_loses_nothing(stage: Stage) -> None:
-    stop, saved, unfinished = threading.Event(), [b""], stage.folder / ".git/unfinished"
+    stop, began = threading.Event(), threading.Event()
+    saved, unfinished = [b""], stage.folder / ".git/unfinished"
 
     def save() -> None:
         while not stop.wait(0.001):
             saved.append(b"%d saved\n" % len(saved))
             unfinished.write_bytes(saved[-1])
             unfinished.replace(stage.folder / "a.py")
+            began.set()
+
+    def start() -> None:
+        thread.start()
+        began.wait()
 
     for _ in range(5):
         stage.put("a.py", b"one\n")
         stop.clear()
+        began.clear()
         thread = threading.Thread(target=save)
         with pytest.raises(WriteError):
-            stage.write(FIX, step=at("prepared", thread.start))
+            stage.write(FIX, step=at("prepared", start))
         stop.set()
         thread.join()
         assert (stage.read("a.py"), stage.read("gone.py")) == (saved[-1], FIRST["gone.py"])
@@ -387,7 +394,7 @@ def test_a_writer_does_not_wait_for_ever(stage: Stage, monkeypatch: pytest.Monke
 REFUSALS: list[tuple[str, Files, str, str]] = [
     ("echo one! > a.py", A, "", "a.py is not what was reviewed"),
     ("rm a.py", A, "", "a.py is not what was reviewed"),
-    ("printf 'one\\r\\n' > a.py", A, "", "a.py is not what was reviewed"),
+    ("printf 'one\\r\\n' > a.py", A, "", "a.py has line ends that git converts"),
     ("echo mine > new.py", NEW, "", "new.py exists already"),
     ("mv a.py real.py; ln -s real.py a.py", A, "", "a.py is not a regular file"),
     ("mv lib real; ln -s real lib", LIB, "", "lib is a symbolic link"),
@@ -399,7 +406,7 @@ REFUSALS: list[tuple[str, Files, str, str]] = [
     ("chmod 555 lib", LIB, "", "lib/run.sh or its folder is read-only"),
     ("git update-index --assume-unchanged a.py", A, "", "marked skip-worktree or assume-unchanged"),
     ("git update-index --skip-worktree a.py", A, "", "marked skip-worktree or assume-unchanged"),
-    ("git config core.autocrlf true; printf 'one\\r\\n' > a.py", A, "", "a.py is not what was"),
+    ("git config core.autocrlf true; printf 'one\\r\\n' > a.py", A, "", "a.py has line ends"),
     ("", {"other.py": b"5\n"}, "", "other.py is not what was reviewed"),
     ("echo four > staged.py", {"staged.py": b"4\n"}, "Fix", "staged.py has changes that are not"),
     ("git rm -q --cached a.py", A, "Fix", "a.py has changes that are not committed"),

@@ -59,6 +59,7 @@ PATH = re.compile(r"[\w*.][\w*./-]*")
 WORD = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 DEFINITION = re.compile(r"^[ \t]*(?:async def|def|class)[ \t]+([A-Za-z]\w*)", re.MULTILINE)
 MAX_PATTERN = 100_000  # Linux takes no argument of more than 128 KiB
+SHOWS_USE = "import"  # among documented names: documentation says how to import the package
 DOCUMENTATION = ("*.md", "*.rst", "*.txt", "*__init__.py")
 # Modules whose package has another name.
 PACKAGES = {
@@ -80,8 +81,8 @@ class Project(Struct, frozen=True, kw_only=True):
             those above. Binary files and those that git does not show are left out.
         installed: texts at base of changed Python files that are installed with the project there,
             so that others import them, by their paths at head.
-        documented: names that these modules define, as far as documentation or the `__init__.py`
-            of a package mentions them at base.
+        documented: these modules, with dots, and names that they define, as far as documentation or
+            the `__init__.py` of a package mentions them at base; and SHOWS_USE.
     """
 
     checks: tuple[Check, ...] = ()
@@ -261,13 +262,21 @@ async def _find_documented(
     change: Change, installed: Mapping[str, str], repository: Repository
 ) -> frozenset[str]:
     names = {name for text in installed.values() for name in DEFINITION.findall(text)}
-    pattern = rf"\b({'|'.join(sorted(names))})\b"
+    modules = {
+        path.removeprefix("src/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+        for path in installed
+    }
+    imports = {f"(from|import) {module.partition('.')[0]}" for module in modules}
+    pattern = rf"\b({'|'.join(sorted({*names, *map(re.escape, modules), *imports}))})\b"
     if not names or len(pattern) > MAX_PATTERN:  # then all names are compared
         return frozenset()
     matches = await repository.search(change.base_tree, pattern, DOCUMENTATION)
-    own = {change.old_paths[path] for path in installed}
-    text = "\n".join(match.text for match in matches if match.path not in own)
-    return frozenset(names & {*re.findall(r"\w+", text)})
+    found = [match for match in matches if match.path not in installed]
+    text = "\n".join(match.text for match in found)
+    prose = "\n".join(match.text for match in found if not match.path.endswith(".py"))
+    shown = {SHOWS_USE for way in imports if re.search(way, prose)}
+    mentioned = {module for module in modules if module in text}
+    return frozenset(names & {*re.findall(r"\w+", text)} | mentioned | shown)
 
 
 async def _read_side(

@@ -1,10 +1,11 @@
 """Compares the public names of Python modules before and after, from their text alone.
 
-Reads {path: old text} from /reviewbot/base.json, a list of documented names from documented.json,
-and from the folder in which it starts the new texts of the changed files, whose paths are its
-arguments. Of a module with documented names, the others count as internal (PEP 8). Prints a JSON
-list of `Diagnostic`, one a module: what breaks in it has mostly one reason. The line is 0 for what
-is gone.
+Reads {path: old text} from /reviewbot/base.json, a list of documented names and modules from
+documented.json, and from the folder in which it starts the new texts of the changed files, whose
+paths are its arguments. What is not documented counts as internal (PEP 8): other names of a module
+with documented ones, and all names of a module that is not mentioned where "import" says that the
+package is. Prints a JSON list of `Diagnostic`, one a module: what breaks in it has mostly one
+reason. The line is 0 for what is gone.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ def compare(
     """
     module = old.path
     exports = {str(getattr(name, "name", name)) for name in old.exports or ()}
-    public = documented | exports if documented & definitions(old) else None
+    is_mentioned = module.removeprefix("src.").removesuffix(".__init__") in documented
+    is_internal = "import" in documented and not is_mentioned
+    public = documented | exports if documented & definitions(old) or is_internal else None
     if new is None:
         names = {name for name in definitions(old) if not is_private(name)}
         names = names if public is None else names & public
