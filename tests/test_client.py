@@ -24,7 +24,16 @@ from reviewbot.llm.client import Connection, ModelClient
 from reviewbot.llm.ledger import Ledger
 from reviewbot.llm.limits import POLICIES, Limits, pause_before_next
 from reviewbot.llm.prices import DOLLAR, TABLE, Budget, Price, Prices
-from reviewbot.llm.provider import Account, ModelRequest, ProviderError, Tool, Usage
+from reviewbot.llm.provider import (
+    Account,
+    ModelReply,
+    ModelRequest,
+    ProviderError,
+    Tool,
+    ToolCall,
+    ToolTurn,
+    Usage,
+)
 from reviewbot.llm.providers import connect, find_vendor
 from reviewbot.llm.session import record_session
 from reviewbot.store.sessions import Subject
@@ -222,6 +231,21 @@ def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model
     assert text == ANSWER
     assert note.startswith("critic/first_pass: two:big answered, because one:big did not")
     assert len(one.received) == len(two.received) == 1
+
+
+def test_a_fallback_gets_the_question_without_what_the_first_model_looked_up() -> None:
+    async def run() -> ModelReply:
+        async with open_client({"one": one, "two": two}, Journal()) as client:
+            return await client.call(replace(REQUEST, turns=(turn,)), "two:big")
+
+    call = ToolCall(id="1", name="read", arguments="{}")
+    turn = ToolTurn(calls=(call,), results=("x",), native={})
+    one, two = VendorServer([FAULTS["no model"]]), VendorServer([fake_openai.answer(ANSWER)])
+    with one.running(), two.running():
+        reply = asyncio.run(run())
+    assert (reply.text, reply.by) == (ANSWER, ("two", "big"))
+    assert len(one.received[0].body["messages"]) == 3
+    assert len(two.received[0].body["messages"]) == 1
 
 
 @pytest.mark.parametrize("fallback", ["", "two:big"])

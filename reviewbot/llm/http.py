@@ -197,8 +197,8 @@ class HttpProvider(ABC):
         name, usage = self._account.name, reply.usage
         fault = fault or STOPS.get(stop, "malformed")
         if not stop:
-            thoughts = any(dict(reply.native or {}).values())
-            fault = "interrupted" if reply.text or reply.calls or thoughts else "malformed"
+            began = reply.text or reply.calls or reply.native
+            fault = "interrupted" if began else "malformed"
             message, usage = f"the answer of {name} has no end", None
         elif fault == "refused":
             message = f"{name} refused to answer: {stop}"

@@ -54,7 +54,7 @@ class Anthropic(HttpProvider):
             calls=http.calls_of(request, ((c["id"], c["name"], c["input"]) for c in calls)),
             usage=http.usage_apart(usage, *COUNTERS),
             # Nor does it take back an empty text.
-            native={f"anthropic:{request.model}": [b for b in blocks if b.get("text") != ""]},
+            native=[block for block in blocks if block.get("text") != ""],
         )
         return self._checked(request, reply, stop if is_complete else "")
 
@@ -83,16 +83,14 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     content = [{"type": "text", **text} for text in texts if text["text"]]
     messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        called = turn.own(f"anthropic:{request.model}") or [
-            {"type": "tool_use", "id": call.id, "name": call.name}
-            | {"input": http.json_object(call.arguments)}
-            for call in turn.calls
-        ]
         content = [
             {"type": "tool_result", "tool_use_id": call.id, "content": result or "(empty)"}
             for call, result in zip(turn.calls, turn.results, strict=True)
         ]
-        messages += [{"role": "assistant", "content": called}, {"role": "user", "content": content}]
+        messages += [
+            {"role": "assistant", "content": turn.native},
+            {"role": "user", "content": content},
+        ]
     if request.turns:
         content[-1] |= CACHED
     schema = {"type": "json_schema", "schema": provider.strict_schema(request.schema)}

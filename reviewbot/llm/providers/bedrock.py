@@ -71,7 +71,7 @@ class Bedrock(HttpProvider):
             text, calls, stop = answers[0], (), "end_turn"
         on_text(text)
         usage = http.usage_apart(answer.get("usage"), *COUNTERS)
-        native = {f"bedrock:{request.model}": [b for b in blocks if b != {"text": ""}]}
+        native = [block for block in blocks if block != {"text": ""}]
         reply = ModelReply(text=text, calls=calls, usage=usage, native=native)
         return self._checked(request, reply, stop or "no stopReason")
 
@@ -98,15 +98,14 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     content: list[dict[str, Any]] = [*before, {"text": request.question}]
     messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        called = turn.own(f"bedrock:{request.model}") or [
-            {"toolUse": {"toolUseId": c.id, "name": c.name, "input": http.json_object(c.arguments)}}
-            for c in turn.calls
-        ]
         content = [
             {"toolResult": {"toolUseId": call.id, "content": [{"text": result or "(empty)"}]}}
             for call, result in zip(turn.calls, turn.results, strict=True)
         ]
-        messages += [{"role": "assistant", "content": called}, {"role": "user", "content": content}]
+        messages += [
+            {"role": "assistant", "content": turn.native},
+            {"role": "user", "content": content},
+        ]
     if request.turns:
         content += cache
     limit = {"maxTokens": request.max_output_tokens}

@@ -15,9 +15,6 @@ BASE_URL = "https://generativelanguage.googleapis.com"
 ABOUT_SCHEMA = re.compile(r"schema|too many states|response_?mime_?type|json mode", re.IGNORECASE)
 DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 SCHEMA = "schema"
-# Gemini 3 refuses calls without a signature; calls of other models have none.
-# https://ai.google.dev/gemini-api/docs/thought-signatures
-NO_SIGNATURE = "skip_thought_signature_validator"
 
 
 class Gemini(HttpProvider):
@@ -49,7 +46,7 @@ class Gemini(HttpProvider):
                 request, ((call.get("id"), call["name"], call.get("args")) for call in calls)
             ),
             usage=usage_of(counts),
-            native={f"gemini:{request.model}": parts},
+            native=parts,
         )
         return self._checked(request, reply, block or finish, "refused" if block else None)
 
@@ -77,15 +74,8 @@ def contents_of(request: ModelRequest, has_schema: bool) -> list[Any]:
     first = [{"text": f"{request.prefix}\n\n"}, {"text": question}]
     contents: list[Any] = [{"role": "user", "parts": first}]
     for turn in request.turns:
-        own = turn.own(f"gemini:{request.model}") or [
-            {
-                "functionCall": {"name": call.name, "args": http.json_object(call.arguments)},
-                "thoughtSignature": NO_SIGNATURE,
-            }
-            for call in turn.calls
-        ]
         # An id that was made up here means nothing to Gemini.
-        ids = {part["functionCall"].get("id") for part in own if "functionCall" in part}
+        ids = {part["functionCall"].get("id") for part in turn.native if "functionCall" in part}
         results = [
             {
                 "functionResponse": {
@@ -96,7 +86,7 @@ def contents_of(request: ModelRequest, has_schema: bool) -> list[Any]:
             }
             for call, result in zip(turn.calls, turn.results, strict=True)
         ]
-        contents += [{"role": "model", "parts": own}, {"role": "user", "parts": results}]
+        contents += [{"role": "model", "parts": turn.native}, {"role": "user", "parts": results}]
     return contents
 
 

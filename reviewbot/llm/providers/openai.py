@@ -68,7 +68,7 @@ class OpenAI(HttpProvider):
             text="".join(map(text_of, parts)),
             calls=joined(call for part in parts for call in part.get("tool_calls") or ()),
             usage=usage,
-            native={f"{self._account.name}:{request.model}": thoughts_of(parts)},
+            native=thoughts_of(parts),
         )
         return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
 
@@ -112,8 +112,8 @@ def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
             }
             for call in turn.calls
         ]
-        thoughts = turn.own(f"{name}:{request.model}") or {}
-        messages.append({"role": "assistant", "content": None, **thoughts, "tool_calls": calls})
+        said = {"role": "assistant", "content": None, **turn.native, "tool_calls": calls}
+        messages.append(said)
         messages += [
             {"role": "tool", "tool_call_id": call.id, "content": result}
             for call, result in zip(turn.calls, turn.results, strict=True)

@@ -65,13 +65,11 @@ class OpenAI(openai.OpenAI):
             text="".join(part.get("text") or "" for part in parts) if stop else text,
             calls=calls,
             usage=openai.usage_of(response.get("usage"), names=("input", "output")),
-            native={
-                f"{API}:{request.model}": [
-                    {name: value for name, value in item.items() if value is not None}
-                    for item in items
-                    if item["type"] in RETURNED
-                ]
-            },
+            native=[
+                {name: value for name, value in item.items() if value is not None}
+                for item in items
+                if item["type"] in RETURNED
+            ],
         )
         return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
 
@@ -98,15 +96,7 @@ def body_of(request: ModelRequest, without: Parts) -> dict[str, Any]:
     content = [{"type": "input_text", **text} for text in (shared, question) if text["text"]]
     items: list[Any] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        items += turn.own(f"{API}:{request.model}") or [
-            {
-                "type": "function_call",
-                "call_id": call.id,
-                "name": call.name,
-                "arguments": call.arguments if http.json_object(call.arguments) else "{}",
-            }
-            for call in turn.calls
-        ]
+        items += turn.native
         items += [
             {"type": "function_call_output", "call_id": call.id, "output": result}
             for call, result in zip(turn.calls, turn.results, strict=True)
