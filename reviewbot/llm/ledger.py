@@ -51,5 +51,5 @@ class Ledger:
         """Record a reply. It is durable when this returns."""
         self._journal.put(lease.key, reply)
 
-    async def fail(self, lease: Lease, error: ProviderError, cost: int, *, keep: bool) -> None:
+    async def fail(self, lease: Lease, cost: int, kept: ProviderError | None = None) -> None:
         """Give up a lease. A failure that is kept is the outcome for whoever asks later."""

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.errors import ConfigError
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
 
 TOOLS = "tools"
-PORTS = {"": 11434, "http": 80, "https": 443}  # as in Ollama's envconfig/config.go
+PORT = 11434
 CONTEXT_STEP = 1_024
 
 
@@ -35,24 +34,15 @@ class Line(Struct):
 
 
 def address_of(host: str) -> str:
-    """Where the server answers that OLLAMA_HOST names: `host`, `:port`, `host:port` or a URL.
+    """Where the server answers that OLLAMA_HOST names: a URL, `host`, or `host:port`.
 
-    An address to listen on, such as 0.0.0.0, becomes one to connect to. Raises ConfigError, whose
-    message does not quote the text, since a password may stand in it.
+    0.0.0.0, an address to listen on, is this machine.
     """
-    scheme, _, rest = host.strip().strip("\"'").rstrip("/").rpartition("://")
-    try:
-        parts = urlsplit(f"//{rest}")
-        port = parts.port or PORTS[scheme.lower()]
-    except (ValueError, KeyError):
-        port = 0
-    if not port or parts.username is not None or parts.query or parts.fragment:
-        hint = "write it as http://HOST:PORT"
-        raise ConfigError("OLLAMA_HOST is not the address of a server", hint=hint)
-    name = parts.hostname or "127.0.0.1"
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)
-    shown = f"[{name}]" if ":" in name else name
-    return f"{scheme.lower() or 'http'}://{shown}:{port}{parts.path}"
+    address = host.strip().rstrip("/")
+    if "://" not in address:
+        port = "" if re.search(r":\d+$", address) else f":{PORT}"
+        address = f"http://{address or '127.0.0.1'}{port}"
+    return address.replace("//0.0.0.0", "//127.0.0.1")
 
 
 class Ollama(HttpProvider):
