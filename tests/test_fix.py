@@ -368,7 +368,7 @@ def test_what_changes_nothing_or_cannot_be_made_is_no_fix(project: Project) -> N
         judged.append(step)
         return Judgement()
 
-    task = Task(id="1", kind="fix", title="", paths=(), question=lambda *_: "", judge=judge)
+    task = Task(id="1", kind="fix", title="", paths=(), judge=judge)
     with Repository(project.folder) as repository:
         trials = Trials(
             change=asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD"))),

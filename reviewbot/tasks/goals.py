@@ -20,7 +20,7 @@ from reviewbot.proofs.timing import THRESHOLD, compare_times, time_snippet
 from reviewbot.tasks.behaviour import judge_behaviour, size_of
 from reviewbot.tasks.edits import ask, shown
 from reviewbot.tasks.mutants import Mutant, mutants_of
-from reviewbot.tasks.task import Attempt, Judgement, Kind, Step, Task
+from reviewbot.tasks.task import Judgement, Kind, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 
@@ -156,13 +156,10 @@ def _task(
     title: str,
     paths: Sequence[str],
     judge: Callable[[Step], Awaitable[Judgement]],
-    **given: object,
+    **details: object,
 ) -> Task:
-    def question(files: Mapping[str, str], attempts: Sequence[Attempt]) -> str:
-        return prompts.render(kind, files=files, attempts=attempts, **given)
-
     title = f"{title} {', '.join(paths)}"
-    return Task(id=kind, kind=kind, title=title, paths=tuple(paths), question=question, judge=judge)
+    return Task(id=kind, kind=kind, title=title, paths=tuple(paths), details=details, judge=judge)
 
 
 async def _measure(tree: str, files: Mapping[str, bytes], suite: Check, trials: Trials) -> Report:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -67,7 +67,7 @@ class Task(Struct, frozen=True, kw_only=True):
         id: unique among the tasks of a run.
         paths: files that are shown to models.
         given: files that every candidate has, such as the test that it must pass.
-        question: the prompt, from the shown files and the attempts that were not accepted.
+        details: what the prompt of its kind shows beside files and attempts.
         judge: what the kind asks for beyond what all tasks do.
     """
 
@@ -76,7 +76,7 @@ class Task(Struct, frozen=True, kw_only=True):
     title: str
     paths: tuple[str, ...]
     given: Mapping[str, bytes] = {}
-    question: Callable[[Mapping[str, str], Sequence[Attempt]], str]
+    details: Mapping[str, object] = {}
     judge: Callable[[Step], Awaitable[Judgement]]
     findings: tuple[Finding, ...] = ()
 
