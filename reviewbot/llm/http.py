@@ -84,6 +84,8 @@ MEANINGS: Sequence[tuple[str, str, Fault]] = (
     ("overloaded", r"invalid_prompt|_policy", "refused"),
     ("overloaded", r"ModelTimeoutException", "timeout"),
 )
+# Gemini says in the body of an error how long to wait.
+DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 # How an answer ended, in the words of all vendors. Each other word is "malformed".
 STOPS: Mapping[str, Fault | None] = {
     **dict.fromkeys(("end_turn", "tool_use", "stop", "tool_calls", "STOP")),
@@ -110,15 +112,22 @@ class VendorError(Exception):
 
 
 class HttpProvider(ABC):
-    """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take."""
+    """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take.
 
+    Attributes:
+        base_url: where it answers, unless the account says so.
+        complaints: parts of a request that some models do not take, and what errors say of them.
+    """
+
+    base_url: ClassVar[str] = ""
+    complaints: ClassVar[Mapping[str, re.Pattern[str]]] = {}
     unreachable_hint: ClassVar[str] = "check the network and providers.{name}.base_url"
 
-    def __init__(self, account: Account, base_url: str) -> None:
+    def __init__(self, account: Account) -> None:
         """Raises ConfigError."""
         self._account = account
-        self._base_url = base_url.rstrip("/")
-        self._http = open_client(account, base_url)
+        self._base_url = (account.base_url or self.base_url).rstrip("/")
+        self._http = open_client(account, self._base_url)
         self._without = defaultdict[str, Parts](frozenset)  # by model
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
@@ -159,9 +168,14 @@ class HttpProvider(ABC):
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         """One attempt. Raises any of the errors above."""
 
-    @abstractmethod
-    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
+    def _meaning(self, _request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
         """What an error that the vendor explains means; `_answered` makes most of it."""
+        failure = self._answered(error)
+        if failure.fault == "invalid":
+            words = str(error.body)
+            named = (part for part, about in self.complaints.items() if about.search(words))
+            failure.refuses = next((part for part in named if part not in without), "")
+        return failure
 
     @asynccontextmanager
     async def _post(
@@ -221,7 +235,8 @@ class HttpProvider(ABC):
         fault = FAULTS.get(status, "invalid" if status >= 400 else "malformed")
         if status >= 500 or status in (408, 409, 424, 425):
             fault = "overloaded"
-        said = str(error.body)[:MAX_SAID]
+        code = error.headers.get("x-amzn-errortype", "")
+        said = f"{code} {error.body}"[:MAX_SAID]
         for before, words, meaning in MEANINGS:
             if fault in before.split() and re.search(words, said, re.IGNORECASE):
                 fault = meaning
@@ -230,7 +245,7 @@ class HttpProvider(ABC):
         if more["fault"] == "no_model" and not more["hint"]:
             more["hint"] = f"check the name of the model, and providers.{name}.base_url"
         if more["fault"] in ("rate_limited", "overloaded"):
-            more["retry_after"] = retry_after(error.headers)
+            more["retry_after"] = retry_after(error.headers, said)
         said = quote(message_of(error.body), self._account)
         return ProviderError(f"{name} answered {status}: {said}", **more)
 
@@ -352,12 +367,12 @@ def message_of(body: Any, depth: int = 8) -> str:
     return str(body or "no message")
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str], said: str) -> float | None:
     """Seconds that the server asks to wait; None if it names no number of them."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        if re.fullmatch(r"\d{1,9}(\.\d+)?", value := headers.get(name, "")):
-            return float(value) * unit
-    return None
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", value := headers.get("retry-after", "")):
+        return float(value)
+    delay = DELAY.search(said)
+    return float(delay[1]) if delay else None
 
 
 def json_object(text: str) -> dict[str, Any]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, ClassVar
 
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError
+from reviewbot.llm.http import HttpProvider, OnText, Parts
+from reviewbot.llm.provider import ModelReply, ModelRequest
 
-BASE_URL = "https://api.anthropic.com"
 VERSION = {"anthropic-version": "2026-10-21"}
 EFFORT = "effort"  # of thinking, which some models do not take
 CACHED = {"cache_control": {"type": "ephemeral"}}
@@ -19,8 +19,8 @@ COUNTERS = (
 
 
 class Anthropic(HttpProvider):
-    def __init__(self, account: Account) -> None:
-        super().__init__(account, account.base_url or BASE_URL)
+    base_url = "https://api.anthropic.com"
+    complaints: ClassVar = {EFFORT: re.compile(EFFORT)}
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         blocks: list[dict[str, Any]] = []
@@ -57,12 +57,6 @@ class Anthropic(HttpProvider):
             native=[block for block in blocks if block.get("text") != ""],
         )
         return self._checked(request, reply, stop if is_complete else "")
-
-    def _meaning(self, _request: object, without: Parts, error: VendorError) -> ProviderError:
-        failure = self._answered(error)
-        if failure.fault == "invalid" and EFFORT not in without and EFFORT in str(error.body):
-            failure.refuses = EFFORT
-        return failure
 
 
 connect = Anthropic

@@ -20,8 +20,8 @@ from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError
+from reviewbot.llm.http import HttpProvider, OnText, Parts
+from reviewbot.llm.provider import Account, ModelReply, ModelRequest
 
 ANSWER = "answer"  # the tool that takes the answer where no schema of it can be set
 CACHING = re.compile("claude|nova")
@@ -38,6 +38,8 @@ COUNTERS = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "out
 
 
 class Bedrock(HttpProvider):
+    complaints = COMPLAINTS
+
     def __init__(self, account: Account) -> None:
         names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
         variables = account.variables
@@ -49,7 +51,7 @@ class Bedrock(HttpProvider):
             hint = f"set AWS_REGION, and AWS_BEARER_TOKEN_BEDROCK or {names[0]} and {names[1]}"
             raise ConfigError(message, hint=hint)
         url = account.base_url or f"https://bedrock-runtime.{region}.amazonaws.com"
-        super().__init__(replace(account, key=key), url)
+        super().__init__(replace(account, key=key, base_url=url))
         self._signer = SigV4Auth(Credentials(access, secret, token), "bedrock", region)
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
@@ -74,17 +76,6 @@ class Bedrock(HttpProvider):
         native = [block for block in blocks if block != {"text": ""}]
         reply = ModelReply(text=text, calls=calls, usage=usage, native=native)
         return self._checked(request, reply, stop or "no stopReason")
-
-    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
-        refused = ""
-        code = error.headers.get("x-amzn-errortype", "").partition(":")[0]
-        text = f"{code}: {http.message_of(error.body)}"
-        if code == "ValidationException":
-            body = _body(request, without)
-            named = (part for part, words in COMPLAINTS.items() if words.search(text))
-            refused = next((x for x in named if _body(request, without | {x}) != body), "")
-        explained = VendorError(error.status, text, error.headers)
-        return self._answered(explained, refuses=refused)
 
 
 connect = Bedrock

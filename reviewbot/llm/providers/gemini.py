@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
+from reviewbot.llm.http import HttpProvider, OnText, Parts
+from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
 
-BASE_URL = "https://generativelanguage.googleapis.com"
 ABOUT_SCHEMA = re.compile(r"schema|too many states|response_?mime_?type|json mode", re.IGNORECASE)
-DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 SCHEMA = "schema"
 
 
 class Gemini(HttpProvider):
-    def __init__(self, account: Account) -> None:
-        super().__init__(account, account.base_url or BASE_URL)
+    base_url = "https://generativelanguage.googleapis.com"
+    complaints: ClassVar = {SCHEMA: ABOUT_SCHEMA}
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
-        has_schema = _has_schema(request, without)
+        # Gemini refuses a schema beside tools, and some schemas alone.
+        has_schema = not request.tools and SCHEMA not in without
         model = quote(request.model.removeprefix("models/"), safe="")
         path = f"/v1beta/models/{model}:streamGenerateContent?alt=sse"
         headers = {"x-goog-api-key": self._account.key} if self._account.key else {}
@@ -50,23 +49,8 @@ class Gemini(HttpProvider):
         )
         return self._checked(request, reply, block or finish, "refused" if block else None)
 
-    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
-        failure = self._answered(error)
-        words = str(error.body)
-        if failure.fault == "rate_limited" and failure.retry_after is None:
-            delay = DELAY.search(words)
-            failure.retry_after = float(delay[1]) if delay else None
-        if failure.fault == "invalid" and _has_schema(request, without):
-            failure.refuses = SCHEMA if ABOUT_SCHEMA.search(words) else ""
-        return failure
-
 
 connect = Gemini
-
-
-def _has_schema(request: ModelRequest, without: Parts) -> bool:
-    """Gemini refuses a schema beside tools, and some schemas alone."""
-    return not request.tools and SCHEMA not in without
 
 
 def contents_of(request: ModelRequest, has_schema: bool) -> list[Any]:

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
+from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, ToolCall, Usage
 
 # Names for the limit of output tokens. Most servers know the first one, and some say nothing to one
 # that they do not know. OpenAI's newer models want the second one.
@@ -41,9 +41,6 @@ class Timings(Struct):
 
 
 class OpenAI(HttpProvider):
-    def __init__(self, account: Account) -> None:
-        super().__init__(account, account.base_url)
-
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         if request.tools and request.may_call_tools:
             # A grammar for the answer keeps the models of vLLM and llama.cpp from calling tools.

@@ -29,6 +29,8 @@ RETURNED = ("reasoning", "message", "function_call")
 class OpenAI(openai.OpenAI):
     """A server in front of OpenAI's that has no such API is asked by chat completions."""
 
+    complaints = REFUSED
+
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         if API in without:
             return await super()._ask(request, without, on_text)
@@ -76,12 +78,9 @@ class OpenAI(openai.OpenAI):
     def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
         if API in without:
             return super()._meaning(request, without, error)
-        failure, words = self._answered(error), str(error.body)
-        if error.status in (404, 405) and "model" not in words:
+        failure = http.HttpProvider._meaning(self, request, without, error)
+        if error.status in (404, 405) and "model" not in str(error.body):
             failure.refuses = API
-        elif failure.fault == "invalid":
-            left = (part for part, about in REFUSED.items() if about.search(words))
-            failure.refuses = next((part for part in left if part not in without), "")
         return failure
 
 
