@@ -32,9 +32,8 @@ BLOCK = re.compile(r"[^()]*\)[^=(]*\{\s*$")
 class Call(Struct, frozen=True):
     """A line that calls a function.
 
-    Attributes:
-        line: None in a file that another brief is about: if lines move there, this brief stays
-            the same, so that nothing about it is asked again.
+    It has no number in a file that another brief is about: if lines move there, this brief stays
+    the same, so that nothing about it is asked again.
     """
 
     path: str
@@ -101,9 +100,7 @@ def callers_of(
 ) -> tuple[Callers, ...]:
     """What one brief says of the calls of its functions.
 
-    Args:
-        shown_lines: those that are shown anyway, by path and number.
-        elsewhere: paths of files that other briefs are about.
+    It leaves out lines that are shown anyway; `elsewhere` are files that other briefs are about.
     """
     callers: list[Callers] = []
     room = MAX_ALL

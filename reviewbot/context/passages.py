@@ -30,13 +30,11 @@ Run = Sequence[tuple[Line, str]]
 
 
 class Excerpt(Struct, frozen=True, kw_only=True):
-    """What is shown of a changed file.
+    """What is shown of a changed file, and why nothing is (`omission`).
 
     Attributes:
-        runs: consecutive lines.
         background: lines at head that are not near the change.
         functions: names of those that changed, each with a changed line.
-        omission: why nothing of the file is shown.
     """
 
     file: ChangedFile

@@ -38,11 +38,7 @@ Asked = tuple[Question, Sequence[Case]]  # a question, and the cases that it is 
 
 
 class Consultation(Struct, frozen=True):
-    """What the panel says. `panelists` are those who were asked.
-
-    Attributes:
-        judges_claim: whether they were asked to judge one.
-    """
+    """What those panelists say who were asked, and whether they judge a claim."""
 
     panelists: tuple[str, ...]
     opinions: tuple[Position, ...]
@@ -186,7 +182,7 @@ async def moderate(
 def is_contested(case: Case, needed: int) -> bool:
     """Nothing executed decides, it matters, and panelists neither agree nor reject it.
 
-    Args: needed: how many of them have to agree.
+    `needed` is how many of them have to agree.
     """
     if case.is_settled:
         return False

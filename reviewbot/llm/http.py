@@ -100,12 +100,7 @@ Parts = frozenset[str]  # of a request, which some models do not take
 
 
 class VendorError(Exception):
-    """An error that the vendor explains.
-
-    Attributes:
-        status: of the answer; of an error within an answer, the one that it would have.
-        body: JSON if it is some, otherwise the text.
-    """
+    """An error that the vendor explains; one within an answer has the status that it would have."""
 
     def __init__(self, status: int, body: Any, headers: Mapping[str, str] = {}) -> None:
         self.status, self.body, self.headers = status, body, headers
@@ -183,9 +178,7 @@ class HttpProvider(ABC):
     ) -> AsyncIterator[AsyncIterator[bytes]]:
         """The lines of an answer as they arrive. Raises VendorError for any status but success.
 
-        Args:
-            path: below the address of the vendor.
-            body: bytes, or what becomes JSON.
+        A body that is not bytes is sent as JSON.
         """
         content = body if isinstance(body, bytes) else msgspec.json.encode(body)
         headers = {"content-type": "application/json", **headers}

@@ -36,13 +36,7 @@ class Calls(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """A function on two trees.
-
-    Attributes:
-        count: how many calls were compared.
-        before, after: the shortest call that differs; None if there is none.
-        problem: why nothing could be compared.
-    """
+    """A function on two trees, with the shortest call that differs, or why none was compared."""
 
     function: str
     count: int = 0

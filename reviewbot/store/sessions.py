@@ -33,9 +33,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 class Session(Struct, frozen=True, kw_only=True):
     """One run. If its process died, it is abandoned until somebody resumes it.
 
-    Attributes:
-        generation: recorded calls of lower ones do not count for it.
-        review: the document as JSON, once it is done.
+    Recorded calls of lower generations do not count for it. `review` is JSON, once it is done.
     """
 
     id: int
@@ -116,9 +114,7 @@ def start_session(
 ) -> Session:
     """Resume the session of this subject whose process died, or start one.
 
-    Args:
-        agents: who takes part now.
-        fresh: start one for which no recorded call counts.
+    For a fresh one no recorded call counts.
     """
 
     def action(connection: Connection) -> Session:

@@ -57,8 +57,7 @@ def shown(content: bytes) -> str:
 def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes | None]:
     """New content of the files. Raises ValueError with what is wrong, for the model to read.
 
-    Args:
-        files: the content of all files that may be edited.
+    `files` are all that may be edited.
     """
     if len(draft.edits) > MAX_EDITS:
         raise ValueError(f"there are more than {MAX_EDITS} edits")

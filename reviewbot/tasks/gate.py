@@ -48,7 +48,6 @@ def refusals_of(
         step: what differs between head and the candidate's tree, as git lists it.
         before, after: content by path. Files above 1 MB are absent.
         existing: all paths of the head tree.
-        is_tool: a linter's own fix; otherwise a model wrote it.
     """
     max_lines, max_files = TOOL_LIMITS if is_tool else MODEL_LIMITS
     lines = sum(line.is_changed for f in step.files for h in f.hunks for line in h.lines)

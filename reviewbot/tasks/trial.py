@@ -29,7 +29,6 @@ class Trials(Struct, frozen=True, kw_only=True):
     Attributes:
         change: it ends where candidates begin. Where nothing is reviewed, nothing differs in it.
         evidence: of the change itself: what is reported there is not a candidate's fault.
-        off: names of scans that are turned off.
     """
 
     change: Change

@@ -35,9 +35,7 @@ class Vendor(Struct, frozen=True, kw_only=True):
         extra: the extra of reviewbot that installs all of them.
         key_names: variables with the key, best first.
         opt_in: variables that say that the vendor is wanted, and where it answers, best first.
-        base_url: where it answers, unless its module knows.
         model: what is asked if one key is all that is known.
-        is_local: it runs on the user's own hardware: its calls cost nothing, and are slow.
         concurrency: how many calls it takes at once.
     """
 
