@@ -8,6 +8,7 @@ gets them in an order of its own, and critical ones stand alone.
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
@@ -20,14 +21,7 @@ from reviewbot.debate.case import Case, Intention, Position, Stance
 from reviewbot.debate.merge import merge_duplicates
 from reviewbot.debate.panel import MODERATOR, Absence, Panel, Question
 from reviewbot.debate.plan import Plan
-from reviewbot.debate.reader import (
-    IntentAnswer,
-    Judgement,
-    TestAnswer,
-    citation_of,
-    read_items,
-    reader_of,
-)
+from reviewbot.debate.reader import IntentAnswer, Judgement, TestAnswer, citation_of, reader_of
 from reviewbot.llm.client import Totals
 from reviewbot.severity import RANK
 
@@ -99,6 +93,7 @@ async def cross_examine(
     cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
 ) -> tuple[Case, ...]:
     """In round 1 a panelist judges what others raised; in round 2 also its own, unmarked."""
+    cases = list(cases)
     for number in range(1, plan.rounds + 1):
         asked: list[Asked] = []
         phase = f"cross_examination_{number}"
@@ -108,10 +103,16 @@ async def cross_examine(
             here = [case for case in shown if is_asked(case, name, number, plan)]
             asked += questions_about(here, name, phase, "cross_examination", own)
         given = await _ask(asked, panel)
-        cases = [_with_positions(case, number, given) for case in cases]
+        for place, case in enumerate(cases):
+            positions = (
+                _position(question, judgement, number, case.positions)
+                for question, judgement in given
+                if judgement.case == case.id
+            )
+            cases[place] = replace(case, positions=(*case.positions, *positions))
         # Each panelist has one about a pair.
         votes = {(q.panelist, *sorted((j.case, j.same_as))) for q, j in given if j.same_as}
-        cases = merge_duplicates(cases, [(one, other) for _, one, other in votes])
+        cases = list(merge_duplicates(cases, [(one, other) for _, one, other in votes]))
     return tuple(cases)
 
 
@@ -147,11 +148,13 @@ async def ask_intent(
             here = [case for case in proven if _is_witness(case, name, panel)]
             asked += questions_about(here, name, "intent", "intent", plan.briefs_of(name, briefs))
     given = await ask_about(asked, panel, "judgements", IntentAnswer)
-    intentions = [(answer.case, _intention(question, answer)) for question, answer in given]
-    return tuple(
-        replace(case, intentions=tuple(said for id, said in intentions if id == case.id))
-        for case in cases
-    )
+    intentions = defaultdict[str, list[Intention]](list)
+    for question, answer in given:
+        cited = citation_of(answer.intended or "")
+        citation = cited if question.brief.states(cited) else None
+        said = Intention(panelist=question.panelist, citation=citation, reason=answer.reason)
+        intentions[answer.case].append(said)
+    return tuple(replace(case, intentions=tuple(intentions[case.id])) for case in cases)
 
 
 async def moderate(
@@ -212,10 +215,10 @@ def questions_about_claim(
 
 
 async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultation:
-    answers = await panel.ask(questions, _read_judgement)
+    answers = await panel.ask(questions, reader_of("judgements", Judgement))
     return Consultation(
         tuple(question.panelist for question in questions),
-        tuple(_position(question, judgement) for question, judgement in answers),
+        tuple(_position(question, judgements[0]) for question, judgements in answers if judgements),
         tuple(panel.absences),
         judges_claim=any(question.phase == "dispute" for question in questions),
     )
@@ -262,16 +265,6 @@ def _without_answer(
             yield question, left
 
 
-def _with_positions(case: Case, number: int, given: Sequence[tuple[Question, Judgement]]) -> Case:
-    """Add the judgements of a round."""
-    positions = (
-        _position(question, judgement, number, case.positions)
-        for question, judgement in given
-        if judgement.case == case.id
-    )
-    return replace(case, positions=(*case.positions, *positions))
-
-
 def _position(
     question: Question, judgement: Judgement, number: int = 0, earlier: Sequence[Position] = ()
 ) -> Position:
@@ -294,24 +287,8 @@ def _position(
     )
 
 
-def _intention(question: Question, answer: IntentAnswer) -> Intention:
-    citation = citation_of(answer.intended or "")
-    return Intention(
-        panelist=question.panelist,
-        citation=citation if question.brief.states(citation) else None,
-        reason=answer.reason,
-    )
-
-
 def _is_witness(case: Case, panelist: str, panel: Panel) -> bool:
     """Two witnesses are needed, so a moderator stands in where too few others are there."""
     author = case.proof.by if case.proof else ""
     others = [name for name in panel.names if name != author]
     return len(others) < 2 if panelist == MODERATOR else panelist in others
-
-
-def _read_judgement(text: str) -> Judgement:
-    judgements = read_items(text, "judgements", Judgement)[0]
-    if not judgements:
-        raise ValueError("no judgement follows the schema")
-    return judgements[0]

@@ -130,7 +130,14 @@ def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], li
 
 def reader_of(field: str, type_: type[Item]) -> Callable[[str], list[Item]]:
     """Reads the usable items of the list `field`, for `Panel.ask`."""
-    return lambda text: read_items(text, field, type_)[0]
+
+    def read(text: str) -> list[Item]:
+        items, malformed = read_items(text, field, type_)
+        if malformed and not items:
+            raise ValueError(f'no item of the list "{field}" follows the schema')
+        return items
+
+    return read
 
 
 def read_document(text: str, type_: type[Document], reason: str = "") -> Document:

@@ -8,7 +8,7 @@ import re
 import ssl
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, ClassVar
 
@@ -18,15 +18,7 @@ from anyio import EndOfStream
 from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
-from reviewbot.llm.provider import (
-    Account,
-    Fault,
-    ModelReply,
-    ModelRequest,
-    ProviderError,
-    ToolCall,
-    Usage,
-)
+from reviewbot.llm.provider import Account, Fault, ModelReply, ModelRequest, ProviderError, Usage
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 
@@ -372,20 +364,6 @@ def json_object(text: str) -> dict[str, Any]:
     """Arguments of a tool as vendors take them back; empty if the model wrote something else."""
     value = _decoded(text.encode("utf-8", "replace"))
     return value if isinstance(value, dict) else {}
-
-
-def calls_of(
-    request: ModelRequest, wishes: Iterable[tuple[str | None, str | None, Any]]
-) -> tuple[ToolCall, ...]:
-    """Calls by id, name and decoded arguments; one without id gets one that no turn before has."""
-    return tuple(
-        ToolCall(
-            id=id or f"call_{len(request.turns)}_{number}",
-            name=name or "",
-            arguments=msgspec.json.encode(arguments or {}).decode(),
-        )
-        for number, (id, name, arguments) in enumerate(wishes)
-    )
 
 
 def usage_apart(counts: Any, *names: str) -> Usage | None:

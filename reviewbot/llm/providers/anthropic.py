@@ -51,7 +51,7 @@ class Anthropic(HttpProvider):
                 call["input"] = http.json_object(call.pop("partial_json"))
         reply = ModelReply(
             text="".join(block["text"] for block in blocks if block["type"] == "text"),
-            calls=http.calls_of(request, ((c["id"], c["name"], c["input"]) for c in calls)),
+            calls=provider.calls_of(request, ((c["id"], c["name"], c["input"]) for c in calls)),
             usage=http.usage_apart(usage, *COUNTERS),
             # Nor does it take back an empty text.
             native=[block for block in blocks if block.get("text") != ""],

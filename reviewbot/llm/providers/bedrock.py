@@ -66,7 +66,7 @@ class Bedrock(HttpProvider):
         blocks, stop = answer["output"]["message"]["content"], answer["stopReason"]
         text = "".join(block.get("text", "") for block in blocks)
         uses = [block["toolUse"] for block in blocks if "toolUse" in block]
-        calls = http.calls_of(
+        calls = provider.calls_of(
             request, ((use["toolUseId"], use["name"], use["input"]) for use in uses)
         )
         if answers := [call.arguments for call in calls if call.name == ANSWER]:

@@ -41,7 +41,7 @@ class Gemini(HttpProvider):
         calls = [part["functionCall"] for part in parts if "functionCall" in part]
         reply = ModelReply(
             text=text_of(parts),
-            calls=http.calls_of(
+            calls=provider.calls_of(
                 request, ((call.get("id"), call["name"], call.get("args")) for call in calls)
             ),
             usage=usage_of(counts),

@@ -74,7 +74,7 @@ class Ollama(HttpProvider):
             # Servers before 0.12.6 cut a prompt to exactly that.
             message = f"{self._account.name} read only {last.prompt_eval_count} tokens"
             raise ProviderError(message, fault="too_long", usage=usage)
-        reply = ModelReply(text=text, calls=http.calls_of(request, wishes), usage=usage)
+        reply = ModelReply(text=text, calls=provider.calls_of(request, wishes), usage=usage)
         return self._checked(request, reply, (last.done_reason or "nothing") if last.done else "")
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
