@@ -297,11 +297,11 @@ MODES: list[tuple[FileStatus, str, str, str]] = [
     ("deleted", "100644", "000000", "is deleted"),
     ("renamed", "100644", "100644", "is renamed"),
     ("type_changed", "100644", "120000", "is type changed"),
-    ("added", "000000", "120000", "is a symbolic link"),
-    ("modified", "120000", "120000", "is a symbolic link"),
-    ("modified", "160000", "160000", "is a submodule"),
-    ("added", "000000", "100755", "no executable files"),
-    ("modified", "100644", "100755", "changes its mode"),
+    ("added", "000000", "120000", "is no regular file"),
+    ("modified", "120000", "120000", "is no regular file"),
+    ("modified", "160000", "160000", "is no regular file"),
+    ("added", "000000", "100755", "no file executable"),
+    ("modified", "100644", "100755", "no file executable"),
 ]
 
 

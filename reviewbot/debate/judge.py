@@ -135,10 +135,9 @@ async def ask_intent(
 ) -> tuple[Case, ...]:
     """Ask everybody but the authors of the tests; a panel of one is asked as moderator.
 
-    What a check reports needs no such question, unless a claim about it is more serious.
-
     A test written for a claim shows that the result differs. Whether that is wrong, only the change
-    can say: in its tests and its documentation.
+    can say: in its tests and its documentation. What a check reports needs no such question, unless
+    a claim about it is more serious.
     """
     proven = [case for case in cases if case.proof and case.proof.result == "proven"]
     proven = [case for case in proven if not case.result or case.severity != case.result.severity]
@@ -183,10 +182,7 @@ async def moderate(
 
 
 def is_contested(case: Case, needed: int) -> bool:
-    """Nothing executed decides, it matters, and panelists neither agree nor reject it.
-
-    `needed` is how many of them have to agree.
-    """
+    """Nothing executed decides, it matters, and not as many as needed agree or most reject it."""
     if case.is_settled:
         return False
     support, oppose = len(case.holders("real")), len(case.holders("not_real"))
@@ -216,6 +212,11 @@ def questions_about_claim(
 
 async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultation:
     answers = await panel.ask(questions, reader_of("judgements", Judgement))
+    panel.absences += (
+        Absence(question.panelist, question.phase, "it judges nothing")
+        for question, judgements in answers
+        if not judgements
+    )
     return Consultation(
         tuple(question.panelist for question in questions),
         tuple(_position(question, judgements[0]) for question, judgements in answers if judgements),

@@ -112,10 +112,7 @@ SCHEMA = _schema()
 
 
 def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], list[str]]:
-    """The usable items of the list `field`, and the texts of the others.
-
-    Raises ValueError if there is no such list.
-    """
+    """The usable items of a list, and the texts of the others. Raises ValueError without a list."""
     items: list[Item] = []
     malformed: list[str] = []
     for raw in find_list(text, field):

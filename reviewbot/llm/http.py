@@ -168,10 +168,7 @@ class HttpProvider(ABC):
     async def _post(
         self, path: str, body: Any, headers: Mapping[str, str]
     ) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The lines of an answer as they arrive. Raises VendorError for any status but success.
-
-        A body that is not bytes is sent as JSON.
-        """
+        """The lines of an answer as they arrive. Raises VendorError for any status but success."""
         content = body if isinstance(body, bytes) else msgspec.json.encode(body)
         headers = {"content-type": "application/json", **headers}
         url = self._base_url + path
@@ -189,10 +186,7 @@ class HttpProvider(ABC):
     def _checked(
         self, request: ModelRequest, reply: ModelReply, stop: str, fault: Fault | None = None
     ) -> ModelReply:
-        """A reply that ended with one of STOPS or the words of a fault; "" if it has no end.
-
-        Raises ProviderError for an answer that is none.
-        """
+        """A reply with its end, one of STOPS or "". Raises ProviderError if it is none."""
         name, usage = self._account.name, reply.usage
         fault = fault or STOPS.get(stop, "malformed")
         if not stop:
@@ -267,10 +261,7 @@ async def _lines_of(answer: httpx2.Response, name: str) -> AsyncIterator[bytes]:
 
 
 async def events_of(lines: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
-    """The JSON objects of server-sent events, each in one line; OpenAI's servers end with a word.
-
-    Raises VendorError if one is an error.
-    """
+    """The JSON objects of server-sent events, a line each. Raises VendorError for an error."""
     async for line in lines:
         if line.startswith(b"data:") and (data := line[5:].strip()) != b"[DONE]":
             event = msgspec.json.decode(data, type=dict[str, Any])

@@ -124,10 +124,7 @@ class Prices:
 
 
 class Budget:
-    """The cap on what a review spends. What a call may cost is reserved before it is made.
-
-    `spent` is by the price table; calls of earlier runs of this review count.
-    """
+    """The cap on what a review spends. What a call may cost is reserved before it is made."""
 
     def __init__(self, cap_usd: float) -> None:
         self.cap = int(cap_usd * DOLLAR)

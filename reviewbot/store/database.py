@@ -42,10 +42,7 @@ PARAMETER = re.compile(r":(\w+)")
 
 
 class Connection:
-    """A connection in a transaction.
-
-    Parameters of statements are written as `:name`.
-    """
+    """A connection in a transaction. Parameters of statements are written as `:name`."""
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
@@ -153,10 +150,7 @@ class Store:
 
 
 def open_store(url: str, folder: Path) -> Store:
-    """Open the database at a URL, or else the file in a folder; make the tables that it lacks.
-
-    Raises ReviewbotError, and ConfigError for a URL that is none.
-    """
+    """The database at a URL, or else in a folder, with its tables. Raises ReviewbotError."""
     place = _place_of(url) if url else str(folder / FILE)
     with _explained(place):
         driver, owner = _open_server(url, place) if url else _open_file(folder, place)

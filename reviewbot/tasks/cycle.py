@@ -92,10 +92,7 @@ async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
 async def _objections(
     task: Task, diff: str, number: int, judges: Sequence[str], panel: Panel, brief: Brief
 ) -> tuple[str, ...]:
-    """What those who did not write it say against it, as far as it cites a line of the change.
-
-    Where some of them accept it, the moderator rules.
-    """
+    """What judges say against lines of the change; the moderator rules if some accept it."""
     phase, lines = f"judge_{task.id}_{number}", _lines_of(diff)
     text = prompts.render("judge_fix", title=task.title, diff=diff, objections=())
     answers = await ask(panel, judges, phase, text, brief, Objections)

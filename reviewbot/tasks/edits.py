@@ -55,10 +55,7 @@ def shown(content: bytes) -> str:
 
 
 def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes | None]:
-    """New content of the files. Raises ValueError with what is wrong, for the model to read.
-
-    `files` are all that may be edited.
-    """
+    """New content of the files. Raises ValueError with what is wrong, for the model to read."""
     if len(draft.edits) > MAX_EDITS:
         raise ValueError(f"there are more than {MAX_EDITS} edits")
     changed: dict[str, bytes | None] = {}

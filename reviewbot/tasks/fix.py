@@ -120,10 +120,7 @@ async def _failure(proof: Proof, step: Step, trials: Trials) -> str:
 async def _largest_batch(
     candidate: Candidate, findings: Sequence[Finding], trials: Trials
 ) -> tuple[list[Finding], Trial | None]:
-    """The fixes of tools that can be made together.
-
-    If they break something, they are tried file by file.
-    """
+    """The fixes of tools that can be made together; those that break something, file by file."""
     reported = [f for f in findings if f.result and f.location]
     best: tuple[list[Finding], Trial | None] = [], None
     kept: Mapping[str, bytes | None] = {}

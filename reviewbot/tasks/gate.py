@@ -47,7 +47,6 @@ def refusals_of(
     Args:
         step: what differs between head and the candidate's tree, as git lists it.
         before, after: content by path. Files above 1 MB are absent.
-        existing: all paths of the head tree.
     """
     max_lines, max_files = TOOL_LIMITS if is_tool else MODEL_LIMITS
     lines = sum(line.is_changed for f in step.files for h in f.hunks for line in h.lines)
@@ -109,16 +108,12 @@ def is_test(path: str) -> bool:
 
 
 def _kind(file: ChangedFile) -> Iterator[str]:
-    if file.status in ("deleted", "renamed", "type_changed"):
+    if file.status not in ("added", "modified"):
         yield f"is {file.status.replace('_', ' ')}: fixes only add files and change lines"
-    elif file.mode == "120000" or file.old_mode == "120000":
-        yield "is a symbolic link"
-    elif file.mode == "160000" or file.old_mode == "160000":
-        yield "is a submodule"
-    elif file.status == "added" and file.mode != "100644":
-        yield f"is new with the mode {file.mode}: fixes add no executable files"
-    elif file.status == "modified" and file.old_mode != file.mode:
-        yield f"changes its mode from {file.old_mode} to {file.mode}"
+    elif file.mode not in ("100644", "100755"):
+        yield "is no regular file"
+    elif file.mode != (file.old_mode if file.status == "modified" else "100644"):
+        yield f"gets the mode {file.mode}: fixes make no file executable"
 
 
 def _new_name(path: str, known: Collection[str]) -> Iterator[str]:
@@ -225,15 +220,14 @@ def _confusable_identifier(path: str, before: str, after: str) -> tuple[str, str
     if after.isascii() or classify(path) in ("documentation", "data", "fixture"):
         return None
     old, new = set(_names(path, before)), set(_names(path, after))
-    known: dict[str, str] = {}
-    for name in sorted(old | new, key=lambda name: (name not in old, not name.isascii(), name)):
-        shape = unicodedata.normalize("NFKC", name).translate(tables.LOOKALIKES)
-        if name not in old and not name.isascii():
-            if known.get(shape, name) != name:
-                return name, known[shape]
-            if shape.isascii():
-                return name, shape
-        known.setdefault(shape, name)
+
+    def shape(name: str) -> str:
+        return unicodedata.normalize("NFKC", name).translate(tables.LOOKALIKES)
+
+    known = {shape(name): name for name in sorted(old | new, key=lambda name: (name in old, name))}
+    for name in sorted(new - old):
+        if not name.isascii() and (known[shape(name)] != name or shape(name).isascii()):
+            return name, shape(name) if known[shape(name)] == name else known[shape(name)]
     return None
 
 

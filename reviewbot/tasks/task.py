@@ -34,10 +34,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class Judgement(Struct, frozen=True, kw_only=True):
-    """Whether a candidate does what its task asks for, a sentence for each reason.
-
-    `unproven` is what could not be executed, so that nobody knows; `facts` were measured.
-    """
+    """Whether a candidate does what its task asks for; `unproven` is what could not be executed."""
 
     unmet: tuple[str, ...] = ()
     unproven: tuple[str, ...] = ()

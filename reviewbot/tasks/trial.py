@@ -40,10 +40,7 @@ class Trials(Struct, frozen=True, kw_only=True):
     off: Collection[str]
 
     async def try_out(self, candidate: Candidate, task: Task) -> Trial:
-        """Whether a candidate does what a task asks for, and breaks nothing.
-
-        Results are recorded.
-        """
+        """Whether a candidate does what a task asks for, and breaks nothing."""
         head = self.change.head_tree
         try:
             start = await self.repository.make_tree(head, task.given) if task.given else head

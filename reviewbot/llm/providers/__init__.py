@@ -100,10 +100,7 @@ def all_vendors() -> tuple[str, ...]:
 
 
 def find_vendor(name: str, base_url: str = "") -> Vendor:
-    """A vendor by its name; any name with an address is a server that speaks like OpenAI's.
-
-    Raises ConfigError.
-    """
+    """A vendor by its name; any with an address speaks like OpenAI's. Raises ConfigError."""
     if name in VENDORS:
         return VENDORS[name]
     if entry := plugins("reviewbot.providers").get(name):
@@ -161,10 +158,7 @@ def connections_to(
     variables: Mapping[str, str],
     seconds: float,
 ) -> dict[str, Connection]:
-    """How to ask the provider of each model, by its name; nothing is imported yet.
-
-    Raises ConfigError.
-    """
+    """How to ask the provider of each model, by its name; imports nothing. Raises ConfigError."""
     connections: dict[str, Connection] = {}
     for name in sorted({model.partition(":")[0] for model in models}):
         vendor, settings = _configured(name, providers)

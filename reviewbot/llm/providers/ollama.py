@@ -34,10 +34,7 @@ class Line(Struct):
 
 
 def address_of(host: str) -> str:
-    """Where the server answers that OLLAMA_HOST names: a URL, `host`, or `host:port`.
-
-    0.0.0.0, an address to listen on, is this machine.
-    """
+    """Where the server of OLLAMA_HOST answers: a URL, `host`, or `host:port`; 0.0.0.0 is local."""
     address = host.strip().rstrip("/")
     if "://" not in address:
         port = "" if re.search(r":\d+$", address) else f":{PORT}"

@@ -91,10 +91,7 @@ async def list_directory(context: Context, path: Path = "", side: AtSide = "head
 
 
 async def _entries(context: Context, side: Side, path: str) -> list[Entry]:
-    """The file, link or submodule of that path, or all below the folder of that path.
-
-    It is only compared with those of the tree, so none leads out of it.
-    """
+    """What is at or below a path, which is only compared with those of the tree: none leads out."""
     entries = await context.repository.list_entries(context.change.tree(side))
     return [e for e in entries if not path or f"{e.path}/".startswith(f"{path}/")]
 
