@@ -44,7 +44,7 @@ def test_ollama_host_is_read_as_ollama_reads_it(host: str, address: str) -> None
     ],
 )
 def test_a_wrong_ollama_host_is_refused_and_not_quoted(host: str) -> None:
-    with pytest.raises(ConfigError, match=r"base_url (is no address|has a|is not)") as caught:
+    with pytest.raises(ConfigError, match=r"base_url is (no address|not)") as caught:
         test_providers.make_provider("ollama", host)
     assert "secret-word" not in str(caught.value)
 

@@ -171,9 +171,8 @@ def _candidates(text: str) -> Iterator[str]:
             yield text[first : last + 1]
 
 
-def _text(value: Any, key: str) -> Any:
-    limit = MAX_SOURCE if key == "source" else MAX_TEXT
-    return value[:limit] if isinstance(value, str) else value
+def _text(value: Any, _: str) -> Any:
+    return value[:MAX_TEXT] if isinstance(value, str) else value
 
 
 def _word(value: Any, key: str) -> Any:

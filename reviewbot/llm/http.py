@@ -268,15 +268,11 @@ async def events_of(lines: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]
             inner = event.get("response") or {}
             is_error = event.get("type") == "error"
             if error := event.get("error") or inner.get("error") or (is_error and event):
-                raise VendorError(_status_of(error), error)
+                named = error if isinstance(error, dict) else {}
+                code = str(named.get("code"))
+                status = STATUSES.get(named.get("type", ""), 500)
+                raise VendorError(int(code) if code.isdecimal() else status, error)
             yield event
-
-
-def _status_of(error: Any) -> int:
-    """The status that an error within an answer would have."""
-    named = error if isinstance(error, dict) else {}
-    code = str(named.get("code"))
-    return int(code) if code.isdecimal() else STATUSES.get(named.get("type", ""), 500)
 
 
 def _decoded(text: bytes) -> Any:
@@ -313,11 +309,10 @@ def check_address(account: Account, base_url: str) -> httpx2.URL:
     url = None
     with suppress(httpx2.InvalidURL):
         url = httpx2.URL(base_url)
-    if url is None or not url.host or url.scheme not in ("http", "https"):
-        hint = "write it like https://models.example.org/v1"
+    is_url = url and url.host and url.scheme in ("http", "https")
+    if url is None or not is_url or url.userinfo or url.query or url.fragment:
+        hint = "write it like https://models.example.org/v1, without user, query and fragment"
         raise ConfigError(f"{place} is no address of a server", hint=hint)
-    if url.userinfo or url.query or url.fragment:
-        raise ConfigError(f"{place} has a user, a query or a fragment", hint="leave it out")
     if url.scheme == "https" or url.host == "localhost":
         return url
     with suppress(ValueError):

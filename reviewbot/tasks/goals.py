@@ -131,10 +131,9 @@ async def tests(paths: Sequence[str], trials: Trials, _: Panel, __: Brief) -> Ta
         wanted = [*_choose(contents, fresh)] if missing else survivors
         for path, mutant in wanted:
             if await _is_noticed(step.after, path, mutant, suite, ids, trials):
-                lines = f"{count} lines that no test ran, and " if count else ""
-                place = f"{path}:{mutant.line}"
-                words = f"The new tests run {lines}fail with {mutant.words} at {place}."
-                return Judgement(facts=(words.replace("run fail", "fail"),))
+                more = f"run {count} lines that no test ran, and " if count else ""
+                defect = f"{mutant.words} at {path}:{mutant.line}"
+                return Judgement(facts=(f"The new tests {more}fail with {defect}.",))
         return Judgement(unmet=("The new tests notice none of the defects that were tried.",))
 
     places = [f"{path}:{n}" for path, lines in missing.items() for n in sorted(lines)]

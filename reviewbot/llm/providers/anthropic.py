@@ -35,10 +35,15 @@ class Anthropic(HttpProvider):
                         on_text("")
                     case "content_block_start":
                         # The API does not take back all nulls that it sends.
-                        block = event["content_block"].items()
-                        blocks.append({name: value for name, value in block if value is not None})
+                        begun = event["content_block"].items()
+                        blocks.append({name: value for name, value in begun if value is not None})
                     case "content_block_delta":
-                        _add(blocks[event["index"]], event["delta"], on_text)
+                        block, delta = blocks[event["index"]], event["delta"]
+                        for name in ("text", "thinking", "signature", "partial_json"):
+                            if name in delta:
+                                block[name] = block.get(name, "") + delta[name]
+                        if delta["type"] == "text_delta":
+                            on_text(delta["text"])
                     case "message_delta":
                         stop = event["delta"]["stop_reason"] or stop
                         # Totals so far; what is null stays as it was.
@@ -62,15 +67,6 @@ class Anthropic(HttpProvider):
 connect = Anthropic
 
 
-def _add(block: dict[str, Any], delta: dict[str, Any], on_text: OnText) -> None:
-    """Add what a delta brings, for example {"type": "text_delta", "text": "more"}, to its block."""
-    for name in ("text", "thinking", "signature", "partial_json"):
-        if name in delta:
-            block[name] = block.get(name, "") + delta[name]
-    if delta["type"] == "text_delta":
-        on_text(delta["text"])
-
-
 def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     """One cache breakpoint ends what all panelists read, one the last result of a tool."""
     texts: list[dict[str, Any]] = [{"text": request.prefix, **CACHED}, {"text": request.question}]
@@ -81,13 +77,14 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
             {"type": "tool_result", "tool_use_id": call.id, "content": result or "(empty)"}
             for call, result in zip(turn.calls, turn.results, strict=True)
         ]
-        messages += [
-            {"role": "assistant", "content": turn.native},
-            {"role": "user", "content": content},
-        ]
+        messages.append({"role": "assistant", "content": turn.native})
+        messages.append({"role": "user", "content": content})
     if request.turns:
         content[-1] |= CACHED
-    schema = {"type": "json_schema", "schema": provider.strict_schema(request.schema)}
+    schema = provider.strict_schema(request.schema)
+    output: dict[str, Any] = {"format": {"type": "json_schema", "schema": schema}}
+    if EFFORT not in without:
+        output[EFFORT] = provider.EFFORT
     tools = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
         for tool in request.tools
@@ -98,10 +95,7 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
         "stream": True,
         "max_tokens": request.max_output_tokens,
         "messages": messages,
-        "output_config": {
-            "format": schema,
-            **({} if EFFORT in without else {EFFORT: provider.EFFORT}),
-        },
+        "output_config": output,
         # Where there are calls of tools, the API needs the tools.
         **({"tools": tools, "tool_choice": choice} if tools else {}),
     }

@@ -93,10 +93,8 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
             {"toolResult": {"toolUseId": call.id, "content": [{"text": result or "(empty)"}]}}
             for call, result in zip(turn.calls, turn.results, strict=True)
         ]
-        messages += [
-            {"role": "assistant", "content": turn.native},
-            {"role": "user", "content": content},
-        ]
+        messages.append({"role": "assistant", "content": turn.native})
+        messages.append({"role": "user", "content": content})
     if request.turns:
         content += cache
     limit = {"maxTokens": request.max_output_tokens}

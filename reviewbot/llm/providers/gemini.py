@@ -79,12 +79,8 @@ def body_of(request: ModelRequest, has_schema: bool) -> dict[str, Any]:
     body = {"contents": contents_of(request, has_schema), "generationConfig": config}
     if request.tools:
         functions = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parametersJsonSchema": tool.parameters,
-            }
-            for tool in request.tools
+            {"name": t.name, "description": t.description, "parametersJsonSchema": t.parameters}
+            for t in request.tools
         ]
         body["tools"] = [{"functionDeclarations": functions}]
         if not request.may_call_tools:

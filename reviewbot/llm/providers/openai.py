@@ -97,18 +97,12 @@ def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
         content = [prefix, {"type": "text", "text": question}]
     messages: list[Any] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        calls = [
-            {
-                "id": call.id,
-                "type": "function",
-                # vLLM refuses arguments that are not an object.
-                "function": {
-                    "name": call.name,
-                    "arguments": call.arguments if http.json_object(call.arguments) else "{}",
-                },
-            }
-            for call in turn.calls
-        ]
+        calls = []
+        for call in turn.calls:
+            # vLLM refuses arguments that are not an object.
+            arguments = call.arguments if http.json_object(call.arguments) else "{}"
+            function = {"name": call.name, "arguments": arguments}
+            calls.append({"id": call.id, "type": "function", "function": function})
         said = {"role": "assistant", "content": None, **turn.native, "tool_calls": calls}
         messages.append(said)
         messages += [
