@@ -71,7 +71,13 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
             f"nobody could reproduce it ({'; '.join(reasons)})",
             hint="add the command, the input and the whole traceback to the report",
         )
-    path = await _path_of_test(hypothesis.test, tree, trials, folder)
+    # A new file where most tests of a project are: it must not hide one that is there.
+    existing = sorted(await trials.repository.list_files(tree))
+    tests = [path for path in existing if classify(path) == "test" and PYTEST.search(path)]
+    tests = [path for path in tests if is_below(path, folder)]
+    beside = mode(path.rpartition("/")[0] for path in tests) if tests else join(folder, "tests")
+    digest = hashlib.sha256(hypothesis.test.encode()).hexdigest()[:8]
+    path = join(beside, f"test_regression_{digest}.py")
 
     async def judge(step: Step) -> Judgement:
         run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
@@ -136,13 +142,3 @@ def _ending(name: str, existing: Collection[str]) -> list[str]:
         if matches:
             return matches if len(matches) <= MAX_FILES else []
     return []
-
-
-async def _path_of_test(source: str, tree: str, trials: Trials, top: str) -> str:
-    """A new file where most tests of a project are: it must not hide one that is there."""
-    existing = sorted(await trials.repository.list_files(tree))
-    tests = [path for path in existing if classify(path) == "test" and PYTEST.search(path)]
-    tests = [path for path in tests if is_below(path, top)]
-    folder = mode(path.rpartition("/")[0] for path in tests) if tests else join(top, "tests")
-    name = f"test_regression_{hashlib.sha256(source.encode()).hexdigest()[:8]}.py"
-    return f"{folder}/{name}" if folder else name

@@ -151,32 +151,9 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
         yield "contains a NUL character"
         return
     before, after = texts
-    yield from _text(path, before, after)
-    if _syntax_errors(path, after) > _syntax_errors(path, before):
-        yield "has more syntax errors than before"
-    if found := _confusable_identifier(path, before, after):
-        yield f"has a new identifier, {_quote(found[0])}, that looks like {_quote(found[1])}"
-    if is_test(path) and old is not None and not (is_tool and language_of(path) == "python"):
-        yield f"is a test: {ONLY_ADD}, as new files"
-    elif is_test(path) and language_of(path) == "python":
-        try:
-            is_weaker = _assertions(after) < _assertions(before)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            yield f"is a test that cannot be read: {ONLY_ADD}"
-            return
-        if is_weaker:
-            yield f"loses an assertion or a test: {ONLY_ADD}"
-        words = [Counter(_names(path, text)) for text in texts]
-        for word in sorted(tables.SKIP_NAMES & (words[1] - words[0]).keys())[:1]:
-            yield f"adds {word}, which keeps tests from running or failing"
-    elif path.endswith(".rs") and _rust_tests(before) != _rust_tests(after):
-        yield f"changes its tests: {ONLY_ADD}"
-
-
-def _text(path: str, before: str, after: str) -> Iterator[str]:
-    """What must not be in lines that are new. A line that moves is not new."""
 
     def added(find: Callable[[str], Iterable[str]]) -> list[str]:
+        """What is there more often than before: what moves is not new."""
         return sorted(Counter(find(after)) - Counter(find(before)))
 
     def new_matches(pattern: re.Pattern[str]) -> list[str]:
@@ -199,6 +176,25 @@ def _text(path: str, before: str, after: str) -> Iterator[str]:
     yield from (f"hides code: {message}" for message in hiding)
     if "\n" in before and added(lambda text: set(re.findall(r"\r?\n", text))):
         yield "gets line ends that it did not have"
+    if _syntax_errors(path, after) > _syntax_errors(path, before):
+        yield "has more syntax errors than before"
+    if twins := _confusable_identifier(path, before, after):
+        yield f"has a new identifier, {_quote(twins[0])}, that looks like {_quote(twins[1])}"
+    if is_test(path) and old is not None and not (is_tool and language_of(path) == "python"):
+        yield f"is a test: {ONLY_ADD}, as new files"
+    elif is_test(path) and language_of(path) == "python":
+        try:
+            is_weaker = _assertions(after) < _assertions(before)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            yield f"is a test that cannot be read: {ONLY_ADD}"
+            return
+        if is_weaker:
+            yield f"loses an assertion or a test: {ONLY_ADD}"
+        words = [Counter(_names(path, text)) for text in texts]
+        for word in sorted(tables.SKIP_NAMES & (words[1] - words[0]).keys())[:1]:
+            yield f"adds {word}, which keeps tests from running or failing"
+    elif path.endswith(".rs") and _rust_tests(before) != _rust_tests(after):
+        yield f"changes its tests: {ONLY_ADD}"
 
 
 def _syntax_errors(path: str, text: str) -> int:

@@ -53,7 +53,7 @@ class Gemini(HttpProvider):
 connect = Gemini
 
 
-def contents_of(request: ModelRequest, has_schema: bool) -> list[Any]:
+def body_of(request: ModelRequest, has_schema: bool) -> dict[str, Any]:
     question = provider.question_of(request, with_schema=not has_schema)
     first = [{"text": f"{request.prefix}\n\n"}, {"text": question}]
     contents: list[Any] = [{"role": "user", "parts": first}]
@@ -71,12 +71,8 @@ def contents_of(request: ModelRequest, has_schema: bool) -> list[Any]:
             for call, result in zip(turn.calls, turn.results, strict=True)
         ]
         contents += [{"role": "model", "parts": turn.native}, {"role": "user", "parts": results}]
-    return contents
-
-
-def body_of(request: ModelRequest, has_schema: bool) -> dict[str, Any]:
     config: dict[str, Any] = {"maxOutputTokens": request.max_output_tokens}
-    body = {"contents": contents_of(request, has_schema), "generationConfig": config}
+    body = {"contents": contents, "generationConfig": config}
     if request.tools:
         functions = [
             {"name": t.name, "description": t.description, "parametersJsonSchema": t.parameters}
