@@ -243,12 +243,12 @@ def _batches(cases: Sequence[Case], template: str) -> list[list[Case]]:
 async def _ask(asked: Sequence[Asked], panel: Panel) -> list[tuple[Question, Judgement]]:
     """Judgements with their questions. Cases that an answer leaves out are asked once more."""
     given = await ask_about(asked, panel, "judgements", Judgement)
+    absent = {absence.label for absence in panel.absences}
     left_out: list[Asked] = []
     for question, cases in _without_answer(asked, given):
-        if not any(absence.label == question.label for absence in panel.absences):
+        if question.label not in absent:
             text = prompts.render("cross_examination", cases=cases)
-            rest = replace(question, phase=f"{question.phase}/rest", text=text)
-            left_out.append((rest, cases))
+            left_out.append((replace(question, phase=f"{question.phase}/rest", text=text), cases))
     more = await ask_about(left_out, panel, "judgements", Judgement)
     for question, cases in _without_answer(left_out, more):
         reasons = (f"no usable judgement of the claim at {case.location}" for case in cases)

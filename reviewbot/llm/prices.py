@@ -153,10 +153,6 @@ class Budget:
         async with self._changed:
             self._changed.notify_all()
 
-    def charge(self, cost: int) -> None:
-        """Count what was paid before, by an earlier run."""
-        self.spent += cost
-
     @property
     def left(self) -> int:
         return max(0, self.cap - self.spent - self._reserved)
