@@ -168,8 +168,6 @@ def _diff(before: Mapping[str, bytes], after: Mapping[str, bytes | None]) -> str
     parts: list[str] = []
     for path in sorted(after):
         old, new = before.get(path, b""), after[path] or b""
-        lines = difflib.unified_diff(
-            shown(old).splitlines(), shown(new).splitlines(), path, path, lineterm=""
-        )
-        parts += lines
+        lines = shown(old).splitlines(), shown(new).splitlines()
+        parts += difflib.unified_diff(*lines, path, path, lineterm="")
     return "\n".join(parts)

@@ -60,16 +60,12 @@ def body_of(request: ModelRequest, has_schema: bool) -> dict[str, Any]:
     for turn in request.turns:
         # An id that was made up here means nothing to Gemini.
         ids = {part["functionCall"].get("id") for part in turn.native if "functionCall" in part}
-        results = [
-            {
-                "functionResponse": {
-                    **({"id": call.id} if call.id in ids else {}),
-                    "name": call.name,
-                    "response": {"output": result},
-                }
-            }
-            for call, result in zip(turn.calls, turn.results, strict=True)
-        ]
+        results = []
+        for call, result in zip(turn.calls, turn.results, strict=True):
+            response: dict[str, Any] = {"name": call.name, "response": {"output": result}}
+            if call.id in ids:
+                response["id"] = call.id
+            results.append({"functionResponse": response})
         contents += [{"role": "model", "parts": turn.native}, {"role": "user", "parts": results}]
     config: dict[str, Any] = {"maxOutputTokens": request.max_output_tokens}
     body = {"contents": contents, "generationConfig": config}
