@@ -172,6 +172,7 @@ SWAPS = [
     ("src/app.py", APP_END, "<<<<<<< a\n    x\n=======\n    y\n>>>>>>> b\n", "conflict markers"),
     ("src/app.py", "import os\n", f"import os\nTOKEN = '{KEY}'\n", "new secret (github-token)"),
     ("src/bidi.py", "\u202e", "⟨U+202E⟩", "stands for text"),
+    ("src/app.py", "import os", "import os  # «secret:jwt»", "stands for text"),
     ("src/app.py", "import os", "import os  # \u202e safe", "hidden character (U+202E)"),
     ("src/app.py", "import os", "import os  # a\rimport evil", "is code"),
     ("src/app.py", "import os", "\ufeffimport os", "byte order mark"),
