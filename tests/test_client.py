@@ -23,7 +23,7 @@ from reviewbot.journal import Journal
 from reviewbot.llm.client import Connection, ModelClient
 from reviewbot.llm.ledger import Ledger
 from reviewbot.llm.limits import POLICIES, Limits, pause_before_next
-from reviewbot.llm.prices import DOLLAR, TABLE, Budget, Price, Prices
+from reviewbot.llm.prices import DOLLAR, FREE, TABLE, Budget, Price, Prices
 from reviewbot.llm.provider import (
     Account,
     ModelReply,
@@ -75,6 +75,7 @@ async def open_client(
     kept: Journal | Ledger,
     cap: float = 1.0,
     seconds: float = 60,
+    price: Price = PRICE,
     **more: Any,
 ) -> AsyncIterator[ModelClient]:
     """A client of compatible servers, by the names of their providers."""
@@ -92,7 +93,7 @@ async def open_client(
     client = ModelClient(
         {name: connection(name) for name in servers},
         open_ledger,
-        Prices({f"{name}:{model}": PRICE for name in servers for model in ("big", "small")}),
+        Prices({f"{name}:{model}": price for name in servers for model in ("big", "small")}),
         Budget(cap),
         ends_at=time.monotonic() + seconds,
     )
@@ -231,6 +232,11 @@ def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model
     assert text == ANSWER
     assert note.startswith("critic/first_pass: two:big answered, because one:big did not")
     assert len(one.received) == len(two.received) == 1
+
+
+def test_a_model_that_costs_nothing_is_asked_again_too() -> None:
+    (text,), server, _ = ask([FAULTS["overloaded"], fake_openai.answer(ANSWER)], price=FREE)
+    assert (text, len(server.received)) == (ANSWER, 2)
 
 
 def test_a_fallback_gets_the_question_without_what_the_first_model_looked_up() -> None:
