@@ -211,15 +211,17 @@ def questions_about_claim(
 
 
 async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultation:
-    answers = await panel.ask(questions, reader_of("judgements", Judgement))
-    panel.absences += (
-        Absence(question.panelist, question.phase, "it judges nothing")
-        for question, judgements in answers
-        if not judgements
-    )
+    read_list = reader_of("judgements", Judgement)
+
+    def read(text: str) -> Judgement:
+        if judgements := read_list(text):
+            return judgements[0]
+        raise ValueError("it judges nothing")
+
+    answers = await panel.ask(questions, read)
     return Consultation(
         tuple(question.panelist for question in questions),
-        tuple(_position(question, judgements[0]) for question, judgements in answers if judgements),
+        tuple(_position(question, judgement) for question, judgement in answers),
         tuple(panel.absences),
         judges_claim=any(question.phase == "dispute" for question in questions),
     )

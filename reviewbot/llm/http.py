@@ -306,11 +306,11 @@ def open_client(account: Account, base_url: str) -> httpx2.AsyncClient:
 def check_address(account: Account, base_url: str) -> httpx2.URL:
     """https, or http to this machine; to a private address only where that is allowed, keyless."""
     place = f"providers.{account.name}.base_url"
-    url = None
+    url = httpx2.URL()
     with suppress(httpx2.InvalidURL):
         url = httpx2.URL(base_url)
-    is_url = url and url.host and url.scheme in ("http", "https")
-    if url is None or not is_url or url.userinfo or url.query or url.fragment:
+    is_url = url.host and url.scheme in ("http", "https")
+    if not is_url or url.userinfo or url.query or url.fragment:
         hint = "write it like https://models.example.org/v1, without user, query and fragment"
         raise ConfigError(f"{place} is no address of a server", hint=hint)
     if url.scheme == "https" or url.host == "localhost":
