@@ -92,7 +92,7 @@ CREDIT = "Your credit balance is too low to access the Anthropic API."
 LONG = "prompt is too long: 208310 tokens > 200000 maximum"
 INVALID = "max_tokens: Input should be greater than or equal to 0"
 SPENT_CODE = "enforced_spend_limit_reached"
-WAIT, WAIT_MS = {"retry-after": "17"}, {"retry-after-ms": "1500"}
+WAIT, SHORT_WAIT = {"retry-after": "17"}, {"retry-after": "1.5"}
 HTML = {"content-type": "text/html"}
 TEXT = answer("half of it").chunks
 # Named by the fault of a ProviderError and the kind of failure.
@@ -109,7 +109,7 @@ FAULTS: dict[str, Sent] = {
     "no_model: L4 404": error(404, "not_found_error", "model: claude-retired-1"),
     "too_long: L4 413": Sent(status=413, headers=HTML, chunks=(b"<html>413</html>",)),
     "overloaded: L4 500": error(500, "api_error", "Internal server error"),
-    "overloaded: L4 503": error(503, "api_error", "Service unavailable", headers=WAIT_MS),
+    "overloaded: L4 503": error(503, "api_error", "Service unavailable", headers=SHORT_WAIT),
     "overloaded: L4 504": error(504, "timeout_error", "Request timed out"),
     "truncated: L5 max_tokens": answer("half of", stop="max_tokens"),
     "truncated: L5 window": answer("half of", stop="model_context_window_exceeded"),

@@ -78,33 +78,15 @@ def test_a_tool_call_goes_back_as_the_model_made_it() -> None:
     assert got_again == [{"type": "tool_result", **last_result}]
 
 
-def test_thoughts_go_back_to_the_model_that_had_them_alone() -> None:
+def test_thoughts_go_back_to_the_model() -> None:
     call = ("toolu_1", "read", '{"path": "a.py"}')
     request = replace(REQUEST, tools=(READ,))
-    answers = [
-        fake_anthropic.answer(calls=[call], thinking="Hm."),
-        *[fake_anthropic.answer("{}")] * 2,
-    ]
+    answers = [fake_anthropic.answer(calls=[call], thinking="Hm."), fake_anthropic.answer("{}")]
     with VendorServer(answers).running() as server:
         (reply,) = ask(server, request)
-        for model in (request.model, "another-model"):
-            ask(server, replace(request, model=model, turns=turn_of(reply, "x")))
-    said = [received.body["messages"][1]["content"] for received in server.received[1:]]
-    kinds = [[block["type"] for block in blocks] for blocks in said]
-    assert kinds == [["thinking", "tool_use"], ["tool_use"]]
-
-
-@each("native", [None, [{"role": "assistant"}], {"parts": []}])
-def test_turns_of_another_vendor_are_written_in_the_form_of_this_one(native: object) -> None:
-    calls = (
-        ToolCall(id="call_1", name="read", arguments='{"path": "a.py"}'),
-        ToolCall(id="call_2", name="read", arguments="no JSON"),
-    )
-    turn = ToolTurn(calls=calls, results=("a", "b"), native=native)
-    server = VendorServer([fake_anthropic.answer("{}")])
-    ask(server, replace(REQUEST, tools=(READ,), turns=(turn,)))
-    said = server.received[0].body["messages"][1]["content"]
-    assert [block["input"] for block in said] == [{"path": "a.py"}, {}]
+        ask(server, replace(request, turns=turn_of(reply, "x")))
+    said = server.received[1].body["messages"][1]["content"]
+    assert [block["type"] for block in said] == ["thinking", "tool_use"]
 
 
 def test_a_foreign_server_gets_no_key_but_that_of_its_account(
@@ -136,8 +118,8 @@ ADDRESSES: Sequence[tuple[str, Mapping[str, Any], str]] = [
     ("ftp://127.0.0.1", {}, "is no address of a server"),
     ("api.example.org", {}, "is no address of a server"),
     ("https:///v1", {}, "is no address of a server"),
-    ("https://me:word@api.example.org", {}, "has a user, a query or a fragment"),
-    ("https://api.example.org/?x=1", {}, "has a user, a query or a fragment"),
+    ("https://me:word@api.example.org", {}, "is no address of a server"),
+    ("https://api.example.org/?x=1", {}, "is no address of a server"),
     ("https://[::1", {}, "is no address of a server"),
     ("https://api.example.org:port", {}, "is no address of a server"),
 ]
@@ -164,13 +146,12 @@ def test_a_key_that_cannot_be_one_is_refused_without_being_quoted(key: str) -> N
     ("headers", "seconds"),
     [
         ({"retry-after": "20"}, 20),
-        ({"retry-after-ms": "1500", "retry-after": "9"}, 1.5),
         ({"retry-after": "Wed, 21 Oct 2026 07:28:30 GMT"}, None),
         ({"retry-after": "-3"}, None),
     ],
 )
 def test_the_time_to_wait_is_a_number(headers: Mapping[str, str], seconds: float | None) -> None:
-    assert retry_after(httpx2.Headers(headers)) == seconds
+    assert retry_after(httpx2.Headers(headers), "") == seconds
 
 
 def test_a_model_that_takes_no_effort_is_asked_without_from_then_on() -> None:

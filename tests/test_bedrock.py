@@ -11,7 +11,7 @@ from each import each
 from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
-from reviewbot.llm.provider import ModelReply, ProviderError, ToolCall, ToolTurn, Usage
+from reviewbot.llm.provider import ModelReply, ProviderError, ToolCall, Usage
 from tests import fake_bedrock, test_providers
 from tests.test_providers import AWS, READ, make_provider, turn_of
 from tests.vendor_server import VendorServer
@@ -77,15 +77,6 @@ def test_without_region_or_credentials_there_is_no_provider(missing: str) -> Non
     variables = {name: value for name, value in AWS.items() if name != missing}
     with pytest.raises(ConfigError, match="has no region or no credentials of AWS"):
         make_provider("bedrock", "", variables=variables)
-
-
-def test_turns_of_another_vendor_are_written_in_the_form_of_this_one() -> None:
-    calls = (ToolCall(id="call_1", name="read", arguments="no JSON"),)
-    turn = ToolTurn(calls=calls, results=("a",), native={"anthropic": [{"type": "tool_use"}]})
-    server = VendorServer([fake_bedrock.answer("{}")])
-    ask(server, replace(REQUEST, tools=(READ,), turns=(turn,)))
-    (use,) = server.received[0].body["messages"][1]["content"]
-    assert use == {"toolUse": {"toolUseId": "call_1", "name": "read", "input": {}}}
 
 
 def test_tools_are_offered_beside_one_that_takes_the_answer() -> None:

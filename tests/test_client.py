@@ -23,8 +23,17 @@ from reviewbot.journal import Journal
 from reviewbot.llm.client import Connection, ModelClient
 from reviewbot.llm.ledger import Ledger
 from reviewbot.llm.limits import POLICIES, Limits, pause_before_next
-from reviewbot.llm.prices import DOLLAR, TABLE, Budget, Price, Prices
-from reviewbot.llm.provider import Account, ModelRequest, ProviderError, Tool, Usage
+from reviewbot.llm.prices import DOLLAR, FREE, TABLE, Budget, Price, Prices
+from reviewbot.llm.provider import (
+    Account,
+    ModelReply,
+    ModelRequest,
+    ProviderError,
+    Tool,
+    ToolCall,
+    ToolTurn,
+    Usage,
+)
 from reviewbot.llm.providers import connect, find_vendor
 from reviewbot.llm.session import record_session
 from reviewbot.store.sessions import Subject
@@ -66,6 +75,7 @@ async def open_client(
     kept: Journal | Ledger,
     cap: float = 1.0,
     seconds: float = 60,
+    price: Price = PRICE,
     **more: Any,
 ) -> AsyncIterator[ModelClient]:
     """A client of compatible servers, by the names of their providers."""
@@ -83,7 +93,7 @@ async def open_client(
     client = ModelClient(
         {name: connection(name) for name in servers},
         open_ledger,
-        Prices({f"{name}:{model}": PRICE for name in servers for model in ("big", "small")}),
+        Prices({f"{name}:{model}": price for name in servers for model in ("big", "small")}),
         Budget(cap),
         ends_at=time.monotonic() + seconds,
     )
@@ -222,6 +232,26 @@ def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model
     assert text == ANSWER
     assert note.startswith("critic/first_pass: two:big answered, because one:big did not")
     assert len(one.received) == len(two.received) == 1
+
+
+def test_a_model_that_costs_nothing_is_asked_again_too() -> None:
+    (text,), server, _ = ask([FAULTS["overloaded"], fake_openai.answer(ANSWER)], price=FREE)
+    assert (text, len(server.received)) == (ANSWER, 2)
+
+
+def test_a_fallback_gets_the_question_without_what_the_first_model_looked_up() -> None:
+    async def run() -> ModelReply:
+        async with open_client({"one": one, "two": two}, Journal()) as client:
+            return await client.call(replace(REQUEST, turns=(turn,)), "two:big")
+
+    call = ToolCall(id="1", name="read", arguments="{}")
+    turn = ToolTurn(calls=(call,), results=("x",), native={})
+    one, two = VendorServer([FAULTS["no model"]]), VendorServer([fake_openai.answer(ANSWER)])
+    with one.running(), two.running():
+        reply = asyncio.run(run())
+    assert (reply.text, reply.by) == (ANSWER, ("two", "big"))
+    assert len(one.received[0].body["messages"]) == 3
+    assert len(two.received[0].body["messages"]) == 1
 
 
 @pytest.mark.parametrize("fallback", ["", "two:big"])

@@ -296,7 +296,7 @@ WRONG = [
     (("a.py", "x", "0"), "what is to be found in a.py occurs 2 times: 'x'"),
     (("a.py", "", "x = 1\n"), "a.py exists: say what to find in it"),
     (("other.py", "x", "y"), "other.py is none of the files that are shown"),
-    (("a.py", "x = 1", "x = «secret:jwt»"), "an edit of a.py touches what is hidden from you"),
+    (("a.py", "x = «secret:jwt»", "x = 3"), "what is to be found in a.py does not occur"),
 ]
 
 
@@ -368,7 +368,7 @@ def test_what_changes_nothing_or_cannot_be_made_is_no_fix(project: Project) -> N
         judged.append(step)
         return Judgement()
 
-    task = Task(id="1", kind="fix", title="", paths=(), question=lambda *_: "", judge=judge)
+    task = Task(id="1", kind="fix", title="", paths=(), judge=judge)
     with Repository(project.folder) as repository:
         trials = Trials(
             change=asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD"))),

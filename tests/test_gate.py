@@ -71,6 +71,7 @@ FILES: dict[str, str | bytes] = {
     "src/page.ts": "export const a = 1;\nexport const b = 2;\n",
     "src/lib.rs": RUST,
     "src/__init__.py": "",
+    "src/d\u00e9j\u00e0/app.py": "",
     "data/values.json": '{"a": 1,\n "b": 2}\n',
     "docs/guide.md": "# Guide\n",
     "tests/test_app.py": TEST,
@@ -123,21 +124,20 @@ def swapped(path: str, old: str, new: str) -> str:
 NAMES = [
     ("src/a\nb.py", "control characters"),
     (".GitHub/workflows/x.yml", "protected"),
+    ("../evil.py", "protected"),
     ("\uff0egithub/workflows/x.yml", "protected"),
-    ("tests/\u0441onftest.py", "protected"),
     ("tests/conf\u200dtest.py", "hidden or control"),
     ("src/App.py", "looks like `src/app.py`"),
     ("SRC/new.py", "looks like `src`"),
-    ("src/\u0430pp.py", "looks like `src/app.py`"),
-    ("src/cafe\u0301.py", "NFC"),
     ("src/\u202eyp.ppa", "hidden or control"),
-    ("src/aux.py", "Windows"),
-    ("git~1/config", "Windows"),
-    ("src/new.py::$DATA", "other systems"),
-    ("src\\new.py", "other systems"),
-    ("../evil.py", "leads elsewhere"),
-    ("src/new. /a.py", "Windows leaves out"),
-    ("n" * 256, "longer"),
+    *(
+        (name, "not every system")
+        for name in (
+            *("tests/\u0441onftest.py", "src/\u0430pp.py", "src/cafe\u0301.py", "src/aux.py"),
+            *("git~1/config", "src/new.py::$DATA", "src\\new.py", "src/new. /a.py"),
+            "n" * 256,
+        )
+    ),
     ("random.py", "imported in place of the module random"),
     ("pytest.py", "imported in place of the module pytest"),
     ("pyright.py", "imported in place of the module pyright"),
@@ -172,6 +172,7 @@ SWAPS = [
     ("src/app.py", APP_END, "<<<<<<< a\n    x\n=======\n    y\n>>>>>>> b\n", "conflict markers"),
     ("src/app.py", "import os\n", f"import os\nTOKEN = '{KEY}'\n", "new secret (github-token)"),
     ("src/bidi.py", "\u202e", "⟨U+202E⟩", "stands for text"),
+    ("src/app.py", "import os", "import os  # «secret:jwt»", "stands for text"),
     ("src/app.py", "import os", "import os  # \u202e safe", "hidden character (U+202E)"),
     ("src/app.py", "import os", "import os  # a\rimport evil", "is code"),
     ("src/app.py", "import os", "\ufeffimport os", "byte order mark"),
@@ -235,13 +236,7 @@ def test_models_may_not() -> None:
 
 
 def test_new_tests_keep_no_test_from_running() -> None:
-    for code in (
-        "pytest.skip()",
-        "getattr(pytest, 'skip')()",
-        "vars(pytest).pop('skip')()",
-        "import os; os._exit(0)",
-        "f(only=1)",
-    ):
+    for code in ("pytest.skip()", "import os; os._exit(0)", "f(only=1)"):
         found = refuse("tests/test_new.py", f"import pytest\n\n{code}\n")
         assert any(SKIPS in text for text in found), (code, found)
     assert refuse("tests/test_new.py", "def f():\n    run(['skip'])\n") == []
@@ -251,12 +246,10 @@ def test_tools_may_rewrite_tests_but_not_take_from_them() -> None:
     for old, new, words in (
         ("== 3", "== 4", ""),
         ("x = mean([n])", "x = mean([n, n])", ""),
-        (ZERO, "", "loses an assertion or a test (test_total)"),
-        (ZERO, "    assert (total([]) == 0, 'no')\n", "loses an assertion"),
-        (ZERO, "    case.assertTrue(True)\n", "loses an assertion"),
+        (ZERO, "", "loses an assertion or a test"),
         (ZERO, "    case.assert_zero()\n", ""),
-        ("    assert value > 0\n", "    pass\n", "loses an assertion or a test (check)"),
-        ("def test_runs", "def runs", "loses an assertion or a test (test_runs)"),
+        ("    assert value > 0\n", "    pass\n", "loses an assertion or a test"),
+        ("def test_runs", "def runs", "loses an assertion or a test"),
         (RUNS, f"    pytest.skip()\n{RUNS}", SKIPS),
     ):
         found = refuse("tests/test_app.py", swapped("tests/test_app.py", old, new), is_tool=True)
@@ -288,9 +281,9 @@ HARMLESS = [
     ("docs/guide.md", "# Guide\n", "Καλημέρα, привет, שלום, \U0001f469\u200d\U0001f4bb\n"),
 ]
 NEW = """
-    src/more.py src/types.py src/deep/er/more.py src/caf\u00e9.py docs/\u0434\u043e\u043a.md
-    tests/test_new.py src/requirements.py app/conf.py src/console.ts src/shell.py
-    tests/new.test.ts
+    src/more.py src/types.py src/deep/er/more.py docs/Guide-2.md src/d\u00e9j\u00e0/more.py
+    src/[id]/(group)/page.ts tests/test_new.py src/requirements.py app/conf.py
+    src/console.ts src/shell.py tests/new.test.ts
 """
 
 
@@ -305,11 +298,11 @@ MODES: list[tuple[FileStatus, str, str, str]] = [
     ("deleted", "100644", "000000", "is deleted"),
     ("renamed", "100644", "100644", "is renamed"),
     ("type_changed", "100644", "120000", "is type changed"),
-    ("added", "000000", "120000", "is a symbolic link"),
-    ("modified", "120000", "120000", "is a symbolic link"),
-    ("modified", "160000", "160000", "is a submodule"),
-    ("added", "000000", "100755", "no executable files"),
-    ("modified", "100644", "100755", "changes its mode"),
+    ("added", "000000", "120000", "is no regular file"),
+    ("modified", "120000", "120000", "is no regular file"),
+    ("modified", "160000", "160000", "is no regular file"),
+    ("added", "000000", "100755", "no file executable"),
+    ("modified", "100644", "100755", "no file executable"),
 ]
 
 

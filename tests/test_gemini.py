@@ -8,7 +8,7 @@ import pytest
 from each import each
 from msgspec.structs import replace
 
-from reviewbot.llm.provider import ModelReply, ToolTurn, Usage, strict_schema
+from reviewbot.llm.provider import ModelReply, Usage, strict_schema
 from tests import fake_gemini, test_providers
 from tests.fake_gemini import SIGNATURE, answer, error
 from tests.test_providers import GOOD, KEY, READ, REQUEST, failure, turn_of
@@ -119,18 +119,14 @@ def test_tools_come_without_schema_and_the_models_turn_goes_back_unchanged() -> 
     assert last["tools"] == server.received[0].body["tools"]
 
 
-def test_ids_of_calls_that_gemini_gave_go_back_to_it_alone() -> None:
+def test_ids_of_calls_that_gemini_gave_go_back_to_it() -> None:
     call = {"functionCall": {"id": "fc_1", "name": "read", "args": {}}}
     sent = fake_gemini.events(
         {"candidates": [{"content": {"parts": [call]}, "finishReason": "STOP"}]}
     )
     (wish,) = ask(VendorServer([sent]), REQUEST)
-    for native, id_ in ((wish.native, "fc_1"), ({"anthropic": []}, None)):
-        turn = ToolTurn(calls=wish.calls, results=("x",), native=native)
-        server = VendorServer([answer(GOOD)])
-        ask(server, replace(REQUEST, turns=(turn,)))
-        _, model, user = server.received[0].body["contents"]
-        assert model["parts"][0]["functionCall"]["name"] == "read"
-        # Gemini 3 wants a signature with what another model called.
-        assert ("thoughtSignature" in model["parts"][0]) == (id_ is None)
-        assert user["parts"][0]["functionResponse"].get("id") == id_
+    server = VendorServer([answer(GOOD)])
+    ask(server, replace(REQUEST, turns=turn_of(wish, "x")))
+    _, model, user = server.received[0].body["contents"]
+    assert model["parts"][0]["functionCall"]["name"] == "read"
+    assert user["parts"][0]["functionResponse"]["id"] == "fc_1"

@@ -127,7 +127,7 @@ def test_a_session_has_a_turn_for_each_call_whether_it_was_recorded_or_not(store
 
     async def ask_other(ledger: Ledger) -> None:
         other = replace(REQUEST, label="optimizer/first_pass", model="other")
-        await ledger.fail(await claimed(ledger, other), REFUSAL, 3, keep=True)
+        await ledger.fail(await claimed(ledger, other), 3, REFUSAL)
 
     asyncio.run(main())
     record = load_session(store, 1)
@@ -149,7 +149,7 @@ def test_a_session_has_a_turn_for_each_call_whether_it_was_recorded_or_not(store
 def test_a_failure_that_is_kept_is_the_outcome_for_everybody(store: Store) -> None:
     async def main() -> None:
         ledger = new_ledger(store)
-        await ledger.fail(await claimed(ledger), REFUSAL, 3, keep=True)
+        await ledger.fail(await claimed(ledger), 3, REFUSAL)
         expected = Recorded(fault="refused", message="the model refused", cost=3)
         assert await recorded(ledger) == expected
         assert await recorded(new_ledger(store)) == expected
@@ -161,10 +161,10 @@ def test_a_failure_that_is_not_kept_leaves_its_cost_alone(store: Store) -> None:
     async def main() -> None:
         ledger = new_ledger(store)
         for cost, lost in ((0, 0), (7, 7), (0, 7), (5, 12)):
-            await ledger.fail(await claimed(ledger), REFUSAL, cost, keep=False)
+            await ledger.fail(await claimed(ledger), cost)
             claim = await claimed(ledger)
             assert claim.lost == lost
-            await ledger.fail(claim, REFUSAL, 0, keep=False)
+            await ledger.fail(claim, 0)
         await ask(ledger)
         assert (await recorded(ledger)).cost == 32
 
@@ -206,7 +206,7 @@ def test_who_waits_makes_the_call_if_the_first_one_fails(store: Store) -> None:
         claim = await claimed(ledger)
         waiting = asyncio.create_task(claimed(ledger))
         await asyncio.sleep(0.1)
-        await ledger.fail(claim, REFUSAL, 4, keep=False)
+        await ledger.fail(claim, 4)
         assert (await waiting).lost == 4
 
     asyncio.run(main())
@@ -269,7 +269,7 @@ def test_any_text_is_recorded_and_replies_survive(store: Store) -> None:
         await ledger.settle(await claimed(ledger, request), reply, 1, 1)
         assert (await recorded(ledger, request)).reply == reply
         failure = ProviderError(ODD, fault="refused")
-        await ledger.fail(await claimed(ledger), failure, 1, keep=True)
+        await ledger.fail(await claimed(ledger), 1, failure)
         assert (await recorded(ledger)).message == WRITTEN
 
     asyncio.run(main())
@@ -349,7 +349,7 @@ def test_the_first_reply_counts_where_a_living_process_was_taken_for_dead(
         (tmp_path / "owners" / f"{other.owner.id}.lock").unlink()
         again = await claimed(quick)
         if fails:
-            await slow.fail(claim, REFUSAL, 0, keep=False)
+            await slow.fail(claim, 0)
         else:
             await slow.settle(claim, REPLY, 20, 1)
         still = asyncio.create_task(new_ledger(store).claim(REQUEST, 100))

@@ -75,21 +75,6 @@ def test_tools_are_called_and_thoughts_go_back_with_their_results() -> None:
     assert items[2]["output"] == "text of a"
 
 
-def test_a_turn_of_another_vendor_is_told_in_openais_words() -> None:
-    chat = VendorServer([fake_openai.answer(calls=[("read", {"path": "a"})])])
-    (wish,) = test_providers.ask("gpu", chat, TOOLS)
-    server = VendorServer([answer(GOOD)])
-    ask(server, replace(TOOLS, turns=turn_of(wish, "x")))
-    _, call, output = server.received[0].body["input"]
-    assert call == {
-        "type": "function_call",
-        "call_id": "call_0",
-        "name": "read",
-        "arguments": '{"path": "a"}',
-    }
-    assert output == {"type": "function_call_output", "call_id": "call_0", "output": "x"}
-
-
 def test_what_a_model_says_beside_its_answer_is_no_part_of_it() -> None:
     said = ended(message("I look at it first.", phase="commentary"), message(GOOD))
     (reply,) = ask(VendorServer([said]), REQUEST)

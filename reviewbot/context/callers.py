@@ -32,9 +32,8 @@ BLOCK = re.compile(r"[^()]*\)[^=(]*\{\s*$")
 class Call(Struct, frozen=True):
     """A line that calls a function.
 
-    Attributes:
-        line: None in a file that another brief is about: if lines move there, this brief stays
-            the same, so that nothing about it is asked again.
+    It has no number in a file that another brief is about: if lines move there, this brief stays
+    the same, so that nothing about it is asked again.
     """
 
     path: str
@@ -80,12 +79,13 @@ async def find_calls(
         if len(match.text) > MAX_LENGTH or NO_CALL.match(match.text):
             continue
         # Most lines are declarations, and hiding secrets takes ten times as long as all else.
-        keys = {
-            key
-            for place in CALL.finditer(match.text)
-            if (key := _key(match.path, place[1])) in calls
-            if not _is_declaration(match.text[: place.start()], match.text[place.end() :])
-        }
+        keys = set[Key]()
+        for place in CALL.finditer(match.text):
+            key = _key(match.path, place[1])
+            before, after = match.text[: place.start()], match.text[place.end() :]
+            is_declared = KEYWORD.search(before) or (WORDS.match(before) and BLOCK.match(after))
+            if key in calls and not is_declared:
+                keys.add(key)
         if keys and classify(match.path) in ("source", "test"):
             call = Call(match.path, match.line, clipped(shown(match.text.strip()), MAX_TEXT))
             for key in keys:
@@ -101,9 +101,7 @@ def callers_of(
 ) -> tuple[Callers, ...]:
     """What one brief says of the calls of its functions.
 
-    Args:
-        shown_lines: those that are shown anyway, by path and number.
-        elsewhere: paths of files that other briefs are about.
+    It leaves out lines that are shown anyway; `elsewhere` are files that other briefs are about.
     """
     callers: list[Callers] = []
     room = MAX_ALL
@@ -122,11 +120,6 @@ def callers_of(
 def _key(path: str, name: str) -> Key:
     language = language_of(path) or ""
     return FAMILY.get(language, language), name
-
-
-def _is_declaration(before: str, after: str) -> bool:
-    is_named = WORDS.match(before) and BLOCK.match(after)
-    return bool(KEYWORD.search(before) or is_named)
 
 
 def _tests_first(calls: Sequence[Call]) -> list[Call]:

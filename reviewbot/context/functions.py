@@ -117,8 +117,7 @@ def innermost(blocks: Sequence[Block], place: float) -> Block | None:
 def parse(path: str, text: str) -> Outline:
     """The outline of a file; empty for other languages and what is too large.
 
-    Blocks that contain something that the grammar cannot read are left out: where they end is not
-    certain.
+    Blocks with errors are left out: where they end is not certain.
     """
     # A header may be of C++, whose grammar reads C as well.
     special = {".tsx": "tsx", ".h": "cpp"}

@@ -30,13 +30,11 @@ Run = Sequence[tuple[Line, str]]
 
 
 class Excerpt(Struct, frozen=True, kw_only=True):
-    """What is shown of a changed file.
+    """What is shown of a changed file, and why nothing is (`omission`).
 
     Attributes:
-        runs: consecutive lines.
         background: lines at head that are not near the change.
         functions: names of those that changed, each with a changed line.
-        omission: why nothing of the file is shown.
     """
 
     file: ChangedFile
@@ -120,10 +118,7 @@ def clipped(text: str, most: int = MAX_LINE) -> str:
 def _whole(
     hunks: Sequence[Hunk], base: Sequence[str], head: Sequence[str]
 ) -> tuple[list[Line], list[range]] | None:
-    """All lines of both sides, and the places of the hunks among them.
-
-    None if a hunk has other lines than the file.
-    """
+    """All lines of both sides, and the places of the hunks in them; None if they do not fit."""
     lines: list[Line] = []
     places: list[range] = []
     at_base = at_head = 1

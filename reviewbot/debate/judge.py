@@ -8,6 +8,7 @@ gets them in an order of its own, and critical ones stand alone.
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
@@ -20,14 +21,7 @@ from reviewbot.debate.case import Case, Intention, Position, Stance
 from reviewbot.debate.merge import merge_duplicates
 from reviewbot.debate.panel import MODERATOR, Absence, Panel, Question
 from reviewbot.debate.plan import Plan
-from reviewbot.debate.reader import (
-    IntentAnswer,
-    Judgement,
-    TestAnswer,
-    citation_of,
-    read_items,
-    reader_of,
-)
+from reviewbot.debate.reader import IntentAnswer, Judgement, TestAnswer, citation_of, reader_of
 from reviewbot.llm.client import Totals
 from reviewbot.severity import RANK
 
@@ -38,11 +32,7 @@ Asked = tuple[Question, Sequence[Case]]  # a question, and the cases that it is 
 
 
 class Consultation(Struct, frozen=True):
-    """What the panel says. `panelists` are those who were asked.
-
-    Attributes:
-        judges_claim: whether they were asked to judge one.
-    """
+    """What those panelists say who were asked, and whether they judge a claim."""
 
     panelists: tuple[str, ...]
     opinions: tuple[Position, ...]
@@ -103,6 +93,7 @@ async def cross_examine(
     cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel, plan: Plan
 ) -> tuple[Case, ...]:
     """In round 1 a panelist judges what others raised; in round 2 also its own, unmarked."""
+    cases = list(cases)
     for number in range(1, plan.rounds + 1):
         asked: list[Asked] = []
         phase = f"cross_examination_{number}"
@@ -112,10 +103,16 @@ async def cross_examine(
             here = [case for case in shown if is_asked(case, name, number, plan)]
             asked += questions_about(here, name, phase, "cross_examination", own)
         given = await _ask(asked, panel)
-        cases = [_with_positions(case, number, given) for case in cases]
+        for place, case in enumerate(cases):
+            positions = (
+                _position(question, judgement, number, case.positions)
+                for question, judgement in given
+                if judgement.case == case.id
+            )
+            cases[place] = replace(case, positions=(*case.positions, *positions))
         # Each panelist has one about a pair.
         votes = {(q.panelist, *sorted((j.case, j.same_as))) for q, j in given if j.same_as}
-        cases = merge_duplicates(cases, [(one, other) for _, one, other in votes])
+        cases = list(merge_duplicates(cases, [(one, other) for _, one, other in votes]))
     return tuple(cases)
 
 
@@ -138,10 +135,9 @@ async def ask_intent(
 ) -> tuple[Case, ...]:
     """Ask everybody but the authors of the tests; a panel of one is asked as moderator.
 
-    What a check reports needs no such question, unless a claim about it is more serious.
-
     A test written for a claim shows that the result differs. Whether that is wrong, only the change
-    can say: in its tests and its documentation.
+    can say: in its tests and its documentation. What a check reports needs no such question, unless
+    a claim about it is more serious.
     """
     proven = [case for case in cases if case.proof and case.proof.result == "proven"]
     proven = [case for case in proven if not case.result or case.severity != case.result.severity]
@@ -151,11 +147,13 @@ async def ask_intent(
             here = [case for case in proven if _is_witness(case, name, panel)]
             asked += questions_about(here, name, "intent", "intent", plan.briefs_of(name, briefs))
     given = await ask_about(asked, panel, "judgements", IntentAnswer)
-    intentions = [(answer.case, _intention(question, answer)) for question, answer in given]
-    return tuple(
-        replace(case, intentions=tuple(said for id, said in intentions if id == case.id))
-        for case in cases
-    )
+    intentions = defaultdict[str, list[Intention]](list)
+    for question, answer in given:
+        cited = citation_of(answer.intended or "")
+        citation = cited if question.brief.states(cited) else None
+        said = Intention(panelist=question.panelist, citation=citation, reason=answer.reason)
+        intentions[answer.case].append(said)
+    return tuple(replace(case, intentions=tuple(intentions[case.id])) for case in cases)
 
 
 async def moderate(
@@ -184,10 +182,7 @@ async def moderate(
 
 
 def is_contested(case: Case, needed: int) -> bool:
-    """Nothing executed decides, it matters, and panelists neither agree nor reject it.
-
-    Args: needed: how many of them have to agree.
-    """
+    """Nothing executed decides, it matters, and not as many as needed agree or most reject it."""
     if case.is_settled:
         return False
     support, oppose = len(case.holders("real")), len(case.holders("not_real"))
@@ -216,7 +211,14 @@ def questions_about_claim(
 
 
 async def hear_panel(questions: Sequence[Question], panel: Panel) -> Consultation:
-    answers = await panel.ask(questions, _read_judgement)
+    read_list = reader_of("judgements", Judgement)
+
+    def read(text: str) -> Judgement:
+        if judgements := read_list(text):
+            return judgements[0]
+        raise ValueError("it judges nothing")
+
+    answers = await panel.ask(questions, read)
     return Consultation(
         tuple(question.panelist for question in questions),
         tuple(_position(question, judgement) for question, judgement in answers),
@@ -243,12 +245,12 @@ def _batches(cases: Sequence[Case], template: str) -> list[list[Case]]:
 async def _ask(asked: Sequence[Asked], panel: Panel) -> list[tuple[Question, Judgement]]:
     """Judgements with their questions. Cases that an answer leaves out are asked once more."""
     given = await ask_about(asked, panel, "judgements", Judgement)
+    absent = {absence.label for absence in panel.absences}
     left_out: list[Asked] = []
     for question, cases in _without_answer(asked, given):
-        if not any(absence.label == question.label for absence in panel.absences):
+        if question.label not in absent:
             text = prompts.render("cross_examination", cases=cases)
-            rest = replace(question, phase=f"{question.phase}/rest", text=text)
-            left_out.append((rest, cases))
+            left_out.append((replace(question, phase=f"{question.phase}/rest", text=text), cases))
     more = await ask_about(left_out, panel, "judgements", Judgement)
     for question, cases in _without_answer(left_out, more):
         reasons = (f"no usable judgement of the claim at {case.location}" for case in cases)
@@ -264,16 +266,6 @@ def _without_answer(
     for question, cases in asked:
         if left := [case for case in cases if (question.label, case.id) not in judged]:
             yield question, left
-
-
-def _with_positions(case: Case, number: int, given: Sequence[tuple[Question, Judgement]]) -> Case:
-    """Add the judgements of a round."""
-    positions = (
-        _position(question, judgement, number, case.positions)
-        for question, judgement in given
-        if judgement.case == case.id
-    )
-    return replace(case, positions=(*case.positions, *positions))
 
 
 def _position(
@@ -298,24 +290,8 @@ def _position(
     )
 
 
-def _intention(question: Question, answer: IntentAnswer) -> Intention:
-    citation = citation_of(answer.intended or "")
-    return Intention(
-        panelist=question.panelist,
-        citation=citation if question.brief.states(citation) else None,
-        reason=answer.reason,
-    )
-
-
 def _is_witness(case: Case, panelist: str, panel: Panel) -> bool:
     """Two witnesses are needed, so a moderator stands in where too few others are there."""
     author = case.proof.by if case.proof else ""
     others = [name for name in panel.names if name != author]
     return len(others) < 2 if panelist == MODERATOR else panelist in others
-
-
-def _read_judgement(text: str) -> Judgement:
-    judgements = read_items(text, "judgements", Judgement)[0]
-    if not judgements:
-        raise ValueError("no judgement follows the schema")
-    return judgements[0]

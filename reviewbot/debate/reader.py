@@ -112,10 +112,7 @@ SCHEMA = _schema()
 
 
 def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], list[str]]:
-    """The usable items of the list `field`, and the texts of the others.
-
-    Raises ValueError if there is no such list.
-    """
+    """The usable items of a list, and the texts of the others. Raises ValueError without a list."""
     items: list[Item] = []
     malformed: list[str] = []
     for raw in find_list(text, field):
@@ -130,7 +127,14 @@ def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], li
 
 def reader_of(field: str, type_: type[Item]) -> Callable[[str], list[Item]]:
     """Reads the usable items of the list `field`, for `Panel.ask`."""
-    return lambda text: read_items(text, field, type_)[0]
+
+    def read(text: str) -> list[Item]:
+        items, malformed = read_items(text, field, type_)
+        if malformed and not items:
+            raise ValueError(f'no item of the list "{field}" follows the schema')
+        return items
+
+    return read
 
 
 def read_document(text: str, type_: type[Document], reason: str = "") -> Document:
@@ -167,9 +171,8 @@ def _candidates(text: str) -> Iterator[str]:
             yield text[first : last + 1]
 
 
-def _text(value: Any, key: str) -> Any:
-    limit = MAX_SOURCE if key == "source" else MAX_TEXT
-    return value[:limit] if isinstance(value, str) else value
+def _text(value: Any, _: str) -> Any:
+    return value[:MAX_TEXT] if isinstance(value, str) else value
 
 
 def _word(value: Any, key: str) -> Any:

@@ -8,7 +8,7 @@ import re
 import ssl
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from typing import Any, ClassVar
 
@@ -18,15 +18,7 @@ from anyio import EndOfStream
 from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
-from reviewbot.llm.provider import (
-    Account,
-    Fault,
-    ModelReply,
-    ModelRequest,
-    ProviderError,
-    ToolCall,
-    Usage,
-)
+from reviewbot.llm.provider import Account, Fault, ModelReply, ModelRequest, ProviderError, Usage
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 
@@ -84,6 +76,8 @@ MEANINGS: Sequence[tuple[str, str, Fault]] = (
     ("overloaded", r"invalid_prompt|_policy", "refused"),
     ("overloaded", r"ModelTimeoutException", "timeout"),
 )
+# Gemini says in the body of an error how long to wait.
+DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 # How an answer ended, in the words of all vendors. Each other word is "malformed".
 STOPS: Mapping[str, Fault | None] = {
     **dict.fromkeys(("end_turn", "tool_use", "stop", "tool_calls", "STOP")),
@@ -98,27 +92,29 @@ Parts = frozenset[str]  # of a request, which some models do not take
 
 
 class VendorError(Exception):
-    """An error that the vendor explains.
-
-    Attributes:
-        status: of the answer; of an error within an answer, the one that it would have.
-        body: JSON if it is some, otherwise the text.
-    """
+    """An error that the vendor explains; one within an answer has the status that it would have."""
 
     def __init__(self, status: int, body: Any, headers: Mapping[str, str] = {}) -> None:
         self.status, self.body, self.headers = status, body, headers
 
 
 class HttpProvider(ABC):
-    """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take."""
+    """A vendor that is asked by HTTP: the deadline, what errors mean, what models do not take.
 
+    Attributes:
+        base_url: where it answers, unless the account says so.
+        complaints: parts of a request that some models do not take, and what errors say of them.
+    """
+
+    base_url: ClassVar[str] = ""
+    complaints: ClassVar[Mapping[str, re.Pattern[str]]] = {}
     unreachable_hint: ClassVar[str] = "check the network and providers.{name}.base_url"
 
-    def __init__(self, account: Account, base_url: str) -> None:
+    def __init__(self, account: Account) -> None:
         """Raises ConfigError."""
         self._account = account
-        self._base_url = base_url.rstrip("/")
-        self._http = open_client(account, base_url)
+        self._base_url = (account.base_url or self.base_url).rstrip("/")
+        self._http = open_client(account, self._base_url)
         self._without = defaultdict[str, Parts](frozenset)  # by model
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
@@ -159,20 +155,20 @@ class HttpProvider(ABC):
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         """One attempt. Raises any of the errors above."""
 
-    @abstractmethod
-    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
+    def _meaning(self, _request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
         """What an error that the vendor explains means; `_answered` makes most of it."""
+        failure = self._answered(error)
+        if failure.fault == "invalid":
+            words = str(error.body)
+            named = (part for part, about in self.complaints.items() if about.search(words))
+            failure.refuses = next((part for part in named if part not in without), "")
+        return failure
 
     @asynccontextmanager
     async def _post(
         self, path: str, body: Any, headers: Mapping[str, str]
     ) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The lines of an answer as they arrive. Raises VendorError for any status but success.
-
-        Args:
-            path: below the address of the vendor.
-            body: bytes, or what becomes JSON.
-        """
+        """The lines of an answer as they arrive. Raises VendorError for any status but success."""
         content = body if isinstance(body, bytes) else msgspec.json.encode(body)
         headers = {"content-type": "application/json", **headers}
         url = self._base_url + path
@@ -190,15 +186,12 @@ class HttpProvider(ABC):
     def _checked(
         self, request: ModelRequest, reply: ModelReply, stop: str, fault: Fault | None = None
     ) -> ModelReply:
-        """A reply that ended with one of STOPS or the words of a fault; "" if it has no end.
-
-        Raises ProviderError for an answer that is none.
-        """
+        """A reply with its end, one of STOPS or "". Raises ProviderError if it is none."""
         name, usage = self._account.name, reply.usage
         fault = fault or STOPS.get(stop, "malformed")
         if not stop:
-            thoughts = any(dict(reply.native or {}).values())
-            fault = "interrupted" if reply.text or reply.calls or thoughts else "malformed"
+            began = reply.text or reply.calls or reply.native
+            fault = "interrupted" if began else "malformed"
             message, usage = f"the answer of {name} has no end", None
         elif fault == "refused":
             message = f"{name} refused to answer: {stop}"
@@ -221,7 +214,8 @@ class HttpProvider(ABC):
         fault = FAULTS.get(status, "invalid" if status >= 400 else "malformed")
         if status >= 500 or status in (408, 409, 424, 425):
             fault = "overloaded"
-        said = str(error.body)[:MAX_SAID]
+        code = error.headers.get("x-amzn-errortype", "")
+        said = f"{code} {error.body}"[:MAX_SAID]
         for before, words, meaning in MEANINGS:
             if fault in before.split() and re.search(words, said, re.IGNORECASE):
                 fault = meaning
@@ -230,7 +224,7 @@ class HttpProvider(ABC):
         if more["fault"] == "no_model" and not more["hint"]:
             more["hint"] = f"check the name of the model, and providers.{name}.base_url"
         if more["fault"] in ("rate_limited", "overloaded"):
-            more["retry_after"] = retry_after(error.headers)
+            more["retry_after"] = retry_after(error.headers, said)
         said = quote(message_of(error.body), self._account)
         return ProviderError(f"{name} answered {status}: {said}", **more)
 
@@ -267,25 +261,18 @@ async def _lines_of(answer: httpx2.Response, name: str) -> AsyncIterator[bytes]:
 
 
 async def events_of(lines: AsyncIterator[bytes]) -> AsyncIterator[dict[str, Any]]:
-    """The JSON objects of server-sent events, each in one line; OpenAI's servers end with a word.
-
-    Raises VendorError if one is an error.
-    """
+    """The JSON objects of server-sent events, a line each. Raises VendorError for an error."""
     async for line in lines:
         if line.startswith(b"data:") and (data := line[5:].strip()) != b"[DONE]":
             event = msgspec.json.decode(data, type=dict[str, Any])
             inner = event.get("response") or {}
             is_error = event.get("type") == "error"
             if error := event.get("error") or inner.get("error") or (is_error and event):
-                raise VendorError(_status_of(error), error)
+                named = error if isinstance(error, dict) else {}
+                code = str(named.get("code"))
+                status = STATUSES.get(named.get("type", ""), 500)
+                raise VendorError(int(code) if code.isdecimal() else status, error)
             yield event
-
-
-def _status_of(error: Any) -> int:
-    """The status that an error within an answer would have."""
-    named = error if isinstance(error, dict) else {}
-    code = str(named.get("code"))
-    return int(code) if code.isdecimal() else STATUSES.get(named.get("type", ""), 500)
 
 
 def _decoded(text: bytes) -> Any:
@@ -319,14 +306,13 @@ def open_client(account: Account, base_url: str) -> httpx2.AsyncClient:
 def check_address(account: Account, base_url: str) -> httpx2.URL:
     """https, or http to this machine; to a private address only where that is allowed, keyless."""
     place = f"providers.{account.name}.base_url"
-    url = None
+    url = httpx2.URL()
     with suppress(httpx2.InvalidURL):
         url = httpx2.URL(base_url)
-    if url is None or not url.host or url.scheme not in ("http", "https"):
-        hint = "write it like https://models.example.org/v1"
+    is_url = url.host and url.scheme in ("http", "https")
+    if not is_url or url.userinfo or url.query or url.fragment:
+        hint = "write it like https://models.example.org/v1, without user, query and fragment"
         raise ConfigError(f"{place} is no address of a server", hint=hint)
-    if url.userinfo or url.query or url.fragment:
-        raise ConfigError(f"{place} has a user, a query or a fragment", hint="leave it out")
     if url.scheme == "https" or url.host == "localhost":
         return url
     with suppress(ValueError):
@@ -352,32 +338,18 @@ def message_of(body: Any, depth: int = 8) -> str:
     return str(body or "no message")
 
 
-def retry_after(headers: Mapping[str, str]) -> float | None:
+def retry_after(headers: Mapping[str, str], said: str) -> float | None:
     """Seconds that the server asks to wait; None if it names no number of them."""
-    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
-        if re.fullmatch(r"\d{1,9}(\.\d+)?", value := headers.get(name, "")):
-            return float(value) * unit
-    return None
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", value := headers.get("retry-after", "")):
+        return float(value)
+    delay = DELAY.search(said)
+    return float(delay[1]) if delay else None
 
 
 def json_object(text: str) -> dict[str, Any]:
     """Arguments of a tool as vendors take them back; empty if the model wrote something else."""
     value = _decoded(text.encode("utf-8", "replace"))
     return value if isinstance(value, dict) else {}
-
-
-def calls_of(
-    request: ModelRequest, wishes: Iterable[tuple[str | None, str | None, Any]]
-) -> tuple[ToolCall, ...]:
-    """Calls by id, name and decoded arguments; one without id gets one that no turn before has."""
-    return tuple(
-        ToolCall(
-            id=id or f"call_{len(request.turns)}_{number}",
-            name=name or "",
-            arguments=msgspec.json.encode(arguments or {}).decode(),
-        )
-        for number, (id, name, arguments) in enumerate(wishes)
-    )
 
 
 def usage_apart(counts: Any, *names: str) -> Usage | None:

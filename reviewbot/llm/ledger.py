@@ -30,19 +30,13 @@ class Lease(Struct, frozen=True, kw_only=True):
 
 
 class Ledger:
-    """Replies in a journal, without claims and costs, for recordings; `SqlLedger` has both.
-
-    Money is in nano-dollars. Methods raise ReviewbotError if nothing can be recorded.
-    """
+    """Replies in a journal, for recordings; `SqlLedger` has claims and costs (nano-dollars)."""
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
 
     async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:  # noqa: ARG002
-        """Find the outcome of a call, wait for who is making it, or take a lease on it.
-
-        A lease has to be settled or to fail, also where the task is cancelled.
-        """
+        """Find the outcome of a call, wait for who makes it, or take a lease that has to end."""
         key = key_of("call", request)
         reply = self._journal.get(key, ModelReply)
         return Recorded(reply=reply) if reply else Lease(key=key, request=request)
@@ -51,5 +45,5 @@ class Ledger:
         """Record a reply. It is durable when this returns."""
         self._journal.put(lease.key, reply)
 
-    async def fail(self, lease: Lease, error: ProviderError, cost: int, *, keep: bool) -> None:
+    async def fail(self, lease: Lease, cost: int, kept: ProviderError | None = None) -> None:
         """Give up a lease. A failure that is kept is the outcome for whoever asks later."""

@@ -77,9 +77,8 @@ def pause_before_next(error: ProviderError, attempt: int, chance: float) -> floa
 class Limits:
     """The state of one provider in a review.
 
-    Args:
-        concurrency: calls at once.
-        requests, tokens: most per minute; 0 for any. Tokens are those read and written.
+    It takes so many calls at once, and so many requests and tokens, read and written, a minute;
+    0 is any number.
     """
 
     def __init__(self, concurrency: int = 8, requests: int = 0, tokens: int = 0) -> None:

@@ -93,11 +93,7 @@ FREE = Price(input=0, output=0, source="served locally")
 
 
 class Prices:
-    """Prices by provider and model.
-
-    Args:
-        own: the user's, by "provider:model"; they win.
-    """
+    """Prices by provider and model. The user's own, by "provider:model", win."""
 
     def __init__(self, own: Mapping[str, Price]) -> None:
         self._own = own
@@ -128,11 +124,7 @@ class Prices:
 
 
 class Budget:
-    """The cap on what a review spends. What a call may cost is reserved before it is made.
-
-    Attributes:
-        spent: what calls cost, by the price table; those of earlier runs of this review count.
-    """
+    """The cap on what a review spends. What a call may cost is reserved before it is made."""
 
     def __init__(self, cap_usd: float) -> None:
         self.cap = int(cap_usd * DOLLAR)
@@ -160,10 +152,6 @@ class Budget:
         self.spent += cost
         async with self._changed:
             self._changed.notify_all()
-
-    def charge(self, cost: int) -> None:
-        """Count what was paid before, by an earlier run."""
-        self.spent += cost
 
     @property
     def left(self) -> int:

@@ -106,9 +106,9 @@ class SqlLedger(Ledger):
     async def settle(self, lease: Lease, reply: ModelReply, cost: int, seconds: float) -> None:
         await self._end(lease, seconds, state="done", reply=_as_json(reply), cost=cost)
 
-    async def fail(self, lease: Lease, error: ProviderError, cost: int, *, keep: bool) -> None:
-        if keep:
-            failure = {"state": "failed", "fault": error.fault, "message": str(error)}
+    async def fail(self, lease: Lease, cost: int, kept: ProviderError | None = None) -> None:
+        if kept:
+            failure = {"state": "failed", "fault": kept.fault, "message": str(kept)}
             await self._end(lease, 0, cost=cost, **failure)
         else:
             await self._release(lease, cost)

@@ -36,13 +36,7 @@ class Calls(Struct, frozen=True):
 
 
 class Comparison(Struct, frozen=True, kw_only=True):
-    """A function on two trees.
-
-    Attributes:
-        count: how many calls were compared.
-        before, after: the shortest call that differs; None if there is none.
-        problem: why nothing could be compared.
-    """
+    """A function on two trees, with the shortest call that differs, or why none was compared."""
 
     function: str
     count: int = 0
@@ -66,10 +60,7 @@ class Comparison(Struct, frozen=True, kw_only=True):
 async def compare_behaviour(
     functions: Sequence[str], before: str, after: str, executor: Executor, folder: str = ""
 ) -> tuple[Comparison, ...]:
-    """Call functions, as `module:function`, on two trees with the same arguments.
-
-    What varies from run to run is not compared.
-    """
+    """Call functions, as `module:function`, on two trees; what varies by itself is not compared."""
     if not functions:
         return ()
     first = await _search(before, executor, folder, functions=functions)

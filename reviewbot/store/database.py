@@ -21,9 +21,7 @@ from reviewbot.errors import ConfigError, ReviewbotError
 Result = TypeVar("Result")
 Row = dict[str, Any]
 
-# Statements that lead from version 1 of the tables to 2, from 2 to 3, and so on. A new database is
-# made from `schema.sql`.
-MIGRATIONS: tuple[tuple[str, ...], ...] = ((),)
+VERSION = 2  # of the tables in `schema.sql`
 FILE = "ledger.db"
 SCHEMA = "reviewbot"  # a PostgreSQL database may be shared
 MIGRATING = 0x5E71E3B0  # the number of an advisory lock; nobody else uses it
@@ -44,10 +42,7 @@ PARAMETER = re.compile(r":(\w+)")
 
 
 class Connection:
-    """A connection in a transaction.
-
-    Parameters of statements are written as `:name`.
-    """
+    """A connection in a transaction. Parameters of statements are written as `:name`."""
 
     def __init__(self, driver: Any) -> None:
         self._driver = driver
@@ -138,19 +133,16 @@ class Store:
 
     def run(self, action: Callable[[Connection], Result]) -> Result:
         """Run an action in a transaction, again if the server asks for it."""
+        pauses = [0.01, 0.05, 0.2, 1]
         with _explained(self._place), self._lock:
-            for pause in (0.01, 0.05, 0.2, 1):
+            while True:
                 try:
-                    return self._run(action)
+                    with _transaction(self._driver) as connection:
+                        return action(connection)
                 except _driver_errors() as error:
-                    if getattr(error, "sqlstate", "") not in AGAIN:
+                    if not pauses or getattr(error, "sqlstate", "") not in AGAIN:
                         raise
-                time.sleep(pause)
-            return self._run(action)
-
-    def _run(self, action: Callable[[Connection], Result]) -> Result:
-        with _transaction(self._driver) as connection:
-            return action(connection)
+                time.sleep(pauses.pop(0))
 
     def close(self) -> None:
         self.owner.close()
@@ -158,10 +150,7 @@ class Store:
 
 
 def open_store(url: str, folder: Path) -> Store:
-    """Open the database at a URL, or else the file in a folder; make or migrate its tables.
-
-    Raises ReviewbotError, and ConfigError for a URL that is none.
-    """
+    """The database at a URL, or else in a folder, with its tables. Raises ReviewbotError."""
     place = _place_of(url) if url else str(folder / FILE)
     with _explained(place):
         driver, owner = _open_server(url, place) if url else _open_file(folder, place)
@@ -179,7 +168,7 @@ def _open_file(folder: Path, place: str) -> tuple[sqlite3.Connection, Owner]:
             driver.execute("PRAGMA journal_mode = WAL")
             driver.execute("PRAGMA synchronous = FULL")  # what is committed survives a power cut
             driver.execute("PRAGMA foreign_keys = ON")
-            _migrate(driver, place)
+            _make_tables(driver, place)
             return driver, FileOwner(owners)
 
 
@@ -192,7 +181,7 @@ def _open_server(url: str, place: str) -> tuple[Any, Owner]:
         raise ConfigError(message, hint=hint) from error
     driver = psycopg.connect(url, autocommit=True, options=OPTIONS)
     with _closed_on_error(driver):
-        _migrate(driver, place)
+        _make_tables(driver, place)
         return driver, AdvisoryOwner(driver)
 
 
@@ -206,9 +195,8 @@ def _place_of(url: str) -> str:
     raise ConfigError("the URL of the ledger is none of PostgreSQL", hint=hint)
 
 
-def _migrate(driver: Any, place: str) -> None:
-    """Bring the tables to the newest version, whoever else tries to at the same time."""
-    newest = 1 + len(MIGRATIONS)
+def _make_tables(driver: Any, place: str) -> None:
+    """Make the tables that are missing, whoever else tries to at the same time."""
     schema = Path(__file__).with_name("schema.sql").read_text("utf-8")
     with _transaction(driver) as connection:  # of SQLite, the lock
         listed = "SELECT name FROM sqlite_master WHERE type = 'table'"
@@ -221,18 +209,14 @@ def _migrate(driver: Any, place: str) -> None:
         if tables and "schema_version" not in tables:
             hint = "name another folder with --state"
             raise ReviewbotError(f"{place} is the database of another program", hint=hint)
-        version = newest
         for row in connection.rows("SELECT version FROM schema_version") if tables else ():
-            version = row["version"]
-        if version > newest:
-            message = f"a newer reviewbot has written the ledger {place} (version {version})"
-            raise ReviewbotError(message, hint="upgrade reviewbot")
-        migrations = (s for statements in MIGRATIONS[version - 1 :] for s in statements)
-        # Tables that are there stay as they are.
-        for statement in (*migrations, *schema.split(";\n")):
+            if row["version"] > VERSION:
+                message = f"a newer reviewbot has written the ledger {place} ({row['version']})"
+                raise ReviewbotError(message, hint="upgrade reviewbot")
+        for statement in schema.split(";\n"):
             connection.execute(statement)
         connection.execute("DELETE FROM schema_version")
-        connection.insert("schema_version", {"version": newest})
+        connection.insert("schema_version", {"version": VERSION})
 
 
 @contextmanager

@@ -1,4 +1,4 @@
--- The tables. A change of them needs an entry in MIGRATIONS of database.py.
+-- The tables. A change of one that is there needs a migration, and another VERSION in database.py.
 -- Times are ISO 8601 texts in UTC, money is whole nano-dollars.
 
 CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL);

@@ -33,9 +33,7 @@ class Subject(Struct, frozen=True, kw_only=True):
 class Session(Struct, frozen=True, kw_only=True):
     """One run. If its process died, it is abandoned until somebody resumes it.
 
-    Attributes:
-        generation: recorded calls of lower ones do not count for it.
-        review: the document as JSON, once it is done.
+    Recorded calls of lower generations do not count for it. `review` is JSON, once it is done.
     """
 
     id: int
@@ -114,12 +112,7 @@ TURNS = """
 def start_session(
     store: Store, subject: Subject, now: str, agents: Sequence[Agent] = (), *, fresh: bool = False
 ) -> Session:
-    """Resume the session of this subject whose process died, or start one.
-
-    Args:
-        agents: who takes part now.
-        fresh: start one for which no recorded call counts.
-    """
+    """Resume the session of this subject whose process died, unless a fresh one is wanted."""
 
     def action(connection: Connection) -> Session:
         connection.insert("projects", {"name": subject.project})
@@ -221,10 +214,7 @@ def load_session(store: Store, id: int) -> Record | None:
 
 
 def prune_sessions(store: Store, project: str) -> int:
-    """Remove the sessions of a project and the calls that only they used, except running ones.
-
-    Returns how many sessions were removed.
-    """
+    """Remove the sessions of a project that do not run, with their calls; returns how many."""
 
     def action(connection: Connection) -> int:
         found = connection.rows(SESSIONS.format("projects.name = :project"), project=project)

@@ -32,16 +32,12 @@ async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
     for path in paths:
         old, new = (_public_names(files.get(path, b"")) for files in (before, after))
         unmet += [f"The public name {name} is new in {path}." for name in sorted(set(new) - {*old})]
-        module = (
-            path.removeprefix(f"{folder}/")
-            .removeprefix("src/")
-            .removesuffix(".py")
-            .removesuffix("/__init__")
-        )
+        file = path.removeprefix(f"{folder}/").removeprefix("src/").removesuffix(".py")
+        module = file.removesuffix("/__init__").replace("/", ".")
         names = [name for name in old if name in new and isinstance(old[name], ast.FunctionDef)]
         same = {name for name in new if name in old and ast.dump(old[name]) == ast.dump(new[name])}
         others += sorted(old.keys() - same - {*names})  # classes, and what is asynchronous
-        functions += [f"{module.replace('/', '.')}:{name}" for name in names]
+        functions += [f"{module}:{name}" for name in names]
     found = await compare_behaviour(
         functions[:MAX_FUNCTIONS], step.before, step.after, trials.executor, folder
     )

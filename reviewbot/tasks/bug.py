@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection
 from posixpath import join
 from statistics import mode
 
@@ -21,7 +21,7 @@ from reviewbot.proofs.proof import Reproduction
 from reviewbot.proofs.prove import Run, run_reproduction
 from reviewbot.tasks.cycle import MAX_FILE
 from reviewbot.tasks.edits import ask, shown
-from reviewbot.tasks.task import Attempt, Judgement, Step, Task
+from reviewbot.tasks.task import Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 
@@ -65,11 +65,36 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
         if problem := why_no_reproduction(run, report):
             reasons.append(f"{author}: {problem}")
             continue
-        path = await _path_of_test(hypothesis.test, tree, trials, folder)
-        return _task(text, hypothesis, reproduction, path, list(files), trials, folder)
-    raise UsageError(
-        f"nobody could reproduce it ({'; '.join(reasons)})",
-        hint="add the command, the input and the whole traceback to the report",
+        break
+    else:
+        raise UsageError(
+            f"nobody could reproduce it ({'; '.join(reasons)})",
+            hint="add the command, the input and the whole traceback to the report",
+        )
+    # A new file where most tests of a project are: it must not hide one that is there.
+    existing = sorted(await trials.repository.list_files(tree))
+    tests = [path for path in existing if classify(path) == "test" and PYTEST.search(path)]
+    tests = [path for path in tests if is_below(path, folder)]
+    beside = mode(path.rpartition("/")[0] for path in tests) if tests else join(folder, "tests")
+    digest = hashlib.sha256(hypothesis.test.encode()).hexdigest()[:8]
+    path = join(beside, f"test_regression_{digest}.py")
+
+    async def judge(step: Step) -> Judgement:
+        run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
+        if run.outcome != "passes":
+            return Judgement(unmet=(f"The test that reproduces it {run.outcome}.",))
+        return Judgement(facts=(f"{path} fails without the fix and passes with it.",))
+
+    details = {"report": text, "cause": hypothesis.cause, "test": hypothesis.test, "path": path}
+    title = next((line.strip() for line in text.splitlines() if line.strip()), "a report")
+    return Task(
+        id="report",
+        kind="bug",
+        title=f"Fix: {title[:200]}",
+        paths=tuple(files),
+        given={path: hypothesis.test.encode()},
+        details=details,
+        judge=judge,
     )
 
 
@@ -91,45 +116,6 @@ def why_no_reproduction(run: Run, report: str) -> str:
         if test.outcome == "failed" and (is_assertion or (not is_own and run.outcome == "fails")):
             return ""
     return f"the test itself fails: {failed[0].message[:200]}" if failed else "no test fails"
-
-
-def _task(
-    report: str,
-    hypothesis: Hypothesis,
-    reproduction: Reproduction,
-    path: str,
-    files: Sequence[str],
-    trials: Trials,
-    folder: str,
-) -> Task:
-    title = next((line.strip() for line in report.splitlines() if line.strip()), "a report")
-
-    def question(files: Mapping[str, str], attempts: Sequence[Attempt]) -> str:
-        return prompts.render(
-            "bug",
-            files=files,
-            attempts=attempts,
-            report=report,
-            cause=hypothesis.cause,
-            test=reproduction.source,
-            path=path,
-        )
-
-    async def judge(step: Step) -> Judgement:
-        run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
-        if run.outcome != "passes":
-            return Judgement(unmet=(f"The test that reproduces it {run.outcome}.",))
-        return Judgement(facts=(f"{path} fails without the fix and passes with it.",))
-
-    return Task(
-        id="report",
-        kind="bug",
-        title=f"Fix: {title[:200]}",
-        paths=tuple(files),
-        given={path: reproduction.source.encode()},
-        question=question,
-        judge=judge,
-    )
 
 
 async def _files_about(report: str, tree: str, trials: Trials) -> list[str]:
@@ -156,13 +142,3 @@ def _ending(name: str, existing: Collection[str]) -> list[str]:
         if matches:
             return matches if len(matches) <= MAX_FILES else []
     return []
-
-
-async def _path_of_test(source: str, tree: str, trials: Trials, top: str) -> str:
-    """A new file where most tests of a project are: it must not hide one that is there."""
-    existing = sorted(await trials.repository.list_files(tree))
-    tests = [path for path in existing if classify(path) == "test" and PYTEST.search(path)]
-    tests = [path for path in tests if is_below(path, top)]
-    folder = mode(path.rpartition("/")[0] for path in tests) if tests else join(top, "tests")
-    name = f"test_regression_{hashlib.sha256(source.encode()).hexdigest()[:8]}.py"
-    return f"{folder}/{name}" if folder else name

@@ -33,7 +33,7 @@ async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskRe
     reasons: tuple[str, ...] = ()
     dissent: tuple[str, ...] = ()
     for number in range(1, MAX_ATTEMPTS + 1):
-        text = task.question(_texts(files), attempts)
+        text = prompts.render(task.kind, files=_texts(files), attempts=attempts, **task.details)
         drafts = await ask(panel, [proposer], f"fix_{task.id}_{number}", text, brief, Draft)
         if not drafts:
             reasons = (f"{proposer} did not answer: {panel.absences[-1].reason}",)
@@ -76,10 +76,8 @@ async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
     """The result of a candidate that was not refused."""
     files = {**trial.candidate.files, **task.given}
     before = await trials.repository.read_files(trials.change.head_tree, list(files))
-    return TaskResult(
-        kind=task.kind,
-        title=task.title,
-        findings=tuple(finding.id for finding in task.findings),
+    return replace(
+        failed(task, trial.reasons),
         outcome="fixed" if trial.outcome == "fixed" else "suggested",
         author=trial.candidate.author,
         tree=trial.tree,
@@ -88,17 +86,13 @@ async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
         diff=_diff(before, files),
         explanation=trial.candidate.explanation,
         facts=trial.judgement.facts,
-        reasons=trial.reasons,
     )
 
 
 async def _objections(
     task: Task, diff: str, number: int, judges: Sequence[str], panel: Panel, brief: Brief
 ) -> tuple[str, ...]:
-    """What those who did not write it say against it, as far as it cites a line of the change.
-
-    Where some of them accept it, the moderator rules.
-    """
+    """What judges say against lines of the change; the moderator rules if some accept it."""
     phase, lines = f"judge_{task.id}_{number}", _lines_of(diff)
     text = prompts.render("judge_fix", title=task.title, diff=diff, objections=())
     answers = await ask(panel, judges, phase, text, brief, Objections)
@@ -174,8 +168,6 @@ def _diff(before: Mapping[str, bytes], after: Mapping[str, bytes | None]) -> str
     parts: list[str] = []
     for path in sorted(after):
         old, new = before.get(path, b""), after[path] or b""
-        lines = difflib.unified_diff(
-            shown(old).splitlines(), shown(new).splitlines(), path, path, lineterm=""
-        )
-        parts += lines
+        lines = shown(old).splitlines(), shown(new).splitlines()
+        parts += difflib.unified_diff(*lines, path, path, lineterm="")
     return "\n".join(parts)

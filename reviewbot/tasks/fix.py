@@ -10,13 +10,12 @@ from msgspec.structs import replace
 
 from reviewbot.checks.project import Project
 from reviewbot.context.brief import Brief, brief_about
-from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel
 from reviewbot.proofs.proof import Proof
 from reviewbot.proofs.prove import run_reproduction
 from reviewbot.proofs.timing import THRESHOLD, compare_times
 from reviewbot.tasks.cycle import failed, result_of, work
-from reviewbot.tasks.task import Attempt, Candidate, Judgement, Step, Task, TaskResult, Trial
+from reviewbot.tasks.task import Candidate, Judgement, Step, Task, TaskResult, Trial
 from reviewbot.tasks.tool_fixes import draft_tool_fixes
 from reviewbot.tasks.trial import Trials, identities
 from reviewbot.text.files import classify
@@ -70,18 +69,14 @@ def task_of(findings: Sequence[Finding], trials: Trials) -> Task:
         tests = finding.result.tests if finding.result else ()
         paths |= {test.partition("::")[0] for test in tests[:3]}
     paths |= {file.path for file in trials.change.files if classify(file.path) == "source"}
-
     named = tuple(finding for finding in findings if finding.reason != COPY)
-
-    def question(files: Mapping[str, str], attempts: Sequence[Attempt]) -> str:
-        return prompts.render("fix", files=files, attempts=attempts, findings=named)
 
     return Task(
         id=findings[0].id if findings else "",
         kind="fix",
         title="; ".join(f"{f.id} at {f.location}: {f.title}" for f in named),
         paths=tuple(sorted(paths)),
-        question=question,
+        details={"findings": named},
         judge=partial(_judge, tuple(findings), trials),
         findings=named,
     )
@@ -125,10 +120,7 @@ async def _failure(proof: Proof, step: Step, trials: Trials) -> str:
 async def _largest_batch(
     candidate: Candidate, findings: Sequence[Finding], trials: Trials
 ) -> tuple[list[Finding], Trial | None]:
-    """The fixes of tools that can be made together.
-
-    If they break something, they are tried file by file.
-    """
+    """The fixes of tools that can be made together; those that break something, file by file."""
     reported = [f for f in findings if f.result and f.location]
     best: tuple[list[Finding], Trial | None] = [], None
     kept: Mapping[str, bytes | None] = {}

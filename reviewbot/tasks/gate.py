@@ -10,7 +10,8 @@ import tokenize
 import unicodedata
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from itertools import accumulate
 
 from reviewbot.checks.scans import MAX_LINE, MAX_PARSED, find_syntax_errors, grammar_of
 from reviewbot.git.change import Change, ChangedFile
@@ -23,7 +24,6 @@ from reviewbot.text.secrets import find_secrets, redact
 # Changed lines, and files.
 MODEL_LIMITS = (400, 10)
 TOOL_LIMITS = (2_000, 50)
-MAX_NAME, MAX_PATH = 255, 1_024  # bytes: of ext4, APFS and NTFS; of a path on any system
 MAX_QUOTE = 60  # characters of a file that a refusal quotes
 WORD = re.compile(r"[^\W\d]\w*")
 # Comments and text, in most languages. A string may hold the beginning of a comment.
@@ -33,10 +33,6 @@ NO_CODE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 ONLY_ADD = "fixes may only add to tests"
-DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
-LOOK_UPS = frozenset(
-    {"getattr", "setattr", "delattr", "pop", "import_module", "__import__", "__getattribute__"}
-)
 
 
 def refusals_of(
@@ -51,8 +47,6 @@ def refusals_of(
     Args:
         step: what differs between head and the candidate's tree, as git lists it.
         before, after: content by path. Files above 1 MB are absent.
-        existing: all paths of the head tree.
-        is_tool: a linter's own fix; otherwise a model wrote it.
     """
     max_lines, max_files = TOOL_LIMITS if is_tool else MODEL_LIMITS
     lines = sum(line.is_changed for f in step.files for h in f.hunks for line in h.lines)
@@ -63,12 +57,14 @@ def refusals_of(
         found.append(f"It changes {lines:,} lines; a fix may change {max_lines:,}.")
     if found:
         return found
-    names = frozenset(existing)
-    added = {file.path for file in step.files if file.status == "added"}
+    known = {part for path in existing for part in _prefixes(path)}
     for file in step.files:
-        reasons = [*_kind(file), *_name(file.path)]
+        reasons = [*_kind(file)]
+        if not file.path.isprintable() or any(find_hidden(file.path)):
+            reasons.append("has a name with hidden or control characters")
         if file.status == "added":
-            reasons += _confusable_name(file.path, names | added - {file.path}, names)
+            reasons += _new_name(file.path, known)
+            known.update(_prefixes(file.path))
         if protected := why_protected(file.path):
             reasons.append(f"is protected: {protected}")
         if not reasons:
@@ -83,7 +79,8 @@ def refusals_of(
 
 def why_protected(path: str) -> str | None:
     """Why no fix may change a file of this name."""
-    parts = folded(path)
+    # As the most careless file system takes it: without case and width.
+    parts = unicodedata.normalize("NFKC", path).casefold().split("/")
     name = parts[-1]
     if dotted := next((part for part in parts if part.startswith(".")), None):
         return f"tools read most names that begin with a dot, such as {_quote(dotted)}"
@@ -103,20 +100,6 @@ def why_protected(path: str) -> str | None:
     return None
 
 
-def folded(path: str) -> tuple[str, ...]:
-    """The parts of a path as the most careless file system or reader takes them.
-
-    Without case, width, hidden characters, NTFS streams, and dots and spaces at the end. Letters of
-    other scripts become those that they look like.
-    """
-    text = path.replace("\\", "/").lower()
-    if not path.isascii():
-        for _ in range(2):  # a hidden character may separate letters that are composed without it
-            text = unicodedata.normalize("NFKC", tables.IGNORABLE.sub("", text).casefold())
-        text = text.translate(tables.LOOKALIKES).replace("i\u0307", "i").lower()
-    return tuple(part.partition(":")[0].rstrip(". ") or part for part in text.split("/"))
-
-
 def is_test(path: str) -> bool:
     """Whether a file is a test or read by one, by its name."""
     stem = path.rpartition("/")[2].split(".", 1)[0]
@@ -125,59 +108,37 @@ def is_test(path: str) -> bool:
 
 
 def _kind(file: ChangedFile) -> Iterator[str]:
-    if file.status in ("deleted", "renamed", "type_changed"):
+    if file.status not in ("added", "modified"):
         yield f"is {file.status.replace('_', ' ')}: fixes only add files and change lines"
-    elif file.mode == "120000" or file.old_mode == "120000":
-        yield "is a symbolic link"
-    elif file.mode == "160000" or file.old_mode == "160000":
-        yield "is a submodule"
-    elif file.status == "added" and file.mode != "100644":
-        yield f"is new with the mode {file.mode}: fixes add no executable files"
-    elif file.status == "modified" and file.old_mode != file.mode:
-        yield f"changes its mode from {file.old_mode} to {file.mode}"
+    elif file.mode not in ("100644", "100755"):
+        yield "is no regular file"
+    elif file.mode != (file.old_mode if file.status == "modified" else "100644"):
+        yield f"gets the mode {file.mode}: fixes make no file executable"
 
 
-def _name(path: str) -> Iterator[str]:
-    parts = path.split("/")
-    raw = [part.encode("utf-8", "surrogatepass") for part in parts]
-    is_hidden = not path.isprintable() or tables.IGNORABLE.search(path) or any(find_hidden(path))
-    is_windows = any(tables.SHORT_NAME.fullmatch(p) or tables.DEVICE.fullmatch(p) for p in parts)
-    is_long = len(b"/".join(raw)) > MAX_PATH or max(map(len, raw)) > MAX_NAME
-    reasons = (
-        (unicodedata.normalize("NFC", path) != path, "not in Unicode's composed form (NFC)"),
-        (is_hidden, "with hidden or control characters"),
-        (not {"", ".", ".."}.isdisjoint(parts), "that leads elsewhere"),
-        (any(mark in path for mark in "\\:"), "that other systems divide in another way"),
-        (
-            any(part[-1:] in (".", " ") for part in parts),
-            "with a dot or a space at the end, which Windows leaves out",
-        ),
-        (is_windows, "that means something else on Windows"),
-        (is_long, "that is longer than file systems allow"),
-    )
-    yield from (f"has a name {reason}" for is_wrong, reason in reasons if is_wrong)
-
-
-def _confusable_name(path: str, others: Iterable[str], existing: frozenset[str]) -> Iterator[str]:
-    wanted = dict(zip(_prefixes(folded(path)), _prefixes(tuple(path.split("/"))), strict=False))
-    for other in sorted(others):
-        pairs = zip(_prefixes(folded(other)), _prefixes(tuple(other.split("/"))), strict=False)
-        for key, known in pairs:
-            if wanted.get(key, known) != known:
-                yield f"looks like `{_quote('/'.join(known))}`, which exists"
-                return
+def _new_name(path: str, known: Collection[str]) -> Iterator[str]:
+    """What speaks against the name of a new file, beside these files and folders."""
+    folded = {name.casefold(): name for name in known}
+    for name in _prefixes(path):
+        if name in known:
+            continue
+        if not tables.PLAIN_NAME.fullmatch(name.rpartition("/")[2]):
+            yield "has a name that not every system takes: use letters, digits, and _ . - of ASCII"
+        elif other := folded.get(name.casefold()):
+            yield f"looks like `{_quote(other)}`, which exists"
     *folders, name = path.split("/")
     stem, _, extension = name.partition(".")
     if stem == "__init__" and folders:
         stem = folders.pop()
     is_known = stem in tables.RUNNERS or stem in sys.stdlib_module_names
-    is_inside = folders and "/".join((*folders, "__init__.py")) in existing
+    is_inside = folders and "/".join((*folders, "__init__.py")) in known
     if extension in ("py", "pyi") and is_known and not is_inside:
         yield f"would be imported in place of the module {stem}"
 
 
-def _prefixes(parts: tuple[str, ...]) -> list[tuple[str, ...]]:
-    return [parts[:depth] for depth in range(1, len(parts) + 1)]
+def _prefixes(path: str) -> Iterator[str]:
+    """The folders above a file, and the file."""
+    return accumulate(path.split("/"), "{}/{}".format)
 
 
 def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterator[str]:
@@ -190,30 +151,13 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
         yield "contains a NUL character"
         return
     before, after = texts
-    yield from _text(path, before, after)
-    if _syntax_errors(path, after) > _syntax_errors(path, before):
-        yield "has more syntax errors than before"
-    if found := _confusable_identifier(path, before, after):
-        yield f"has a new identifier, {_quote(found[0])}, that looks like {_quote(found[1])}"
-    if is_test(path) and old is not None and not (is_tool and language_of(path) == "python"):
-        yield f"is a test: {ONLY_ADD}, as new files"
-    elif is_test(path) and language_of(path) == "python":
-        yield from _losses(before, after)
-    elif path.endswith(".rs") and _rust_tests(before) != _rust_tests(after):
-        yield f"changes its tests: {ONLY_ADD}"
 
-
-def _text(path: str, before: str, after: str) -> Iterator[str]:
-    """What must not be in lines that are new. A line that moves is not new."""
-    old_lines, new_lines = Counter(before.split("\n")), Counter(after.split("\n"))
-    fresh = "\n".join((new_lines - old_lines).elements())
-    gone = "\n".join((old_lines - new_lines).elements())
+    def added(find: Callable[[str], Iterable[str]]) -> list[str]:
+        """What is there more often than before: what moves is not new."""
+        return sorted(Counter(find(after)) - Counter(find(before)))
 
     def new_matches(pattern: re.Pattern[str]) -> list[str]:
-        found = (
-            Counter("".join(m[0].split()) for m in pattern.finditer(text)) for text in (fresh, gone)
-        )
-        return sorted(next(found) - next(found))
+        return added(lambda text: ("".join(m[0].split()) for m in pattern.finditer(text)))
 
     is_prose = classify(path) == "documentation"
     if new_matches(tables.CONFLICT):
@@ -222,20 +166,35 @@ def _text(path: str, before: str, after: str) -> Iterator[str]:
         yield f"contains {found[0]}, which stands for text that was not shown"
     for mark in new_matches(tables.PROSE_SUPPRESSION if is_prose else tables.SUPPRESSION)[:3]:
         yield f"silences a tool instead of fixing what it reports: {_quote(mark)}"
-    old_secrets = {(s.name, before[s.start : s.end]) for s in find_secrets(before)}
-    new_secrets = {(s.name, after[s.start : s.end]) for s in find_secrets(after)}
-    for name in sorted({name for name, _ in new_secrets - old_secrets}):
-        yield f"contains a new secret ({name})"
-    hidden = [Counter(h.codepoint for h in find_hidden(text)) for text in (after, before)]
-    if more := hidden[0] - hidden[1]:
-        yield f"contains a new hidden character (U+{min(more):04X})"
+    secrets = added(lambda text: {f"{s.name} {text[s.start : s.end]}" for s in find_secrets(text)})
+    yield from (f"contains a new secret ({secret.split()[0]})" for secret in secrets)
+    if more := added(lambda text: (f"U+{hidden.codepoint:04X}" for hidden in find_hidden(text))):
+        yield f"contains a new hidden character ({more[0]})"
     if after.startswith("\ufeff") and not before.startswith("\ufeff"):
         yield "begins with a new byte order mark"
-    ends = [Counter(message for _, message in find_line_ends(path, t)) for t in (after, before)]
-    yield from sorted(f"hides code: {message}" for message in ends[0] - ends[1])
-    kinds = [set(re.findall(r"\r?\n", text)) for text in (after, before)]
-    if before and (len(kinds[0]) > 1 or kinds[1]) and kinds[0] - kinds[1]:
+    hiding = added(lambda text: (message for _, message in find_line_ends(path, text)))
+    yield from (f"hides code: {message}" for message in hiding)
+    if "\n" in before and added(lambda text: set(re.findall(r"\r?\n", text))):
         yield "gets line ends that it did not have"
+    if _syntax_errors(path, after) > _syntax_errors(path, before):
+        yield "has more syntax errors than before"
+    if twins := _confusable_identifier(path, before, after):
+        yield f"has a new identifier, {_quote(twins[0])}, that looks like {_quote(twins[1])}"
+    if is_test(path) and old is not None and not (is_tool and language_of(path) == "python"):
+        yield f"is a test: {ONLY_ADD}, as new files"
+    elif is_test(path) and language_of(path) == "python":
+        try:
+            is_weaker = _assertions(after) < _assertions(before)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            yield f"is a test that cannot be read: {ONLY_ADD}"
+            return
+        if is_weaker:
+            yield f"loses an assertion or a test: {ONLY_ADD}"
+        words = [Counter(_names(path, text)) for text in texts]
+        for word in sorted(tables.SKIP_NAMES & (words[1] - words[0]).keys())[:1]:
+            yield f"adds {word}, which keeps tests from running or failing"
+    elif path.endswith(".rs") and _rust_tests(before) != _rust_tests(after):
+        yield f"changes its tests: {ONLY_ADD}"
 
 
 def _syntax_errors(path: str, text: str) -> int:
@@ -256,27 +215,27 @@ def _confusable_identifier(path: str, before: str, after: str) -> tuple[str, str
     """A new identifier with letters of other scripts, and the one that it looks like."""
     if after.isascii() or classify(path) in ("documentation", "data", "fixture"):
         return None
-    old, new = _identifiers(path, before), _identifiers(path, after)
-    known: dict[str, str] = {}
-    for name in sorted(old | new, key=lambda name: (name not in old, not name.isascii(), name)):
-        shape = unicodedata.normalize("NFKC", name).translate(tables.LOOKALIKES)
-        if name not in old and not name.isascii():
-            if known.get(shape, name) != name:
-                return name, known[shape]
-            if shape.isascii():
-                return name, shape
-        known.setdefault(shape, name)
+    old, new = set(_names(path, before)), set(_names(path, after))
+
+    def shape(name: str) -> str:
+        return unicodedata.normalize("NFKC", name).translate(tables.LOOKALIKES)
+
+    known = {shape(name): name for name in sorted(old | new, key=lambda name: (name in old, name))}
+    for name in sorted(new - old):
+        if not name.isascii() and (known[shape(name)] != name or shape(name).isascii()):
+            return name, shape(name) if known[shape(name)] == name else known[shape(name)]
     return None
 
 
-def _identifiers(path: str, text: str) -> set[str]:
+def _names(path: str, text: str) -> list[str]:
+    """All names in code, as often as they are there."""
     if language_of(path) == "python":
         try:
             tokens = tokenize.generate_tokens(io.StringIO(text).readline)
-            return {token.string for token in tokens if token.type == tokenize.NAME}
+            return [token.string for token in tokens if token.type == tokenize.NAME]
         except (tokenize.TokenError, SyntaxError):
             pass
-    return set(WORD.findall(NO_CODE.sub(" ", text)))
+    return WORD.findall(NO_CODE.sub(" ", text))
 
 
 def _quote(text: str, limit: int = MAX_QUOTE) -> str:
@@ -291,61 +250,15 @@ def _rust_tests(text: str) -> str:
     return text[match.start() :] if match else ""
 
 
-def _losses(before: str, after: str) -> Iterator[str]:
-    """What a candidate takes from tests in Python."""
-    try:
-        old, new = ast.parse(before), ast.parse(after)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        yield f"is a test that cannot be read: {ONLY_ADD}"
-        return
-    counts = _counts(new)
-    for name, count in _counts(old).items():
-        if counts.get(name, -1) < count:
-            yield f"loses an assertion or a test ({name}): {ONLY_ADD}"
-    words = [Counter(n for n in _names(t) if n in tables.SKIP_NAMES) for t in (old, new)]
-    for word in sorted(words[1] - words[0])[:1]:
-        yield f"adds {_quote(word)}, which keeps tests from running or failing"
-
-
-def _names(node: ast.AST) -> Iterator[str]:
-    """Names in code, and those that are looked up by a text."""
-    for n in ast.walk(node):
-        match n:
-            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.keyword(arg=str(name)):
-                yield name
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name):
-                yield name
-            case ast.alias(name=name):
-                yield from name.split(".")
-            case ast.Call(func=ast.Name(id=f) | ast.Attribute(attr=f), args=a) if f in LOOK_UPS:
-                yield from (str(c.value) for c in a if isinstance(c, ast.Constant))
-
-
-def _counts(tree: ast.AST, prefix: str = "") -> dict[str, int]:
-    """Assertions by function, with the names of its classes."""
-    found: dict[str, int] = {}
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, DEFINITIONS):
-            name = f"{prefix}{node.name}"
-            if isinstance(node, ast.ClassDef):
-                found |= _counts(node, f"{name}.")
-            elif node.name.startswith("test") or _assertions(node):
-                found[name] = _assertions(node)
-        else:
-            found |= _counts(node, prefix)
-    return found
-
-
-def _assertions(tree: ast.AST) -> int:
-    """A constant and a tuple assert nothing."""
+def _assertions(text: str) -> int:
+    """How many assertions and tests there are in Python code."""
     count = 0
-    for node in ast.walk(tree):
+    for node in ast.walk(ast.parse(text)):
         match node:
-            case ast.Assert(test=ast.Constant() | ast.Tuple()):
-                pass
             case ast.Assert():
                 count += 1
             case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                is_constant = node.args and all(isinstance(a, ast.Constant) for a in node.args)
-                count += name.startswith(("assert", "raises", "fail")) and not is_constant
+                count += name.startswith(("assert", "raises", "fail"))
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                count += name.startswith("test")
     return count

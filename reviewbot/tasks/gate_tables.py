@@ -20,7 +20,7 @@ PROTECTED_LANGUAGES = _words(
 )
 
 # Code and documentation that controls what runs, with which permissions, and what agents do. Names
-# are compared as `gate.folded` writes them. Whatever begins with a dot is protected as well.
+# are compared without case and width. Whatever begins with a dot is protected as well.
 PROTECTED_NAMES = _words(
     """
     agent.md agents.md agents.override.md build.rs build.sc claude.local.md claude.md conanfile.py
@@ -61,15 +61,10 @@ LETTERS = """
     yуүγʏ AАΑ BВΒ CСϹ EЕΕ HНΗ IІΙӀ JЈ KКΚ MМΜ NΝ OОΟ PРΡ SЅ TТΤ XХΧ YҮΥ ZΖ /∕⁄⧸ .․ -‐‑‒–—− ~∼
 """  # noqa: RUF001
 LOOKALIKES = {ord(other): row[0] for row in LETTERS.split() for other in row[1:]}
-# What file systems and readers leave out when they compare names: HFS+, and UAX #44.
-IGNORABLE = re.compile(
-    "[\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
-    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\U000e0000-\U000e0fff]"
-)
-# NTFS answers to GIT~1 for `.git`, and in the same way for every longer name.
-SHORT_NAME = re.compile(r"[^.]{1,8}~\d+(?:\..{0,3})?", re.DOTALL)
-DEVICE = re.compile(
-    r"(?:con|prn|aux|nul|conin\$|conout\$|(?:com|lpt)[0-9¹²³])(?:\..*)?", re.IGNORECASE | re.DOTALL
+# A name that all systems take as it is: in ASCII, not hidden, and none of Windows' devices.
+PLAIN_NAME = re.compile(
+    r"(?!(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|\Z))[\w(\[+@.](?:[\w ()\[\]+@.-]{0,98}[\w)\]+-])?",
+    re.ASCII | re.IGNORECASE,
 )
 
 CONFLICT = re.compile(r"^(?:<{7}|>{7}|\|{7})(?=[ \t\r\n]|\Z)", re.MULTILINE)

@@ -20,7 +20,7 @@ from reviewbot.proofs.timing import THRESHOLD, compare_times, time_snippet
 from reviewbot.tasks.behaviour import judge_behaviour, size_of
 from reviewbot.tasks.edits import ask, shown
 from reviewbot.tasks.mutants import Mutant, mutants_of
-from reviewbot.tasks.task import Attempt, Judgement, Kind, Step, Task
+from reviewbot.tasks.task import Judgement, Kind, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 
@@ -131,10 +131,9 @@ async def tests(paths: Sequence[str], trials: Trials, _: Panel, __: Brief) -> Ta
         wanted = [*_choose(contents, fresh)] if missing else survivors
         for path, mutant in wanted:
             if await _is_noticed(step.after, path, mutant, suite, ids, trials):
-                lines = f"{count} lines that no test ran, and " if count else ""
-                place = f"{path}:{mutant.line}"
-                words = f"The new tests run {lines}fail with {mutant.words} at {place}."
-                return Judgement(facts=(words.replace("run fail", "fail"),))
+                more = f"run {count} lines that no test ran, and " if count else ""
+                defect = f"{mutant.words} at {path}:{mutant.line}"
+                return Judgement(facts=(f"The new tests {more}fail with {defect}.",))
         return Judgement(unmet=("The new tests notice none of the defects that were tried.",))
 
     places = [f"{path}:{n}" for path, lines in missing.items() for n in sorted(lines)]
@@ -156,13 +155,10 @@ def _task(
     title: str,
     paths: Sequence[str],
     judge: Callable[[Step], Awaitable[Judgement]],
-    **given: object,
+    **details: object,
 ) -> Task:
-    def question(files: Mapping[str, str], attempts: Sequence[Attempt]) -> str:
-        return prompts.render(kind, files=files, attempts=attempts, **given)
-
     title = f"{title} {', '.join(paths)}"
-    return Task(id=kind, kind=kind, title=title, paths=tuple(paths), question=question, judge=judge)
+    return Task(id=kind, kind=kind, title=title, paths=tuple(paths), details=details, judge=judge)
 
 
 async def _measure(tree: str, files: Mapping[str, bytes], suite: Check, trials: Trials) -> Report:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
 from msgspec import Struct
@@ -25,13 +25,7 @@ class Candidate(Struct, frozen=True, kw_only=True):
 
 
 class Step(Struct, frozen=True, kw_only=True):
-    """A candidate that was executed.
-
-    Attributes:
-        before, after: trees without and with it.
-        change: what differs between them.
-        evidence: all checks over the change of the task, with the candidate.
-    """
+    """A candidate that was executed: what it changes, and all checks with it."""
 
     before: str
     after: str
@@ -40,13 +34,7 @@ class Step(Struct, frozen=True, kw_only=True):
 
 
 class Judgement(Struct, frozen=True, kw_only=True):
-    """Whether a candidate does what its task asks for, a sentence for each reason.
-
-    Attributes:
-        unmet: what it does not do.
-        unproven: what could not be executed, so that nobody knows.
-        facts: what was measured.
-    """
+    """Whether a candidate does what its task asks for; `unproven` is what could not be executed."""
 
     unmet: tuple[str, ...] = ()
     unproven: tuple[str, ...] = ()
@@ -64,10 +52,9 @@ class Task(Struct, frozen=True, kw_only=True):
     """One thing that is to be changed.
 
     Attributes:
-        id: unique among the tasks of a run.
         paths: files that are shown to models.
         given: files that every candidate has, such as the test that it must pass.
-        question: the prompt, from the shown files and the attempts that were not accepted.
+        details: what the prompt of its kind shows beside files and attempts.
         judge: what the kind asks for beyond what all tasks do.
     """
 
@@ -76,7 +63,7 @@ class Task(Struct, frozen=True, kw_only=True):
     title: str
     paths: tuple[str, ...]
     given: Mapping[str, bytes] = {}
-    question: Callable[[Mapping[str, str], Sequence[Attempt]], str]
+    details: Mapping[str, object] = {}
     judge: Callable[[Step], Awaitable[Judgement]]
     findings: tuple[Finding, ...] = ()
 
@@ -85,10 +72,9 @@ class Trial(Struct, frozen=True, kw_only=True):
     """What became of a candidate. The lists hold a sentence for each reason.
 
     Attributes:
-        tree: the tree with the candidate; empty if it could not be made.
+        tree: empty if it could not be made.
         refusals: what no candidate may do.
         regressions: what checks report because of it, and what does not end any more.
-        evidence: of the change with the candidate, once it was tried.
     """
 
     candidate: Candidate
@@ -110,10 +96,9 @@ class Trial(Struct, frozen=True, kw_only=True):
 
 
 class TaskResult(Struct, frozen=True, kw_only=True):
-    """What became of a task.
+    """What became of a task. It failed if there is no candidate that may be shown.
 
     Attributes:
-        outcome: "failed" if there is no candidate that may be shown.
         tree, evidence: the tree with the change, and with those before it; what checks say there.
         diff: unified, of this change alone.
         dissent: objections of panelists that were not met, a sentence each.

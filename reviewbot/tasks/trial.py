@@ -29,7 +29,6 @@ class Trials(Struct, frozen=True, kw_only=True):
     Attributes:
         change: it ends where candidates begin. Where nothing is reviewed, nothing differs in it.
         evidence: of the change itself: what is reported there is not a candidate's fault.
-        off: names of scans that are turned off.
     """
 
     change: Change
@@ -41,10 +40,7 @@ class Trials(Struct, frozen=True, kw_only=True):
     off: Collection[str]
 
     async def try_out(self, candidate: Candidate, task: Task) -> Trial:
-        """Whether a candidate does what a task asks for, and breaks nothing.
-
-        Results are recorded.
-        """
+        """Whether a candidate does what a task asks for, and breaks nothing."""
         head = self.change.head_tree
         try:
             start = await self.repository.make_tree(head, task.given) if task.given else head

@@ -35,9 +35,7 @@ class Vendor(Struct, frozen=True, kw_only=True):
         extra: the extra of reviewbot that installs all of them.
         key_names: variables with the key, best first.
         opt_in: variables that say that the vendor is wanted, and where it answers, best first.
-        base_url: where it answers, unless its module knows.
         model: what is asked if one key is all that is known.
-        is_local: it runs on the user's own hardware: its calls cost nothing, and are slow.
         concurrency: how many calls it takes at once.
     """
 
@@ -102,10 +100,7 @@ def all_vendors() -> tuple[str, ...]:
 
 
 def find_vendor(name: str, base_url: str = "") -> Vendor:
-    """A vendor by its name; any name with an address is a server that speaks like OpenAI's.
-
-    Raises ConfigError.
-    """
+    """A vendor by its name; any with an address speaks like OpenAI's. Raises ConfigError."""
     if name in VENDORS:
         return VENDORS[name]
     if entry := plugins("reviewbot.providers").get(name):
@@ -163,10 +158,7 @@ def connections_to(
     variables: Mapping[str, str],
     seconds: float,
 ) -> dict[str, Connection]:
-    """How to ask the provider of each model, by its name; nothing is imported yet.
-
-    Raises ConfigError.
-    """
+    """How to ask the provider of each model, by its name; imports nothing. Raises ConfigError."""
     connections: dict[str, Connection] = {}
     for name in sorted({model.partition(":")[0] for model in models}):
         vendor, settings = _configured(name, providers)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, ClassVar
 
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError
+from reviewbot.llm.http import HttpProvider, OnText, Parts
+from reviewbot.llm.provider import ModelReply, ModelRequest
 
-BASE_URL = "https://api.anthropic.com"
 VERSION = {"anthropic-version": "2026-10-21"}
 EFFORT = "effort"  # of thinking, which some models do not take
 CACHED = {"cache_control": {"type": "ephemeral"}}
@@ -19,8 +19,8 @@ COUNTERS = (
 
 
 class Anthropic(HttpProvider):
-    def __init__(self, account: Account) -> None:
-        super().__init__(account, account.base_url or BASE_URL)
+    base_url = "https://api.anthropic.com"
+    complaints: ClassVar = {EFFORT: re.compile(EFFORT)}
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         blocks: list[dict[str, Any]] = []
@@ -35,10 +35,15 @@ class Anthropic(HttpProvider):
                         on_text("")
                     case "content_block_start":
                         # The API does not take back all nulls that it sends.
-                        block = event["content_block"].items()
-                        blocks.append({name: value for name, value in block if value is not None})
+                        begun = event["content_block"].items()
+                        blocks.append({name: value for name, value in begun if value is not None})
                     case "content_block_delta":
-                        _add(blocks[event["index"]], event["delta"], on_text)
+                        block, delta = blocks[event["index"]], event["delta"]
+                        for name in ("text", "thinking", "signature", "partial_json"):
+                            if name in delta:
+                                block[name] = block.get(name, "") + delta[name]
+                        if delta["type"] == "text_delta":
+                            on_text(delta["text"])
                     case "message_delta":
                         stop = event["delta"]["stop_reason"] or stop
                         # Totals so far; what is null stays as it was.
@@ -51,30 +56,15 @@ class Anthropic(HttpProvider):
                 call["input"] = http.json_object(call.pop("partial_json"))
         reply = ModelReply(
             text="".join(block["text"] for block in blocks if block["type"] == "text"),
-            calls=http.calls_of(request, ((c["id"], c["name"], c["input"]) for c in calls)),
+            calls=provider.calls_of(request, ((c["id"], c["name"], c["input"]) for c in calls)),
             usage=http.usage_apart(usage, *COUNTERS),
             # Nor does it take back an empty text.
-            native={f"anthropic:{request.model}": [b for b in blocks if b.get("text") != ""]},
+            native=[block for block in blocks if block.get("text") != ""],
         )
         return self._checked(request, reply, stop if is_complete else "")
 
-    def _meaning(self, _request: object, without: Parts, error: VendorError) -> ProviderError:
-        failure = self._answered(error)
-        if failure.fault == "invalid" and EFFORT not in without and EFFORT in str(error.body):
-            failure.refuses = EFFORT
-        return failure
-
 
 connect = Anthropic
-
-
-def _add(block: dict[str, Any], delta: dict[str, Any], on_text: OnText) -> None:
-    """Add what a delta brings, for example {"type": "text_delta", "text": "more"}, to its block."""
-    for name in ("text", "thinking", "signature", "partial_json"):
-        if name in delta:
-            block[name] = block.get(name, "") + delta[name]
-    if delta["type"] == "text_delta":
-        on_text(delta["text"])
 
 
 def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
@@ -83,19 +73,18 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     content = [{"type": "text", **text} for text in texts if text["text"]]
     messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        called = turn.own(f"anthropic:{request.model}") or [
-            {"type": "tool_use", "id": call.id, "name": call.name}
-            | {"input": http.json_object(call.arguments)}
-            for call in turn.calls
-        ]
         content = [
             {"type": "tool_result", "tool_use_id": call.id, "content": result or "(empty)"}
             for call, result in zip(turn.calls, turn.results, strict=True)
         ]
-        messages += [{"role": "assistant", "content": called}, {"role": "user", "content": content}]
+        messages.append({"role": "assistant", "content": turn.native})
+        messages.append({"role": "user", "content": content})
     if request.turns:
         content[-1] |= CACHED
-    schema = {"type": "json_schema", "schema": provider.strict_schema(request.schema)}
+    schema = provider.strict_schema(request.schema)
+    output: dict[str, Any] = {"format": {"type": "json_schema", "schema": schema}}
+    if EFFORT not in without:
+        output[EFFORT] = provider.EFFORT
     tools = [
         {"name": tool.name, "description": tool.description, "input_schema": tool.parameters}
         for tool in request.tools
@@ -106,10 +95,7 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
         "stream": True,
         "max_tokens": request.max_output_tokens,
         "messages": messages,
-        "output_config": {
-            "format": schema,
-            **({} if EFFORT in without else {EFFORT: provider.EFFORT}),
-        },
+        "output_config": output,
         # Where there are calls of tools, the API needs the tools.
         **({"tools": tools, "tool_choice": choice} if tools else {}),
     }

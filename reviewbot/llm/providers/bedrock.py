@@ -20,8 +20,8 @@ from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError
+from reviewbot.llm.http import HttpProvider, OnText, Parts
+from reviewbot.llm.provider import Account, ModelReply, ModelRequest
 
 ANSWER = "answer"  # the tool that takes the answer where no schema of it can be set
 CACHING = re.compile("claude|nova")
@@ -38,6 +38,8 @@ COUNTERS = ("inputTokens", "cacheReadInputTokens", "cacheWriteInputTokens", "out
 
 
 class Bedrock(HttpProvider):
+    complaints = COMPLAINTS
+
     def __init__(self, account: Account) -> None:
         names = ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN")
         variables = account.variables
@@ -49,7 +51,7 @@ class Bedrock(HttpProvider):
             hint = f"set AWS_REGION, and AWS_BEARER_TOKEN_BEDROCK or {names[0]} and {names[1]}"
             raise ConfigError(message, hint=hint)
         url = account.base_url or f"https://bedrock-runtime.{region}.amazonaws.com"
-        super().__init__(replace(account, key=key), url)
+        super().__init__(replace(account, key=key, base_url=url))
         self._signer = SigV4Auth(Credentials(access, secret, token), "bedrock", region)
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
@@ -64,27 +66,16 @@ class Bedrock(HttpProvider):
         blocks, stop = answer["output"]["message"]["content"], answer["stopReason"]
         text = "".join(block.get("text", "") for block in blocks)
         uses = [block["toolUse"] for block in blocks if "toolUse" in block]
-        calls = http.calls_of(
+        calls = provider.calls_of(
             request, ((use["toolUseId"], use["name"], use["input"]) for use in uses)
         )
         if answers := [call.arguments for call in calls if call.name == ANSWER]:
             text, calls, stop = answers[0], (), "end_turn"
         on_text(text)
         usage = http.usage_apart(answer.get("usage"), *COUNTERS)
-        native = {f"bedrock:{request.model}": [b for b in blocks if b != {"text": ""}]}
+        native = [block for block in blocks if block != {"text": ""}]
         reply = ModelReply(text=text, calls=calls, usage=usage, native=native)
         return self._checked(request, reply, stop or "no stopReason")
-
-    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
-        refused = ""
-        code = error.headers.get("x-amzn-errortype", "").partition(":")[0]
-        text = f"{code}: {http.message_of(error.body)}"
-        if code == "ValidationException":
-            body = _body(request, without)
-            named = (part for part, words in COMPLAINTS.items() if words.search(text))
-            refused = next((x for x in named if _body(request, without | {x}) != body), "")
-        explained = VendorError(error.status, text, error.headers)
-        return self._answered(explained, refuses=refused)
 
 
 connect = Bedrock
@@ -98,15 +89,12 @@ def _body(request: ModelRequest, without: Parts) -> dict[str, Any]:
     content: list[dict[str, Any]] = [*before, {"text": request.question}]
     messages: list[dict[str, Any]] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        called = turn.own(f"bedrock:{request.model}") or [
-            {"toolUse": {"toolUseId": c.id, "name": c.name, "input": http.json_object(c.arguments)}}
-            for c in turn.calls
-        ]
         content = [
             {"toolResult": {"toolUseId": call.id, "content": [{"text": result or "(empty)"}]}}
             for call, result in zip(turn.calls, turn.results, strict=True)
         ]
-        messages += [{"role": "assistant", "content": called}, {"role": "user", "content": content}]
+        messages.append({"role": "assistant", "content": turn.native})
+        messages.append({"role": "user", "content": content})
     if request.turns:
         content += cache
     limit = {"maxTokens": request.max_output_tokens}

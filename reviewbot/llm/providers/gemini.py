@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote
 
 from reviewbot.llm import http, provider
-from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
+from reviewbot.llm.http import HttpProvider, OnText, Parts
+from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
 
-BASE_URL = "https://generativelanguage.googleapis.com"
 ABOUT_SCHEMA = re.compile(r"schema|too many states|response_?mime_?type|json mode", re.IGNORECASE)
-DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 SCHEMA = "schema"
-# Gemini 3 refuses calls without a signature; calls of other models have none.
-# https://ai.google.dev/gemini-api/docs/thought-signatures
-NO_SIGNATURE = "skip_thought_signature_validator"
 
 
 class Gemini(HttpProvider):
-    def __init__(self, account: Account) -> None:
-        super().__init__(account, account.base_url or BASE_URL)
+    base_url = "https://generativelanguage.googleapis.com"
+    complaints: ClassVar = {SCHEMA: ABOUT_SCHEMA}
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
-        has_schema = _has_schema(request, without)
+        # Gemini refuses a schema beside tools, and some schemas alone.
+        has_schema = not request.tools and SCHEMA not in without
         model = quote(request.model.removeprefix("models/"), safe="")
         path = f"/v1beta/models/{model}:streamGenerateContent?alt=sse"
         headers = {"x-goog-api-key": self._account.key} if self._account.key else {}
@@ -45,72 +41,38 @@ class Gemini(HttpProvider):
         calls = [part["functionCall"] for part in parts if "functionCall" in part]
         reply = ModelReply(
             text=text_of(parts),
-            calls=http.calls_of(
+            calls=provider.calls_of(
                 request, ((call.get("id"), call["name"], call.get("args")) for call in calls)
             ),
             usage=usage_of(counts),
-            native={f"gemini:{request.model}": parts},
+            native=parts,
         )
         return self._checked(request, reply, block or finish, "refused" if block else None)
-
-    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
-        failure = self._answered(error)
-        words = str(error.body)
-        if failure.fault == "rate_limited" and failure.retry_after is None:
-            delay = DELAY.search(words)
-            failure.retry_after = float(delay[1]) if delay else None
-        if failure.fault == "invalid" and _has_schema(request, without):
-            failure.refuses = SCHEMA if ABOUT_SCHEMA.search(words) else ""
-        return failure
 
 
 connect = Gemini
 
 
-def _has_schema(request: ModelRequest, without: Parts) -> bool:
-    """Gemini refuses a schema beside tools, and some schemas alone."""
-    return not request.tools and SCHEMA not in without
-
-
-def contents_of(request: ModelRequest, has_schema: bool) -> list[Any]:
+def body_of(request: ModelRequest, has_schema: bool) -> dict[str, Any]:
     question = provider.question_of(request, with_schema=not has_schema)
     first = [{"text": f"{request.prefix}\n\n"}, {"text": question}]
     contents: list[Any] = [{"role": "user", "parts": first}]
     for turn in request.turns:
-        own = turn.own(f"gemini:{request.model}") or [
-            {
-                "functionCall": {"name": call.name, "args": http.json_object(call.arguments)},
-                "thoughtSignature": NO_SIGNATURE,
-            }
-            for call in turn.calls
-        ]
         # An id that was made up here means nothing to Gemini.
-        ids = {part["functionCall"].get("id") for part in own if "functionCall" in part}
-        results = [
-            {
-                "functionResponse": {
-                    **({"id": call.id} if call.id in ids else {}),
-                    "name": call.name,
-                    "response": {"output": result},
-                }
-            }
-            for call, result in zip(turn.calls, turn.results, strict=True)
-        ]
-        contents += [{"role": "model", "parts": own}, {"role": "user", "parts": results}]
-    return contents
-
-
-def body_of(request: ModelRequest, has_schema: bool) -> dict[str, Any]:
+        ids = {part["functionCall"].get("id") for part in turn.native if "functionCall" in part}
+        results = []
+        for call, result in zip(turn.calls, turn.results, strict=True):
+            response: dict[str, Any] = {"name": call.name, "response": {"output": result}}
+            if call.id in ids:
+                response["id"] = call.id
+            results.append({"functionResponse": response})
+        contents += [{"role": "model", "parts": turn.native}, {"role": "user", "parts": results}]
     config: dict[str, Any] = {"maxOutputTokens": request.max_output_tokens}
-    body = {"contents": contents_of(request, has_schema), "generationConfig": config}
+    body = {"contents": contents, "generationConfig": config}
     if request.tools:
         functions = [
-            {
-                "name": tool.name,
-                "description": tool.description,
-                "parametersJsonSchema": tool.parameters,
-            }
-            for tool in request.tools
+            {"name": t.name, "description": t.description, "parametersJsonSchema": t.parameters}
+            for t in request.tools
         ]
         body["tools"] = [{"functionDeclarations": functions}]
         if not request.may_call_tools:

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
-from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.errors import ConfigError
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, Usage
 
 TOOLS = "tools"
-PORTS = {"": 11434, "http": 80, "https": 443}  # as in Ollama's envconfig/config.go
+PORT = 11434
 CONTEXT_STEP = 1_024
 
 
@@ -35,32 +34,19 @@ class Line(Struct):
 
 
 def address_of(host: str) -> str:
-    """Where the server answers that OLLAMA_HOST names: `host`, `:port`, `host:port` or a URL.
-
-    An address to listen on, such as 0.0.0.0, becomes one to connect to. Raises ConfigError, whose
-    message does not quote the text, since a password may stand in it.
-    """
-    scheme, _, rest = host.strip().strip("\"'").rstrip("/").rpartition("://")
-    try:
-        parts = urlsplit(f"//{rest}")
-        port = parts.port or PORTS[scheme.lower()]
-    except (ValueError, KeyError):
-        port = 0
-    if not port or parts.username is not None or parts.query or parts.fragment:
-        hint = "write it as http://HOST:PORT"
-        raise ConfigError("OLLAMA_HOST is not the address of a server", hint=hint)
-    name = parts.hostname or "127.0.0.1"
-    name = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(name, name)
-    shown = f"[{name}]" if ":" in name else name
-    return f"{scheme.lower() or 'http'}://{shown}:{port}{parts.path}"
+    """Where the server of OLLAMA_HOST answers: a URL, `host`, or `host:port`; 0.0.0.0 is local."""
+    address = host.strip().rstrip("/")
+    if "://" not in address:
+        port = "" if re.search(r":\d+$", address) else f":{PORT}"
+        address = f"http://{address or '127.0.0.1'}{port}"
+    return address.replace("//0.0.0.0", "//127.0.0.1")
 
 
 class Ollama(HttpProvider):
     unreachable_hint = "start it with `ollama serve`, or set OLLAMA_HOST"
 
     def __init__(self, account: Account) -> None:
-        account = replace(account, base_url=address_of(account.base_url))
-        super().__init__(account, account.base_url)
+        super().__init__(replace(account, base_url=address_of(account.base_url)))
         self._contexts: dict[str, int] = {}  # by model
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
@@ -85,7 +71,7 @@ class Ollama(HttpProvider):
             # Servers before 0.12.6 cut a prompt to exactly that.
             message = f"{self._account.name} read only {last.prompt_eval_count} tokens"
             raise ProviderError(message, fault="too_long", usage=usage)
-        reply = ModelReply(text=text, calls=http.calls_of(request, wishes), usage=usage)
+        reply = ModelReply(text=text, calls=provider.calls_of(request, wishes), usage=usage)
         return self._checked(request, reply, (last.done_reason or "nothing") if last.done else "")
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:

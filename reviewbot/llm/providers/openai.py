@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
-from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
+from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, ToolCall, Usage
 
 # Names for the limit of output tokens. Most servers know the first one, and some say nothing to one
 # that they do not know. OpenAI's newer models want the second one.
@@ -41,9 +41,6 @@ class Timings(Struct):
 
 
 class OpenAI(HttpProvider):
-    def __init__(self, account: Account) -> None:
-        super().__init__(account, account.base_url)
-
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         if request.tools and request.may_call_tools:
             # A grammar for the answer keeps the models of vLLM and llama.cpp from calling tools.
@@ -68,7 +65,7 @@ class OpenAI(HttpProvider):
             text="".join(map(text_of, parts)),
             calls=joined(call for part in parts for call in part.get("tool_calls") or ()),
             usage=usage,
-            native={f"{self._account.name}:{request.model}": thoughts_of(parts)},
+            native=thoughts_of(parts),
         )
         return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
 
@@ -100,20 +97,14 @@ def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
         content = [prefix, {"type": "text", "text": question}]
     messages: list[Any] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        calls = [
-            {
-                "id": call.id,
-                "type": "function",
-                # vLLM refuses arguments that are not an object.
-                "function": {
-                    "name": call.name,
-                    "arguments": call.arguments if http.json_object(call.arguments) else "{}",
-                },
-            }
-            for call in turn.calls
-        ]
-        thoughts = turn.own(f"{name}:{request.model}") or {}
-        messages.append({"role": "assistant", "content": None, **thoughts, "tool_calls": calls})
+        calls = []
+        for call in turn.calls:
+            # vLLM refuses arguments that are not an object.
+            arguments = call.arguments if http.json_object(call.arguments) else "{}"
+            function = {"name": call.name, "arguments": arguments}
+            calls.append({"id": call.id, "type": "function", "function": function})
+        said = {"role": "assistant", "content": None, **turn.native, "tool_calls": calls}
+        messages.append(said)
         messages += [
             {"role": "tool", "tool_call_id": call.id, "content": result}
             for call, result in zip(turn.calls, turn.results, strict=True)

@@ -29,6 +29,8 @@ RETURNED = ("reasoning", "message", "function_call")
 class OpenAI(openai.OpenAI):
     """A server in front of OpenAI's that has no such API is asked by chat completions."""
 
+    complaints = REFUSED
+
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         if API in without:
             return await super()._ask(request, without, on_text)
@@ -65,25 +67,20 @@ class OpenAI(openai.OpenAI):
             text="".join(part.get("text") or "" for part in parts) if stop else text,
             calls=calls,
             usage=openai.usage_of(response.get("usage"), names=("input", "output")),
-            native={
-                f"{API}:{request.model}": [
-                    {name: value for name, value in item.items() if value is not None}
-                    for item in items
-                    if item["type"] in RETURNED
-                ]
-            },
+            native=[
+                {name: value for name, value in item.items() if value is not None}
+                for item in items
+                if item["type"] in RETURNED
+            ],
         )
         return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
 
     def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
         if API in without:
             return super()._meaning(request, without, error)
-        failure, words = self._answered(error), str(error.body)
-        if error.status in (404, 405) and "model" not in words:
+        failure = http.HttpProvider._meaning(self, request, without, error)
+        if error.status in (404, 405) and "model" not in str(error.body):
             failure.refuses = API
-        elif failure.fault == "invalid":
-            left = (part for part, about in REFUSED.items() if about.search(words))
-            failure.refuses = next((part for part in left if part not in without), "")
         return failure
 
 
@@ -98,15 +95,7 @@ def body_of(request: ModelRequest, without: Parts) -> dict[str, Any]:
     content = [{"type": "input_text", **text} for text in (shared, question) if text["text"]]
     items: list[Any] = [{"role": "user", "content": content}]
     for turn in request.turns:
-        items += turn.own(f"{API}:{request.model}") or [
-            {
-                "type": "function_call",
-                "call_id": call.id,
-                "name": call.name,
-                "arguments": call.arguments if http.json_object(call.arguments) else "{}",
-            }
-            for call in turn.calls
-        ]
+        items += turn.native
         items += [
             {"type": "function_call_output", "call_id": call.id, "output": result}
             for call, result in zip(turn.calls, turn.results, strict=True)

@@ -46,10 +46,6 @@ UNREACHABLE = "the database cannot be reached"
 Parameters = tuple[str | int | float | bool | None, ...]
 
 
-class DatabaseError(Exception):
-    """What the database says against a statement."""
-
-
 class Unanswered(Exception):
     """What the next attempt may not meet, and what therefore is not recorded."""
 
@@ -89,10 +85,7 @@ def _ask(address: str, sql: str, parameters: Parameters) -> str:
     if "\0" in sql:
         return "the statement contains a null character"
     ask = _ask_sqlite if address.startswith(SQLITE) else _ask_postgresql
-    try:
-        rows = ask(address, sql, parameters)
-    except DatabaseError as error:
-        return f"the database says: {error}"
+    rows = ask(address, sql, parameters)
     text = shown("\n".join(rows[:MAX_ROWS]))
     if len(rows) <= MAX_ROWS and len(text) <= MAX_CHARACTERS:
         return text or "no rows"
@@ -114,7 +107,7 @@ def _ask_sqlite(address: str, sql: str, parameters: Parameters) -> list[str]:
             cursor = connection.execute(sql, parameters)
             names = [column[0] for column in cursor.description or ()]
             if len(set(names)) < len(names):
-                raise DatabaseError("several columns have the same name; name them with AS")
+                return ["the database says: several columns have one name; give others with AS"]
             for row in cursor:
                 values = (f"\\x{v.hex()}" if isinstance(v, bytes) else v for v in row)
                 rows.append(msgspec.json.encode(dict(zip(names, values, strict=True))).decode())
@@ -126,7 +119,7 @@ def _ask_sqlite(address: str, sql: str, parameters: Parameters) -> list[str]:
                 raise Unanswered(OUT_OF_TIME % SECONDS) from None
             case "unable to open database file":
                 raise Unanswered(UNREACHABLE) from None
-        raise DatabaseError(str(error)) from None
+        return [f"the database says: {error}"]
     return rows
 
 
@@ -159,4 +152,4 @@ def _ask_postgresql(address: str, sql: str, parameters: Parameters) -> list[str]
                 raise Unanswered(UNREACHABLE) from None
             diagnosis = getattr(error, "diag", None)
             reason = getattr(diagnosis, "message_primary", None) or str(error)
-            raise DatabaseError(reason) from None
+            return [f"the database says: {reason}"]

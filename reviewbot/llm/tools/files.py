@@ -32,34 +32,17 @@ async def read_file(
     end: Annotated[int, Meta(description="the last line; as many as possible if 0")] = 0,
 ) -> str:
     path = _clean(path)
-    where = f"{path} at {side}"
-    found = await _entries(context, side, path)
-    if not found:
-        return f"there is no file {where}; list_directory shows what is there"
-    entry = found[0]
-    if path not in (entry.path, shown(entry.path)):
-        return f"{path or 'the top'} is a folder; list_directory shows what is in it"
-    if kind := KINDS.get(entry.mode):
-        return f"{where} is a {kind}, which is not followed"
-    files = await context.repository.read_files(context.change.tree(side), [entry.path])
-    if (content := files.get(entry.path)) is None:
-        return f"{where} is larger than 1 MB, and cannot be read"
+    files = await context.repository.read_files(context.change.tree(side), [path])
+    content = files.get(path, b"\0")
     if b"\0" in content[:BINARY_BYTES]:
-        return f"{where} is a binary file of {len(content)} bytes"
+        return f"there is no text file {path} at {side} of up to 1 MB; list_directory shows files"
     lines = _lines(content)
-    if not lines:
-        return f"{where} is empty"
     start = max(start, 1)
-    end = min(end if end > 0 else len(lines), len(lines))
-    if end < start:
-        return f"{where} has {len(lines)} lines; there are none from {start} to {end}"
-    last = min(end, start + MAX_LINES - 1)
-    rows = [f"{where}, lines {start} to {last} of {len(lines)}:"]
+    last = min(end if end > 0 else len(lines), len(lines), start + MAX_LINES - 1)
+    rows = [f"{path} at {side}, lines {start} to {last} of {len(lines)}:"]
     for number, line in enumerate(lines[start - 1 : last], start):
         more = f" … ({len(line) - MAX_LINE} more characters)" if len(line) > MAX_LINE else ""
         rows.append(f"{number:5} {line[:MAX_LINE]}{more}")
-    if last < end:
-        rows.append(f"Lines {last + 1} to {end} are not shown; ask with start {last + 1}.")
     return "\n".join(rows)
 
 
@@ -96,31 +79,21 @@ async def list_directory(context: Context, path: Path = "", side: AtSide = "head
     path = _clean(path)
     found = await _entries(context, side, path)
     depth = path.count("/") + 1 if path else 0
-    if not found:
-        return f"there is no folder {path} at {side}" if path else f"there is no file at {side}"
-    if found[0].path.count("/") < depth:
-        return f"{path} is a file; read_file shows its lines"
+    if not found or found[0].path == path:
+        return f"there is no folder {path} at {side}"
     names: dict[str, None] = {}
     for entry in found:
         name, *inner = entry.path.split("/")[depth:]
         kind = f" ({KINDS[entry.mode]})" if entry.mode in KINDS else ""
         names[shown(name) + ("/" if inner else kind)] = None
-    heading = f"{path or 'the top'} at {side}, {len(names)} name{'s' * (len(names) != 1)}:"
-    more = [f"{len(names) - MAX_NAMES} more are not shown."] if len(names) > MAX_NAMES else []
-    return "\n".join([heading, *list(names)[:MAX_NAMES], *more])
+    rows = [f"{path or 'the top'} at {side}, {len(names)} names:", *list(names)[:MAX_NAMES]]
+    return "\n".join([*rows, *(["More are not shown."] if len(names) > MAX_NAMES else [])])
 
 
 async def _entries(context: Context, side: Side, path: str) -> list[Entry]:
-    """The file, link or submodule of that path, or all below the folder of that path.
-
-    A path may be written as it is shown, with hidden characters made visible. It is only compared
-    with those of the tree, so none leads out of it.
-    """
+    """What is at or below a path, which is only compared with those of the tree: none leads out."""
     entries = await context.repository.list_entries(context.change.tree(side))
-    if not path:
-        return entries
-    found = [e for e in entries if f"{e.path}/".startswith(f"{path}/")]
-    return found or [e for e in entries if f"{shown(e.path)}/".startswith(f"{path}/")]
+    return [e for e in entries if not path or f"{e.path}/".startswith(f"{path}/")]
 
 
 def _clean(path: str) -> str:
