@@ -73,7 +73,7 @@ def test_without_models_one_line_says_so() -> None:
     [
         (
             [replace(BROKEN, result=ONE), QUESTION, QUESTION],
-            "a test that passed before fails now, 2 questions",
+            "a test that passed before fails now, and 2 questions",
         ),
         ([BROKEN], "2 tests that passed before fail now"),
         ([replace(BROKEN, result=replace(ONE, kind="failing_test"))], "a new test fails"),
@@ -81,9 +81,9 @@ def test_without_models_one_line_says_so() -> None:
             [replace(BROKEN, result=replace(ONE, at_import=True))],
             "a file of tests cannot be loaded",
         ),
-        ([SECRET, SECRET, LINT], "2 new problems (secrets), 1 other finding"),
+        ([SECRET, SECRET, LINT], "2 new problems (secrets), and 1 other finding"),
         ([by_check(name) for name in "abcd"], "4 new problems (a, b, c, d)"),
-        ([PROVEN, QUESTION], "a test written for a claim fails, 1 question"),
+        ([PROVEN, QUESTION], "a test written for a claim fails, and 1 question"),
         ([PROVEN, PROVEN], "tests written for 2 claims fail"),
         ([replace(CARRIED, blocks=True)], "a finding of an earlier review stands"),
     ],

@@ -369,7 +369,7 @@ def sarif(review: Review) -> dict[str, Any]:
             "mixed",
             "Changes requested: 4 findings, 2 questions",
             "1 new problem (secrets), a test written for a claim fails, 2 other findings,"
-            " 2 questions",
+            " and 2 questions",
         ),
         ("incomplete", "Incomplete: 1 finding", ""),
     ],

@@ -101,6 +101,8 @@ def headline(review: Review, *, explains: bool = False) -> str:
         (questions, "question"),
     )
     said += (_numbered(count, noun) for count, noun in counts if count)
+    if explains and len(said) > 1:
+        said[-1] = f"and {said[-1]}"
     return f"{found}{' (incomplete)' if is_cut else ''}: {', '.join(said) or 'no findings'}"
 
 
