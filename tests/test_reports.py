@@ -263,7 +263,7 @@ PANEL = replace(
     seconds=38.2,
 )
 GAPS = (
-    "web/app.js was only scanned; no check reads such files"
+    "web/app.js was only scanned; no linter reads such files"
     " here: add one under checks: in .reviewbot.yml, or configure a model",
     "mypy was not run: bubblewrap is not installed",
     "optimizer did not answer: the time of the review was over (limits.seconds)",
@@ -496,7 +496,7 @@ def test_the_text_of_an_incomplete_review() -> None:
         """
 Not complete
     web/app.js was only scanned;
-      no check reads such files here: add one under checks: in .reviewbot.yml, or configure a model
+      no linter reads such files here: add one under checks: in .reviewbot.yml, or configure a model
     mypy was not run: bubblewrap is not installed
     optimizer did not answer: the time of the review was over (limits.seconds)
 
