@@ -11,8 +11,8 @@ from conftest import Project
 from each import each
 from test_compare import NOTHING_KNOWN, change_of, changed
 
-from reviewbot.checks.check import configured_checks
 from reviewbot.checks.compare import compare
+from reviewbot.checks.configure import configured_checks
 from reviewbot.checks.evidence import CheckRun
 from reviewbot.checks.languages.go import GO, PROGRAM, read_go, read_vet
 from reviewbot.checks.probes import probe

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Iterable
 from functools import cache
+from typing import Any
 
 import msgspec
 from markdown_it import MarkdownIt
@@ -371,10 +372,8 @@ def hostile(text: str) -> tuple[Review, Page]:
     endless = (text for _ in range(10_000))
     review = msgspec.convert(filled(BUILTINS, endless), Review)
     first = replace(review.findings[0], id="F1")
-    known = Remembered(
-        **{"id": text, "key": text, "title": text, "severity": "low", "status": "agreed"},
-        **{"reason": text, "dismissed": text, "dismissed_by": text},  # type: ignore[arg-type]
-    )
+    about: Any = {"severity": "low", "status": "agreed", "dismissed": text, "dismissed_by": text}
+    known = Remembered(id=text, key=text, title=text, reason=text, **about)
     page = Page(
         links={"F1": URL, text: f"{URL}) {text}"},
         fixed=(known,) * 2,

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from reviewbot.checks.check import configured_checks
+from reviewbot.checks.configure import configured_checks
 from reviewbot.checks.languages import all_languages
 from reviewbot.cli.host import find_root, open_repository, read_layers
 from reviewbot.cli.terminal import FILE, common, deliver, say

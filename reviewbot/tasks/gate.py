@@ -33,6 +33,9 @@ NO_CODE = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 ONLY_ADD = "fixes may only add to tests"
+LOOK_UPS = frozenset(
+    {"getattr", "setattr", "delattr", "pop", "import_module", "__import__", "__getattribute__"}
+)
 
 
 def refusals_of(
@@ -190,7 +193,7 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
             return
         if is_weaker:
             yield f"loses an assertion or a test: {ONLY_ADD}"
-        words = [Counter(_names(path, text)) for text in texts]
+        words = [Counter([*_names(path, text), *_looked_up(text)]) for text in texts]
         for word in sorted(tables.SKIP_NAMES & (words[1] - words[0]).keys())[:1]:
             yield f"adds {word}, which keeps tests from running or failing"
     elif path.endswith(".rs") and _rust_tests(before) != _rust_tests(after):
@@ -250,15 +253,24 @@ def _rust_tests(text: str) -> str:
     return text[match.start() :] if match else ""
 
 
+def _looked_up(text: str) -> Iterator[str]:
+    """Names in Python code that it looks up by a text."""
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.Call(func=ast.Name(id=f) | ast.Attribute(attr=f), args=a) if f in LOOK_UPS:
+                yield from (str(each.value) for each in a if isinstance(each, ast.Constant))
+
+
 def _assertions(text: str) -> int:
-    """How many assertions and tests there are in Python code."""
+    """How many assertions and tests Python code has. Constants and tuples assert nothing."""
     count = 0
     for node in ast.walk(ast.parse(text)):
         match node:
-            case ast.Assert():
-                count += 1
-            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name)):
-                count += name.startswith(("assert", "raises", "fail"))
+            case ast.Assert(test=test):
+                count += not isinstance(test, ast.Constant | ast.Tuple)
+            case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=a):
+                is_constant = a and all(isinstance(each, ast.Constant) for each in a)
+                count += name.startswith(("assert", "raises", "fail")) and not is_constant
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
                 count += name.startswith("test")
     return count
