@@ -394,7 +394,7 @@ def test_a_writer_does_not_wait_for_ever(stage: Stage, monkeypatch: pytest.Monke
 REFUSALS: list[tuple[str, Files, str, str]] = [
     ("echo one! > a.py", A, "", "a.py is not what was reviewed"),
     ("rm a.py", A, "", "a.py is not what was reviewed"),
-    ("printf 'one\\r\\n' > a.py", A, "", "a.py has line ends that git converts"),
+    ("printf 'one\\r\\n' > a.py", A, "", "a.py has other line ends than were"),
     ("echo mine > new.py", NEW, "", "new.py exists already"),
     ("mv a.py real.py; ln -s real.py a.py", A, "", "a.py is not a regular file"),
     ("mv lib real; ln -s real lib", LIB, "", "lib is a symbolic link"),
@@ -406,7 +406,7 @@ REFUSALS: list[tuple[str, Files, str, str]] = [
     ("chmod 555 lib", LIB, "", "lib/run.sh or its folder is read-only"),
     ("git update-index --assume-unchanged a.py", A, "", "marked skip-worktree or assume-unchanged"),
     ("git update-index --skip-worktree a.py", A, "", "marked skip-worktree or assume-unchanged"),
-    ("git config core.autocrlf true; printf 'one\\r\\n' > a.py", A, "", "a.py has line ends"),
+    ("git config core.autocrlf true; printf 'one\\r\\n' > a.py", A, "", "a.py has other line ends"),
     ("", {"other.py": b"5\n"}, "", "other.py is not what was reviewed"),
     ("echo four > staged.py", {"staged.py": b"4\n"}, "Fix", "staged.py has changes that are not"),
     ("git rm -q --cached a.py", A, "Fix", "a.py has changes that are not committed"),

@@ -167,7 +167,7 @@ class Writer(Struct):
                 raise WriteError(message, hint=f"see git ls-files -v {path}, git update-index -h")
             if here and here.replace(b"\r\n", b"\n") == old != here:
                 hint = "apply this fix by hand"
-                raise WriteError(f"{path} has line ends that git converts", hint=hint)
+                raise WriteError(f"{path} has other line ends than were reviewed", hint=hint)
             if here != old:  # also where git converts more
                 said = "exists already" if old is None else "is not what was reviewed"
                 raise WriteError(f"{path} {said}", hint=REVIEW_HINT)
