@@ -17,7 +17,9 @@ from reviewbot.checks.report import FAILURES, TestOutcome
 from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.text.files import classify
 
-MISSING_MODULE = re.compile(r"No module named '([\w.]+)'")
+MISSING_MODULE = re.compile(
+    r"(?:No module named|Cannot find (?:module|package)) '((?:@[\w.-]+/)?\w[\w.-]*)"
+)
 INSTALL = ": install it into the project's environment"
 MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
 MISSING_PACKAGE = re.compile(r"importlib[._]metadata\.PackageNotFoundError\b")

@@ -27,7 +27,7 @@ PINS = (".pre-commit-config.yaml", "uv.lock", "poetry.lock", "*requirements*.txt
 # Files that declare dependencies.
 MANIFESTS = (
     *("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "environment.yml", "tox.ini"),
-    *("requirements*.txt", "requirements/*.txt", "*requirements.txt"),
+    *("requirements*.txt", "requirements/*.txt", "*requirements.txt", "package.json"),
 )
 # Files that say how a project is installed, if they have such a line.
 PACKAGING = {
@@ -40,6 +40,11 @@ TESTING = {
     **{"pytest.ini": re.compile(""), "tox.ini": re.compile(r"^\[pytest\]", re.MULTILINE)},
     "setup.cfg": re.compile(r"^\[tool:pytest\]", re.MULTILINE),
     "pyproject.toml": re.compile(r"^\[tool\.pytest\b", re.MULTILINE),
+}
+# Files that make a folder a project, by the kind of the project, with a line that they have.
+PROJECTS: Mapping[str, Sequence[Mapping[str, re.Pattern[str]]]] = {
+    "python": (PACKAGING, TESTING),
+    "node": ({"package.json": re.compile("")},),
 }
 # Folders and files of a project that nobody imports.
 NOT_IMPORTED = frozenset(
@@ -120,6 +125,8 @@ class Project(Struct, frozen=True, kw_only=True):
         """
         name = self.config_of(check) or ""
         tool = check.name.partition(" ")[0]
+        if tool == "tsc":  # it prints which files it reads
+            return True
         if tool == "mypy" and f"{path}i" in self.files:
             return False
         path = check.relative(path)
@@ -150,13 +157,14 @@ async def load_project(
     """Read what checks need to know."""
     named = (wanted.partition(" ")[0] for check in checks for wanted in check.configured_by)
     configs = (*CONFIGS, *named)
-    names = (*configs, *PACKAGING, *TESTING, *PINS)
+    names = (*configs, *chain.from_iterable(chain(*PROJECTS.values())), *PINS)
     base_files, base_texts = await _read_side(change, "base", names, repository)
     head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
     before = sorted(base_files)
     # A folder that is new can take no test away from another project.
     new = [path for path in head_texts if not _has_below(before, path.rpartition("/")[0])]
-    folders = _find_folders(base_texts | {path: head_texts[path] for path in new}, head_files)
+    texts = base_texts | {path: head_texts[path] for path in new}
+    folders = {kind: _find_folders(texts, head_files, kind) for kind in PROJECTS}
     project = Project(
         base_files=base_files,
         head_files=head_files,
@@ -165,7 +173,9 @@ async def load_project(
         base_texts=base_texts,
         head_texts=head_texts,
     )
-    placed = chain.from_iterable(_by_project(check, folders, project) for check in checks)
+    placed = chain.from_iterable(
+        _by_project(check, folders.get(check.by_project, []), project) for check in checks
+    )
     project = replace(project, checks=tuple(placed))
     if any(check.kind == "scan" for check in checks):
         installed = {
@@ -186,12 +196,12 @@ def folder_of(path: str, project_files: Iterable[str], files: Collection[str]) -
     return next((folder for name, folder in names.items() if name in files), "")
 
 
-def _find_folders(texts: Mapping[str, str], files: Collection[str]) -> list[str]:
-    """The outermost folders that are projects of their own; none if the top is one."""
+def _find_folders(texts: Mapping[str, str], files: Collection[str], kind: str) -> list[str]:
+    """The outermost folders that are projects of a kind; none if the top is one."""
     folders = {
         path.rpartition("/")[0]
         for path, text in texts.items()
-        for table in (PACKAGING, TESTING)
+        for table in PROJECTS[kind]
         if (line := table.get(path.rpartition("/")[2])) and line.search(text)
         if classify(path) not in ("fixture", "vendored")
     }
@@ -211,7 +221,7 @@ def _by_project(check: Check, folders: Sequence[str], project: Project) -> Itera
 
     A tool runs where it is configured: in the folder, or else in the nearest above it.
     """
-    if not (folders and check.by_project):
+    if not folders:
         yield check
         return
     wanted = sorted(path for path in project.head_files if matches_any([path], check.markers))

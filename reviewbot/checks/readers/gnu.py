@@ -24,15 +24,15 @@ CODE = re.compile(r"^(?P<rule>[A-Z]{1,10}\d{2,6})\b:?\s+(?P<message>.+)$")
 
 def read(completed: Completed) -> Report:
     """Raises ValueError if the command failed and printed something else."""
-    diagnostics = tuple(_diagnostics(text_of(completed)))
+    found = tuple(diagnostics(text_of(completed)))
     # A program that crashed names lines of its own.
-    is_read = any(d.location and not d.location.path.startswith("/") for d in diagnostics)
+    is_read = any(d.location and not d.location.path.startswith("/") for d in found)
     if completed.exit_code and not is_read and reason_of(completed):
         raise ValueError(reason_of(completed))
-    return Report(diagnostics=diagnostics)
+    return Report(diagnostics=found)
 
 
-def _diagnostics(text: str) -> Iterator[Diagnostic]:
+def diagnostics(text: str) -> Iterator[Diagnostic]:
     for match in LINE.finditer(text):
         level, message, rule = match["level"] or "", match["message"], match["rule"] or ""
         if level == "note":  # explains the line before it

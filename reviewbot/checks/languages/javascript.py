@@ -1,0 +1,151 @@
+"""JavaScript and TypeScript: ESLint, the TypeScript compiler, and the tests of `npm test`."""
+
+from __future__ import annotations
+
+import re
+from posixpath import join
+from typing import Any
+
+from msgspec.structs import replace
+
+from reviewbot.checks.check import Check, Language
+from reviewbot.checks.probes import probe
+from reviewbot.checks.readers import gnu
+from reviewbot.checks.readers.output import diagnostic, json_of, optional, required, text_of
+from reviewbot.checks.report import Report
+from reviewbot.sandbox.job import Completed, Job
+
+SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
+PROGRAM, REPORT = "/reviewbot/reviewbot_npm.mjs", "npm.json"
+FILES = probe("reviewbot_npm.mjs") | probe("reviewbot_npm_reporter.mjs")
+# A script of a package that runs tests with a runner that the program knows.
+RUNS_TESTS = (
+    r'"test[\w:.-]*"\s*:\s*"[^"]*(?:\b(?:jest|react-scripts test|vitest|mocha)\b| --test[ "])'
+)
+# What these say depends on which packages are installed here.
+UNRESOLVED = re.compile(r"(?:import|n|node)/no-(?:unresolved|missing-(?:import|require))")
+ENVIRONMENT_ERRORS = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
+LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?[jt]sx?$", re.MULTILINE)
+PROBLEM = re.compile(r"^error (TS\d+: .*)", re.MULTILINE)
+# A test that fails with one of these at base tests something that the change adds.
+MISSING_NAME = re.compile(
+    r"is not a (?:function|constructor)|does not provide an export|Cannot find (?:module|package)"
+)
+
+
+def read_eslint(completed: Completed) -> Report:
+    """Read the format json-with-metadata. What is no problem by the rule's type is style."""
+    document = json_of(completed)
+    kinds: dict[str, dict[str, Any]] = optional(document, "metadata.rulesMeta", {})
+    found, unread = [], set()
+    for result in required(document, "results", list):
+        path = required(result, "filePath", str)
+        for item in required(result, "messages", list):
+            rule = optional(item, "ruleId", "")
+            if not rule and not optional(item, "fatal", False):  # "File ignored because …"
+                unread.add(path)
+            elif not UNRESOLVED.fullmatch(rule):
+                is_problem = kinds.get(rule, {}).get("type", "problem") == "problem"
+                level = "error" if is_problem and optional(item, "severity", 2) == 2 else "warning"
+                message, line = required(item, "message", str), optional(item, "line", 1)
+                found.append(diagnostic(rule or "syntax-error", message, level, path, line))
+    return Report(diagnostics=tuple(found), unread=frozenset(unread))
+
+
+def read_tsc(completed: Completed) -> Report:
+    """Read errors, and the names of files that `--listFiles` prints."""
+    text = text_of(completed)
+    problems = [said for said in PROBLEM.findall(text) if said[:6] not in ENVIRONMENT_ERRORS]
+    found = tuple(d for d in gnu.diagnostics(text) if d.rule not in ENVIRONMENT_ERRORS)
+    return Report(
+        diagnostics=found,
+        read=frozenset(LISTED.findall(text)),
+        problem=problems[0] if problems else "",
+    )
+
+
+def read_tests(completed: Completed) -> Report:
+    """Read what probes/reviewbot_npm.mjs reports."""
+    report: Report = json_of(completed, Report)
+    return report
+
+
+def place_test(source: str, tree: str, folder: str, extension: str = "js") -> Job:
+    name = f"reviewbot_reproduction.test.{extension}"
+    return Job(
+        tree=tree,
+        command=("node", PROGRAM, name),
+        executes=True,
+        folder=folder,
+        extra_files={join(folder, name): source},
+        tool_files=FILES,
+        report=REPORT,
+        seconds=60,
+    )
+
+
+ESLINT = Check(
+    name="eslint",
+    kind="lint",
+    globs=SOURCES,
+    configured_by=(
+        *(f"eslint.config.{end}" for end in ("js", "mjs", "cjs", "ts", "mts", "cts")),
+        *(f".eslintrc{end}" for end in (".js", ".cjs", ".yaml", ".yml", ".json", "")),
+        'package.json "eslintConfig"',
+    ),
+    command=("eslint", "--format=json-with-metadata", "--output-file=/out/eslint.json", "{files}"),
+    read=read_eslint,
+    by_project="node",
+    executes=True,
+    whole_tree=True,
+    report="eslint.json",
+    seconds=180,
+    distant_rules=("no-undef", "no-unused-vars", "@typescript-eslint/no-unused-vars"),
+    install_hint="run npm ci",
+)
+TSC = replace(
+    ESLINT,
+    name="tsc",
+    globs=("*.ts", "*.tsx", "*.mts", "*.cts"),
+    configured_by=("tsconfig.json",),
+    # A configuration with references reads no file itself, and building writes beside the sources.
+    command=(
+        *("sh", "-c"),
+        "mode=--noEmit; ! grep -q '\"references\"' tsconfig.json || mode=--build;"
+        ' exec tsc "$mode" --pretty false --listFiles',
+    ),
+    read=read_tsc,
+    exit_codes=(0, 1, 2),
+    report=None,
+    checks_types=True,
+    distant_rules=("*",),
+)
+NPM_TEST = Check(
+    name="npm-test",
+    kind="test",
+    globs=("*",),  # any file may be read by a test
+    configured_by=(f"package.json {RUNS_TESTS}",),
+    command=("node", PROGRAM),
+    read=read_tests,
+    by_project="node",
+    executes=True,
+    whole_tree=True,
+    report=REPORT,
+    seconds=300,
+    tool_files=FILES,
+    install_hint="run npm ci",
+)
+JAVASCRIPT = Language(
+    name="javascript",
+    checks=(ESLINT, TSC, NPM_TEST),
+    project_files=("package.json",),
+    place_test=place_test,
+    read_test=read_tests,
+    is_missing_name=lambda message: MISSING_NAME.search(message) is not None,
+)
+TYPESCRIPT = replace(
+    JAVASCRIPT,
+    name="typescript",
+    checks=(),
+    place_test=lambda source, tree, folder: place_test(source, tree, folder, "ts"),
+)

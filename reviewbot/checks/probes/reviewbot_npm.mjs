@@ -1,0 +1,139 @@
+// Run the tests of a package, or those of one file (`FILE`), and write what came of them to
+// /out/npm.json: a Report of checks/report.py. Ends with 127 if the runner is not installed.
+// Of the first script called `test…` that has a runner which is known, that command runs, after
+// those before it that build.
+import { spawnSync } from "node:child_process";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { relative } from "node:path";
+import { outcomeOf } from "./reviewbot_npm_reporter.mjs";
+
+const RESULTS = "/tmp/results.json";
+const COVERAGE = "/tmp/coverage";
+const REPORTER = "/reviewbot/reviewbot_npm_reporter.mjs";
+const MAX_LINES = 200; // of the last test of a file
+const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
+// By what their command has in it. RUNS_TESTS of languages/javascript.py knows the same.
+const RUNNERS = {
+  jest: {
+    command: /\bjest\b|\breact-scripts test\b/,
+    options: ["--json", `--outputFile=${RESULTS}`, "--testLocationInResults", "--ci"],
+    coverage: ["--coverage", "--coverageReporters=json", `--coverageDirectory=${COVERAGE}`],
+    file: [`--roots=${process.cwd()}`],
+    read: ofSuites,
+  },
+  vitest: {
+    command: /\bvitest\b/,
+    options: [
+      ...["--run", "--reporter=json", `--outputFile=${RESULTS}`, "--includeTaskLocation"],
+      // It would write into node_modules.
+      ...(existsSync("node_modules/.vite-temp") ? [] : ["--configLoader=runner"]),
+    ],
+    coverage: ["v8", "istanbul"].some((name) => existsSync(`node_modules/@vitest/coverage-${name}`))
+      ? ["--coverage.enabled", "--coverage.reporter=json", `--coverage.reportsDirectory=${COVERAGE}`]
+      : [],
+    read: ofSuites,
+  },
+  mocha: {
+    command: /\bmocha\b/,
+    options: ["--reporter=json", `--reporter-option=output=${RESULTS}`],
+    read: ofMocha,
+  },
+  node: {
+    command: / --test(?: |$)/,
+    environment: `--test-reporter=${REPORTER} --test-reporter-destination=${RESULTS}`,
+    file: ["--test"],
+    read: (text) => text.split("\n").filter(Boolean).map((line) => JSON.parse(line)),
+  },
+};
+
+const [file] = process.argv.slice(2);
+const { scripts = {} } = JSON.parse(readFileSync("package.json", "utf8"));
+const stepsOf = (script) => (scripts[script] ?? "").split(/\s*(?:&&|\|\||;)\s*/);
+const script = Object.keys(scripts)
+  .sort((a, b) => (b === "test") - (a === "test"))
+  .find((each) => each.startsWith("test") && stepsOf(each).some(runnerOf));
+const steps = stepsOf(script);
+const command = steps.find(runnerOf) ?? "node --test";
+const name = runnerOf(command);
+const { options = [], coverage = [], environment = "", file: alone = [], read } = RUNNERS[name];
+if (!file) {
+  const before = [...stepsOf(`pre${script}`), ...steps.slice(0, steps.indexOf(command))];
+  before.filter((step) => BUILDS.test(step)).forEach((step) => run(step));
+}
+const { status } = file
+  ? run([name, ...alone, file, ...options].join(" "))
+  : run([command, ...options, ...coverage].join(" "));
+if (!existsSync(RESULTS)) process.exit(status || 1);
+const tests = read(readFileSync(RESULTS, "utf8")).filter(({ id }) => !file || id.startsWith(file));
+const [statements, executed] = [{}, {}];
+addLinesOfTests();
+if (existsSync(`${COVERAGE}/coverage-final.json`)) addMeasuredLines();
+writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed }));
+process.exit(status === 127 ? 127 : 0);
+
+function runnerOf(command) {
+  return Object.keys(RUNNERS).find((each) => RUNNERS[each].command.test(command));
+}
+
+function run(line) {
+  const nodeOptions = `${process.env.NODE_OPTIONS ?? ""} ${environment}`.trim();
+  const env = { ...process.env, CI: "true", NO_COLOR: "1", NODE_OPTIONS: nodeOptions };
+  return spawnSync(line, { env, shell: true, stdio: "inherit" });
+}
+
+/** What Jest and Vitest write. A file that cannot be loaded has no tests. */
+function ofSuites(text) {
+  return JSON.parse(text).testResults.flatMap(({ name: path, status, message, assertionResults }) => {
+    const results = assertionResults.map((test) => outcomeOf(
+      path,
+      [...test.ancestorTitles, test.title],
+      { passed: "passed", failed: "failed" }[test.status] ?? "skipped",
+      test.failureMessages?.join("\n"),
+      test.location?.line,
+    ));
+    const isLoaded = status !== "failed" || results.some((test) => test.outcome === "failed");
+    const said = message.replace(/^\s*● Test suite failed to run\s*/, "");
+    return isLoaded ? results : [...results, outcomeOf(path, [], "error", said)];
+  });
+}
+
+/** What Mocha writes. Of a hook that fails, only `failures` tells. */
+function ofMocha(text) {
+  const { passes, failures, pending } = JSON.parse(text);
+  const of = (tests, outcome) => tests.map((test) =>
+    outcomeOf(test.file, [test.fullTitle], outcome, test.err?.stack ?? test.err?.message));
+  return [...of(passes, "passed"), ...of(failures, "failed"), ...of(pending, "skipped")];
+}
+
+/** The lines of a test go to the next one. Where it begins, Mocha does not say: on line 1. */
+function addLinesOfTests() {
+  for (const path of new Set(tests.map((test) => test.location.path))) {
+    const own = tests.filter((test) => test.location.path === path && test.location.line > 1);
+    const starts = [...new Set(own.map((test) => test.location.line))].sort((a, b) => a - b);
+    for (const [number, start] of starts.entries()) {
+      const ran = own.some((test) => test.location.line === start && test.outcome !== "skipped");
+      const length = (starts[number + 1] ?? start + MAX_LINES) - start;
+      addLines(path, Array.from({ length }, (_, index) => start + index), () => ran);
+    }
+  }
+}
+
+/** As the innermost statement on each line says; see coverage.json of Istanbul. */
+function addMeasuredLines() {
+  const files = JSON.parse(readFileSync(`${COVERAGE}/coverage-final.json`, "utf8"));
+  for (const [path, { statementMap, s }] of Object.entries(files)) {
+    const counts = new Map();
+    const size = ({ start, end }) => [end.line - start.line, end.column - start.column];
+    const outerFirst = Object.entries(statementMap).sort(([, a], [, b]) =>
+      size(b)[0] - size(a)[0] || size(b)[1] - size(a)[1]);
+    for (const [id, { start, end }] of outerFirst) {
+      for (let line = start.line; line <= end.line; line++) counts.set(line, s[id]);
+    }
+    addLines(relative(".", path), [...counts.keys()], (line) => counts.get(line) > 0);
+  }
+}
+
+function addLines(path, lines, ran) {
+  (statements[path] ??= []).push(...lines);
+  (executed[path] ??= []).push(...lines.filter(ran));
+}

@@ -1,0 +1,316 @@
+"""JavaScript and TypeScript: packages whose tests and linters run, and what their reports say."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Project
+from each import each
+
+from reviewbot.checks.languages.javascript import (
+    JAVASCRIPT,
+    RUNS_TESTS,
+    TYPESCRIPT,
+    read_eslint,
+    read_tests,
+    read_tsc,
+)
+from reviewbot.git.change import Target
+from reviewbot.git.repository import Repository
+from reviewbot.journal import Journal
+from reviewbot.proofs.proof import Proof, Reproduction
+from reviewbot.proofs.prove import prove
+from reviewbot.sandbox.bubblewrap import Bubblewrap
+from reviewbot.sandbox.environment import find_environment
+from reviewbot.sandbox.executor import LocalExecutor
+from reviewbot.sandbox.job import Completed
+
+pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="Node.js is not installed")
+
+REPORTS = Path(__file__).with_name("data") / "reports" / "npm"
+CART = """function total(prices) {
+  return prices.reduce((sum, price) => sum + price, 0);
+}
+
+function mean(prices) {
+  if (prices.length === 0) {
+    return 0;
+  }
+  return total(prices) / prices.length;
+}
+
+module.exports = { total, mean };
+"""
+WRONG = CART.replace(", 0)", ", 1)")
+# Stands for a tool in node_modules: what the tool wrote about this cart before and after the change
+# is in the folder of reports.
+RUNNER = """#!/bin/sh
+side=base; ! grep -q ', 1)' cart.js || side=head
+for word; do
+    case $word in
+    --outputFile=* | *=output=*) sed "s#/project#$PWD#g" reports/{0}-$side.json >"${{word##*=}}" ;;
+    --coverageDirectory=*)
+        mkdir "${{word##*=}}"
+        sed "s#/project#$PWD#g" reports/coverage.json >"${{word##*=}}/coverage-final.json"
+        ;;
+    esac
+done
+exit 1
+"""
+TSC = """#!/bin/sh
+[ "$*" = "--build --pretty false --listFiles" ] || exit 2
+! grep -q '"' src/a.ts || echo "src/a.ts(1,14): error TS2322: Type 'string' is not a number."
+echo "/usr/lib/lib.d.ts
+$PWD/src/a.ts"
+"""
+ESLINT = """#!/bin/sh
+sed "s#/project#$PWD#g" >/out/eslint.json <<EOF
+{"results": [
+  {"filePath": "/project/src/b.ts", "messages": [{"ruleId": null, "message": "File ignored."}]}
+], "metadata": {"rulesMeta": {}}}
+EOF
+"""
+
+
+def add_tool(project: Project, folder: str, name: str, program: str) -> None:
+    place = project.folder / folder / "node_modules/.bin" / name
+    place.parent.mkdir(parents=True)
+    place.write_text(program)
+    place.chmod(0o755)
+
+
+@pytest.fixture
+def packages(project: Project) -> Project:
+    """A package for each runner, one that is compiled, and one that is linted."""
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    files = {".gitignore": "node_modules\n"}
+    for runner, script in {
+        "jest": "eslint . && NODE_ENV=test jest --silent",
+        "vitest": "vitest",
+        "mocha": "nyc mocha",
+    }.items():
+        add_tool(project, runner, "nyc" if runner == "mocha" else runner, RUNNER.format(runner))
+        scripts = {"lint": "eslint", "test": "npm run lint", "test:unit": script}
+        files[f"{runner}/package.json"] = json.dumps({"scripts": scripts})
+        files[f"{runner}/cart.js"] = CART
+        for path in REPORTS.iterdir():
+            files[f"{runner}/reports/{path.name}"] = path.read_text()
+    files |= {"typed/package.json": "{}", "typed/src/a.ts": "export const a: number = 1;\n"}
+    files |= {"typed/tsconfig.json": '{"references": []}', "typed/eslint.config.mjs": ""}
+    add_tool(project, "typed", "tsc", TSC)
+    (project.folder / "typed/node_modules/.bin/eslint").write_text(ESLINT)
+    (project.folder / "typed/node_modules/.bin/eslint").chmod(0o755)
+    project.commit("Begin", files)
+    return project
+
+
+def test_each_package_is_checked_by_its_tools(packages: Project) -> None:
+    packages.commit(
+        "Change",
+        {
+            **{f"{name}/cart.js": WRONG for name in ("jest", "vitest", "mocha")},
+            "typed/src/a.ts": 'export const a: number = "1";\n',
+            "typed/src/b.ts": "export const b = 1;\n",
+        },
+    )
+
+    review = packages.review()
+
+    found = {f"{f.result.check} {f.location}": f.title for f in review.findings if f.result}
+    assert found == {
+        "npm-test jest jest/cart.js:2": (
+            "of two fails: Error: expect(received).toBe(expected) // Object.is equality"
+            " Expected: 3 Received: 4"
+        ),
+        "npm-test jest jest/jest/broken.test.js:1": (
+            "jest/jest/broken.test.js cannot be loaded: Cannot find module './nowhere'"
+            " from 'jest/broken.test.js'"
+        ),
+        "npm-test vitest vitest/cart.js:2": (
+            "of two fails: AssertionError: expected 4 to be 3 // Object.is equality"
+        ),
+        "npm-test vitest vitest/vitest/broken.test.js:1": (
+            "vitest/vitest/broken.test.js cannot be loaded: Cannot find module './nowhere'"
+            " imported from vitest/broken.test.js"
+        ),
+        "npm-test mocha mocha/cart.js:2": (
+            "total of two fails: AssertionError [ERR_ASSERTION]: 4 == 3"
+        ),
+        "npm-test mocha mocha/mocha/cart.js:1": (
+            'with a hook "before all" hook for "never runs" fails: Error: no database'
+        ),
+        "tsc typed typed/src/a.ts:1": "Type 'string' is not a number.",
+    }
+    (gap,) = review.gaps
+    assert gap.startswith("mocha/cart.js, typed/src/b.ts and 1 more were only scanned")
+    coverage = {c.path: (c.executed, c.statements) for c in review.coverage}
+    assert (coverage["jest/cart.js"], coverage["vitest/cart.js"]) == ((1, 1), (0, 0))
+
+
+PACKAGE = {
+    "package.json": '{"type": "module", "scripts": {"test": "node --test && eslint ."}}',
+    "cart.js": "export const total = (prices) => prices.reduce((a, b) => a + b, 0);\n",
+    "test/cart.test.js": """import assert from "node:assert";
+import { before, describe, it, test } from "node:test";
+import { total } from "../cart.js";
+
+describe("total", () => {
+  it("of two", () => assert.equal(total([1, 2]), 3));
+  it("of none is a number", () => assert.equal(typeof total([]), "number"));
+  it.skip("later", () => {});
+});
+
+test("outer", async (t) => {
+  await t.test("inner", () => assert.equal(total([1]), 1));
+});
+""",
+}
+BROKEN = {
+    "cart.js": PACKAGE["cart.js"].replace(", 0)", ", 1)"),
+    "test/broken.test.js": 'import "./nowhere.js";\n',
+    "test/hook.test.js": """import { before, describe, it } from "node:test";
+
+describe("with a hook", () => {
+  before(() => {
+    throw new Error("no database");
+  });
+  it("never runs", () => {});
+});
+""",
+}
+
+
+@pytest.fixture
+def package(project: Project) -> Project:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    project.commit("Begin", PACKAGE)
+    project.commit("Change", BROKEN)
+    return project
+
+
+def test_the_runner_of_node(package: Project) -> None:
+    review = package.review()
+    found = {f.title: str(f.location) for f in review.findings if f.result}
+    assert found.pop(next(title for title in found if "nowhere" in title)) == (
+        "test/broken.test.js:1"
+    )
+    assert found == {
+        "of two and 1 more fail: AssertionError [ERR_ASSERTION]: 4 == 3": "cart.js:1",
+        "with a hook fails: Error: no database": "test/hook.test.js:3",
+        "never runs fails: test did not finish before its parent and was cancelled": (
+            "test/hook.test.js:7"
+        ),
+    }
+
+
+def test_a_claim_is_tested(package: Project) -> None:
+    head = "import assert from 'node:assert';\nimport test from 'node:test';\n"
+    head += "import { total } from './cart.js';\n"
+    sources = {
+        "test('x', () => assert.equal(total([]), 0));": "proven",
+        "test('x', () => assert.ok(total([])));": "refuted",
+        "import { mean } from './cart.js';\ntest('x', () => mean([]));": "inconclusive",
+        "import * as cart from './cart.js';\ntest('x', () => cart.mean([]));": "inconclusive",
+        "": "inconclusive",
+    }
+
+    async def prove_all() -> list[Proof]:
+        with Repository(package.folder) as repository:
+            change = await repository.load_change(Target(kind="revision", revision="HEAD"))
+            environment = find_environment(package.folder, package.variables)
+            with LocalExecutor(repository, Bubblewrap(environment), Journal()) as executor:
+                proofs = [
+                    prove(
+                        Reproduction(language="javascript", kind="test", source=head + source),
+                        *("critic", change, JAVASCRIPT, executor),
+                    )
+                    for source in sources
+                ]
+                return list(await asyncio.gather(*proofs))
+
+    proofs = dict(zip(sources, asyncio.run(prove_all()), strict=True))
+    assert {source: proof.result for source, proof in proofs.items()} == sources
+
+
+def test_where_a_test_for_a_claim_is() -> None:
+    job = TYPESCRIPT.place_test("source", "tree", "web")
+    assert job.extra_files == {"web/reviewbot_reproduction.test.ts": "source"}
+    assert (job.folder, job.command[-1]) == ("web", "reviewbot_reproduction.test.ts")
+
+
+@each(
+    ("scripts", "runs"),
+    [
+        ({"test": "jest"}, True),
+        ({"test": "cross-env CI=1 vitest run --coverage"}, True),
+        ({"test": "npm run lint", "test-ci": "nyc mocha"}, True),
+        ({"test": "node --import tsx --test"}, True),
+        ({"test": "node --test test/*.js"}, True),
+        ({"test": "tap", "lint": "eslint --test-things"}, False),
+        ({"test": "node --test-only x"}, False),
+        ({"build": "jest"}, False),
+        ({"test": "turbo run test"}, False),
+    ],
+)
+def test_which_packages_run_tests(scripts: dict[str, str], runs: bool) -> None:
+    text = json.dumps({"scripts": scripts}, indent=2)
+    assert bool(re.search(RUNS_TESTS, text)) is runs
+
+
+def message(rule: str | None, severity: int = 2, **others: Any) -> dict[str, Any]:
+    return {"ruleId": rule, "severity": severity, "message": f"{rule}!", "line": 3, **others}
+
+
+@each(
+    ("found", "expected", "is_read"),
+    [
+        (message("no-undef"), ("no-undef", "medium"), True),
+        (message("no-undef", 1), ("no-undef", "low"), True),
+        (message("indent"), ("indent", "low"), True),
+        (message("of-a-plugin"), ("of-a-plugin", "medium"), True),
+        (message(None, fatal=True), ("syntax-error", "medium"), True),
+        (message("import/no-unresolved"), None, True),
+        (message("n/no-missing-import"), None, True),
+        (message(None, 1, fatal=False), None, False),
+    ],
+)
+def test_what_eslint_says(
+    found: dict[str, Any], expected: tuple[str, str] | None, is_read: bool
+) -> None:
+    kinds = {"no-undef": {"type": "problem"}, "indent": {"type": "layout"}}
+    document = {
+        "results": [{"filePath": "a.js", "messages": [found]}],
+        "metadata": {"rulesMeta": kinds},
+    }
+    report = read_eslint(Completed(outcome="ended", report=json.dumps(document).encode()))
+    assert [(d.rule, d.severity) for d in report.diagnostics] == ([expected] if expected else [])
+    assert ("a.js" not in report.unread) is is_read
+
+
+@each(
+    ("text", "rules", "problem"),
+    [
+        ("a.ts(1,2): error TS2322: Type.", ["TS2322"], ""),
+        ("a.ts(1,2): error TS2307: Cannot find module 'x'.", [], ""),
+        ("error TS5033: Could not write file 'node_modules/.tmp/x'.", [], ""),
+        ("error TS5094: Compiler option.", [], "TS5094: Compiler option."),
+        ("error TS18003: No inputs were found.", [], "TS18003: No inputs were found."),
+    ],
+)
+def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
+    text += "\na.ts\nsrc/b.tsx\n/usr/lib/lib.d.ts\n"
+    report = read_tsc(Completed(outcome="ended", exit_code=2, stdout=text.encode()))
+    assert [d.rule for d in report.diagnostics] == rules
+    assert (report.read, report.problem) == ({"a.ts", "src/b.tsx"}, problem)
+
+
+def test_without_a_report_there_is_a_reason() -> None:
+    with pytest.raises(ValueError, match="jest: bad option"):
+        read_tests(Completed(outcome="ended", exit_code=1, stderr=b"jest: bad option\n"))
