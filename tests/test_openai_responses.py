@@ -46,7 +46,8 @@ def test_what_panelists_share_ends_with_a_mark_for_the_prompt_cache() -> None:
     ]
     assert body["prompt_cache_options"] == {"mode": "explicit"}
     assert len(body["prompt_cache_key"]) == 32
-    assert body["text"]["format"]["schema"] == strict_schema(REQUEST.schema)
+    form = {"type": "json_schema", "name": "answer", "strict": True}
+    assert body["text"] == {"format": {**form, "schema": strict_schema(REQUEST.schema)}}
     assert (body["max_output_tokens"], body["store"], body["stream"]) == (500, False, True)
     assert body["reasoning"] == {"effort": "medium"}
     assert "tools" not in body

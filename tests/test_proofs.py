@@ -134,6 +134,11 @@ ROWS: dict[str, tuple[Kind, str, str]] = {
         "@given(st.integers(0, 9))\ndef test_it(high):\n    assert clamp(high, 0, high) == high\n",
         "proven",
     ),
+    "a test of which a part is skipped": (
+        "test",
+        "import pytest\n\n\ndef test_a(): ...\n\n\n@pytest.mark.skip\ndef test_b(): ...\n",
+        "inconclusive",
+    ),
     "a script": ("script", f"{CLAMP}assert clamp(9, 0, 5) == 5\n", "proven"),
     "a script that ends in another way": ("script", "raise SystemExit(7)\n", "inconclusive"),
     "a script about what is new": (

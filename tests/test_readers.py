@@ -156,6 +156,10 @@ def test_a_failed_test_has_its_message_and_where_it_fails() -> None:
         assert test.message in ("ReferenceError: c is no", "6 == 4", "panicked at src/sum.js:2:9:")
         assert str(test.frames[-1]) == "src/sum.js:2", name
         assert "src/sum.js:2" in test.output, name
+        assert test.location is None, name
+    case = '<testcase file="./tests/sum.py" line="7" name="adds"><failure/></testcase>'
+    (test,) = READERS["junit"].read(printed(case, 1)).tests
+    assert (test.id, str(test.location)) == ("tests/sum.py::adds", "tests/sum.py:7")
 
 
 def test_a_failed_test_of_tap_has_its_message() -> None:
@@ -163,6 +167,8 @@ def test_a_failed_test_of_tap_has_its_message() -> None:
     assert failed == []
     text = "TAP version 13\nnot ok 1 - adds\n  ---\n  message: '1 != 2'\n  ...\n1..1\n"
     assert READERS["tap"].read(printed(text)).tests[0].message == "1 != 2"
+    text = text.replace("1..1\n", "not ok 2 - sums\n  ---\n  error: '3 != 4'\n  ...\n1..2\n")
+    assert READERS["tap"].read(printed(text)).tests[1].message == "3 != 4"
 
 
 @each(
@@ -188,9 +194,31 @@ def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> No
 
 
 def test_rdjson_that_only_complains_is_no_report() -> None:
-    crashed = Completed(outcome="ended", exit_code=1, stderr=b"lint: no such option")
-    with pytest.raises(ValueError, match="no such option"):
-        READERS["rdjson"].read(crashed)
+    for stdout in (b"", b"\n"):
+        crashed = Completed(outcome="ended", stdout=stdout, stderr=b"lint: no such option")
+        with pytest.raises(ValueError, match="no such option"):
+            READERS["rdjson"].read(crashed)
+
+
+def test_rdjson_beside_what_a_tool_says_of_its_progress() -> None:
+    one = {"message": "m", "location": {"path": "a", "range": {"start": {"line": 3}}}}
+    text = json.dumps({"severity": "ERROR", "diagnostics": [one, {**one, "severity": "INFO"}]})
+    found = READERS["rdjson"].read(replace(printed(text), stderr=b"1 file checked")).diagnostics
+    assert [(item.severity, str(item.location)) for item in found] == [
+        ("medium", "a:3"),
+        ("low", "a:3"),
+    ]
+
+
+def test_of_sarif_only_what_fails_and_is_not_suppressed_counts() -> None:
+    results = [
+        {"ruleId": "passed", "kind": "pass"},
+        {"ruleId": "accepted", "suppressions": [{"kind": "inSource"}]},
+        {"ruleId": "in question", "suppressions": [{"kind": "external", "status": "rejected"}]},
+        {"ruleId": "failed", "kind": "fail"},
+    ]
+    found = READERS["sarif"].read(printed(json.dumps({"runs": [{"results": results}]})))
+    assert [item.rule for item in found.diagnostics] == ["in question", "failed"]
 
 
 POSITION = '{"row": 7, "column": 1}'
