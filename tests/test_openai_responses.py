@@ -64,6 +64,7 @@ def test_tools_are_called_and_thoughts_go_back_with_their_results() -> None:
     assert (reply.text, reply.calls) == (GOOD, ())
     one, two, three = (received.body for received in (*server.received, *again.received))
     assert one["tools"] == two["tools"] == three["tools"]
+    assert (one["tools"][0]["type"], one["tools"][0]["strict"]) == ("function", False)
     assert [body["tool_choice"] for body in (one, two, three)] == ["auto", "auto", "none"]
     _, thought, *items = two["input"]
     assert thought == {name: value for name, value in THOUGHT.items() if value is not None}

@@ -88,8 +88,12 @@ TYPED = "def clamp(value: int, low: int, high: int) -> int:\n    return value\n"
 @pytest.fixture(scope="module")
 def numbers(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project(tmp_path_factory.mktemp("numbers"))
-    project.commit("Begin", {"src/numbers_.py": BASE, "numbers_.py": BASE, "typed.py": TYPED})
-    project.commit("Change", {"numbers_.py": HEAD, "typed.py": TYPED.replace("-> int", "-> str")})
+    below = "src/below.py"
+    project.commit(
+        "Begin", {"src/numbers_.py": BASE, "numbers_.py": BASE, "typed.py": TYPED, below: "X = 1\n"}
+    )
+    typed = TYPED.replace("-> int", "-> str")
+    project.commit("Change", {"numbers_.py": HEAD, "typed.py": typed, below: "X = 0\n"})
     return project
 
 
@@ -146,6 +150,7 @@ ROWS: dict[str, tuple[Kind, str, str]] = {
         "from numbers_ import added\n\nassert added() == 2\n",
         "only_at_head",
     ),
+    "a script about what is below src": ("script", "import below\n\nassert below.X\n", "proven"),
     "types that held": ("types", "import typed\n\nx: int = typed.clamp(1, 2, 3)\n", "proven"),
 }
 SEARCHES: dict[str, tuple[Kind, str, str]] = {

@@ -186,11 +186,43 @@ def test_a_failed_test_of_tap_has_its_message() -> None:
         ("junit", "<testsuite><testcase ", "not a JUnit report"),
         ("junit", '<!DOCTYPE a [<!ENTITY b "c">]><testsuite/>', "document type"),
         ("tap", "command not found", "command not found"),
+        ("tap", "", "printed no TAP"),
     ],
 )
 def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         READERS[format_].read(printed(text, exit_code=1))
+
+
+@each(
+    ("format_", "text"),
+    [
+        ("gnu", "a.c:3: Warning: m"),
+        ("sarif", '{"runs": [{"results": []}]}'),
+        ("rdjson", '{"message": "m", "location": {"path": "a.c"}}'),
+        ("junit", "<testsuite><testcase name='m'/></testsuite>"),
+        ("tap", "ok 1 - m\n1..1"),
+    ],
+)
+def test_a_report_that_is_written_counts_and_not_what_is_printed(
+    format_: OutputFormat, text: str
+) -> None:
+    expected = READERS[format_].read(printed(text))
+    for stdout in (b"3 files, 1 problem", b""):
+        beside = replace(printed(""), stdout=stdout, stderr=b"done", report=text.encode())
+        assert READERS[format_].read(beside) == expected
+    if format_ == "rdjson":
+        with pytest.raises(ValueError, match="truncated"):
+            READERS[format_].read(replace(beside, stderr=b"", report=b"{"))
+
+
+def test_a_linter_that_ends_well_may_say_so() -> None:
+    """Compilers print to the standard error."""
+    assert READERS["gnu"].read(printed("3 files, no problem")).diagnostics == ()
+    assert READERS["rdjson"].read(printed("")).diagnostics == ()
+    assert READERS["tap"].read(printed("1..0")).tests == ()
+    (found,) = READERS["gnu"].read(replace(printed(""), stderr=b"a.c:0: Warning: m")).diagnostics
+    assert (found.message, found.location) == ("m", None)
 
 
 def test_rdjson_that_only_complains_is_no_report() -> None:
@@ -215,10 +247,11 @@ def test_of_sarif_only_what_fails_and_is_not_suppressed_counts() -> None:
         {"ruleId": "passed", "kind": "pass"},
         {"ruleId": "accepted", "suppressions": [{"kind": "inSource"}]},
         {"ruleId": "in question", "suppressions": [{"kind": "external", "status": "rejected"}]},
-        {"ruleId": "failed", "kind": "fail"},
+        {"rule": {"id": "failed"}, "kind": "fail"},
     ]
-    found = READERS["sarif"].read(printed(json.dumps({"runs": [{"results": results}]})))
-    assert [item.rule for item in found.diagnostics] == ["in question", "failed"]
+    text = json.dumps({"runs": [{"invocations": [{}], "results": results}]})
+    found = READERS["sarif"].read(printed(text)).diagnostics
+    assert [item.rule for item in found] == ["in question", "failed"]
 
 
 POSITION = '{"row": 7, "column": 1}'
