@@ -56,6 +56,7 @@ FAULTS: dict[str, Sent] = {
     "spent: quota": error(400, "ServiceQuotaExceededException", "You have exceeded your quota."),
     "timeout: 408": error(408, "ModelTimeoutException", "The request took too long to process."),
     "too_long: 400": refuses(LONG),
+    "too_long: tools": refuses("Too many tokens in the prompt and in toolConfig."),
     "too_long: 413": error(413, "RequestEntityTooLargeException", "Request entity is too large"),
     "invalid: 400": refuses("The provided request is not valid."),
     "denied: 403": error(403, "UnrecognizedClientException", "The security token is invalid."),

@@ -63,7 +63,9 @@ def test_a_tool_call_goes_back_as_the_model_made_it() -> None:
     assert before["tool_choice"] == {"type": "auto"}
     assert last["tool_choice"] == {"type": "none"}
     assert last["tools"] == before["tools"]
-    assert last["tools"][0]["input_schema"] == READ.parameters
+    assert last["tools"] == [
+        {"name": "read", "description": "Read a file.", "input_schema": READ.parameters}
+    ]
     asked, said, got, said_again, got_again = (turn["content"] for turn in last["messages"])
     cached = {"cache_control": {"type": "ephemeral"}}
     assert asked[0] == {"type": "text", "text": "The change.", **cached}

@@ -93,6 +93,8 @@ def test_tools_are_offered_beside_one_that_takes_the_answer() -> None:
     assert "toolChoice" not in before["toolConfig"]
     read, answer = (tool["toolSpec"] for tool in before["toolConfig"]["tools"])
     assert (read["name"], answer["name"]) == ("read", "answer")
+    assert read["description"] == "Read a file."
+    assert read["inputSchema"] == {"json": READ.parameters}
     assert answer["inputSchema"]["json"]["type"] == "object"
     assert after["toolConfig"]["tools"] == before["toolConfig"]["tools"]
     assert after["toolConfig"]["toolChoice"] == {"tool": {"name": "answer"}}

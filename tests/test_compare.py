@@ -103,6 +103,7 @@ LINTED = (
     # The same message of the same rule counts once for each that was there before.
     (MOVED, [diagnostic(2)], [diagnostic(1), diagnostic(4)], [("new", 1), ("existing", 4)]),
     (MOVED, [diagnostic(2, "R2")], [diagnostic(1)], [("new", 1)]),
+    (REPLACED, [diagnostic(2, message="n")], [diagnostic(2)], [("new", 2)]),
     # What one part of a file no longer has, an added line of another may have anew.
     (
         changed("bad" + "\n" * 9, "\n" * 9 + "evil"),
@@ -153,6 +154,24 @@ def test_a_compiler_reports_what_a_change_elsewhere_causes() -> None:
     assert lint(change_of(REPLACED), [], [diagnostic(3)], COMPILER) == [("new", 3)]
     in_other_file = [diagnostic(9, path="other.py")]
     assert lint(change_of(REPLACED), [], in_other_file, COMPILER) == [("new", 9)]
+
+
+def test_a_statement_may_be_reported_at_another_of_its_lines() -> None:
+    assert lint(change_of(MOVED), [diagnostic(2)], [diagnostic(5)], COMPILER) == [("existing", 5)]
+
+
+def test_documentation_says_what_is_meant_and_code_does_not() -> None:
+    gone = replace(diagnostic(2, severity="medium"), subjects=(("old_name",),))
+    for path, expected in (("CHANGES.md", "low"), ("b.py", "medium")):
+        change = change_of(REPLACED, changed("", "Without old_name.", path=path))
+        runs = (
+            CheckRun(check="lint", side="base", outcome="ended"),
+            CheckRun(
+                check="lint", side="head", outcome="ended", report=Report(diagnostics=(gone,))
+            ),
+        )
+        (result,) = compare(change, runs, Project(checks=(LINT,))).results
+        assert result.severity == expected
 
 
 def test_a_line_that_moves_between_files_takes_its_problem_along() -> None:
@@ -361,6 +380,17 @@ def test_a_new_test_of_a_program_that_is_not_here() -> None:
         new = replace(failed, output=f"E   {message}\n\n{place}:1950: FileNotFoundError")
         assert bool(suite(NUMPY, [passed], [passed, new]).new_results) == is_found, place
         assert suite(NUMPY, [passed, outcome(TEST, "passed")], [passed, new]).new_results
+
+
+def test_a_test_that_breaks_in_two_suites_is_broken_in_both() -> None:
+    """It may be flaky in one of them."""
+    change, runs = (
+        change_of(REPLACED),
+        suite(change_of(REPLACED), [outcome(TEST, "passed")], [outcome(TEST)]).runs,
+    )
+    others = [replace(run, check="older python") for run in runs]
+    results = compare(change, [*runs, *others], NOTHING_KNOWN).new_results
+    assert [result.check for result in results] == ["pytest", "older python"]
 
 
 def test_a_suite_of_which_nothing_passes_says_nothing() -> None:

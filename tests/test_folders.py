@@ -135,6 +135,22 @@ def test_packages_that_many_projects_lack_are_one_gap(project: Project) -> None:
     )
 
 
+def test_a_tool_that_fails_in_many_projects_says_why_in_each(project: Project) -> None:
+    ruff = 'lint.select = ["UP006"]\nline-length = "{}"\n'
+    files = {f"{name}/ruff.toml": ruff.format(name) for name in "ab"}
+    project.commit("Begin", files | {f"{name}/setup.py": "" for name in "ab"})
+    project.commit("Change", {f"{name}/x.py": "" for name in "ab"})
+    gaps = [gap.partition(":")[0] for gap in project.review().gaps]
+    assert gaps == ["ruff-project a is incomplete", "ruff-project b is incomplete"]
+
+
+def test_a_project_that_tests_read_is_none_of_the_repository(project: Project) -> None:
+    folder = "tests/data/app"
+    project.commit("Begin", {f"{folder}/setup.py": "", f"{folder}/test_app.py": "import nothing\n"})
+    project.commit("Change", {f"{folder}/test_app.py": "import nothing_else\n"})
+    assert f"pytest {folder}" not in results_of(project.review())
+
+
 def test_a_script_in_a_hidden_folder_is_no_test(project: Project) -> None:
     project.commit("Begin", {"api/setup.py": "", ".github/run_api_test.py": ""})
     project.commit("Change", {"README.md": "More\n"})

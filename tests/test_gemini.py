@@ -99,6 +99,7 @@ def test_tools_come_without_schema_and_the_models_turn_goes_back_unchanged() -> 
     assert '"verdict"' in body["contents"][0]["parts"][1]["text"]
     (function,) = body["tools"][0]["functionDeclarations"]
     assert (function["name"], function["description"]) == ("read", "Read a file.")
+    assert function["parametersJsonSchema"] == READ.parameters
     second = replace(first, turns=turn_of(wish, "text of a", "text of b"))
     server = VendorServer([answer(GOOD), answer(GOOD)])
     (reply, _) = ask(server, second, replace(second, may_call_tools=False))

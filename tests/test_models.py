@@ -130,6 +130,23 @@ def test_a_key_may_stand_in_a_variable_of_another_name() -> None:
     assert len(members(Settings(providers=providers), TEAM_KEY="k")) == 3
 
 
+@each(
+    ("name", "address", "is_local"),
+    [
+        *(("my-box", f"http://{host}:8000/v1", True) for host in ("127.0.0.1", "localhost")),
+        ("my-box", "http://[::1]:8000/v1", True),
+        ("my-box", "https://models.example.org/v1", False),
+        ("openai", "http://127.0.0.1:8000/v1", False),  # a proxy in front of the vendor
+        ("ollama", "https://models.example.org", True),
+    ],
+)
+def test_only_a_server_of_ones_own_costs_nothing(name: str, address: str, is_local: bool) -> None:
+    providers, keys = {name: ProviderSettings(base_url=address)}, {"MY_BOX_API_KEY": "k"}
+    (connection,) = connections_to([f"{name}:any"], providers, keys, 9).values()
+    assert connection.is_local == is_local
+    assert connection.open.args[1].key == ("k" if name == "my-box" else "")
+
+
 @pytest.mark.usefixtures("cart")
 def test_models_lists_the_panel_with_prices_and_what_is_missing(
     monkeypatch: pytest.MonkeyPatch,

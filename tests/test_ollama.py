@@ -119,6 +119,7 @@ def test_tools_are_called_and_their_results_sent_back() -> None:
     replies = ask(server, second, replace(second, may_call_tools=False))
     assert [reply.text for reply in replies] == [GOOD, GOOD]
     _, assistant, *results = server.received[0].body["messages"]
+    assert (assistant["role"], assistant["content"]) == ("assistant", "")
     wanted = [call["function"] for call in assistant["tool_calls"]]
     assert wanted == [{"name": name, "arguments": arguments} for name, arguments in calls]
     assert [(result["tool_name"], result["content"]) for result in results] == [

@@ -46,7 +46,8 @@ def test_what_panelists_share_ends_with_a_mark_for_the_prompt_cache() -> None:
     ]
     assert body["prompt_cache_options"] == {"mode": "explicit"}
     assert len(body["prompt_cache_key"]) == 32
-    assert body["text"]["format"]["schema"] == strict_schema(REQUEST.schema)
+    form = {"type": "json_schema", "name": "answer", "strict": True}
+    assert body["text"] == {"format": {**form, "schema": strict_schema(REQUEST.schema)}}
     assert (body["max_output_tokens"], body["store"], body["stream"]) == (500, False, True)
     assert body["reasoning"] == {"effort": "medium"}
     assert "tools" not in body
@@ -63,6 +64,7 @@ def test_tools_are_called_and_thoughts_go_back_with_their_results() -> None:
     assert (reply.text, reply.calls) == (GOOD, ())
     one, two, three = (received.body for received in (*server.received, *again.received))
     assert one["tools"] == two["tools"] == three["tools"]
+    assert (one["tools"][0]["type"], one["tools"][0]["strict"]) == ("function", False)
     assert [body["tool_choice"] for body in (one, two, three)] == ["auto", "auto", "none"]
     _, thought, *items = two["input"]
     assert thought == {name: value for name, value in THOUGHT.items() if value is not None}

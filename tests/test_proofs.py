@@ -88,8 +88,12 @@ TYPED = "def clamp(value: int, low: int, high: int) -> int:\n    return value\n"
 @pytest.fixture(scope="module")
 def numbers(tmp_path_factory: pytest.TempPathFactory) -> Project:
     project = Project(tmp_path_factory.mktemp("numbers"))
-    project.commit("Begin", {"src/numbers_.py": BASE, "numbers_.py": BASE, "typed.py": TYPED})
-    project.commit("Change", {"numbers_.py": HEAD, "typed.py": TYPED.replace("-> int", "-> str")})
+    below = "src/below.py"
+    project.commit(
+        "Begin", {"src/numbers_.py": BASE, "numbers_.py": BASE, "typed.py": TYPED, below: "X = 1\n"}
+    )
+    typed = TYPED.replace("-> int", "-> str")
+    project.commit("Change", {"numbers_.py": HEAD, "typed.py": typed, below: "X = 0\n"})
     return project
 
 
@@ -134,6 +138,11 @@ ROWS: dict[str, tuple[Kind, str, str]] = {
         "@given(st.integers(0, 9))\ndef test_it(high):\n    assert clamp(high, 0, high) == high\n",
         "proven",
     ),
+    "a test of which a part is skipped": (
+        "test",
+        "import pytest\n\n\ndef test_a(): ...\n\n\n@pytest.mark.skip\ndef test_b(): ...\n",
+        "inconclusive",
+    ),
     "a script": ("script", f"{CLAMP}assert clamp(9, 0, 5) == 5\n", "proven"),
     "a script that ends in another way": ("script", "raise SystemExit(7)\n", "inconclusive"),
     "a script about what is new": (
@@ -141,6 +150,7 @@ ROWS: dict[str, tuple[Kind, str, str]] = {
         "from numbers_ import added\n\nassert added() == 2\n",
         "only_at_head",
     ),
+    "a script about what is below src": ("script", "import below\n\nassert below.X\n", "proven"),
     "types that held": ("types", "import typed\n\nx: int = typed.clamp(1, 2, 3)\n", "proven"),
 }
 SEARCHES: dict[str, tuple[Kind, str, str]] = {

@@ -194,8 +194,12 @@ def test_an_answer_may_arrive_in_any_pieces(vendor: str) -> None:
     sent = FAKES[vendor].answer('{"claims": ["ü \u2028"]}')
     text = b"".join(sent.chunks)
     pieces = tuple(text[start : start + 7] for start in range(0, len(text), 7))
-    whole, cut = ask(vendor, VendorServer([sent, replace(sent, chunks=pieces)]), REQUEST, REQUEST)
+    server = VendorServer([sent, replace(sent, chunks=pieces)])
+    whole, cut = ask(vendor, server, REQUEST, REQUEST)
     assert whole == cut
+    assert {received.headers["content-type"] for received in server.received} == {
+        "application/json"
+    }
 
 
 @each("vendor", FAKES)

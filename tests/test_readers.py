@@ -156,6 +156,10 @@ def test_a_failed_test_has_its_message_and_where_it_fails() -> None:
         assert test.message in ("ReferenceError: c is no", "6 == 4", "panicked at src/sum.js:2:9:")
         assert str(test.frames[-1]) == "src/sum.js:2", name
         assert "src/sum.js:2" in test.output, name
+        assert test.location is None, name
+    case = '<testcase file="./tests/sum.py" line="7" name="adds"><failure/></testcase>'
+    (test,) = READERS["junit"].read(printed(case, 1)).tests
+    assert (test.id, str(test.location)) == ("tests/sum.py::adds", "tests/sum.py:7")
 
 
 def test_a_failed_test_of_tap_has_its_message() -> None:
@@ -163,6 +167,8 @@ def test_a_failed_test_of_tap_has_its_message() -> None:
     assert failed == []
     text = "TAP version 13\nnot ok 1 - adds\n  ---\n  message: '1 != 2'\n  ...\n1..1\n"
     assert READERS["tap"].read(printed(text)).tests[0].message == "1 != 2"
+    text = text.replace("1..1\n", "not ok 2 - sums\n  ---\n  error: '3 != 4'\n  ...\n1..2\n")
+    assert READERS["tap"].read(printed(text)).tests[1].message == "3 != 4"
 
 
 @each(
@@ -180,6 +186,7 @@ def test_a_failed_test_of_tap_has_its_message() -> None:
         ("junit", "<testsuite><testcase ", "not a JUnit report"),
         ("junit", '<!DOCTYPE a [<!ENTITY b "c">]><testsuite/>', "document type"),
         ("tap", "command not found", "command not found"),
+        ("tap", "", "printed no TAP"),
     ],
 )
 def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> None:
@@ -187,10 +194,64 @@ def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> No
         READERS[format_].read(printed(text, exit_code=1))
 
 
+@each(
+    ("format_", "text"),
+    [
+        ("gnu", "a.c:3: Warning: m"),
+        ("sarif", '{"runs": [{"results": []}]}'),
+        ("rdjson", '{"message": "m", "location": {"path": "a.c"}}'),
+        ("junit", "<testsuite><testcase name='m'/></testsuite>"),
+        ("tap", "ok 1 - m\n1..1"),
+    ],
+)
+def test_a_report_that_is_written_counts_and_not_what_is_printed(
+    format_: OutputFormat, text: str
+) -> None:
+    expected = READERS[format_].read(printed(text))
+    for stdout in (b"3 files, 1 problem", b""):
+        beside = replace(printed(""), stdout=stdout, stderr=b"done", report=text.encode())
+        assert READERS[format_].read(beside) == expected
+    if format_ == "rdjson":
+        with pytest.raises(ValueError, match="truncated"):
+            READERS[format_].read(replace(beside, stderr=b"", report=b"{"))
+
+
+def test_a_linter_that_ends_well_may_say_so() -> None:
+    """Compilers print to the standard error."""
+    assert READERS["gnu"].read(printed("3 files, no problem")).diagnostics == ()
+    assert READERS["rdjson"].read(printed("")).diagnostics == ()
+    assert READERS["tap"].read(printed("1..0")).tests == ()
+    (found,) = READERS["gnu"].read(replace(printed(""), stderr=b"a.c:0: Warning: m")).diagnostics
+    assert (found.message, found.location) == ("m", None)
+
+
 def test_rdjson_that_only_complains_is_no_report() -> None:
-    crashed = Completed(outcome="ended", exit_code=1, stderr=b"lint: no such option")
-    with pytest.raises(ValueError, match="no such option"):
-        READERS["rdjson"].read(crashed)
+    for stdout in (b"", b"\n"):
+        crashed = Completed(outcome="ended", stdout=stdout, stderr=b"lint: no such option")
+        with pytest.raises(ValueError, match="no such option"):
+            READERS["rdjson"].read(crashed)
+
+
+def test_rdjson_beside_what_a_tool_says_of_its_progress() -> None:
+    one = {"message": "m", "location": {"path": "a", "range": {"start": {"line": 3}}}}
+    text = json.dumps({"severity": "ERROR", "diagnostics": [one, {**one, "severity": "INFO"}]})
+    found = READERS["rdjson"].read(replace(printed(text), stderr=b"1 file checked")).diagnostics
+    assert [(item.severity, str(item.location)) for item in found] == [
+        ("medium", "a:3"),
+        ("low", "a:3"),
+    ]
+
+
+def test_of_sarif_only_what_fails_and_is_not_suppressed_counts() -> None:
+    results = [
+        {"ruleId": "passed", "kind": "pass"},
+        {"ruleId": "accepted", "suppressions": [{"kind": "inSource"}]},
+        {"ruleId": "in question", "suppressions": [{"kind": "external", "status": "rejected"}]},
+        {"rule": {"id": "failed"}, "kind": "fail"},
+    ]
+    text = json.dumps({"runs": [{"invocations": [{}], "results": results}]})
+    found = READERS["sarif"].read(printed(text)).diagnostics
+    assert [item.rule for item in found] == ["in question", "failed"]
 
 
 POSITION = '{"row": 7, "column": 1}'

@@ -50,8 +50,7 @@ def _tests(lines: list[str]) -> Iterator[TestOutcome]:
         elif match[0].rstrip().endswith("{"):  # before version 14, subtests follow between brackets
             parents.append((depth, name.rstrip("{ ")))
         else:
-            if path:
-                has_children.add(path)
+            has_children.add(path)
             if (*path, name) not in has_children:
                 name = name or f"test {match['number'] or count}"
                 yield _test(match, "::".join((*path, name)), lines, number)
