@@ -62,14 +62,6 @@ def test_a_pull_request_gets_one_review(jobs: Jobs, faulty: Pull) -> None:
     assert "Undefined name" in ran.summary
 
 
-def test_a_dry_run_posts_nothing(jobs: Jobs, faulty: Pull) -> None:
-    ran = jobs.push(faulty, "opened", dry_run="true")
-
-    assert (ran.exit_code, ran.writes) == (0, [])
-    assert ran.outputs["verdict"] == "request_changes"
-    assert "Undefined name" in ran.summary
-
-
 def test_a_second_run_for_a_commit_writes_nothing_and_one_that_is_asked_for_reviews_again(
     jobs: Jobs, faulty: Pull
 ) -> None:

@@ -229,6 +229,8 @@ def test_a_fix_is_committed_and_taken_back(jobs: Jobs, cart: Pull, temp: str) ->
         reviewed = summary_of(cart)
         jobs.say(cart, "ann", "/debate undo", temp=temp)
 
+    for command in ("/debate fix F1", "/debate undo"):
+        assert reactions(cart, command) == {"eyes", "rocket"}
     assert f"F1 (by critic): committed as `{fixed[:10]}`" in answer
     assert "Reviewbot-Finding: " in message
     assert fixed[:10] in reviewed
@@ -416,6 +418,7 @@ def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
     jobs.variables["GITHUB_SHA"] = app.commit("main", FAULTY, "Break")
     event = jobs.github.event("schedule", repository=app)
 
+    assert jobs.run("schedule", event, dry_run="true").writes == []
     jobs.run("schedule", event)
     (issue,) = app.issues
     assert "The first audit: 1 in all." in issue.body
@@ -449,6 +452,7 @@ def test_a_merge_group_gets_a_check_run(jobs: Jobs, app: Repository) -> None:
     group = {"base_sha": base, "head_sha": head, "head_ref": "refs/heads/x", "base_ref": "main"}
     event = {"action": "checks_requested", "merge_group": group}
 
+    assert jobs.run("merge_group", event, dry_run="true").writes == []
     ran = jobs.run("merge_group", event, fail_on="high")
 
     (check,) = app.check_runs(head)
@@ -613,6 +617,7 @@ def test_what_python_takes_for_an_end_of_line_moves_no_suggestion(
 
 def test_autofix_opens_a_pull_request_of_its_own(jobs: Jobs, untidy: Pull) -> None:
     untidy.repository.actions_may_approve = True
+    untidy.repository.protect("topic")
 
     jobs.push(untidy, "opened", autofix="pull_request")
 
@@ -620,6 +625,25 @@ def test_autofix_opens_a_pull_request_of_its_own(jobs: Jobs, untidy: Pull) -> No
     assert (made.base_ref, made.title) == ("topic", "Fixes for pull request 1")
     assert made.head_ref == f"reviewbot/fix-1-{untidy.head_sha[:8]}"
     assert "x == 'a'" in untidy.repository.text(made.head_sha, "b.py")
+
+
+def test_what_does_not_prove_itself_is_not_committed(jobs: Jobs, untidy: Pull) -> None:
+    untidy.push({"test_b.py": "import nowhere_at_all\n"}, "Add a test")
+    head = untidy.head_sha
+
+    jobs.say(untidy, "ann", "/debate fix")
+
+    assert "pytest did not run to its end" in untidy.comments[-1].body
+    assert reactions(untidy, "/debate fix") == {"eyes", "confused"}
+    assert untidy.head_sha == head
+
+
+def test_a_dry_run_posts_no_review_and_commits_no_fix(jobs: Jobs, untidy: Pull) -> None:
+    ran = jobs.push(untidy, "opened", autofix="commit", dry_run="true")
+
+    assert (ran.exit_code, ran.writes) == (0, [])
+    assert ran.outputs["verdict"] == "comment"
+    assert "F1" in ran.summary
 
 
 @pytest.mark.parametrize("mode", ["suggest", "commit", "pull_request"])
