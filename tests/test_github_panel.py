@@ -513,6 +513,9 @@ def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     other = untidy.head_sha
     ran = jobs.push(untidy, autofix="commit")
     assert json.loads(ran.outputs["findings_json"])[0]["id"] == "F2"
+    jobs.say(untidy, "ann", "/debate undo")
+    assert "was changed since in all files." in untidy.comments[-1].body
+    assert reactions(untidy, "/debate undo") == {"eyes", "confused"}
     assert untidy.head_sha == other
 
 
@@ -690,6 +693,8 @@ def test_autofix_says_why_nothing_is_written(
     assert ran.exit_code == (2 if mode == "sometimes" else 0)
     assert untidy.head_sha == head
     assert home.pulls == [untidy]
+    branches = home.bare.git("for-each-ref", "refs/heads/reviewbot").splitlines()
+    assert len(branches) == (obstacle == "branch")
 
 
 LARGEST = {
@@ -715,7 +720,7 @@ def reported(jobs: Jobs, app: Repository) -> Issue:
     app.actions_may_approve = True
     app.commit("main", LARGEST, "Add lists")
     body = "`largest([])` raises `ValueError: max() arg is an empty sequence` in lists.py."
-    return app.issue("An empty list crashes", body, author="mallory")
+    return app.issue("An empty list crashes @ann, see #7 [skip ci]", body, author="mallory")
 
 
 def test_an_issue_becomes_a_pull_request_with_its_test_once_actions_may_open_one(
@@ -738,7 +743,9 @@ def test_an_issue_becomes_a_pull_request_with_its_test_once_actions_may_open_one
     (made,) = app.pulls
     assert f"It is reproduced and fixed in {made.url}" in opened
     assert made.head_ref == f"reviewbot/issue-{reported.number}"
-    assert made.title == "Fix: An empty list crashes"
+    assert made.title == "Fix: An empty list crashes @ ann, see # 7 (skip ci)"
+    message = app.bare.git("log", "-1", "--format=%s", made.head_sha).strip()
+    assert message == made.title, "it mentions nobody, and the workflows run"
     assert made.body.startswith(f"Closes #{reported.number}.")
     assert "default=None" in app.text(made.head_sha, "lists.py")
     names = app.bare.git("ls-tree", "--name-only", made.head_sha).split()
