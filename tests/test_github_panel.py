@@ -520,16 +520,24 @@ def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
 
 
 def test_autofix_ends_after_an_undo(jobs: Jobs, untidy: Pull) -> None:
+    broken = untidy.repository.text(untidy.head_sha, "b.py")
+    untidy.push({"c.py": broken}, "Add c")
     jobs.push(untidy, "opened", autofix="commit")
     untidy.repository.dispatches.clear()
     jobs.push(untidy, autofix="commit")
+    untidy.push({"c.py": "x = []\n"}, "Mend c")
     jobs.say(untidy, "ann", "/debate undo")
+    assert untidy.comments[-1].body.endswith(" Changed since, and left: `c.py`.")
+    texts = [untidy.repository.text(untidy.head_sha, path) for path in ("b.py", "c.py")]
+    assert texts == [broken, "x = []\n"]
+    jobs.say(untidy, "ann", "/debate undo")
+    assert "There is no fix here to take back." in untidy.comments[-1].body
     untidy.push(OTHER, "Fix b, add c")
     head = untidy.head_sha
 
     ran = jobs.push(untidy, autofix="commit")
 
-    assert "Nothing is fixed: the fix of F1 was taken back." in ran.log
+    assert "Nothing is fixed: the fix of F2 was taken back." in ran.log
     assert untidy.head_sha == head
 
 
