@@ -314,3 +314,6 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
 def test_without_a_report_there_is_a_reason() -> None:
     with pytest.raises(ValueError, match="jest: bad option"):
         read_tests(Completed(outcome="ended", exit_code=1, stderr=b"jest: bad option\n"))
+    said = b"Oops! :(\n\nESLint: 9.39.1\n\nIt has no plugin x.\n\nPlease come to our chat.\n"
+    with pytest.raises(ValueError, match=r"^It has no plugin x\.$"):
+        read_eslint(Completed(outcome="ended", exit_code=2, stderr=said))

@@ -25,6 +25,7 @@ RUNS_TESTS = (
 # What these say depends on which packages are installed here.
 UNRESOLVED = re.compile(r"(?:import|n|node)/no-(?:unresolved|missing-(?:import|require))")
 ENVIRONMENT_ERRORS = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
+CRASH = re.compile(rb"^ESLint: \S+\s+(.+)", re.MULTILINE)
 LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?[jt]sx?$", re.MULTILINE)
 PROBLEM = re.compile(r"^error (TS\d+: .*)", re.MULTILINE)
 # A test that fails with one of these at base tests something that the change adds.
@@ -34,7 +35,12 @@ MISSING_NAME = re.compile(
 
 
 def read_eslint(completed: Completed) -> Report:
-    """Read the format json-with-metadata. What is no problem by the rule's type is style."""
+    """Read the format json-with-metadata. What is no problem by the rule's type is style.
+
+    Raises ValueError with what ESLint says of its configuration.
+    """
+    if not completed.report and (crash := CRASH.search(completed.stderr)):
+        raise ValueError(crash[1].decode(errors="replace"))
     document = json_of(completed)
     kinds: dict[str, dict[str, Any]] = optional(document, "metadata.rulesMeta", {})
     found, unread = [], set()

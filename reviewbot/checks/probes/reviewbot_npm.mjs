@@ -16,7 +16,7 @@ const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
 const RUNNERS = {
   jest: {
     command: /\bjest\b|\breact-scripts test\b/,
-    options: ["--json", `--outputFile=${RESULTS}`, "--testLocationInResults", "--ci"],
+    options: ["--json", `--outputFile=${RESULTS}`, "--testLocationInResults", "--ci", "--forceExit"],
     coverage: ["--coverage", "--coverageReporters=json", `--coverageDirectory=${COVERAGE}`],
     file: [`--roots=${process.cwd()}`],
     read: ofSuites,
@@ -35,7 +35,7 @@ const RUNNERS = {
   },
   mocha: {
     command: /\bmocha\b/,
-    options: ["--reporter=json", `--reporter-option=output=${RESULTS}`],
+    options: ["--reporter=json", `--reporter-option=output=${RESULTS}`, "--exit"],
     read: ofMocha,
   },
   node: {
