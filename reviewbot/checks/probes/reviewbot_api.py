@@ -143,11 +143,13 @@ def compare(
 
 
 def is_of_parameter(breakage: Any) -> bool:
-    """Unless the function still takes the parameter, by another name."""
+    """Unless the function still takes the parameter, by another name: not one by its place."""
     if breakage.kind.name != "PARAMETER_REMOVED":
         return breakage.kind.name in PARAMETERS
     kind = breakage.old_value.kind
     taken = {parameter.kind for parameter in breakage.obj.parameters}
+    if kind in POSITIONAL and not taken.isdisjoint(POSITIONAL):
+        return True
     return (kind if "variadic" in kind.value else ANY_KEYWORD) not in taken
 
 
