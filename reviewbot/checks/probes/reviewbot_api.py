@@ -47,6 +47,7 @@ def main() -> None:
     for path in sys.argv[1:]:
         with suppress(*UNREADABLE):
             names = definitions(visit("module", Path(path).read_text("utf-8")))
+            names -= definitions(visit("module", base.get(path, "")))
             places |= dict.fromkeys(names, path)
     for path, old_text in base.items():
         with suppress(*UNREADABLE):
