@@ -93,9 +93,10 @@ def compare(
         names = {name for name in definitions(old) if not is_private(name)}
         names = names if public is None else names & public
         there = ", ".join(sorted({places.get(name, "") for name in names}))
-        kind, message = "MODULE_REMOVED", f"module {module} is removed"
+        said = f".{module}".rpartition(".src.")[2].removeprefix(".")  # as it is imported
+        kind, message = "MODULE_REMOVED", f"module {said} is removed"
         if names <= places.keys():
-            kind, message = "OBJECT_MOVED", f"module {module} moves to {there}"
+            kind, message = "OBJECT_MOVED", f"module {said} moves to {there}"
         if names:
             yield {"line": 0, "kind": kind, "subject": [module], "message": message}
         return
