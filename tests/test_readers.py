@@ -81,7 +81,9 @@ def test_type_checkers() -> None:
     assert read_mypy(with_note) == read_mypy(recorded("mypy/mypy.jsonl"))
     stopped = read_mypy(replace(with_note, exit_code=2))
     assert (stopped.problem, stopped.diagnostics) == (f"shop.py:7: {MISTYPED}", ())
-    blocker = b'{"file": "mypy.ini", "line": 3, "severity": "error", "code": null, "message": "x"}\n'
+    blocker = (
+        b'{"file": "mypy.ini", "line": 3, "severity": "error", "code": null, "message": "x"}\n'
+    )
     assert read_mypy(replace(printed("", 2), stderr=blocker)).problem == "mypy.ini:3: x"
     older = replace(printed("", 2), stderr=b"mypy: error: unrecognized arguments: --output=json\n")
     with pytest.raises(ValueError, match=r"it is older than 1\.11: pip install -U mypy in its "):
