@@ -429,6 +429,13 @@ def test_a_test_that_the_change_edits_may_be_wrong_itself() -> None:
     assert str(result.location) == "test_a.py:7"
 
 
+def test_a_broken_test_is_reported_in_the_file_that_its_message_names() -> None:
+    change = change_of(REPLACED, changed("a\nb", "a\nB", path="shop/z.py"))
+    broken = outcome(TEST, "failed", "TypeError: shop/z.py has no total")
+    (result,) = suite(change, [outcome(TEST, "passed")], [broken]).results
+    assert str(result.location) == "shop/z.py:2"
+
+
 def test_tests_that_fail_alike_for_one_line_are_one_result() -> None:
     head = [
         TestOutcome(

@@ -210,7 +210,7 @@ def locate(
         # Files with tests are often called like what they test.
         near = test.frames[-1].path if test.frames else test.id
         for path, lines in changed.items():
-            alike = len(commonprefix((path, near)))  # noqa: RUF071
+            alike = sys.maxsize if path in test.message else len(commonprefix((path, near)))  # noqa: RUF071
             places.append((sys.maxsize, sys.maxsize - alike, path, min(lines)))
     if not places:
         return test.location
