@@ -448,6 +448,21 @@ def test_where_a_test_is_reported_of_which_no_line_is_known(
     assert str(result.location) == f"{place}:2"
 
 
+def test_a_file_that_a_message_names_is_nearer_than_lines_that_run_at_import() -> None:
+    change = change_of(changed("a\nb", "a\nB"), changed("a\nb", "a\nB", path="z.py"))
+    broken = outcome(TEST, "error", "TypeError: z.py has no total")
+    sides = {
+        "base": Report(tests=(outcome(TEST, "passed"),)),
+        "head": Report(tests=(broken,), executed={"a.py": (2,)}),
+    }
+    runs = (
+        CheckRun(check="pytest", kind="test", side=side, outcome="ended", report=report)  # type: ignore[arg-type]  # a side
+        for side, report in sides.items()
+    )
+    (result,) = compare(change, tuple(runs), NOTHING_KNOWN).results
+    assert str(result.location) == "z.py:2"
+
+
 def test_tests_that_fail_alike_for_one_line_are_one_result() -> None:
     head = [
         TestOutcome(
