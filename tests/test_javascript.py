@@ -149,7 +149,7 @@ def test_each_package_is_checked_by_its_tools(packages: Project) -> None:
         "tsc typed typed/src/a.ts:1": "Type 'string' is not a number.",
     }
     (gap,) = review.gaps
-    assert gap.startswith("mocha/cart.js, typed/src/b.ts and 1 more were only scanned")
+    assert gap.startswith("mocha/cart.js, typed/src/b.ts, vitest/cart.js were only scanned")
     coverage = {c.path: (c.executed, c.statements) for c in review.coverage}
     assert (coverage["jest/cart.js"], coverage["vitest/cart.js"]) == ((1, 1), (0, 0))
 
@@ -274,6 +274,7 @@ def message(rule: str | None, severity: int = 2, **others: Any) -> dict[str, Any
         (message("no-undef"), ("no-undef", "medium"), True),
         (message("no-undef", 1), ("no-undef", "low"), True),
         (message("indent"), ("indent", "low"), True),
+        (message("indent", 1), None, True),
         (message("of-a-plugin"), ("of-a-plugin", "medium"), True),
         (message(None, fatal=True), ("syntax-error", "medium"), True),
         (message("import/no-unresolved"), None, True),
@@ -314,6 +315,9 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
 def test_without_a_report_there_is_a_reason() -> None:
     with pytest.raises(ValueError, match="jest: bad option"):
         read_tests(Completed(outcome="ended", exit_code=1, stderr=b"jest: bad option\n"))
+    said = b"node:internal:873\n\nError [ERR_X]: Cannot find module '/index.js'\n  at f\n{\n}\n"
+    with pytest.raises(ValueError, match="Cannot find module '/index.js'"):
+        read_tests(Completed(outcome="ended", exit_code=1, stderr=said))
     said = b"Oops! :(\n\nESLint: 9.39.1\n\nIt has no plugin x.\n\nPlease come to our chat.\n"
     with pytest.raises(ValueError, match=r"^It has no plugin x\.$"):
         read_eslint(Completed(outcome="ended", exit_code=2, stderr=said))
