@@ -88,9 +88,9 @@ def add_tool(project: Project, folder: str, name: str, program: str) -> None:
 
 @pytest.fixture
 def packages(project: Project) -> Project:
-    """A package for each runner, one that is compiled, and one that is linted."""
+    """A workspace with a package for each runner, and one that is compiled and linted."""
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
-    files = {".gitignore": "node_modules\n"}
+    files = {".gitignore": "node_modules\n", "package.json": '{"workspaces": ["*"]}'}
     for runner, script in {
         "jest": "eslint . && NODE_ENV=test jest --silent",
         "vitest": "vitest",
