@@ -173,7 +173,8 @@ test("outer", async (t) => {
 """,
 }
 BROKEN = {
-    "cart.js": PACKAGE["cart.js"].replace(", 0)", ", 1)"),
+    "cart.js": PACKAGE["cart.js"].replace(", 0)", ", 1)")
+    + "\n// The first one.\nexport function first(prices) {\n  return prices[0];\n}\n",
     "test/broken.test.js": 'import "./nowhere.js";\n',
     "test/hook.test.js": """import { before, describe, it } from "node:test";
 
@@ -197,6 +198,8 @@ def package(project: Project) -> Project:
 
 def test_the_runner_of_node(package: Project) -> None:
     review = package.review()
+    (measured,) = (c for c in review.coverage if c.path == "cart.js")
+    assert (measured.executed, measured.statements) == (2, 4)
     found = {f.title: str(f.location) for f in review.findings if f.result}
     assert found.pop(next(title for title in found if "nowhere" in title)) == (
         "test/broken.test.js:1"
@@ -216,8 +219,8 @@ def test_a_claim_is_tested(package: Project) -> None:
     sources = {
         "test('x', () => assert.equal(total([]), 0));": "proven",
         "test('x', () => assert.ok(total([])));": "refuted",
-        "import { mean } from './cart.js';\ntest('x', () => mean([]));": "inconclusive",
-        "import * as cart from './cart.js';\ntest('x', () => cart.mean([]));": "inconclusive",
+        "import { first } from './cart.js';\ntest('x', () => first([]).x);": "only_at_head",
+        "import * as cart from './cart.js';\ntest('x', () => cart.first([]).x);": "only_at_head",
         "": "inconclusive",
     }
 
