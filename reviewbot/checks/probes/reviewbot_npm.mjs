@@ -3,6 +3,7 @@
 // Of the first script called `test…` that has a runner which is known, that command runs, after
 // those before it that build.
 import { spawnSync } from "node:child_process";
+import { createRequire } from "node:module";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -30,8 +31,9 @@ const RUNNERS = {
       // It would write into node_modules.
       ...(existsSync("node_modules/.vite-temp") ? [] : ["--configLoader=runner"]),
     ],
-    coverage: ["v8", "istanbul"].some((name) => existsSync(`node_modules/@vitest/coverage-${name}`))
-      ? ["--coverage.enabled", "--coverage.reporter=json", `--coverage.reportsDirectory=${COVERAGE}`]
+    coverage: isInstalled("@vitest/coverage-v8") || isInstalled("@vitest/coverage-istanbul")
+      ? ["--coverage.enabled", "--coverage.reportOnFailure", "--coverage.reporter=json",
+        `--coverage.reportsDirectory=${COVERAGE}`]
       : [],
     read: ofSuites,
   },
@@ -76,6 +78,11 @@ if (existsSync(`${COVERAGE}/coverage-final.json`)) addMeasuredLines();
 if (existsSync(V8_COVERAGE)) addLinesOfNode();
 writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed }));
 process.exit(status === 127 ? 127 : 0);
+
+function isInstalled(name) {
+  const folders = createRequire(`${process.cwd()}/`).resolve.paths(name);
+  return folders.some((folder) => existsSync(`${folder}/${name}`));
+}
 
 function runnerOf(command) {
   return Object.keys(RUNNERS).find((each) => RUNNERS[each].command.test(command));
