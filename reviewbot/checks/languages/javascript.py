@@ -26,7 +26,7 @@ RUNS_TESTS = (
 UNRESOLVED = re.compile(r"(?:import|n|node)/no-(?:unresolved|missing-(?:import|require))")
 ENVIRONMENT_ERRORS = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
 CRASH = re.compile(rb"^ESLint: \S+\s+(.+)", re.MULTILINE)
-ERROR = re.compile(rb"^\w*Error\b.*:.*", re.MULTILINE)  # above its stack
+ERROR = re.compile(rb"\w*Error\b.*:.*")  # above its stack
 LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?[jt]sx?$", re.MULTILINE)
 PROBLEM = re.compile(r"^error (TS\d+: .*)", re.MULTILINE)
 # A test that fails with one of these at base tests something that the change adds.
