@@ -45,6 +45,7 @@ TESTING = {
 PROJECTS: Mapping[str, Sequence[Mapping[str, re.Pattern[str]]]] = {
     "python": (PACKAGING, TESTING),
     "node": ({"package.json": re.compile("")},),
+    "rust": ({"Cargo.toml": re.compile("")},),
 }
 # Folders and files of a project that nobody imports.
 NOT_IMPORTED = frozenset(
