@@ -214,6 +214,7 @@ def test_doctor_names_what_works_and_the_next_step(cart: Project) -> None:
     for line in (
         "✓ git version",
         "✓ the sandbox starts",
+        "✓ linters and tests that run here: ruff",
         "! pre-commit is not installed",
         "! no language model is configured",
     ):
@@ -224,6 +225,15 @@ def test_doctor_names_what_works_and_the_next_step(cart: Project) -> None:
     result = run("doctor")
     assert result.exit_code == 3
     assert "✗ .reviewbot.yml:1: unknown key nonsense" in result.stdout
+
+
+def test_doctor_says_what_runs_in_packages(cart: Project) -> None:
+    cart.commit("Nothing", {path: None for path in cart.git("ls-files").split()})
+    assert "! no linter and no test runs here" in run("doctor").stdout
+    package = '{"scripts": {"test": "%s"}}'
+    files = {"pnpm-workspace.yaml": "", "package.json": package % "turbo"}
+    cart.commit("Packages", {**files, "web/package.json": package % "jest"})
+    assert "✓ linters and tests that run here: npm-test web" in run("doctor").stdout
 
 
 def test_doctor_works_outside_of_a_repository(

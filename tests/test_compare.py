@@ -6,6 +6,7 @@ import difflib
 import time
 from typing import Literal
 
+from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -457,6 +458,39 @@ def test_a_test_that_the_change_edits_may_be_wrong_itself() -> None:
     change = change_of(REPLACED, changed("a\nb", "a\nB", path="test_a.py"))
     (result,) = suite(change, [outcome(TEST, "passed")], [outcome(TEST, line=7)]).results
     assert str(result.location) == "test_a.py:7"
+
+
+@each(
+    ("paths", "message", "place"),
+    [
+        (["a.py", "shop/z.py"], "TypeError: shop/z.py has no total", "shop/z.py"),
+        (["a.go", "shop/cart.py"], "m", "shop/cart.py"),
+        (["shop/a.py", "shop/cart.py"], "m", "shop/cart.py"),
+        (["src/cart.js", "src/total.js"], "m", "src/cart.js"),
+    ],
+)
+def test_where_a_test_is_reported_of_which_no_line_is_known(
+    paths: list[str], message: str, place: str
+) -> None:
+    test = "src/cart.test.js::a" if "src" in place else "tests/test_cart.py::a"
+    change = change_of(*(changed("a\nb", "a\nB", path=path) for path in paths))
+    (result,) = suite(change, [outcome(test, "passed")], [outcome(test, "failed", message)]).results
+    assert str(result.location) == f"{place}:2"
+
+
+def test_a_file_that_a_message_names_is_nearer_than_lines_that_run_at_import() -> None:
+    change = change_of(changed("a\nb", "a\nB"), changed("a\nb", "a\nB", path="z.py"))
+    broken = outcome(TEST, "error", "TypeError: z.py has no total")
+    sides = {
+        "base": Report(tests=(outcome(TEST, "passed"),)),
+        "head": Report(tests=(broken,), executed={"a.py": (2,)}),
+    }
+    runs = (
+        CheckRun(check="pytest", kind="test", side=side, outcome="ended", report=report)  # type: ignore[arg-type]  # a side
+        for side, report in sides.items()
+    )
+    (result,) = compare(change, tuple(runs), NOTHING_KNOWN).results
+    assert str(result.location) == "z.py:2"
 
 
 def test_tests_that_fail_alike_for_one_line_are_one_result() -> None:

@@ -66,8 +66,10 @@ FILES: dict[str, str | bytes] = {
     "src/broken.py": "print 'old'\n",
     "src/latin.py": b"x = '\xe9'\n",
     "src/accent.py": "na\u00efve = 1\n",
+    "src/greek.py": "v\u0430lues = []\nx = 1\n",
     "src/bare.py": "x = 1",
     "src/app.pyi": "def total(values): ...\n",
+    "src/VectorTest.cpp": "TEST(Vector, Adds) {\n  EXPECT_EQ(1, f());\n}\n",
     "src/page.ts": "export const a = 1;\nexport const b = 2;\n",
     "src/lib.rs": RUST,
     "src/__init__.py": "",
@@ -75,12 +77,15 @@ FILES: dict[str, str | bytes] = {
     "data/values.json": '{"a": 1,\n "b": 2}\n',
     "docs/guide.md": "# Guide\n",
     "tests/test_app.py": TEST,
+    "tests/test_old.py": "print 'old'\nx = 1\n",
+    "tests/test_skipped.py": "import pytest\n\npytest.skip()\nx = 1\n",
     "tests/app_test.go": GO,
     "tests/app.test.ts": TS,
     "tests/AppTest.java": JAVA,
     "tests/app_spec.rb": RUBY,
     "tests/data/expected.txt": "3\n",
     "bin/deploy": "#!/bin/sh\ntrue\n",
+    "queue.py": "x = 1\n",
 }
 
 
@@ -129,6 +134,7 @@ NAMES = [
     ("tests/conf\u200dtest.py", "hidden or control"),
     ("src/App.py", "looks like `src/app.py`"),
     ("SRC/new.py", "looks like `src`"),
+    ("tests/apptest.java", "looks like `tests/AppTest.java`"),
     ("src/\u202eyp.ppa", "hidden or control"),
     *(
         (name, "not every system")
@@ -139,6 +145,7 @@ NAMES = [
         )
     ),
     ("random.py", "imported in place of the module random"),
+    ("tests/random.py", "imported in place of the module random"),
     ("pytest.py", "imported in place of the module pytest"),
     ("pyright.py", "imported in place of the module pyright"),
 ]
@@ -148,6 +155,7 @@ PROTECTED = """
     .pre-commit-config.yaml .husky/pre-commit .vscode/settings.json .reviewbot.yml
     sitecustomize.py src/evil.pth
     node_modules/a/index.js vite.config.ts requirements/dev.txt Jenkinsfile docs/conf.py go.sum
+    webpack.js src/app.gemspec docs/tone.prompt.md build.gradle.kts
 """
 
 
@@ -180,6 +188,7 @@ SWAPS = [
     ("src/app.py", "total(values)", "total(values", "syntax errors"),
     ("src/page.ts", "a = 1;", "a = (1;", "syntax errors"),
     ("src/app.py", "import os", "import os  # noqa", "silences a tool"),
+    ("src/app.py", "import os", f"import os  # noqa {'x' * 100}", "xx…."),
     ("src/silent.py", "# noqa: F401", "# noqa", "silences a tool"),
     ("src/silent.py", "# noqa: F401", "# noqa: F401, S605", "silences a tool"),
     ("src/app.py", "import os", "import os  # type: ignore", "silences a tool"),
@@ -190,6 +199,7 @@ SWAPS = [
     ("src/app.py", APP_END, f"    v\u0430lues = []\n{APP_END}", "looks like values"),
     ("src/page.ts", "const b", "const \u0430", "looks like a"),
     ("src/accent.py", "= 1", "= na\u00efv\u0435 = 1", "looks like na\u00efve"),
+    ("src/accent.py", "na\u00efve", "na\u00efv\u0435", "looks like na\u00efve"),
     ("src/app.pyi", "(values)", "(values", "syntax errors"),
     ("tests/test_app.py", ZERO, "", ONLY),
     ("tests/test_app.py", ZERO, f"{ZERO}    assert total([1]) == 1\n", ONLY),
@@ -201,6 +211,7 @@ SWAPS = [
     ("src/lib.rs", "    #[test]\n", "    #[test]\n    #[ignore]\n", ONLY),
     ("src/lib.rs", "    #[test]\n", "", ONLY),
     ("src/lib.rs", "&[1]), 1", "&[1]), 2", ONLY),
+    ("src/VectorTest.cpp", "  EXPECT_EQ(1, f());\n", "", ONLY),
     ("tests/AppTest.java", "    @Test\n", "    @Test\n    @Disabled\n", ONLY),
     ("tests/app_spec.rb", '  it "adds"', '  xit "adds"', ONLY),
     ("tests/data/expected.txt", "3", "4", "protected"),
@@ -254,6 +265,7 @@ def test_tools_may_rewrite_tests_but_not_take_from_them() -> None:
         ("x = mean([n])", "x = mean([n, n])", ""),
         (ZERO, "", "loses an assertion or a test"),
         (ZERO, "    assert (total([]) == 0, 'no')\n", "loses an assertion"),
+        (ZERO, "    assert True\n", "loses an assertion"),
         (ZERO, "    case.assertTrue(True)\n", "loses an assertion"),
         (ZERO, "    case.assert_zero()\n", ""),
         ("    assert value > 0\n", "    pass\n", "loses an assertion or a test"),
@@ -262,6 +274,11 @@ def test_tools_may_rewrite_tests_but_not_take_from_them() -> None:
     ):
         found = refuse("tests/test_app.py", swapped("tests/test_app.py", old, new), is_tool=True)
         assert any(words in text for text in found) if words else not found, (new, found)
+    for path, refusals in (
+        ("tests/test_old.py", [f"`tests/test_old.py` is a test that cannot be read: {ONLY}."]),
+        ("tests/test_skipped.py", []),
+    ):
+        assert refuse(path, swapped(path, "x = 1", "x = 2"), is_tool=True) == refusals
 
 
 HARMLESS = [
@@ -270,6 +287,10 @@ HARMLESS = [
     ("src/app.py", "import os\n", "import os\nimport sys\n\nsys.exit(1)\n"),
     ("src/app.py", APP_END, APP_END + "    # \u0441 \u0430\n"),
     ("src/app.py", "import os\n", 'import os\n\nNAME = "\u0441"\n'),
+    ("src/app.py", APP_END, f'    """Sum.\n\n    \u0441 \u0430\n    """\n{APP_END}'),
+    ("src/app.py", "import os\n", 'import os\n\nDIGIT = "\\d"\n'),
+    ("src/greek.py", "x = 1", "x = 2"),
+    ("queue.py", "x = 1", "x = 2"),
     ("src/app.py", "import os\n", "import os\n\n\u0433\u043e\u0434 = 1\n"),
     ("src/silent.py", "  # noqa: F401", ""),
     ("src/silent.py", "import os  # noqa: F401\nx = 1\n", "x = 1\nimport os  # noqa: F401\n"),
@@ -291,7 +312,7 @@ HARMLESS = [
 NEW = """
     src/more.py src/types.py src/deep/er/more.py docs/Guide-2.md src/d\u00e9j\u00e0/more.py
     src/[id]/(group)/page.ts tests/test_new.py src/requirements.py app/conf.py
-    src/console.ts src/shell.py tests/new.test.ts
+    src/console.ts src/shell.py tests/new.test.ts src/more.rs
 """
 
 
@@ -299,7 +320,7 @@ def test_models_may() -> None:
     for path, old, new in HARMLESS:
         assert refuse(path, swapped(path, old, new)) == [], (path, new)
     for path in NEW.split():
-        assert refuse(path, "" if path.endswith((".ts", ".md")) else "x = 1\n") == [], path
+        assert refuse(path, "" if path.endswith((".ts", ".md", ".rs")) else "x = 1\n") == [], path
 
 
 MODES: list[tuple[FileStatus, str, str, str]] = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -47,8 +48,17 @@ def test_a_pull_request_gets_one_review(jobs: Jobs, faulty: Pull) -> None:
     summary = summary_of(faulty)
     assert summary.startswith("**Changes requested**")
     assert f"[F1]({thread.comments[0].url})" in summary
-    assert ran.outputs["verdict"] == "request_changes"
-    assert ran.outputs["summary_comment_url"] == faulty.comments[0].url
+    (finding,) = json.loads(ran.outputs.pop("findings_json"))
+    assert (finding["id"], finding["path"], finding["line"]) == ("F1", "a.py", 2)
+    assert ran.outputs == {
+        "verdict": "request_changes",
+        "complete": "true",
+        "reviewed_sha": faulty.head_sha,
+        "cost_usd": "0.000000",
+        "summary_comment_url": faulty.comments[0].url,
+        "comments_inline": "1",
+        "comments_resolved": "0",
+    }
     assert "Undefined name" in ran.summary
 
 

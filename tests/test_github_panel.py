@@ -229,6 +229,8 @@ def test_a_fix_is_committed_and_taken_back(jobs: Jobs, cart: Pull, temp: str) ->
         reviewed = summary_of(cart)
         jobs.say(cart, "ann", "/debate undo", temp=temp)
 
+    for command in ("/debate fix F1", "/debate undo"):
+        assert reactions(cart, command) == {"eyes", "rocket"}
     assert f"F1 (by critic): committed as `{fixed[:10]}`" in answer
     assert "Reviewbot-Finding: " in message
     assert fixed[:10] in reviewed
@@ -416,6 +418,7 @@ def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
     jobs.variables["GITHUB_SHA"] = app.commit("main", FAULTY, "Break")
     event = jobs.github.event("schedule", repository=app)
 
+    assert jobs.run("schedule", event, dry_run="true").writes == []
     jobs.run("schedule", event)
     (issue,) = app.issues
     assert "The first audit: 1 in all." in issue.body
@@ -449,6 +452,7 @@ def test_a_merge_group_gets_a_check_run(jobs: Jobs, app: Repository) -> None:
     group = {"base_sha": base, "head_sha": head, "head_ref": "refs/heads/x", "base_ref": "main"}
     event = {"action": "checks_requested", "merge_group": group}
 
+    assert jobs.run("merge_group", event, dry_run="true").writes == []
     ran = jobs.run("merge_group", event, fail_on="high")
 
     (check,) = app.check_runs(head)
@@ -509,20 +513,31 @@ def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     other = untidy.head_sha
     ran = jobs.push(untidy, autofix="commit")
     assert json.loads(ran.outputs["findings_json"])[0]["id"] == "F2"
+    jobs.say(untidy, "ann", "/debate undo")
+    assert "was changed since in all files." in untidy.comments[-1].body
+    assert reactions(untidy, "/debate undo") == {"eyes", "confused"}
     assert untidy.head_sha == other
 
 
 def test_autofix_ends_after_an_undo(jobs: Jobs, untidy: Pull) -> None:
+    broken = untidy.repository.text(untidy.head_sha, "b.py")
+    untidy.push({"c.py": broken}, "Add c")
     jobs.push(untidy, "opened", autofix="commit")
     untidy.repository.dispatches.clear()
     jobs.push(untidy, autofix="commit")
+    untidy.push({"c.py": "x = []\n"}, "Mend c")
     jobs.say(untidy, "ann", "/debate undo")
+    assert untidy.comments[-1].body.endswith(" Changed since, and left: `c.py`.")
+    texts = [untidy.repository.text(untidy.head_sha, path) for path in ("b.py", "c.py")]
+    assert texts == [broken, "x = []\n"]
+    jobs.say(untidy, "ann", "/debate undo")
+    assert "There is no fix here to take back." in untidy.comments[-1].body
     untidy.push(OTHER, "Fix b, add c")
     head = untidy.head_sha
 
     ran = jobs.push(untidy, autofix="commit")
 
-    assert "Nothing is fixed: the fix of F1 was taken back." in ran.log
+    assert "Nothing is fixed: the fix of F2 was taken back." in ran.log
     assert untidy.head_sha == head
 
 
@@ -613,6 +628,7 @@ def test_what_python_takes_for_an_end_of_line_moves_no_suggestion(
 
 def test_autofix_opens_a_pull_request_of_its_own(jobs: Jobs, untidy: Pull) -> None:
     untidy.repository.actions_may_approve = True
+    untidy.repository.protect("topic")
 
     jobs.push(untidy, "opened", autofix="pull_request")
 
@@ -620,6 +636,25 @@ def test_autofix_opens_a_pull_request_of_its_own(jobs: Jobs, untidy: Pull) -> No
     assert (made.base_ref, made.title) == ("topic", "Fixes for pull request 1")
     assert made.head_ref == f"reviewbot/fix-1-{untidy.head_sha[:8]}"
     assert "x == 'a'" in untidy.repository.text(made.head_sha, "b.py")
+
+
+def test_what_does_not_prove_itself_is_not_committed(jobs: Jobs, untidy: Pull) -> None:
+    untidy.push({"test_b.py": "import nowhere_at_all\n"}, "Add a test")
+    head = untidy.head_sha
+
+    jobs.say(untidy, "ann", "/debate fix")
+
+    assert "pytest did not run to its end" in untidy.comments[-1].body
+    assert reactions(untidy, "/debate fix") == {"eyes", "confused"}
+    assert untidy.head_sha == head
+
+
+def test_a_dry_run_posts_no_review_and_commits_no_fix(jobs: Jobs, untidy: Pull) -> None:
+    ran = jobs.push(untidy, "opened", autofix="commit", dry_run="true")
+
+    assert (ran.exit_code, ran.writes) == (0, [])
+    assert ran.outputs["verdict"] == "comment"
+    assert "F1" in ran.summary
 
 
 @pytest.mark.parametrize("mode", ["suggest", "commit", "pull_request"])
@@ -666,6 +701,8 @@ def test_autofix_says_why_nothing_is_written(
     assert ran.exit_code == (2 if mode == "sometimes" else 0)
     assert untidy.head_sha == head
     assert home.pulls == [untidy]
+    branches = home.bare.git("for-each-ref", "refs/heads/reviewbot").splitlines()
+    assert len(branches) == (obstacle == "branch")
 
 
 LARGEST = {
@@ -691,7 +728,7 @@ def reported(jobs: Jobs, app: Repository) -> Issue:
     app.actions_may_approve = True
     app.commit("main", LARGEST, "Add lists")
     body = "`largest([])` raises `ValueError: max() arg is an empty sequence` in lists.py."
-    return app.issue("An empty list crashes", body, author="mallory")
+    return app.issue("An empty list crashes @ann, see #7 [skip ci]", body, author="mallory")
 
 
 def test_an_issue_becomes_a_pull_request_with_its_test_once_actions_may_open_one(
@@ -714,7 +751,9 @@ def test_an_issue_becomes_a_pull_request_with_its_test_once_actions_may_open_one
     (made,) = app.pulls
     assert f"It is reproduced and fixed in {made.url}" in opened
     assert made.head_ref == f"reviewbot/issue-{reported.number}"
-    assert made.title == "Fix: An empty list crashes"
+    assert made.title == "Fix: An empty list crashes @ ann, see # 7 (skip ci)"
+    message = app.bare.git("log", "-1", "--format=%s", made.head_sha).strip()
+    assert message == made.title, "it mentions nobody, and the workflows run"
     assert made.body.startswith(f"Closes #{reported.number}.")
     assert "default=None" in app.text(made.head_sha, "lists.py")
     names = app.bare.git("ls-tree", "--name-only", made.head_sha).split()

@@ -153,8 +153,10 @@ def test_a_verdict_that_is_refused_is_a_comment(jobs: Jobs, app: Repository, pul
 def test_where_no_review_is_permitted_the_summary_has_it_all(jobs: Jobs, pull: Pull) -> None:
     words = "Resource not accessible by integration"
     jobs.github.faults.append(faults.error("pulls/create-review", 403, words, times=9))
+    jobs.github.faults.append(faults.error("checks/create", 422, "Unprocessable Entity"))
     ran = jobs.push(pull, "opened")
     assert (ran.exit_code, pull.reviews) == (0, [])
+    assert "Unprocessable Entity" in ran.log
     assert "### F1 (high): Undefined name `m`" in summary_of(pull)
 
 
@@ -180,10 +182,13 @@ def test_a_force_push_while_it_is_posted_leaves_it_to_the_next(jobs: Jobs, pull:
     pull.push(many(2))
     push = faults.meanwhile("pulls/create-review", lambda: pull.force_push(many(3)))
     jobs.github.faults.append(push)
-    assert "newer commit was pushed" in jobs.push(pull).log
+    ran = jobs.push(pull)
+    assert "newer commit was pushed" in ran.log
+    assert "checks/create" not in ran.writes
     assert jobs.push(pull).outputs["reviewed_sha"] == pull.head_sha
     assert len([t for t in pull.threads if not t.is_resolved]) == 3
-    pull.push(many(4))
+    pull.threads[-1].resolved_by = jobs.github.user("ann")
+    pull.push(many(5))
     jobs.push(pull, max_comments="3")
     assert len([t for t in pull.threads if not t.is_resolved]) == 3
 

@@ -100,7 +100,7 @@ def test_a_module_is_tested(project: Project) -> None:
     assert "no required module provides package example.org/away" in unvetted
     (gap,) = (gap for gap in review.gaps if gap.startswith("go-test"))
     assert "no required module provides package example.org/away" in gap
-    assert "run go mod download (3 passed, 3 failed, 1 skipped)" in gap
+    assert "example.org/away: run go mod tidy (3 passed, 3 failed, 1 skipped)" in gap
     lines = {c.path: (c.executed, c.statements) for c in review.coverage if c.statements}
     assert lines == {
         **{"shop.go": (9, 11), "shop_test.go": (8, 9), "boom/boom_test.go": (1, 1)},
@@ -143,7 +143,7 @@ UNBUILT = BASE[: BASE.index('{"')] + BUILD
         (PANICS, "TestTotal/a fails: none", "in/shop.go:3", ""),
         (UNBUILT % "undefined: y", "in/shop_test.go cannot be loaded: undefined: y",
          "in/shop.go:3", ""),
-        (UNBUILT % "no required module provides package y", "", "", "run go mod download"),
+        (UNBUILT % "no required module provides package y", "", "", "run go mod tidy"),
         (UNBUILT % LOCKED, "", "", "run go mod download"),
         (BASE.removesuffix("ended\n"), "", "", "the run ended before its tests did"),
     ],
@@ -188,6 +188,11 @@ def not_built(package: str, why: str) -> str:
     return compiler + OUTPUT % (package, "", "FAIL [build failed]") + FAILS_WITHOUT_TEST % package
 
 
+COVER = BUILD.replace("shop/in", "shop/by").replace(
+    "in/shop", "2026/01/02 03:04:05 cover: x: in/shop"
+)
+
+
 @each(
     ("text", "failures", "problem"),
     [
@@ -203,6 +208,8 @@ def not_built(package: str, why: str) -> str:
         (BUILD.replace("shop/in", "shop/by") % "undefined: y", {"in/shop.go": "undefined: y"}, ""),
         (not_built("in", "undefined: y"), {"in/shop_test.go": "undefined: y"}, ""),
         (not_built("by", "undefined: y"), {"in/shop.go": "undefined: y"}, ""),
+        # Where coverage is measured, a file that cannot be parsed
+        (COVER % "expected operand", {"in/shop.go": "expected operand"}, ""),
         (not_built("in", "GOPROXY=off"), {}, "in/shop.go:2:9: GOPROXY=off: run go mod download"),
         ("go: go.mod requires go >= 1.99\n", {}, "go: go.mod requires go >= 1.99"),
     ],
@@ -236,7 +243,10 @@ ended
         ("", ""),
         ('cgo: C compiler "gcc" not found\n', 'cgo: C compiler "gcc" not found'),
         ("vet: in/b.go:4:9: undefined: nowhere\n", "vet: in/b.go:4:9: undefined: nowhere"),
-        ("a.go:3:8: no required module provides package x\n", "a.go:3:8: no required module"),
+        (
+            "a.go:3:8: no required module provides package x; to add it:\n\tgo get x\n",
+            "a.go:3:8: no required module provides package x",
+        ),
         (f"{LOCKED}\n", "open /go/pkg/mod/cache/download/golang.org"),
         ("go: go.mod requires go >= 1.99\n", "go: go.mod requires go >= 1.99"),
     ],
@@ -248,6 +258,7 @@ def test_what_vet_says_of_what_it_reads(more: str, problem: str) -> None:
     ]
     assert report.read == {"in/shop.go"}
     assert report.problem.startswith(problem)
+    assert "to add it" not in report.problem
     assert bool(report.problem) is bool(problem)
     silent = b"module . example.org/shop\nvet failed\nended\n"
     assert read_vet(Completed(outcome="ended", report=silent)).problem == "vet failed"

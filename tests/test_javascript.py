@@ -88,9 +88,9 @@ def add_tool(project: Project, folder: str, name: str, program: str) -> None:
 
 @pytest.fixture
 def packages(project: Project) -> Project:
-    """A package for each runner, one that is compiled, and one that is linted."""
+    """A workspace with a package for each runner, and one that is compiled and linted."""
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
-    files = {".gitignore": "node_modules\n"}
+    files = {".gitignore": "node_modules\n", "package.json": '{"workspaces": ["*"]}'}
     for runner, script in {
         "jest": "eslint . && NODE_ENV=test jest --silent",
         "vitest": "vitest",
@@ -149,7 +149,7 @@ def test_each_package_is_checked_by_its_tools(packages: Project) -> None:
         "tsc typed typed/src/a.ts:1": "Type 'string' is not a number.",
     }
     (gap,) = review.gaps
-    assert gap.startswith("mocha/cart.js, typed/src/b.ts and 1 more were only scanned")
+    assert gap.startswith("mocha/cart.js, typed/src/b.ts, vitest/cart.js were only scanned")
     coverage = {c.path: (c.executed, c.statements) for c in review.coverage}
     assert (coverage["jest/cart.js"], coverage["vitest/cart.js"]) == ((1, 1), (0, 0))
 
@@ -173,7 +173,8 @@ test("outer", async (t) => {
 """,
 }
 BROKEN = {
-    "cart.js": PACKAGE["cart.js"].replace(", 0)", ", 1)"),
+    "cart.js": PACKAGE["cart.js"].replace(", 0)", ", 1)")
+    + "\n// The first one.\nexport function first(prices) {\n  return prices[0];\n}\n",
     "test/broken.test.js": 'import "./nowhere.js";\n',
     "test/hook.test.js": """import { before, describe, it } from "node:test";
 
@@ -197,6 +198,8 @@ def package(project: Project) -> Project:
 
 def test_the_runner_of_node(package: Project) -> None:
     review = package.review()
+    (measured,) = (c for c in review.coverage if c.path == "cart.js")
+    assert (measured.executed, measured.statements) == (2, 4)
     found = {f.title: str(f.location) for f in review.findings if f.result}
     assert found.pop(next(title for title in found if "nowhere" in title)) == (
         "test/broken.test.js:1"
@@ -216,8 +219,8 @@ def test_a_claim_is_tested(package: Project) -> None:
     sources = {
         "test('x', () => assert.equal(total([]), 0));": "proven",
         "test('x', () => assert.ok(total([])));": "refuted",
-        "import { mean } from './cart.js';\ntest('x', () => mean([]));": "inconclusive",
-        "import * as cart from './cart.js';\ntest('x', () => cart.mean([]));": "inconclusive",
+        "import { first } from './cart.js';\ntest('x', () => first([]).x);": "only_at_head",
+        "import * as cart from './cart.js';\ntest('x', () => cart.first([]).x);": "only_at_head",
         "": "inconclusive",
     }
 
@@ -274,6 +277,7 @@ def message(rule: str | None, severity: int = 2, **others: Any) -> dict[str, Any
         (message("no-undef"), ("no-undef", "medium"), True),
         (message("no-undef", 1), ("no-undef", "low"), True),
         (message("indent"), ("indent", "low"), True),
+        (message("indent", 1), None, True),
         (message("of-a-plugin"), ("of-a-plugin", "medium"), True),
         (message(None, fatal=True), ("syntax-error", "medium"), True),
         (message("import/no-unresolved"), None, True),
@@ -314,3 +318,9 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
 def test_without_a_report_there_is_a_reason() -> None:
     with pytest.raises(ValueError, match="jest: bad option"):
         read_tests(Completed(outcome="ended", exit_code=1, stderr=b"jest: bad option\n"))
+    said = b"node:internal:873\n\n! ERROR: Error [ERR_X]: Cannot find module '/x.js'\n  at f\n{\n}\n"
+    with pytest.raises(ValueError, match=r"^Error \[ERR_X\]: Cannot find"):
+        read_tests(Completed(outcome="ended", exit_code=1, stderr=said))
+    said = b"Oops! :(\n\nESLint: 9.39.1\n\nIt has no plugin x.\n\nPlease come to our chat.\n"
+    with pytest.raises(ValueError, match=r"^It has no plugin x\.$"):
+        read_eslint(Completed(outcome="ended", exit_code=2, stderr=said))

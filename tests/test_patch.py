@@ -33,7 +33,7 @@ def git(project: Project, *arguments: str) -> bytes:
 
 @pytest.fixture
 def many_kinds(project: Project) -> Project:
-    """A change with many kinds of files."""
+    """A change with every kind of file."""
     names = ("x b/y.py", 'quote".py', "tab\t.py", "line\nfeed.py", "ümläut.py", "-- dash", "b/a.py")
     before = {name: "one\ntwo\n" for name in names} | {
         "moved.py": "a = 1\n" * 20,
@@ -41,6 +41,7 @@ def many_kinds(project: Project) -> Project:
         "empty": "",
         "binary": b"\0\1",
         "run.sh": "true\n",
+        "becomes_link": "x\n",
     }
     project.commit("First", before)
     after = {name: "one\nthree\n++ b/evil.py\n-- x\n" for name in names} | {
@@ -49,10 +50,12 @@ def many_kinds(project: Project) -> Project:
         "gone.py": None,
         "new.py": "no line feed at the end",
         "binary": b"\0\2",
+        "becomes_link": None,
         "new_empty": "",
     }
     (project.folder / "run.sh").chmod(0o755)
     project.commit("Second", after)
+    (project.folder / "becomes_link").symlink_to("run.sh")
     project.git("add", "--all")
     project.git("commit", "--quiet", "--amend", "--no-edit")
     return project
@@ -75,6 +78,22 @@ def test_a_patch_says_what_the_repository_says(
             same.mode,
             same.is_binary,
         )
+
+
+def test_a_patch_with_windows_line_ends(many_kinds: Project) -> None:
+    patch = git(many_kinds, "diff", "-M", "HEAD~1", "HEAD", "--", ":!binary")
+    assert load(patch.replace(b"\n", b"\r\n")).files == load(patch).files
+    mixed = f"diff --git a/x b/x\n{ONCE}".replace("-a\n+b\n", "-a\r\n+b\r\n").encode()
+    assert [line.text for line in load(mixed).files[0].hunks[0].lines] == ["a\r", "b\r"]
+
+
+def test_a_copy_is_a_new_file(project: Project) -> None:
+    lines = "a = 1\n" * 20
+    project.commit("First", {"a.py": lines})
+    project.commit("Second", {"a.py": lines + "b = 2\n", "copy.py": lines + "c = 3\n"})
+    _, copy = load(git(project, "diff", "--find-copies", "HEAD~1", "HEAD")).files
+    assert (copy.path, copy.old_path, copy.status) == ("copy.py", "copy.py", "added")
+    assert copy.added_lines == {21}
 
 
 def test_a_patch_is_read_the_same_inside_of_a_repository(
@@ -149,7 +168,7 @@ def test_a_patch_that_is_too_large() -> None:
     ("patch", "complaint"),
     [
         ("", "cannot be read: .*No valid patches"),
-        (ONCE + ONCE, "changes a file more than once"),
+        (ONCE + ONCE, "changes 'x' more than once"),
         ("just words\n", "cannot be read: .*No valid patches"),
         (PLAIN + "@@ -1 +1 @@\n-a\n", "corrupt patch at line"),
         (PLAIN + "@@ -1,2 +1 @@\n-a\n+b\n", "corrupt patch at line"),

@@ -80,7 +80,11 @@ def test_type_checkers() -> None:
     with_note = replace(with_note, stdout=note + with_note.stdout + note)
     assert read_mypy(with_note) == read_mypy(recorded("mypy/mypy.jsonl"))
     stopped = read_mypy(replace(with_note, exit_code=2))
-    assert (stopped.problem, stopped.diagnostics) == (MISTYPED, ())
+    assert (stopped.problem, stopped.diagnostics) == (f"shop.py:7: {MISTYPED}", ())
+    blocker = (
+        b'{"file": "mypy.ini", "line": 3, "severity": "error", "code": null, "message": "x"}\n'
+    )
+    assert read_mypy(replace(printed("", 2), stderr=blocker)).problem == "mypy.ini:3: x"
     older = replace(printed("", 2), stderr=b"mypy: error: unrecognized arguments: --output=json\n")
     with pytest.raises(ValueError, match=r"it is older than 1\.11: pip install -U mypy in its "):
         read_mypy(older)

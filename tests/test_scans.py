@@ -133,6 +133,8 @@ data:
         ("a.json", None, "{,}", [("new", "a.json:1", "high")]),
         ("a.zsh", "true", "for f (*.txt) print $f", []),
         ("dot.zshrc", "true", "for f (*.txt) print $f", []),
+        # What cannot be read begins above what is wrong
+        ("a.yml", "a: 1\nb:\n  c: 2\n", "a: 1\nb:\n  c: 2\n: }{ [\n", [("new", "a.yml:4", "high")]),
         # Templates
         ("d.yaml", HELM, HELM + "  {{- with .b }}\n  b: {{ . }}\n  {{- end }}\n", []),
         ("d.yaml", None, HELM, []),

@@ -210,10 +210,11 @@ def locate(
     ]
     if test.id.partition("::")[0] not in change.old_paths:  # the test itself is as it was
         # Files with tests are often called like what they test.
-        near = test.frames[-1].path if test.frames else test.id
+        near = test.frames[-1].path if test.frames else test.id.partition("::")[0]
         for path, lines in changed.items():
-            alike = len(commonprefix((path, near)))  # noqa: RUF071
-            places.append((sys.maxsize, sys.maxsize - alike, path, min(lines)))
+            alike = len(commonprefix((path, near))) + len(commonprefix((path[::-1], near[::-1])))  # noqa: RUF071
+            rank = -1 if path in test.message else sys.maxsize - alike
+            places.append((sys.maxsize, rank, path, min(lines)))
     if not places:
         return test.location
     *_, path, line = min(places)

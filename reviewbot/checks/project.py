@@ -44,9 +44,11 @@ TESTING = {
 # Files that make a folder a project, by the kind of the project, with a line that they have.
 PROJECTS: Mapping[str, Sequence[Mapping[str, re.Pattern[str]]]] = {
     "python": (PACKAGING, TESTING),
-    "node": ({"package.json": re.compile("")},),
+    # The top of a workspace is none.
+    "node": ({"package.json": re.compile(r'\A(?!.*"workspaces")', re.DOTALL)},),
     "rust": ({"Cargo.toml": re.compile("")},),
 }
+PNPM_WORKSPACE = "pnpm-workspace.yaml"
 # Folders and files of a project that nobody imports.
 NOT_IMPORTED = frozenset(
     {
@@ -206,12 +208,12 @@ def _find_folders(texts: Mapping[str, str], files: Collection[str], kind: str) -
         if (line := table.get(path.rpartition("/")[2])) and line.search(text)
         if classify(path) not in ("fixture", "vendored")
     }
-    if "" in folders:
+    if "" in folders and PNPM_WORKSPACE not in files:
         return []
     paths = sorted(files)
     return [
         folder
-        for folder in sorted(folders)
+        for folder in sorted(folders - {""})
         if folders.isdisjoint(map(str, PurePosixPath(folder).parents))
         if _has_below(paths, folder)
     ]

@@ -192,14 +192,20 @@ def check_syntax(change: Change, project: Project) -> tuple[CheckRun, ...]:
     base, head = _parse(change, "base", project), _parse(change, "head", project)
     wrong = {found.location.path for found in base.report.diagnostics if found.location}
     old = {file.path: file.old_path for file in change.files if file.old_path in base.files}
+    added = {file.path: file.added_lines for file in change.files}
     diagnostics = []
     for found in head.report.diagnostics:
-        path = found.location.path if found.location else ""
-        if grammar_of(path) not in SETTLED and (path not in old or old[path] in wrong):
+        assert found.location
+        path, line, end = found.location.path, found.location.line, found.location.end_line
+        if path in old and old[path] not in wrong:
+            # What cannot be read begins at, or above, what is wrong.
+            line = min(added[path].intersection(range(line, end + 1)), default=line)
+        elif grammar_of(path) not in SETTLED:
             # The grammar may be older than a file that it could not read before, or that is new.
             most: Severity = "medium" if path in old else "high"
             lowest = min(most, found.severity, key=RANK.__getitem__)
             found = replace(found, severity=lowest)
+        found = replace(found, location=Location(path, line, line))
         diagnostics.append(found)
     return base, replace(head, report=Report(diagnostics=tuple(diagnostics)))
 
@@ -249,12 +255,12 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
         if not errors or (language in SETTLED and TEMPLATE.search(text)):
             return
     for node in errors:
-        line = node.range().start.line + 1
+        line, end = node.range().start.line + 1, node.range().end.line + 1
         wanted = "" if node.kind() == "ERROR" else f": {node.kind()} is missing"
         yield Diagnostic(
             rule="syntax-error",
             message=f"Syntax error{wanted}",
             severity=SYNTAX_LANGUAGES[language],
-            location=Location(path, line, line),
+            location=Location(path, line, end),
             consequence="The file cannot be parsed.",
         )

@@ -5,19 +5,27 @@ import os
 import sys
 import textwrap
 from collections.abc import Mapping
+from contextlib import suppress
 from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 import click
+from msgspec.structs import replace
 
+from reviewbot.checks.configure import configured_checks
+from reviewbot.checks.languages import all_languages
+from reviewbot.checks.project import load_project
+from reviewbot.checks.run import applies
 from reviewbot.cli.config import load_committed
 from reviewbot.cli.host import open_repository, read_variables
 from reviewbot.cli.terminal import common, deliver, style_for
 from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import choose_members
-from reviewbot.errors import GitError, ReviewbotError, SandboxError
+from reviewbot.errors import GitError, ReviewbotError, SandboxError, UsageError
+from reviewbot.git.change import Target
 from reviewbot.git.process import Git
+from reviewbot.git.repository import Repository
 from reviewbot.hooks.install import find_hooks
 from reviewbot.sandbox.choose import open_sandbox
 from reviewbot.sandbox.environment import find_environment
@@ -70,6 +78,8 @@ async def _collect() -> dict[str, list[Row]]:
             root = await repository.root()
         except GitError as error:
             project.append(("!", str(error), error.hint or ""))
+        with suppress(GitError, UsageError):
+            project.append(await _checks(repository, settings))
         variables = await read_variables(repository)
 
     environment = find_environment(root, os.environ)
@@ -91,6 +101,21 @@ async def _collect() -> dict[str, list[Row]]:
             project.append(("!", str(hook), "reviewbot hook install"))
     models = _panel(settings, variables)
     return {"This machine": machine, "This project": project, "Language models": models}
+
+
+async def _checks(repository: Repository, settings: Settings) -> Row:
+    """Which linters and tests run where any file of HEAD changes."""
+    head = await repository.load_change(Target(kind="revision", revision="HEAD"))
+    checks = configured_checks(all_languages(), settings.checks)
+    project = await load_project(replace(head, base_tree=head.head_tree), repository, checks)
+    names = [
+        check.name
+        for check in project.checks
+        if check.kind != "scan" and applies(check, project.head_files, project)
+    ]
+    if not names:
+        return "!", "no linter and no test runs here: add one under checks:", "reviewbot init"
+    return "✓", f"linters and tests that run here: {', '.join(names)}", ""
 
 
 def _panel(settings: Settings, variables: Mapping[str, str]) -> list[Row]:

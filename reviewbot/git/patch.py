@@ -8,11 +8,13 @@ apply.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from email import message_from_bytes
 from email.policy import default
 from itertools import pairwise
 from pathlib import Path
+
+from msgspec.structs import replace
 
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.change import Change, ChangedFile, FileStatus, describe
@@ -38,6 +40,8 @@ async def load_patch(patch: bytes) -> Change:
     """The change of a patch. Raises UsageError if it is none, or could mean two things."""
     if len(patch) > MAX_BYTES:
         raise UsageError("the patch is larger than 20 MB", hint="review a smaller change")
+    if patch.count(b"\n") == patch.count(b"\r\n"):
+        patch = patch.replace(b"\r\n", b"\n")  # converted as a whole: headers end at a line feed
     try:
         new, old = await _numstat(patch), await _numstat(patch, "--reverse")
         sections = list(_sections(patch))
@@ -48,8 +52,6 @@ async def load_patch(patch: bytes) -> Change:
             for section, (_, old_path), (count, path) in zip(sections, old[::-1], new, strict=True)
         ]
         counts = [count or (0, 0) for count, _ in new]
-        if len({file.path for file in files}) < len(files):
-            raise GitError("it changes a file more than once: write one diff of all commits")
         shown, notes = add_hunks(files, counts, [[section] for section in sections])
     except GitError as error:
         raise UsageError(f"the patch cannot be read: {error}", hint=HINT) from error
@@ -62,7 +64,7 @@ async def load_patch(patch: bytes) -> Change:
         target="--patch",
         base_tree="",
         head_tree="",
-        files=shown,
+        files=_join(shown),
         title=title,
         description=description,
         notes=notes,
@@ -104,6 +106,8 @@ def _file(section: bytes, old_path: str, path: str, is_binary: bool) -> ChangedF
         status = "added"
     elif b"deleted file" in modes or (is_plain and DELETED.search(section)):
         status = "deleted"
+    elif b"\ncopy from " in header:
+        status, old_path = "added", path
     elif b"\nrename from " in header:
         status = "renamed"
     elif old_path != path:
@@ -118,6 +122,21 @@ def _file(section: bytes, old_path: str, path: str, is_binary: bool) -> ChangedF
         mode="000000" if status == "deleted" else mode,
         is_binary=is_binary,
     )
+
+
+def _join(files: Sequence[ChangedFile]) -> tuple[ChangedFile, ...]:
+    """Files, each once: a changed type has two sections. Raises UsageError."""
+    joined: dict[str, ChangedFile] = {}
+    for file in files:
+        if first := joined.get(file.path):
+            if (first.status, file.status) != ("deleted", "added"):
+                message = f"the patch changes {file.path!r} more than once"
+                raise UsageError(message, hint="write one diff of all commits: git diff A...B")
+            hunks, is_binary = first.hunks + file.hunks, first.is_binary or file.is_binary
+            file = replace(file, status="type_changed", old_mode=first.old_mode)
+            file = replace(file, hunks=hunks, is_binary=is_binary)
+        joined[file.path] = file
+    return tuple(joined.values())
 
 
 def _messages(patch: bytes) -> list[str]:

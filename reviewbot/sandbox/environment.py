@@ -134,7 +134,7 @@ def find_environment(
     mounts = [*(lender.lend(python) or ()), *lender.of_tree(generated)]
     below = dict(lender.pythons_below())
     mounts += (mount for other in below.values() for mount in lender.lend(other) or ())
-    path: list[str] = []
+    path = [f"{lender.project}/node_modules/.bin"]
     named = lender.add_toolchains(mounts, path)
     own_mounts = lender.lend(own) or ()
     prefixes = [each.parent.parent for each in (own, python, *below.values())]

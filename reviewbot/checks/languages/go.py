@@ -27,7 +27,9 @@ MODULE = re.compile(r"^module (\S+) (\S*)$", re.MULTILINE)
 FUNCTION = re.compile(r"^\./(\S+_test\.go):(\d+):func (\w*)", re.MULTILINE)
 READ = re.compile(r"^read (\S+)$", re.MULTILINE)
 BLOCK = re.compile(r"^(\S+\.go):(\d+)\.\d+,(\d+)\.\d+ \d+ (\d+)$", re.MULTILINE)
-COMPILER = re.compile(r"^(?:vet: )?([^\s:]+\.go):(\d+):\d+: (.+)$", re.MULTILINE)
+COMPILER = re.compile(
+    r"^(?:vet: |[\d/]+ [\d:]+ cover: \S+ )?([^\s:]+\.go):(\d+):\d+: (.+)$", re.MULTILINE
+)
 # With what testify says on the lines below.
 FAILED = re.compile(
     r"^\s+([^\s:]+\.go):(\d+): (?:\n\s+Error Trace:[^\0]*?\n\s+Error:([^\0]*?)\n\s+Test:|(.*)$)",
@@ -39,7 +41,7 @@ FRAME = re.compile(r"^\t([^\s/:][^\s:]*\.go):(\d+)", re.MULTILINE)
 # What says that a package is not on this machine, and that no package can be read.
 MISSING = re.compile(
     r".*(?:GOPROXY=off|no required module provides|missing go\.sum entry"
-    r"|cache/download/.*: read-only file system).*"
+    r"|cache/download/.*: read-only file system)[^;\n]*"
 )
 # What vet does not print where it came to its end.
 UNUSUAL = re.compile(
@@ -140,7 +142,8 @@ class Module:
         """The first line that says that a package is missing here, or that none can be read."""
         said = self._of_packages()
         if match := MISSING.search(said):
-            return f"{match[0].strip()[:200]}: run go mod download"
+            step = "tidy" if "no required module" in match[0] else "download"
+            return f"{match[0].strip()[:200]}: run go mod {step}"
         match = UNREADABLE.search(said)
         return match[0][:200] if match else ""
 

@@ -25,6 +25,8 @@ RUNS_TESTS = (
 # What these say depends on which packages are installed here.
 UNRESOLVED = re.compile(r"(?:import|n|node)/no-(?:unresolved|missing-(?:import|require))")
 ENVIRONMENT_ERRORS = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
+CRASH = re.compile(rb"^ESLint: \S+\s+(.+)", re.MULTILINE)
+ERROR = re.compile(rb"\w*Error\b.*:.*")  # above its stack
 LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?[jt]sx?$", re.MULTILINE)
 PROBLEM = re.compile(r"^error (TS\d+: .*)", re.MULTILINE)
 # A test that fails with one of these at base tests something that the change adds.
@@ -34,7 +36,12 @@ MISSING_NAME = re.compile(
 
 
 def read_eslint(completed: Completed) -> Report:
-    """Read the format json-with-metadata. What is no problem by the rule's type is style."""
+    """Read the format json-with-metadata. What is no problem by the rule's type is style.
+
+    Raises ValueError with what ESLint says of its configuration.
+    """
+    if not completed.report and (crash := CRASH.search(completed.stderr)):
+        raise ValueError(crash[1].decode(errors="replace"))
     document = json_of(completed)
     kinds: dict[str, dict[str, Any]] = optional(document, "metadata.rulesMeta", {})
     found, unread = [], set()
@@ -46,7 +53,10 @@ def read_eslint(completed: Completed) -> Report:
                 unread.add(path)
             elif not UNRESOLVED.fullmatch(rule):
                 is_problem = kinds.get(rule, {}).get("type", "problem") == "problem"
-                level = "error" if is_problem and optional(item, "severity", 2) == 2 else "warning"
+                is_error = optional(item, "severity", 2) == 2
+                if not (is_problem or is_error):
+                    continue
+                level = "error" if is_problem and is_error else "warning"
                 message, line = required(item, "message", str), optional(item, "line", 1)
                 found.append(diagnostic(rule or "syntax-error", message, level, path, line))
     return Report(diagnostics=tuple(found), unread=frozenset(unread))
@@ -65,7 +75,9 @@ def read_tsc(completed: Completed) -> Report:
 
 
 def read_tests(completed: Completed) -> Report:
-    """Read what probes/reviewbot_npm.mjs reports."""
+    """Read what probes/reviewbot_npm.mjs reports. Raises ValueError with why there is none."""
+    if not completed.report and (error := ERROR.search(completed.stderr)):
+        raise ValueError(error[0].decode(errors="replace"))
     report: Report = json_of(completed, Report)
     return report
 

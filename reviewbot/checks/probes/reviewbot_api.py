@@ -47,6 +47,7 @@ def main() -> None:
     for path in sys.argv[1:]:
         with suppress(*UNREADABLE):
             names = definitions(visit("module", Path(path).read_text("utf-8")))
+            names -= definitions(visit("module", base.get(path, "")))
             places |= dict.fromkeys(names, path)
     for path, old_text in base.items():
         with suppress(*UNREADABLE):
@@ -92,9 +93,10 @@ def compare(
         names = {name for name in definitions(old) if not is_private(name)}
         names = names if public is None else names & public
         there = ", ".join(sorted({places.get(name, "") for name in names}))
-        kind, message = "MODULE_REMOVED", f"module {module} is removed"
+        said = f".{module}".rpartition(".src.")[2].removeprefix(".")  # as it is imported
+        kind, message = "MODULE_REMOVED", f"module {said} is removed"
         if names <= places.keys():
-            kind, message = "OBJECT_MOVED", f"module {module} moves to {there}"
+            kind, message = "OBJECT_MOVED", f"module {said} moves to {there}"
         if names:
             yield {"line": 0, "kind": kind, "subject": [module], "message": message}
         return
@@ -143,11 +145,13 @@ def compare(
 
 
 def is_of_parameter(breakage: Any) -> bool:
-    """Unless the function still takes the parameter, by another name."""
+    """Unless the function still takes the parameter, by another name: not one by its place."""
     if breakage.kind.name != "PARAMETER_REMOVED":
         return breakage.kind.name in PARAMETERS
     kind = breakage.old_value.kind
     taken = {parameter.kind for parameter in breakage.obj.parameters}
+    if kind in POSITIONAL and not taken.isdisjoint(POSITIONAL):
+        return True
     return (kind if "variadic" in kind.value else ANY_KEYWORD) not in taken
 
 

@@ -3,12 +3,15 @@
 // Of the first script called `test…` that has a runner which is known, that command runs, after
 // those before it that build.
 import { spawnSync } from "node:child_process";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
 import { outcomeOf } from "./reviewbot_npm_reporter.mjs";
 
 const RESULTS = "/tmp/results.json";
 const COVERAGE = "/tmp/coverage";
+const V8_COVERAGE = "/tmp/v8-coverage";
 const REPORTER = "/reviewbot/reviewbot_npm_reporter.mjs";
 const MAX_LINES = 200; // of the last test of a file
 const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
@@ -16,7 +19,7 @@ const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
 const RUNNERS = {
   jest: {
     command: /\bjest\b|\breact-scripts test\b/,
-    options: ["--json", `--outputFile=${RESULTS}`, "--testLocationInResults", "--ci"],
+    options: ["--json", `--outputFile=${RESULTS}`, "--testLocationInResults", "--ci", "--forceExit"],
     coverage: ["--coverage", "--coverageReporters=json", `--coverageDirectory=${COVERAGE}`],
     file: [`--roots=${process.cwd()}`],
     read: ofSuites,
@@ -28,20 +31,23 @@ const RUNNERS = {
       // It would write into node_modules.
       ...(existsSync("node_modules/.vite-temp") ? [] : ["--configLoader=runner"]),
     ],
-    coverage: ["v8", "istanbul"].some((name) => existsSync(`node_modules/@vitest/coverage-${name}`))
-      ? ["--coverage.enabled", "--coverage.reporter=json", `--coverage.reportsDirectory=${COVERAGE}`]
+    coverage: isInstalled("@vitest/coverage-v8") || isInstalled("@vitest/coverage-istanbul")
+      ? ["--coverage.enabled", "--coverage.reportOnFailure", "--coverage.reporter=json",
+        `--coverage.reportsDirectory=${COVERAGE}`]
       : [],
     read: ofSuites,
   },
   mocha: {
     command: /\bmocha\b/,
-    options: ["--reporter=json", `--reporter-option=output=${RESULTS}`],
+    options: ["--reporter=json", `--reporter-option=output=${RESULTS}`, "--exit"],
+    isMeasuredByNode: true,
     read: ofMocha,
   },
   node: {
     command: / --test(?: |$)/,
     environment: `--test-reporter=${REPORTER} --test-reporter-destination=${RESULTS}`,
     file: ["--test"],
+    isMeasuredByNode: true,
     read: (text) => text.split("\n").filter(Boolean).map((line) => JSON.parse(line)),
   },
 };
@@ -55,7 +61,8 @@ const script = Object.keys(scripts)
 const steps = stepsOf(script);
 const command = steps.find(runnerOf) ?? "node --test";
 const name = runnerOf(command);
-const { options = [], coverage = [], environment = "", file: alone = [], read } = RUNNERS[name];
+const runner = RUNNERS[name];
+const { options = [], coverage = [], environment = "", file: alone = [], read } = runner;
 if (!file) {
   const before = [...stepsOf(`pre${script}`), ...steps.slice(0, steps.indexOf(command))];
   before.filter((step) => BUILDS.test(step)).forEach((step) => run(step));
@@ -68,8 +75,14 @@ const tests = read(readFileSync(RESULTS, "utf8")).filter(({ id }) => !file || id
 const [statements, executed] = [{}, {}];
 addLinesOfTests();
 if (existsSync(`${COVERAGE}/coverage-final.json`)) addMeasuredLines();
+if (existsSync(V8_COVERAGE)) addLinesOfNode();
 writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed }));
 process.exit(status === 127 ? 127 : 0);
+
+function isInstalled(name) {
+  const folders = createRequire(`${process.cwd()}/`).resolve.paths(name);
+  return folders.some((folder) => existsSync(`${folder}/${name}`));
+}
 
 function runnerOf(command) {
   return Object.keys(RUNNERS).find((each) => RUNNERS[each].command.test(command));
@@ -78,6 +91,7 @@ function runnerOf(command) {
 function run(line) {
   const nodeOptions = `${process.env.NODE_OPTIONS ?? ""} ${environment}`.trim();
   const env = { ...process.env, CI: "true", NO_COLOR: "1", NODE_OPTIONS: nodeOptions };
+  if (runner.isMeasuredByNode && !file) env.NODE_V8_COVERAGE = V8_COVERAGE;
   return spawnSync(line, { env, shell: true, stdio: "inherit" });
 }
 
@@ -130,6 +144,35 @@ function addMeasuredLines() {
       for (let line = start.line; line <= end.line; line++) counts.set(line, s[id]);
     }
     addLines(relative(".", path), [...counts.keys()], (line) => counts.get(line) > 0);
+  }
+}
+
+/** What each process of node counted in files that it read as they are; see NODE_V8_COVERAGE. */
+function addLinesOfNode() {
+  const counts = {}; // the highest of all processes, by path and line
+  for (const name of readdirSync(V8_COVERAGE)) {
+    for (const { url, functions } of JSON.parse(readFileSync(`${V8_COVERAGE}/${name}`)).result) {
+      const isOfTree = url.startsWith("file:") && !/node_modules/.test(url);
+      const path = isOfTree && relative(".", fileURLToPath(url));
+      if (!path || path.startsWith("..")) continue;
+      const source = readFileSync(path, "utf8");
+      const ranges = functions.flatMap((each) => each.ranges);
+      ranges.sort((a, b) => b.endOffset - b.startOffset - (a.endOffset - a.startOffset));
+      if (ranges[0]?.endOffset !== source.length) continue; // something transformed it
+      const known = (counts[path] ??= new Map());
+      let offset = 0;
+      for (const [index, text] of source.split("\n").entries()) {
+        const start = offset + text.search(/\S/);
+        const end = offset + text.trimEnd().length;
+        offset += text.length + 1;
+        if (start < offset - text.length - 1 || /^\s*(?:\/[/*]|\*)/.test(text)) continue;
+        const own = ranges.findLast((each) => each.startOffset <= start && end <= each.endOffset);
+        known.set(index + 1, Math.max(known.get(index + 1) ?? 0, own?.count ?? 0));
+      }
+    }
+  }
+  for (const [path, known] of Object.entries(counts)) {
+    addLines(path, [...known.keys()], (line) => known.get(line) > 0);
   }
 }
 
