@@ -318,7 +318,9 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
 def test_without_a_report_there_is_a_reason() -> None:
     with pytest.raises(ValueError, match="jest: bad option"):
         read_tests(Completed(outcome="ended", exit_code=1, stderr=b"jest: bad option\n"))
-    said = b"node:internal:873\n\n! ERROR: Error [ERR_X]: Cannot find module '/x.js'\n  at f\n{\n}\n"
+    said = (
+        b"node:internal:873\n\n! ERROR: Error [ERR_X]: Cannot find module '/x.js'\n  at f\n{\n}\n"
+    )
     with pytest.raises(ValueError, match=r"^Error \[ERR_X\]: Cannot find"):
         read_tests(Completed(outcome="ended", exit_code=1, stderr=said))
     said = b"Oops! :(\n\nESLint: 9.39.1\n\nIt has no plugin x.\n\nPlease come to our chat.\n"

@@ -145,7 +145,7 @@ class Run:
         found: Counter[str] = Counter()
         for start, end in zip(starts, ends, strict=True):
             rest = listed[start.end() : end]
-            if outcome := WHOLE.match(rest) or [*LAST.finditer(rest), None][-1]:
+            if outcome := WHOLE.match(rest) or [None, *LAST.finditer(rest)][-1]:
                 found[outcome[1]] += 1
                 name = start[1] or start[2]
                 self._add(target, name, OUTCOMES[outcome[1]], details.get(name, ""))
