@@ -46,6 +46,7 @@ PROJECTS: Mapping[str, Sequence[Mapping[str, re.Pattern[str]]]] = {
     "python": (PACKAGING, TESTING),
     # The top of a workspace is none.
     "node": ({"package.json": re.compile(r'\A(?!.*"workspaces")', re.DOTALL)},),
+    "rust": ({"Cargo.toml": re.compile("")},),
 }
 PNPM_WORKSPACE = "pnpm-workspace.yaml"
 # Folders and files of a project that nobody imports.

@@ -1,0 +1,256 @@
+"""Rust: Clippy, and cargo test."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from posixpath import dirname, join, normpath
+from typing import Literal
+
+import msgspec
+from msgspec.structs import replace
+
+from reviewbot.checks.check import Check, Language
+from reviewbot.checks.probes import probe
+from reviewbot.checks.readers.output import diagnostic, optional, required
+from reviewbot.checks.report import Diagnostic, Report, TestOutcome
+from reviewbot.git.change import Location
+from reviewbot.sandbox.job import Completed, Job
+
+PROGRAM, REPORT = "reviewbot_cargo.sh", "cargo.txt"
+RUN = ("sh", f"/reviewbot/{PROGRAM}")
+REPRODUCTION = "reviewbot_reproduction"
+MESSAGE = re.compile(r'^\{"reason":"compiler-message".*', re.MULTILINE)
+COMPILED = re.compile(r"^(?!/)(\S.*\.rs):$", re.MULTILINE)
+ERROR = re.compile(r"^(?:error(?:\[E\d+\])?|Error): .*", re.MULTILINE)
+MISSING = re.compile(r"offline mode|--offline was specified|Read-only file system")
+FUNCTION = re.compile(r"^\./(.+\.rs):(\d+):.*?\bfn (?:r#)?(\w+)", re.MULTILINE)
+EXECUTABLE = re.compile(r'"src_path":"([^"]+)".*"executable":"[^"]*/([^"/]+)"')
+# What runs: an executable in parentheses, or the documentation of a crate.
+TARGET = re.compile(r"^ +(?:Running .*\((?:.*/)?(.+)\)|Doc-tests (\S+))$", re.MULTILINE)
+RUNNING = re.compile(r"^running (\d+) tests?$", re.MULTILINE)
+# Tests may print on the line before their name, and between their name and their outcome.
+STARTED = re.compile(
+    r"(?:^test (.+?)|test ([\w:]+))(?: - (?:should panic|compile(?: fail)?))? \.\.\. ", re.MULTILINE
+)
+WHOLE = re.compile(r"(ok|FAILED|ignored)(?:$|, .*$)", re.MULTILINE)
+LAST = re.compile(r"(ok|FAILED)$", re.MULTILINE)
+RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.MULTILINE)
+KILLED = re.compile(r"process didn't exit successfully: .*(\(.*\))$", re.MULTILINE)
+DETAILS = re.compile(r"^---- (.+?)(?: stdout)? ----$", re.MULTILINE)
+DOCUMENTED = re.compile(r"(\S+) - (.*?) ?\(line (\d+)\)")
+PANIC = re.compile(
+    r"^thread '[^\n]*?' (?:\(\d+\) )?panicked at (?:'(?P<old>.*?)', )?(?P<path>[^\s:'][^:\n]*)"
+    r":(?P<line>\d+):\d+(?::\n(?P<new>.*?)(?=\n\n|\nnote: |\nstack backtrace:|\s*\Z)|$)",
+    re.MULTILINE | re.DOTALL,
+)
+OVERFLOW = re.compile(r"^thread '(.*)' (?:\(\d+\) )?has overflowed its stack$", re.MULTILINE)
+# Of tests that should panic.
+NOTE = re.compile(r"^note: ((?:test|panic) did not .*?)(?: at \S+)?$", re.MULTILINE)
+Outcome = Literal["passed", "failed", "skipped"]
+OUTCOMES: dict[str, Outcome] = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
+ENDED = "the run ended before it was done"
+MAX_MESSAGE, MAX_OUTPUT = 500, 4_000
+
+
+def read_clippy(completed: Completed) -> Report:
+    """Read messages of the compiler and of Clippy, each once, and the names of compiled files."""
+    text = (completed.report or b"").decode(errors="replace")
+    found = {d: None for line in MESSAGE.findall(text) for d in _diagnostics(line)}
+    is_said = any(d.severity != "low" for d in found) and not MISSING.search(text)
+    problem = "" if text.endswith("ended\n") else ENDED
+    if "\nfailed\n" in text and not is_said:
+        problem = problem_of(text) or "cargo failed"
+    return Report(diagnostics=tuple(found), read=frozenset(COMPILED.findall(text)), problem=problem)
+
+
+def _diagnostics(line: str) -> Iterator[Diagnostic]:
+    """What is said of a line of the tree: of a macro from elsewhere, where it is used."""
+    message = required(msgspec.json.decode(line), "message", dict)
+    code, level = optional(message, "code.code", ""), required(message, "level", str)
+    for span in (span for span in required(message, "spans", list) if span["is_primary"]):
+        while span and required(span, "file_name", str).startswith(("/", "<")):
+            span = optional(span, "expansion.span", {})
+        if span:
+            place = required(span, "file_name", str), required(span, "line_start", int)
+            found = diagnostic(code or "rustc", required(message, "message", str), level, *place)
+            does_not_compile = level == "error" and re.fullmatch(r"(E\d+)?", code)
+            yield replace(found, severity="high") if does_not_compile else found
+            return
+
+
+def problem_of(text: str) -> str:
+    """The first line that says why cargo did not do its work."""
+    error = ERROR.search(text)
+    hint = ": run cargo fetch" if MISSING.search(text) else ""
+    return error[0][:200] + hint if error else ""
+
+
+def read_tests(completed: Completed) -> Report:
+    """Read what probes/reviewbot_cargo.sh writes of tests, also of a run that was stopped.
+
+    Raises ValueError if nothing was built.
+    """
+    text = (completed.report or b"").decode(errors="replace")
+    building, is_built, ran = text.partition("\nbuilt\n")
+    if not is_built:
+        raise ValueError(problem_of(text) or "the run ended before its tests were built")
+    run = Run(building, ran)
+    problems = [*run.problems, *([] if text.endswith("ended\n") else [ENDED])]
+    return Report(tests=tuple(run.tests), problem=problems[0] if problems else "")
+
+
+class Run:
+    """What the tests of all targets print. Paths are those from which cargo was started."""
+
+    def __init__(self, building: str, text: str) -> None:
+        self.tests: list[TestOutcome] = []
+        self.problems: list[str] = []
+        functions = FUNCTION.findall(building)[::-1]  # of those with one name the first counts
+        self._functions = {(path, name): int(line) for path, line, name in functions}
+        sources = {name: path for path, name in EXECUTABLE.findall(building)}
+        documented = sorted(set(DOCUMENTED.findall(text)), key=lambda found: int(found[2]))
+        count: Counter[tuple[str, str]] = Counter()
+        self._numbers: dict[tuple[str, str, str], str] = {}
+        for path, item, line in documented:
+            count[path, item] += 1
+            number = f" {count[path, item]}" if count[path, item] > 1 else ""
+            self._numbers[path, item, line] = number
+        _, *parts = TARGET.split(text)
+        for name, crate, said in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
+            target = str(sources.get(name or "", name or crate))
+            first, *blocks = map(str, RUNNING.split(said))
+            if not blocks:
+                self._read_program(target, first, is_documentation=not name)
+            for announced, block in zip(blocks[::2], blocks[1::2], strict=True):
+                self._read_block(target, int(announced), block)
+
+    def _read_program(self, target: str, said: str, *, is_documentation: bool) -> None:
+        """A target that is no list of tests counts as one."""
+        has_failed = "error: test failed, to rerun" in said
+        if is_documentation:
+            self.problems += [problem_of(said)] if ERROR.search(said) else []
+        else:
+            found = TestOutcome(id=f"{target}::main", outcome="failed" if has_failed else "passed")
+            place = Location(target, 1, 1)
+            self.tests.append(self._failed(found, said, place) if has_failed else found)
+
+    def _read_block(self, target: str, announced: int, text: str) -> None:
+        listed, _, said = text.partition("\nfailures:\n")
+        _, *parts = DETAILS.split(re.split(r"\n+failures:\n    ", said)[0])
+        details = dict(zip(parts[::2], parts[1::2], strict=True))
+        starts = [*STARTED.finditer(listed)]
+        ends = [start.start() for start in starts[1:]] + [len(listed)] * bool(starts)
+        found: Counter[str] = Counter()
+        for start, end in zip(starts, ends, strict=True):
+            rest = listed[start.end() : end]
+            if outcome := WHOLE.match(rest) or [None, *LAST.finditer(rest)][-1]:
+                found[outcome[1]] += 1
+                name = start[1] or start[2]
+                self._add(target, name, OUTCOMES[outcome[1]], details.get(name, ""))
+        for name in OVERFLOW.findall(listed):
+            self._add(target, name, "failed", f"Error: thread '{name}' has overflowed its stack")
+        result = RESULT.findall(text)[-1:]
+        counts = tuple(str(found[word]) for word in OUTCOMES)
+        if result != [counts] or found.total() != announced:
+            why = KILLED.search(text)
+            ended = f"{found.total()} of {announced} tests of {target} ended"
+            self.problems.append(f"{ended} {why[1]}" if why else ended)
+
+    def _add(self, target: str, name: str, outcome: Outcome, said: str) -> None:
+        if match := DOCUMENTED.fullmatch(name):
+            path, item, line = match.groups()
+            place: Location | None = Location(normpath(path), int(line), int(line))
+            number = self._numbers[path, item, line]
+            id = f"{normpath(path)}::{item} (doc-test{number})".replace("::  (", "::(")
+        else:
+            place = self._place(target, name.split("::"))
+            id = f"{place.path if place else target}::{name}"
+        test = TestOutcome(id=id, outcome=outcome, location=place)
+        is_documented = place if match else None
+        self.tests.append(self._failed(test, said, is_documented) if outcome == "failed" else test)
+
+    def _place(self, target: str, names: list[str]) -> Location | None:
+        """Where a test is defined; one that a macro makes, where the function around it is."""
+        while names:
+            *modules, function = names
+            folders = [join(dirname(target), *modules[:n]) for n in range(len(modules), 0, -1)]
+            files = [file for folder in folders for file in (f"{folder}.rs", f"{folder}/mod.rs")]
+            for path in (*files, target):
+                if line := self._functions.get((path, function)):
+                    return Location(path, line, line)
+            names = modules
+        return None
+
+    def _failed(self, test: TestOutcome, said: str, place: Location | None) -> TestOutcome:
+        """Args: place: where it is, if lines of its panics are not those of the tree."""
+        panics = [*PANIC.finditer(said)]
+        messages = [match["new"] or match["old"] or "" for match in panics]
+        # A thread that panicked is the reason of one that waited for it.
+        telling = [text for text in messages if "Any { .. }" not in text] or messages
+        note, error, lines = NOTE.search(said), ERROR.search(said), said.strip().splitlines()
+        message = (
+            (note[1] if note else telling[-1] if telling else error[0] if error else lines[0])
+            if lines
+            else ""
+        )
+        frames = [
+            Location(normpath(match["path"]), int(match["line"]), int(match["line"]))
+            for match in reversed(panics)
+            if not match["path"].startswith("/")
+        ]
+        return replace(
+            test,
+            message=" ".join(message.split())[:MAX_MESSAGE],
+            output=said.strip()[-MAX_OUTPUT:],
+            location=place or test.location,
+            frames=(place,) if place else tuple(frames),
+        )
+
+
+def place_test(source: str, tree: str, folder: str) -> Job:
+    return Job(
+        tree=tree,
+        command=(*RUN, "test", "--test", REPRODUCTION),
+        executes=True,
+        folder=folder,
+        extra_files={join(folder, f"tests/{REPRODUCTION}.rs"): source},
+        tool_files=probe(PROGRAM),
+        report=REPORT,
+        seconds=300,
+    )
+
+
+CARGO_TEST = Check(
+    name="cargo-test",
+    kind="test",
+    globs=("*.rs", "Cargo.toml", "Cargo.lock"),
+    markers=("Cargo.toml",),
+    command=(*RUN, "test", "--workspace"),
+    read=read_tests,
+    by_project="rust",
+    executes=True,
+    whole_tree=True,
+    report=REPORT,
+    seconds=600,
+    tool_files=probe(PROGRAM),
+    install_hint="install Rust, see https://rustup.rs",
+)
+CLIPPY = replace(
+    CARGO_TEST,
+    name="clippy",
+    kind="lint",
+    command=(*RUN, "clippy"),
+    read=read_clippy,
+    distant_rules=("*",),
+)
+RUST = Language(
+    name="rust",
+    checks=(CLIPPY, CARGO_TEST),
+    project_files=("Cargo.toml",),
+    place_test=place_test,
+    read_test=read_tests,
+    # What does not compile is no test that fails.
+    is_missing_name=lambda _: False,
+)

@@ -1,0 +1,29 @@
+# Lint (`clippy`) or test (`test OPTION…`) the package or the workspace here. Appends to
+# /out/cargo.txt
+#   FILE:LINE: … fn NAME      functions of files with tests
+#   what cargo, the compiler and the tests print, in the order in which it came
+#   built                     before the tests run
+#   failed                    where linting found errors
+#   FILE:                     a file that was compiled, so that it was linted
+# and in the end `ended`.
+command -v cargo >/dev/null || exit 127
+exec >>/out/cargo.txt 2>&1
+# The tree is in memory: nothing is kept for debuggers and for later builds.
+export CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=0 CARGO_PROFILE_TEST_DEBUG=0
+export CARGO_TARGET_DIR="$PWD/target" RUSTC_WRAPPER= RUST_BACKTRACE=0
+export CARGO_TERM_QUIET=false CARGO_TERM_VERBOSE=false
+mode=$1
+shift
+[ ! -f Cargo.lock ] || set -- --locked "$@"
+set -- --offline --color never "$@"
+if [ "$mode" = clippy ]; then
+    cargo clippy --version >/dev/null 2>&1 || mode=check
+    # A package that does not compile keeps no other one from being read.
+    cargo "$mode" "$@" --workspace --all-targets --keep-going --message-format=json || echo failed
+    find target -path '*/deps/*.d' -exec cat {} +
+else
+    grep -rlE --include='*.rs' '#\[.*(test|case)' . | xargs -r -d '\n' grep -nHE '\<fn '
+    cargo test "$@" --no-run --message-format=json-render-diagnostics &&
+        echo built && cargo test "$@" --no-fail-fast
+fi
+echo ended

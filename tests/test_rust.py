@@ -1,0 +1,229 @@
+"""Rust: a crate that is linted and tested once, and what cargo's words mean."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import shutil
+
+import pytest
+from conftest import Project
+from each import each
+
+from reviewbot.checks.languages.rust import RUST, read_clippy, read_tests
+from reviewbot.checks.report import FAILURES
+from reviewbot.git.change import Target
+from reviewbot.git.repository import Repository
+from reviewbot.journal import Journal
+from reviewbot.proofs.proof import Proof, Reproduction
+from reviewbot.proofs.prove import prove
+from reviewbot.sandbox.bubblewrap import Bubblewrap
+from reviewbot.sandbox.environment import find_environment
+from reviewbot.sandbox.executor import LocalExecutor
+from reviewbot.sandbox.job import Completed
+
+LIB = """//! Sums.
+
+/// Adds.
+///
+/// ```
+/// assert_eq!(shop::add(1, 2), 3);
+/// ```
+pub fn add(a: i64, b: i64) -> i64 {
+    a + b
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn adds() {
+        print!("no line ends here: ");
+        assert_eq!(super::add(1, 2), 3, "one and two");
+    }
+
+    #[test]
+    #[ignore = "later"]
+    fn later() {}
+
+    #[test]
+    #[should_panic(expected = "nothing")]
+    fn panics() {
+        panic!("nothing");
+    }
+}
+"""
+WHOLE = """#[test]
+fn whole() -> Result<(), String> {
+    if shop::add(2, 2) == 4 { Ok(()) } else { Err("not four".into()) }
+}
+"""
+CRATE = {
+    ".gitignore": "target\n",
+    "Cargo.toml": '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n',
+    "src/lib.rs": LIB,
+    "tests/whole.rs": WHOLE,
+}
+CHANGED = {
+    "src/lib.rs": LIB.replace("    a + b", "    let sum = 1;\n    a - b"),
+    "src/orphan.rs": "pub fn unknown() {}\n",
+}
+
+
+@pytest.fixture
+def crate(project: Project) -> Project:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    project.commit("Begin", CRATE)
+    project.commit("Change", CHANGED)
+    return project
+
+
+@pytest.mark.skipif(not shutil.which("cargo"), reason="Rust is not installed")
+def test_a_crate_is_linted_and_tested(crate: Project) -> None:
+    review = crate.review()
+    found = {f.title: (f.severity, str(f.location)) for f in review.findings if f.result}
+    assert found == {
+        "unused variable: `sum`": ("low", "src/lib.rs:9"),
+        "adds fails: assertion `left == right` failed: one and two left: -1 right: 3": (
+            *("high", "src/lib.rs:10"),
+        ),
+        'whole and 1 more fail: Error: "not four"': ("high", "src/lib.rs:9"),
+    }
+    (gap,) = review.gaps
+    assert gap.startswith("src/orphan.rs was only scanned")
+    (tests,) = (check for check in review.checks if check.check == "cargo-test")
+    assert tests.text == "1 passed, 3 failed, 1 skipped"
+
+
+@pytest.mark.skipif(not shutil.which("cargo"), reason="Rust is not installed")
+def test_a_claim_is_tested(crate: Project) -> None:
+    sources = {
+        "#[test]\nfn zero() { assert_eq!(shop::add(0, 1), 1); }\n": "proven",
+        "#[test]\nfn zero() { shop::subtract(0, 1); }\n": "inconclusive",
+    }
+
+    async def prove_all() -> list[Proof]:
+        with Repository(crate.folder) as repository:
+            change = await repository.load_change(Target(kind="revision", revision="HEAD"))
+            environment = find_environment(crate.folder, crate.variables)
+            with LocalExecutor(repository, Bubblewrap(environment), Journal()) as executor:
+                proofs = [
+                    prove(
+                        Reproduction(language="rust", kind="test", source=source),
+                        *("critic", change, RUST, executor),
+                    )
+                    for source in sources
+                ]
+                return list(await asyncio.gather(*proofs))
+
+    proofs = dict(zip(sources, asyncio.run(prove_all()), strict=True))
+    assert {source: proof.result for source, proof in proofs.items()} == sources
+
+
+BUILT = """./src/lib.rs:17:    fn adds() {
+{"reason":"compiler-artifact","target":{"src_path":"src/lib.rs"},"executable":"target/shop-1f"}
+
+built
+     Running unittests src/lib.rs (target/debug/deps/shop-1f)
+
+running 2 tests
+"""
+PASSED = "test tests::adds ... ok\n"
+IGNORED = "test tests::later ... ignored, later\n"
+RESULT = """
+test result: {}. {} passed; {} failed; {} ignored; 0 measured; 0 filtered out; finished in 0.06s
+
+ended
+"""
+OK = RESULT.format("ok", 1, 0, 1)
+FAILED = """test tests::adds ... FAILED
+
+failures:
+
+---- tests::adds stdout ----
+{}
+
+failures:
+    tests::adds
+""" + RESULT.format("FAILED", 0, 1, 1)
+NEW = (
+    "thread 'tests::adds' (21887) panicked at src/lib.rs:18:9:\nnothing\n  left: 1\nnote: run with"
+)
+OLD = "thread 'tests::adds' panicked at 'nothing', src/lib.rs:18:9\nnote: run with"
+
+
+@each(
+    ("text", "failures", "problem"),
+    [
+        (BUILT + IGNORED + PASSED + OK, {}, ""),
+        (BUILT + IGNORED + "test tests::adds ... said\nok\n" + OK, {}, ""),
+        (BUILT + IGNORED + FAILED.format(NEW), {"adds": "nothing left: 1"}, ""),
+        (BUILT + IGNORED + FAILED.format(OLD), {"adds": "nothing"}, ""),
+        (BUILT + IGNORED + FAILED.format('Error: "bad"'), {"adds": 'Error: "bad"'}, ""),
+        (BUILT + IGNORED + "\nended\n", {}, "1 of 2 tests of src/lib.rs ended"),
+        (BUILT + IGNORED + PASSED + OK.replace("1 passed", "2 passed"), {},
+         "2 of 2 tests of src/lib.rs ended"),
+        ((BUILT + IGNORED + PASSED + OK).removesuffix("ended\n"), {},
+         "the run ended before it was done"),
+    ],
+)  # fmt: skip
+def test_what_libtest_says(text: str, failures: dict[str, str], problem: str) -> None:
+    report = read_tests(Completed(outcome="ended", report=text.encode()))
+    found = {t.id.rpartition("::")[2]: t.message for t in report.tests if t.outcome in FAILURES}
+    assert (found, report.problem) == (failures, problem)
+    assert all(str(t.location) == "src/lib.rs:17" for t in report.tests if "adds" in t.id)
+    frames = [str(frame) for t in report.tests for frame in t.frames]
+    assert frames == (["src/lib.rs:18"] if "panicked" in text else [])
+
+
+@each(
+    ("text", "reason"),
+    [
+        ("error[E0425]: cannot find value\n", "error[E0425]: cannot find value"),
+        ("error: no matching package named `x` found\nin offline mode\n", "run cargo fetch"),
+        ("Compiling shop\n", "the run ended before its tests were built"),
+    ],
+)
+def test_what_cannot_be_built_says_why(text: str, reason: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(reason)):
+        read_tests(Completed(outcome="ended", report=text.encode()))
+
+
+def compiler(level: str, code: str | None, path: str = "src/lib.rs") -> str:
+    span = {"file_name": path, "line_start": 3, "is_primary": True, "expansion": None}
+    message = {"message": "it is so", "level": level, "spans": [span]}
+    message["code"] = {"code": code} if code else None
+    return json.dumps({"reason": "compiler-message", "message": message}, separators=(",", ":"))
+
+
+@each(
+    ("message", "expected"),
+    [
+        (compiler("warning", "unused_variables"), [("unused_variables", "low")]),
+        (compiler("error", "clippy::eq_op"), [("clippy::eq_op", "medium")]),
+        (compiler("error", "E0425"), [("E0425", "high")]),
+        (compiler("error", None), [("rustc", "high")]),
+        (compiler("warning", "x", "/root/.cargo/registry/y.rs"), []),
+        (compiler("warning", "x").replace('"is_primary":true', '"is_primary":false'), []),
+    ],
+)
+def test_what_clippy_says(message: str, expected: list[tuple[str, str]]) -> None:
+    text = f"{message}\n{message}\nsrc/lib.rs:\n/root/other.rs:\nended\n"
+    report = read_clippy(Completed(outcome="ended", report=text.encode()))
+    assert [(found.rule, found.severity) for found in report.diagnostics] == expected
+    assert (report.read, report.problem) == ({"src/lib.rs"}, "")
+
+
+@each(
+    ("text", "problem"),
+    [
+        ("error: no matching package\nin offline mode\nfailed\nended\n", "run cargo fetch"),
+        (f"{compiler('error', 'E0432')}\nerror: x\noffline mode\nfailed\nended\n", "cargo fetch"),
+        ("odd\nfailed\nended\n", "cargo failed"),
+        ("", "the run ended before it was done"),
+    ],
+)
+def test_what_stops_clippy(text: str, problem: str) -> None:
+    report = read_clippy(Completed(outcome="ended", report=text.encode()))
+    assert problem in report.problem
