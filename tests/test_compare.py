@@ -705,3 +705,41 @@ def test_what_is_said_of_a_check() -> None:
         run("head", "ended", "test"), report=replace(report, executed={"a.py": (1,)})
     )
     assert summarise(Evidence((executed,), (unread,)))[0].state == "failed_before"
+
+
+@each(
+    ("compiler", "says", "outcome", "expected"),
+    [
+        ("tsc", [], "ended", []),
+        ("tsc web", [], "ended", []),
+        ("tsc", [diagnostic(9, path="a.py")], "ended", ["syntax", "tsc"]),
+        ("tsc", [], "incomplete", ["syntax"]),
+        ("eslint", [], "ended", ["syntax"]),
+    ],
+)
+def test_a_compiler_knows_better_what_can_be_parsed(
+    compiler: str, says: list[Diagnostic], outcome: RunOutcome, expected: list[str]
+) -> None:
+    wrong = Report(diagnostics=(diagnostic(2),))
+    runs = [
+        CheckRun(check="syntax", kind="scan", side="base", outcome="ended"),
+        CheckRun(check="syntax", kind="scan", side="head", outcome="ended", report=wrong),
+        CheckRun(check=compiler, side="base", outcome="ended"),
+        CheckRun(
+            check=compiler,
+            side="head",
+            outcome=outcome,
+            report=Report(diagnostics=tuple(says)),
+            files=("a.py",),
+        ),
+    ]
+    results = compare(change_of(REPLACED), runs, NOTHING_KNOWN).results
+    assert [result.check for result in results] == expected
+
+
+def test_tests_of_files_that_a_build_writes_may_go() -> None:
+    built = outcome("build/a.test.js::works", "passed")
+    for files, reason in ((frozenset({"a.py"}), ""), (frozenset({"build/a.test.js"}), "a test")):
+        project = Project(base_files=files, head_files=files)
+        head = suite(change_of(REPLACED), [built], [], project).runs[-1]
+        assert head.reason.partition(" that")[0] == reason

@@ -88,7 +88,7 @@ def compare_tests(
             group: Group = ("failing_test", state, place, alike)
             groups.setdefault(group, []).append(test)
     results = [_result(head.check, group, tests) for group, tests in groups.items()]
-    lost = tests_that_do_not_run(base, head, change)
+    lost = tests_that_do_not_run(base, head, change, project)
     if lost:
         count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
         missing.append(f"{count} that passed before did not run, for example {lost[0]}")
@@ -101,13 +101,17 @@ def compare_tests(
     return results, head
 
 
-def tests_that_do_not_run(base: CheckRun, head: CheckRun, change: Change) -> list[str]:
+def tests_that_do_not_run(
+    base: CheckRun, head: CheckRun, change: Change, project: Project
+) -> list[str]:
     """Tests of files that the change does not touch, which passed at base and have no outcome.
 
     Something silenced them that is no edit of theirs, such as a conftest.py. Parameters and parts
-    do not count: they may come from what the change edits.
+    do not count: they may come from what the change edits. So may files that a build writes.
     """
     touched = {file.old_path for file in change.files}
+    built = {test.id.partition("::")[0] for test in base.report.tests} - project.base_files
+    touched |= built if project.base_files else set()
     # A file that cannot be collected stands for all of its tests.
     alive = {PART.sub(r"\1", test.id) for test in head.report.tests if test.outcome != "skipped"}
     return [
