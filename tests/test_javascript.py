@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -13,6 +12,7 @@ from typing import Any
 import pytest
 from conftest import Project
 from each import each
+from test_proofs import run
 
 from reviewbot.checks.languages.javascript import (
     JAVASCRIPT,
@@ -22,17 +22,11 @@ from reviewbot.checks.languages.javascript import (
     read_tests,
     read_tsc,
 )
-from reviewbot.git.change import Target
-from reviewbot.git.repository import Repository
-from reviewbot.journal import Journal
-from reviewbot.proofs.proof import Proof, Reproduction
-from reviewbot.proofs.prove import prove
-from reviewbot.sandbox.bubblewrap import Bubblewrap
-from reviewbot.sandbox.environment import find_environment
-from reviewbot.sandbox.executor import LocalExecutor
+from reviewbot.checks.run import read
+from reviewbot.proofs.proof import Reproduction
 from reviewbot.sandbox.job import Completed
 
-pytestmark = pytest.mark.skipif(not shutil.which("node"), reason="Node.js is not installed")
+needs_node = pytest.mark.skipif(not shutil.which("node"), reason="Node.js is not installed")
 
 REPORTS = Path(__file__).with_name("data") / "reports" / "npm"
 CART = """function total(prices) {
@@ -111,6 +105,7 @@ def packages(project: Project) -> Project:
     return project
 
 
+@needs_node
 def test_each_package_is_checked_by_its_tools(packages: Project) -> None:
     packages.commit(
         "Change",
@@ -196,10 +191,11 @@ def package(project: Project) -> Project:
     return project
 
 
+@needs_node
 def test_the_runner_of_node(package: Project) -> None:
     review = package.review()
-    (measured,) = (c for c in review.coverage if c.path == "cart.js")
-    assert (measured.executed, measured.statements) == (2, 4)
+    lines = {c.path: (c.executed, c.statements) for c in review.coverage if c.statements}
+    assert lines == {"cart.js": (2, 4), "test/hook.test.js": (7, 7)}
     found = {f.title: str(f.location) for f in review.findings if f.result}
     assert found.pop(next(title for title in found if "nowhere" in title)) == (
         "test/broken.test.js:1"
@@ -213,6 +209,7 @@ def test_the_runner_of_node(package: Project) -> None:
     }
 
 
+@needs_node
 def test_a_claim_is_tested(package: Project) -> None:
     head = "import assert from 'node:assert';\nimport test from 'node:test';\n"
     head += "import { total } from './cart.js';\n"
@@ -224,21 +221,10 @@ def test_a_claim_is_tested(package: Project) -> None:
         "": "inconclusive",
     }
 
-    async def prove_all() -> list[Proof]:
-        with Repository(package.folder) as repository:
-            change = await repository.load_change(Target(kind="revision", revision="HEAD"))
-            environment = find_environment(package.folder, package.variables)
-            with LocalExecutor(repository, Bubblewrap(environment), Journal()) as executor:
-                proofs = [
-                    prove(
-                        Reproduction(language="javascript", kind="test", source=head + source),
-                        *("critic", change, JAVASCRIPT, executor),
-                    )
-                    for source in sources
-                ]
-                return list(await asyncio.gather(*proofs))
-
-    proofs = dict(zip(sources, asyncio.run(prove_all()), strict=True))
+    tests = [
+        Reproduction(language="javascript", kind="test", source=head + source) for source in sources
+    ]
+    proofs = dict(zip(sources, run(package, *tests, language=JAVASCRIPT), strict=True))
     assert {source: proof.result for source, proof in proofs.items()} == sources
 
 
@@ -313,6 +299,14 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
     report = read_tsc(Completed(outcome="ended", exit_code=2, stdout=text.encode()))
     assert [d.rule for d in report.diagnostics] == rules
     assert (report.read, report.problem) == ({"a.ts", "src/b.tsx"}, problem)
+
+
+def test_a_compiler_that_lacks_packages_alone_came_to_its_end() -> None:
+    (tsc,) = (check for check in JAVASCRIPT.checks if check.name == "tsc")
+    text = b"a.ts(1,2): error TS2307: Cannot find module 'x'.\n"
+    for more, outcome in ((b"a.ts\n", "ended"), (b"", "incomplete")):
+        ended = Completed(outcome="ended", exit_code=2, stdout=text + more)
+        assert read(tsc, "head", ended)[0] == outcome
 
 
 def test_without_a_report_there_is_a_reason() -> None:

@@ -11,6 +11,7 @@ import pytest
 from conftest import Project
 from lean import lean_environment
 
+from reviewbot.checks.check import Language
 from reviewbot.checks.languages.python import PYTHON
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
@@ -97,16 +98,18 @@ def numbers(tmp_path_factory: pytest.TempPathFactory) -> Project:
     return project
 
 
-def run(project: Project, *reproductions: Reproduction, prefix: str = "") -> list[Proof]:
+def run(
+    project: Project, *reproductions: Reproduction, prefix: str = "", language: Language = PYTHON
+) -> list[Proof]:
     """Args: prefix: the environment of the project, by default one that has pytest alone."""
 
     async def prove_all() -> list[Proof]:
         with Repository(project.folder) as repository:
             change = await repository.load_change(Target(kind="revision", revision="HEAD"))
-            variables = {"VIRTUAL_ENV": prefix or lean_environment()}
+            variables = {"VIRTUAL_ENV": prefix or lean_environment(), **project.variables}
             environment = find_environment(project.folder, variables)
             with LocalExecutor(repository, Bubblewrap(environment), Journal()) as executor:
-                proofs = [prove(r, "critic", change, PYTHON, executor) for r in reproductions]
+                proofs = [prove(r, "critic", change, language, executor) for r in reproductions]
                 return list(await asyncio.gather(*proofs))
 
     return asyncio.run(prove_all())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import re
@@ -11,17 +10,11 @@ import shutil
 import pytest
 from conftest import Project
 from each import each
+from test_proofs import run
 
 from reviewbot.checks.languages.rust import RUST, read_clippy, read_tests
 from reviewbot.checks.report import FAILURES
-from reviewbot.git.change import Target
-from reviewbot.git.repository import Repository
-from reviewbot.journal import Journal
-from reviewbot.proofs.proof import Proof, Reproduction
-from reviewbot.proofs.prove import prove
-from reviewbot.sandbox.bubblewrap import Bubblewrap
-from reviewbot.sandbox.environment import find_environment
-from reviewbot.sandbox.executor import LocalExecutor
+from reviewbot.proofs.proof import Reproduction
 from reviewbot.sandbox.job import Completed
 
 LIB = """//! Sums.
@@ -103,21 +96,8 @@ def test_a_claim_is_tested(crate: Project) -> None:
         "#[test]\nfn zero() { shop::subtract(0, 1); }\n": "inconclusive",
     }
 
-    async def prove_all() -> list[Proof]:
-        with Repository(crate.folder) as repository:
-            change = await repository.load_change(Target(kind="revision", revision="HEAD"))
-            environment = find_environment(crate.folder, crate.variables)
-            with LocalExecutor(repository, Bubblewrap(environment), Journal()) as executor:
-                proofs = [
-                    prove(
-                        Reproduction(language="rust", kind="test", source=source),
-                        *("critic", change, RUST, executor),
-                    )
-                    for source in sources
-                ]
-                return list(await asyncio.gather(*proofs))
-
-    proofs = dict(zip(sources, asyncio.run(prove_all()), strict=True))
+    tests = [Reproduction(language="rust", kind="test", source=source) for source in sources]
+    proofs = dict(zip(sources, run(crate, *tests, language=RUST), strict=True))
     assert {source: proof.result for source, proof in proofs.items()} == sources
 
 

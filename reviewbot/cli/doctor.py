@@ -114,7 +114,7 @@ async def _checks(repository: Repository, settings: Settings) -> Row:
         if check.kind != "scan" and applies(check, project.head_files, project)
     ]
     if not names:
-        return "!", "no linter and no test runs here: add one under checks:", "reviewbot init"
+        return "!", "no linter and no test runs here: add one under checks: in .reviewbot.yml", ""
     return "✓", f"linters and tests that run here: {', '.join(names)}", ""
 
 

@@ -113,7 +113,7 @@ ESLINT = Check(
     report="eslint.json",
     seconds=180,
     distant_rules=("no-undef", "no-unused-vars", "@typescript-eslint/no-unused-vars"),
-    install_hint="run npm ci",
+    install_hint="install Node.js, and run npm ci",
 )
 TSC = replace(
     ESLINT,
@@ -145,7 +145,7 @@ NPM_TEST = Check(
     report=REPORT,
     seconds=300,
     tool_files=FILES,
-    install_hint="run npm ci",
+    install_hint="install Node.js, and run npm ci",
 )
 JAVASCRIPT = Language(
     name="javascript",

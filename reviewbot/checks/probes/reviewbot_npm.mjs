@@ -124,11 +124,15 @@ function addLinesOfTests() {
   for (const path of new Set(tests.map((test) => test.location.path))) {
     const own = tests.filter((test) => test.location.path === path && test.location.line > 1);
     const starts = [...new Set(own.map((test) => test.location.line))].sort((a, b) => a - b);
+    const ran = new Map();
     for (const [number, start] of starts.entries()) {
-      const ran = own.some((test) => test.location.line === start && test.outcome !== "skipped");
-      const length = (starts[number + 1] ?? start + MAX_LINES) - start;
-      addLines(path, Array.from({ length }, (_, index) => start + index), () => ran);
+      const end = starts[number + 1] ?? start + MAX_LINES;
+      const here = own.filter((test) => test.location.line === start);
+      for (let line = start; line < end; line++) {
+        ran.set(line, here.some((test) => test.outcome !== "skipped"));
+      }
     }
+    setLines(path, ran);
   }
 }
 
@@ -143,7 +147,7 @@ function addMeasuredLines() {
     for (const [id, { start, end }] of outerFirst) {
       for (let line = start.line; line <= end.line; line++) counts.set(line, s[id]);
     }
-    addLines(relative(".", path), [...counts.keys()], (line) => counts.get(line) > 0);
+    setLines(relative(".", path), counts);
   }
 }
 
@@ -171,12 +175,11 @@ function addLinesOfNode() {
       }
     }
   }
-  for (const [path, known] of Object.entries(counts)) {
-    addLines(path, [...known.keys()], (line) => known.get(line) > 0);
-  }
+  for (const [path, known] of Object.entries(counts)) setLines(path, known);
 }
 
-function addLines(path, lines, ran) {
-  (statements[path] ??= []).push(...lines);
-  (executed[path] ??= []).push(...lines.filter(ran));
+/** What was measured takes the place of what tests tell. */
+function setLines(path, counts) {
+  statements[path] = [...counts.keys()];
+  executed[path] = statements[path].filter((line) => counts.get(line) > 0);
 }
