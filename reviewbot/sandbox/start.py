@@ -191,6 +191,7 @@ def variables_of(
         "HOME": home,
         "LANG": "C.UTF-8",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "REVIEWBOT_SECONDS": f"{job.seconds:.0f}",  # that it has
         **others,
         **{
             name: text.replace("{project}", folder).replace("{own_packages}", OWN_PACKAGES)

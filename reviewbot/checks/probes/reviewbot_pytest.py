@@ -17,6 +17,7 @@ import json
 import os
 import re
 import sys
+import time
 import traceback
 from collections.abc import Generator, Iterable
 from contextlib import suppress
@@ -24,6 +25,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from _pytest.reports import CollectReport  # pytest itself names it since 7.0 only
 
 REPORT = "/out/pytest.jsonl"
 # {path: [changed line]}: tests of these files run first, and their lines are measured.
@@ -37,6 +39,8 @@ LINES_BEFORE = 5  # of the statement that failed
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
 FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
 UNREADABLE = re.compile(r'^E\s+File "([^"\n]+)", line (\d+)', re.MULTILINE)
+# Of the time that the run has, for importing test files.
+COLLECTION = 1 / 3
 # To tell which of more tests executed a line would take longer than the tests.
 MAX_TOLD_APART = 5_000
 OPENED: list[int] = []
@@ -145,6 +149,29 @@ class Reporter:
         self.outcomes: dict[str, dict[str, Any]] = {}
         self.ids: dict[str, str] = {}
         self.trace: Any = None
+        seconds = float(os.environ.get("REVIEWBOT_SECONDS", "inf"))
+        self.collects_until = time.monotonic() + COLLECTION * seconds
+        self.left_out = 0
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_make_collect_report(self, collector: Any) -> Any:
+        """Where importing all tests takes long, the other files only if they name a changed one."""
+        is_file = isinstance(collector, pytest.Module) and not isinstance(collector, pytest.Package)
+        is_in_time = time.monotonic() < self.collects_until
+        if is_in_time or not is_file or self.names_changed(collector.nodeid):
+            return None
+        self.left_out += 1
+        return CollectReport(collector.nodeid, "passed", None, [])
+
+    def names_changed(self, nodeid: str) -> bool:
+        """Whether a test file is changed, or has the name of a changed module."""
+        path = os.path.join(self.root, nodeid)
+        if relative(path) in self.changed:
+            return True
+        modules = (os.path.splitext(name.replace("/__init__.py", ""))[0] for name in self.changed)
+        names = "|".join(re.escape(os.path.basename(module)) for module in modules)
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return re.search(rf"\b(?:{names})\b", file.read()) is not None
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Tests of the change come first: time may run out."""
@@ -224,6 +251,9 @@ class Reporter:
         if package:
             problem = f"the tests import {package} from site-packages, not from this tree"
             write(problem=f"{problem}: pip install -e . in its environment")
+        if self.left_out:
+            problem = "importing all tests takes too long, so files that name nothing of the change"
+            write(problem=f"{problem} were left out: {self.left_out}")
         write(has_finished=True)
 
 
