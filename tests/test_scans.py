@@ -145,6 +145,7 @@ data:
         ("a.jsx", "f()", "a = <p style={{ b: 1 }} />;\nf(;", [("new", "a.jsx:2", "critical")]),
         # With comments, as editors and compilers read it
         ("tsconfig.json", None, '{\n // a\n "b": {"c": true,},\n}', []),
+        ("asv.conf.json", None, '{\n // a\n "b": {"c": true,},\n}', []),
         (".vscode/settings.json", None, "{\n // a\n}", []),
         ("a.json5", None, "{a: 'b', /* c */ d: +.5,}", []),
         ("a.jsonc", None, "[1,", [("new", "a.jsonc:1", "high")]),

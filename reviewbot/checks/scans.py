@@ -37,6 +37,7 @@ LENIENT_JSON = re.compile(
     r"(?:^|/)(?:[^/]*\.(?:jsonc|json5)|[jt]sconfig[^/]*\.json|\.eslintrc\.json|devcontainer\.json"
     r"|\.vscode/[^/]*)\Z"
 )
+COMMENT = re.compile(r"^\s*//", re.MULTILINE)  # a program that takes these takes commas as well
 MISSING = re.compile(r"ERROR|\w*identifier|name|number|integer_value")  # kinds of nodes
 TEMPLATE = re.compile(r"(?<!\$)\{\{-?\s*[\w.$#/]|\{%")  # of Helm or Jinja; `${{ a }}` is a value
 MAX_PARSED = 400_000
@@ -245,7 +246,7 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
     if path.endswith(".js"):
         # The grammar of JavaScript refuses `<p class="x">`, which that of TypeScript reads.
         readings.append(("tsx", text))
-    if language == "json" and LENIENT_JSON.search(path):
+    if language == "json" and (LENIENT_JSON.search(path) or COMMENT.search(text)):
         readings.append(("javascript", f"({text}\n)"))
     for reading in readings:
         root = SgRoot(reading[1], reading[0]).root()
