@@ -115,11 +115,11 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
     removed = ((f.path, text) for f in sources for h in f.hunks for text in h.removed.values())
     if path := next((path for path, text in removed if PUBLIC.match(text.lstrip("\t "))), ""):
         yield f"public API: {path}"
-    tests = {path for path in project.head_files if classify(path) == "test"}
-    tests |= {file.path for file in change.files if classify(file.path) == "test"}
+    paths = project.head_files | {file.path for file in change.files}
     for file in sources:
         stem = file.path.rpartition("/")[2].split(".")[0].strip("_").lower()
-        if file.hunks and not any(stem in test.lower() for test in tests):
+        named = (path for path in paths if stem in path.lower())
+        if file.hunks and not any(classify(path) == "test" for path in named):
             yield f"no tests: {file.path}"
             break
 
