@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import Project
 from lean import lean_environment
-from scripted import Answer, Scripted, SharedJobs, by_edit
+from scripted import Answer, Scripted, by_edit
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.config.load import flag_layer
@@ -20,6 +20,7 @@ from reviewbot.errors import UsageError
 from reviewbot.fixing import fix_report, pursue
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
+from reviewbot.journal import Journal
 from reviewbot.reports.fixes import render_fixes
 from reviewbot.reports.style import DEFAULT
 from reviewbot.services import Host
@@ -76,7 +77,7 @@ def work(project: Project, answer: Answer, what: Callable[..., Any]) -> tuple[Ta
     with Repository(project.folder) as repository:
         host = Host(
             repository=repository,
-            journal=SharedJobs(),
+            journal=Journal(),
             providers={"replay": scripted},
             panelists={role: f"replay:{role}" for role in ("critic", "reviewer", "optimizer")},
             layers=(flag_layer({}),),
