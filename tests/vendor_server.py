@@ -128,7 +128,7 @@ class VendorServer:
             yield self
             return
         self._is_running = True
-        thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        thread = threading.Thread(target=self._server.serve_forever, args=(0.005,), daemon=True)
         thread.start()
         try:
             yield self
