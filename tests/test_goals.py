@@ -95,14 +95,17 @@ def with_benchmark(edit: Answer) -> Answer:
     return answer
 
 
-def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project) -> None:
+def test_a_quadratic_function_becomes_faster_by_a_measured_factor(
+    lists: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reviewbot.proofs.timing.ROUNDS", 2)
     edit = by_edit("lists.py", DISTINCT, "    return list(dict.fromkeys(items))")
     result, scripted = pursue_goal(lists, "performance", with_benchmark(edit))
     assert result.usage.calls == len(scripted.prompts) > 0
 
     assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
     factor, calls = result.facts
-    assert re.fullmatch(r"It is \S+ times as fast \(\S+ to \S+ in 5 rounds\)\.", factor)
+    assert re.fullmatch(r"It is \S+ times as fast \(\S+ to \S+ in 2 rounds\)\.", factor)
     assert float(factor.split()[2].replace(",", "")) > 2
     assert re.fullmatch(r"\d+ calls do the same as before\.", calls)
     (prompt,) = (question for label, question in scripted.prompts if "/fix_" in label)
