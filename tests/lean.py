@@ -17,12 +17,18 @@ from pathlib import Path
 import pytest
 
 PACKAGES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
+# What Python runs when it starts. To search for garbage, also when pytest and Python end, took a
+# fifth of the time of a small suite.
+NO_GARBAGE = (
+    "import atexit, gc; gc.set_threshold(1_000_000); atexit.register(gc.freeze);"
+    " gc.collect = lambda *_: 0\n"
+)
 
 
 @cache
 def lean_environment() -> str:
     """The folder. It is made once, whoever asks for it at the same time."""
-    folder = Path(sys.prefix, f"lean-{pytest.__version__}-2")
+    folder = Path(sys.prefix, f"lean-{pytest.__version__}-3")
     if not folder.exists():
         new = Path(tempfile.mkdtemp(dir=sys.prefix, prefix="lean-"))
         new.chmod(0o755)  # the sandbox runs as another user
@@ -32,8 +38,7 @@ def lean_environment() -> str:
         shutil.copy(packages / "py.py", there)  # a part of pytest
         for name in (*PACKAGES, f"pytest-{pytest.__version__}.dist-info"):
             shutil.copytree(packages / name, there / name)
-        # What Python runs when it starts: a tenth of the imports is the search for garbage.
-        (there / "lean.pth").write_text("import gc; gc.set_threshold(100_000)\n")
+        (there / "lean.pth").write_text(NO_GARBAGE)
         with suppress(OSError):  # another process was faster
             new.rename(folder)
         shutil.rmtree(new, ignore_errors=True)

@@ -4,28 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any
 
-from reviewbot.journal import Journal
 from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
-from reviewbot.sandbox.job import Completed
 
 Answer = Callable[[str, str], Any]
-
-
-class SharedJobs(Journal):
-    """Equal jobs run once for all tests of a process; models are asked each time."""
-
-    results: ClassVar[dict[str, Completed]] = {}
-
-    def get(self, key: str, type_: type[Any]) -> Any:
-        return self.results.get(key) if type_ is Completed else super().get(key, type_)
-
-    def put(self, key: str, value: Any) -> None:
-        if isinstance(value, Completed):
-            self.results[key] = value
-        else:
-            super().put(key, value)
 
 
 class Scripted:

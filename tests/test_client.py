@@ -311,13 +311,13 @@ def test_one_call_goes_ahead_to_fill_the_cache() -> None:
         async with open_client({"one": server}, Journal()) as client:
             await asyncio.gather(*map(client.call, questions))
 
-    answer = replace(fake_openai.answer(ANSWER), delay=0.5)
+    answer = replace(fake_openai.answer(ANSWER), delay=0.3)
     server = VendorServer(lambda _: answer)
     with server.running():
         asyncio.run(run())
     first, second, third = (received.at for received in server.received)
-    assert second - first >= 0.5
-    assert third - second < 0.4
+    assert second - first >= 0.3
+    assert third - second < 0.25
 
 
 @given(

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from conftest import Project
 from lean import lean_environment
 from msgspec.structs import replace
-from scripted import Answer, Scripted, SharedJobs, by_edit
+from scripted import Answer, Scripted, by_edit
 
 from reviewbot.checks.evidence import CheckResult, Evidence
 from reviewbot.cli.commands import reviewbot
@@ -23,6 +23,7 @@ from reviewbot.errors import UsageError
 from reviewbot.fixing import fix
 from reviewbot.git.change import Location, Target
 from reviewbot.git.repository import Repository
+from reviewbot.journal import Journal
 from reviewbot.reports.fixes import render_fixes
 from reviewbot.reports.style import DEFAULT
 from reviewbot.sandbox.bubblewrap import Bubblewrap
@@ -48,7 +49,7 @@ def fix_head(
     with Repository(project.folder) as repository:
         host = Host(
             repository=repository,
-            journal=SharedJobs(),
+            journal=Journal(),
             providers={"replay": scripted},
             panelists={role: f"replay:{role}" for role in roles},
             layers=(flag_layer({"review.effort": "low"}),),

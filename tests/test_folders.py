@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from conftest import Project
 from lean import lean_environment
-from scripted import Answer, Scripted, SharedJobs, by_edit
+from scripted import Answer, Scripted, by_edit
 
 from reviewbot.checks.languages.go import GO
 from reviewbot.checks.languages.python import PYTHON
@@ -19,6 +19,7 @@ from reviewbot.checks.project import folder_of
 from reviewbot.fixing import fix, fix_report
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
+from reviewbot.journal import Journal
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.job import Job
@@ -206,7 +207,7 @@ def scripted_fix(project: Project, answer: Answer) -> tuple[Review, list[TaskRes
 def host_of(repository: Repository, scripted: Scripted) -> Host:
     return Host(
         repository=repository,
-        journal=SharedJobs(),
+        journal=Journal(),
         providers={"replay": scripted},
         panelists={"critic": "replay:critic"},
         variables={"VIRTUAL_ENV": lean_environment()},

@@ -12,7 +12,7 @@ import pytest
 from click.testing import CliRunner
 from conftest import Project
 from lean import lean_environment
-from scripted import Answer, Scripted, SharedJobs, by_edit
+from scripted import Answer, Scripted, by_edit
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.config.load import flag_layer
@@ -20,6 +20,7 @@ from reviewbot.errors import UsageError
 from reviewbot.fixing import fix_report, pursue
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
+from reviewbot.journal import Journal
 from reviewbot.reports.fixes import render_fixes
 from reviewbot.reports.style import DEFAULT
 from reviewbot.services import Host
@@ -76,7 +77,7 @@ def work(project: Project, answer: Answer, what: Callable[..., Any]) -> tuple[Ta
     with Repository(project.folder) as repository:
         host = Host(
             repository=repository,
-            journal=SharedJobs(),
+            journal=Journal(),
             providers={"replay": scripted},
             panelists={role: f"replay:{role}" for role in ("critic", "reviewer", "optimizer")},
             layers=(flag_layer({}),),
@@ -94,14 +95,17 @@ def with_benchmark(edit: Answer) -> Answer:
     return answer
 
 
-def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project) -> None:
+def test_a_quadratic_function_becomes_faster_by_a_measured_factor(
+    lists: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reviewbot.proofs.timing.ROUNDS", 2)
     edit = by_edit("lists.py", DISTINCT, "    return list(dict.fromkeys(items))")
     result, scripted = pursue_goal(lists, "performance", with_benchmark(edit))
     assert result.usage.calls == len(scripted.prompts) > 0
 
     assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
     factor, calls = result.facts
-    assert re.fullmatch(r"It is \S+ times as fast \(\S+ to \S+ in 5 rounds\)\.", factor)
+    assert re.fullmatch(r"It is \S+ times as fast \(\S+ to \S+ in 2 rounds\)\.", factor)
     assert float(factor.split()[2].replace(",", "")) > 2
     assert re.fullmatch(r"\d+ calls do the same as before\.", calls)
     (prompt,) = (question for label, question in scripted.prompts if "/fix_" in label)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from types import ModuleType
 from typing import Annotated, Any, Literal
 
@@ -180,13 +181,25 @@ def test_a_server_that_answers_with_its_key_does_not_publish_it(vendor: str) -> 
 
 @each("vendor", STREAMING)
 def test_the_text_arrives_before_the_answer_is_complete(vendor: str) -> None:
-    pieces: list[tuple[float, str]] = []
-    server = VendorServer([FAKES[vendor].answer(GOOD, pause=0.1)])
-    ask(vendor, server, REQUEST, on_text=lambda text: pieces.append((time.monotonic(), text)))
-    assert "".join(text for _, text in pieces) == GOOD
-    assert pieces[0][0] < server.answered[0]
+    pieces: list[str] = []
+    arrived, came_early = threading.Event(), []
+    sent = FAKES[vendor].answer(GOOD)
+
+    def all_but_the_last_and_then_that() -> Iterator[bytes]:
+        yield from sent.chunks[:-1]
+        came_early.append(arrived.wait(timeout=5))
+        yield sent.chunks[-1]
+
+    def on_text(text: str) -> None:
+        pieces.append(text)
+        arrived.set()
+
+    server = VendorServer([replace(sent, chunks=all_but_the_last_and_then_that())])
+    ask(vendor, server, REQUEST, on_text=on_text)
+    assert "".join(pieces) == GOOD
+    assert came_early == [True]
     # They say when they begin to think.
-    assert (pieces[0][1] == "") == (vendor in ("anthropic", "openai", "gpu"))
+    assert (pieces[0] == "") == (vendor in ("anthropic", "openai", "gpu"))
 
 
 @each("vendor", FAKES)

@@ -6,7 +6,7 @@ import json
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -36,7 +36,7 @@ class Sent(Struct, frozen=True, kw_only=True):
 
     status: int = 200
     headers: dict[str, str] = field(default_factory=lambda: {"content-type": "application/json"})
-    chunks: tuple[bytes, ...] = ()
+    chunks: Iterable[bytes] = ()
     delay: float = 0
     pause: float = 0
     cut: bool = False
@@ -128,7 +128,7 @@ class VendorServer:
             yield self
             return
         self._is_running = True
-        thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        thread = threading.Thread(target=self._server.serve_forever, args=(0.005,), daemon=True)
         thread.start()
         try:
             yield self

@@ -88,6 +88,7 @@ class BareRepository:
     path: Path
     commits: int = 0
     cache: dict[tuple[str, ...], Any] = field(default_factory=dict, repr=False)
+    known: set[str] = field(default_factory=set, repr=False)
 
     def __post_init__(self) -> None:
         self.path.mkdir(parents=True)
@@ -134,8 +135,12 @@ class BareRepository:
         # Nearly every ref is a loose file, which is faster to read than to ask git for.
         if name.startswith("refs/") and ".." not in name and (self.path / name).is_file():
             return (self.path / name).read_text().strip()
+        if name in self.known:
+            return name
         command = ("rev-parse", "--verify", "-q", "--end-of-options", f"{name}^{{commit}}")
-        return self.run(*command, check=False).decode().strip() or None
+        sha = self.run(*command, check=False).decode().strip()
+        self.known |= {sha} - {""}  # commits are never removed
+        return sha or None
 
     def kind(self, name: str) -> str | None:
         """`commit`, `tree` or `blob`."""

@@ -69,7 +69,7 @@ class Server:
                     super().handle_error(*arguments)
 
         self.http = Listener(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.http.serve_forever, args=(0.02,), daemon=True).start()
+        threading.Thread(target=self.http.serve_forever, args=(0.005,), daemon=True).start()
 
     def stop(self) -> None:
         if self.http:

@@ -93,8 +93,8 @@ def strategies(function: Callable[..., Any], *, needs_types: bool) -> Any:
         scalars
         | st.from_type(str)
         | st.lists(st.from_type(int))
-        | st.lists(st.text())
-        | st.dictionaries(st.text(), st.integers())
+        | st.lists(any_text())
+        | st.dictionaries(any_text(), st.integers())
     )
     hints = typing.get_type_hints(function)
     parts = []
@@ -109,6 +109,13 @@ def strategies(function: Callable[..., Any], *, needs_types: bool) -> Any:
             raise TypeError(f"{parameter.name} has no type")
         parts.append(st.from_type(hints[parameter.name]) if parameter.name in hints else anything)
     return st.tuples(*parts)
+
+
+def any_text() -> Any:
+    """What `st.text()` is. That one asks a codec about every character, which takes a second."""
+    from hypothesis import strategies as st
+
+    return st.text(st.characters(blacklist_categories=["Cs"]))
 
 
 def prefer_limits(function: Callable[..., Any]) -> None:
@@ -127,8 +134,8 @@ def prefer_limits(function: Callable[..., Any]) -> None:
                     texts |= {node.value}
     likely = st.sampled_from(sorted(numbers, key=abs))
     st.register_type_strategy(int, likely | st.integers())
-    known = st.sampled_from(sorted(texts)) if texts else st.text()
-    st.register_type_strategy(str, known | st.text())
+    known = st.sampled_from(sorted(texts)) if texts else any_text()
+    st.register_type_strategy(str, known | any_text())
 
 
 def options() -> dict[str, Any]:
@@ -216,8 +223,10 @@ def failing(
     An error that is raised by the contract itself, and is no failed assertion, says nothing.
     """
     from hypothesis import given, settings
+    from hypothesis import strategies as st
     from hypothesis.errors import Unsatisfiable
 
+    st.register_type_strategy(str, any_text())
     last: list[tuple[Any, ...]] = []
 
     @settings(max_examples=examples, backend=backend, report_multiple_bugs=False, **options())
