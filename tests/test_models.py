@@ -128,6 +128,27 @@ def test_a_key_may_stand_in_a_variable_of_another_name() -> None:
     providers = {"anthropic": ProviderSettings(key_variable="TEAM_KEY")}
     assert members(Settings(providers=providers), ANTHROPIC_API_KEY="k") == []
     assert len(members(Settings(providers=providers), TEAM_KEY="k")) == 3
+    own = ProviderSettings(base_url="http://127.0.0.1:9/v1", key_variable="GPU_KEY")
+    panel = {"critic": PanelistSettings(model="gpu:a")}
+    assert members(Settings(providers={"gpu": own}, panel=panel)) == []
+    assert len(members(Settings(providers={"gpu": own}, panel=panel), GPU_KEY="k")) == 1
+
+
+@pytest.mark.usefixtures("cart")
+def test_models_say_why_a_panelist_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REVIEWBOT_PANEL__CRITIC__MODEL", "openai:a")
+    reason = "critic is not asked: OPENAI_API_KEY is not set."
+    assert reason in run("models").stdout
+    assert reason in run("models", "test").stderr
+
+
+def test_a_fallback_without_a_key_is_left_out_with_a_reason() -> None:
+    panel = {"critic": PanelistSettings(model="ollama:a", fallback="anthropic:b")}
+    (member,), notes = choose_members(Settings(panel=panel), {}, {})
+    assert member.fallback == ""
+    assert notes == ["anthropic:b is no fallback of critic: ANTHROPIC_API_KEY is not set."]
+    (member,), notes = choose_members(Settings(panel=panel), {"ANTHROPIC_API_KEY": "k"}, {})
+    assert (member.fallback, notes) == ("anthropic:b", [])
 
 
 @each(

@@ -20,8 +20,24 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
+
+class NewFile(click.Path):
+    """Says before a review is made that there is no folder for its report."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> Path:
+        path = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not path.parent.is_dir():
+            self.fail(f"there is no folder {path.parent}", param, ctx)
+        return path
+
+
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-ANY_FILE = click.Path(path_type=Path, dir_okay=False)
+ANY_FILE = NewFile(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 # In the `meta` of a context: what reviewbot cannot do stops neither commit nor push.
 PASSES = "reviewbot.passes"
@@ -78,17 +94,18 @@ def say(line: str, color: str | None = None) -> None:
 
 
 def deliver(document: str, file: Path | None = None) -> None:
-    """Print a document, or write it to a file. Raises ReviewbotError."""
+    """Print a document, or write it to a file, as UTF-8 in any locale. Raises ReviewbotError."""
     text = document if document.endswith("\n") or not document else f"{document}\n"
     # A surrogate stands for a byte of a file name that is not UTF-8.
     content = text.encode("utf-8", "backslashreplace")
     if file is None:
-        print(content.decode(), end="", flush=True)
+        click.echo(content, nl=False)
         return
     try:
         file.write_bytes(content)
     except OSError as error:
-        raise ReviewbotError(f"{file} cannot be written: {error.strerror}") from error
+        message = f"{file} cannot be written: {error.strerror}"
+        raise ReviewbotError(message, hint="name another file with -o") from error
 
 
 def uses_color() -> bool:
