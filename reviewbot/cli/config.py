@@ -49,9 +49,17 @@ def show() -> None:
 @click.argument("file", type=FILE, required=False)
 @common
 def check(file: Path | None) -> None:
-    """Check a configuration file, by default that of the work tree."""
+    """Check a configuration file, by default that of the work tree.
+
+    One that is not called as those of a repository is checked as a user file.
+    """
     files = [file] if file else _files()
-    layers = [read_layer(str(path), "repository", path.read_bytes()) for path in files]
+    layers = [
+        read_layer(
+            str(path), "repository" if path.name in CONFIG_FILES else "user", path.read_bytes()
+        )
+        for path in files
+    ]
     loaded = load_settings([*read_layers(os.environ), *layers])
     for notice in loaded.notices:
         say(f"reviewbot: {notice}")

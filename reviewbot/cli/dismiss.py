@@ -57,5 +57,7 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
             mode = 0o600 if file == kept.dismissals else 0o644
             write_file(file, write_dismissals(entries), mode)
     say(f"reviewbot: {finding} is {'reported again' if undo else 'not reported again here'}")
-    if root:
+    if root and undo:
+        say(f"An entry of {DISMISSALS} in the base of a change counts until it is removed there.")
+    elif root:
         say(f"For others it counts once {DISMISSALS} is committed in the base of a change.")

@@ -211,7 +211,7 @@ class Writer(Struct):
                 if write.work_tree == str(git.directory) and id in ("", ref.removeprefix(BACKUPS)):
                     break
         else:
-            said = f"there is no write {id}" if id else "there is nothing to take back"
+            said = f"there is no fix {id}" if id else "there is nothing to take back"
             raise WriteError(f"{said} in this work tree", hint=f"git for-each-ref {BACKUPS}")
         for branch, old, top in write.refs:
             now, current = await git.head()
@@ -245,6 +245,10 @@ class Writer(Struct):
             is_done, notes = await self._settle(journal)
             what = "completed" if is_done else "taken back"
             self.recovered = "; ".join([f"a write that was interrupted is {what}", *notes])
+
+    async def check_branch(self) -> None:
+        """Raises WriteError if nothing can be committed here."""
+        self._check_branch(*await self.git.head())
 
     def _check_branch(self, head: str, branch: str) -> None:
         """Raises WriteError if commits can neither be added nor taken back."""
