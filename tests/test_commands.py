@@ -221,7 +221,7 @@ def test_doctor_names_what_works_and_the_next_step(cart: Project) -> None:
     for line in (
         "✓ git version",
         "✓ the sandbox starts",
-        "✓ linters and tests that run here: ruff",
+        "✓ linters and tests that a change may run: ruff",
         "! pre-commit is not installed",
         "! no language model is configured",
     ):
@@ -240,7 +240,7 @@ def test_doctor_says_what_runs_in_packages(cart: Project) -> None:
     package = '{"scripts": {"test": "%s"}}'
     files = {"pnpm-workspace.yaml": "", "package.json": package % "turbo"}
     cart.commit("Packages", {**files, "web/package.json": package % "jest"})
-    assert "✓ linters and tests that run here: npm-test web" in run("doctor").stdout
+    assert "✓ linters and tests that a change may run: npm-test web" in run("doctor").stdout
 
 
 def test_doctor_works_outside_of_a_repository(

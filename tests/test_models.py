@@ -318,6 +318,12 @@ def test_other_packages_add_providers(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("ACME_KEY", "k")
     assert "critic     acme:one  free" in run("models", "list").stdout
     assert "✓ critic: acme:one" in run("doctor").stdout
+    monkeypatch.setenv("REVIEWBOT_PANEL__CRITIC__MODEL", "openai:unpriced")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    unpriced = "! critic is not asked: nobody knows what openai:unpriced costs"
+    assert unpriced in run("doctor").stdout
+    monkeypatch.delenv("REVIEWBOT_PANEL__CRITIC__MODEL")
+    monkeypatch.delenv("OPENAI_API_KEY")
     Path("own.yml").write_text("panel: {critic: {model: 'acme:one'}}\n")
     assert "valid" in run("config", "check", "own.yml").stdout
     for wrong in ("model: 'acne:one'", "model: 'acme:one', fallback: 'acne:one'"):
