@@ -135,6 +135,13 @@ def test_a_key_may_stand_in_a_variable_of_another_name() -> None:
 
 
 @pytest.mark.usefixtures("cart")
+def test_a_key_that_is_refused_is_named() -> None:
+    with VendorServer([fake_openai.FAULTS["denied: denied"]]).running() as running:
+        configure(running.url)
+        assert "API key provided. (check the key of gpu)" in run("models", "test").stdout
+
+
+@pytest.mark.usefixtures("cart")
 def test_models_say_why_a_panelist_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REVIEWBOT_PANEL__CRITIC__MODEL", "openai:a")
     reason = "critic is not asked: OPENAI_API_KEY is not set."
