@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import shutil
 from collections.abc import Mapping
@@ -77,7 +76,7 @@ class State:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not os.access(folder, os.W_OK):
-                raise PermissionError(errno.EACCES, "it is not writable")
+                raise OSError(None, "it is not writable")
         except OSError as error:
             message = f"{folder} cannot be used: {error.strerror}"
             raise ReviewbotError(message, hint="name another folder with --state") from error

@@ -125,12 +125,10 @@ def _panel(settings: Settings, variables: Mapping[str, str]) -> list[Row]:
     prices = prices_of(settings.providers)
     connections = connections_to([m.provider for m in members], settings.providers, variables, 0)
     for m in members:
-        is_local = connections[m.provider].is_local
-        if prices.find(m.provider, m.model, is_local=is_local):
-            rows.append(("✓", f"{m.name}: {m.provider}:{m.model}", ""))
-        else:
+        rows.append(("✓", f"{m.name}: {m.provider}:{m.model}", ""))
+        if prices.find(m.provider, m.model, is_local=connections[m.provider].is_local) is None:
             text = f"{m.name} is not asked: nobody knows what {m.provider}:{m.model} costs"
-            rows.append(("!", text, f"set providers.{m.provider}.prices, see docs/models.md"))
+            rows[-1] = ("!", text, f"set providers.{m.provider}.prices, see docs/models.md")
     for note in notes:
         rows.append(("!", note, note.rpartition(": ")[2].rstrip(".") if "pip" in note else ""))
     if not members:

@@ -105,7 +105,7 @@ async def _fix(
             say(f"reviewbot: {said}")
         if options.commit:  # said before anything is paid
             async with open_writer(repository, state.folder) as writer:
-                await writer.check_branch()
+                writer.check_branch(*await writer.git.head())
         host = replace(
             host,
             panelists=read_roles(options.model, "--model"),

@@ -20,24 +20,8 @@ if TYPE_CHECKING:
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
-
-class NewFile(click.Path):
-    """Says before a review is made that there is no folder for its report."""
-
-    def convert(
-        self,
-        value: str | os.PathLike[str],
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> Path:
-        path = Path(os.fsdecode(super().convert(value, param, ctx)))
-        if not path.parent.is_dir():
-            self.fail(f"there is no folder {path.parent}", param, ctx)
-        return path
-
-
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-ANY_FILE = NewFile(path_type=Path, dir_okay=False)
+ANY_FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
 # In the `meta` of a context: what reviewbot cannot do stops neither commit nor push.
 PASSES = "reviewbot.passes"

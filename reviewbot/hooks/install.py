@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from reviewbot.errors import UsageError
 from reviewbot.git.process import Git, user_environment
@@ -48,7 +47,8 @@ class HookFile(Struct, frozen=True):
     path: Path
     content: bytes
     manager: str
-    is_named: bool  # in the configuration of the manager
+    configured_in: str  # the file of the manager, which may name reviewbot
+    is_named: bool
 
     @property
     def is_installed(self) -> bool:
@@ -66,10 +66,6 @@ class HookFile(Struct, frozen=True):
     @property
     def earlier(self) -> Path:
         return self.path.with_name(f"{self.name}{EARLIER}")
-
-    @property
-    def configured_in(self) -> str:
-        return MANAGERS[self.manager][1].format(self.name)
 
     def __str__(self) -> str:
         if self.is_named:
@@ -164,9 +160,9 @@ def _find_hooks(folder: Path, top: Path) -> list[HookFile]:
         found = (manager for manager, (sign, _) in MANAGERS.items() if re.search(sign, content))
         # husky writes this folder anew with each npm install
         manager = "husky" if folder.match(".husky/_") else next(found, "")
-        hook = HookFile(name, folder / name, content, manager, is_named=False)
-        file = _read(top / hook.configured_in) if manager else b""
-        hooks.append(replace(hook, is_named=re.search(NAMED[name], file) is not None))
+        file = MANAGERS[manager][1].format(name) if manager else ""
+        is_named = re.search(NAMED[name], _read(top / file)) is not None
+        hooks.append(HookFile(name, folder / name, content, manager, file, is_named))
     return hooks
 
 
