@@ -87,7 +87,7 @@ def test_a_dismissal_acts_at_once_here_and_for_others_from_the_base_on(cart: Pro
     assert run("review", "HEAD", "--fail-on", "high").exit_code == 0
     undone = run("dismiss", entry["key"], "--undo").stderr
     assert f"{entry['key']} is reported again" in undone
-    assert "in the base of a change counts until it is removed there" in undone
+    assert "An entry that the base has counts until .reviewbot/dismissed.yml is committed" in undone
     assert yaml.safe_load((cart.folder / ".reviewbot/dismissed.yml").read_text()) == []
     assert run("review", "HEAD", "--fail-on", "high").exit_code == 1
     assert "F1 is not dismissed" in run("dismiss", "F1", "--undo").stderr

@@ -57,7 +57,6 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
             mode = 0o600 if file == kept.dismissals else 0o644
             write_file(file, write_dismissals(entries), mode)
     say(f"reviewbot: {finding} is {'reported again' if undo else 'not reported again here'}")
-    if root and undo:
-        say(f"An entry of {DISMISSALS} in the base of a change counts until it is removed there.")
-    elif root:
-        say(f"For others it counts once {DISMISSALS} is committed in the base of a change.")
+    if root:
+        when = "An entry that the base has counts until" if undo else "For others it counts once"
+        say(f"{when} {DISMISSALS} is committed in the base of a change.")
