@@ -238,7 +238,9 @@ def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(server: VendorServer)
     assert "critic/first_pass  gpu:big  about" in shown
     assert "costs at most $1.00 (limits.cost_usd)" in shown
     arguments = ("--dry-run", "--max-cost-usd", "0.5", "--effort", "low")
-    assert "costs at most $0.50" in run("review", "HEAD", *arguments).stdout
+    shown = run("review", "HEAD", *arguments).stdout
+    assert "costs at most $0.50" in shown
+    assert "Effort low: one panelist (--effort or review.effort says low)." in shown
     shown = run("review", "HEAD", "--dry-run", "--model", "second=gpu:other").stdout
     assert "second/first_pass" not in shown
     configure("https://gpu.example.org", "[]")

@@ -74,8 +74,7 @@ def test() -> None:
     """
     settings, variables, asked, notes = asyncio.run(_load())
     if not asked:
-        hint = " ".join(notes) or "reviewbot doctor"
-        raise ReviewbotError("no language model is configured", hint=hint)
+        raise ReviewbotError("no model can be asked", hint=" ".join(notes) or "reviewbot doctor")
     members = list({(member.provider, member.model): member for member in asked}.values())
     answers = asyncio.run(_ask(members, settings, variables, open_state(None).journal()))
     deliver("\n".join(map(plain, answers)))
