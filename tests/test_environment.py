@@ -96,6 +96,11 @@ def test_an_environment_of_reviewbot_alone_is_not_that_of_a_project(
     for folder in (own, other):
         make_venv(folder)
     write(other, {"lib/python3.11/site-packages/pytest/__init__.py": ""})
+    base = root.parent / "base"  # what is installed there is not in an environment made of it
+    write(base, {"lib/python3.11/site-packages/pytest/__init__.py": "", "lib/python3.11/os.py": ""})
+    write(base, {"bin/python3": "#!/bin/sh\n"})
+    (own / "bin/python").unlink()
+    (own / "bin/python").symlink_to(base / "bin/python3")
     variables = {"VIRTUAL_ENV": str(own), "PATH": f"{own}/bin:{other}/bin"}
     assert find_environment(root, variables).python == f"{own}/bin/python"
     monkeypatch.setattr(sys, "prefix", str(own))

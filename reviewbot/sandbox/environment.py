@@ -321,6 +321,6 @@ def _is_environment(folder: Path) -> bool:
 def _is_environment_or_has_pytest(python: Path) -> bool:
     """An environment of reviewbot alone, such as pre-commit makes and activates, is none."""
     pattern = "lib/python3*/*-packages/pytest/__init__.py"
-    folder, real = python.parent.parent, python.resolve().parent.parent
-    is_of_project = _is_environment(folder) and folder != Path(sys.prefix)
-    return is_of_project or any(folder.glob(pattern)) or any(real.glob(pattern))
+    folder = python.parent.parent
+    prefix = folder if _is_environment(folder) else python.resolve().parent.parent
+    return (prefix is folder and folder != Path(sys.prefix)) or any(prefix.glob(pattern))
