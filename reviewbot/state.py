@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Mapping
 from contextlib import suppress
@@ -74,8 +75,10 @@ class State:
     def _make(self, folder: Path) -> None:
         try:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            if not os.access(folder, os.W_OK):
+                raise OSError(None, "it is not writable")
         except OSError as error:
-            message = f"{folder} cannot be made: {error.strerror}"
+            message = f"{folder} cannot be used: {error.strerror}"
             raise ReviewbotError(message, hint="name another folder with --state") from error
 
 

@@ -85,7 +85,9 @@ def test_a_dismissal_acts_at_once_here_and_for_others_from_the_base_on(cart: Pro
     assert entry["reason"] == "It is a surcharge."
     assert entry["title"] == "Undefined name `undefined`"
     assert run("review", "HEAD", "--fail-on", "high").exit_code == 0
-    assert f"{entry['key']} is reported again" in run("dismiss", entry["key"], "--undo").stderr
+    undone = run("dismiss", entry["key"], "--undo").stderr
+    assert f"{entry['key']} is reported again" in undone
+    assert "An entry that the base has counts until .reviewbot/dismissed.yml is committed" in undone
     assert yaml.safe_load((cart.folder / ".reviewbot/dismissed.yml").read_text()) == []
     assert run("review", "HEAD", "--fail-on", "high").exit_code == 1
     assert "F1 is not dismissed" in run("dismiss", "F1", "--undo").stderr
@@ -156,6 +158,11 @@ def test_settings_are_shown_with_their_origins(
     assert "unknown key review.fail; did you mean review.fail_on?" in result.stderr
     (cart.folder / "other.yml").write_text("review: {fail_on: low}\n")
     assert run("config", "check", "other.yml").stdout == "other.yml: valid\n"
+    operators = "sandbox: {kind: none}\nlimits: {cost_usd: 5}\n"
+    (cart.folder / "other.yml").write_text(operators)
+    assert run("config", "check", "other.yml").stdout == "other.yml: valid\n"
+    (cart.folder / ".reviewbot.yml").write_text(operators)
+    assert "a repository may not set sandbox.kind" in run("config", "check").stderr
     wrong = "checks: [{name: unit, run: [jest], report: ../unit.xml}]\n"
     (cart.folder / "other.yml").write_text(wrong)
     result = run("config", "check", "other.yml")
@@ -214,7 +221,7 @@ def test_doctor_names_what_works_and_the_next_step(cart: Project) -> None:
     for line in (
         "✓ git version",
         "✓ the sandbox starts",
-        "✓ linters and tests that run here: ruff",
+        "✓ linters and tests that a change may run: ruff",
         "! pre-commit is not installed",
         "! no language model is configured",
     ):
@@ -233,7 +240,7 @@ def test_doctor_says_what_runs_in_packages(cart: Project) -> None:
     package = '{"scripts": {"test": "%s"}}'
     files = {"pnpm-workspace.yaml": "", "package.json": package % "turbo"}
     cart.commit("Packages", {**files, "web/package.json": package % "jest"})
-    assert "✓ linters and tests that run here: npm-test web" in run("doctor").stdout
+    assert "✓ linters and tests that a change may run: npm-test web" in run("doctor").stdout
 
 
 def test_doctor_works_outside_of_a_repository(

@@ -89,6 +89,24 @@ def test_an_active_environment_is_used(root: Path, tree: Path) -> None:
     assert completed.stdout.decode().strip() == f"{root.parent}/elsewhere"
 
 
+def test_an_environment_of_reviewbot_alone_is_not_that_of_a_project(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = root.parent / "own", root.parent / "other"
+    for folder in (own, other):
+        make_venv(folder)
+    write(other, {"lib/python3.11/site-packages/pytest/__init__.py": ""})
+    base = root.parent / "base"  # what is installed there is not in an environment made of it
+    write(base, {"lib/python3.11/site-packages/pytest/__init__.py": "", "lib/python3.11/os.py": ""})
+    write(base, {"bin/python3": "#!/bin/sh\n"})
+    (own / "bin/python").unlink()
+    (own / "bin/python").symlink_to(base / "bin/python3")
+    variables = {"VIRTUAL_ENV": str(own), "PATH": f"{own}/bin:{other}/bin"}
+    assert find_environment(root, variables).python == f"{own}/bin/python"
+    monkeypatch.setattr(sys, "prefix", str(own))
+    assert find_environment(root, variables).python == f"{other}/bin/python3"
+
+
 def test_a_python_of_the_path_is_no_shim_and_not_of_the_tree(root: Path) -> None:
     versions = root.parent / "pyenv/versions/3.11.0"
     write(root, {"bin/python3": "#!/bin/sh\n"})

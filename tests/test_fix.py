@@ -498,6 +498,13 @@ def test_what_is_written_when_asked_is_what_the_linter_would_write_and_is_taken_
     assert untidy.git("log", "-1", "--format=%s") == "Untidy"
 
 
+def test_a_detached_head_is_said_before_the_review(untidy: Project) -> None:
+    untidy.git("checkout", "--quiet", "--detach")
+    result = invoke("--yes", "--commit")
+    assert (result.exit_code, result.stdout) == (3, "")
+    assert "HEAD is detached" in result.stderr
+
+
 def test_nothing_to_fix(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.commit("Begin", {"a.txt": "x\n"})
     monkeypatch.chdir(project.folder)

@@ -178,10 +178,28 @@ def test_the_hook_of_a_manager_stays(cart: Project, name: str) -> None:
     before = snapshot(cart.folder)
     result = hook("install")
     assert result.exit_code == 2
-    assert f"add reviewbot hook run pre-commit to {MANAGERS[name][1]}" in result.stderr
+    assert (
+        f"add reviewbot hook run pre-commit to {MANAGERS[name][1].format('pre-commit')}"
+        in result.stderr
+    )
     assert f"belongs to {name}" in result.stderr
     assert snapshot(cart.folder) == before
     assert f"belongs to {name}" in hook("status").stderr
+
+
+def test_a_manager_that_runs_reviewbot_is_called_so(cart: Project) -> None:
+    for name in ("pre-commit", "pre-push"):
+        write_hook(cart.folder / f".git/hooks/{name}", MANAGED["pre-commit"])
+    config = cart.folder / ".pre-commit-config.yaml"
+    config.write_text("hooks:\n  - id: reviewbot-push\n")
+    assert "pre-commit is not installed: " in hook("status").stderr
+    assert hook("install").exit_code == 2
+    config.write_text("hooks:\n  - id: reviewbot-push\n  - id: reviewbot\n")
+    says = "pre-commit belongs to pre-commit; .pre-commit-config.yaml names reviewbot"
+    for command in ("status", "install", "uninstall"):
+        assert says in hook(command).stderr
+        assert "not installed" not in hook(command).stderr
+    assert f"✓ {says}" in CliRunner().invoke(reviewbot, ("doctor",)).stdout
 
 
 def test_the_folder_that_husky_writes_is_left_to_husky(cart: Project) -> None:

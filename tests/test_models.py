@@ -128,6 +128,34 @@ def test_a_key_may_stand_in_a_variable_of_another_name() -> None:
     providers = {"anthropic": ProviderSettings(key_variable="TEAM_KEY")}
     assert members(Settings(providers=providers), ANTHROPIC_API_KEY="k") == []
     assert len(members(Settings(providers=providers), TEAM_KEY="k")) == 3
+    own = ProviderSettings(base_url="http://127.0.0.1:9/v1", key_variable="GPU_KEY")
+    panel = {"critic": PanelistSettings(model="gpu:a")}
+    assert members(Settings(providers={"gpu": own}, panel=panel)) == []
+    assert len(members(Settings(providers={"gpu": own}, panel=panel), GPU_KEY="k")) == 1
+
+
+@pytest.mark.usefixtures("cart")
+def test_a_key_that_is_refused_is_named() -> None:
+    with VendorServer([fake_openai.FAULTS["denied: denied"]]).running() as running:
+        configure(running.url)
+        assert "API key provided. (check the key of gpu)" in run("models", "test").stdout
+
+
+@pytest.mark.usefixtures("cart")
+def test_models_say_why_a_panelist_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REVIEWBOT_PANEL__CRITIC__MODEL", "openai:a")
+    reason = "critic is not asked: OPENAI_API_KEY is not set."
+    assert reason in run("models").stdout
+    assert reason in run("models", "test").stderr
+
+
+def test_a_fallback_without_a_key_is_left_out_with_a_reason() -> None:
+    panel = {"critic": PanelistSettings(model="ollama:a", fallback="anthropic:b")}
+    (member,), notes = choose_members(Settings(panel=panel), {}, {})
+    assert member.fallback == ""
+    assert notes == ["anthropic:b is no fallback of critic: ANTHROPIC_API_KEY is not set."]
+    (member,), notes = choose_members(Settings(panel=panel), {"ANTHROPIC_API_KEY": "k"}, {})
+    assert (member.fallback, notes) == ("anthropic:b", [])
 
 
 @each(
@@ -210,7 +238,9 @@ def test_a_dry_run_asks_nobody_and_says_what_it_would_cost(server: VendorServer)
     assert "critic/first_pass  gpu:big  about" in shown
     assert "costs at most $1.00 (limits.cost_usd)" in shown
     arguments = ("--dry-run", "--max-cost-usd", "0.5", "--effort", "low")
-    assert "costs at most $0.50" in run("review", "HEAD", *arguments).stdout
+    shown = run("review", "HEAD", *arguments).stdout
+    assert "costs at most $0.50" in shown
+    assert "Effort low: one panelist (--effort or review.effort says low)." in shown
     shown = run("review", "HEAD", "--dry-run", "--model", "second=gpu:other").stdout
     assert "second/first_pass" not in shown
     configure("https://gpu.example.org", "[]")
@@ -297,6 +327,12 @@ def test_other_packages_add_providers(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("ACME_KEY", "k")
     assert "critic     acme:one  free" in run("models", "list").stdout
     assert "✓ critic: acme:one" in run("doctor").stdout
+    monkeypatch.setenv("REVIEWBOT_PANEL__CRITIC__MODEL", "openai:unpriced")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    unpriced = "! critic is not asked: nobody knows what openai:unpriced costs"
+    assert unpriced in run("doctor").stdout
+    monkeypatch.delenv("REVIEWBOT_PANEL__CRITIC__MODEL")
+    monkeypatch.delenv("OPENAI_API_KEY")
     Path("own.yml").write_text("panel: {critic: {model: 'acme:one'}}\n")
     assert "valid" in run("config", "check", "own.yml").stdout
     for wrong in ("model: 'acne:one'", "model: 'acme:one', fallback: 'acne:one'"):

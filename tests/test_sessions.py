@@ -134,7 +134,7 @@ def test_conversations_and_preferences_are_exported_without_secrets(tmp_path: Pa
     assert TOKEN not in json.dumps([chats, pairs])
     file = tmp_path / "lines.jsonl"
     result = run("sessions", "export", "--format", "preferences", "-o", str(file))
-    assert result.stderr == "reviewbot: 2 lines are exported\n"
+    assert result.stderr == "reviewbot: exported lines: 2\n"
     assert len(file.read_text().splitlines()) == 2
     assert run("sessions", "export", "9").exit_code == 2
 

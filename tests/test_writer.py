@@ -517,7 +517,7 @@ def test_linked_work_trees_have_writes_of_their_own(stage: Stage, tmp_path: Path
         stage.undo()
     written = stage.write(LIB, message="Fix it")
     stage.folder = main
-    with pytest.raises(WriteError, match="there is no write"):
+    with pytest.raises(WriteError, match="there is no fix"):
         stage.undo(written.id)
     assert stage.undo() == ("a.py",)
     stage.folder = tmp_path / "linked"

@@ -35,7 +35,9 @@ COMMANDS = {
 }
 BUG = 70
 BROKEN_PIPE = 128 + signal.SIGPIPE  # as a shell reports any program whose reader has gone
-FULL = (errno.ENOSPC, errno.EDQUOT)
+# What the machine refuses is no bug.
+FULL = "Free some space, or set TMPDIR to a folder that has some."
+HINTS = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EACCES: "Check who may read and write it."}
 
 
 class Commands(click.Group):
@@ -84,9 +86,8 @@ def reviewbot() -> None:
 
 def _explain(error: Exception, prefix: str) -> int:
     """Say what is wrong and what to do; return the exit code."""
-    if isinstance(error, OSError) and error.errno in FULL:
+    if isinstance(error, OSError) and (hint := HINTS.get(error.errno or 0)):
         name = f" ({error.filename})" if error.filename else ""
-        hint = "Free some space, or set TMPDIR to a folder that has some."
         error = ReviewbotError(f"{error.strerror}{name}", hint=hint)
     if isinstance(error, ReviewbotError):
         say(f"{prefix}: {error}")

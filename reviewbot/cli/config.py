@@ -12,7 +12,7 @@ from reviewbot.checks.configure import configured_checks
 from reviewbot.checks.languages import all_languages
 from reviewbot.cli.host import find_root, open_repository, read_layers
 from reviewbot.cli.terminal import FILE, common, deliver, say
-from reviewbot.config.load import Loaded, describe, load_settings, read_layer
+from reviewbot.config.load import LayerKind, Loaded, describe, load_settings, read_layer
 from reviewbot.debate.panel import choose_members
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.change import Target
@@ -51,7 +51,10 @@ def show() -> None:
 def check(file: Path | None) -> None:
     """Check a configuration file, by default that of the work tree."""
     files = [file] if file else _files()
-    layers = [read_layer(str(path), "repository", path.read_bytes()) for path in files]
+    layers = []
+    for path in files:
+        kind: LayerKind = "repository" if path.name in CONFIG_FILES else "user"
+        layers.append(read_layer(str(path), kind, path.read_bytes()))
     loaded = load_settings([*read_layers(os.environ), *layers])
     for notice in loaded.notices:
         say(f"reviewbot: {notice}")

@@ -58,4 +58,5 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
             write_file(file, write_dismissals(entries), mode)
     say(f"reviewbot: {finding} is {'reported again' if undo else 'not reported again here'}")
     if root:
-        say(f"For others it counts once {DISMISSALS} is committed in the base of a change.")
+        when = "An entry that the base has counts until" if undo else "For others it counts once"
+        say(f"{when} {DISMISSALS} is committed in the base of a change.")

@@ -27,6 +27,7 @@ from reviewbot.git.change import Target
 from reviewbot.git.process import Git
 from reviewbot.git.repository import Repository
 from reviewbot.hooks.install import find_hooks
+from reviewbot.llm.providers import connections_to, prices_of
 from reviewbot.sandbox.choose import open_sandbox
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.text.plain import plain
@@ -115,12 +116,19 @@ async def _checks(repository: Repository, settings: Settings) -> Row:
     ]
     if not names:
         return "!", "no linter and no test runs here: add one under checks: in .reviewbot.yml", ""
-    return "✓", f"linters and tests that run here: {', '.join(names)}", ""
+    return "✓", f"linters and tests that a change may run: {', '.join(names)}", ""
 
 
 def _panel(settings: Settings, variables: Mapping[str, str]) -> list[Row]:
     members, notes = choose_members(settings, variables, {})
-    rows: list[Row] = [("✓", f"{m.name}: {m.provider}:{m.model}", "") for m in members]
+    rows: list[Row] = []
+    prices = prices_of(settings.providers)
+    connections = connections_to([m.provider for m in members], settings.providers, variables, 0)
+    for m in members:
+        rows.append(("✓", f"{m.name}: {m.provider}:{m.model}", ""))
+        if prices.find(m.provider, m.model, is_local=connections[m.provider].is_local) is None:
+            text = f"{m.name} is not asked: nobody knows what {m.provider}:{m.model} costs"
+            rows[-1] = ("!", text, f"set providers.{m.provider}.prices, see docs/models.md")
     for note in notes:
         rows.append(("!", note, note.rpartition(": ")[2].rstrip(".") if "pip" in note else ""))
     if not members:

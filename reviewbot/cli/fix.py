@@ -103,6 +103,9 @@ async def _fix(
         host, repository, state = opened
         if said := await recover(repository, state.folder):
             say(f"reviewbot: {said}")
+        if options.commit:  # said before anything is paid
+            async with open_writer(repository, state.folder) as writer:
+                writer.check_branch(*await writer.git.head())
         host = replace(
             host,
             panelists=read_roles(options.model, "--model"),

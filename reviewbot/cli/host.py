@@ -10,6 +10,7 @@ import time
 import zlib
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, suppress
+from math import inf
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -30,6 +31,7 @@ ASSIGNMENT = re.compile(
     r"""(?:export\s+)?([A-Za-z_]\w*)\s*=\s*(?:"([^"]*)"|'([^']*)'|(.*?))\s*(?:(?<=[\s"'])\#.*)?"""
 )
 INTERVAL = 0.2
+LONG = 5  # seconds
 CLEAR = "\r\x1b[K"
 COLORS = ("cyan", "green", "yellow", "magenta", "blue", "red")
 
@@ -149,12 +151,13 @@ def find_finding(review: Review, name: str) -> Finding:
 
 @asynccontextmanager
 async def show_progress() -> AsyncIterator[Emit]:
-    """Show events until the end: one live line on a terminal, with -v a line for each elsewhere.
+    """Show events until the end: one live line on a terminal, elsewhere a line for what took long.
 
-    With -v, every question to a model and its answer is shown as it happens.
+    With -v, that is all, and every question to a model and its answer is shown as it happens.
     """
     is_live = sys.stderr.isatty() and not is_given("quiet")
     is_verbose = is_given("verbose")
+    least = 0 if is_verbose else inf if is_given("quiet") else LONG
     running: list[str] = []
     started = time.monotonic()
     spent = ""
@@ -178,7 +181,7 @@ async def show_progress() -> AsyncIterator[Emit]:
             return
         if name in running:  # what is recorded does not begin
             running.remove(name)
-        if is_verbose and not is_live:
+        if event.seconds >= least and not is_live:
             how = "recorded" if event.was_recorded else f"{event.seconds:.1f} s"
             say(f"reviewbot: {name} ({how})")
 

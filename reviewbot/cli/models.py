@@ -47,7 +47,7 @@ def command(ctx: click.Context) -> None:
 @common
 def list_() -> None:
     """List the panel with prices, and the providers that are there or missing."""
-    settings, variables, asked = asyncio.run(_load())
+    settings, variables, asked, notes = asyncio.run(_load())
     lines = ["Panel" if asked else "No language model is configured: only executed checks decide."]
     prices = prices_of(settings.providers)
     names = [member.provider for member in asked]
@@ -56,7 +56,7 @@ def list_() -> None:
         is_local = connections[member.provider].is_local
         price = prices.find(member.provider, member.model, is_local=is_local)
         lines.append(f"  {member.name:10} {member.provider}:{member.model}  {_price(price)}")
-    lines += ["", "Providers"]
+    lines += [*(f"  {note}" for note in notes), "", "Providers"]
     wanted = {*wanted_vendors(settings.providers, variables)} | {m.provider for m in asked}
     for name in dict.fromkeys((*all_vendors(), *settings.providers)):
         state = "can be asked" if name in wanted else "is asked where a panelist names it"
@@ -72,9 +72,9 @@ def test() -> None:
 
     How fast local models are is recorded for the next review.
     """
-    settings, variables, asked = asyncio.run(_load())
+    settings, variables, asked, notes = asyncio.run(_load())
     if not asked:
-        raise ReviewbotError("no language model is configured", hint="reviewbot doctor")
+        raise ReviewbotError("no model can be asked", hint=" ".join(notes) or "reviewbot doctor")
     members = list({(member.provider, member.model): member for member in asked}.values())
     answers = asyncio.run(_ask(members, settings, variables, open_state(None).journal()))
     deliver("\n".join(map(plain, answers)))
@@ -137,13 +137,13 @@ async def _ask(
         await client.close()
 
 
-async def _load() -> tuple[Settings, Mapping[str, str], list[Panelist]]:
-    """Settings, variables, and who would be asked."""
+async def _load() -> tuple[Settings, Mapping[str, str], list[Panelist], list[str]]:
+    """Settings, variables, who would be asked, and why others are not."""
     with open_repository() as repository:
         loaded, _ = await load_committed(repository)
         variables = await read_variables(repository)
-    members, _ = choose_members(loaded.settings, variables, {})
-    return loaded.settings, variables, members
+    members, notes = choose_members(loaded.settings, variables, {})
+    return loaded.settings, variables, members, notes
 
 
 def _price(price: Price | None) -> str:

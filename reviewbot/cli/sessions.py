@@ -118,7 +118,7 @@ def export(state: State, ids: tuple[str, ...], format: str, output: Path | None)
         for _, record in map(past.find, ids or past.sessions()):
             lines |= dict.fromkeys(EXPORTS[format](record) if record else ())
     deliver("\n".join(lines), output)
-    say(f"reviewbot: {len(lines)} lines are exported")
+    say(f"reviewbot: exported lines: {len(lines)}")
 
 
 @command.command

@@ -78,17 +78,18 @@ def say(line: str, color: str | None = None) -> None:
 
 
 def deliver(document: str, file: Path | None = None) -> None:
-    """Print a document, or write it to a file. Raises ReviewbotError."""
+    """Print a document, or write it to a file, as UTF-8 in any locale. Raises ReviewbotError."""
     text = document if document.endswith("\n") or not document else f"{document}\n"
     # A surrogate stands for a byte of a file name that is not UTF-8.
     content = text.encode("utf-8", "backslashreplace")
     if file is None:
-        print(content.decode(), end="", flush=True)
+        click.echo(content, nl=False)
         return
     try:
         file.write_bytes(content)
     except OSError as error:
-        raise ReviewbotError(f"{file} cannot be written: {error.strerror}") from error
+        message = f"{file} cannot be written: {error.strerror}"
+        raise ReviewbotError(message, hint="name another file with -o") from error
 
 
 def uses_color() -> bool:

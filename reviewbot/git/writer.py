@@ -152,7 +152,7 @@ class Writer(Struct):
         committed = {path for write in writes if write.message for path in write.files}
         head, branch = await git.head()
         if committed:
-            self._check_branch(head, branch)
+            self.check_branch(head, branch)
         now = {path: tree.read(path) for path in before}
         entries = await git.entries(before)
         changed = await git.changed_entries(head, committed) if committed else ()
@@ -211,11 +211,11 @@ class Writer(Struct):
                 if write.work_tree == str(git.directory) and id in ("", ref.removeprefix(BACKUPS)):
                     break
         else:
-            said = f"there is no write {id}" if id else "there is nothing to take back"
+            said = f"there is no fix {id}" if id else "there is nothing to take back"
             raise WriteError(f"{said} in this work tree", hint=f"git for-each-ref {BACKUPS}")
         for branch, old, top in write.refs:
             now, current = await git.head()
-            self._check_branch(now, current)
+            self.check_branch(now, current)
             if branch != current:
                 name = branch.removeprefix("refs/heads/")
                 raise WriteError(f"the commits are on the branch {name}", hint=f"git switch {name}")
@@ -246,7 +246,7 @@ class Writer(Struct):
             what = "completed" if is_done else "taken back"
             self.recovered = "; ".join([f"a write that was interrupted is {what}", *notes])
 
-    def _check_branch(self, head: str, branch: str) -> None:
+    def check_branch(self, head: str, branch: str) -> None:
         """Raises WriteError if commits can neither be added nor taken back."""
         if found := [name for name in IN_PROGRESS if (self.git.directory / name).exists()]:
             message = f"another git command is in progress: there is .git/{found[0]}"

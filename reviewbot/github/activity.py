@@ -172,7 +172,7 @@ TWO_JOBS = (
 )
 BOT_AUTHOR = "A bot made the pull request: name it under github.bots to have it reviewed."
 MOVED = "A newer commit was pushed: its own run reviews it."
-SKIP = "A label says that it is not to be reviewed."
+SKIP = "It has the label of github.skip_label: remove that, then comment `/debate`."
 CLOSED = "The pull request is closed."
 REVIEWED = "This commit was reviewed; `/debate full` reviews it again."
 TABLE: tuple[Row, ...] = (

@@ -292,7 +292,7 @@ def _choice(inputs: Mapping[str, str], name: str, choices: Sequence[str]) -> Any
 def _number(name: str, text: str) -> int:
     match = re.fullmatch(r"#?([1-9][0-9]{0,18})", text)
     if not match:
-        raise UsageError(f"the input {name} is {text[:40]!r}", hint="give a whole number")
+        raise UsageError(f"the input {name} is {text[:40]!r}", hint="give a whole number from 1")
     return int(match[1])
 
 

@@ -223,6 +223,8 @@ class HttpProvider(ABC):
         more = {"fault": fault, "hint": None} | more
         if more["fault"] == "no_model" and not more["hint"]:
             more["hint"] = f"check the name of the model, and providers.{name}.base_url"
+        if more["fault"] == "denied" and not more["hint"]:
+            more["hint"] = f"check the key of {name}"
         if more["fault"] in ("rate_limited", "overloaded"):
             more["retry_after"] = retry_after(error.headers, said)
         said = quote(message_of(error.body), self._account)

@@ -77,9 +77,12 @@ class Container(Sandbox):
 
     async def _test(self) -> None:
         """Find the image, and start it once. Raises SandboxError."""
+        if not self._image:
+            hint = "set sandbox.image to an image of this machine"
+            raise SandboxError("no container image is named", hint=hint)
         reasons = []
         places = self._environment.engine_variables.get("PATH", os.defpath)
-        for name in ("docker", "podman") if self._image else ():
+        for name in ("docker", "podman"):
             self._engine = shutil.which(name, path=places) or name
             try:
                 (found,) = json.loads(await self._ask("image", "inspect", self._image))

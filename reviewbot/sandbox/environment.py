@@ -319,6 +319,8 @@ def _is_environment(folder: Path) -> bool:
 
 
 def _is_environment_or_has_pytest(python: Path) -> bool:
+    """An environment of reviewbot alone, such as pre-commit makes and activates, is none."""
     pattern = "lib/python3*/*-packages/pytest/__init__.py"
-    real = python.resolve().parent.parent
-    return _is_environment(python.parent.parent) or any(real.glob(pattern))
+    folder = python.parent.parent
+    prefix = folder if _is_environment(folder) else python.resolve().parent.parent
+    return (prefix is folder and folder != Path(sys.prefix)) or any(prefix.glob(pattern))

@@ -95,7 +95,7 @@ WITHOUT_LANGUAGE: dict[FileClass, re.Pattern[str]] = {
     "data": _globs("""
         .* requirements*.txt requirements*.in constraints*.txt manifest.in pipfile robots.txt
         codeowners py.typed version go.mod *.jsonl *.ndjson *.csv *.tsv *.po *.pot *.xlf *.arb
-        *.strings *.srt *.plist *.log *.diff *.patch *.pem *.crt
+        *.strings *.srt *.plist *.log *.diff *.patch *.pem *.crt *.sarif
     """),
     "documentation": _globs("""
         *.rst *.adoc *.asciidoc *.txt *.org *.tex *.bib license* licence* copying* notice* authors*

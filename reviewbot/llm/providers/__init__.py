@@ -147,7 +147,8 @@ def why_not_asked(
     vendor, settings = _configured(name, providers)
     if hint := missing_package(vendor):
         return f"a package is not installed: {hint}"
-    if vendor.key_names and not settings.base_url and not _first(vendor.key_names, variables):
+    needs_key = settings.key_variable or not settings.base_url
+    if vendor.key_names and needs_key and not _first(vendor.key_names, variables):
         return f"{vendor.key_names[0]} is not set"
     return ""
 
