@@ -65,7 +65,8 @@ def test_a_pull_request_gets_one_review(jobs: Jobs, faulty: Pull) -> None:
 def test_a_second_run_for_a_commit_writes_nothing_and_one_that_is_asked_for_reviews_again(
     jobs: Jobs, faulty: Pull
 ) -> None:
-    jobs.push(faulty, "opened")
+    jobs.variables["INPUT_FAIL_ON"] = "high"
+    first = jobs.push(faulty, "opened")
 
     ran = jobs.push(faulty)
     again = jobs.run(
@@ -74,6 +75,7 @@ def test_a_second_run_for_a_commit_writes_nothing_and_one_that_is_asked_for_revi
 
     assert (ran.calls, ran.writes, ran.outputs) == (1, [], {"skip_reason": "already_reviewed"})
     assert (again.calls, again.writes) == (1, [])
+    assert (first.exit_code, ran.exit_code, again.exit_code) == (1, 1, 1)  # by fail_on
 
     jobs.variables["GITHUB_RUN_ATTEMPT"] = "2"
     ran = jobs.push(faulty, "opened")

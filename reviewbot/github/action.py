@@ -70,7 +70,7 @@ def main(variables: Mapping[str, str]) -> int:
     except NothingToDo as reason:
         runner.put({"skip_reason": reason.reason})
         runner.say(f"Nothing to do: {reason}")
-        return 0
+        return reason.exit_code
     except ReviewbotError as error:
         runner.say(error.with_hint, "error")
         if job and job.event.asked_by and not isinstance(error, GitHubError):

@@ -40,9 +40,9 @@ TRAILER = "\nReviewbot-Finding: "
 class NothingToDo(Exception):
     """Why a run ends without doing anything: the output `skip_reason`, and a sentence."""
 
-    def __init__(self, reason: str, words: str) -> None:
+    def __init__(self, reason: str, words: str, exit_code: int = 0) -> None:
         super().__init__(words)
-        self.reason = reason
+        self.reason, self.exit_code = reason, exit_code
 
 
 class Facts(Struct, frozen=True, kw_only=True):
@@ -210,7 +210,9 @@ def decide(facts: Facts) -> Activity:
     """What is to be done, as far as that is known by now. Raises NothingToDo."""
     for row in TABLE:
         if facts.event.subject in row.subjects and row.applies(facts):
-            raise NothingToDo(row.reason, row.words)
+            # A commit that failed does not pass because it is looked at again.
+            exit_code = int(row.reason == "already_reviewed" and facts.state.fails)
+            raise NothingToDo(row.reason, row.words, exit_code)
     return ACTIVITIES[facts.event.subject, facts.job.mode]
 
 

@@ -174,10 +174,12 @@ def make_desired(
     without = [finding for finding in reported if finding.key not in {own.key for own in threads}]
     gone = [known for known in state.memory.findings if known.key not in open_keys]
     dismissed = tuple(known for known in memory.findings if known.dismissed)
+    check = make_check_run(review, run.settings.review.fail_on)
     kept = replace(
         state.with_cost(review.usage.cost_usd, reviews=1),
         memory=memory,
         head=review.head_commit,
+        fails=check.conclusion == "failure",
         run_id=run.job.run_id,
     )
     line = encode_state(kept)
@@ -200,7 +202,7 @@ def make_desired(
         known_keys=frozenset(state.memory.numbers if state.head else ())
         | {finding.key for finding in review.findings},
         closed={known.key: inline(f"Dismissed: {known.dismissed}") for known in dismissed},
-        check=make_check_run(review, run.settings.review.fail_on),
+        check=check,
         labels=managed & {label},
         managed_labels=managed,
         state=decode_state(line) or State(),
