@@ -20,6 +20,7 @@ from reviewbot.checks.readers import gnu
 from reviewbot.checks.report import Diagnostic, Report, TestOutcome
 from reviewbot.git.change import Change, ChangedFile, Hunk, Line, Location, Side
 from reviewbot.severity import Severity
+from reviewbot.verdict.decide import coverage_of
 
 
 def hunks_of(before: list[str], after: list[str], context: int = 3) -> tuple[Hunk, ...]:
@@ -620,21 +621,21 @@ def check_scope(tool: str, file: str, config: str, paths: str, others: str) -> N
     assert read == paths.split(), config
 
 
-def test_nobody_checks_the_types_of_a_file_that_is_full_of_errors() -> None:
-    change, checker = change_of(changed("a\nb", "a\nc")), replace(COMPILER, checks_types=True)
+def test_nobody_checks_a_file_that_is_full_of_errors() -> None:
+    change = change_of(changed("a\nb", "a\nc"))
     errors = [diagnostic(1, f"E{n}") for n in range(11)]
-    new = diagnostic(2, "R1")
-    assert lint(change, errors[:10], [*errors[:10], new], checker)[-1] == ("new", 2)
-    assert lint(change, errors, [*errors, new], checker) == []
-    assert lint(change, errors, [*errors, new])[-1] == ("new", 2)
-    sides: tuple[Side, ...] = ("base", "head")
-    report = Report(diagnostics=tuple(errors))
-    runs = [
-        CheckRun(check="lint", side=side, outcome="ended", files=("a.py",), report=report)
-        for side in sides
-    ]
-    head = compare(change, runs, Project(checks=(checker,))).runs[-1]
-    assert (head.side, head.files) == ("head", ())  # so that it looked at none
+    for tool, before, new, files in (
+        *(("mypy", 10, 1, ("a.py",)), ("mypy", 11, 0, ()), ("ruff", 11, 1, ("a.py",))),
+        *(("eslint", 10, 1, ("a.py",)), ("eslint web", 11, 0, ())),
+    ):
+        runs = [CheckRun(check=tool, side=side, outcome="ended", files=("a.py",),
+            report=Report(diagnostics=(*errors[:before], *found)))
+            for side, found in (("base", ()), ("head", (diagnostic(2),)))]  # fmt: skip
+        evidence = compare(change, runs, Project())
+        assert len(evidence.new_results) == new, tool
+        assert evidence.runs[-1].files == files, tool
+        (coverage,) = coverage_of(change, evidence, {})
+        assert coverage.next_step.startswith("" if files else f"{tool} reported too much"), tool
 
 
 def test_who_looked_at_a_file() -> None:

@@ -129,7 +129,6 @@ TSC = replace(
     read=read_tsc,
     exit_codes=(0, 1, 2),
     report=None,
-    checks_types=True,
     distant_rules=("*",),
 )
 NPM_TEST = Check(
