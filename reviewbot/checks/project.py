@@ -8,14 +8,14 @@ from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase, translate
 from functools import cache
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import PurePosixPath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, folders_above, is_below
-from reviewbot.git.change import Change, Side
+from reviewbot.git.change import Change, ChangedFile, Side
 from reviewbot.git.repository import Repository
 from reviewbot.text.files import classify
 
@@ -95,7 +95,7 @@ class Project(Struct, frozen=True, kw_only=True):
         base_texts, head_texts: texts of changed files on each side, by their paths there, and of
             those above. Binary files and those that git does not show are left out.
         installed: texts at base of changed Python files that are installed with the project there,
-            so that others import them, by their paths at head.
+            so that others import them, by the paths at head where that finds them; else by theirs.
         documented: these modules, with dots, and names that they define, as far as documentation or
             the `__init__.py` of a package mentions them at base; and SHOWS_USE.
     """
@@ -188,7 +188,7 @@ async def load_project(
     project = replace(project, checks=tuple(placed))
     if any(check.kind == "scan" for check in checks):
         installed = {
-            file.path: base_texts[file.old_path]
+            _place_at_head(file, project): base_texts[file.old_path]
             for file in change.files
             if file.old_path.endswith(".py") and classify(file.old_path) == "source"
             if file.old_path in base_texts and _is_installed(file.old_path, project)
@@ -298,6 +298,22 @@ def _is_installed(path: str, project: Project) -> bool:
         if line.search(project.base_texts[str(folder / name)])
     )
     return any(is_in_package or named.search(text) for text in texts)
+
+
+def _place_at_head(file: ChangedFile, project: Project) -> str:
+    """Where the module is at head that one at base is imported as; its old path if it is gone."""
+    path, stem = file.old_path, file.old_path.removesuffix(".py").removesuffix("/__init__")
+    places = (f"{stem}.py", f"{stem}/__init__.py", file.path)
+    name = _imported_as(path, project.base_files)
+    same = (p for p in places if _imported_as(p, project.head_files) == name)
+    return next((p for p in (path, *same) if p in project.head_files), path)
+
+
+def _imported_as(path: str, files: Collection[str]) -> list[str]:
+    """The name of a module, and of the packages around it."""
+    place = PurePosixPath(path.removesuffix("/__init__.py").removesuffix(".py"))
+    packages = takewhile(lambda folder: str(folder / "__init__.py") in files, place.parents)
+    return [place.name, *(folder.name for folder in packages)]
 
 
 async def _find_documented(
