@@ -510,6 +510,49 @@ def test_tests_that_fail_alike_for_one_line_are_one_result() -> None:
     assert result.tests == ("test_a.py::test_one", "test_a.py::test_two")
 
 
+def test_files_that_cannot_be_loaded_for_one_reason_are_one_result() -> None:
+    """Also those of which nothing ran before, such as modules without a doctest."""
+    says = "ImportError: no total"
+    base = [outcome("test_a.py::test_a", "passed")]
+    files = [outcome(path, "error", says) for path in ("b.py", "test_a.py", "c.py", "test_a.py")]
+    (result,) = suite(change_of(REPLACED), base, files).results
+    assert (result.kind, str(result.location)) == ("broken_test", "a.py:2")
+    assert result.message == f"test_a.py and 2 more cannot be loaded: {says}"
+    assert result.tests == ("test_a.py", "b.py", "c.py")
+    (result,) = suite(change_of(REPLACED), [], files).results
+    assert (result.kind, str(result.location)) == ("failing_test", "b.py:1")
+    others = [outcome("d.py", "error", "NameError: total"), outcome("e.py::test_e", message=says)]
+    assert len(suite(change_of(REPLACED), base, [*files, *others]).results) == 3
+
+
+def test_what_code_raises_for_tests_of_several_lines_is_one_result() -> None:
+    """Unless it is a test, or a helper of tests, that raises it."""
+    change = change_of(changed("a\nb\nc\nd\ne", "a\nB\nc\nD\ne"))
+    for path, message, count in (
+        *(("b.py", "KeyError: 'x'", 1), ("b.py", "assert 1", 2)),
+        *(("tests/b.py", "KeyError: 'x'", 2), ("b.py", "KeyError: '{}'", 2)),
+    ):
+        head = [
+            replace(
+                outcome(f"test_a.py::test_{line}", message=message.format(line)),
+                frames=(Location("a.py", line, line), Location(path, 1, 1)),
+            )
+            for line in (2, 4)
+        ]
+        base = [outcome(test.id, "passed") for test in head]
+        assert len(suite(change, base, head).results) == count, (path, message)
+
+
+def test_the_line_that_most_broken_tests_executed_broke_them() -> None:
+    change = change_of(changed("a\nb\nc\nd\ne", "a\nB\nc\nD\ne"))
+    head = [
+        replace(outcome(f"test_a.py::test_{n}"), lines={"a.py": lines})
+        for n, lines in enumerate([(2, 4), (4,)])
+    ]
+    (result,) = suite(change, [outcome(test.id, "passed") for test in head], head).results
+    assert (str(result.location), len(result.tests)) == ("a.py:4", 2)
+
+
 STYLED = r"AssertionError: assert 'x\x1b[0m' == '\x1b[38;5;0mx\x1b[0m'"
 
 
