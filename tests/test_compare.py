@@ -290,6 +290,18 @@ def test_tests_of_both_sides() -> None:
         assert all((r.severity, r.category) == levels[r.kind] for r in evidence.results)
 
 
+def test_a_file_that_fails_outside_of_its_tests() -> None:
+    passed, failed = outcome("a.test.js::adds", "passed"), outcome("a.test.js", message="TypeError")
+    for before, state in (
+        ([passed], "new"),
+        ([passed, failed], "existing"),
+        ([failed], "existing"),
+    ):
+        (result,) = suite(change_of(REPLACED), before, [passed, failed]).results
+        assert (result.state, result.at_import) == (state, False)
+        assert result.message == "a.test.js fails: TypeError"
+
+
 def test_a_conftest_that_cannot_be_loaded_breaks_the_tests_of_its_folder() -> None:
     base = [outcome("tests/test_a.py::test_a", "passed")]
     evidence = suite(change_of(REPLACED), base, [outcome("tests/conftest.py", "error")])

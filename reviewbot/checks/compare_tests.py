@@ -134,7 +134,7 @@ def outcome_before(
     path, mark, name = id.partition("::")
     old_path = old_paths.get(path, path)
     id = old_path + mark + name
-    if name and (id in outcomes or old_path in outcomes):
+    if id in outcomes or (name and old_path in outcomes):
         return outcomes.get(id, outcomes.get(old_path))
     folder, _, file = old_path.rpartition("/")
     start = f"{id}::"
