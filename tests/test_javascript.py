@@ -56,12 +56,12 @@ for word; do
         mkdir "${{word##*=}}"
         sed "s#/project#$PWD#g" reports/coverage.json >"${{word##*=}}/coverage-final.json"
         ;;
-    --reporter=/reviewbot/*) [ $side = base ] || node reports/errors.mjs ;;
+    --reporter=/tmp/node_modules/*) [ $side = base ] || node reports/errors.mjs ;;
     esac
 done
 exit 1
 """
-ERRORS = """import Reporter from "/reviewbot/reviewbot_vitest.mjs";
+ERRORS = """import Reporter from "/tmp/node_modules/reviewbot_vitest.mjs";
 const stack = `TypeError: nobody waits\\n    at total (${process.cwd()}/cart.js:2:3)`;
 const VITEST_TEST_PATH = `${process.cwd()}/vitest/cart.test.js`;
 new Reporter().onFinished([], [{ VITEST_TEST_PATH, type: "Unhandled Rejection", stack }]);

@@ -4,7 +4,7 @@
 // those before it that build.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { outcomeOf } from "./reviewbot_npm_reporter.mjs";
@@ -14,6 +14,8 @@ const ERRORS = "/tmp/errors.json";
 const COVERAGE = "/tmp/coverage";
 const V8_COVERAGE = "/tmp/v8-coverage";
 const REPORTER = "/reviewbot/reviewbot_npm_reporter.mjs";
+// Before Vitest 4, it loads what is not in the project from such a folder alone.
+const VITEST_REPORTER = "/tmp/node_modules/reviewbot_vitest.mjs";
 const MAX_LINES = 200; // of the last test of a file
 const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
 // By what their command has in it. RUNS_TESTS of languages/javascript.py knows the same.
@@ -32,7 +34,7 @@ const RUNNERS = {
     command: /\bvitest\b/,
     options: [
       ...["--run", "--reporter=json", `--outputFile=${RESULTS}`, "--includeTaskLocation"],
-      "--reporter=/reviewbot/reviewbot_vitest.mjs",
+      `--reporter=${VITEST_REPORTER}`,
       // It would write into node_modules.
       ...(existsSync("node_modules/.vite-temp") ? [] : ["--configLoader=runner"]),
     ],
@@ -72,6 +74,7 @@ if (!file) {
   const before = [...stepsOf(`pre${script}`), ...steps.slice(0, steps.indexOf(command))];
   before.filter((step) => BUILDS.test(step)).forEach((step) => run(step));
 }
+cpSync("/reviewbot/reviewbot_vitest.mjs", VITEST_REPORTER);
 const { status } = file
   ? run([name, ...alone, file, ...options].join(" "))
   : run([command, ...options, ...coverage].join(" "));
