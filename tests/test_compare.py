@@ -20,6 +20,7 @@ from reviewbot.checks.readers import gnu
 from reviewbot.checks.report import Diagnostic, Report, TestOutcome
 from reviewbot.git.change import Change, ChangedFile, Hunk, Line, Location, Side
 from reviewbot.severity import Severity
+from reviewbot.verdict.decide import coverage_of
 
 
 def hunks_of(before: list[str], after: list[str], context: int = 3) -> tuple[Hunk, ...]:
@@ -289,6 +290,18 @@ def test_tests_of_both_sides() -> None:
         assert all((r.severity, r.category) == levels[r.kind] for r in evidence.results)
 
 
+def test_a_file_that_fails_outside_of_its_tests() -> None:
+    passed, failed = outcome("a.test.js::adds", "passed"), outcome("a.test.js", message="TypeError")
+    for before, state in (
+        ([passed], "new"),
+        ([passed, failed], "existing"),
+        ([failed], "existing"),
+    ):
+        (result,) = suite(change_of(REPLACED), before, [passed, failed]).results
+        assert (result.state, result.at_import) == (state, False)
+        assert result.message == "a.test.js fails: TypeError"
+
+
 def test_a_conftest_that_cannot_be_loaded_breaks_the_tests_of_its_folder() -> None:
     base = [outcome("tests/test_a.py::test_a", "passed")]
     evidence = suite(change_of(REPLACED), base, [outcome("tests/conftest.py", "error")])
@@ -509,6 +522,49 @@ def test_tests_that_fail_alike_for_one_line_are_one_result() -> None:
     assert result.tests == ("test_a.py::test_one", "test_a.py::test_two")
 
 
+def test_files_that_cannot_be_loaded_for_one_reason_are_one_result() -> None:
+    """Also those of which nothing ran before, such as modules without a doctest."""
+    says = "ImportError: no total"
+    base = [outcome("test_a.py::test_a", "passed")]
+    files = [outcome(path, "error", says) for path in ("b.py", "test_a.py", "c.py", "test_a.py")]
+    (result,) = suite(change_of(REPLACED), base, files).results
+    assert (result.kind, str(result.location)) == ("broken_test", "a.py:2")
+    assert result.message == f"test_a.py and 2 more cannot be loaded: {says}"
+    assert result.tests == ("test_a.py", "b.py", "c.py")
+    (result,) = suite(change_of(REPLACED), [], files).results
+    assert (result.kind, str(result.location)) == ("failing_test", "b.py:1")
+    others = [outcome("d.py", "error", "NameError: total"), outcome("e.py::test_e", message=says)]
+    assert len(suite(change_of(REPLACED), base, [*files, *others]).results) == 3
+
+
+def test_what_code_raises_for_tests_of_several_lines_is_one_result() -> None:
+    """Unless it is a test, or a helper of tests, that raises it."""
+    change = change_of(changed("a\nb\nc\nd\ne", "a\nB\nc\nD\ne"))
+    for path, message, count in (
+        *(("b.py", "KeyError: 'x'", 1), ("b.py", "assert 1", 2)),
+        *(("tests/b.py", "KeyError: 'x'", 2), ("b.py", "KeyError: '{}'", 2)),
+    ):
+        head = [
+            replace(
+                outcome(f"test_a.py::test_{line}", message=message.format(line)),
+                frames=(Location("a.py", line, line), Location(path, 1, 1)),
+            )
+            for line in (2, 4)
+        ]
+        base = [outcome(test.id, "passed") for test in head]
+        assert len(suite(change, base, head).results) == count, (path, message)
+
+
+def test_the_line_that_most_broken_tests_executed_broke_them() -> None:
+    change = change_of(changed("a\nb\nc\nd\ne", "a\nB\nc\nD\ne"))
+    head = [
+        replace(outcome(f"test_a.py::test_{n}"), lines={"a.py": lines})
+        for n, lines in enumerate([(2, 4), (4,)])
+    ]
+    (result,) = suite(change, [outcome(test.id, "passed") for test in head], head).results
+    assert (str(result.location), len(result.tests)) == ("a.py:4", 2)
+
+
 STYLED = r"AssertionError: assert 'x\x1b[0m' == '\x1b[38;5;0mx\x1b[0m'"
 
 
@@ -620,21 +676,21 @@ def check_scope(tool: str, file: str, config: str, paths: str, others: str) -> N
     assert read == paths.split(), config
 
 
-def test_nobody_checks_the_types_of_a_file_that_is_full_of_errors() -> None:
-    change, checker = change_of(changed("a\nb", "a\nc")), replace(COMPILER, checks_types=True)
+def test_nobody_checks_a_file_that_is_full_of_errors() -> None:
+    change = change_of(changed("a\nb", "a\nc"))
     errors = [diagnostic(1, f"E{n}") for n in range(11)]
-    new = diagnostic(2, "R1")
-    assert lint(change, errors[:10], [*errors[:10], new], checker)[-1] == ("new", 2)
-    assert lint(change, errors, [*errors, new], checker) == []
-    assert lint(change, errors, [*errors, new])[-1] == ("new", 2)
-    sides: tuple[Side, ...] = ("base", "head")
-    report = Report(diagnostics=tuple(errors))
-    runs = [
-        CheckRun(check="lint", side=side, outcome="ended", files=("a.py",), report=report)
-        for side in sides
-    ]
-    head = compare(change, runs, Project(checks=(checker,))).runs[-1]
-    assert (head.side, head.files) == ("head", ())  # so that it looked at none
+    for tool, before, new, files in (
+        *(("mypy", 10, 1, ("a.py",)), ("mypy", 11, 0, ()), ("ruff", 11, 1, ("a.py",))),
+        *(("eslint", 10, 1, ("a.py",)), ("eslint web", 11, 0, ())),
+    ):
+        runs = [CheckRun(check=tool, side=side, outcome="ended", files=("a.py",),
+            report=Report(diagnostics=(*errors[:before], *found)))
+            for side, found in (("base", ()), ("head", (diagnostic(2),)))]  # fmt: skip
+        evidence = compare(change, runs, Project())
+        assert len(evidence.new_results) == new, tool
+        assert evidence.runs[-1].files == files, tool
+        (coverage,) = coverage_of(change, evidence, {})
+        assert coverage.next_step.startswith("" if files else f"{tool} reported too much"), tool
 
 
 def test_who_looked_at_a_file() -> None:

@@ -10,12 +10,13 @@ from typing import Any
 
 import pytest
 from conftest import Project
+from each import each
 from lean import lean_environment
 from scripted import Answer, Scripted, by_edit
 
 from reviewbot.checks.languages.go import GO
 from reviewbot.checks.languages.python import PYTHON
-from reviewbot.checks.project import folder_of
+from reviewbot.checks.project import find_uses, folder_of
 from reviewbot.fixing import fix, fix_report
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
@@ -92,6 +93,39 @@ def test_lines_that_only_others_could_run_do_not_count(services: Project) -> Non
     services.commit("Change", {API: f"{CART}\n\nx = 1\n", page: "x = 1 + 0\n"})
     lines = {c.path: (c.statements, c.executed) for c in services.review().coverage}
     assert lines == {API: (0, 0), page: (1, 1)}
+
+
+USES = [
+    ("package.json", '{"dependencies": {"@a/web": "^1.0", "b": "2"}}', "b web"),
+    ("package.json", '{"devDependencies": {"web": "file:../../libs/web/", "b": "git:"}}', "web"),
+    ("package.json", '{"peerDependencies":{"@a/web":"workspace:*"},"scripts":{"b":"b"}}', "web"),
+    ("pyproject.toml", "[tool.uv.sources]\nb = {workspace = true}\nweb = {git = ''}\n", "b"),
+    ("requirements.txt", "b>=1\n-e ../../libs/web[all]\n", "web"),
+    ("Cargo.toml", '[dependencies]\nb = "1"\nweb = { path = "../../libs/web/src" }\n', "web"),
+]
+
+
+@each("file, text, used", USES)
+def test_which_projects_a_project_uses(file: str, text: str, used: str) -> None:
+    names = {"libs/web/package.json": '{"name":"@a/web"}', "libs/b/Cargo.toml": '\nname = "b"'}
+    uses = find_uses(["apps/a", "libs/b", "libs/web"], {**names, f"apps/a/{file}": text})
+    folders = {f"libs/{name}" for name in used.split()}
+    assert uses == {"apps/a": folders, "libs/b": set(), "libs/web": set()}
+
+
+def test_who_uses_what_changes_runs_his_tests(services: Project) -> None:
+    """Also if nothing changes in his folder."""
+    config = '[tool.pytest.ini_options]\npythonpath = ["../api/src"]\n'
+    shop = {"services/shop/pyproject.toml": config}
+    services.commit("Use", shop | {"services/shop/tests/test_shop.py": EMPTY})
+    services.commit("Change", {API: CART.replace("sum(prices)", "sum(prices) or len('a')")})
+    review = services.review()
+    (finding,) = review.findings
+    assert (str(finding.location), finding.rule) == (
+        *(f"{API}:5", "services/shop/tests/test_shop.py::test_empty"),
+    )
+    assert results_of(review)["pytest services/api"] == "1 passed"
+    assert "pytest services/web" not in results_of(review)
 
 
 def test_the_top_has_its_own_tests_alone(services: Project) -> None:

@@ -46,6 +46,8 @@ WRONG = CART.replace(", 0)", ", 1)")
 # Stands for a tool in node_modules: what the tool wrote about this cart before and after the change
 # is in the folder of reports.
 RUNNER = """#!/bin/sh
+# What bails out writes no results.
+case {0}" $* " in "jest --bail "*" --bail=0 "*) ;; "jest "*) exit 1 ;; esac
 side=base; ! grep -q ', 1)' cart.js || side=head
 for word; do
     case $word in
@@ -54,9 +56,15 @@ for word; do
         mkdir "${{word##*=}}"
         sed "s#/project#$PWD#g" reports/coverage.json >"${{word##*=}}/coverage-final.json"
         ;;
+    --reporter=/tmp/node_modules/*) [ $side = base ] || node reports/errors.mjs ;;
     esac
 done
 exit 1
+"""
+ERRORS = """import Reporter from "/tmp/node_modules/reviewbot_vitest.mjs";
+const stack = `TypeError: nobody waits\\n    at total (${process.cwd()}/cart.js:2:3)`;
+const VITEST_TEST_PATH = `${process.cwd()}/vitest/cart.test.js`;
+new Reporter().onFinished([], [{ VITEST_TEST_PATH, type: "Unhandled Rejection", stack }]);
 """
 TSC = """#!/bin/sh
 [ "$*" = "--build --pretty false --listFiles" ] || exit 2
@@ -86,7 +94,7 @@ def packages(project: Project) -> Project:
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
     files = {".gitignore": "node_modules\n", "package.json": '{"workspaces": ["*"]}'}
     for runner, script in {
-        "jest": "eslint . && NODE_ENV=test jest --silent",
+        "jest": "eslint . && NODE_ENV=test jest --bail",
         "vitest": "vitest",
         "mocha": "nyc mocha",
     }.items():
@@ -96,6 +104,7 @@ def packages(project: Project) -> Project:
         files[f"{runner}/cart.js"] = CART
         for path in REPORTS.iterdir():
             files[f"{runner}/reports/{path.name}"] = path.read_text()
+        files[f"{runner}/reports/errors.mjs"] = ERRORS
     files |= {"typed/package.json": "{}", "typed/src/a.ts": "export const a: number = 1;\n"}
     files |= {"typed/tsconfig.json": '{"references": []}', "typed/eslint.config.mjs": ""}
     add_tool(project, "typed", "tsc", TSC)
@@ -129,7 +138,7 @@ def test_each_package_is_checked_by_its_tools(packages: Project) -> None:
             " from 'jest/broken.test.js'"
         ),
         "npm-test vitest vitest/cart.js:2": (
-            "of two fails: AssertionError: expected 4 to be 3 // Object.is equality"
+            "of two and 1 more fail: AssertionError: expected 4 to be 3 // Object.is equality"
         ),
         "npm-test vitest vitest/vitest/broken.test.js:1": (
             "vitest/vitest/broken.test.js cannot be loaded: Cannot find module './nowhere'"
@@ -143,7 +152,13 @@ def test_each_package_is_checked_by_its_tools(packages: Project) -> None:
         ),
         "tsc typed typed/src/a.ts:1": "Type 'string' is not a number.",
     }
-    (gap,) = review.gaps
+    (vitest,) = (f.result for f in review.findings if str(f.location) == "vitest/cart.js:2")
+    assert vitest
+    file = "vitest/vitest/cart.test.js"
+    assert vitest.tests == (f"{file}::total::of two", file)  # that fails outside of its tests
+    lines, gap, jest = review.gaps
+    assert lines.startswith("jest/cart.js was only scanned")
+    assert jest.startswith("npm-test jest is incomplete: no workers (")
     assert gap.startswith("mocha/cart.js, typed/src/b.ts, vitest/cart.js were only scanned")
     coverage = {c.path: (c.executed, c.statements) for c in review.coverage}
     assert (coverage["jest/cart.js"], coverage["vitest/cart.js"]) == ((1, 1), (0, 0))

@@ -55,39 +55,39 @@ def compare_tests(
         if test.outcome in FAILURES
         if test.message and not test.message.startswith(ASSERTS)
     }
-    passing = Counter(
-        (path, line)
+    counts: Counter[tuple[str, str, int]] = Counter(
+        (test.outcome, path, line)
         for test in head.report.tests
-        if test.outcome == "passed"
         for path, lines in test.lines.items()
         for line in lines
     )
     missing: list[str] = []
-    said: dict[tuple[str, str], Location | None] = {}
-    groups: dict[Group, list[TestOutcome]] = {}
-    for test in head.report.tests:
-        if test.outcome not in FAILURES:
-            continue
-        earlier = outcome_before(test.id, before, change.old_paths)
+    said: dict[tuple[str, ResultState, str], Group] = {}
+    groups: dict[Group, dict[str, TestOutcome]] = {}
+    failed = (test for test in head.report.tests if test.outcome in FAILURES)
+    compared = [(outcome_before(test.id, before, change.old_paths), test) for test in failed]
+    for earlier, test in sorted(compared, key=lambda pair: pair[0] != "passed"):
         if is_missing_here(test, earlier, change, project):
             missing.append(f"{test.message} ({test.id.partition('::')[0]})")
-        elif earlier == "passed":
-            place = locate(test, change, passing, head.report.executed)
+            continue
+        group: Group
+        if earlier == "passed":
+            place = locate(test, change, counts, head.report.executed)
             # What one changed line breaks is one result, however the tests fail. Elsewhere those
             # are that fail alike, whatever values they compare.
             alike = "" if place != test.location else re.sub(r"[^A-Za-z].*", "", test.message)
-            groups.setdefault(("broken_test", "new", place, alike), []).append(test)
+            group = "broken_test", "new", place, alike
+            raised = next((f for f in test.frames[-1:] if classify(f.path) == "source"), None)
+            cause = "import" if _is_file(test) else str(raised or "")
         else:
             is_new = earlier is None and base.outcome == "ended" and test.message not in known
-            state: ResultState = "new" if is_new else "existing"
             alike = "" if test.location else _function_of(test)
-            place = test.location
-            if test.message and not test.message.startswith(ASSERTS):
-                # What all lack is one result, at the first of them.
-                place = said.setdefault((test.id.partition("::")[0], test.message), place)
-            group: Group = ("failing_test", state, place, alike)
-            groups.setdefault(group, []).append(test)
-    results = [_result(head.check, group, tests) for group, tests in groups.items()]
+            group = "failing_test", "new" if is_new else "existing", test.location, alike
+            cause = "import" if _is_file(test) else test.id.partition("::")[0]
+        if cause and test.message and not test.message.startswith(ASSERTS):
+            group = said.setdefault((cause, group[1], test.message), group)
+        groups.setdefault(group, {}).setdefault(test.id, test)
+    results = [_result(head.check, group, list(tests.values())) for group, tests in groups.items()]
     lost = tests_that_do_not_run(base, head, change, project)
     if lost:
         count = f"{len(lost)} tests" if len(lost) > 1 else "a test"
@@ -134,7 +134,7 @@ def outcome_before(
     path, mark, name = id.partition("::")
     old_path = old_paths.get(path, path)
     id = old_path + mark + name
-    if name and (id in outcomes or old_path in outcomes):
+    if id in outcomes or (name and old_path in outcomes):
         return outcomes.get(id, outcomes.get(old_path))
     folder, _, file = old_path.rpartition("/")
     start = f"{id}::"
@@ -177,18 +177,18 @@ def is_missing_here(
 def locate(
     test: TestOutcome,
     change: Change,
-    passing: Mapping[tuple[str, int], int],
+    counts: Counter[tuple[str, str, int]],
     executed: Mapping[str, tuple[int, ...]],
 ) -> Location | None:
     """The changed line that most likely broke a test; else the test itself.
 
     That is the nearest to a line of the failure: the deepest one that it passed through, or the
-    executed one that the fewest passing tests executed (spectrum-based fault localisation,
-    https://doi.org/10.1145/1101908.1101949). Else it is one that ran on import, or the first one if
-    the change does not touch the test.
+    executed one that the fewest passing tests executed, and of these the most failing ones
+    (spectrum-based fault localisation, https://doi.org/10.1145/1101908.1101949). Else it is one
+    that ran on import, or the first one if the change does not touch the test.
 
     Args:
-        passing: how many passing tests executed a line.
+        counts: how many tests with an outcome executed a line.
         executed: changed lines that ran at all.
     """
     changed = {
@@ -199,7 +199,7 @@ def locate(
     }
     seen = [(frame.path, frame.line) for frame in reversed(test.frames)]
     own = [(path, line) for path, lines in test.lines.items() for line in lines]
-    seen += sorted(own, key=lambda place: (passing.get(place, 0), place))
+    seen += sorted(own, key=lambda at: (counts["passed", *at], -counts["failed", *at], at))
     places = [
         (abs(close - line), order, path, close)
         for order, (path, line) in enumerate(seen)
@@ -210,7 +210,7 @@ def locate(
         (sys.maxsize, 0, path, line)
         for path, lines in executed.items()
         for line in lines
-        if line in changed.get(path, ()) and passing.get((path, line), 0) == 0
+        if line in changed.get(path, ()) and not counts["passed", path, line]
     ]
     if test.id.partition("::")[0] not in change.old_paths:  # the test itself is as it was
         # Files with tests are often called like what they test.

@@ -8,14 +8,14 @@ from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase, translate
 from functools import cache
-from itertools import chain
+from itertools import chain, takewhile
 from pathlib import PurePosixPath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.checks.check import Check, is_below
-from reviewbot.git.change import Change, Side
+from reviewbot.checks.check import Check, folders_above, is_below
+from reviewbot.git.change import Change, ChangedFile, Side
 from reviewbot.git.repository import Repository
 from reviewbot.text.files import classify
 
@@ -27,7 +27,7 @@ PINS = (".pre-commit-config.yaml", "uv.lock", "poetry.lock", "*requirements*.txt
 # Files that declare dependencies.
 MANIFESTS = (
     *("pyproject.toml", "setup.cfg", "setup.py", "Pipfile", "environment.yml", "tox.ini"),
-    *("requirements*.txt", "requirements/*.txt", "*requirements.txt", "package.json"),
+    *("requirements*.txt", "requirements/*.txt", "*requirements.txt", "package.json", "Cargo.toml"),
 )
 # Files that say how a project is installed, if they have such a line.
 PACKAGING = {
@@ -49,6 +49,13 @@ PROJECTS: Mapping[str, Sequence[Mapping[str, re.Pattern[str]]]] = {
     "rust": ({"Cargo.toml": re.compile("")},),
 }
 PNPM_WORKSPACE = "pnpm-workspace.yaml"
+# How a manifest names its project, and others in the repository: as members of a workspace (of npm
+# or uv), or by their paths.
+NAME = re.compile(r"""(?:^|[{,])\s*"?name"?\s*[:=]\s*["']([^"']+)""", re.MULTILINE)
+USES = re.compile(
+    r"""(?m)"(@?[\w./-]+)"\s*:\s*"(?:workspace:|[*^~<>=v\d])"""
+    r"""|^"?([\w.-]+)"?\s*=\s*\{\s*workspace\s*=\s*true|(?<![\w.])((?:\.\./)+[\w./@-]+)"""
+)
 # Folders and files of a project that nobody imports.
 NOT_IMPORTED = frozenset(
     {
@@ -88,7 +95,7 @@ class Project(Struct, frozen=True, kw_only=True):
         base_texts, head_texts: texts of changed files on each side, by their paths there, and of
             those above. Binary files and those that git does not show are left out.
         installed: texts at base of changed Python files that are installed with the project there,
-            so that others import them, by their paths at head.
+            so that others import them, by the paths at head where that finds them; else by theirs.
         documented: these modules, with dots, and names that they define, as far as documentation or
             the `__init__.py` of a package mentions them at base; and SHOWS_USE.
     """
@@ -128,8 +135,6 @@ class Project(Struct, frozen=True, kw_only=True):
         """
         name = self.config_of(check) or ""
         tool = check.name.partition(" ")[0]
-        if tool == "tsc":  # it prints which files it reads
-            return True
         if tool == "mypy" and f"{path}i" in self.files:
             return False
         path = check.relative(path)
@@ -176,13 +181,14 @@ async def load_project(
         base_texts=base_texts,
         head_texts=head_texts,
     )
+    uses = {kind: find_uses(folders[kind], project.manifests) for kind in PROJECTS}
     placed = chain.from_iterable(
-        _by_project(check, folders.get(check.by_project, []), project) for check in checks
+        _by_project(check, uses.get(check.by_project, {}), project) for check in checks
     )
     project = replace(project, checks=tuple(placed))
     if any(check.kind == "scan" for check in checks):
         installed = {
-            file.path: base_texts[file.old_path]
+            _place_at_head(file, project): base_texts[file.old_path]
             for file in change.files
             if file.old_path.endswith(".py") and classify(file.old_path) == "source"
             if file.old_path in base_texts and _is_installed(file.old_path, project)
@@ -219,11 +225,33 @@ def _find_folders(texts: Mapping[str, str], files: Collection[str], kind: str) -
     ]
 
 
-def _by_project(check: Check, folders: Sequence[str], project: Project) -> Iterator[Check]:
+def find_uses(folders: Sequence[str], manifests: Mapping[str, str]) -> dict[str, set[str]]:
+    """Other projects that each project names in its manifests."""
+    texts = dict.fromkeys(folders, "")
+    for path, text in manifests.items():
+        if (folder := path.rpartition("/")[0]) in texts:
+            texts[folder] += f"\n{text}"
+    names = {named[1]: folder for folder in folders if (named := NAME.search(texts[folder]))}
+    uses = dict[str, set[str]]()
+    for folder, text in texts.items():
+        said = USES.findall(text)
+        places = (
+            names.get(a or b) or posixpath.normpath(f"{folder}/{path}") for a, b, path in said
+        )
+        used = {above for place in places for above in folders_above(f"{place}/")}
+        uses[folder] = used & texts.keys() - {folder}
+    return uses
+
+
+def _by_project(check: Check, uses: Mapping[str, set[str]], project: Project) -> Iterator[Check]:
     """A check, and copies of it for the folders of projects that have what it is about.
 
     A tool runs where it is configured: in the folder, or else in the nearest above it.
+
+    Args:
+        uses: the folders, and those that each one uses.
     """
+    folders = list(uses)
     if not folders:
         yield check
         return
@@ -234,7 +262,8 @@ def _by_project(check: Check, folders: Sequence[str], project: Project) -> Itera
     for folder in sorted(own | {""}):
         name = f"{check.name} {folder}".rstrip()
         below = frozenset(other for other in own - {folder} if is_below(other, folder))
-        yield replace(check, name=name, folder=folder, without=below)
+        used = frozenset(uses.get(folder, ()))
+        yield replace(check, name=name, folder=folder, without=below, uses=used)
 
 
 def _configured(check: Check, folder: str, project: Project) -> str:
@@ -269,6 +298,22 @@ def _is_installed(path: str, project: Project) -> bool:
         if line.search(project.base_texts[str(folder / name)])
     )
     return any(is_in_package or named.search(text) for text in texts)
+
+
+def _place_at_head(file: ChangedFile, project: Project) -> str:
+    """Where the module is at head that one at base is imported as; its old path if it is gone."""
+    path, stem = file.old_path, file.old_path.removesuffix(".py").removesuffix("/__init__")
+    places = (f"{stem}.py", f"{stem}/__init__.py", file.path)
+    name = _imported_as(path, project.base_files)
+    same = (p for p in places if _imported_as(p, project.head_files) == name)
+    return next((p for p in (path, *same) if p in project.head_files), path)
+
+
+def _imported_as(path: str, files: Collection[str]) -> list[str]:
+    """The name of a module, and of the packages around it."""
+    place = PurePosixPath(path.removesuffix("/__init__.py").removesuffix(".py"))
+    packages = takewhile(lambda folder: str(folder / "__init__.py") in files, place.parents)
+    return [place.name, *(folder.name for folder in packages)]
 
 
 async def _find_documented(

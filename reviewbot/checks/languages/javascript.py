@@ -17,7 +17,8 @@ from reviewbot.sandbox.job import Completed, Job
 
 SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
 PROGRAM, REPORT = "/reviewbot/reviewbot_npm.mjs", "npm.json"
-FILES = probe("reviewbot_npm.mjs") | probe("reviewbot_npm_reporter.mjs")
+PROBES = ("reviewbot_npm.mjs", "reviewbot_npm_reporter.mjs", "reviewbot_vitest.mjs")
+FILES = {name: text for each in PROBES for name, text in probe(each).items()}
 # A script of a package that runs tests with a runner that the program knows.
 RUNS_TESTS = (
     r'"test[\w:.-]*"\s*:\s*"[^"]*(?:\b(?:jest|react-scripts test|vitest|mocha)\b| --test[ "])'
@@ -129,7 +130,6 @@ TSC = replace(
     read=read_tsc,
     exit_codes=(0, 1, 2),
     report=None,
-    checks_types=True,
     distant_rules=("*",),
 )
 NPM_TEST = Check(

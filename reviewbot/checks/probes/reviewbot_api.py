@@ -93,7 +93,8 @@ def compare(
         names = {name for name in definitions(old) if not is_private(name)}
         names = names if public is None else names & public
         there = ", ".join(sorted({places.get(name, "") for name in names}))
-        said = f".{module}".rpartition(".src.")[2].removeprefix(".")  # as it is imported
+        # As it is imported.
+        said = f".{module}".rpartition(".src.")[2].removeprefix(".").removesuffix(".__init__")
         kind, message = "MODULE_REMOVED", f"module {said} is removed"
         if names <= places.keys():
             kind, message = "OBJECT_MOVED", f"module {said} moves to {there}"

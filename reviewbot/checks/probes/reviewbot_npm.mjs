@@ -4,22 +4,28 @@
 // those before it that build.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
-import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { outcomeOf } from "./reviewbot_npm_reporter.mjs";
 
 const RESULTS = "/tmp/results.json";
+const ERRORS = "/tmp/errors.json";
 const COVERAGE = "/tmp/coverage";
 const V8_COVERAGE = "/tmp/v8-coverage";
 const REPORTER = "/reviewbot/reviewbot_npm_reporter.mjs";
+// Before Vitest 4, it loads what is not in the project from such a folder alone.
+const VITEST_REPORTER = "/tmp/node_modules/reviewbot_vitest.mjs";
 const MAX_LINES = 200; // of the last test of a file
 const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
 // By what their command has in it. RUNS_TESTS of languages/javascript.py knows the same.
 const RUNNERS = {
   jest: {
     command: /\bjest\b|\breact-scripts test\b/,
-    options: ["--json", `--outputFile=${RESULTS}`, "--testLocationInResults", "--ci", "--forceExit"],
+    options: [
+      ...["--json", `--outputFile=${RESULTS}`, "--testLocationInResults", "--ci", "--forceExit"],
+      "--bail=0", // otherwise it ends without results
+    ],
     coverage: ["--coverage", "--coverageReporters=json", `--coverageDirectory=${COVERAGE}`],
     file: [`--roots=${process.cwd()}`],
     read: ofSuites,
@@ -28,6 +34,7 @@ const RUNNERS = {
     command: /\bvitest\b/,
     options: [
       ...["--run", "--reporter=json", `--outputFile=${RESULTS}`, "--includeTaskLocation"],
+      `--reporter=${VITEST_REPORTER}`,
       // It would write into node_modules.
       ...(existsSync("node_modules/.vite-temp") ? [] : ["--configLoader=runner"]),
     ],
@@ -67,16 +74,22 @@ if (!file) {
   const before = [...stepsOf(`pre${script}`), ...steps.slice(0, steps.indexOf(command))];
   before.filter((step) => BUILDS.test(step)).forEach((step) => run(step));
 }
+cpSync("/reviewbot/reviewbot_vitest.mjs", VITEST_REPORTER);
 const { status } = file
   ? run([name, ...alone, file, ...options].join(" "))
   : run([command, ...options, ...coverage].join(" "));
 if (!existsSync(RESULTS)) process.exit(status || 1);
-const tests = read(readFileSync(RESULTS, "utf8")).filter(({ id }) => !file || id.startsWith(file));
+const results = readFileSync(RESULTS, "utf8");
+// A project may ignore them.
+const errors = status && existsSync(ERRORS) ? JSON.parse(readFileSync(ERRORS, "utf8")) : [];
+const ofFiles = errors.map(({ path, said }) => outcomeOf(path ?? "", [], "failed", said));
+const tests = [...read(results), ...ofFiles].filter(({ id }) => id && (!file || id.startsWith(file)));
+const unplaced = ofFiles.find(({ id }) => !id) ?? (name === "jest" && JSON.parse(results).runExecError);
 const [statements, executed] = [{}, {}];
 addLinesOfTests();
 if (existsSync(`${COVERAGE}/coverage-final.json`)) addMeasuredLines();
 if (existsSync(V8_COVERAGE)) addLinesOfNode();
-writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed }));
+writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed, problem: unplaced?.message ?? "" }));
 process.exit(status === 127 ? 127 : 0);
 
 function isInstalled(name) {

@@ -1,0 +1,14 @@
+// A reporter for Vitest: what fails outside of tests, as [{path, said}] in JSON.
+import { writeFileSync } from "node:fs";
+
+export default class {
+  onTestRunEnd(_, errors = []) {
+    const found = errors.map(({ VITEST_TEST_PATH: path, type = "Unhandled error", stack, message }) =>
+      ({ path, said: `${type}: ${stack ?? message}` }));
+    writeFileSync("/tmp/errors.json", JSON.stringify(found));
+  }
+
+  onFinished(files, errors) { // before Vitest 3
+    this.onTestRunEnd(files, errors);
+  }
+}
