@@ -99,7 +99,11 @@ def packages(project: Project) -> Project:
         "mocha": "nyc mocha",
     }.items():
         add_tool(project, runner, "nyc" if runner == "mocha" else runner, RUNNER.format(runner))
-        scripts = {"lint": "eslint", "test": "npm run lint", "test:unit": script}
+        scripts = {
+            "lint": "eslint",
+            "test": "npm run lint && yarn unit:mocha",
+            "unit:mocha": script,
+        }
         files[f"{runner}/package.json"] = json.dumps({"scripts": scripts})
         files[f"{runner}/cart.js"] = CART
         for path in REPORTS.iterdir():
@@ -257,7 +261,9 @@ def test_where_a_test_for_a_claim_is() -> None:
         ({"test": "npm run lint", "test-ci": "nyc mocha"}, True),
         ({"test": "node --import tsx --test"}, True),
         ({"test": "node --test test/*.js"}, True),
-        ({"test": "tap", "lint": "eslint --test-things"}, False),
+        ({"test": "npm run unit", "unit": "jest"}, True),
+        ({"test": "tap"}, True),
+        ({"test": "node t.js", "lint": "eslint --test-things"}, False),
         ({"test": "node --test-only x"}, False),
         ({"build": "jest"}, False),
         ({"test": "turbo run test"}, False),
@@ -266,6 +272,18 @@ def test_where_a_test_for_a_claim_is() -> None:
 def test_which_packages_run_tests(scripts: dict[str, str], runs: bool) -> None:
     text = json.dumps({"scripts": scripts}, indent=2)
     assert bool(re.search(RUNS_TESTS, text)) is runs
+
+
+@needs_node
+def test_that_tests_of_another_runner_did_not_run_is_said(project: Project) -> None:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    (project.folder / "node_modules").mkdir()
+    project.commit("Begin", {"package.json": '{"scripts": {"test": "tap"}}'})
+    project.commit("Add", {"cart.js": CART})
+    (gap,) = (gap for gap in project.review().gaps if "npm-test" in gap)
+    assert gap.startswith(
+        "npm-test is incomplete: no script runs Jest, Vitest, Mocha or node --test: run the tests"
+    )
 
 
 def message(rule: str | None, severity: int = 2, **others: Any) -> dict[str, Any]:

@@ -19,9 +19,10 @@ SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
 PROGRAM, REPORT = "/reviewbot/reviewbot_npm.mjs", "npm.json"
 PROBES = ("reviewbot_npm.mjs", "reviewbot_npm_reporter.mjs", "reviewbot_vitest.mjs")
 FILES = {name: text for each in PROBES for name, text in probe(each).items()}
-# A script of a package that runs tests with a runner that the program knows.
+# A script of a package that runs tests, with one of the runners that the program knows, or another.
 RUNS_TESTS = (
-    r'"test[\w:.-]*"\s*:\s*"[^"]*(?:\b(?:jest|react-scripts test|vitest|mocha)\b| --test[ "])'
+    r'"(?:test|unit)[\w:.-]*"\s*:\s*"[^"]*(?:\b(?:jest|react-scripts test|vitest|mocha'
+    r'|ava|bun test|borp|deno test|jasmine|karma|lab|qunit|tap|tape|uvu)\b| --test[ "])'
 )
 # What these say depends on which packages are installed here.
 UNRESOLVED = re.compile(r"(?:import|n|node)/no-(?:unresolved|missing-(?:import|require))")
@@ -78,7 +79,7 @@ def read_tsc(completed: Completed) -> Report:
 def read_tests(completed: Completed) -> Report:
     """Read what probes/reviewbot_npm.mjs reports. Raises ValueError with why there is none."""
     if not completed.report and (error := ERROR.search(completed.stderr)):
-        raise ValueError(error[0].decode(errors="replace"))
+        raise ValueError(error[0].decode(errors="replace").removeprefix("Error: "))
     report: Report = json_of(completed, Report)
     return report
 

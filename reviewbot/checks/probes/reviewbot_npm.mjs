@@ -1,7 +1,7 @@
 // Run the tests of a package, or those of one file (`FILE`), and write what came of them to
 // /out/npm.json: a Report of checks/report.py. Ends with 127 if the runner is not installed.
-// Of the first script called `test…` that has a runner which is known, that command runs, after
-// those before it that build.
+// Of the first script called `test…` or `unit…` that has a runner which is known, that command runs,
+// after those before it that build.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -61,10 +61,14 @@ const RUNNERS = {
 
 const [file] = process.argv.slice(2);
 const { scripts = {} } = JSON.parse(readFileSync("package.json", "utf8"));
-const stepsOf = (script) => (scripts[script] ?? "").split(/\s*(?:&&|\|\||;)\s*/);
 const script = Object.keys(scripts)
   .sort((a, b) => (b === "test") - (a === "test"))
-  .find((each) => each.startsWith("test") && stepsOf(each).some(runnerOf));
+  .find((each) => /^(?:test|unit)/.test(each) && stepsOf(each).some(runnerOf));
+if (!file && !script) {
+  console.error("Error: no script runs Jest, Vitest, Mocha or node --test: run the tests as a check"
+    + " of your own, see docs/checks.md, and set off: true for npm-test");
+  process.exit(1);
+}
 const steps = stepsOf(script);
 const command = steps.find(runnerOf) ?? "node --test";
 const name = runnerOf(command);
@@ -95,6 +99,14 @@ process.exit(status === 127 ? 127 : 0);
 function isInstalled(name) {
   const folders = createRequire(`${process.cwd()}/`).resolve.paths(name);
   return folders.some((folder) => existsSync(`${folder}/${name}`));
+}
+
+/** The commands of a script, with those of the scripts that it runs. */
+function stepsOf(script, above = [script]) {
+  return (scripts[script] ?? "").split(/\s*(?:&&|\|\||;)\s*/).flatMap((step) => {
+    const other = step.match(/^(?:npm (?:run )?|(?:pnpm|yarn|bun)(?: run)? )([\w:.-]+)$/)?.[1];
+    return scripts[other] && !above.includes(other) ? stepsOf(other, [...above, other]) : step;
+  });
 }
 
 function runnerOf(command) {
