@@ -491,12 +491,20 @@ def test_where_a_test_is_reported_of_which_no_line_is_known(
     assert str(result.location) == f"{place}:2"
 
 
-def test_a_file_that_a_message_names_is_nearer_than_lines_that_run_at_import() -> None:
+@each(
+    ("id", "message", "executed"),
+    [
+        (TEST, "TypeError: z.py has no total", {"a.py": (2,)}),
+        ("test_z.py::test_it", "assert False", {"a.py": (2,), "z.py": (2,)}),
+    ],
+)
+def test_what_a_message_names_or_is_called_alike_is_nearer_than_lines_that_run_at_import(
+    id: str, message: str, executed: dict[str, tuple[int, ...]]
+) -> None:
     change = change_of(changed("a\nb", "a\nB"), changed("a\nb", "a\nB", path="z.py"))
-    broken = outcome(TEST, "error", "TypeError: z.py has no total")
     sides = {
-        "base": Report(tests=(outcome(TEST, "passed"),)),
-        "head": Report(tests=(broken,), executed={"a.py": (2,)}),
+        "base": Report(tests=(outcome(id, "passed"),)),
+        "head": Report(tests=(outcome(id, "error", message),), executed=executed),
     }
     runs = (
         CheckRun(check="pytest", kind="test", side=side, outcome="ended", report=report)  # type: ignore[arg-type]  # a side

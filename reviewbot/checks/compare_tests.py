@@ -201,26 +201,22 @@ def locate(
     own = [(path, line) for path, lines in test.lines.items() for line in lines]
     seen += sorted(own, key=lambda at: (counts["passed", *at], -counts["failed", *at], at))
     places = [
-        (abs(close - line), order, path, close)
+        (abs(close - line), (order, 0, 0), path, close)
         for order, (path, line) in enumerate(seen)
         for close in changed.get(path, ())
     ]
-    # Statements such as a constant run when their module is imported, which no test is seen to do.
-    places += [
-        (sys.maxsize, 0, path, line)
-        for path, lines in executed.items()
-        for line in lines
-        if line in changed.get(path, ()) and not counts["passed", path, line]
-    ]
-    if test.id.partition("::")[0] not in change.old_paths:  # the test itself is as it was
-        # Files with tests are often called like what they test.
-        near = test.frames[-1].path if test.frames else test.id.partition("::")[0]
-        for path, lines in changed.items():
+    # Files with tests are often called like what they test.
+    near = test.frames[-1].path if test.frames else test.id.partition("::")[0]
+    for path, lines in changed.items():
+        # Statements such as a constant run when their module is imported, which no test is seen to
+        # do. Of some suites, it is not known at all which test executes what.
+        ran = {n for n in executed.get(path, ()) if n in lines and not counts["passed", path, n]}
+        if ran or test.id.partition("::")[0] not in change.old_paths:  # the test is as it was
             # Characters count, not folders: sum.test.js is about sum.js.
             ways = ((path, near), (path[::-1], near[::-1]))
             alike = sum(len(commonprefix(way)) for way in ways)  # noqa: RUF071
-            rank = -1 if path in test.message else sys.maxsize - alike
-            places.append((sys.maxsize, rank, path, min(lines)))
+            rank = (path not in test.message, not ran, -alike)
+            places.append((sys.maxsize, rank, path, min(ran or lines)))
     if not places:
         return test.location
     *_, path, line = min(places)
