@@ -11,7 +11,7 @@ import click
 
 import reviewbot.demo
 from reviewbot.cli.host import show_progress
-from reviewbot.cli.terminal import ANY_FILE, FOLDER, common, deliver, say, style_for
+from reviewbot.cli.terminal import FOLDER, common, deliver, output_option, say, style_for
 from reviewbot.debate.panel import LENSES
 from reviewbot.demo.project import create_project
 from reviewbot.errors import UsageError
@@ -30,7 +30,7 @@ RECORDING = Path(reviewbot.demo.__path__[0]) / "recording.json"
 @click.command
 @click.option("--format", type=click.Choice(list(FORMATS)), default="text")
 @click.option("--keep", type=FOLDER, metavar="DIR", help="Create the project in DIR and keep it.")
-@click.option("--record", type=ANY_FILE, hidden=True)
+@output_option("--record", hidden=True)
 @common
 def command(format: str, keep: Path | None, record: Path | None) -> None:
     """Review a small project with planted defects.
