@@ -7,6 +7,7 @@ import os
 import re
 import shutil
 import subprocess
+from contextlib import nullcontext
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ import yaml
 from click.testing import CliRunner, Result
 from conftest import Project
 from each import each
+from jsonschema import Draft202012Validator
 from lean import lean_environment
 from msgspec.structs import replace
 from test_review import CART, TEST, WRONG
@@ -23,6 +25,7 @@ from reviewbot.cli.commands import reviewbot
 from reviewbot.cli.init import EXAMPLE
 from reviewbot.config.load import load_settings, read_layer
 from reviewbot.config.settings import Settings
+from reviewbot.errors import ConfigError
 from reviewbot.state import MAX_REVIEWS, State
 from reviewbot.verdict.document import Review
 
@@ -204,6 +207,23 @@ def test_the_file_of_init_has_the_defaults_in_comments() -> None:
 def test_schemas_are_printed(name: str) -> None:
     schema = json.loads(run("schema", name).stdout)
     assert schema["title"] == f"reviewbot {name}"
+
+
+@each(
+    ("text", "is_valid"),
+    [
+        (EXAMPLE.read_text(), True),
+        ("review:\npanel:\nproviders: {own: }\n", True),
+        ("moderator:\n", True),
+        ("checks:\n", False),
+        ("review: {effort: }\n", False),
+    ],
+)
+def test_the_schema_says_what_can_be_empty_in_yaml(text: str, is_valid: bool) -> None:
+    schema = json.loads(run("schema", "config").stdout)
+    assert Draft202012Validator(schema).is_valid(yaml.safe_load(text)) is is_valid
+    with nullcontext() if is_valid else pytest.raises(ConfigError):
+        load_settings([read_layer("a.yml", "user", text.encode())])
 
 
 @each("shell", ["bash", "zsh", "fish"])

@@ -12,7 +12,7 @@ from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.config.ignores import find_ignores, ignored
+from reviewbot.config.ignores import find_ignores, find_incomplete, ignored
 from reviewbot.config.load import (
     LayerKind,
     Loaded,
@@ -322,18 +322,24 @@ def test_an_ignore_applies_to_its_line_or_the_next(path: str, text: str, line: i
 
 
 @pytest.mark.parametrize(
-    "comment",
+    ("comment", "lacks"),
     [
-        "# reviewbot: ignore",
-        "# reviewbot: ignore because",
-        "# reviewbot: ignore[] because",
-        "# reviewbot: ignore[a because",
-        "# reviewbot: ignore[a]",
+        ("# reviewbot: ignore", "rules in brackets and a reason"),
+        ("# reviewbot: ignore because", "rules in brackets"),
+        ("# reviewbot: ignore[] because", "rules in brackets"),
+        ("# reviewbot: ignore[a because", "rules in brackets"),
+        ("# reviewbot: ignore[a]", "a reason"),
+        ("# reviewbot: ignore don't warn", "rules in brackets"),
+        ("# reviewbot: ignored elsewhere", ""),
     ],
 )
-@pytest.mark.parametrize("path", ["a.py", "a.sh"])
-def test_an_ignore_without_rules_or_reason_ignores_nothing(path: str, comment: str) -> None:
+@pytest.mark.parametrize("path", ["a.py", "a.sh", "test_a.py"])
+def test_an_ignore_without_rules_or_reason_ignores_nothing(
+    path: str, comment: str, lacks: str
+) -> None:
     assert find_ignores(path, f"x  {comment}\n") == ()
+    expected = [f"{path}:2 (lacks {lacks})"] if lacks else []
+    assert [*find_incomplete(path, f"x\ny  {comment}\n")] == expected
 
 
 @each(
@@ -351,6 +357,20 @@ def test_an_ignore_without_rules_or_reason_ignores_nothing(path: str, comment: s
 )
 def test_text_that_is_no_comment_ignores_nothing(path: str, text: str) -> None:
     assert find_ignores(path, text) == ()
+    assert [*find_incomplete(path, text.replace("[a] b", ""))] == []
+
+
+@each(
+    ("path", "text"),
+    [
+        ("test_a.py", 'write("x = f()  # reviewbot: ignore\\n")\n'),
+        ("test_a.py", "write('x = f()  # reviewbot: ignore[S501]')\n"),
+        ("tests/a.js", "write(`f() // reviewbot: ignore`)\n"),
+        ("README.md", "<!-- reviewbot: ignore -->\n"),
+    ],
+)
+def test_text_of_tests_and_documentation_is_no_incomplete_ignore(path: str, text: str) -> None:
+    assert [*find_incomplete(path, text)] == []
 
 
 @settings(max_examples=50)

@@ -61,7 +61,9 @@ def many_kinds(project: Project) -> Project:
     return project
 
 
-@pytest.mark.parametrize("options", [("--full-index",), ("--full-index", "--binary")])
+@pytest.mark.parametrize(
+    "options", [("--full-index",), ("--full-index", "--binary"), ("--full-index", "--no-prefix")]
+)
 def test_a_patch_says_what_the_repository_says(
     many_kinds: Project, options: tuple[str, ...]
 ) -> None:

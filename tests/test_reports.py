@@ -13,6 +13,7 @@ import click
 import jsonschema
 import msgspec
 import pytest
+from click.testing import CliRunner
 from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -20,6 +21,7 @@ from markdown_it import MarkdownIt
 from msgspec.structs import replace
 
 from reviewbot.checks.evidence import CheckResult, CheckSummary
+from reviewbot.cli.commands import reviewbot
 from reviewbot.cli.schema import TYPES, SchemaName, schema_of
 from reviewbot.debate.case import Claim, Intention, Position
 from reviewbot.debate.first_pass import DroppedClaim
@@ -958,6 +960,9 @@ def test_a_package_can_add_a_format(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     with pytest.raises(UsageError, match="there is no format loud") as raised:
         render(CLEAN, "loud")
     assert raised.value.hint == f"Choose one of {', '.join(FORMATS)}, shout."
+    given = ["demo", "--keep", str(tmp_path), "--format"]  # refuses a folder with files
+    assert "is not empty" in CliRunner().invoke(reviewbot, [*given, "shout"]).stderr
+    assert "Choose one of" in CliRunner().invoke(reviewbot, [*given, "loud"]).stderr
 
 
 def test_every_severity_has_a_colour_and_a_level() -> None:

@@ -446,12 +446,13 @@ def test_what_a_read_only_transaction_allows_leaves_nothing_behind(
 def test_an_unfit_database_is_not_asked(shop: Shop, postgres: str, sqlite: str) -> None:
     (result,) = ask(shop, postgres, "SELECT 1 AS a")
     assert result.startswith("the database is not asked, because its user has the rights of owner")
-    missing = sqlite.replace(".db", "-none.db")
     nobody = postgres.replace("owner@", f"nobody:{PASSWORD}@")
-    for address in (missing, nobody, f"postgresql://x:{PASSWORD}@127.0.0.1:1/x?bogus=1"):
+    for address in (nobody, f"postgresql://x:{PASSWORD}@127.0.0.1:1/x?bogus=1"):
         assert ask(shop, address, "SELECT 1 AS a") == ["the database cannot be reached"]
     with pytest.raises(ConfigError, match=r"tools\.database is no address"):
         ask(shop, f"mysql://x:{PASSWORD}@host/x", "SELECT 1")
+    with pytest.raises(ConfigError, match=r"tools\.database: there is no file .*-none\.db"):
+        ask(shop, sqlite.replace(".db", "-none.db"), "SELECT 1")
 
 
 def host_with(server: VendorServer, repository: Repository, **options: Any) -> Host:

@@ -54,9 +54,12 @@ class Commands(click.Group):
         return entry.load() if entry else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        rows = [(name, COMMANDS.get(name, "")) for name in self.list_commands(ctx)]
+        rows = dict.fromkeys(self.list_commands(ctx), "")
+        for name, entry in plugins("reviewbot.commands").items():
+            with suppress(ImportError, AttributeError):  # a broken one is listed as well
+                rows[name] = entry.load().get_short_help_str(formatter.width)
         with formatter.section("Commands"):
-            formatter.write_dl(rows)
+            formatter.write_dl([*(rows | COMMANDS).items()])
 
     def invoke(self, ctx: click.Context) -> object:
         try:

@@ -11,7 +11,8 @@ import click
 
 import reviewbot.demo
 from reviewbot.cli.host import show_progress
-from reviewbot.cli.terminal import ANY_FILE, FOLDER, common, deliver, say, style_for
+from reviewbot.cli.review import format_option
+from reviewbot.cli.terminal import FOLDER, common, deliver, output_option, say, style_for
 from reviewbot.debate.panel import LENSES
 from reviewbot.demo.project import create_project
 from reviewbot.errors import UsageError
@@ -19,7 +20,7 @@ from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.llm.providers.replay import Replay
 from reviewbot.pipeline import review
-from reviewbot.reports import FORMATS, render
+from reviewbot.reports import find_format, render
 from reviewbot.services import Host
 from reviewbot.state import find_state
 from reviewbot.verdict.document import Review
@@ -28,9 +29,9 @@ RECORDING = Path(reviewbot.demo.__path__[0]) / "recording.json"
 
 
 @click.command
-@click.option("--format", type=click.Choice(list(FORMATS)), default="text")
+@format_option
 @click.option("--keep", type=FOLDER, metavar="DIR", help="Create the project in DIR and keep it.")
-@click.option("--record", type=ANY_FILE, hidden=True)
+@output_option("--record", hidden=True)
 @common
 def command(format: str, keep: Path | None, record: Path | None) -> None:
     """Review a small project with planted defects.
@@ -38,6 +39,7 @@ def command(format: str, keep: Path | None, record: Path | None) -> None:
     git, linters, tests and reproductions run here. The answers of the language models are a
     recording, so no key is needed.
     """
+    find_format(format)
     replay = Replay.from_file(record or RECORDING, record=record is not None)
     who = replay.recording.answered_by or "a language model"
     when = f" on {replay.recording.answered_on}" if replay.recording.answered_on else ""

@@ -38,6 +38,9 @@ def schema_of(name: SchemaName) -> dict[str, Any]:
     for definition in schema["$defs"].values():
         if "description" in definition:
             definition["description"] = inspect.cleandoc(definition["description"])
+        for part in (definition, *definition["properties"].values()) if name == "config" else ():
+            if part.get("type") == "object" and not part.get("required"):
+                part["type"] = ["object", "null"]  # in YAML, a section that has only comments
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": f"reviewbot {name}",

@@ -17,10 +17,10 @@ from reviewbot.cli.export import EXPORTS, read_turn, transcript, tried
 from reviewbot.cli.host import make_host, open_repository, open_state, read_layers
 from reviewbot.cli.review import format_option
 from reviewbot.cli.terminal import (
-    ANY_FILE,
     common,
     deliver,
     is_given,
+    output_option,
     safe,
     say,
     state_option,
@@ -104,7 +104,7 @@ def replay(state: State, id: str, format: str) -> None:
 @command.command
 @click.argument("ids", nargs=-1, metavar="[ID…]")
 @click.option("--format", type=click.Choice([*EXPORTS]), default="chat", help="What a line is.")
-@click.option("-o", "--output", type=ANY_FILE, metavar="FILE", help="Write the lines to FILE.")
+@output_option("-o", "--output", help="Write the lines to FILE.")
 @common
 @click.pass_obj
 def export(state: State, ids: tuple[str, ...], format: str, output: Path | None) -> None:

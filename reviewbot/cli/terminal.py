@@ -31,6 +31,14 @@ state_option = click.option(
 )
 
 
+def _in_a_folder(_: click.Context, __: click.Parameter, file: Path | None) -> Path | None:
+    if file and not file.parent.is_dir():
+        raise click.BadParameter(f"there is no folder {file.parent}")
+    return file
+
+
+# A file to write. That it cannot be there is said before the work.
+output_option = partial(click.option, type=ANY_FILE, callback=_in_a_folder, metavar="FILE")
 # The bytes of a file, or of standard input for "-".
 content_option = partial(
     click.option,

@@ -6,12 +6,12 @@ An inline ignore is `# reviewbot: ignore[rule] reason` at the end of a line, or 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from msgspec import Struct
 
 from reviewbot.errors import ConfigError
-from reviewbot.text.files import LANGUAGES, language_of
+from reviewbot.text.files import LANGUAGES, classify, language_of
 
 
 class InlineIgnore(Struct, frozen=True):
@@ -23,8 +23,8 @@ class InlineIgnore(Struct, frozen=True):
     comment_line: int
 
 
-def find_ignores(path: str, text: str) -> tuple[InlineIgnore, ...]:
-    """The ignores of a file that name rules and a reason.
+def find_ignores(path: str, text: str, *, complete: bool = True) -> tuple[InlineIgnore, ...]:
+    """The ignores of a file that name rules and a reason, or those that do not.
 
     Lines are not parsed: what looks like a comment within a string counts, unless the string begins
     with it.
@@ -34,17 +34,26 @@ def find_ignores(path: str, text: str) -> tuple[InlineIgnore, ...]:
         return ()
     marks = "|".join(map(re.escape, LANGUAGES[language][0].split()))
     comment = re.compile(
-        rf"""(?<![\w"'`])(?:{marks})[^\w\s"'`]*\s*reviewbot:\s*ignore\[([^\]]*)\](.*)"""
+        rf"""(?<![\w"'`])(?:{marks})[^\w\s"'`]*\s*reviewbot:\s*ignore\b(?:\[([^\]]*)\])?(.*)"""
     )
     ignores: list[InlineIgnore] = []
     for number, line in enumerate(text.split("\n"), 1):
         if marks and (match := comment.search(line)):
-            rules = tuple(rule.strip() for rule in match[1].split(",") if rule.strip())
+            rules = tuple(rule.strip() for rule in (match[1] or "").split(",") if rule.strip())
             reason = match[2].strip().removesuffix("*/").removesuffix("-->").strip()
             is_alone = not line[: match.start()].strip()
-            if rules and reason:
+            if bool(rules and reason) is complete:
                 ignores.append(InlineIgnore(rules, reason, number + is_alone, number))
     return tuple(ignores)
+
+
+def find_incomplete(path: str, text: str) -> Iterator[str]:
+    """Where an ignore does not count, and what it lacks. None in documentation or a string."""
+    for found in find_ignores(path, text, complete=False):
+        lacks = ["rules in brackets"] * (not found.rules) + ["a reason"] * (not found.reason)
+        is_text = classify(path) == "documentation" or re.search(r"""["`]|'(?!\w)""", found.reason)
+        if not is_text:
+            yield f"{path}:{found.comment_line} (lacks {' and '.join(lacks)})"
 
 
 def ignored(patterns: Sequence[str]) -> Callable[[str], bool]:

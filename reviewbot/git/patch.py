@@ -24,7 +24,7 @@ from reviewbot.git.tree import is_outside
 
 MAX_BYTES = 20_000_000
 HINT = "write it with git diff, git format-patch or diff -u"
-GIT_HEADER = re.compile(rb"^diff --git ", re.MULTILINE)
+GIT_HEADER = re.compile(rb"^diff --git( .*)", re.MULTILINE)
 NAMES = re.compile(rb"^--- .*\n\+\+\+ .*\n@@ -", re.MULTILINE)
 DELETED = re.compile(rb"^@@ -\d+(?:,\d+)? \+0,0 @@", re.MULTILINE)
 MAIL = re.compile(rb"^From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\n", re.MULTILINE)
@@ -43,7 +43,9 @@ async def load_patch(patch: bytes) -> Change:
     if patch.count(b"\n") == patch.count(b"\r\n"):
         patch = patch.replace(b"\r\n", b"\n")  # converted as a whole: headers end at a line feed
     try:
-        new, old = await _numstat(patch), await _numstat(patch, "--reverse")
+        # With --no-prefix alone, both names of a file are equal.
+        p0 = ["-p0"] * any(n == n[: len(n) // 2] * 2 for n in GIT_HEADER.findall(patch))
+        new, old = await _numstat(patch, *p0), await _numstat(patch, *p0, "--reverse")
         sections = list(_sections(patch))
         if not len(sections) == len(new) == len(old):
             raise GitError("git reads other files in it than its lines show")

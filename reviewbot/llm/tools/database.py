@@ -8,6 +8,7 @@ import json
 import sqlite3
 import time
 from contextlib import closing
+from pathlib import Path
 from typing import Annotated
 from urllib.parse import quote
 
@@ -51,8 +52,11 @@ class Unanswered(Exception):
 
 
 def placeholders_of(address: str) -> str:
-    """How statements name their parameters. Raises ConfigError for an address of another kind."""
+    """How statements name their parameters. Raises ConfigError for what cannot be asked."""
     if address.startswith(SQLITE):
+        if not (file := Path(address.removeprefix(SQLITE))).is_file():
+            hint = "use sqlite:///PATH, with a fourth / for a path from the root"
+            raise ConfigError(f"tools.database: there is no file {file}", hint=hint)
         return "SQLite, placeholder ?"
     if not address.startswith("postgresql://"):
         hint = "use sqlite:///PATH or postgresql://USER@HOST/NAME"
