@@ -64,7 +64,9 @@ exit 1
 ERRORS = """import Reporter from "/tmp/node_modules/reviewbot_vitest.mjs";
 const stack = `TypeError: nobody waits\\n    at total (${process.cwd()}/cart.js:2:3)`;
 const VITEST_TEST_PATH = `${process.cwd()}/vitest/cart.test.js`;
-new Reporter().onFinished([], [{ VITEST_TEST_PATH, type: "Unhandled Rejection", stack }]);
+const message = `[vitest-pool]: Failed to start it: worker for test files ${process.cwd()}/x.test.js.`;
+const error = { VITEST_TEST_PATH, type: "Unhandled Rejection", stack };
+new Reporter().onFinished([], [error, { message }]);
 """
 TSC = """#!/bin/sh
 [ "$*" = "--build --pretty false --listFiles" ] || exit 2
@@ -147,6 +149,10 @@ def test_each_package_is_checked_by_its_tools(packages: Project) -> None:
         "npm-test vitest vitest/vitest/broken.test.js:1": (
             "vitest/vitest/broken.test.js cannot be loaded: Cannot find module './nowhere'"
             " imported from vitest/broken.test.js"
+        ),
+        "npm-test vitest vitest/x.test.js:1": (
+            "vitest/x.test.js fails: Unhandled error: [vitest-pool]: Failed to start it: worker for"
+            " test files x.test.js."
         ),
         "npm-test mocha mocha/cart.js:2": (
             "total of two fails: AssertionError [ERR_ASSERTION]: 4 == 3"

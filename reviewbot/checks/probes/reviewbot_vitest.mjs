@@ -3,8 +3,10 @@ import { writeFileSync } from "node:fs";
 
 export default class {
   onTestRunEnd(_, errors = []) {
-    const found = errors.map(({ VITEST_TEST_PATH: path, type = "Unhandled error", stack, message }) =>
-      ({ path, said: `${type}: ${stack ?? message}` }));
+    const found = errors.map(({ VITEST_TEST_PATH, type = "Unhandled error", stack, message = "" }) => ({
+      path: VITEST_TEST_PATH ?? message.match(/ worker for test files (\S+?)\.?$/)?.[1],
+      said: `${type}: ${stack ?? message}`,
+    }));
     writeFileSync("/tmp/errors.json", JSON.stringify(found));
   }
 
