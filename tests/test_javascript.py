@@ -64,7 +64,8 @@ exit 1
 ERRORS = """import Reporter from "/tmp/node_modules/reviewbot_vitest.mjs";
 const stack = `TypeError: nobody waits\\n    at total (${process.cwd()}/cart.js:2:3)`;
 const VITEST_TEST_PATH = `${process.cwd()}/vitest/cart.test.js`;
-const message = `[vitest-pool]: Failed to start it: worker for test files ${process.cwd()}/x.test.js.`;
+const file = `${process.cwd()}/x.test.js`;
+const message = `[vitest-pool]: Failed to start it: worker for test files ${file}.`;
 const error = { VITEST_TEST_PATH, type: "Unhandled Rejection", stack };
 new Reporter().onFinished([], [error, { message }]);
 """

@@ -93,7 +93,8 @@ const [statements, executed] = [{}, {}];
 addLinesOfTests();
 if (existsSync(`${COVERAGE}/coverage-final.json`)) addMeasuredLines();
 if (existsSync(V8_COVERAGE)) addLinesOfNode();
-writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed, problem: unplaced?.message ?? "" }));
+const problem = (unplaced?.message ?? "").slice(0, 200);
+writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed, problem }));
 process.exit(status === 127 ? 127 : 0);
 
 function isInstalled(name) {
