@@ -97,6 +97,7 @@ def test_lines_that_only_others_could_run_do_not_count(services: Project) -> Non
 
 USES = [
     ("package.json", '{"dependencies": {"@a/web": "^1.0", "b": "2"}}', "b web"),
+    ("package.json", '{"dependencies": {"of-others": "^1.0"}}', ""),
     ("package.json", '{"devDependencies": {"web": "file:../../libs/web/", "b": "git:"}}', "web"),
     ("package.json", '{"peerDependencies":{"@a/web":"workspace:*"},"scripts":{"b":"b"}}', "web"),
     ("pyproject.toml", "[tool.uv.sources]\nb = {workspace = true}\nweb = {git = ''}\n", "b"),
@@ -108,9 +109,10 @@ USES = [
 @each("file, text, used", USES)
 def test_which_projects_a_project_uses(file: str, text: str, used: str) -> None:
     names = {"libs/web/package.json": '{"name":"@a/web"}', "libs/b/Cargo.toml": '\nname = "b"'}
-    uses = find_uses(["apps/a", "libs/b", "libs/web"], {**names, f"apps/a/{file}": text})
+    projects = ["apps", "apps/a", "libs/b", "libs/web"]
+    uses = find_uses(projects, {**names, f"apps/a/{file}": text})
     folders = {f"libs/{name}" for name in used.split()}
-    assert uses == {"apps/a": folders, "libs/b": set(), "libs/web": set()}
+    assert uses == {"apps": set(), "apps/a": folders, "libs/b": set(), "libs/web": set()}
 
 
 def test_who_uses_what_changes_runs_his_tests(services: Project) -> None:

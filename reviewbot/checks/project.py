@@ -234,11 +234,11 @@ def find_uses(folders: Sequence[str], manifests: Mapping[str, str]) -> dict[str,
     names = {named[1]: folder for folder in folders if (named := NAME.search(texts[folder]))}
     uses = dict[str, set[str]]()
     for folder, text in texts.items():
-        said = USES.findall(text)
         places = (
-            names.get(a or b) or posixpath.normpath(f"{folder}/{path}") for a, b, path in said
+            names.get(a or b) if a or b else posixpath.normpath(f"{folder}/{path}")
+            for a, b, path in USES.findall(text)
         )
-        used = {above for place in places for above in folders_above(f"{place}/")}
+        used = {above for place in places if place for above in folders_above(f"{place}/")}
         uses[folder] = used & texts.keys() - {folder}
     return uses
 

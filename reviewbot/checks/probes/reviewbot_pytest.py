@@ -39,8 +39,8 @@ LINES_BEFORE = 5  # of the statement that failed
 INSTALLED = re.compile(r".*/(?:site|dist)-packages/(.+)")
 FRAME = re.compile(r"^(\S[^:\n]*):(\d+): ", re.MULTILINE)
 UNREADABLE = re.compile(r'^E\s+File "([^"\n]+)", line (\d+)', re.MULTILINE)
-# Of the time that the run has, for importing test files.
-COLLECTION = 1 / 3
+# Of the time that the run has, for importing test files; and how a run ends that had too little.
+COLLECTION, TRY_AGAIN = 1 / 3, 75
 # To tell which of more tests executed a line would take longer than the tests.
 MAX_TOLD_APART = 5_000
 OPENED: list[int] = []
@@ -233,7 +233,7 @@ class Reporter:
     def pytest_internalerror(self, excinfo: Any) -> None:
         write(problem="pytest itself failed: " + last_line(excinfo.exconly())[:MAX_MESSAGE])
 
-    def pytest_sessionfinish(self) -> None:
+    def pytest_sessionfinish(self, session: Any) -> None:
         if self.measure.coverage:
             self.measure.coverage.stop()
             by_test = self.measure.executed()
@@ -254,6 +254,7 @@ class Reporter:
         if self.left_out:
             problem = "importing all tests takes too long, so files that name nothing of the change"
             write(problem=f"{problem} were left out: {self.left_out}")
+            session.exitstatus = TRY_AGAIN
         write(has_finished=True)
 
 
