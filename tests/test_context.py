@@ -71,7 +71,7 @@ def filler(count: int, indent: str = "    ") -> str:
 # Of a method from line 9 to line 15: path | import | head of its class | constructor | what
 # stands above it | its head | its end.
 METHODS = r"""
-shop.py | import os | class Shop: |     def __init__(self): pass |     # + |     def total(self): |
+shop.py | import a | class Shop: |     def __init__(self): pass |     # + |     def total(self): |
 shop.js | const a = require("a"); | | | // + | export const total = async (x) => { { | }
 shop.ts | import a from "a"; | | | // + | export const total = async (x) => { { | }
 shop.tsx | import a from "a"; | | | // + | export const total = async (x) => { { | }
@@ -82,8 +82,8 @@ Shop.java | import a.b; | class Shop extends A { | Shop() { } | @Override | int 
 shop.c | #include <a.h> | | | // + | int total(int x) { { | }
 shop.h | #include <a.h> | class Shop { | Shop() {} | // + | int total() { | };
 shop.rb | require "a" | class Shop < A | def initialize; end | # + | def total | end
-shop.php | <?php use A; | class Shop { | function __construct() {} | // + | function total() { | }
-Shop.cs | using A; | class Shop { | Shop() {} | [Pure] | int Total() { | }
+shop.php | <?php use a; | class Shop { | function __construct() {} | // + | function total() { | }
+Shop.cs | using a; | class Shop { | Shop() {} | [Pure] | int Total() { | }
 shop.kt | import a.b | class Shop(val a: Int) { | | // + | fun total() { | }
 """
 BODY = "        a(1);\n        a(2);\n        a(3);\n        old(4);\n"
@@ -110,7 +110,7 @@ def test_the_function_around_a_change_is_whole(project: Project) -> None:
         above = [passage for passage in brief.background if passage.path == path]
         lines = enumerate(text.split("\n")[:8], 1)
         assert numbers(above) == [number for number, line in lines if line.strip()], path
-        assert len(passage.added) == len(passage.removed) == 1
+        assert len(passage.added) == 1
 
 
 def test_changes_in_one_function_are_one_passage_with_numbers_of_both_sides(
@@ -125,15 +125,30 @@ def test_changes_in_one_function_are_one_passage_with_numbers_of_both_sides(
     assert set(range(4, 47)) <= set(passage.head)
     assert (passage.base[25], passage.head[27]) == ("    step_20 = 20", "    step_20 = 20")
     assert passage.added == {1, 9, 10}
-    assert passage.removed == {8, 41}
+    assert "41-    step_36 = 36" in passage.rows
     assert brief.find("step_20 = 20\nstep_21 = 21", Location("a.py", 30, 30)) == Location(
         "a.py", 27, 28
     )
     assert brief.find("step_36 = 36", Location("a.py", 1, 1)) == Location("a.py", 41, 41, "base")
     assert brief.shows("a.py:27")
-    assert not brief.is_near_change(Location("a.py", 27, 27))
-    assert brief.is_near_change(Location("a.py", 43, 43))  # beside the removed line
-    assert not brief.is_near_change(Location("a.py", 38, 38))
+    assert brief.is_about(Location("a.py", 27, 27))  # in a function that changes
+    assert brief.is_about(Location("a.py", 41, 41, "base"))
+    assert not brief.is_about(Location("a.py", 51, 51))
+
+
+def test_what_a_change_uses_is_shown_with_it(project: Project) -> None:
+    text = (
+        "import json\nimport os.path\nfrom shop import (\n    Cart,\n    Order,\n)\n\n"
+        "RATES = {\n    'a': 1,\n}\nOTHER = 2\n\n\n"
+        "class Base:\n    def __init__(self):\n        self.x = 1\n\n    def other(self):\n"
+        "        return 1\n\n\ndef helper(a):\n    return a\n\n\ndef unused(a):\n    return a\n\n\n"
+        "class Shop(Base):\n    def total(self, order: Order):\n        return os.path.sep\n"
+    )
+    brief = edited(project, "a.py", text, "os.path.sep", "os.path.sep, helper(RATES)")
+    background = {text for passage in brief.background for text in passage.head.values()}
+    used = "import os.path|from shop import (|    Order,|RATES = {|    'a': 1,|}|class Base:"
+    used += "|    def __init__(self):|        self.x = 1|def helper(a):|    return a"
+    assert background == set(used.split("|"))
 
 
 def test_of_a_long_function_twenty_lines_around_a_change_are_shown(project: Project) -> None:
@@ -181,7 +196,7 @@ def test_files_that_come_go_and_move(project: Project) -> None:
     brief = brief_of(project)
     shown = {passage.path: passage for passage in brief.passages}
     assert list(shown) == ["gone.py", "made.py", "moved.py"]
-    assert shown["gone.py"].removed == {1, 2}
+    assert shown["gone.py"].base.keys() == {1, 2}
     assert shown["made.py"].added == {1}
     assert shown["moved.py"].old_path == "old.py"
     assert 9 in shown["moved.py"].head
@@ -245,7 +260,7 @@ def test_calls_of_a_changed_function_are_listed_tests_first(project: Project) ->
     }
     assert brief.shows("b.py:4")
     assert not brief.shows("b.py:5")
-    assert not brief.is_near_change(Location("b.py", 4, 4))
+    assert not brief.is_about(Location("b.py", 4, 4))
 
 
 @pytest.mark.parametrize(
@@ -300,6 +315,25 @@ def test_a_constructor_is_called_by_the_name_of_its_class(project: Project) -> N
         project, "shop.py", sample("shop.py"), "self): pass", "a): pass", **{"b.py": text}
     )
     assert calls(brief) == {"Shop": ["b.py:5: shop = Shop(1)"]}
+    brief = edited(
+        project,
+        "a.py",
+        "class A:\n    def __call__(self):\n        return 1\n",
+        "1",
+        "2",
+        **{"b.py": "a = A()\n"},
+    )
+    assert calls(brief) == {"A": ["b.py:1: a = A()"]}
+
+
+def test_what_has_a_name_of_many_functions_has_no_calls(project: Project) -> None:
+    text = "class Shop:\n    def total(self):\n        return 1\n"
+    others = {f"{name}.py": f"def total():\n    return {name}.total()\n" for name in "bcd"}
+    brief = edited(project, "a.py", text, "return 1", "return 2", **others)
+    assert calls(brief) == {}
+    project.commit("Fewer", {"d.py": "x = a.total()\n", "a.py": text})
+    project.commit("After", {"a.py": text.replace("1", "2")})
+    assert "d.py:1: x = a.total()" in calls(brief_of(project))["total"]
 
 
 def test_of_many_calls_five_are_listed_and_of_too_many_none(project: Project) -> None:

@@ -123,7 +123,7 @@ READ = "read_file cannot read its arguments: "
             {"start": "7", "end": 8},
             "7 to 8 of 600:\n    7 VALUE_7 = 7\n    8 VALUE_8",
         ),
-        ("shop/long.py", {"start": -1}, "1 to 300 of 600:\n    1 VALUE_1 = 1"),
+        ("shop/long.py", {"start": -1}, "1 to 300 of 600 (300 at once):\n    1 VALUE_1 = 1"),
         ("shop/long.py", {"start": 700}, "lines 700 to 600 of 600:"),
         ("shop/wide.js", {}, "x … (17506 more characters)"),
         ("shop/hidden.py", {}, "a = [1]  # ⟨U+202E⟩ reversed"),
@@ -512,14 +512,15 @@ def test_a_panelist_looks_something_up_before_it_answers(shop: Shop, stops: bool
     assert [member.answered for member in result.panel] == [True]
     assert seen[:2] == [
         "shop/work.py at head, lines 1 to 1 of 1:\n    1 LIMIT = 2",
-        "shop/windows.py:2: SECOND = 2",
+        "shop/windows.py:2: SECOND = 2\n(Steps left: 3.)",
     ]
     assert len(seen) == 10
     question, wish, results = [event.text for event in events if event.text][:3]
     assert question.startswith("# Task: find defects")
     search = 'search {"text": "SECOND"}'
     assert wish == f'calls read_file {{"path": "shop/work.py"}}\ncalls {search}'
-    assert results.endswith(f"{search} returns\nshop/windows.py:2: SECOND = 2")
+    found = "shop/windows.py:2: SECOND = 2\n(Steps left: 3.)"
+    assert results.endswith(f"{search} returns\n{found}")
     assert "read_file, search, list_directory" in str(server.received[0].body["messages"])
     names = [tool["function"]["name"] for tool in server.received[0].body["tools"]]
     assert names == ["read_file", "search", "list_directory"]

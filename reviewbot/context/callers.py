@@ -17,6 +17,7 @@ MAX_NAMES = 100  # of functions, in one search
 MAX_LISTED, MIN_TESTS, MAX_ALL = 5, 2, 30  # calls of a function, in tests, and of all
 # A name that is called more often says too little about which function is meant.
 MAX_CALLS = 40
+MAX_DECLARED = 3  # files that have a function of that name
 MAX_TEXT = 160  # characters that are shown of a line
 MAX_LENGTH = 1_000  # of a line; longer ones are generated
 # Languages that call each other's functions count as one.
@@ -59,7 +60,10 @@ Key = tuple[str, str]
 async def find_calls(
     repository: Repository, tree: str, functions: Iterable[tuple[str, str]]
 ) -> dict[Key, list[Call]]:
-    """The calls of functions, which are given with the path of their file."""
+    """The calls of functions, which are given with the path of their file.
+
+    There are none of a name that several files give to functions: most are about others.
+    """
     calls: dict[Key, list[Call]] = {_key(*function): [] for function in functions}
     names = sorted({name for _, name in calls})
     families = {family for family, _ in calls}
@@ -74,6 +78,7 @@ async def find_calls(
         rf"(^|[^A-Za-z0-9_])({'|'.join(map(re.escape, names[start : start + MAX_NAMES]))}) ?\("
         for start in range(0, len(names), MAX_NAMES)
     )
+    declared: dict[Key, set[str]] = {key: set() for key in calls}
     found = await run_all(*(repository.search(tree, pattern, globs) for pattern in patterns))
     for match in dict.fromkeys(match for matches in found for match in matches):
         if len(match.text) > MAX_LENGTH or NO_CALL.match(match.text):
@@ -84,13 +89,15 @@ async def find_calls(
             key = _key(match.path, place[1])
             before, after = match.text[: place.start()], match.text[place.end() :]
             is_declared = KEYWORD.search(before) or (WORDS.match(before) and BLOCK.match(after))
-            if key in calls and not is_declared:
+            if key in calls and is_declared:
+                declared[key].add(match.path)
+            elif key in calls:
                 keys.add(key)
         if keys and classify(match.path) in ("source", "test"):
             call = Call(match.path, match.line, clipped(shown(match.text.strip()), MAX_TEXT))
             for key in keys:
                 calls[key].append(call)
-    return calls
+    return {key: calls[key] if len(declared[key]) <= MAX_DECLARED else [] for key in calls}
 
 
 def callers_of(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 
 from msgspec import Struct
 
@@ -19,11 +20,17 @@ MAX_LINE = 400  # characters
 # Lines: a function that is shown whole, and what is shown around a change in a longer one.
 MAX_FUNCTION, AROUND = 120, 20
 MAX_CONSTRUCTOR, MAX_IMPORTS, MAX_BACKGROUND = 40, 60, 120  # lines
+MAX_USED = 30  # lines: a function or constant that a changed line names is shown whole
+SHORTEST_NAME = 4  # of what is looked for; shorter names are those of much else
+WORD = re.compile(r"\b(?!(?:import|from|as|use|const|require|include)\b)[A-Za-z_]\w*")
+# A constant at the top of a file, and what follows on its first line.
+CONSTANT = re.compile(r"(?:(?:export|const|let|var|static) )*([A-Za-z_]\w*)\b[^=(]*=(?!=)")
+INNER = re.compile(r"[ \t)\]}]")
 NEAR = 2  # passages with at most so many lines between them are one
 UNREAD, MAX_UNREAD = frozenset({"generated", "vendored", "data", "fixture"}), 60
 MAX_CHANGED = 20_000  # lines: nobody wrote them
-# Constructors that are called by the name of their class.
-BY_CLASS = CONSTRUCTORS - {"new", "initialize"}
+# Methods that are called by the name of their class, or by what has one.
+BY_CLASS = CONSTRUCTORS - {"new", "initialize"} | {"__call__"}
 
 # Lines with their texts as they are shown.
 Run = Sequence[tuple[Line, str]]
@@ -84,8 +91,11 @@ def excerpt_of(file: ChangedFile, project: Project) -> Excerpt:
         if any(block is None or place < block.head_end for place, block in around):
             removed: dict[float, Line] = {n.base: n for n in lines if n.base and n.head is None}
             functions += _functions(parse(file.old_path, base), removed)
-    wanted = set() if file.status == "added" else _background(outline, sorted(at_head))
     taken = {number for span in spans for number in span}
+    used = [(lines[number].is_changed, lines[number].text) for number in sorted(taken)]
+    wanted = set[int]()
+    if file.status != "added":
+        wanted = _background(outline, head.split("\n"), sorted(at_head), used)
     left = [n for n, line in enumerate(lines) if line.head in wanted and n not in taken]
     shown_base, shown_head = shown(base).split("\n"), shown(head).split("\n")
     rows = []
@@ -175,17 +185,43 @@ def _touched(blocks: Sequence[Block], changed: Sequence[float]) -> Iterator[tupl
             yield block, changed[at]
 
 
-def _background(outline: Outline, changed: Sequence[float]) -> set[int]:
-    """Imports, heads of classes and of long functions, and constructors: numbers at head."""
-    wanted = [n for first, last in outline.imports for n in range(first, last + 1)][:MAX_IMPORTS]
-    for class_, _ in _touched(outline.classes, changed):
+def _background(
+    outline: Outline,
+    texts: Sequence[str],
+    changed: Sequence[float],
+    used: Sequence[tuple[bool, str]],
+) -> set[int]:
+    """What changed lines belong to, and what is used where they are: numbers of lines at head.
+
+    Heads of classes and long functions, constructors; imports; what changed lines name.
+
+    Args:
+        used: the lines that are shown, each with whether it is changed.
+    """
+    names = {word for _, text in used for word in WORD.findall(text)}
+    named = {word for is_changed, text in used if is_changed for word in WORD.findall(text)}
+    wanted: list[int] = []
+    for first, last in outline.imports:
+        lines = range(first, last + 1)
+        inner = [n for n in lines if not names.isdisjoint(WORD.findall(texts[n - 1]))]
+        wanted += [first, *inner] if inner else []
+    wanted = wanted[:MAX_IMPORTS]
+    around = [class_ for class_, _ in _touched(outline.classes, changed)]
+    named |= {word for c in around for n in c.head for word in WORD.findall(texts[n - 1])}
+    named = {word for word in named - BY_CLASS if len(word) >= SHORTEST_NAME}
+    for class_ in (*around, *(c for c in outline.classes if c.name in named and c not in around)):
         wanted += class_.head
         constructor = outline.constructor_of(class_)
         if constructor and constructor.length <= MAX_CONSTRUCTOR:
             wanted += range(constructor.start, constructor.end + 1)
-    for function, _ in _touched(outline.functions, changed):
-        if function.length > MAX_FUNCTION:
-            wanted += function.head
+    long = [f for f, _ in _touched(outline.functions, changed) if f.length > MAX_FUNCTION]
+    for function in (*long, *(f for f in outline.functions if f.name in named)):
+        is_whole = function.length <= MAX_USED
+        wanted += range(function.start, function.end + 1) if is_whole else function.head
+    for number, text in enumerate(texts, 1):
+        if (constant := CONSTANT.match(text)) and constant[1] in named:
+            more = takewhile(INNER.match, texts[number : number + MAX_USED])
+            wanted += range(number, number + 1 + sum(1 for _ in more))
     return set(wanted[:MAX_BACKGROUND])
 
 

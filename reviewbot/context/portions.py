@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Iterator, Sequence
-from itertools import chain, count, groupby, pairwise
+from itertools import chain, count, groupby
 
 from msgspec.structs import replace
 
@@ -91,9 +91,6 @@ async def write_briefs(
 
 
 def make_passage(file: ChangedFile, run: Run, heading: str = "") -> Passage:
-    pairs = [
-        pair for (one, _), (other, _) in pairwise(run) for pair in ((one, other), (other, one))
-    ]
     return Passage(
         path=file.path,
         old_path=file.old_path,
@@ -101,8 +98,6 @@ def make_passage(file: ChangedFile, run: Run, heading: str = "") -> Passage:
         base={line.base: text for line, text in run if line.base is not None},
         head={line.head: text for line, text in run if line.head is not None},
         added=frozenset(line.head for line, _ in run if line.head and line.base is None),
-        removed=frozenset(line.base for line, _ in run if line.base and line.head is None),
-        beside=frozenset(one.head for one, other in pairs if one.head and other.head is None),
         rows=tuple(f"{line.head or line.base}{_mark(line)}{text}" for line, text in run),
     )
 

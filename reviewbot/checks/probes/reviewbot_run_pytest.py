@@ -23,7 +23,7 @@ def main(arguments: list[str]) -> int:
     They may need plugins that are not installed.
     """
     command = [sys.executable, "-m", "pytest", "-p", "reviewbot_pytest"]
-    command += ["-q", "--continue-on-collection-errors", "--maxfail=0"]
+    command += ["-q", "--color=no", "--continue-on-collection-errors", "--maxfail=0"]
     found = [name for name in PLUGINS if any(f.find_spec(name, None) for f in sys.meta_path)]
     alone = [option for name in found for option in PLUGINS[name]]
     code = 0

@@ -39,7 +39,8 @@ async def read_file(
     lines = _lines(content)
     start = max(start, 1)
     last = min(end if end > 0 else len(lines), len(lines), start + MAX_LINES - 1)
-    rows = [f"{path} at {side}, lines {start} to {last} of {len(lines)}:"]
+    cut = f" ({MAX_LINES} at once)" if last < (end if end > 0 else len(lines)) else ""
+    rows = [f"{path} at {side}, lines {start} to {last} of {len(lines)}{cut}:"]
     for number, line in enumerate(lines[start - 1 : last], start):
         more = f" … ({len(line) - MAX_LINE} more characters)" if len(line) > MAX_LINE else ""
         rows.append(f"{number:5} {line[:MAX_LINE]}{more}")
