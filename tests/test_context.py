@@ -144,7 +144,7 @@ def test_what_a_change_uses_is_shown_with_it(project: Project) -> None:
         "        return 1\n\n\ndef helper(a):\n    return a\n\n\ndef unused(a):\n    return a\n\n\n"
         "class Shop(Base):\n    def total(self, order: Order):\n        return os.path.sep\n"
     )
-    brief = edited(project, "a.py", text, "os.path.sep", "os.path.sep, helper(RATES)")
+    brief = edited(project, "a.py", text, "os.path.sep", "os.path.sep, helper(RATES, unused=1)")
     background = {text for passage in brief.background for text in passage.head.values()}
     used = "import os.path|from shop import (|    Order,|RATES = {|    'a': 1,|}|class Base:"
     used += "|    def __init__(self):|        self.x = 1|def helper(a):|    return a"
@@ -487,6 +487,25 @@ def test_a_large_change_is_shared_out_and_an_edit_changes_one_brief(project: Pro
         assert f'## "{path}"' in second[name]
         assert f"Explain {path}" in second[name]
         before = second
+
+
+def test_of_tests_of_a_large_change_only_the_hunks_are_shown(project: Project) -> None:
+    tests = "".join(f"def test_{n}():\n{filler(60)}    x = 1\n{filler(40)}\n\n" for n in range(9))
+    files = {"test_a.py": tests, "a.py": FUNCTION}
+    project.commit("Before", files)
+    changed = {path: text.replace("x = 1", "x = 2") for path, text in files.items()}
+    project.commit("After", changed | {"b.py": module("b", 200)})
+    whole = brief_of(project)
+    assert "one part of a large change" not in shared_prefix(whole)
+    project.commit("Before", files)
+    project.commit("After", changed | {"b.py": module("b", 1_600)})
+    parts = briefs_of(project)
+    assert all("one part of a large change" in shared_prefix(part) for part in parts)
+    sizes = [
+        sum(len(p.head) for brief in briefs for p in brief.passages if p.path == "test_a.py")
+        for briefs in ((whole,), parts)
+    ]
+    assert sizes == [9 * 102, 9 * 7]
 
 
 def test_lines_that_move_in_one_portion_change_no_calls_in_another(project: Project) -> None:

@@ -23,6 +23,7 @@ MAX_CONSTRUCTOR, MAX_IMPORTS, MAX_BACKGROUND = 40, 60, 120  # lines
 MAX_USED = 30  # lines: a function or constant that a changed line names is shown whole
 SHORTEST_NAME = 4  # of what is looked for; shorter names are those of much else
 WORD = re.compile(r"\b(?!(?:import|from|as|use|const|require|include)\b)[A-Za-z_]\w*")
+CALLED = re.compile(r"(\w+)\(")
 # A constant at the top of a file, and what follows on its first line.
 CONSTANT = re.compile(r"(?:(?:export|const|let|var|static) )*([A-Za-z_]\w*)\b[^=(]*=(?!=)")
 INNER = re.compile(r"[ \t)\]}]")
@@ -52,8 +53,8 @@ class Excerpt(Struct, frozen=True, kw_only=True):
     omission: str = ""
 
 
-def excerpt_of(file: ChangedFile, project: Project) -> Excerpt:
-    """Where a grammar knows the language, functions are whole, otherwise there are only hunks."""
+def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) -> Excerpt:
+    """Where a grammar knows the language, functions are whole if wanted, else there are hunks."""
     changed = [line for hunk in file.hunks for line in hunk.lines if line.is_changed]
     kind, added = classify(file.path), sum(line.base is None for line in changed)
     if not file.hunks:
@@ -81,7 +82,7 @@ def excerpt_of(file: ChangedFile, project: Project) -> Excerpt:
     for line in lines:
         last = line.head or last
         places.append(last if line.head else last + 0.5)
-    spans = _spans(lines, hunks, places, outline)
+    spans = _spans(lines, hunks, places, outline if is_whole else Outline())
     at_head = {place: line for place, line in zip(places, lines, strict=True) if line.is_changed}
     functions: list[tuple[str, Line]] = []
     if kind == "source":
@@ -199,23 +200,24 @@ def _background(
         used: the lines that are shown, each with whether it is changed.
     """
     names = {word for _, text in used for word in WORD.findall(text)}
-    named = {word for is_changed, text in used if is_changed for word in WORD.findall(text)}
+    added = "\n".join(text for is_changed, text in used if is_changed)
+    named, called = set(WORD.findall(added)), set(CALLED.findall(added)) - BY_CLASS
     wanted: list[int] = []
     for first, last in outline.imports:
         lines = range(first, last + 1)
         inner = [n for n in lines if not names.isdisjoint(WORD.findall(texts[n - 1]))]
-        wanted += [first, *inner] if inner else []
+        wanted += [first, *inner] if inner and (inner[-1] > first or first == last) else []
     wanted = wanted[:MAX_IMPORTS]
     around = [class_ for class_, _ in _touched(outline.classes, changed)]
     named |= {word for c in around for n in c.head for word in WORD.findall(texts[n - 1])}
-    named = {word for word in named - BY_CLASS if len(word) >= SHORTEST_NAME}
+    named = {word for word in named if len(word) >= SHORTEST_NAME}
     for class_ in (*around, *(c for c in outline.classes if c.name in named and c not in around)):
         wanted += class_.head
         constructor = outline.constructor_of(class_)
         if constructor and constructor.length <= MAX_CONSTRUCTOR:
             wanted += range(constructor.start, constructor.end + 1)
     long = [f for f, _ in _touched(outline.functions, changed) if f.length > MAX_FUNCTION]
-    for function in (*long, *(f for f in outline.functions if f.name in named)):
+    for function in (*long, *(f for f in outline.functions if f.name in named & called)):
         is_whole = function.length <= MAX_USED
         wanted += range(function.start, function.end + 1) if is_whole else function.head
     for number, text in enumerate(texts, 1):

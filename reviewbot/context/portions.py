@@ -15,6 +15,7 @@ from reviewbot.context.callers import callers_of, find_calls
 from reviewbot.context.passages import Excerpt, Run, clipped, excerpt_of, shown
 from reviewbot.git.change import Change, ChangedFile, Line, describe
 from reviewbot.git.repository import Repository
+from reviewbot.text.files import classify
 
 MAX_BRIEF = 90_000  # characters, about 30,000 tokens
 RESERVED = 24_000  # of these, for calls, results of linters, and the frame of the prompt
@@ -47,7 +48,14 @@ async def write_briefs(
     for file in in_order:
         await asyncio.sleep(0)  # linters are started and read meanwhile
         excerpts.append(excerpt_of(file, project))
-    portions = list(_share_out(excerpts, MAX_BRIEF - RESERVED - size)) or [[]]
+    room = MAX_BRIEF - RESERVED - size
+    portions = list(_share_out(excerpts, room)) or [[]]
+    if len(portions) > 1:  # what tests check is read in the code that they test
+        excerpts = [
+            excerpt_of(e.file, project, is_whole=False) if classify(e.file.path) == "test" else e
+            for e in excerpts
+        ]
+        portions = list(_share_out(excerpts, room))
     briefs: list[Brief] = []
     for portion in portions:
         path = portion[0].file.path if len(portions) > 1 else ""
