@@ -329,22 +329,25 @@ def test_a_constructor_is_called_by_the_name_of_its_class(project: Project) -> N
 def test_what_has_a_name_of_many_functions_has_no_calls(project: Project) -> None:
     text = "class Shop:\n    def total(self):\n        return 1\n"
     others = {f"{name}.py": f"def total():\n    return {name}.total()\n" for name in "bcd"}
-    brief = edited(project, "a.py", text, "return 1", "return 2", **others)
-    assert calls(brief) == {}
+    brief = edited(
+        project, "a.py", text + "\n" * 6 + "x = s.total()\n", "return 1", "return 2", **others
+    )
+    assert calls(brief) == {"total": ["a.py:10: x = s.total()"]}
     project.commit("Fewer", {"d.py": "x = a.total()\n", "a.py": text})
     project.commit("After", {"a.py": text.replace("1", "2")})
     assert "d.py:1: x = a.total()" in calls(brief_of(project))["total"]
 
 
 def test_of_many_calls_five_are_listed_and_of_too_many_none(project: Project) -> None:
-    text = "def some(x):\n    return 1\n\n\ndef many(x):\n    return 1\n"
+    text = "def some(x):\n    return 1\n\n\ndef many(x):\n    return 1\n\n\n\n\n\nmany(3)\n"
     others = {"b.py": "some(1)\n" * 40 + "many(1)\n" * 41, "test_b.py": "many(1)\nsome(1)\n"}
     brief = edited(project, "a.py", text, "return 1", "return 2", **others)
     assert [(c.function, c.count, len(c.calls)) for c in brief.callers] == [
         ("some", 41, 0),
-        ("many", 42, 0),
+        ("many", 43, 1),
     ]
-    assert '"many": 42 calls, too many to list' in shared_prefix(brief)
+    assert '"some": 41 calls, too many to list' in shared_prefix(brief)
+    assert calls(brief)["many"] == ["a.py:12: many(3)"]  # in its own file
     project.commit("Fewer", {"b.py": "some(1)\n" * 9, "test_b.py": "some(1)\n" * 4})
     project.commit("After", {"a.py": text})
     brief = brief_of(project)
@@ -505,7 +508,7 @@ def test_of_tests_of_a_large_change_only_the_hunks_are_shown(project: Project) -
         sum(len(p.head) for brief in briefs for p in brief.passages if p.path == "test_a.py")
         for briefs in ((whole,), parts)
     ]
-    assert sizes == [9 * 102, 9 * 7]
+    assert sizes == [9 * 102 + 16, 9 * 7]
 
 
 def test_lines_that_move_in_one_portion_change_no_calls_in_another(project: Project) -> None:

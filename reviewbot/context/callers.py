@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -17,7 +18,7 @@ MAX_NAMES = 100  # of functions, in one search
 MAX_LISTED, MIN_TESTS, MAX_ALL = 5, 2, 30  # calls of a function, in tests, and of all
 # A name that is called more often says too little about which function is meant.
 MAX_CALLS = 40
-MAX_DECLARED = 3  # files that have a function of that name
+MAX_DECLARED = 3  # files
 MAX_TEXT = 160  # characters that are shown of a line
 MAX_LENGTH = 1_000  # of a line; longer ones are generated
 # Languages that call each other's functions count as one.
@@ -62,9 +63,11 @@ async def find_calls(
 ) -> dict[Key, list[Call]]:
     """The calls of functions, which are given with the path of their file.
 
-    There are none of a name that several files give to functions: most are about others.
+    Of a name that several files give to functions, only those in these files: others are about
+    others.
     """
-    calls: dict[Key, list[Call]] = {_key(*function): [] for function in functions}
+    own = _files_of(functions)
+    calls: dict[Key, list[Call]] = {key: [] for key in own}
     names = sorted({name for _, name in calls})
     families = {family for family, _ in calls}
     globs = [
@@ -79,8 +82,8 @@ async def find_calls(
         for start in range(0, len(names), MAX_NAMES)
     )
     declared: dict[Key, set[str]] = {key: set() for key in calls}
-    found = await run_all(*(repository.search(tree, pattern, globs) for pattern in patterns))
-    for match in dict.fromkeys(match for matches in found for match in matches):
+    matches = await run_all(*(repository.search(tree, pattern, globs) for pattern in patterns))
+    for match in dict.fromkeys(chain.from_iterable(matches)):
         if len(match.text) > MAX_LENGTH or NO_CALL.match(match.text):
             continue
         # Most lines are declarations, and hiding secrets takes ten times as long as all else.
@@ -97,7 +100,10 @@ async def find_calls(
             call = Call(match.path, match.line, clipped(shown(match.text.strip()), MAX_TEXT))
             for key in keys:
                 calls[key].append(call)
-    return {key: calls[key] if len(declared[key]) <= MAX_DECLARED else [] for key in calls}
+    return {
+        key: [c for c in found if c.path in own[key] or len(declared[key]) <= MAX_DECLARED]
+        for key, found in calls.items()
+    }
 
 
 def callers_of(
@@ -112,16 +118,25 @@ def callers_of(
     """
     callers: list[Callers] = []
     room = MAX_ALL
-    for key in dict.fromkeys(_key(*function) for function in functions):
+    for key, own in _files_of(functions).items():
         others = [call for call in calls[key] if (call.path, call.line) not in shown_lines]
         if not room or not others:
             continue
         is_common = len(calls[key]) > MAX_CALLS
-        listed = () if is_common else tuple(_tests_first(others)[:room])
+        meant = [call for call in others if call.path in own or not is_common]
+        listed = tuple(_tests_first(sorted(meant, key=lambda call: call.path not in own))[:room])
         room -= len(listed) or 1
         listed = tuple(replace(c, line=None) if c.path in elsewhere else c for c in listed)
         callers.append(Callers(function=key[1], count=len(others), calls=listed))
     return tuple(callers)
+
+
+def _files_of(functions: Iterable[tuple[str, str]]) -> dict[Key, set[str]]:
+    """The files of functions, by what they are called."""
+    files: dict[Key, set[str]] = {}
+    for path, name in functions:
+        files.setdefault(_key(path, name), set()).add(path)
+    return files
 
 
 def _key(path: str, name: str) -> Key:
