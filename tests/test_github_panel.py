@@ -638,6 +638,48 @@ def test_autofix_opens_a_pull_request_of_its_own(jobs: Jobs, untidy: Pull) -> No
     assert "x == 'a'" in untidy.repository.text(made.head_sha, "b.py")
 
 
+def test_a_push_brings_the_pull_request_with_fixes_up_to_date(jobs: Jobs, untidy: Pull) -> None:
+    home = untidy.repository
+    home.actions_may_approve = True
+    jobs.push(untidy, "opened", autofix="pull_request")
+    (made,) = [pull for pull in home.pulls if pull is not untidy]
+    untidy.push({"c.py": "y = 1\nif y is 'a':\n    print(y)\n"}, "Add c")
+
+    ran = jobs.push(untidy, autofix="pull_request")
+
+    assert (home.pulls, made.state) == ([untidy, made], "open")
+    assert f"The fixes are in {made.url}" in ran.log
+    assert [file.path for file in made.files] == ["b.py", "c.py"]
+    assert len(made.commits) == 1, "it begins at the newest commit"
+    branches = home.bare.git("for-each-ref", "--format=%(refname:short)", "refs/heads/reviewbot")
+    assert branches == made.head_ref
+
+
+@pytest.mark.parametrize(
+    ("how", "said", "count"),
+    [("closed", "somebody closed", 2), ("pushed", "somebody pushed to", 2), ("merged", "", 3)],
+)
+def test_what_a_person_did_with_a_pull_request_of_fixes_counts(
+    jobs: Jobs, untidy: Pull, how: str, said: str, count: int
+) -> None:
+    home = untidy.repository
+    home.actions_may_approve = True
+    jobs.push(untidy, "opened", autofix="pull_request")
+    made = home.pulls[-1]
+    if how == "pushed":
+        made.push({"b.py": "x = []\n"}, "Mend it in another way")
+    else:
+        made.close(merged=how == "merged")
+    head = made.head_sha
+    untidy.push({"c.py": "y = 1\nif y is 'a':\n    print(y)\n"}, "Add c")
+
+    ran = jobs.push(untidy, autofix="pull_request")
+
+    assert said in ran.log
+    assert ran.exit_code == 0
+    assert (len(home.pulls), made.head_sha) == (count, head)
+
+
 def test_what_does_not_prove_itself_is_not_committed(jobs: Jobs, untidy: Pull) -> None:
     untidy.push({"test_b.py": "import nowhere_at_all\n"}, "Add a test")
     head = untidy.head_sha

@@ -179,6 +179,7 @@ def make_desired(
         state.with_cost(review.usage.cost_usd, reviews=1),
         memory=memory,
         head=review.head_commit,
+        base=run.snapshot.pull.base_ref,
         fails=check.conclusion == "failure",
         run_id=run.job.run_id,
     )
