@@ -354,6 +354,8 @@ def test_a_fork_is_reviewed_in_three_jobs(jobs: Jobs, app: Repository, tmp_path:
     jobs.permissions = {"contents": "read", "pull_requests": "read", "metadata": "read"}
     collected = jobs.push(pull, "opened", mode="collect", temp=handed["author"])
     assert (collected.exit_code, collected.writes) == (0, [])
+    assert "handed to the next job" in collected.log
+    assert "No language model is asked in this job." in collected.summary
     run = app.run("reviewbot-collect", pull=pull)
     finished = jobs.github.event("workflow_run", run=run)
     evidence = Path(handed["author"], "reviewbot/evidence")
@@ -421,7 +423,8 @@ def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
     assert jobs.run("schedule", event, dry_run="true").writes == []
     jobs.run("schedule", event)
     (issue,) = app.issues
-    assert "The first audit: 1 in all." in issue.body
+    assert "**Incomplete**. The first audit: 1 in all." in issue.body
+    assert "no findings" not in issue.body
     assert "Undefined name" in issue.body
     jobs.variables["GITHUB_SHA"] = app.commit(
         "main", BASE | {"c.py": "def third(n):\n    return p / 3\n"}, "Fix one, break one"
@@ -453,10 +456,14 @@ def test_a_merge_group_gets_a_check_run(jobs: Jobs, app: Repository) -> None:
     event = {"action": "checks_requested", "merge_group": group}
 
     assert jobs.run("merge_group", event, dry_run="true").writes == []
+    jobs.variables["ANTHROPIC_API_KEY"] = "nothing"
     ran = jobs.run("merge_group", event, fail_on="high")
 
     (check,) = app.check_runs(head)
     assert (check.name, check.conclusion, ran.exit_code) == ("reviewbot", "failure", 1)
+    for page in (check.output["summary"], ran.summary):
+        assert "No language model is asked in this job." in page
+        assert "/debate" not in page
 
 
 def test_dependencies_by_a_bot_are_not_executed_beside_keys(jobs: Jobs, app: Repository) -> None:

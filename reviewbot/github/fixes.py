@@ -333,7 +333,7 @@ def _message(result: TaskResult, review: Review) -> tuple[str, str]:
     """Headline and body of a commit, with trailers by which it is known again."""
     found = {finding.id: finding for finding in review.findings}
     titles = [found[id].title for id in result.findings if id in found]
-    headline = f"Fix {titles[0]}" if len(titles) == 1 else f"Fix {len(titles)} findings"
+    headline = f"Fix: {titles[0]}" if len(titles) == 1 else f"Fix {len(titles)} findings"
     trailers = [f"{TRAILER.strip()} {found[id].key}" for id in result.findings if id in found]
     return headline, "\n".join([*(f"- {title}" for title in titles), "", *trailers])
 
