@@ -183,6 +183,23 @@ def test_events_that_need_no_review_cost_no_call(
     assert (ran.exit_code, ran.calls, ran.outputs) == (0, 0, {"skip_reason": skip})
 
 
+def test_another_base_is_another_change(jobs: Jobs, app: Repository, faulty: Pull) -> None:
+    app.commit("release", {"c.py": "c = 1\n"}, "Release", parent="topic")
+    faulty.push({"b.py": "b = 1\n"})
+    jobs.push(faulty, "opened")
+    faulty.base_ref = "release"
+    event = jobs.github.event("pull_request", pull=faulty, action="edited")
+    retargeted = event | {"changes": {"base": {"ref": {"from": "main"}}}}
+
+    assert jobs.run("pull_request", event).outputs == {"skip_reason": "unrelated_action"}
+    ran = jobs.run("pull_request", retargeted)
+
+    assert (ran.outputs["verdict"], ran.outputs["comments_resolved"]) == ("comment", "1")
+    assert "**No longer found:** F1" in summary_of(faulty)
+    assert [review.state for review in faulty.reviews] == ["DISMISSED"]
+    assert jobs.run("pull_request", retargeted).outputs == {"skip_reason": "already_reviewed"}
+
+
 def test_drafts_bots_and_labels_are_up_to_the_base(jobs: Jobs, app: Repository) -> None:
     app.commit("topic", FAULTY, "Rename")
     pull = app.pull("Rename", "topic", author="ann", draft=True)

@@ -354,6 +354,8 @@ def test_a_fork_is_reviewed_in_three_jobs(jobs: Jobs, app: Repository, tmp_path:
     jobs.permissions = {"contents": "read", "pull_requests": "read", "metadata": "read"}
     collected = jobs.push(pull, "opened", mode="collect", temp=handed["author"])
     assert (collected.exit_code, collected.writes) == (0, [])
+    assert "handed to the next job" in collected.log
+    assert "No language model is asked in this job." in collected.summary
     run = app.run("reviewbot-collect", pull=pull)
     finished = jobs.github.event("workflow_run", run=run)
     evidence = Path(handed["author"], "reviewbot/evidence")
@@ -421,7 +423,8 @@ def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
     assert jobs.run("schedule", event, dry_run="true").writes == []
     jobs.run("schedule", event)
     (issue,) = app.issues
-    assert "The first audit: 1 in all." in issue.body
+    assert "**Incomplete**. The first audit: 1 in all." in issue.body
+    assert "no findings" not in issue.body
     assert "Undefined name" in issue.body
     jobs.variables["GITHUB_SHA"] = app.commit(
         "main", BASE | {"c.py": "def third(n):\n    return p / 3\n"}, "Fix one, break one"
@@ -453,10 +456,14 @@ def test_a_merge_group_gets_a_check_run(jobs: Jobs, app: Repository) -> None:
     event = {"action": "checks_requested", "merge_group": group}
 
     assert jobs.run("merge_group", event, dry_run="true").writes == []
+    jobs.variables["ANTHROPIC_API_KEY"] = "nothing"
     ran = jobs.run("merge_group", event, fail_on="high")
 
     (check,) = app.check_runs(head)
     assert (check.name, check.conclusion, ran.exit_code) == ("reviewbot", "failure", 1)
+    for page in (check.output["summary"], ran.summary):
+        assert "No language model is asked in this job." in page
+        assert "/debate" not in page
 
 
 def test_dependencies_by_a_bot_are_not_executed_beside_keys(jobs: Jobs, app: Repository) -> None:
@@ -636,6 +643,48 @@ def test_autofix_opens_a_pull_request_of_its_own(jobs: Jobs, untidy: Pull) -> No
     assert (made.base_ref, made.title) == ("topic", "Fixes for pull request 1")
     assert made.head_ref == f"reviewbot/fix-1-{untidy.head_sha[:8]}"
     assert "x == 'a'" in untidy.repository.text(made.head_sha, "b.py")
+
+
+def test_a_push_brings_the_pull_request_with_fixes_up_to_date(jobs: Jobs, untidy: Pull) -> None:
+    home = untidy.repository
+    home.actions_may_approve = True
+    jobs.push(untidy, "opened", autofix="pull_request")
+    (made,) = [pull for pull in home.pulls if pull is not untidy]
+    untidy.push({"c.py": "y = 1\nif y is 'a':\n    print(y)\n"}, "Add c")
+
+    ran = jobs.push(untidy, autofix="pull_request")
+
+    assert (home.pulls, made.state) == ([untidy, made], "open")
+    assert f"The fixes are in {made.url}" in ran.log
+    assert [file.path for file in made.files] == ["b.py", "c.py"]
+    assert len(made.commits) == 1, "it begins at the newest commit"
+    branches = home.bare.git("for-each-ref", "--format=%(refname:short)", "refs/heads/reviewbot")
+    assert branches == made.head_ref
+
+
+@pytest.mark.parametrize(
+    ("how", "said", "count"),
+    [("closed", "somebody closed", 2), ("pushed", "somebody pushed to", 2), ("merged", "", 3)],
+)
+def test_what_a_person_did_with_a_pull_request_of_fixes_counts(
+    jobs: Jobs, untidy: Pull, how: str, said: str, count: int
+) -> None:
+    home = untidy.repository
+    home.actions_may_approve = True
+    jobs.push(untidy, "opened", autofix="pull_request")
+    made = home.pulls[-1]
+    if how == "pushed":
+        made.push({"b.py": "x = []\n"}, "Mend it in another way")
+    else:
+        made.close(merged=how == "merged")
+    head = made.head_sha
+    untidy.push({"c.py": "y = 1\nif y is 'a':\n    print(y)\n"}, "Add c")
+
+    ran = jobs.push(untidy, autofix="pull_request")
+
+    assert said in ran.log
+    assert ran.exit_code == 0
+    assert (len(home.pulls), made.head_sha) == (count, head)
 
 
 def test_what_does_not_prove_itself_is_not_committed(jobs: Jobs, untidy: Pull) -> None:

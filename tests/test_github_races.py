@@ -145,7 +145,8 @@ def test_a_verdict_that_is_refused_is_a_comment(jobs: Jobs, app: Repository, pul
     assert summary_of(pull).startswith("**Changes requested**")
     app.commit("fine", FIXED, "Quarter", parent="main")
     fine = app.pull("Quarter", "fine", author="ann")
-    assert jobs.push(fine, "opened", allow_approve="true").exit_code == 0
+    ran = jobs.push(fine, "opened", allow_approve="true")
+    assert (ran.exit_code, ran.outputs["verdict"]) == (0, "comment")
     assert (fine.reviews, len(fine.comments)) == ([], 1)
     assert summary_of(fine).startswith("**Reviewed**")
 

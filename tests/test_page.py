@@ -10,7 +10,7 @@ from test_reports import AGREED, BROKEN, CLEAN, INTENDED, LINT, PANEL, PROVEN, Q
 
 from reviewbot.git.change import Location
 from reviewbot.reports import markdown, render
-from reviewbot.reports.markdown import MAX_BYTES, Page, comment, summary
+from reviewbot.reports.markdown import MAX_BYTES, MAX_FULL, Page, comment, summary
 from reviewbot.verdict.document import Finding, Remembered, Review
 
 THREAD = "https://github.com/octo/app/pull/7#discussion_r"
@@ -174,12 +174,19 @@ def test_a_carried_finding_says_why_it_stands() -> None:
 @each("room", [3_000, 10_000, 40_000, MAX_BYTES])
 def test_what_does_not_fit_is_counted(room: int) -> None:
     shown = summary(many(450), Page(), room)
-    assert room / 3 < len(shown.encode()) <= room
+    assert room / 4 < len(shown.encode()) <= room
     full, lines = shown.count("\n### F"), shown.count("\n- F")
-    assert f"\n### {450 - full} more\n" in shown
-    assert f"\nand {450 - full - lines} more\n" in shown
-    assert full + lines < 450
+    assert f"\n<summary>{450 - full} more</summary>\n" in shown
+    left = 450 - full - lines
+    assert (f"\nand {left} more\n" in shown) == (left > 0)
+    assert full <= MAX_FULL
     assert shown.endswith("to see what you can ask for.")
+
+
+def test_a_job_that_asks_no_model_does_not_ask_for_a_key() -> None:
+    shown = summary(CLEAN, Page(has_panel=False))
+    assert "No language model is asked in this job." in shown
+    assert "ANTHROPIC_API_KEY" not in shown
 
 
 @each("room", [3_000, 40_000])

@@ -844,7 +844,7 @@ def test_markdown_fits_into_a_comment_and_says_what_it_left_out(count: int) -> N
     assert re.search(r"\n- F\d+ \(high\): Defect \d+, `cart.py:4` \(proven\)\n", shown)
     full = shown.count("\n### F")
     short = shown.count("\n- F")
-    assert f"### {count - full} more" in shown
+    assert f"<summary>{count - full} more</summary>" in shown
     assert full + short == count or f"\nand {count - full - short} more" in shown
     assert shown.endswith(" 38 s.")
 

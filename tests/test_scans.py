@@ -118,6 +118,7 @@ data:
         # The parser puts in what is missing
         ("a.json", '{"a": 1}', '{"a": }', [("new", "a.json:1", "high")]),
         ("a.go", "package a", "package a\nfunc f() { x := }", [("new", "a.go:2", "critical")]),
+        ("a.go", "package a", "package a\nfunc f() { g()\n", [("new", "a.go:2", "critical")]),
         ("a.js", "f()", "if () {}", [("new", "a.js:1", "critical")]),
         ("a.rs", "fn f() {}", "fn f() { 1 + ; }", [("new", "a.rs:1", "critical")]),
         ("a.sh", "true", "if true; then\n", [("new", "a.sh:1", "high")]),

@@ -276,11 +276,15 @@ def test_a_pull_request_is_reviewed_and_a_bot_cancels_no_review(home: Home) -> N
     assert UNDEFINED in pull.comments[0].body
     assert [*run.artifacts] == [ARTIFACT]
     assert (run.concurrency.group, run.concurrency.cancel_in_progress) == ("reviewbot-1", True)
-    for about in ({"action": "synchronize", "sender": "helper[bot]"}, {"action": "labeled"}):
+    others: list[dict[str, str]] = [{"action": "labeled"}, {"action": "edited"}]
+    for about in ({"action": "synchronize", "sender": "helper[bot]"}, *others):
         event = home.event(pull, **about, label="bug")
         other = home.run("review", "pull_request", event)
         assert other.concurrency.group == f"reviewbot-{other.id}"
     assert other.conclusion == "skipped"
+    event = home.event(pull, action="edited") | {"changes": {"base": {"ref": {"from": "next"}}}}
+    other = home.run("review", "pull_request", event)
+    assert (other.conclusion, other.concurrency.group) == ("success", "reviewbot-1")
 
 
 def test_commands_are_answered_or_ordered(home: Home) -> None:

@@ -255,8 +255,9 @@ def find_syntax_errors(path: str, text: str) -> Iterator[Diagnostic]:
         errors = [n for n in nodes if not n.is_named() or MISSING.fullmatch(n.kind())]
         if not errors or (language in SETTLED and TEMPLATE.search(text)):
             return
+    last = text.rstrip("\n").count("\n") + 1  # what is missing is after it
     for node in errors:
-        line, end = node.range().start.line + 1, node.range().end.line + 1
+        line, end = (min(at.line + 1, last) for at in (node.range().start, node.range().end))
         wanted = "" if node.kind() == "ERROR" else f": {node.kind()} is missing"
         yield Diagnostic(
             rule="syntax-error",

@@ -190,7 +190,7 @@ def _message(result: TaskResult, findings: Sequence[Finding]) -> str:
     if not found:
         facts = dead("\n".join(map(plain, result.facts)))
         return f"{dead(plain(result.title))[:72]}\n\n{facts}\n\nReviewbot-Goal: {result.kind}\n"
-    subject = f"Fix {found[0].title}" if len(found) == 1 else f"Fix {len(found)} findings"
+    subject = f"Fix: {found[0].title}" if len(found) == 1 else f"Fix {len(found)} findings"
     subject = dead(plain(subject))
     body = dead("\n".join(f"{finding.id}: {plain(finding.title)}" for finding in found))
     trailers = "\n".join(f"Reviewbot-Finding: {finding.key}" for finding in found)

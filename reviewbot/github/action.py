@@ -127,7 +127,8 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
     review = make_review(run, change)
     if activity == "review":
         return finish(run, change, review)
-    keep(job, runner, review, settings)  # the next job goes on
+    keep(job, runner, review, settings)
+    runner.say("The review is handed to the next job: this one posts nothing.")
     return 0
 
 
@@ -174,7 +175,7 @@ def check_merge_group(job: Job, runner: Runner, client: Client) -> int:
     review, settings = review_target(job, target, commits, None, has_panel=False)
     code = keep(job, runner, review, settings)
     if not job.is_on("dry_run"):
-        perform(client, 0, make_check_run(review, settings.review.fail_on))
+        perform(client, 0, make_check_run(review, settings.review.fail_on, has_panel=False))
     return code
 
 

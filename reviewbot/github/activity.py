@@ -99,7 +99,7 @@ def _is_other_action(facts: Facts) -> bool:
             return not event.label.lower().startswith("reviewbot:")
         label = settings.review_label if event.action == "labeled" else settings.skip_label
         return event.label.lower() != label.lower()
-    return event.action not in REVIEWED_ACTIONS
+    return event.action not in REVIEWED_ACTIONS and not event.is_retargeted
 
 
 def _is_by_nobody(facts: Facts) -> bool:
@@ -114,8 +114,9 @@ def _is_on_issue(facts: Facts) -> bool:
 
 
 def _is_reviewed(facts: Facts) -> bool:
-    is_same = facts.pull is not None and facts.state.head == facts.pull.head_sha
-    return is_same and not facts.job.is_rerun
+    pull, state = facts.pull, facts.state
+    is_same = pull and state.head == pull.head_sha and state.base in ("", pull.base_ref)
+    return bool(is_same) and not facts.job.is_rerun
 
 
 def _is_stopped(facts: Facts) -> bool:

@@ -62,7 +62,7 @@ LIMIT = re.compile(
 LIMIT_TYPES = ("RATE_LIMIT", "RATE_LIMITED")  # of errors in GraphQL
 # Waiting does not change these, whatever the headers say about a limit.
 NO_PERMISSION = re.compile(r"not accessible by|is locked|archived|must have", re.IGNORECASE)
-PERMIT = "give the token the permission, see docs/github.md"
+PERMIT = "give the job the permission, as the workflows of reviewbot init do"
 LATER = "run the job again later"
 NEWER = "the run for the newer commit does it"
 # What GitHub's words mean, whatever the status. The first match counts.

@@ -21,7 +21,7 @@ from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix as draft_fixes
 from reviewbot.git.change import Change, Target
 from reviewbot.github.activity import TRAILER, NothingToDo
-from reviewbot.github.client import CallError, Client
+from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.publish import check_open, finish
 from reviewbot.github.run import Answer, Request, Run, fetch, host_of, order, update_state
 from reviewbot.github.snapshot import read_snapshot
@@ -103,13 +103,7 @@ def review_and_fix(run: Run, change: Change) -> int:
             return exit_code
         check_branch(run, is_new=mode == "pull_request")
         if mode == "pull_request":
-            branch = f"reviewbot/fix-{pull.number}-{pull.head_sha[:8]}"
-            commits = [(result.files, *_message(result, review)) for result in fixed]
-            title = f"Fixes for pull request {pull.number}"
-            body = f"What proved itself for #{pull.number}."
-            where = (branch, pull.head_ref, pull.head_sha)
-            url = open_pull(run.client, commits, *where, title, body)
-            runner.say(f"The fixes are in {url}", "notice")
+            runner.say(f"The fixes are in {_propose(run, fixed, review)}", "notice")
             return exit_code
         made, problem = commit_fixes(run, fixed, review)
         if problem:
@@ -139,7 +133,7 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
             made.append(Fix(commit=head, findings=result.findings))
         return made, _difference(run, head, fixed[-1].tree) if made else ""
     except (CallError, UsageError, GitError) as error:  # what is committed stays known
-        return made, str(error)
+        return made, error.with_hint
 
 
 def open_pull(
@@ -150,11 +144,14 @@ def open_pull(
     head: str,
     title: str,
     body: str,
+    old: str = "",
 ) -> str:
     """Commit files, with headlines and bodies, on a new branch that begins at `head`.
 
-    Returns the address of its pull request. Raises GitHubError, and UsageError if it is there.
+    Returns the address of its pull request, or if it is to take the place of an `old` branch, "".
+    Raises GitHubError, and UsageError if it is there.
     """
+    is_kept, path = False, f"/git/refs/heads/{quote(branch)}"
     try:
         reference = {"ref": f"refs/heads/{branch}", "sha": head}
         client.write("POST", "/git/refs", "make a branch", reference)
@@ -166,14 +163,48 @@ def open_pull(
     try:
         for files, headline, message in commits:
             head = commit(client, branch, files, headline, message, head)
+        if old:
+            moved = {"sha": head, "force": True}
+            client.write("PATCH", f"/git/refs/heads/{quote(old)}", "update a branch", moved)
+            return ""
         content = {"title": dead(title)[:200], "head": branch, "base": base, "body": body}
         made = client.write("POST", "/pulls", "open a pull request", content)
+        is_kept = True
         return str(made["html_url"])
-    except (CallError, UsageError):
-        with suppress(CallError):  # nobody needs the branch alone
-            path = f"/git/refs/heads/{quote(branch)}"
-            client.write("DELETE", path, "remove a branch without pull request")
-        raise
+    finally:
+        if not is_kept:  # nobody needs the branch alone
+            with suppress(GitHubError):
+                client.write("DELETE", path, "remove a branch without pull request")
+
+
+def _propose(run: Run, fixed: Sequence[TaskResult], review: Review) -> str:
+    """Open a pull request into the branch, or bring the one that is open up to date.
+
+    Returns its address. Raises UsageError where people closed it or pushed to it.
+    """
+    client, pull = run.client, run.snapshot.pull
+    name, home = f"reviewbot/fix-{pull.number}-", client.repository.lower()
+    about = {"base": pull.head_ref, "state": "all", "per_page": "100"}
+    found = client.read("/pulls", "look for earlier fixes", **about)
+    own = (p for p in found if ((p["head"]["repo"] or {}).get("full_name") or "").lower() == home)
+    last = next((p for p in own if p["head"]["ref"].startswith(name)), None)
+    old = str(last["head"]["ref"]) if last and last["state"] == "open" else ""
+    if last and not old and not last["merged_at"]:
+        hint = "reopen it to have it updated"
+        raise UsageError(f"Nothing is fixed: somebody closed {last['html_url']}", hint=hint)
+    if old:
+        tip = client.read(f"/branches/{quote(old, safe='')}", "read about a branch")["commit"]
+        if TRAILER not in tip["commit"]["message"]:
+            hint = "merge its pull request"
+            raise UsageError(f"Nothing is fixed: somebody pushed to {old}", hint=hint)
+    commits = [(result.files, *_message(result, review)) for result in fixed]
+    branch = f"{old}-next" if old else f"{name}{pull.head_sha[:8]}"
+    where, title = (branch, pull.head_ref, pull.head_sha), f"Fixes for pull request {pull.number}"
+    body = (
+        f"Fixes of what reviewbot found in #{pull.number}, a commit for each. All checks and tests"
+        f" ran with them. A push to {code(pull.head_ref)} brings this pull request up to date."
+    )
+    return open_pull(client, commits, *where, title, body, old) or str(last and last["html_url"])
 
 
 def undo(run: Run, _: Change, request: Request) -> Answer:
@@ -302,7 +333,7 @@ def _message(result: TaskResult, review: Review) -> tuple[str, str]:
     """Headline and body of a commit, with trailers by which it is known again."""
     found = {finding.id: finding for finding in review.findings}
     titles = [found[id].title for id in result.findings if id in found]
-    headline = f"Fix {titles[0]}" if len(titles) == 1 else f"Fix {len(titles)} findings"
+    headline = f"Fix: {titles[0]}" if len(titles) == 1 else f"Fix {len(titles)} findings"
     trailers = [f"{TRAILER.strip()} {found[id].key}" for id in result.findings if id in found]
     return headline, "\n".join([*(f"- {title}" for title in titles), "", *trailers])
 

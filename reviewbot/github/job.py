@@ -87,6 +87,7 @@ class Event(Struct, frozen=True, kw_only=True):
         issue: the number of an issue that is no pull request.
         base_sha: of a merge group.
         head_repository: `owner/name`; empty if it was deleted.
+        is_retargeted: the pull request has another base branch than before.
         asked_by: the comment for which a dispatch was made; 0 if there is none.
     """
 
@@ -103,6 +104,7 @@ class Event(Struct, frozen=True, kw_only=True):
     comment: CommentEvent | None = None
     run_event: str = ""
     conclusion: str = ""
+    is_retargeted: bool = False
     asked_by: int = 0
     default_branch: str = ""
 
@@ -245,6 +247,7 @@ def read_event(name: str, payload: bytes) -> Event:
         comment=comment if subject == "comment" else None,
         run_event=_text(run, "event"),
         conclusion=_text(run, "conclusion"),
+        is_retargeted=_get(root, dict, "changes", "base") is not None,
         asked_by=asked_by,
         default_branch=_text(root, "repository", "default_branch"),
     )

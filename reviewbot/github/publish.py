@@ -90,7 +90,13 @@ def keep(job: Job, runner: Runner, result: Review, settings: Settings) -> int:
             "findings_json": msgspec.json.encode([*map(_brief_of, reported)]).decode(),
         }
     )
-    runner.summarise(markdown.summary(result, markdown.Page(run_url=job.run_url)))
+    subject = job.event.subject
+    page = markdown.Page(
+        run_url=job.run_url,
+        has_commands=subject not in ("audit", "merge_group"),
+        has_panel=subject != "merge_group" and job.mode != "collect",
+    )
+    runner.summarise(markdown.summary(result, page))
     fail_on = settings.review.fail_on
     return int(any(reaches(finding.severity, fail_on) for finding in reported))
 
@@ -136,7 +142,8 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
                         may_judge = False
                         if action.event == "APPROVE":
                             review = replace(review, verdict="comment")
-                            runner.say(f"{error}: {APPROVAL_HINT}", "warning")
+                            runner.put({"verdict": review.verdict})
+                            runner.say(f"{error} ({APPROVAL_HINT})", "warning")
                     else:
                         refused.add(PostReview)
                         runner.say(str(error), "warning")
@@ -179,6 +186,7 @@ def make_desired(
         state.with_cost(review.usage.cost_usd, reviews=1),
         memory=memory,
         head=review.head_commit,
+        base=run.snapshot.pull.base_ref,
         fails=check.conclusion == "failure",
         run_id=run.job.run_id,
     )
@@ -270,7 +278,7 @@ def _inline_comments(
                 break
 
 
-def make_check_run(review: Review, fail_on: Threshold) -> PostCheckRun:
+def make_check_run(review: Review, fail_on: Threshold, *, has_panel: bool = True) -> PostCheckRun:
     conclusion: actions.Conclusion = "success" if review.complete else "neutral"
     if any(reaches(finding.severity, fail_on) for finding in review.reported):
         conclusion = "failure"
@@ -278,7 +286,7 @@ def make_check_run(review: Review, fail_on: Threshold) -> PostCheckRun:
         head_sha=review.head_commit,
         conclusion=conclusion,
         title=markdown.check_title(review),
-        summary=markdown.summary(review, markdown.Page(has_commands=False)),
+        summary=markdown.summary(review, markdown.Page(has_commands=False, has_panel=has_panel)),
         annotations=markdown.annotations(review),
     )
 

@@ -159,7 +159,9 @@ def order(client: Client, job: Job, comment_id: int | None = None) -> None:
             hint = "reviewbot init --workflow review"
             raise UsageError(f"There is no workflow {WORKFLOW} here: {hint}.") from error
         if error.kind == "not_permitted":
-            raise UsageError("The commands workflow needs actions: write.") from error
+            raise UsageError(
+                "To start the review workflow, this job needs actions: write."
+            ) from error
         raise
 
 

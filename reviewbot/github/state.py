@@ -52,7 +52,8 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the next run needs to know.
 
     Attributes:
-        head: the commit that was reviewed last. `fails`: `fail_on` was reached.
+        head: the commit that was reviewed last, to be merged into the branch `base`.
+        fails: `fail_on` was reached.
         run_id: of the workflow run that did it, which keeps the document.
         fixes: commits that /debate undo can take back, the last one last.
         taken_back: findings whose fixes were taken back by it.
@@ -61,6 +62,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     version: int = 1
     memory: Memory = Memory()
     head: str = ""
+    base: str = ""
     fails: bool = False
     run_id: int = 0
     paused_by: str = ""

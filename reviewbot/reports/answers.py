@@ -72,8 +72,10 @@ def audit(review: Review, last: Memory, page: markdown.Page, room: int) -> str:
     reported = review.reported
     new = [finding for finding in reported if finding.key not in before]
     gone = [known for known in last.findings if known.key not in {f.key for f in reported}]
+    rest = replace(review, verdict="comment")
     since = f"Since the last audit: {len(new)} new, {len(gone)} gone, "
-    parts = [f"{since if before else 'The first audit: '}{len(reported)} in all."]
+    since = f"{since if before else 'The first audit: '}{len(reported)} in all."
+    parts = [f"**{words.outcome(rest)}**. {since}"]
     if before and new:
         parts += ["### New", _listed(map(_line, new))]
     if gone:
@@ -86,9 +88,10 @@ def audit(review: Review, last: Memory, page: markdown.Page, room: int) -> str:
     for name, findings in sorted(groups.items(), key=lambda group: -len(group[1])):
         parts += [f"### {inline(name)} ({len(findings)})", _listed(map(_line, findings))]
     body = shortened_bytes("\n\n".join(parts), room - 3_000)
-    rest = replace(review, findings=(), verdict="comment")
     left = room - len(body.encode()) - len("\n\n---\n\n")
-    return f"{body}\n\n---\n\n{markdown.summary(rest, page, left)}"
+    # Its first paragraph says what came of it, and that stands above.
+    tail = markdown.summary(replace(rest, findings=()), page, left).partition("\n\n")[2]
+    return f"{body}\n\n---\n\n{tail}"
 
 
 def _line(finding: Finding) -> str:

@@ -28,6 +28,8 @@ MAX_BYTES = 60_000
 MAX_CHECK_TITLE = 255  # bytes
 MAX_TITLE, MAX_PROSE, MAX_CODE, MAX_MESSAGE = 200, 1_000, 4_000, 4_000  # characters
 MAX_OPEN = 3  # lines of a list that is not folded
+MAX_FULL = 20  # findings that a page of GitHub shows in full
+NO_PANEL_HERE = "No language model is asked in this job."
 HELP = "Comment `/debate help` to see what you can ask for."
 URL = re.compile(r"https?://[\w.:-]+/[\w./?#=&%+~-]*", re.ASCII)
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -45,6 +47,7 @@ class Page(Struct, frozen=True, kw_only=True):
         fixed: findings that stood in the last review and are gone.
         run_url: address of the workflow run; empty if there is none.
         has_commands: whether comments there command.
+        has_panel: whether models are asked where keys are set.
     """
 
     links: Mapping[str, str] = {}
@@ -52,6 +55,7 @@ class Page(Struct, frozen=True, kw_only=True):
     dismissed: tuple[Remembered, ...] = ()
     run_url: str = ""
     has_commands: bool = True
+    has_panel: bool = True
 
 
 class Annotation(Struct, frozen=True):
@@ -152,7 +156,8 @@ def _page(review: Review, page: Page | None, style: Style, room: int) -> str:
     linked = [f"- {_line(f, links[f.id])}" for f in review.reported if f.id in links]
     listed = _listed(linked, left // 2)
     others = [finding for finding in review.reported if finding.id not in links]
-    findings = _findings(others, style, left - _size(listed))
+    most = len(others) if page is None else MAX_FULL
+    findings = _findings(others, style, left - _size(listed), most)
     shown = _joined(head, listed, *findings, "---" if findings else "", tail)
     is_short = len(shown.encode()) <= room
     return shown if is_short else f"{head.partition(':')[0]}. There is no room for more."
@@ -163,16 +168,16 @@ def _verdict(review: Review) -> str:
     return f"**{verdict}**: {_prose(why)}."
 
 
-def _findings(findings: Sequence[Finding], style: Style, room: int) -> list[str]:
-    """As many in full as there is room for, and a line for each of the others."""
+def _findings(findings: Sequence[Finding], style: Style, room: int, most: int) -> list[str]:
+    """At most so many in full, as there is room for, and a line for each of the others."""
     lines = [f"- {_line(finding)}" for finding in findings]
     room_for_lines = min(sum(map(_size, lines)), room // 3)
     full = [_finding(finding, style) for finding in findings]
-    count = _fitting(full, room - room_for_lines - 200)  # for what stands around them
+    count = min(_fitting(full, room - room_for_lines - 200), most)  # for what stands around them
     if count == len(full):
         return full
-    head = f"### {len(full) - count} more\n\nThere is no room for all about these findings."
-    return [*full[:count], head, _listed(lines[count:], room_for_lines)]
+    left = max(room_for_lines, room - sum(map(_size, full[:count])) - 200)
+    return [*full[:count], _folded(f"{len(full) - count} more", _listed(lines[count:], left))]
 
 
 def _line(finding: Finding, link: str = "") -> str:
@@ -269,6 +274,7 @@ def _end(review: Review, page: Page | None) -> str:
     panel = _prose(words.panel_line(review, on_github=page is not None))
     if page is None:
         return panel
+    panel = panel if page.has_panel else NO_PANEL_HERE
     run = f" in [this run]({page.run_url})" if URL.fullmatch(page.run_url) else ""
     commit = code(review.head_commit[:10])
     reviewed = f"Reviewed {commit or 'the change'}{run}."

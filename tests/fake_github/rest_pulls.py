@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.fake_github import rest_objects as objects
 from tests.fake_github import rules
-from tests.fake_github.call import Call, Respond, operation
+from tests.fake_github.call import Call, Page, Respond, operation
 from tests.fake_github.messages import (
     ApiError,
     forbidden,
@@ -18,6 +18,14 @@ from tests.fake_github.records import Review, ReviewComment
 from tests.fake_github.rest_issues import add_reaction
 
 WRITE = "pull_requests:write"
+
+
+@operation("pulls/list", "pull_requests:read", WRITE)
+def list_pulls(call: Call) -> Any:
+    """Newest first."""
+    state, base = call.query.get("state", "open"), call.query.get("base")
+    found = [p for p in reversed(call.repository.pulls) if base in (None, p.base_ref)]
+    return Page([objects.pull_simple(p) for p in found if state in ("all", p.state)])
 
 
 @operation("pulls/create", WRITE)

@@ -112,6 +112,26 @@ def create_ref(call: Call) -> Any:
     return Respond(201, reference | {"object": {"type": "commit", "sha": sha, "url": ""}})
 
 
+@operation("git/update-ref", "contents:write")
+def update_ref(call: Call) -> Any:
+    """A pull request without commits is closed."""
+    home, name, sha = call.repository, f"refs/{call.variables['ref']}", call.body["sha"]
+    old = home.bare.sha(name)
+    if old is None:
+        raise ApiError(422, "Reference does not exist")
+    if not call.body.get("force") and home.bare.merge_base(old, sha) != old:
+        raise ApiError(422, "Update is not a fast forward")
+    if broken := rules.broken_rules(home, name.removeprefix("refs/heads/"), rules.COMMIT_RULES):
+        raise ApiError(422, broken)
+    home.bare.git("update-ref", name, sha)
+    call.github.update_heads(home)
+    for pull in home.pulls:
+        if f"refs/heads/{pull.head_ref}" == name and pull.state == "open" and not pull.commits:
+            pull.close()
+    reference = {"ref": name, "node_id": f"REF_{name}", "url": f"{home.api_url}/git/{name}"}
+    return reference | {"object": {"type": "commit", "sha": sha, "url": ""}}
+
+
 @operation("git/delete-ref", "contents:write")
 def delete_ref(call: Call) -> Any:
     home, name = call.repository, f"refs/{call.variables['ref']}"
