@@ -202,7 +202,8 @@ def _propose(run: Run, fixed: Sequence[TaskResult], review: Review) -> str:
     where, title = (branch, pull.head_ref, pull.head_sha), f"Fixes for pull request {pull.number}"
     body = (
         f"Fixes of what reviewbot found in #{pull.number}, a commit for each. All checks and tests"
-        f" ran with them. A push to {code(pull.head_ref)} brings this pull request up to date."
+        f" ran with them. The next push to {code(pull.head_ref)} that has something to fix brings"
+        " this pull request up to date."
     )
     return open_pull(client, commits, *where, title, body, old) or str(last and last["html_url"])
 
@@ -335,7 +336,8 @@ def _message(result: TaskResult, review: Review) -> tuple[str, str]:
     titles = [found[id].title for id in result.findings if id in found]
     headline = f"Fix: {titles[0]}" if len(titles) == 1 else f"Fix {len(titles)} findings"
     trailers = [f"{TRAILER.strip()} {found[id].key}" for id in result.findings if id in found]
-    return headline, "\n".join([*(f"- {title}" for title in titles), "", *trailers])
+    listed = [f"- {title}" for title in titles if len(titles) > 1]
+    return headline, "\n".join([*listed, "", *trailers]).strip()
 
 
 async def _suggestions(

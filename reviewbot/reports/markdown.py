@@ -97,7 +97,8 @@ def comment(finding: Finding, suggestion: str | None = None) -> str:
     finding = redacted(finding)
     head = f"**{_heading(finding)}**"
     offer = "" if suggestion is None else _suggestion(suggestion)
-    shown = _joined(head, *_story(finding), offer)
+    tried = "All checks and tests accept this:" if offer else ""
+    shown = _joined(head, *_story(finding), tried, offer)
     return shown if _size(shown) <= MAX_BYTES else f"{head}\n\nThere is no room for more."
 
 
