@@ -618,6 +618,17 @@ def test_autofix_suggests_lines_that_a_click_commits(jobs: Jobs, untidy: Pull) -
     assert untidy.head_sha == head
 
 
+def test_each_finding_that_a_linter_fixes_has_its_suggestion(jobs: Jobs, untidy: Pull) -> None:
+    untidy.push(
+        {"c.py": "y = 1\nif y is 'a':\n    print(y)\nif y is 'b':\n    print(y)\n"}, "Add c"
+    )
+
+    jobs.push(untidy, "opened", autofix="suggest")
+
+    offers = [re.findall(r"```suggestion\n(.*?)\n```", t.comments[0].body) for t in untidy.threads]
+    assert sorted(offers) == [["if not 1 in x or x == 'a':"], ["if y == 'a':"]]
+
+
 @pytest.mark.parametrize("is_alone", [True, False])
 def test_a_fix_that_changes_other_lines_too_is_no_suggestion(
     jobs: Jobs, cart: Pull, is_alone: bool

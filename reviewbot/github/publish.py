@@ -95,8 +95,7 @@ def keep(job: Job, runner: Runner, result: Review, settings: Settings) -> int:
         has_panel=subject != "merge_group" and job.mode != "collect",
     )
     runner.summarise(markdown.summary(result, page))
-    fail_on = settings.review.fail_on
-    return int(any(reaches(finding.severity, fail_on) for finding in reported))
+    return int(any(reaches(found.severity, settings.review.fail_on) for found in reported))
 
 
 def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, str]) -> bool:
