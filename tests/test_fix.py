@@ -491,7 +491,7 @@ def test_what_is_written_when_asked_is_what_the_linter_would_write_and_is_taken_
 
     assert result.exit_code == 0, result.stderr
     message = untidy.git("log", "-1", "--format=%B")
-    assert message.startswith("Fix ")
+    assert re.match("Fix(: | [2-9])", message)
     assert "Reviewbot-Finding: " in message
     assert untidy.git("status", "--porcelain") == ""
     assert invoke("--undo").exit_code == 0

@@ -377,6 +377,10 @@ def test_a_fork_is_reviewed_in_three_jobs(jobs: Jobs, app: Repository, tmp_path:
     assert "question" in summary
     assert [review.state for review in pull.reviews] == ["COMMENTED"]
 
+    jobs.permissions |= {"actions": "write"}
+    jobs.say(pull, "ann", "/debate full")
+    assert "pytest was not run: this job executes nothing of forks" in summary_of(pull)
+
 
 @pytest.mark.parametrize(
     "name", ["OPENAI_API_KEY", "AWS_ACCESS_KEY_ID", "MY_SERVER_API_KEY", "NAMED_BY_SETTINGS"]
@@ -482,6 +486,24 @@ def test_dependencies_by_a_bot_are_not_executed_beside_keys(jobs: Jobs, app: Rep
     assert ran.outputs["verdict"] == "request_changes"
 
 
+def test_what_dependabot_changes_is_not_approved(
+    jobs: Jobs, app: Repository, tmp_path: Path
+) -> None:
+    app.actions_may_approve = True
+    app.commit("main", {".reviewbot.yml": "github: {bots: [dependabot]}\n"}, "Set")
+    app.commit("dependabot/pip/x", {"a.py": "def half(n):\n    return n / 4\n"}, "Bump")
+    pull = app.pull("Bump", "dependabot/pip/x", author="dependabot[bot]")
+    event = jobs.github.event("workflow_run", run=app.run("reviewbot collect", pull=pull))
+
+    for mode in ("debate", "publish"):
+        ran = jobs.run(
+            "workflow_run", event, mode=mode, temp=str(tmp_path / "temp"), allow_approve="true"
+        )
+
+    assert (ran.outputs["verdict"], ran.outputs["complete"]) == ("comment", "true")
+    assert pull.reviews == []
+
+
 @pytest.fixture
 def untidy(app: Repository, jobs: Jobs) -> Pull:
     """A linter fixes what it reports, in one line."""
@@ -506,7 +528,8 @@ def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     assert ran.outputs["autofix_sha"] == untidy.head_sha != broken
     assert "x == 'a'" in untidy.repository.text(untidy.head_sha, "b.py")
     assert [order.inputs["pull_request"] for order in untidy.repository.dispatches] == ["1"]
-    assert untidy.repository.bare.git("log", "-1", "--format=%s", untidy.head_sha).startswith("Fix")
+    said = untidy.repository.bare.git("log", "-1", "--format=%B", untidy.head_sha)
+    assert re.fullmatch("Fix: Use `==` .+\n\nReviewbot-Finding: .+\n*", said)
     jobs.push(untidy, autofix="commit")
     untidy.push({"b.py": untidy.repository.text(broken, "b.py")}, "Revert")
     reverted = untidy.head_sha
@@ -593,6 +616,17 @@ def test_autofix_suggests_lines_that_a_click_commits(jobs: Jobs, untidy: Pull) -
     suggestion = "```suggestion\nif not 1 in x or x == 'a':\n```"
     assert suggestion in thread.comments[0].body
     assert untidy.head_sha == head
+
+
+def test_each_finding_that_a_linter_fixes_has_its_suggestion(jobs: Jobs, untidy: Pull) -> None:
+    untidy.push(
+        {"c.py": "y = 1\nif y is 'a':\n    print(y)\nif y is 'b':\n    print(y)\n"}, "Add c"
+    )
+
+    jobs.push(untidy, "opened", autofix="suggest")
+
+    offers = [re.findall(r"```suggestion\n(.*?)\n```", t.comments[0].body) for t in untidy.threads]
+    assert sorted(offers) == [["if not 1 in x or x == 'a':"], ["if y == 'a':"]]
 
 
 @pytest.mark.parametrize("is_alone", [True, False])

@@ -112,7 +112,7 @@ def test_a_lost_answer_repeats_nothing(jobs: Jobs, pull: Pull, after: bool) -> N
     assert summary_of(pull).startswith("**Reviewed**")
 
 
-def test_lines_that_are_refused_stand_in_the_body_of_one_review(jobs: Jobs, pull: Pull) -> None:
+def test_lines_that_are_refused_stand_in_the_summary_alone(jobs: Jobs, pull: Pull) -> None:
     jobs.config = "checks: [{name: long, run: [grep, -n, LONG, a.py, /dev/null], files: ['*.py']}]"
     long = "".join(f"# LONG {'🙂' * 180} {'x' * n}\n" for n in range(89))
     pull.push({"a.py": f"{many(1)['a.py']}{long}"})
@@ -123,10 +123,10 @@ def test_lines_that_are_refused_stand_in_the_body_of_one_review(jobs: Jobs, pull
     assert (ran.exit_code, pull.threads) == (0, [])
     assert_reviewed_once(pull, threads=0)
     (posted,) = pull.reviews
-    assert "Undefined name `name0`" in posted.body
-    assert max(len(each.body.encode()) for each in (posted, *pull.comments)) <= 65_000
-    assert 50 <= posted.body.count("a check reports this") < 70
-    assert posted.body.endswith("…")
+    assert posted.body.endswith("The summary comment has the details.")
+    (summary,) = pull.comments
+    assert "### F1 (high): Undefined name `name0`\n\n`a.py:2`\n" in summary.body
+    assert len(summary.body.encode()) <= 65_000
     (check,) = pull.repository.check_runs(pull.head_sha)
     lines = [each["start_line"] for each in check.annotations]
     assert len(lines) == len(set(lines)) == 50  # GitHub takes no more in one request

@@ -227,7 +227,12 @@ def test_a_comment_that_is_too_long_says_so() -> None:
     ],
 )
 def test_a_suggestion_is_shown_as_it_is_or_not_at_all(text: str, shown: str) -> None:
-    assert comment(LINT, text) == (f"{comment(LINT)}\n\n{shown}" if shown else comment(LINT))
+    offer = (
+        f"\n\nAll checks and tests accept this with the other fixes of this review:\n\n{shown}"
+        if shown
+        else ""
+    )
+    assert comment(LINT, text) == f"{comment(LINT)}{offer}"
 
 
 def test_a_check_run() -> None:

@@ -30,12 +30,12 @@ from reviewbot.errors import UsageError
 from reviewbot.fixing import fix, fix_report, pursue
 from reviewbot.git.change import Target
 from reviewbot.git.writer import Write, open_writer, recover
-from reviewbot.reports.fixes import render_fixes
+from reviewbot.reports.fixes import commit_message, render_fixes
 from reviewbot.reports.words import usage_words
 from reviewbot.state import State, find_state
 from reviewbot.tasks.goals import GOALS
 from reviewbot.tasks.task import TaskResult
-from reviewbot.text.plain import dead, plain
+from reviewbot.text.plain import dead
 from reviewbot.verdict.document import Finding
 
 LAST = "last"
@@ -184,14 +184,5 @@ def _is_wanted(what: str) -> bool:
 
 
 def _message(result: TaskResult, findings: Sequence[Finding]) -> str:
-    """A subject, why, and trailers by which the commit is known again."""
-    titles = {finding.id: finding for finding in findings}
-    found = [titles[id] for id in result.findings if id in titles]
-    if not found:
-        facts = dead("\n".join(map(plain, result.facts)))
-        return f"{dead(plain(result.title))[:72]}\n\n{facts}\n\nReviewbot-Goal: {result.kind}\n"
-    subject = f"Fix: {found[0].title}" if len(found) == 1 else f"Fix {len(found)} findings"
-    subject = dead(plain(subject))
-    body = dead("\n".join(f"{finding.id}: {plain(finding.title)}" for finding in found))
-    trailers = "\n".join(f"Reviewbot-Finding: {finding.key}" for finding in found)
-    return f"{subject[:72]}\n\n{body}\n\n{trailers}\n"
+    headline, body = commit_message(result, findings)
+    return f"{dead(headline)[:72]}\n\n{dead(body)}\n"

@@ -169,8 +169,7 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
 
 def check_merge_group(job: Job, runner: Runner, client: Client) -> int:
     """Run the checks over what the queue merges, without models, and say so in a check run."""
-    event = job.event
-    commits = [event.base_sha, event.head_sha]
+    commits = [job.event.base_sha, job.event.head_sha]
     target = Target(kind="revision", revision="..".join(commits))
     review, settings = review_target(job, target, commits, None, has_panel=False)
     code = keep(job, runner, review, settings)

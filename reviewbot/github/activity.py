@@ -16,6 +16,7 @@ from reviewbot.github.command import Command, Misunderstood, parse
 from reviewbot.github.job import Event, Job, Mode, Subject
 from reviewbot.github.snapshot import BOT, PullRequest, Snapshot
 from reviewbot.github.state import State
+from reviewbot.reports.fixes import TRAILER
 
 Activity = Literal[
     "review", "collect", "debate", "publish", "command", "issue", "merge_group", "audit"
@@ -33,8 +34,6 @@ ACTIVITIES: Mapping[tuple[Subject, Mode], Activity] = {
 }
 REVIEWED_ACTIONS = ("opened", "synchronize", "reopened", "ready_for_review")
 DEPENDABOT = ("dependabot", "dependabot-preview")
-# Of a commit that reviewbot made. Anybody can write it, so who pushed counts as well.
-TRAILER = "\nReviewbot-Finding: "
 
 
 class NothingToDo(Exception):

@@ -62,6 +62,7 @@ from reviewbot.github.state import (
 )
 from reviewbot.pipeline import consult
 from reviewbot.reports import answers, markdown
+from reviewbot.reports.fixes import commit_message
 from reviewbot.state import read_review
 from reviewbot.text.markdown import code, inline
 from reviewbot.verdict.document import Remembered, Review
@@ -412,11 +413,10 @@ def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
     cost = f" Cost: ${result.usage.cost_usd:.4f}." if result.usage.cost_usd else ""
     if result.outcome != "fixed":
         return Answer(words=f"{answers.fixes([result], (), '')}{cost}", is_done=False)
-    message = "\n".join([*result.facts, "", f"Reviewbot-Goal: {result.kind}"])
     said = f"By {code(result.author)}: {inline(result.explanation)}" if result.explanation else ""
     listed = [f"- {inline(fact)}" for fact in result.facts]
     body = "\n\n".join(filter(None, [f"Closes #{number}.", *listed, said]))
-    commits = [(result.files, result.title, message)]
+    commits = [(result.files, *commit_message(result, ()))]
     try:
         url = open_pull(client, commits, branch, base, sha, result.title, body)
     except CallError as error:

@@ -11,8 +11,10 @@ import base64
 import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from difflib import SequenceMatcher
 from functools import partial
 from io import StringIO
+from typing import Any
 from urllib.parse import quote
 
 from msgspec.structs import replace
@@ -20,16 +22,18 @@ from msgspec.structs import replace
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix as draft_fixes
 from reviewbot.git.change import Change, Target
-from reviewbot.github.activity import TRAILER, NothingToDo
+from reviewbot.github.activity import NothingToDo
 from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.publish import check_open, finish
 from reviewbot.github.run import Answer, Request, Run, fetch, host_of, order, update_state
 from reviewbot.github.snapshot import read_snapshot
 from reviewbot.github.state import Fix, State
 from reviewbot.reports import answers
+from reviewbot.reports.fixes import TRAILER, commit_message
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.markdown import code, inline
 from reviewbot.text.plain import dead
+from reviewbot.verdict.decide import alike
 from reviewbot.verdict.document import Review
 
 MAX_BYTES = 3_500_000  # of the files of a commit; GitHub takes no larger request
@@ -123,11 +127,10 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
     """Commit what is fixed, one commit each, as far as GitHub takes it; then why no further."""
     fixed = [result for result in results if result.outcome == "fixed"]
     made: list[Fix] = []
-    pull = run.snapshot.pull
-    head = pull.head_sha
+    pull, head = run.snapshot.pull, run.snapshot.pull.head_sha
     try:
         for result in fixed:
-            headline, body = _message(result, review)
+            headline, body = commit_message(result, review.findings)
             body += f"\n{_mark(run)}" if run.job.event.asked_by else ""
             head = commit(run.client, pull.head_ref, result.files, headline, body, head)
             made.append(Fix(commit=head, findings=result.findings))
@@ -144,12 +147,12 @@ def open_pull(
     head: str,
     title: str,
     body: str,
-    old: str = "",
+    old: Any = None,
 ) -> str:
     """Commit files, with headlines and bodies, on a new branch that begins at `head`.
 
-    Returns the address of its pull request, or if it is to take the place of an `old` branch, "".
-    Raises GitHubError, and UsageError if it is there.
+    The branch of an `old` pull request, which is open, is moved to these commits instead. Returns
+    the address of the pull request. Raises GitHubError, and UsageError if the branch is there.
     """
     is_kept, path = False, f"/git/refs/heads/{quote(branch)}"
     try:
@@ -164,9 +167,9 @@ def open_pull(
         for files, headline, message in commits:
             head = commit(client, branch, files, headline, message, head)
         if old:
-            moved = {"sha": head, "force": True}
-            client.write("PATCH", f"/git/refs/heads/{quote(old)}", "update a branch", moved)
-            return ""
+            moved, to = {"sha": head, "force": True}, f"/git/refs/heads/{quote(old['head']['ref'])}"
+            client.write("PATCH", to, "update a branch", moved)
+            return str(old["html_url"])
         content = {"title": dead(title)[:200], "head": branch, "base": base, "body": body}
         made = client.write("POST", "/pulls", "open a pull request", content)
         is_kept = True
@@ -183,28 +186,28 @@ def _propose(run: Run, fixed: Sequence[TaskResult], review: Review) -> str:
     Returns its address. Raises UsageError where people closed it or pushed to it.
     """
     client, pull = run.client, run.snapshot.pull
-    name, home = f"reviewbot/fix-{pull.number}-", client.repository.lower()
+    name = f"reviewbot/fix-{pull.number}-"
+    label = f"{client.repository.partition('/')[0]}:{name}"
     about = {"base": pull.head_ref, "state": "all", "per_page": "100"}
     found = client.read("/pulls", "look for earlier fixes", **about)
-    own = (p for p in found if ((p["head"]["repo"] or {}).get("full_name") or "").lower() == home)
-    last = next((p for p in own if p["head"]["ref"].startswith(name)), None)
-    old = str(last["head"]["ref"]) if last and last["state"] == "open" else ""
-    if last and not old and not last["merged_at"]:
-        hint = "reopen it to have it updated"
-        raise UsageError(f"Nothing is fixed: somebody closed {last['html_url']}", hint=hint)
-    if old:
-        tip = client.read(f"/branches/{quote(old, safe='')}", "read about a branch")["commit"]
-        if TRAILER not in tip["commit"]["message"]:
-            hint = "merge its pull request"
-            raise UsageError(f"Nothing is fixed: somebody pushed to {old}", hint=hint)
-    commits = [(result.files, *_message(result, review)) for result in fixed]
-    branch = f"{old}-next" if old else f"{name}{pull.head_sha[:8]}"
+    left = (made for made in found if not made["merged_at"])
+    last = next((p for p in left if (p["head"]["label"] or "").startswith(label)), None)
+    branch, done = f"{name}{pull.head_sha[:8]}", "closed"
+    if last and last["state"] == "open":
+        ref = str(last["head"]["ref"])
+        tip = client.read(f"/branches/{quote(ref, safe='')}", "read about a branch")["commit"]
+        branch, done = f"{ref}-next", "" if TRAILER in tip["commit"]["message"] else "pushed to"
+    if last and done:
+        hint = "merge it, or reopen it"
+        raise UsageError(f"Nothing is fixed: somebody {done} {last['html_url']}", hint=hint)
+    commits = [(result.files, *commit_message(result, review.findings)) for result in fixed]
     where, title = (branch, pull.head_ref, pull.head_sha), f"Fixes for pull request {pull.number}"
     body = (
         f"Fixes of what reviewbot found in #{pull.number}, a commit for each. All checks and tests"
-        f" ran with them. A push to {code(pull.head_ref)} brings this pull request up to date."
+        f" ran with them. The next push to {code(pull.head_ref)} that has something to fix brings"
+        " this pull request up to date."
     )
-    return open_pull(client, commits, *where, title, body, old) or str(last and last["html_url"])
+    return open_pull(client, commits, *where, title, body, last)
 
 
 def undo(run: Run, _: Change, request: Request) -> Answer:
@@ -329,34 +332,33 @@ def _with_fixes(state: State, made: Sequence[Fix]) -> State:
     return replace(state, fixes=(*state.fixes, *new)[-MAX_FIXES:])
 
 
-def _message(result: TaskResult, review: Review) -> tuple[str, str]:
-    """Headline and body of a commit, with trailers by which it is known again."""
-    found = {finding.id: finding for finding in review.findings}
-    titles = [found[id].title for id in result.findings if id in found]
-    headline = f"Fix: {titles[0]}" if len(titles) == 1 else f"Fix {len(titles)} findings"
-    trailers = [f"{TRAILER.strip()} {found[id].key}" for id in result.findings if id in found]
-    return headline, "\n".join([*(f"- {title}" for title in titles), "", *trailers])
-
-
 async def _suggestions(
     run: Run, change: Change, review: Review, fixed: Sequence[TaskResult]
 ) -> dict[str, str]:
-    """New lines for findings whose fix, proven alone, changes nothing but their own lines."""
-    found = {finding.id: finding for finding in review.findings}
-    suggestions = {}
+    """New lines for findings, where a fix changes nothing but the lines of what it fixes."""
+    suggestions: dict[str, str] = {}
     for result in fixed:
-        place = found[result.findings[0]].location if len(result.findings) == 1 else None
-        if place is None or place.side == "base" or [*result.files] != [place.path]:
-            continue
-        before = await run.repository.read_files(change.head_tree, [place.path])
-        old, new = (
-            StringIO((content or b"").decode("utf-8", "replace"), newline="\n").readlines()
-            for content in (before.get(place.path), result.files[place.path])
-        )
-        first, last = place.line - 1, len(old) - place.end_line
-        end = len(new) - last
-        if old[:first] == new[:first] and old[place.end_line :] == new[end:] and first <= end:
-            suggestions[result.findings[0]] = "".join(new[first:end])
+        about = {alike(finding) for finding in review.findings if finding.id in result.findings}
+        places = {f.id: f.location for f in review.findings if alike(f) in about and f.location}
+        before = await run.repository.read_files(change.head_tree, [*result.files])
+        offered, left = dict[str, str](), 0
+        for path, content in result.files.items():
+            old, new = (
+                StringIO((text or b"").decode("utf-8", "replace"), newline="\n").readlines()
+                for text in (before.get(path), content)
+            )
+            codes = SequenceMatcher(None, old, new).get_opcodes()
+            hunks = {code[1:] for code in codes if code[0] != "equal"}
+            covered = set[tuple[int, ...]]()
+            for id, place in places.items():
+                own = {h for h in hunks if place.line - 1 <= h[0] and h[1] <= place.end_line}
+                if own and (place.path, place.side) == (path, "head"):
+                    lines, covered = old[: place.end_line], covered | own
+                    for first, last, start, end in sorted(own, reverse=True):
+                        lines[first:last] = new[start:end]
+                    offered[id] = "".join(lines[place.line - 1 :])
+            left += len(hunks - covered)
+        suggestions |= {} if left else offered
     return suggestions
 
 

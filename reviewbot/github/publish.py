@@ -32,7 +32,6 @@ from reviewbot.journal import write_file
 from reviewbot.reports import markdown, render
 from reviewbot.severity import Threshold, reaches
 from reviewbot.text.markdown import inline
-from reviewbot.text.plain import shortened_bytes
 from reviewbot.verdict.document import Finding, Memory, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals
 
@@ -45,7 +44,6 @@ VERDICTS: dict[Verdict, tuple[ReviewEvent, str]] = {  # with the label that says
 # Three refusals of a review, the review, its summary, a look, and two answers that are lost.
 ATTEMPTS = 8
 APPROVAL_HINT = "the repository's settings under Actions may allow approvals"
-MAX_BODY = 55_000  # bytes, of findings in the body of a review
 # What GitHub says of a review if it refuses one of its lines, and not its verdict.
 LINES = re.compile(r"review thread|could not be resolved|diff", re.IGNORECASE)
 NOT_PERMITTED = "The token of this job may not comment: the review is in the job summary."
@@ -97,8 +95,7 @@ def keep(job: Job, runner: Runner, result: Review, settings: Settings) -> int:
         has_panel=subject != "merge_group" and job.mode != "collect",
     )
     runner.summarise(markdown.summary(result, page))
-    fail_on = settings.review.fail_on
-    return int(any(reaches(finding.severity, fail_on) for finding in reported))
+    return int(any(reaches(found.severity, settings.review.fail_on) for found in reported))
 
 
 def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, str]) -> bool:
@@ -124,7 +121,8 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
             break
         for action in todo:
             if isinstance(action, PostReview) and not has_lines:
-                action = _without_lines(action)
+                # GitHub does not say which line it refuses. The summary shows what has no thread.
+                action = replace(action, comments=())
             try:
                 actions.perform(client, number, action)
                 resolved += isinstance(action, actions.ResolveThread)
@@ -233,13 +231,6 @@ def check_open(snapshot: Snapshot, commit: str) -> None:
         raise GitHubError("not_permitted", words, hint="give the token pull-requests: read")
     if state_of(snapshot).stopped_by:
         raise NothingToDo("stopped", "reviewbot was told to stop here: nothing is posted.")
-
-
-def _without_lines(review: PostReview) -> PostReview:
-    """GitHub refuses one of the lines and does not say which: all comments move into the body."""
-    texts = (comment.body.partition("\n")[2] for comment in review.comments)  # without markers
-    body = shortened_bytes("\n\n".join((review.body, *texts)), MAX_BODY)
-    return replace(review, body=body, comments=())
 
 
 def _inline_comments(

@@ -32,6 +32,7 @@ from reviewbot.verdict.document import Memory, Remembered, Review
 MAX_DEPTH = 60  # commits of a pull request that are fetched, for their messages
 REVIEW_FILE = "review.json"
 WORKFLOW = "reviewbot-review.yml"
+NOT_EXECUTED = "this job executes nothing of forks, of Dependabot, or of who may not write here"
 NOT_REVIEWED = "**reviewbot** has not reviewed this pull request yet."
 
 
@@ -113,6 +114,7 @@ def make_host(job: Job, repository: Repository, memory: Memory | None) -> Host:
         variables=job.variables,
         panelists=read_roles(models, "the input models:"),
         may_execute=False,
+        not_executed=NOT_EXECUTED,
         memory=memory,
     )
 
@@ -125,12 +127,13 @@ def make_review(run: Run, change: Change, memory: Memory | None = None, focus: s
 
 def host_of(run: Run, memory: Memory, focus: str = "") -> Host:
     journal = Journal(run.job.documents / "evidence")
+    is_others = run.snapshot.is_fork or run.facts.is_by_dependabot
     return replace(
         make_host(run.job, run.repository, memory),
         may_execute=run.executes,
         author_journal=journal if run.job.mode == "debate" else None,
         focus=focus,
-        may_approve=run.job.is_on("allow_approve") and not run.snapshot.is_fork,
+        may_approve=run.job.is_on("allow_approve") and not is_others,
     )
 
 

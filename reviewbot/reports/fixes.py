@@ -12,6 +12,8 @@ from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Finding
 
 MAX_DIFF_LINES = 400
+# Of a commit that reviewbot made. Anybody can write it, so who pushed counts as well.
+TRAILER = "\nReviewbot-Finding: "
 STATES = {
     "fixed": "everything ran with it, and nothing objects",
     "suggested": "Suggested, not proven",
@@ -22,6 +24,19 @@ STATES = {
 def render_fixes(results: Sequence[TaskResult], findings: Sequence[Finding], style: Style) -> str:
     """Each fix with what it fixes and its diff, and why others are none."""
     return "\n\n".join("\n".join(_block(result, findings, style)) for result in results)
+
+
+def commit_message(result: TaskResult, findings: Sequence[Finding]) -> tuple[str, str]:
+    """Headline and body of a commit, with trailers by which it is known again."""
+    found = [finding for finding in findings if finding.id in result.findings]
+    if not found:
+        said = "\n".join([*map(plain, result.facts), "", f"Reviewbot-Goal: {result.kind}"])
+        return plain(result.title), said
+    trailers = "".join(f"{TRAILER}{finding.key}" for finding in found)
+    if len(found) == 1:
+        return f"Fix: {plain(found[0].title)}", trailers.lstrip()
+    listed = "\n".join(f"- {plain(finding.title)}" for finding in found)
+    return f"Fix {len(found)} findings", f"{listed}\n{trailers}"
 
 
 def _block(result: TaskResult, findings: Sequence[Finding], style: Style) -> Iterator[str]:

@@ -29,7 +29,6 @@ MAX_CHECK_TITLE = 255  # bytes
 MAX_TITLE, MAX_PROSE, MAX_CODE, MAX_MESSAGE = 200, 1_000, 4_000, 4_000  # characters
 MAX_OPEN = 3  # lines of a list that is not folded
 MAX_FULL = 20  # findings that a page of GitHub shows in full
-NO_PANEL_HERE = "No language model is asked in this job."
 HELP = "Comment `/debate help` to see what you can ask for."
 URL = re.compile(r"https?://[\w.:-]+/[\w./?#=&%+~-]*", re.ASCII)
 SURROGATE = re.compile("[\ud800-\udfff]")
@@ -97,7 +96,8 @@ def comment(finding: Finding, suggestion: str | None = None) -> str:
     finding = redacted(finding)
     head = f"**{_heading(finding)}**"
     offer = "" if suggestion is None else _suggestion(suggestion)
-    shown = _joined(head, *_story(finding), offer)
+    tried = "All checks and tests accept this with the other fixes of this review:" if offer else ""
+    shown = _joined(head, *_story(finding), tried, offer)
     return shown if _size(shown) <= MAX_BYTES else f"{head}\n\nThere is no room for more."
 
 
@@ -176,7 +176,7 @@ def _findings(findings: Sequence[Finding], style: Style, room: int, most: int) -
     count = min(_fitting(full, room - room_for_lines - 200), most)  # for what stands around them
     if count == len(full):
         return full
-    left = max(room_for_lines, room - sum(map(_size, full[:count])) - 200)
+    left = room - sum(map(_size, full[:count])) - 200
     return [*full[:count], _folded(f"{len(full) - count} more", _listed(lines[count:], left))]
 
 
@@ -274,7 +274,7 @@ def _end(review: Review, page: Page | None) -> str:
     panel = _prose(words.panel_line(review, on_github=page is not None))
     if page is None:
         return panel
-    panel = panel if page.has_panel else NO_PANEL_HERE
+    panel = panel if page.has_panel else "No language model is asked in this job."
     run = f" in [this run]({page.run_url})" if URL.fullmatch(page.run_url) else ""
     commit = code(review.head_commit[:10])
     reviewed = f"Reviewed {commit or 'the change'}{run}."
