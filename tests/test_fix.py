@@ -39,6 +39,7 @@ CART = "def total(prices):\n    return sum(prices)\n"
 ADDED = "\n\ndef count(prices):\n    return len(prices)\n"
 BROKEN = "def total(prices):\n    return sum(prices) + 1\n" + ADDED
 TEST = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) == 3\n"
+TEST_OF_NEW = TEST.replace("import ", "import count, ")  # it cannot run before the change
 
 
 def fix_head(
@@ -136,9 +137,10 @@ def test_what_a_linter_fixes_says_nothing_about_claims(project: Project, test: s
     ("test", "drafts", "reason"),
     [
         (TEST, ["+ 2", ""], "F1 still fails the test that was written for it."),
+        (TEST_OF_NEW, ["+ 2", ""], "F1 still fails the test that was written for it."),
         ("", [""], "Nothing that was executed shows F1, so nothing shows that it is gone."),
     ],
-    ids=["proven", "not proven"],
+    ids=["proven", "of new code", "not proven"],
 )
 def test_a_claim_is_gone_when_the_test_for_it_passes(
     project: Project, test: str, drafts: list[str], reason: str

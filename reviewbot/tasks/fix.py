@@ -90,7 +90,8 @@ async def _judge(findings: Sequence[Finding], trials: Trials, step: Step) -> Jud
     others -= Counter(identities(f.result for f in findings if f.result))
     unmet, unproven = list[str](), list[str]()
     for finding in findings:
-        proof = finding.proof if finding.proof and finding.proof.result == "proven" else None
+        tried = finding.proof
+        proof = tried if tried and tried.result in ("proven", "only_at_head") else None
         if finding.result and any(left[n] > others[n] for n in identities([finding.result])):
             unmet.append(f"{finding.id} is still reported.")
         elif proof and (words := await _failure(proof, step, trials)):
