@@ -4,6 +4,7 @@
     ./dev bench debate      a debate of three models
     ./dev bench github      a pull request on a fake GitHub
     ./dev bench commits FOLDER [COUNT]      findings in commits of a project, see commits.py
+    ./dev bench bugs FOLDER                 known bugs of projects, see bugs.py
 
 Prints a table: what was measured, the figure, and the most it may be. Exits with 1 if one is above.
 """
@@ -37,6 +38,13 @@ def main() -> int:
         if folder and count.isdecimal() and Path(folder, ".git").exists():
             return commits.main(Path(folder), int(count))
         print("usage: ./dev bench commits FOLDER [COUNT]; FOLDER is a clone", file=sys.stderr)
+        return 2
+    if sys.argv[1:2] == ["bugs"]:
+        from benchmarks import bugs
+
+        if len(sys.argv) == 3 and Path(sys.argv[2]).is_dir():
+            return bugs.main(Path(sys.argv[2]))
+        print("usage: ./dev bench bugs FOLDER; FOLDER has clones", file=sys.stderr)
         return 2
     with tempfile.TemporaryDirectory() as folder:
         if sys.argv[1:] == ["debate"]:
