@@ -277,7 +277,7 @@ def test_a_pull_request_is_reviewed_and_a_bot_cancels_no_review(home: Home) -> N
     assert [*run.artifacts] == [ARTIFACT]
     assert (run.concurrency.group, run.concurrency.cancel_in_progress) == ("reviewbot-1", True)
     others: list[dict[str, str]] = [{"action": "labeled"}, {"action": "edited"}]
-    for about in ({"action": "synchronize", "sender": "helper[bot]"}, *others):
+    for about in ({"action": "synchronize", "sender": "renovate[bot]"}, *others):
         event = home.event(pull, **about, label="bug")
         other = home.run("review", "pull_request", event)
         assert other.concurrency.group == f"reviewbot-{other.id}"
