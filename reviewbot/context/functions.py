@@ -83,6 +83,10 @@ class Block(Struct, frozen=True):
         return self.end - self.start + 1
 
     @property
+    def lines(self) -> range:
+        return range(self.start, self.end + 1)
+
+    @property
     def head(self) -> range:
         """The lines up to the name, at most MAX_HEAD."""
         return range(max(self.start, self.head_end - MAX_HEAD + 1), self.head_end + 1)

@@ -194,36 +194,39 @@ def _background(
 ) -> set[int]:
     """What changed lines belong to, and what is used where they are: numbers of lines at head.
 
-    Heads of classes and long functions, constructors; imports; what changed lines name.
+    Imports; classes with their constructors, and their bases; heads of long functions; constants,
+    functions and classes that changed lines name.
 
     Args:
         used: the lines that are shown, each with whether it is changed.
     """
-    names = {word for _, text in used for word in WORD.findall(text)}
-    added = "\n".join(text for is_changed, text in used if is_changed)
-    named, called = set(WORD.findall(added)), set(CALLED.findall(added)) - BY_CLASS
     wanted: list[int] = []
+    words = {word for _, text in used for word in WORD.findall(text)}
     for first, last in outline.imports:
         lines = range(first, last + 1)
-        inner = [n for n in lines if not names.isdisjoint(WORD.findall(texts[n - 1]))]
+        inner = [n for n in lines if not words.isdisjoint(WORD.findall(texts[n - 1]))]
         wanted += [first, *inner] if inner and (inner[-1] > first or first == last) else []
     wanted = wanted[:MAX_IMPORTS]
+    added = "\n".join(text for is_changed, text in used if is_changed)
+    named = {word for word in WORD.findall(added) if len(word) >= SHORTEST_NAME}
+    touched = [function for function, _ in _touched(outline.functions, changed)]
+    called = named.intersection(CALLED.findall(added)) - BY_CLASS - {f.name for f in touched}
     around = [class_ for class_, _ in _touched(outline.classes, changed)]
-    named |= {word for c in around for n in c.head for word in WORD.findall(texts[n - 1])}
-    named = {word for word in named if len(word) >= SHORTEST_NAME}
-    for class_ in (*around, *(c for c in outline.classes if c.name in named and c not in around)):
+    heads = {word for c in around for n in c.head for word in WORD.findall(texts[n - 1])}
+    for class_ in (*around, *(c for c in outline.classes if c.name in heads)):
         wanted += class_.head
         constructor = outline.constructor_of(class_)
         if constructor and constructor.length <= MAX_CONSTRUCTOR:
-            wanted += range(constructor.start, constructor.end + 1)
-    long = [f for f, _ in _touched(outline.functions, changed) if f.length > MAX_FUNCTION]
-    for function in (*long, *(f for f in outline.functions if f.name in named & called)):
-        is_whole = function.length <= MAX_USED
-        wanted += range(function.start, function.end + 1) if is_whole else function.head
+            wanted += constructor.lines
+    wanted += (n for f in touched if f.length > MAX_FUNCTION for n in f.head)
     for number, text in enumerate(texts, 1):
         if (constant := CONSTANT.match(text)) and constant[1] in named:
             more = takewhile(INNER.match, texts[number : number + MAX_USED])
             wanted += range(number, number + 1 + sum(1 for _ in more))
+    for function in outline.functions:
+        if function.name in called:
+            wanted += function.lines if function.length <= MAX_USED else function.head
+    wanted += (n for c in outline.classes if c.name in named for n in c.head)
     return set(wanted[:MAX_BACKGROUND])
 
 
