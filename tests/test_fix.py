@@ -277,7 +277,8 @@ def test_what_others_cite_against_it_is_revised_or_shown(
 
 
 def test_a_simpler_version_takes_its_place_if_it_is_as_strong(cart: Project) -> None:
-    long = "    result = sum(prices)\n    result = result + 0\n    return result\n"
+    more = "    result = result + 0\n" * 4
+    long = f"    result = sum(prices)\n{more}    return result\n"
 
     def answer(label: str, prompt: str) -> Any:
         if "/fix_" in label:

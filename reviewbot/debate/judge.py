@@ -25,6 +25,7 @@ from reviewbot.debate.reader import IntentAnswer, Judgement, TestAnswer, citatio
 from reviewbot.llm.client import Totals
 from reviewbot.severity import RANK
 
+UNSTATED = "The change adds no line of a test, of documentation or of a comment."
 MAX_CASES = 5
 MAX_LENGTH = 20_000  # characters, about 6,000 tokens
 Item = TypeVar("Item", bound=Judgement | IntentAnswer | TestAnswer)
@@ -141,6 +142,9 @@ async def ask_intent(
     """
     proven = [case for case in cases if case.proof and case.proof.result == "proven"]
     proven = [case for case in proven if not case.result or case.severity != case.result.severity]
+    if not any(brief.statements for brief in briefs):
+        silence = (Intention(panelist="", citation=None, reason=UNSTATED),)
+        return tuple(replace(c, intentions=silence) if c in proven else c for c in cases)
     asked: list[Asked] = []
     for name in (*panel.names, MODERATOR):
         if name not in plan.own:
@@ -231,7 +235,7 @@ def _batches(cases: Sequence[Case], template: str) -> list[list[Case]]:
     batches: list[list[Case]] = []
     open_: list[Case] = []
     for case in cases:
-        if case.severity == "critical":
+        if case.severity == "critical" and template != "intent":
             batches.append([case])
             continue
         with_it = prompts.render(template, cases=[*open_, case])

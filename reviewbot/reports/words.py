@@ -202,7 +202,8 @@ def debate(finding: Finding) -> Iterator[str]:
     for intention in finding.intentions:
         finds = f"intended [{intention.citation}]" if intention.citation else "not intended"
         reason = f": {intention.reason}" if intention.reason else ""
-        yield f"{intention.panelist} finds the difference {finds}{reason}"
+        said = f"{intention.panelist} finds the difference {finds}{reason}"
+        yield said if intention.panelist else intention.reason
     if finding.ruling:
         yield RULINGS[finding.ruling]
 

@@ -19,7 +19,9 @@ from reviewbot.tasks.task import Attempt, Candidate, Task, TaskResult, Trial
 from reviewbot.tasks.trial import Trials
 
 MAX_ATTEMPTS = 3
-MAX_FILE = 60_000  # bytes of a file that is shown to models
+# Bytes that models are shown of a file, and of others than that with a finding.
+MAX_FILE, MAX_OTHERS = 60_000, 30_000
+SMALL = 6  # changed lines, which nobody is asked to make fewer
 HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 
@@ -27,7 +29,12 @@ async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskRe
     """Have a task done by models. Each question begins with the brief."""
     proposer, *judges = panel.names
     found = await trials.repository.read_files(trials.change.head_tree, task.paths)
-    files = {path: content for path, content in found.items() if len(content) <= MAX_FILE}
+    files, room = dict[str, bytes](), MAX_OTHERS
+    for path in filter(found.get, task.paths):
+        size = len(found[path])
+        if size <= MAX_FILE and (task.kind != "fix" or not files or size <= room):
+            room -= size if files else 0
+            files[path] = found[path]
     attempts: list[Attempt] = []
     best: Trial | None = None
     reasons: tuple[str, ...] = ()
@@ -40,6 +47,9 @@ async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskRe
             break
         diff = ""
         try:
+            if not drafts[0][1].edits:
+                reasons = (f"{proposer} proposes nothing: {drafts[0][1].explanation}",)
+                break
             candidate = _candidate(*drafts[0], files, task)
         except ValueError as error:
             reasons = (str(error),)
@@ -131,6 +141,8 @@ async def _simpler(
     optimizer = panel.names[-1]
     now = {path: content for path, content in trial.candidate.files.items() if content is not None}
     diff = _diff(files, trial.candidate.files)
+    if len(re.findall(r"^[+-](?![+-])", diff, re.MULTILINE)) <= SMALL:
+        return trial
     text = prompts.render("optimise_fix", title=task.title, diff=diff, files=_texts(now))
     drafts = await ask(panel, [optimizer], f"optimise_{task.id}", text, brief, Draft)
     if not drafts or not drafts[0][1].edits:

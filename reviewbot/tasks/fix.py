@@ -64,18 +64,18 @@ def task_of(findings: Sequence[Finding], trials: Trials) -> Task:
 
     The task is about all findings, and named after those that are no copies of others.
     """
-    paths = {f.location.path for f in findings if f.location}
+    paths = [f.location.path for f in findings if f.location]
     for finding in findings:
         tests = finding.result.tests if finding.result else ()
-        paths |= {test.partition("::")[0] for test in tests[:3]}
-    paths |= {file.path for file in trials.change.files if classify(file.path) == "source"}
+        paths += [test.partition("::")[0] for test in tests[:3]]
+    paths += [file.path for file in trials.change.files if classify(file.path) == "source"]
     named = tuple(finding for finding in findings if finding.reason != COPY)
 
     return Task(
         id=findings[0].id if findings else "",
         kind="fix",
         title="; ".join(f"{f.id} at {f.location}: {f.title}" for f in named),
-        paths=tuple(sorted(paths)),
+        paths=tuple(dict.fromkeys(paths)),
         details={"findings": named},
         judge=partial(_judge, tuple(findings), trials),
         findings=named,
