@@ -139,7 +139,7 @@ WRONG = {
     "the test is skipped": "fixes may only add to tests",
     "a test repairs it": "With the old tests: suite reports ",
     "a linter is silenced": "silences a tool instead of fixing what it reports",
-    "the configuration": "is none of the files that are shown",
+    "the configuration": "is protected: ",
     "a new configuration": "is protected: ",
     "a new workflow": "is protected: ",
     "an undefined name": "ruff reports Undefined name `nowhere`",

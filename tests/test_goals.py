@@ -311,6 +311,31 @@ def test_a_report_is_reproduced_before_it_is_fixed(largest: Project) -> None:
     assert "return max(items)" in scripted.prompts[0][1], "the traceback names the file"
 
 
+def test_a_report_that_names_nothing_in_a_project_with_rules_for_tests(largest: Project) -> None:
+    """Who writes the fix finds the file, and a linter what the test lacks."""
+    rules = '[tool.ruff.lint]\nselect = ["I"]\n'
+    rules += 'isort.required-imports = ["from __future__ import annotations"]\n'
+    text = "from __future__ import annotations\n\n"
+    largest.commit("Set rules", {"pyproject.toml": rules, "lists.py": text + LARGEST})
+    edit = by_edit("lists.py", "max(items)", "max(items, default=None)")
+    result, scripted = work(
+        largest, by_report(REPRODUCED, edit), lambda c, h: fix_report("It fails with []", c, h)
+    )
+
+    assert "return max(items)" not in scripted.prompts[0][1]
+    assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
+    (test,) = (text for path, text in result.files.items() if path != "lists.py")
+    assert test.replace(b"\n", b"").startswith(b"from __future__ import annotationsfrom lists")
+
+
+def test_a_proposer_that_proposes_nothing_says_why(largest: Project) -> None:
+    answer = by_report(REPRODUCED, lambda *_: {"edits": [], "explanation": "It is right."})
+    result, scripted = work(largest, answer, lambda c, h: fix_report(REPORT, c, h))
+    words = "critic proposes nothing: It is right."
+    assert (result.outcome, result.reasons) == ("failed", (words,))
+    assert len([label for label, _ in scripted.prompts if "/fix_" in label]) == 1
+
+
 def test_long_words_in_a_report_take_no_time() -> None:
     report = f'{"x" * 300_000} File "src/lists.py", line 2, and {"./" * 100_000} in ./web/a.ts'
     started = time.monotonic()

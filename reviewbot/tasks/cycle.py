@@ -47,10 +47,14 @@ async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskRe
             break
         diff = ""
         try:
-            if not drafts[0][1].edits:
-                reasons = (f"{proposer} proposes nothing: {drafts[0][1].explanation}",)
+            draft = drafts[0][1]
+            if not draft.edits:
+                reasons = (f"{proposer} proposes nothing: {draft.explanation}",)
                 break
-            candidate = _candidate(*drafts[0], files, task)
+            # It may have read others.
+            more = {edit.path for edit in draft.edits if edit.find} - files.keys()
+            files |= await trials.repository.read_files(trials.change.head_tree, more)
+            candidate = _candidate(proposer, draft, files, task)
         except ValueError as error:
             reasons = (str(error),)
         else:

@@ -33,8 +33,9 @@ async def fix_findings(
     """Each fix builds on those before it."""
     results: list[TaskResult] = []
     left = list(findings)
+    reported = [finding.result for finding in findings if finding.result]
     candidate = await draft_tool_fixes(
-        findings, trials.change, project, trials.repository, trials.executor
+        reported, trials.change, project, trials.repository, trials.executor
     )
     if candidate:
         fixed, trial = await _largest_batch(candidate, left, trials)

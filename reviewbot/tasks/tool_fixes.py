@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import SequenceMatcher
 
+from reviewbot.checks.evidence import CheckResult
 from reviewbot.checks.project import Project
 from reviewbot.checks.run import job_of
 from reviewbot.errors import GitError
-from reviewbot.git.change import Change
+from reviewbot.git.change import Change, Location
 from reviewbot.git.repository import Repository
 from reviewbot.sandbox.executor import Executor
 from reviewbot.tasks.task import Candidate
-from reviewbot.verdict.document import Finding
 
 
 async def draft_tool_fixes(
-    findings: Sequence[Finding],
+    results: Sequence[CheckResult],
     change: Change,
     project: Project,
     repository: Repository,
@@ -24,16 +24,17 @@ async def draft_tool_fixes(
 ) -> Candidate | None:
     """One candidate of all linters that fix something; None if none does.
 
-    Tools fix whole files. What is about no finding, and no consequence of one, is left out.
+    Tools fix whole files. What is about none of the results, and no consequence of one, is left
+    out.
     """
     tree = change.head_tree
     names: list[str] = []
     for check in project.checks:
-        own = [f for f in findings if f.result and f.result.check == check.name and f.location]
-        paths = sorted({f.location.path for f in own if f.location})
+        own = [(r, r.location) for r in results if r.check == check.name and r.location]
         if not own or not check.fix:
             continue
-        rules = sorted({finding.rule for finding in own})
+        paths = sorted({place.path for _, place in own})
+        rules = sorted({result.name for result, _ in own})
         job = job_of(check, tree, project, files=paths, rules=rules)
         completed = await executor.execute(job)
         if completed.outcome == "ended" and completed.stdout.strip():
@@ -41,7 +42,7 @@ async def draft_tool_fixes(
                 fixed = await repository.apply_patch(tree, completed.stdout, check.folder)
             except GitError:  # the tool printed no patch
                 continue
-            tree = await _only_near(own, tree, fixed, repository)
+            tree = await _only_near([place for _, place in own], tree, fixed, repository)
             names.append(check.name)
     if tree == change.head_tree:
         return None
@@ -51,19 +52,15 @@ async def draft_tool_fixes(
 
 
 async def _only_near(
-    findings: Sequence[Finding], tree: str, fixed: str, repository: Repository
+    places: Sequence[Location], tree: str, fixed: str, repository: Repository
 ) -> str:
-    """A tree with those of the changes that touch a line of a finding."""
+    """A tree with those of the changes that touch one of the lines."""
     paths = [file.path for file in (await repository.compare(tree, fixed)).files]
     before = await repository.read_files(tree, paths)
     after = await repository.read_files(fixed, paths)
     files: dict[str, bytes | None] = {}
     for path in paths:
-        lines = [
-            range(f.location.line, f.location.end_line + 1)
-            for f in findings
-            if f.location and f.location.path == path
-        ]
+        lines = [range(at.line, at.end_line + 1) for at in places if at.path == path]
         if path in before and path in after:  # not above 1 MB
             files[path] = _merged(before[path], after[path], lines)
     return await repository.make_tree(tree, files)

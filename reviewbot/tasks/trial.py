@@ -20,6 +20,7 @@ from reviewbot.git.repository import Repository
 from reviewbot.sandbox.executor import Executor
 from reviewbot.tasks.gate import refusals_of
 from reviewbot.tasks.task import Candidate, Judgement, Step, Task, Trial
+from reviewbot.tasks.tool_fixes import draft_tool_fixes
 from reviewbot.text.files import classify
 
 
@@ -86,6 +87,17 @@ class Trials(Struct, frozen=True, kw_only=True):
             more = _regressions(seen, await self._collect(with_old))
             trial = replace(trial, regressions=tuple(f"With the old tests: {m}" for m in more))
         return trial
+
+    async def tidied(self, path: str, content: bytes) -> bytes:
+        """A new file, with what linters fix in it themselves."""
+        tree = await self.repository.make_tree(self.change.head_tree, {path: content})
+        change = await self.repository.compare(self.change.head_tree, tree)
+        fixers = [check for check in self.checks if check.fix]
+        project = await load_project(change, self.repository, fixers)
+        found = await collect(change, project, self.off, self.executor)
+        tools = (change, project, self.repository, self.executor)
+        fixed = await draft_tool_fixes(found.new_results, *tools)
+        return (fixed.files.get(path) if fixed else None) or content
 
     async def folder_of(self, paths: Sequence[str]) -> str:
         """The top of the Python project of the first of some files, "" if there is none."""
