@@ -18,7 +18,7 @@ MAX_NAMES = 100  # of functions, in one search
 MAX_LISTED, MIN_TESTS, MAX_ALL = 5, 2, 30  # calls of a function, in tests, and of all
 # A name that is called more often says too little about which function is meant.
 MAX_CALLS = 40
-MAX_DECLARED = 3  # files
+MAX_DECLARED = 3  # files that declare a name
 MAX_TEXT = 160  # characters that are shown of a line
 MAX_LENGTH = 1_000  # of a line; longer ones are generated
 # Languages that call each other's functions count as one.
@@ -63,8 +63,8 @@ async def find_calls(
 ) -> dict[Key, list[Call]]:
     """The calls of functions, which are given with the path of their file.
 
-    Of a name that several files give to functions, only those in these files: others are about
-    others.
+    Of a name that many files declare, only those in the file of the function: the others may call
+    anything.
     """
     own = _files_of(functions)
     calls: dict[Key, list[Call]] = {key: [] for key in own}
