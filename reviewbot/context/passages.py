@@ -201,7 +201,7 @@ def _background(
         used: the lines that are shown, each with whether it is changed.
     """
     wanted: list[int] = []
-    words = {word for _, text in used for word in WORD.findall(text)}
+    words = set(WORD.findall("\n".join(text for _, text in used)))
     for first, last in outline.imports:
         lines = range(first, last + 1)
         inner = [n for n in lines if not words.isdisjoint(WORD.findall(texts[n - 1]))]
