@@ -273,6 +273,7 @@ ValueError: max() arg is an empty sequence
 
 I expected None.
 """
+TYPED = ">>> l([])\nTraceback (most recent call last):\nValueError: max() arg is an empty sequence"
 LARGEST = "def largest(items):\n    return max(items)\n"
 REPRODUCED = "from lists import largest\n\n\ndef test_empty():\n    assert largest([]) is None\n"
 
@@ -319,11 +320,12 @@ def test_a_report_that_names_nothing_in_a_project_with_rules_for_tests(largest: 
     largest.commit("Set rules", {"pyproject.toml": rules, "lists.py": text + LARGEST})
     edit = by_edit("lists.py", "max(items)", "max(items, default=None)")
     result, scripted = work(
-        largest, by_report(REPRODUCED, edit), lambda c, h: fix_report("It fails with []", c, h)
+        largest, by_report(REPRODUCED, edit), lambda c, h: fix_report(TYPED, c, h)
     )
 
     assert "return max(items)" not in scripted.prompts[0][1]
     assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
+    assert result.title == "Fix: ValueError: max() arg is an empty sequence"
     (test,) = (text for path, text in result.files.items() if path != "lists.py")
     assert test.replace(b"\n", b"").startswith(b"from __future__ import annotationsfrom lists")
 

@@ -86,7 +86,8 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
         return Judgement(facts=(f"{path} fails without the fix and passes with it.",))
 
     details = {"report": text, "cause": hypothesis.cause, "test": hypothesis.test, "path": path}
-    title = next((line.strip() for line in text.splitlines() if line.strip()), "a report")
+    said = [line.strip() for line in text.splitlines() if line.strip()] or ["a report"]
+    title = said[-1] if said[0].startswith((">>>", "Traceback ")) else said[0]
     return Task(
         id="report",
         kind="bug",
