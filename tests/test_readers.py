@@ -295,7 +295,14 @@ def test_any_text_is_read_or_refused(format_: OutputFormat, text: str) -> None:
 
 
 def test_what_depends_on_installed_packages_is_no_error() -> None:
-    codes = ("import-not-found", "untyped-decorator", "no-any-unimported", "unused-ignore", "misc")
+    codes = (
+        "import-not-found",
+        "untyped-decorator",
+        "no-any-return",
+        "no-any-unimported",
+        "unused-ignore",
+        "misc",
+    )
     lines = (
         {"file": "a.py", "line": 1, "severity": "error", "code": code, "message": code}
         for code in codes
