@@ -330,6 +330,18 @@ def test_a_report_that_names_nothing_in_a_project_with_rules_for_tests(largest: 
     assert test.replace(b"\n", b"").startswith(b"from __future__ import annotationsfrom lists")
 
 
+def test_what_linters_say_of_the_test_of_a_report_is_shown(largest: Project) -> None:
+    rules = '[tool.ruff.lint]\nselect = ["PT006"]\n'
+    largest.commit("Set rules", {"pyproject.toml": rules})
+    test = f"import pytest\n{REPRODUCED}\n\n@pytest.mark.parametrize('a, b', [(1, 1)])\n"
+    test += "def test_both(a, b):\n    assert a == b\n"
+    edit = by_edit("lists.py", "max(items)", "max(items, default=None)")
+    result, _ = work(largest, by_report(test, edit), lambda c, h: fix_report(REPORT, c, h))
+
+    assert result.outcome == "suggested"
+    assert result.reasons[0].startswith("ruff-project reports Wrong type passed to first argument")
+
+
 def test_a_proposer_that_proposes_nothing_says_why(largest: Project) -> None:
     answer = by_report(REPRODUCED, lambda *_: {"edits": [], "explanation": "It is right."})
     result, scripted = work(largest, answer, lambda c, h: fix_report(REPORT, c, h))

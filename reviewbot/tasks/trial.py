@@ -64,16 +64,25 @@ class Trials(Struct, frozen=True, kw_only=True):
             return replace(trial, judgement=Judgement(unproven=words))
         found = await self._collect(tree)
         step = Step(before=head, after=tree, change=own, evidence=found)
-        worse = tuple(_regressions(self.evidence, found))
+        # Of a test that is given, nothing can be mended.
+        of_given = {
+            words
+            for result in found.new_results
+            if result.kind == "diagnostic" and result.location
+            if result.location.path in task.given
+            for words in _regressions(Evidence(), replace(found, results=(result,)))
+        }
+        worse = tuple(w for w in _regressions(self.evidence, found) if w not in of_given)
         trial = replace(trial, regressions=worse, evidence=found)
         if trial.outcome != "refused":  # else what the task asks for need not be run
             judgement = await task.judge(step)
-            unproven = (
+            stopped = (
                 f"{run.check} did not run to its end: {run.reason}."
                 for run in found.runs
                 if run.side == "head" and run.kind == "test" and run.outcome != "ended"
             )
-            judgement = replace(judgement, unproven=(*judgement.unproven, *unproven))
+            unproven = (*judgement.unproven, *stopped, *sorted(of_given))
+            judgement = replace(judgement, unproven=unproven)
             trial = replace(trial, judgement=judgement)
         changed_tests = [file for file in own.files if classify(file.path) == "test"]
         if trial.outcome != "refused" and changed_tests:
