@@ -27,7 +27,7 @@ const RUNNERS = {
       "--bail=0", // otherwise it ends without results
     ],
     coverage: ["--coverage", "--coverageReporters=json", `--coverageDirectory=${COVERAGE}`],
-    file: [`--roots=${process.cwd()}`],
+    file: [`--roots=${process.cwd()}`, "--runTestsByPath"], // whatever `testMatch` says
     read: ofSuites,
   },
   vitest: {
@@ -80,7 +80,7 @@ if (!file) {
 }
 cpSync("/reviewbot/reviewbot_vitest.mjs", VITEST_REPORTER);
 const { status } = file
-  ? run([name, ...alone, file, ...options].join(" "))
+  ? run([name, ...alone, file, ...options, ...(name === "vitest" ? withConfig() : [])].join(" "))
   : run([command, ...options, ...coverage].join(" "));
 if (!existsSync(RESULTS)) process.exit(status || 1);
 const results = readFileSync(RESULTS, "utf8");
@@ -112,6 +112,20 @@ function stepsOf(script, above = [script]) {
 
 function runnerOf(command) {
   return Object.keys(RUNNERS).find((each) => RUNNERS[each].command.test(command));
+}
+
+/** Options for a configuration that collects our file as well, where the project says what it does. */
+function withConfig() {
+  const isConfig = (each) => /^vite(?:st)?\.config\.[cm]?[jt]s$/.test(each);
+  const own = readdirSync(".").filter(isConfig).sort().at(-1); // Vitest's own comes first
+  if (!own) return [];
+  writeFileSync("reviewbot.vitest.config.mjs", `
+    import { mergeConfig } from "vitest/config";
+    import own from "./${own}";
+    const given = await (typeof own === "function" ? own({ command: "serve", mode: "test" }) : own);
+    export default mergeConfig(given, { test: { dir: ".", include: ["${file}"] } });
+  `);
+  return ["--config=reviewbot.vitest.config.mjs"];
 }
 
 function run(line) {
