@@ -35,6 +35,7 @@ async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskRe
         if size <= MAX_FILE and (task.kind != "fix" or not files or size <= room):
             room -= size if files else 0
             files[path] = found[path]
+    known = dict(files)
     attempts: list[Attempt] = []
     best: Trial | None = None
     reasons: tuple[str, ...] = ()
@@ -52,20 +53,20 @@ async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskRe
                 reasons = (f"{proposer} proposes nothing: {draft.explanation}",)
                 break
             # It may have read others.
-            more = {edit.path for edit in draft.edits if edit.find} - files.keys()
-            files |= await trials.repository.read_files(trials.change.head_tree, more)
-            candidate = _candidate(proposer, draft, files, task)
+            more = {edit.path for edit in draft.edits if edit.find} - known.keys()
+            known |= await trials.repository.read_files(trials.change.head_tree, more)
+            candidate = _candidate(proposer, draft, known, task)
         except ValueError as error:
             reasons = (str(error),)
         else:
-            diff = _diff(files, candidate.files)
+            diff = _diff(known, candidate.files)
             trial = await trials.try_out(candidate, task)
             reasons = trial.reasons
             if trial.outcome != "refused":
                 best = trial
                 reasons = dissent = await _objections(task, diff, number, judges, panel, brief)
                 if not dissent:
-                    best = await _simpler(task, trial, files, trials, panel, brief)
+                    best = await _simpler(task, trial, known, trials, panel, brief)
                     break
         attempts.append(Attempt(diff, reasons))
     if best is None:
