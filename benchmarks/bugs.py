@@ -23,6 +23,7 @@ from typing import Any
 from benchmarks.timing import BIN
 
 BUGS = Path(__file__).with_name("bugs.tsv")
+OPTIONS = ("--effort", "medium", "--format", "json")
 NEAR_LINES = 3
 HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? ", re.MULTILINE)
 
@@ -30,11 +31,13 @@ HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? ", re.MULTILINE)
 def main(folder: Path) -> int:
     with BUGS.open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file, delimiter="\t"))
-    for row in rows:
-        project = folder / row["project"].rpartition("/")[2]
-        if not (project / ".git").exists():
-            continue
-        command = (BIN / "reviewbot", "review", row["introduced"], "--format", "json")
+    found = [(folder / row["project"].rpartition("/")[2], row) for row in rows]
+    found = [(project, row) for project, row in found if (project / ".git").exists()]
+    if not found:
+        print(f"{folder} has no clone of a project of {BUGS}", file=sys.stderr)
+        return 2
+    for project, row in found:
+        command = (BIN / "reviewbot", "review", row["introduced"], *OPTIONS)
         ended = subprocess.run(command, cwd=project, capture_output=True)
         if ended.returncode not in (0, 1):
             sys.stderr.buffer.write(ended.stderr)

@@ -93,7 +93,7 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
         kind="bug",
         title=f"Fix: {title[:200]}",
         paths=tuple(files),
-        given={path: await trials.tidied(path, hypothesis.test.encode())},
+        given={path: await trials.tidy(path, hypothesis.test.encode())},
         details=details,
         judge=judge,
     )

@@ -65,14 +65,14 @@ class Trials(Struct, frozen=True, kw_only=True):
         found = await self._collect(tree)
         step = Step(before=head, after=tree, change=own, evidence=found)
         # Of a test that is given, nothing can be mended.
-        of_given = {
+        about_given = {
             words
             for result in found.new_results
             if result.kind == "diagnostic" and result.location
             if result.location.path in task.given
             for words in _regressions(Evidence(), replace(found, results=(result,)))
         }
-        worse = tuple(w for w in _regressions(self.evidence, found) if w not in of_given)
+        worse = tuple(w for w in _regressions(self.evidence, found) if w not in about_given)
         trial = replace(trial, regressions=worse, evidence=found)
         if trial.outcome != "refused":  # else what the task asks for need not be run
             judgement = await task.judge(step)
@@ -81,7 +81,7 @@ class Trials(Struct, frozen=True, kw_only=True):
                 for run in found.runs
                 if run.side == "head" and run.kind == "test" and run.outcome != "ended"
             )
-            unproven = (*judgement.unproven, *stopped, *sorted(of_given))
+            unproven = (*judgement.unproven, *stopped, *sorted(about_given))
             judgement = replace(judgement, unproven=unproven)
             trial = replace(trial, judgement=judgement)
         changed_tests = [file for file in own.files if classify(file.path) == "test"]
@@ -97,7 +97,7 @@ class Trials(Struct, frozen=True, kw_only=True):
             trial = replace(trial, regressions=tuple(f"With the old tests: {m}" for m in more))
         return trial
 
-    async def tidied(self, path: str, content: bytes) -> bytes:
+    async def tidy(self, path: str, content: bytes) -> bytes:
         """A new file, with what linters fix in it themselves."""
         tree = await self.repository.make_tree(self.change.head_tree, {path: content})
         change = await self.repository.compare(self.change.head_tree, tree)
