@@ -19,12 +19,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from click.testing import CliRunner, Result
 from conftest import Project, why_no_sandbox
 from lean import lean_environment
 from msgspec.structs import replace
 
-from reviewbot.cli.commands import reviewbot
 from reviewbot.concurrency import run_all
 from reviewbot.config.load import read_layer
 from reviewbot.git.change import Change, Target
@@ -37,32 +35,14 @@ from reviewbot.reports import FORMATS, render
 from reviewbot.services import Host
 from reviewbot.verdict.document import Review
 from tests import fake_openai
+from tests.served import configuration, configure, run
 from tests.vendor_server import Received, Sent, VendorServer
 
 ROOT = Path(__file__).parents[1]
 BEFORE = {"cart.lua": "return sum(prices)\n", "tax.lua": "return rate\n"}
 AFTER = {"cart.lua": "return sum(prices) + 1\n", "tax.lua": "return rate * 2\n"}
-PANEL = {"critic": "a", "reviewer": "b", "optimizer": "c"}
 PRICE = Price(input=1, output=1)
 SCHEMA = "\n\nAnswer with JSON that matches"
-
-
-def configuration(
-    url: str, provider: str = "gpu", effort: str = "high", price: int = 1, without: str = ""
-) -> str:
-    """A panel of three models of one server, each with a price unless it is 0."""
-    prices = [{"model": m, "input": price, "output": price} for m in PANEL.values() if price]
-    panel = {r: {"model": f"{provider}:{model}"} for r, model in PANEL.items() if r != without}
-    server = {"base_url": f"{url}/v1", "prices": prices}
-    return json.dumps(
-        {"providers": {provider: server}, "panel": panel, "review": {"effort": effort}}
-    )
-
-
-def configure(text: str) -> None:
-    folder = Path(os.environ["XDG_CONFIG_HOME"], "reviewbot")
-    folder.mkdir(exist_ok=True)
-    (folder / "config.yml").write_text(text)
 
 
 @pytest.fixture
@@ -77,10 +57,6 @@ def cart(
     project.commit("A cart", BEFORE)
     project.commit("A fee", AFTER)
     return project
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(reviewbot, arguments, prog_name="reviewbot")
 
 
 def start(*arguments: str) -> subprocess.Popen[str]:

@@ -21,7 +21,7 @@ from reviewbot.git.change import Change, Target
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ToolCall, ToolTurn
-from reviewbot.llm.tools import MAX_CHARACTERS, ToolBox
+from reviewbot.llm.tools import MAX_CHARACTERS, STEPS, ToolBox
 from reviewbot.llm.tools.context import Context
 from reviewbot.pipeline import review
 from reviewbot.sandbox.bubblewrap import Bubblewrap
@@ -506,7 +506,7 @@ def test_a_panelist_looks_something_up_before_it_answers(shop: Shop, stops: bool
         requests = len(server.received)
         if not stops:  # asked twice, and every time told once to answer
             assert [member.answered for member in result.panel] == [False]
-            assert requests == 2 * (ToolBox.steps + 2)
+            assert requests == 2 * (STEPS + 2)
             return
         again = asyncio.run(review(TARGET, host))
     assert [member.answered for member in result.panel] == [True]

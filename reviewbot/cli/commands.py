@@ -21,6 +21,8 @@ from reviewbot.version import __version__
 COMMANDS = {
     "review": "Review a change.",
     "fix": "Fix what a review finds.",
+    "negotiate": "Let the panel negotiate what is to be done.",
+    "chat": "Talk with the models of the panel.",
     "explain": "Show everything about a finding.",
     "dismiss": "Do not report a finding again.",
     "hook": "Install, remove, show or run the git hooks.",

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import click
+import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -76,6 +77,9 @@ def show(state: State, id: str, format: str) -> None:
     with open_past(state) as past:
         review, record = past.find(id)
     parts = [render(review, format, style_for())] if review else []
+    if record and not review and record.session.review.strip("{}"):  # a negotiation or a chat
+        document = msgspec.json.format(record.session.review)
+        parts.append("\n".join(map(safe, document.split("\n"))))
     if record and record.trials and format == "text":
         parts.append("\n".join(tried(record)))
     if record and is_given("verbose") and format == "text":

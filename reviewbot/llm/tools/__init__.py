@@ -18,12 +18,14 @@ from reviewbot.llm.tools.context import Context, shown
 from reviewbot.llm.tools.database import placeholders_of, query_database
 from reviewbot.llm.tools.files import MAX_HITS, MAX_LINES, list_directory, read_file, search
 
+STEPS = 4  # answers with calls, to one question
 MAX_CALLS = 16  # in one answer
 MAX_CHARACTERS = 48_000  # of all results of one question, about 12,000 tokens
 
+ToolTable = Mapping[str, tuple[Callable[..., Awaitable[str]], str]]
 # By name, a function and what models read of it, with {commands} and {database} filled in. They get
 # the schema of its parameters but the first, the context.
-TOOLS: Mapping[str, tuple[Callable[..., Awaitable[str]], str]] = {
+TOOLS: ToolTable = {
     "read_file": (read_file, f"Read lines of a file, at most {MAX_LINES}."),
     "search": (search, f"Find lines that contain a text, at most {MAX_HITS}, in files up to 1 MB."),
     "list_directory": (list_directory, "List the files and folders in a folder."),
@@ -46,22 +48,35 @@ def _arguments_of(tool: Callable[..., Awaitable[str]]) -> type[Struct]:
 
 
 class ToolBox:
-    """The tools for one change. Raises ConfigError for a database that cannot be asked here."""
+    """The tools for one change, so many uses for a question, and more than those of TOOLS.
 
-    steps = 4
+    Raises ConfigError for a database that cannot be asked here.
+    """
 
-    def __init__(self, context: Context, *, may_execute: bool) -> None:
+    def __init__(
+        self,
+        context: Context,
+        *,
+        may_execute: bool,
+        more: ToolTable | None = None,
+        steps: int = STEPS,
+    ) -> None:
         commands, address = context.settings.commands, context.settings.database
         database = address and placeholders_of(address)
         needs = {"execute_command": commands and may_execute, "query_database": database}
-        self._context = context
+        self.context, self.may_execute, self.steps = context, may_execute, steps
+        self._table = {**TOOLS, **(more or {})}
         self._arguments = {
-            name: _arguments_of(tool) for name, (tool, _) in TOOLS.items() if needs.get(name, True)
+            name: _arguments_of(tool)
+            for name, (tool, _) in self._table.items()
+            if needs.get(name, True)
         }
         self.tools = tuple(
             Tool(
                 name=name,
-                description=TOOLS[name][1].format(commands=", ".join(commands), database=database),
+                description=self._table[name][1].format(
+                    commands=", ".join(commands), database=database
+                ),
                 # Without the reference that `msgspec.json.schema` has at its root.
                 parameters=msgspec.json.schema_components([arguments])[1]["Arguments"],
             )
@@ -95,6 +110,6 @@ class ToolBox:
         except (ValueError, RecursionError) as error:
             return shown(f"{call.name} cannot read its arguments: {error}")
         try:
-            return shown(await TOOLS[call.name][0](self._context, **asdict(arguments)))
+            return shown(await self._table[call.name][0](self.context, **asdict(arguments)))
         except GitError as error:
             return shown(f"git cannot answer: {error}")

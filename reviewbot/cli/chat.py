@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import asyncio
+import sys
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import click
+from msgspec.structs import replace
+
+from reviewbot.cli.host import COLORS, make_host, open_repository, read_variables
+from reviewbot.cli.terminal import FILE, common, is_given, safe, say, state_option, uses_color
+from reviewbot.debate.panel import read_roles
+from reviewbot.errors import ModelError, UsageError
+from reviewbot.events import Event
+from reviewbot.reports.words import usage_words
+from reviewbot.state import find_state
+from reviewbot.talk.chat import Chat, open_chat, read_answer
+
+HELP = """\
+Whatever does not begin with / goes to the lead, who may consult the others or delegate to them.
+/ask NAME TEXT   ask somebody else, who reads the conversation too
+/all TEXT        ask everybody, each without seeing what the others answer
+/lead NAME       make somebody else the lead
+/models          show who is there
+/cost            show what it has cost
+/quit            end it (or Ctrl-D)"""
+
+
+@click.command
+@click.option("--model", multiple=True, metavar="ROLE=PROVIDER:MODEL", help="Who has a role.")
+@click.option("--lead", metavar="NAME", help="Who answers; /models shows the names.")
+@click.option("--max-cost-usd", type=click.FloatRange(0), metavar="N", help="Most that it costs.")
+@click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
+@click.option("--fresh", is_flag=True, help="Ask models again what they answered before.")
+@state_option
+@common
+def command(
+    model: tuple[str, ...],
+    lead: str | None,
+    max_cost_usd: float | None,
+    env_file: Path | None,
+    fresh: bool,
+    state: Path | None,
+) -> None:
+    """Talk with the models of the panel about this repository.
+
+    They read files, search, and consult each other; nothing is changed. Everything that one model
+    asks another is shown. Lines are read from standard input, /help explains the rest.
+    """
+    flags = {"limits.cost_usd": max_cost_usd, "limits.seconds": 24 * 3600}
+    asyncio.run(_talk(read_roles(model, "--model"), lead, flags, env_file, fresh, state))
+
+
+async def _talk(
+    roles: dict[str, str],
+    lead: str | None,
+    flags: Mapping[str, object],
+    env_file: Path | None,
+    fresh: bool,
+    folder: Path | None,
+) -> None:
+    with open_repository() as repository:
+        variables = await read_variables(repository, env_file)
+        state = await find_state(repository, variables, folder)
+        host = make_host(repository, state, variables, flags)
+        host = replace(host, panelists=roles, fresh=fresh, emit=_show)
+        async with open_chat(host) as chat:
+            if lead:
+                chat.lead = _known(lead, chat)
+            if sys.stdin.isatty():
+                with suppress(ImportError):
+                    import readline  # noqa: F401  # input() then has a history
+                _print(f"{_models(chat)} /help shows what you can do.")
+            while line := await asyncio.to_thread(_read_line):
+                if line.strip() == "/quit":
+                    break
+                try:
+                    await _obey(line.strip(), chat)
+                except (UsageError, ModelError) as error:
+                    say(f"reviewbot: {error.with_hint}")
+            say(f"reviewbot: {usage_words(chat.totals)}")
+
+
+def _read_line() -> str:
+    """The next line with its end; "" if there is none."""
+    try:
+        return f"{input('> ' if sys.stdin.isatty() else '')}\n"
+    except EOFError:
+        return ""
+
+
+async def _obey(line: str, chat: Chat) -> None:
+    verb, _, rest = line.partition(" ")
+    name, _, text = rest.strip().partition(" ")
+    answers: dict[str, str] = {}
+    if line and not line.startswith("/"):
+        answers = await chat.say(line)
+    elif verb == "/ask" and text:
+        answers = await chat.say(text, name)
+    elif verb == "/all" and rest.strip():
+        answers = await chat.say(rest.strip(), *chat.members)
+    elif verb == "/cost":
+        _print(usage_words(chat.totals))
+    elif verb in ("/lead", "/models"):
+        chat.lead = _known(name, chat) if verb == "/lead" else chat.lead
+        _print(_models(chat))
+    else:
+        _print(HELP)
+    for who, answer in answers.items():
+        _print(answer if who == chat.lead and len(answers) == 1 else f"{who}: {answer}")
+
+
+def _print(text: str) -> None:
+    for line in text.split("\n"):
+        click.echo(safe(line))
+
+
+def _show(event: Event) -> None:
+    """What models say to each other and which tools they call, each model in its own colour."""
+    if event.what != "call" or event.seconds is None or not event.text:
+        return
+    who, _, phase = event.name.partition("/")
+    calls = [line for line in event.text.split("\n") if line.startswith("calls ")]
+    if phase.startswith("chat") and not calls and not is_given("verbose"):
+        return  # it is printed as the answer
+    color = COLORS[zlib.crc32(event.who.encode()) % len(COLORS)] if uses_color() else None
+    for line in calls or read_answer(event.text).split("\n"):
+        say(f"  {who} {line}" if calls else f"  {who}: {line}", color)
+
+
+def _known(name: str, chat: Chat) -> str:
+    if name not in chat.members:
+        raise UsageError(f"nobody is called {name}", hint=f"there is {', '.join(chat.members)}")
+    return name
+
+
+def _models(chat: Chat) -> str:
+    rows = (f"{m.name} ({m.provider}:{m.model})" for m in chat.members.values())
+    return f"{', '.join(rows)}. {chat.lead} leads."

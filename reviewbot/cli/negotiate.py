@@ -1,0 +1,113 @@
+from __future__ import annotations
+
+import asyncio
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Literal
+
+import click
+import msgspec
+from msgspec.structs import replace
+
+from reviewbot.cli.host import open_host
+from reviewbot.cli.review import SEPARATOR, TargetAndPaths
+from reviewbot.cli.terminal import FILE, common, deliver, output_option, say, state_option
+from reviewbot.debate.panel import read_roles
+from reviewbot.errors import UsageError
+from reviewbot.reports.words import usage_words
+from reviewbot.talk.negotiation import Idea, Negotiation, negotiate
+from reviewbot.text.plain import plain
+
+HEADINGS = {"agreed": "Agreed", "contested": "Contested", "rejected": "Rejected"}
+
+
+@click.command(cls=TargetAndPaths)
+@click.argument("question", metavar="QUESTION [-- PATH…]")
+@click.option("--decide", metavar="IDS", help="Adopt these ideas, such as I1,I3, or none.")
+@click.option("--format", type=click.Choice(("text", "json")), default="text")
+@output_option("-o", "--output", help="Write the outcome to FILE.")
+@click.option("--model", multiple=True, metavar="ROLE=PROVIDER:MODEL", help="Who has a role.")
+@click.option("--max-cost-usd", type=click.FloatRange(0), metavar="N", help="Most that it costs.")
+@click.option("--timeout", type=click.IntRange(1), metavar="SECONDS", help="Limit of it all.")
+@click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
+@state_option
+@common
+def command(
+    question: str,
+    decide: str | None,
+    format: Literal["text", "json"],
+    output: Path | None,
+    model: tuple[str, ...],
+    max_cost_usd: float | None,
+    timeout: int | None,
+    env_file: Path | None,
+    state: Path | None,
+) -> None:
+    """Let the panel negotiate what is to be done, then decide.
+
+    Each panelist proposes without seeing the others. All ideas are attacked and voted on without
+    names; on what is contested, there is a second vote. Files after -- are shown to all.
+    """
+    if not question.strip():
+        raise UsageError("the question is empty", hint='reviewbot negotiate "How should we …?"')
+    flags = {"limits.cost_usd": max_cost_usd, "limits.seconds": timeout}
+    paths = click.get_current_context().meta.get(SEPARATOR, ())
+
+    def ask_person(found: Negotiation) -> tuple[str, ...] | None:
+        if decide is not None:
+            return read_ids(decide, found)
+        if not sys.stdin.isatty():
+            return None
+        for line in describe(found):
+            say(line)
+        words = click.prompt("Which ideas are to be done? (for example I1,I3, or none)", err=True)
+        return read_ids(words, found)
+
+    async def run() -> Negotiation:
+        async with open_host(state, env_file=env_file, flags=flags) as (host, _, __):
+            host = replace(host, panelists=read_roles(model, "--model"))
+            return await negotiate(question, paths, host, ask_person)
+
+    found = asyncio.run(run())
+    if format == "json":
+        deliver(msgspec.json.format(msgspec.json.encode(found)).decode(), output)
+    else:
+        deliver("\n".join(describe(found)), output)
+    say(f"reviewbot: {usage_words(found.usage)}")
+    if found.decision is None:
+        say("reviewbot: nobody has decided; run it again with --decide, nothing is paid again")
+
+
+def read_ids(words: str, found: Negotiation) -> tuple[str, ...]:
+    """The ideas that a person names. Raises UsageError."""
+    ids = [word.upper() for word in re.split(r"[\s,]+", words.strip()) if word.lower() != "none"]
+    known = [idea.id for idea in found.ideas]
+    if unknown := [id for id in ids if id not in known]:
+        raise UsageError(f"there is no idea {unknown[0]}", hint=f"there is {', '.join(known)}")
+    return tuple(dict.fromkeys(ids))
+
+
+def describe(found: Negotiation) -> Iterator[str]:
+    """The ideas by what became of them, with who is for and against, as lines for a terminal."""
+    yield from (f"{absence.label} is missing: {absence.reason}" for absence in found.absences)
+    for standing, heading in HEADINGS.items():
+        ideas = [idea for idea in found.ideas if idea.standing == standing]
+        if ideas:
+            yield from ("", heading)
+        for idea in ideas:
+            yield from map(plain, _describe(idea))
+    if found.decision is not None:
+        yield from ("", f"Decided: {', '.join(found.decision) or 'none of it'}.")
+
+
+def _describe(idea: Idea) -> Iterator[str]:
+    adopt, reject = idea.cast("adopt"), idea.cast("reject")
+    yield f"{idea.id}  {idea.proposal.title}  ({len(adopt)} for, {len(reject)} against)"
+    yield f"    {idea.proposal.proposal}"
+    yield f"    Benefit: {idea.proposal.benefit}"
+    yield f"    Risk: {idea.proposal.risk}"
+    yield f"    Proposed by {', '.join(idea.authors)}."
+    for vote in (*reject, *idea.cast("unsure")):
+        yield f"    {vote.panelist} {'objects' if vote in reject else 'is unsure'}: {vote.reason}"

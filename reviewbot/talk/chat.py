@@ -1,0 +1,144 @@
+"""A person talks with a model, which reads files, consults others and delegates to them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta, Struct
+from msgspec.structs import replace
+
+from reviewbot.concurrency import run_all
+from reviewbot.context.brief import Brief
+from reviewbot.debate import prompts
+from reviewbot.debate.panel import Panel, Panelist, Question
+from reviewbot.debate.reader import read_document
+from reviewbot.errors import ModelError, UsageError
+from reviewbot.git.change import Target
+from reviewbot.llm.client import Totals
+from reviewbot.llm.tools import ToolBox
+from reviewbot.llm.tools.context import Context
+from reviewbot.services import Host, Services, open_services
+
+MAX_HISTORY = 60_000  # characters of the conversation that a model reads again
+STEPS = 12  # uses of tools for one message
+Name = Annotated[str, Meta(description="one of the colleagues")]
+
+
+class Answer(Struct, frozen=True):
+    answer: str
+
+
+SCHEMA = msgspec.json.schema(Answer)
+
+
+class Chat:
+    """A conversation. Whoever is asked reads all of it; `lead` answers what names nobody."""
+
+    def __init__(self, services: Services) -> None:
+        members, box = members_of(services.panel.panelists), services.panel.toolbox
+        if not members:
+            message = "no language model is configured, so there is nobody to talk to"
+            raise UsageError(message, hint="reviewbot models list")
+        self.members = {member.name: member for member in members}
+        self.lead = members[0].name
+        self.history: list[tuple[str, str]] = []
+        self._client = services.client
+        self._alone = Panel(members, self._client)
+        self._with_tools = Panel(members, self._client, box)
+        more = {
+            "consult": (self._consult, "Ask a colleague a question. They see nothing else."),
+            "delegate": (self._delegate, "Give a colleague a task. They have your other tools."),
+        }
+        if box and len(members) > 1:
+            box = ToolBox(box.context, may_execute=box.may_execute, more=more, steps=STEPS)
+        self._leads = Panel(members, self._client, box)
+        self._asked = Counter[str]()
+
+    @property
+    def totals(self) -> Totals:
+        return self._client.totals
+
+    async def say(self, message: str, *names: str) -> dict[str, str]:
+        """What those who are named answer to a message, at once, or else the lead; by name.
+
+        Raises UsageError for a name that nobody has, ModelError if nobody answers.
+        """
+        if unknown := [name for name in names if name not in self.members]:
+            hint = f"there is {', '.join(self.members)}"
+            raise UsageError(f"nobody is called {unknown[0]}", hint=hint)
+        self._asked["chat"] += 1
+        asked = names or (self.lead,)
+        answers = await run_all(*(self._answer(name, message) for name in asked))
+        self.history.append(("A person", message))
+        self.history += [(name, text) for name, text in zip(asked, answers, strict=True) if text]
+        if not any(answers):
+            raise ModelError(self._leads.absences[-1].reason)
+        return {name: text for name, text in zip(asked, answers, strict=True) if text}
+
+    async def _answer(self, name: str, message: str) -> str:
+        said = "\n\n".join(f"{who}: {text}" for who, text in self.history)[-MAX_HISTORY:]
+        others = [member for member in self.members.values() if member.name != name]
+        text = prompts.render("chat", who=name, others=others, history=said, message=message)
+        return await _ask(self._leads, name, f"chat_{self._asked['chat']}", text)
+
+    async def _consult(
+        self, _: Context, name: Name, question: Annotated[str, Meta(description="all of it")]
+    ) -> str:
+        return await self._hand_over("consult", self._alone, name, question)
+
+    async def _delegate(
+        self, _: Context, name: Name, task: Annotated[str, Meta(description="what, and why")]
+    ) -> str:
+        return await self._hand_over("delegate", self._with_tools, name, task)
+
+    async def _hand_over(self, kind: str, panel: Panel, name: str, message: str) -> str:
+        if name not in self.members:
+            return f"nobody is called {name}; there is {', '.join(self.members)}"
+        self._asked[kind] += 1
+        text = prompts.render("colleague", message=message, is_task=kind == "delegate")
+        answer = await _ask(panel, name, f"{kind}_{self._asked[kind]}", text)
+        return answer or f"{name} gave no answer: {panel.absences[-1].reason}"
+
+
+@asynccontextmanager
+async def open_chat(host: Host) -> AsyncIterator[Chat]:
+    """A conversation about uncommitted work, or else the last commit. Raises ReviewbotError."""
+    assert host.repository
+    change = await host.repository.load_change(Target())
+    change = replace(change, target="chat", title="", description="")
+    async with open_services(change, host, kind="chat") as services:
+        chat = Chat(services)
+        yield chat
+        said = [{"who": who, "text": text} for who, text in chat.history]
+        await services.finish(msgspec.json.encode({"chat": said}).decode())
+
+
+def members_of(panelists: Sequence[Panelist]) -> list[Panelist]:
+    """Each model once, called after its provider, or after itself where that has several."""
+    models = {(panelist.provider, panelist.model): panelist for panelist in panelists}
+    count = Counter(provider for provider, _ in models)
+    return [
+        replace(panelist, name=provider if count[provider] == 1 else model)
+        for (provider, model), panelist in models.items()
+    ]
+
+
+def read_answer(text: str) -> str:
+    """An answer in plain text is one as well. Raises ValueError for an empty one."""
+    try:
+        answer = read_document(text, Answer).answer
+    except ValueError:
+        answer = text
+    if not answer.strip():
+        raise ValueError("the answer is empty")
+    return answer.strip()
+
+
+async def _ask(panel: Panel, name: str, phase: str, text: str) -> str:
+    brief = Brief(title="", description="", passages=(), material={})
+    answers = await panel.ask([Question(name, phase, text, brief, SCHEMA)], read_answer)
+    return answers[0][1] if answers else ""

@@ -1,0 +1,181 @@
+"""The panel negotiates what is to be done, and a person decides.
+
+Everybody proposes without seeing the others, all ideas come to one table without names, everybody
+attacks and votes, and on what is contested there is a second vote with all objections in view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Literal
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reviewbot.context.brief import Brief
+from reviewbot.debate import prompts
+from reviewbot.debate.merge import alike
+from reviewbot.debate.panel import Absence, Panel
+from reviewbot.errors import ReviewbotError, UsageError
+from reviewbot.git.change import Target
+from reviewbot.llm.client import Totals
+from reviewbot.services import Host, open_services
+from reviewbot.tasks.edits import ask, shown
+
+MAX_IDEAS = 5  # of one panelist
+SAME_TITLE = 0.6  # the share of words that titles of one idea have in common at least
+Choice = Literal["adopt", "reject", "unsure"]
+Standing = Literal["agreed", "contested", "rejected"]
+
+
+class Proposal(Struct, frozen=True, kw_only=True):
+    """What a panelist proposes: what to do and how, what it brings, and what may go wrong."""
+
+    title: str
+    proposal: str
+    benefit: str
+    risk: str
+
+
+class Proposals(Struct, frozen=True, kw_only=True):
+    ideas: list[Proposal]
+
+
+class Ballot(Struct, frozen=True, kw_only=True):
+    """What a panelist answers about one idea; `reason` is its strongest objection or argument."""
+
+    idea: str
+    reason: str
+    choice: Choice
+
+
+class Ballots(Struct, frozen=True, kw_only=True):
+    ballots: list[Ballot]
+
+
+class Vote(Struct, frozen=True, kw_only=True):
+    panelist: str
+    round: int
+    choice: Choice
+    reason: str
+
+
+class Idea(Struct, frozen=True, kw_only=True):
+    """An idea on the table. The votes of its authors are shown and do not count."""
+
+    id: str
+    proposal: Proposal
+    authors: tuple[str, ...]
+    votes: tuple[Vote, ...] = ()
+    standing: Standing = "contested"
+
+    def cast(self, choice: Choice) -> tuple[Vote, ...]:
+        """The last votes of those who did not propose it."""
+        last = {vote.panelist: vote for vote in self.votes if vote.panelist not in self.authors}
+        return tuple(vote for vote in last.values() if vote.choice == choice)
+
+
+class Negotiation(Struct, frozen=True, kw_only=True):
+    """What came of it. `decision` holds ids of ideas; None if nobody has decided yet."""
+
+    question: str
+    panelists: tuple[str, ...]
+    ideas: tuple[Idea, ...]
+    decision: tuple[str, ...] | None = None
+    absences: tuple[Absence, ...] = ()
+    usage: Totals = Totals()
+
+
+async def negotiate(
+    question: str,
+    paths: Sequence[str],
+    host: Host,
+    decide: Callable[[Negotiation], tuple[str, ...] | None],
+) -> Negotiation:
+    """Negotiate about a question and files of the repository. `decide` asks the person.
+
+    Raises ReviewbotError, UsageError without two panelists.
+    """
+    assert host.repository
+    change = await host.repository.load_change(Target())
+    change = replace(change, target="negotiation", title=question, description="")
+    files = await host.repository.read_files(change.head_tree, paths)
+    if missing := sorted(set(paths) - files.keys()):
+        raise UsageError(f"{missing[0]} is no file of the repository that can be read")
+    async with open_services(change, host, kind="negotiation") as services:
+        panel = services.panel
+        if len(panel.names) < 2:
+            message = "a negotiation needs two panelists, and there are fewer"
+            raise UsageError(message, hint="reviewbot models list")
+        material = {path: shown(content) for path, content in sorted(files.items())}
+        brief = Brief(title="", description="", passages=(), material=material)
+        text = prompts.render("brainstorm", question=question, most=MAX_IDEAS)
+        answers = await ask(panel, panel.names, "brainstorm", text, brief, Proposals)
+        ideas = put_on_table((name, answer.ideas[:MAX_IDEAS]) for name, answer in answers)
+        for number in (1, 2):
+            if open_ideas := [idea for idea in ideas if idea.standing == "contested"]:
+                voted = await _vote(number, question, open_ideas, panel, brief)
+                ideas = [voted.get(idea.id, idea) for idea in ideas]
+        if not ideas:
+            reasons = "; ".join(f"{a.panelist}: {a.reason}" for a in panel.absences)
+            raise ReviewbotError(f"nobody proposed anything ({reasons or 'empty answers'})")
+        result = Negotiation(
+            question=question,
+            panelists=panel.names,
+            ideas=tuple(ideas),
+            absences=tuple(panel.absences),
+            usage=services.client.totals,
+        )
+        result = replace(result, decision=decide(result))
+        await services.finish(msgspec.json.encode(result).decode())
+    return result
+
+
+def put_on_table(answers: Iterable[tuple[str, Sequence[Proposal]]]) -> list[Idea]:
+    """All ideas, those with like titles once, in an order that says nothing about who had them."""
+    ideas: list[Idea] = []
+    named = [(idea, name) for name, proposals in answers for idea in proposals]
+    for proposal, name in sorted(named, key=lambda pair: (pair[0].title.lower(), pair[1])):
+        for at, known in enumerate(ideas):
+            if alike(known.proposal.title, proposal.title) >= SAME_TITLE:
+                authors = dict.fromkeys((*known.authors, name))
+                ideas[at] = replace(known, authors=tuple(authors))
+                break
+        else:
+            ideas.append(Idea(id=f"I{len(ideas) + 1}", proposal=proposal, authors=(name,)))
+    return ideas
+
+
+async def _vote(
+    number: int, question: str, ideas: Sequence[Idea], panel: Panel, brief: Brief
+) -> dict[str, Idea]:
+    """The ideas by id, with the votes of a round."""
+    text = prompts.render("ballot", question=question, ideas=ideas)
+    answers = await ask(panel, panel.names, f"vote_{number}", text, brief, Ballots)
+    voted = {}
+    for idea in ideas:
+        cast = [
+            Vote(panelist=name, round=number, choice=ballot.choice, reason=ballot.reason)
+            for name, answer in answers
+            for ballot in {b.idea: b for b in answer.ballots}.values()
+            if ballot.idea == idea.id
+        ]
+        idea = replace(idea, votes=(*idea.votes, *cast))
+        others = len(set(panel.names) - set(idea.authors))
+        voted[idea.id] = replace(idea, standing=standing_of(idea, others, is_last=number == 2))
+    return voted
+
+
+def standing_of(idea: Idea, others: int, *, is_last: bool) -> Standing:
+    """Whether an idea is agreed on by those who did not propose it.
+
+    Until the last vote, one objection keeps it open. Then most of them decide; a tie does not. An
+    idea that all panelists proposed is agreed.
+    """
+    adopt, reject = len(idea.cast("adopt")), len(idea.cast("reject"))
+    if not others or (2 * adopt > others and (not reject or is_last)):
+        return "agreed"
+    if 2 * reject > others and (not adopt or is_last):
+        return "rejected"
+    return "contested"

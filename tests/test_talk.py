@@ -1,0 +1,282 @@
+"""Negotiations and conversations from the command line, with models behind a server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import Project
+
+import reviewbot
+from reviewbot.talk.negotiation import Idea, Proposal, Vote, put_on_table, standing_of
+from tests import fake_openai
+from tests.served import configuration, configure, run
+from tests.vendor_server import Received, Sent, VendorServer
+
+FILES = {"prices.py": "PRICES = {'tea': 3}\n", "notes.txt": "Prices change at night.\n"}
+
+
+@pytest.fixture
+def shop(project: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in ("HOME", "XDG_CONFIG_HOME"):
+            patch.setenv(name, str(tmp_path_factory.mktemp("home")))
+        patch.chdir(project.folder)
+        project.commit("A shop", FILES)
+        yield project
+
+
+@pytest.fixture
+def serve(shop: Project) -> Iterator[Callable[[Callable[[Received], Any]], VendorServer]]:
+    """Starts a server whose models answer with these documents, and configures a panel of it."""
+    assert shop
+    with ExitStack() as stack:
+
+        def start(answer: Callable[[Received], Any]) -> VendorServer:
+            def script(received: Received) -> Sent:
+                said = answer(received)
+                return said if isinstance(said, Sent) else fake_openai.answer(json.dumps(said))
+
+            server = stack.enter_context(VendorServer(script).running())
+            configure(configuration(server.url))
+            return server
+
+        yield start
+
+
+def prompt_of(received: Received) -> str:
+    return "\n".join(str(message["content"]) for message in received.body["messages"])
+
+
+def proposal(title: str) -> dict[str, str]:
+    return {"title": title, "proposal": f"How: {title}.", "benefit": "Fast.", "risk": "Stale."}
+
+
+def negotiator(received: Received) -> Any:
+    """a wants a cache, b a database, c both under other words; b never wants the cache."""
+    model, prompt = received.body["model"], prompt_of(received)
+    if "# Task: propose" in prompt:
+        titles = {"a": ["Cache the prices"], "b": ["Use a database"], "c": ["Cache prices"]}
+        return {"ideas": [proposal(title) for title in titles[model]]}
+    is_second = "An argument" in prompt
+    ballots = []
+    for id, title in (("I1", "the cache"), ("I2", "the database")):
+        if f"## {id}" in prompt:
+            against = (title == "the cache") if model == "b" else is_second and model == "a"
+            choice = "reject" if against else "adopt"
+            ballots.append({"idea": id, "reason": f"{model} on {title}", "choice": choice})
+    return {"ballots": ballots}
+
+
+def test_ideas_are_attacked_and_voted_on_twice_before_a_person_decides(
+    serve: Callable[..., VendorServer],
+) -> None:
+    server = serve(negotiator)
+    arguments = ("negotiate", "How do we look up prices?", "--decide", "I2", "--", "prices.py")
+    done = run(*arguments)
+    assert done.exit_code == 0, done.output
+    # c's cache is a's: its authors have no vote, so that b alone rejects it.
+    assert "Agreed\nI2  Use a database  (2 for, 0 against)" in done.stdout
+    assert "Rejected\nI1  Cache prices  (0 for, 1 against)" in done.stdout
+    assert "b objects" not in done.stdout
+    assert "reviewer objects: b on the cache" in done.stdout
+    assert "Proposed by optimizer, critic." in done.stdout
+    assert "Decided: I2." in done.stdout
+    prompts = [prompt_of(received) for received in server.received]
+    assert all('## "prices.py"' in prompt for prompt in prompts)
+    # Nobody sees what the others propose, nor whose an idea is.
+    assert not any(
+        "Cache the prices" in p or "critic" in p for p in prompts if "propose" in p[-900:]
+    )
+    assert not any("critic" in prompt or "reviewer" in prompt for prompt in prompts)
+    calls = len(server.received)
+    again = run("negotiate", "--format", "json", *arguments[1:])
+    assert len(server.received) == calls
+    found = json.loads(again.stdout)
+    assert [idea["standing"] for idea in found["ideas"]] == ["rejected", "agreed"]
+    assert found["decision"] == ["I2"]
+    assert "negotiation How do we look up prices?" in run("sessions").stdout
+
+
+def test_without_a_person_nothing_is_decided(serve: Callable[..., VendorServer]) -> None:
+    serve(negotiator)
+    done = run("negotiate", "How?")
+    assert done.exit_code == 0
+    assert "Decided" not in done.stdout
+    assert "nobody has decided" in done.stderr
+    wrong = run("negotiate", "How?", "--decide", "I7")
+    assert wrong.exit_code == 2
+    assert "there is no idea I7" in wrong.stderr
+    assert "there is I1, I2" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [((" ",), "the question is empty"), (("How?", "--", "gone.py"), "gone.py is no file")],
+)
+def test_what_cannot_be_negotiated(
+    serve: Callable[..., VendorServer], arguments: tuple[str, ...], words: str
+) -> None:
+    server = serve(negotiator)
+    done = run("negotiate", *arguments)
+    assert done.exit_code == 2
+    assert words in done.stderr
+    assert not server.received
+
+
+def test_a_negotiation_needs_two(shop: Project) -> None:
+    assert shop
+    done = run("negotiate", "How?")
+    assert done.exit_code == 2
+    assert "needs two panelists" in done.stderr
+
+
+def test_who_proposes_nothing_usable_is_named(serve: Callable[..., VendorServer]) -> None:
+    serve(lambda r: {"no": 1} if "# Task: propose" in prompt_of(r) else {"ballots": []})
+    done = run("negotiate", "How?")
+    assert done.exit_code == 3
+    assert "nobody proposed anything (critic/brainstorm" not in done.stderr
+    assert "nobody proposed anything (critic: " in done.stderr
+
+
+def idea(*votes: tuple[str, str], authors: tuple[str, ...] = ("a",)) -> Idea:
+    made = Proposal(title="t", proposal="p", benefit="b", risk="r")
+    cast: Any = [Vote(panelist=p, round=1, choice=c, reason="") for p, c in votes]  # type: ignore[arg-type]
+    return Idea(id="I1", proposal=made, authors=authors, votes=tuple(cast))
+
+
+@pytest.mark.parametrize(
+    ("votes", "first", "last"),
+    [
+        ((("b", "adopt"), ("c", "adopt")), "agreed", "agreed"),
+        ((("b", "reject"), ("c", "reject"), ("a", "adopt")), "rejected", "rejected"),
+        ((("b", "adopt"), ("c", "reject")), "contested", "contested"),
+        ((("b", "adopt"), ("c", "unsure")), "contested", "contested"),
+        ((("b", "adopt"), ("c", "adopt"), ("d", "reject")), "contested", "agreed"),
+        ((("b", "adopt"), ("c", "reject"), ("d", "reject")), "contested", "rejected"),
+        ((("b", "reject"), ("b", "adopt"), ("c", "adopt")), "agreed", "agreed"),
+        ((("a", "adopt"),), "contested", "contested"),
+        ((), "contested", "contested"),
+    ],
+)
+def test_what_votes_decide(votes: tuple[tuple[str, str], ...], first: str, last: str) -> None:
+    others = max(2, len({name for name, _ in votes} - {"a"}))
+    assert standing_of(idea(*votes), others, is_last=False) == first
+    assert standing_of(idea(*votes), others, is_last=True) == last
+
+
+def test_an_idea_of_all_is_agreed_and_ideas_of_one_author_can_be_alike() -> None:
+    assert standing_of(idea(authors=("a", "b")), 0, is_last=False) == "agreed"
+    made = [Proposal(title="Cache it", proposal="p", benefit="b", risk="r")] * 2
+    (joined,) = put_on_table([("a", made)])
+    assert joined.authors == ("a",)
+
+
+def talker(received: Received) -> Any:
+    """a reads a file, consults b and delegates to c; b and c answer, c after a search."""
+    model, prompt = received.body["model"], prompt_of(received)
+    results = [m for m in received.body["messages"] if m["role"] == "tool"]
+    if model == "b":
+        return {"answer": "b says three"}
+    if model == "c":
+        if results or "# Task: answer" in prompt:
+            return {"answer": f"c found {str(results[-1]['content'])[:9]}" if results else "c here"}
+        return fake_openai.answer(calls=[("search", {"text": "tea"})])
+    if not results and "What does tea cost?" in prompt:
+        calls: list[tuple[str, Any]] = [("read_file", {"path": "prices.py"})]
+        calls += [("consult", {"name": "b", "question": "What is tea?"})]
+        calls += [
+            ("delegate", {"name": "c", "task": "Find tea."}),
+            ("consult", {"name": "z", "question": "?"}),
+        ]
+        return fake_openai.answer(calls=calls)
+    return {"answer": f"a read {len(results)} results\nand history: {'c here' in prompt}"}
+
+
+def test_a_model_reads_consults_and_delegates_and_all_of_it_is_shown(
+    serve: Callable[..., VendorServer],
+) -> None:
+    server = serve(talker)
+    said = "What does tea cost?\n/all Who is there?\nAnd now?\n/models\n/cost\n/quit\nno more\n"
+    done = run("chat", text=said)
+    assert done.exit_code == 0, done.output
+    assert "a read 4 results\nand history: False" in done.stdout
+    assert "b: b says three" in done.stdout
+    assert "c: c here" in done.stdout
+    assert "and history: True" in done.stdout
+    assert "a (gpu:a), b (gpu:b), c (gpu:c). a leads." in done.stdout
+    assert '  a calls consult {"name": "b", "question": "What is tea?"}' in done.stderr
+    assert "  b: b says three" in done.stderr
+    assert '  c calls search {"text": "tea"}' in done.stderr
+    assert "  c: c found prices.py" in done.stderr
+    results = next(
+        r
+        for r in server.received
+        if any(m["role"] == "tool" for m in r.body["messages"]) and r.body["model"] == "a"
+    )
+    assert "nobody is called z; there is a, b, c" in prompt_of(results)
+    calls = len(server.received)
+    again = run("chat", text=said)
+    assert again.stdout.partition("0 calls")[0] == done.stdout.partition("17 calls")[0]
+    assert len(server.received) == calls
+    assert (
+        json.loads(run("sessions", "show", "1").stdout)["chat"][0]["text"] == "What does tea cost?"
+    )
+    assert "consult_1" in run("sessions", "show", "1", "-v").output
+
+
+def test_a_leads_and_others_are_asked_by_name(serve: Callable[..., VendorServer]) -> None:
+    serve(talker)
+    done = run(
+        "chat", "--lead", "b", text="Hello?\n/ask c Hello?\n/ask z Hello?\n/lead c\nHi\n/?\n"
+    )
+    assert "b says three\nc: c here\n" in done.stdout
+    assert (
+        "nobody is called z\nthere is a, b, c" in done.stderr or "nobody is called z" in done.stderr
+    )
+    assert "c leads.\nc here\n" in done.stdout
+    assert "/ask NAME TEXT" in done.stdout
+    assert run("chat", "--lead", "z", text="").exit_code == 2
+
+
+def test_who_does_not_answer_is_said_and_the_conversation_goes_on(
+    serve: Callable[..., VendorServer],
+) -> None:
+    serve(
+        lambda r: (
+            Sent(status=400, chunks=(b"{}",))
+            if "First" in prompt_of(r) and "Second" not in prompt_of(r)
+            else {"answer": "\x1b[31mred"}
+        )
+    )
+    done = run("chat", text="First\nSecond\n")
+    assert done.exit_code == 0
+    assert "reviewbot: " in done.stderr
+    assert "red" in done.stdout
+    assert "\x1b" not in done.stdout
+
+
+def test_without_a_model_there_is_nobody_to_talk_to(shop: Project, tmp_path: Path) -> None:
+    assert shop
+    assert tmp_path
+    done = run("chat", text="Hello\n")
+    assert done.exit_code == 2
+    assert "nobody to talk to" in done.stderr
+
+
+def test_both_work_from_python(serve: Callable[..., VendorServer]) -> None:
+    serve(
+        lambda r: (
+            talker(r)
+            if "conversation" in prompt_of(r) or "person says" in prompt_of(r)
+            else negotiator(r)
+        )
+    )
+    assert reviewbot.chat("Hello").startswith("a read 0 results")
+    outcome = reviewbot.negotiate("How?", ["prices.py"])
+    assert [idea.standing for idea in outcome.ideas] == ["rejected", "agreed"]
+    assert outcome.decision is None
