@@ -32,6 +32,7 @@ COMMANDS = {
     "config": "Show or check the configuration.",
     "models": "Show or test the models of the panel.",
     "sessions": "List, show, replay, export or remove past reviews.",
+    "serve": "Serve the REST API.",
     "github": "Review a pull request in a GitHub workflow.",
     "schema": "Print the JSON Schema of a document.",
 }

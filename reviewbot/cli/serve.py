@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from secrets import token_urlsafe
+from socket import AF_INET, AF_INET6, create_server
+
+import click
+from msgspec.structs import replace
+
+from reviewbot.cli.host import make_host, open_repository, read_layers, read_variables
+from reviewbot.cli.terminal import FILE, common, say, state_option
+from reviewbot.config.load import load_settings
+from reviewbot.errors import ReviewbotError, UsageError
+from reviewbot.events import Emit
+from reviewbot.git.repository import Repository
+from reviewbot.services import Host
+from reviewbot.state import find_state
+
+TOKEN = "REVIEWBOT_TOKEN"
+MIN_TOKEN = 16  # characters
+
+
+@click.command
+@click.option("--host", default="127.0.0.1", metavar="ADDRESS", help="Where to listen.")
+@click.option("--port", type=click.IntRange(0, 65535), default=8712, metavar="N")
+@click.option("--no-exec", is_flag=True, help="Run nothing of any change.")
+@click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
+@state_option
+@common
+def command(host: str, port: int, no_exec: bool, env_file: Path | None, state: Path | None) -> None:
+    """Serve the REST API for this repository, until it is interrupted.
+
+    Clients need the token in REVIEWBOT_TOKEN; without one, a new one is printed.
+    """
+    try:
+        asyncio.run(_serve(host, port, no_exec, env_file, state))
+    except ImportError as error:
+        message = f"the server needs a package that is not installed: {error.name}"
+        raise UsageError(message, hint="pip install 'reviewbot[server]'") from error
+
+
+async def _serve(
+    address: str, port: int, no_exec: bool, env_file: Path | None, folder: Path | None
+) -> None:
+    from uvicorn import Config, Server
+
+    from reviewbot.server.app import make_app
+    from reviewbot.server.jobs import Jobs
+
+    with open_repository() as repository:
+        root = await repository.root()
+        variables = await read_variables(repository, env_file)
+        state = await find_state(repository, variables, folder)
+    token = variables.get(TOKEN) or token_urlsafe(32)
+    if len(token) < MIN_TOKEN:
+        raise UsageError(f"{TOKEN} has less than {MIN_TOKEN} characters", hint="unset it")
+    ledger = load_settings(read_layers(variables)).settings.store.url
+
+    @contextmanager
+    def open_host(emit: Emit) -> Iterator[Host]:
+        with Repository(root) as repository:
+            host = make_host(repository, state, variables)
+            yield replace(host, may_execute=not no_exec, emit=emit)
+
+    try:
+        family = AF_INET6 if ":" in address else AF_INET
+        listener = create_server((address, port), family=family)
+    except OSError as error:
+        message = f"{address} cannot be listened at, port {port}: {error.strerror}"
+        raise ReviewbotError(message, hint="name another one: --port, --host") from error
+    say(f"reviewbot: serving {root} at http://{address}:{listener.getsockname()[1]}")
+    if not variables.get(TOKEN):
+        say(f"reviewbot: the token is {token}")
+    app = make_app(Jobs(open_host, state), state, ledger, token)
+    config = Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=2)
+    await Server(config).serve([listener])

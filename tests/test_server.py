@@ -1,0 +1,214 @@
+"""The REST API: a server in a process of its own, asked over HTTP."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from conftest import Project
+from jsonschema import Draft202012Validator
+from msgspec import Struct
+
+from reviewbot.cli.commands import reviewbot
+from reviewbot.server.app import ROUTES, openapi
+from tests import fake_openai
+from tests.served import configuration, configure
+from tests.test_talk import negotiator, prompt_of, shop  # noqa: F401  # a fixture
+from tests.vendor_server import Received, Sent, VendorServer
+
+TOKEN = "a token of the test"
+PATCH = (
+    "--- a/a.py\n+++ b/a.py\n@@ -1 +1,6 @@\n x = 1\n+<<<<<<< ours\n+a\n+=======\n+b\n+>>>>>>> b\n"
+)
+
+
+class Client(Struct):
+    """Asks a server that runs."""
+
+    port: int
+    process: Any
+
+    def ask(self, method: str, path: str, body: Any = None, token: str = TOKEN) -> tuple[int, Any]:
+        connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
+        content = body if isinstance(body, bytes) else json.dumps(body).encode() if body else b""
+        headers = {"Authorization": f"Bearer {token}", "Content-Length": str(len(content))}
+        connection.request(method, path, content, headers)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        is_json = answer.headers["content-type"] == "application/json"
+        return answer.status, json.loads(text) if is_json else text
+
+    def finish(self, order: dict[str, Any]) -> Any:
+        """Order a job, watch it to its end, and return it."""
+        status, job = self.ask("POST", "/v1/jobs", order)
+        assert status == 202, job
+        _, events = self.ask("GET", f"/v1/jobs/{job['id']}/events")
+        assert events.rstrip().rpartition("\n\n")[2].startswith("event: end\n")
+        return self.ask("GET", f"/v1/jobs/{job['id']}")[1]
+
+
+@contextmanager
+def serving(*options: str, token: str = TOKEN) -> Iterator[Client]:
+    command = (sys.executable, "-m", "reviewbot", "serve", "--port", "0", *options)
+    environment = {**os.environ, "REVIEWBOT_TOKEN": token}
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=environment)
+    assert process.stderr
+    try:
+        line = process.stderr.readline()
+        port = re.search(r" at http://127\.0\.0\.1:(\d+)$", line.strip())
+        assert port, line + process.stderr.read()
+        yield Client(int(port[1]), process)
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=10)
+
+
+def test_a_review_is_ordered_watched_and_read(shop: Project) -> None:  # noqa: F811
+    shop.commit("A slip", {"prices.py": "PRICES = {'tea': 3}\nprint(undefined)\n"})
+    with serving() as client:
+        job = client.finish({"kind": "review", "target": "HEAD"})
+        assert job["state"] == "done"
+        assert [f["title"] for f in job["result"]["findings"]] == ["Undefined name `undefined`"]
+        (first,) = client.ask("GET", "/v1/reviews")[1]
+        assert (first["target"], first["verdict"]) == ("HEAD", job["result"]["verdict"])
+        status, text = client.ask("GET", f"/v1/reviews/{first['id']}?format=concise")
+        assert (status, "prices.py:2: " in text) == (200, True)
+        assert client.ask("GET", "/v1/jobs")[1][0]["result"] is None
+        _, events = client.ask("GET", f"/v1/jobs/{job['id']}/events")
+        assert 'event: progress\ndata: {"what":"job","name":"ruff"' in events
+        by_patch = client.finish({"kind": "review", "patch": PATCH})["result"]
+        assert by_patch["findings"][0]["result"]["name"] == "conflict-marker"
+
+
+def test_fixes_are_drafted_and_nothing_is_written(shop: Project) -> None:  # noqa: F811
+    text = "PRICES = {'tea': 3}\nprint(PRICES['tea'] is 3)\n"
+    shop.commit("A slip", {"prices.py": text})
+    with serving() as client:
+        job = client.finish({"kind": "fix", "target": "HEAD"})
+        assert job["state"] == "done"
+        (fixed,) = job["result"]["fixes"]
+        assert (fixed["outcome"], fixed["author"]) == ("fixed", "ruff")
+        assert "+print(PRICES['tea'] == 3)" in fixed["diff"]
+        assert (shop.folder / "prices.py").read_text() == text
+        lost = client.finish({"kind": "fix", "target": "HEAD", "goal": "refactor"})
+        assert lost["state"] == "failed"
+        assert "nobody to write code" in lost["error"]["message"]
+        assert lost["error"]["hint"] == "reviewbot models list"
+
+
+def test_a_negotiation_and_its_turns(shop: Project) -> None:  # noqa: F811
+    def script(received: Received) -> Sent:
+        assert prompt_of(received)
+        return fake_openai.answer(json.dumps(negotiator(received)))
+
+    server = VendorServer(script)
+    with server.running():
+        configure(configuration(server.url))
+        with serving() as client:
+            job = client.finish({"kind": "negotiate", "question": "How? ghp_" + "a1B2" * 9})
+            assert [idea["standing"] for idea in job["result"]["ideas"]] == ["rejected", "agreed"]
+            (session,) = client.ask("GET", "/v1/sessions")[1]
+            assert session["subject"]["kind"] == "negotiation"
+            _, whole = client.ask("GET", f"/v1/sessions/{session['id']}")
+            assert {turn["phase"] for turn in whole["turns"]} >= {"critic/brainstorm"}
+            assert whole["turns"][0]["request"]["model"] in "abc"
+            assert "ghp_a1" not in json.dumps(whole["turns"])
+    assert shop
+
+
+def test_a_job_is_cancelled_and_the_next_one_runs(shop: Project) -> None:  # noqa: F811
+    server = VendorServer(lambda _: Sent(delay=20))
+    with server.running():
+        configure(configuration(server.url))
+        with serving() as client:
+            _, first = client.ask("POST", "/v1/jobs", {"kind": "negotiate", "question": "How?"})
+            _, second = client.ask("POST", "/v1/jobs", {"kind": "review", "patch": "no patch"})
+            while not server.received:
+                time.sleep(0.01)
+            assert client.ask("GET", f"/v1/jobs/{second['id']}")[1]["state"] == "waiting"
+            assert client.ask("DELETE", f"/v1/jobs/{first['id']}")[1]["state"] == "cancelled"
+            client.ask("GET", f"/v1/jobs/{second['id']}/events")
+            _, second = client.ask("GET", f"/v1/jobs/{second['id']}")
+            assert (second["state"], bool(second["error"]["message"])) == ("failed", True)
+    assert shop
+
+
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    folder = tmp_path_factory.mktemp("empty")
+    project = Project(folder)
+    project.commit("A file", {"a.txt": "a\n"})
+    with serving("-C", str(folder)) as client:
+        yield client
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "words"),
+    [
+        ("GET", "/v1/jobs/0", None, 404, "no such job"),
+        ("GET", "/v1/reviews/..%2F..%2Fx", None, 404, ""),
+        ("GET", "/v1/reviews/x", None, 404, "no such review"),
+        ("GET", "/v1/reviews/x?format=y", None, 422, "no format y"),
+        ("GET", "/v1/sessions/7", None, 404, "no such session"),
+        ("GET", "/v1/sessions/x", None, 404, ""),
+        ("POST", "/v1/jobs", b"{", 422, "cannot be read"),
+        ("POST", "/v1/jobs", {"kind": "push"}, 422, "cannot be read"),
+        ("POST", "/v1/jobs", {"kind": "review", "sandbox": "none"}, 422, "sandbox"),
+        ("POST", "/v1/jobs", {"kind": "negotiate", "question": ""}, 422, "question"),
+        ("POST", "/v1/jobs", b" " * 8_000_001, 413, "8000000 bytes"),
+        ("PUT", "/v1/jobs", {}, 405, ""),
+    ],
+)
+def test_wrong_requests(
+    empty: Client, method: str, path: str, body: Any, status: int, words: str
+) -> None:
+    answered, document = empty.ask(method, path, body)
+    assert answered == status
+    assert words in (document if isinstance(document, str) else document["error"]["message"])
+
+
+@pytest.mark.parametrize("path", [path for method, path, _, _ in ROUTES if method == "GET"])
+def test_nothing_is_answered_without_the_token(empty: Client, path: str) -> None:
+    path = path.replace("{id}", "1").replace("{id:int}", "1")
+    assert empty.ask("GET", path, token="another")[0] == 401
+    assert empty.ask("GET", path, token="")[0] == 401
+
+
+def test_the_description_is_openapi_and_has_every_route(empty: Client) -> None:
+    _, document = empty.ask("GET", "/openapi.json")
+    assert document == json.loads(json.dumps(openapi()))
+    described = {(m.upper(), path) for path, found in document["paths"].items() for m in found}
+    assert described == {(m, path.replace(":int", "")) for m, path, _, _ in ROUTES}
+    parts = document["components"]["schemas"]
+    for schema in parts.values():
+        Draft202012Validator.check_schema(schema)
+    whole = {"$ref": "#/components/schemas/ReviewOrder", "components": {"schemas": parts}}
+    Draft202012Validator(whole).validate({"kind": "review", "target": "HEAD"})
+
+
+def test_what_keeps_a_server_from_starting(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    project.commit("A file", {"a.txt": "a\n"})
+    monkeypatch.setenv("REVIEWBOT_TOKEN", "short")
+    done = CliRunner().invoke(reviewbot, ("serve", "-C", str(project.folder)))
+    assert done.exit_code == 2
+    assert "less than 16 characters" in done.stderr
+    monkeypatch.setenv("REVIEWBOT_TOKEN", TOKEN)
+    done = CliRunner().invoke(
+        reviewbot, ("serve", "-C", str(project.folder), "--host", "192.0.2.1")
+    )
+    assert done.exit_code == 3
+    assert "192.0.2.1 cannot be listened at" in done.stderr
