@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from contextlib import asynccontextmanager
 from functools import partial
 
 import msgspec
@@ -21,8 +22,10 @@ from reviewbot.services import Host, Services, open_services
 from reviewbot.store.sessions import TrialRow
 from reviewbot.tasks.bug import prepare_bug
 from reviewbot.tasks.cycle import work
-from reviewbot.tasks.fix import fix_findings
+from reviewbot.tasks.feature import plan_increments, prepare_feature
+from reviewbot.tasks.fix import after, fix_findings
 from reviewbot.tasks.goals import GOALS
+from reviewbot.tasks.repair import prepare_repair
 from reviewbot.tasks.task import Attempt, Task, TaskResult
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
@@ -75,9 +78,57 @@ async def fix_report(report: str, change: Change, host: Host) -> TaskResult:
     return await _work(partial(prepare_bug, report), change, host)
 
 
+async def repair(log: str, change: Change, host: Host) -> TaskResult:
+    """Make the tests pass that fail at the head of a change; the log of CI may be empty.
+
+    Nothing is written. Raises ReviewbotError, UsageError if there is nothing to repair.
+    """
+    return await _work(partial(prepare_repair, log), change, host)
+
+
+async def develop(specification: str, change: Change, host: Host) -> list[TaskResult]:
+    """Build what is asked for on the head of a change, up to the first step that does not work.
+
+    Nothing is written. Raises ReviewbotError.
+    """
+    results: list[TaskResult] = []
+    async with _open_trials(change, host) as (services, trials):
+        panel, brief = services.panel, _no_brief(change)
+        increments = await plan_increments(specification, trials, panel, brief)
+        for number in range(1, len(increments) + 1):
+            given = (specification, increments, number)
+            try:
+                task = await prepare_feature(*given, trials, panel, brief)
+            except UsageError as error:
+                if not results:
+                    raise
+                title, why = increments[number - 1].title, (str(error),)
+                stopped = TaskResult(kind="feature", title=title, outcome="failed", reasons=why)
+                results.append(stopped)
+                break
+            results.append(await work(task, trials, panel, brief))
+            if results[-1].outcome != "fixed":
+                break
+            trials = await after(trials, results[-1])
+        results = [replace(result, usage=services.client.totals) for result in results]
+        await services.finish(trials=trials_of(results))
+    return results
+
+
 async def _work(
     make: Callable[[Trials, Panel, Brief], Awaitable[Task]], change: Change, host: Host
 ) -> TaskResult:
+    async with _open_trials(change, host) as (services, trials):
+        brief = _no_brief(change)
+        task = await make(trials, services.panel, brief)
+        result = await work(task, trials, services.panel, brief)
+        result = replace(result, usage=services.client.totals)
+        await services.finish(trials=trials_of([result]))
+        return result
+
+
+@asynccontextmanager
+async def _open_trials(change: Change, host: Host) -> AsyncIterator[tuple[Services, Trials]]:
     """Make code where a change ends: whatever a check then reports is the candidate's fault."""
     async with open_services(change, host) as services:
         if not services.panel.panelists:
@@ -89,13 +140,11 @@ async def _work(
         assert host.repository
         stay = await host.repository.compare(change.head_tree, change.head_tree)
         whole, project, _ = await prepare(replace(stay, title=change.title), services)
-        trials = await _trials(whole, project, services)
-        brief = Brief(title=change.title, description="", passages=())
-        task = await make(trials, services.panel, brief)
-        result = await work(task, trials, services.panel, brief)
-        result = replace(result, usage=services.client.totals)
-        await services.finish(trials=trials_of([result]))
-        return result
+        yield services, await _trials(whole, project, services)
+
+
+def _no_brief(change: Change) -> Brief:
+    return Brief(title=change.title, description="", passages=())
 
 
 def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:

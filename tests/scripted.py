@@ -8,6 +8,8 @@ from typing import Any
 
 from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
 
+# Of tasks; the others are those of a review.
+PHASES = ("fix_", "judge_", "optimise_", "benchmark", "reproduce", "plan", "accept_")
 Answer = Callable[[str, str], Any]
 
 
@@ -26,7 +28,9 @@ class Scripted:
         self.prompts.append((request.label, request.question))
         phase = request.label.partition("/")[2]
         reply: Any = {"claims": [], "judgements": [], "tests": []}
-        if phase.startswith(("fix_", "judge_", "optimise_", "benchmark", "reproduce")):
+        if phase.startswith(
+            ("fix_", "judge_", "optimise_", "benchmark", "reproduce", "plan", "accept_")
+        ):
             reply = self.answer(request.label, request.question)
         elif phase == "first_pass":
             reply |= self.answer(request.label, request.question)

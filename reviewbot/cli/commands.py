@@ -21,6 +21,7 @@ from reviewbot.version import __version__
 COMMANDS = {
     "review": "Review a change.",
     "fix": "Fix what a review finds.",
+    "develop": "Build what a description asks for.",
     "negotiate": "Let the panel negotiate what is to be done.",
     "chat": "Talk with the models of the panel.",
     "explain": "Show everything about a finding.",

@@ -27,7 +27,7 @@ from reviewbot.config.load import FLAGS
 from reviewbot.config.settings import Effort
 from reviewbot.debate.panel import read_roles
 from reviewbot.errors import UsageError
-from reviewbot.fixing import fix, fix_report, pursue
+from reviewbot.fixing import develop, fix, fix_report, pursue, repair
 from reviewbot.git.change import Target
 from reviewbot.git.writer import Write, open_writer, recover
 from reviewbot.reports.fixes import commit_message, render_fixes
@@ -39,6 +39,7 @@ from reviewbot.text.plain import dead
 from reviewbot.verdict.document import Finding
 
 LAST = "last"
+REPAIR = "repair"  # a goal that is about no files
 
 
 class Options(Struct, frozen=True, kw_only=True):
@@ -51,6 +52,7 @@ class Options(Struct, frozen=True, kw_only=True):
     model: tuple[str, ...]
     state: Path | None
     env_file: Path | None
+    specification: bytes | None = None
 
 
 @click.command(cls=TargetAndPaths)
@@ -59,7 +61,7 @@ class Options(Struct, frozen=True, kw_only=True):
 @click.option("--commit", is_flag=True, help="Commit each fix.")
 @click.option("--linters", is_flag=True, help="Only what linters fix; ask no model.")
 @click.option("--finding", multiple=True, metavar="ID", help="Fix this one; may be repeated.")
-@click.option("--goal", type=click.Choice([*GOALS]), help="Change code towards a goal instead.")
+@click.option("--goal", type=click.Choice([*GOALS, REPAIR]), help="What to change code for.")
 @content_option("--report", help="Fix what a bug report or a traceback says.")
 @click.option(
     "--undo", is_flag=False, flag_value=LAST, metavar="[ID]", help="Take back the last fixes."
@@ -78,27 +80,31 @@ def command(target: str, undo: str | None, **given: object) -> None:
     so. TARGET is as for review; by default it is uncommitted work, or else the last commit. A goal
     is about the files after --, by default about those that TARGET changes.
     """
-    options = msgspec.convert({key: given.get(key) for key in Options.__struct_fields__}, Options)
+    options = msgspec.convert(
+        {key: given[key] for key in Options.__struct_fields__ if key in given}, Options
+    )
     if undo:
         asyncio.run(_undo("" if undo == LAST else undo, options))
         return
     paths = click.get_current_context().meta.get(SEPARATOR, ())
     chosen = [f"--{name}" for name in ("goal", "report", "linters") if given.get(name)]
     chosen += ["--finding"] if options.finding else []
+    if options.goal == REPAIR and options.report is not None:  # the log of a run that failed
+        chosen.remove("--report")
     if len(chosen) > 1:
         raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other", hint="leave one out")
     if options.report is not None and not options.report.strip():
         raise UsageError("the report is empty", hint="paste the traceback, or what happens")
-    if paths and not options.goal:
+    if paths and options.goal not in GOALS:
         raise UsageError("paths are for --goal", hint="name a TARGET, or --finding ID")
     flags = {key: given.get(flag[2:].replace("-", "_")) for key, flag in FLAGS.items()}
-    raise SystemExit(asyncio.run(_fix(target, paths, flags, options)))
+    raise SystemExit(asyncio.run(run_fix(target, paths, flags, options)))
 
 
-async def _fix(
+async def run_fix(
     name: str, paths: Sequence[str], flags: Mapping[str, object], options: Options
 ) -> int:
-    """The exit code: 1 if something is found that is not fixed and written."""
+    """Make, show and write fixes; 1 if something is found that is not fixed and written."""
     async with open_host(options.state, env_file=options.env_file, flags=flags) as opened:
         host, repository, state = opened
         if said := await recover(repository, state.folder):
@@ -115,10 +121,15 @@ async def _fix(
         change = await repository.load_change(target)
         findings: tuple[Finding, ...] = ()
         usage = None
-        if options.goal:
+        report = (options.report or b"").decode("utf-8", "replace")
+        if options.specification:
+            wanted = options.specification.decode("utf-8", "replace")
+            results = await develop(wanted, change, host)
+        elif options.goal == REPAIR:
+            results = [await repair(report, change, host)]
+        elif options.goal:
             results = [await pursue(options.goal, paths, change, host)]
-        elif options.report is not None:
-            report = options.report.decode("utf-8", "replace")
+        elif report:
             results = [await fix_report(report, change, host)]
         else:
             review, results = await fix(change, host, options.finding)

@@ -46,7 +46,7 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
     """Reproduce what a report says. Raises UsageError with the reasons if nobody can."""
     text = shown(report[:MAX_REPORT].encode())
     tree = trials.change.head_tree
-    paths = await _files_about(report, tree, trials)
+    paths = await files_about(report, tree, trials)
     contents = await trials.repository.read_files(tree, paths)
     files = {p: shown(content) for p, content in contents.items() if len(content) <= MAX_FILE}
     folder = await trials.folder_of(paths)
@@ -71,13 +71,7 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
             f"nobody could reproduce it ({'; '.join(reasons)})",
             hint="add the command, the input and the whole traceback to the report",
         )
-    # A new file where most tests of a project are: it must not hide one that is there.
-    existing = sorted(await trials.repository.list_files(tree))
-    tests = [path for path in existing if classify(path) == "test" and PYTEST.search(path)]
-    tests = [path for path in tests if is_below(path, folder)]
-    beside = mode(path.rpartition("/")[0] for path in tests) if tests else join(folder, "tests")
-    digest = hashlib.sha256(hypothesis.test.encode()).hexdigest()[:8]
-    path = join(beside, f"test_regression_{digest}.py")
+    path = await path_of_test("regression", hypothesis.test, folder, trials)
 
     async def judge(step: Step) -> Judgement:
         run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
@@ -97,6 +91,16 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
         details=details,
         judge=judge,
     )
+
+
+async def path_of_test(name: str, test: str, folder: str, trials: Trials) -> str:
+    """A new file where most tests of a project are: it must not hide one that is there."""
+    existing = sorted(await trials.repository.list_files(trials.change.head_tree))
+    tests = [path for path in existing if classify(path) == "test" and PYTEST.search(path)]
+    tests = [path for path in tests if is_below(path, folder)]
+    beside = mode(path.rpartition("/")[0] for path in tests) if tests else join(folder, "tests")
+    digest = hashlib.sha256(test.encode()).hexdigest()[:8]
+    return join(beside, f"test_{name}_{digest}.py")
 
 
 def why_no_reproduction(run: Run, report: str) -> str:
@@ -119,7 +123,7 @@ def why_no_reproduction(run: Run, report: str) -> str:
     return f"the test itself fails: {failed[0].message[:200]}" if failed else "no test fails"
 
 
-async def _files_about(report: str, tree: str, trials: Trials) -> list[str]:
+async def files_about(report: str, tree: str, trials: Trials) -> list[str]:
     """Files that a report names, the innermost of a traceback first, then definitions."""
     existing = await trials.repository.list_files(tree)
     names = [*dict.fromkeys(PATH.findall(report))][-MAX_NAMES:]

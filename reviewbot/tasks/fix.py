@@ -43,7 +43,7 @@ async def fix_findings(
             results.append(await result_of(task_of(fixed, trials), trial, trials))
             left = [finding for finding in left if finding not in fixed]
             if trial.outcome == "fixed":
-                trials = await _after(trials, results[-1])
+                trials = await after(trials, results[-1])
     groups: dict[object, list[Finding]] = {}
     for finding in left:
         groups.setdefault(alike(finding), []).append(finding)
@@ -56,7 +56,7 @@ async def fix_findings(
         result = await work(task, trials, panel, brief_about(group[0].location, briefs))
         results.append(result)
         if result.outcome == "fixed":
-            trials = await _after(trials, result)
+            trials = await after(trials, result)
     return results
 
 
@@ -150,7 +150,7 @@ async def _try_batch(
     return (fixed, trial) if trial.outcome != "refused" and fixed else ([], None)
 
 
-async def _after(trials: Trials, fixed: TaskResult) -> Trials:
+async def after(trials: Trials, fixed: TaskResult) -> Trials:
     """What comes next builds on this, and may not bring back what is gone."""
     change = await trials.repository.compare(trials.change.base_tree, fixed.tree)
     change = replace(change, title=trials.change.title)

@@ -92,7 +92,7 @@ async def tests(paths: Sequence[str], trials: Trials, _: Panel, __: Brief) -> Ta
     """Tests that run a line that no test runs, or notice a defect that no test notices."""
     sources = [path for path in paths if classify(path) != "test"]
     tree = trials.change.head_tree
-    project = await _project_at(tree, trials)
+    project = await project_at(tree, trials)
     suites = [check for check in project.checks if IDS in check.command and check.report]
     suite = next((check for check in suites if all(map(check.covers, sources))), None)
     contents = await trials.repository.read_files(tree, sources)
@@ -164,24 +164,25 @@ def _task(
 async def _measure(tree: str, files: Mapping[str, bytes], suite: Check, trials: Trials) -> Report:
     """All tests on a tree, and which of them run which lines of some files."""
     lines = {path: list(range(1, text.count(b"\n") + 2)) for path, text in sorted(files.items())}
-    return await _run(tree, suite, trials, lines)
+    return await run_suite(tree, suite, trials, lines)
 
 
-async def _run(
+async def run_suite(
     tree: str,
     suite: Check,
     trials: Trials,
     lines: Mapping[str, Sequence[int]],
     ids: tuple[str, ...] = (),
 ) -> Report:
-    project = await _project_at(tree, trials)
+    """The tests of a suite on a tree, all or some, and which of these lines they run."""
+    project = await project_at(tree, trials)
     changed = {suite.relative(path): numbers for path, numbers in lines.items()}
     job = job_of(suite, tree, project, ids=ids, inputs={"changed.json": changed})
     outcome, reason, report = read(suite, "head", await trials.executor.execute(job))
     return report if outcome == "ended" or reason == NO_TEST else replace(report, problem=reason)
 
 
-async def _project_at(tree: str, trials: Trials) -> Project:
+async def project_at(tree: str, trials: Trials) -> Project:
     change = Change(base_tree=tree, head_tree=tree, files=())
     return await load_project(change, trials.repository, trials.checks)
 
@@ -213,5 +214,5 @@ async def _is_noticed(
 ) -> bool:
     """Whether a test fails because of a defect. A file that cannot be imported is no test."""
     changed = await trials.repository.make_tree(tree, {path: mutant.text.encode()})
-    report = await _run(changed, suite, trials, {}, ids)
+    report = await run_suite(changed, suite, trials, {}, ids)
     return any(test.outcome == "failed" for test in report.tests)

@@ -12,7 +12,7 @@ from reviewbot.git.change import Change
 from reviewbot.llm.client import Totals
 from reviewbot.verdict.document import Finding
 
-Kind = Literal["fix", "bug", "refactor", "performance", "tests"]
+Kind = Literal["fix", "bug", "refactor", "performance", "tests", "repair", "feature"]
 
 
 class Candidate(Struct, frozen=True, kw_only=True):

@@ -1,0 +1,204 @@
+"""Whole steps of development, and tests that are red: built and repaired by scripted models."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+from conftest import Project
+from lean import lean_environment
+from scripted import Answer, Scripted, by_edit
+
+from reviewbot.cli.commands import reviewbot
+from reviewbot.errors import UsageError
+from reviewbot.fixing import develop, repair
+from reviewbot.tasks.task import TaskResult
+from tests.github_job import model, panel_of
+from tests.test_goals import work
+
+STEPS = [
+    {"title": "Add numbers", "behaviour": "calc.add(a, b) returns the sum of two integers."},
+    {"title": "Divide numbers", "behaviour": "calc.divide(a, b); ValueError if b is 0."},
+]
+ADD = "from calc import add\n\n\ndef test_add():\n    assert add(1, 2) == 3\n"
+DIVIDE = (
+    "import pytest\nfrom calc import divide\n\n\ndef test_divide():\n    assert divide(6, 3) == 2\n"
+    "    with pytest.raises(ValueError):\n        divide(1, 0)\n"
+)
+CODE = "def add(a: int, b: int) -> int:\n    return a + b\n"
+MORE = (
+    "\n\ndef divide(a: int, b: int) -> float:\n    if b == 0:\n"
+    '        raise ValueError("the divisor is 0")\n    return a / b\n'
+)
+
+
+def developer(steps: list[dict[str, str]], tests: list[str], edits: list[dict[str, str]]) -> Answer:
+    """Plans these steps, and answers with the next of these tests and edits."""
+    left = {"tests": [*tests], "edits": [*edits]}
+
+    def answer(label: str, _: str) -> Any:
+        phase = label.partition("/")[2]
+        if phase == "plan":
+            return {"increments": steps}
+        if phase.startswith("accept_"):
+            return {"test": left["tests"].pop(0)}
+        if phase.startswith("fix_"):
+            return {"edits": [left["edits"].pop(0)], "explanation": "Built."}
+        return {"objections": []} if phase.startswith("judge_") else {"edits": []}
+
+    return answer
+
+
+def build(project: Project, answer: Answer) -> tuple[list[TaskResult], Scripted]:
+    return work(project, answer, lambda c, h: develop("A calculator.", c, h))  # type: ignore[return-value]
+
+
+@pytest.fixture
+def empty(project: Project) -> Project:
+    project.commit("Begin", {"README.md": "# A calculator\n"})
+    return project
+
+
+def test_each_step_begins_with_a_test_and_builds_on_those_before(empty: Project) -> None:
+    edits = [
+        {"path": "calc.py", "find": "", "replace": CODE},
+        {"path": "calc.py", "find": "    return a + b\n", "replace": f"    return a + b\n{MORE}"},
+    ]
+    (first, second), scripted = build(empty, developer(STEPS, [ADD, DIVIDE], edits))
+    assert [first.outcome, second.outcome] == ["fixed", "fixed"]
+    assert second.files["calc.py"] == (CODE + MORE).encode()
+    (test,) = [path for path in second.files if path.startswith("tests/")]
+    assert first.facts[0].endswith(" fails without the step and passes with it.")
+    assert second.files[test] == DIVIDE.encode()
+    labels = [label for label, _ in scripted.prompts]
+    assert labels[:2] == ["critic/plan", "optimizer/accept_1_1"]
+    assert "critic/fix_step_1_1" in labels
+    # Who writes the code reads the test, and no step is told of the code of another.
+    prompts = dict(scripted.prompts)
+    assert "assert divide(6, 3) == 2" in prompts["critic/fix_step_2_1"]
+    assert "return a + b" in prompts["optimizer/accept_2_1"]
+
+
+def test_a_test_that_passes_without_the_step_is_written_again(empty: Project) -> None:
+    idle = "def test_nothing():\n    assert True\n"
+    edits = [{"path": "calc.py", "find": "", "replace": CODE}]
+    (done,), scripted = build(empty, developer(STEPS[:1], [idle, ADD], edits))
+    assert done.outcome == "fixed"
+    assert "the test passes without the step" in dict(scripted.prompts)["optimizer/accept_1_2"]
+    with pytest.raises(UsageError, match="no test shows that step 1 is missing"):
+        build(empty, developer(STEPS[:1], [idle, idle], edits))
+
+
+def test_it_ends_at_the_first_step_that_does_not_work(empty: Project) -> None:
+    wrong = {"path": "calc.py", "find": "", "replace": CODE.replace("+", "-")}
+    (stopped,), _ = build(empty, developer(STEPS, [ADD], [wrong] * 3))
+    assert stopped.outcome == "failed"
+    assert stopped.reasons[0].startswith("pytest reports test_add fails: assert -1 == 3")
+    right = {"path": "calc.py", "find": "", "replace": CODE}
+    (first, second), _ = build(empty, developer(STEPS, [ADD, "", ""], [right]))
+    assert [first.outcome, second.outcome] == ["fixed", "failed"]
+    assert "gave no test for step 2" in second.reasons[0]
+
+
+def test_without_a_plan_nothing_is_built(empty: Project) -> None:
+    with pytest.raises(UsageError, match="there is no plan"):
+        build(empty, developer([], [], []))
+
+
+RED = "def total(prices):\n    return sum(prices) + 1\n"
+TESTS = (
+    "from cart import total\n\n\ndef test_total():\n    assert total([1]) == 1\n\n\n"
+    "def test_empty():\n    assert total([]) == 0\n\n\ndef test_kind():\n"
+    "    assert isinstance(total([]), int)\n"
+)
+
+
+@pytest.fixture
+def red(project: Project) -> Project:
+    """The tests fail at base and at head: no review says so."""
+    project.commit("A cart", {"cart.py": RED, "test_cart.py": TESTS})
+    project.commit("Words", {"README.md": "# Cart\n"})
+    return project
+
+
+def test_what_is_red_is_repaired(red: Project) -> None:
+    answer = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
+    result, scripted = work(red, answer, lambda c, h: repair("E  assert 2 == 1", c, h))
+    assert result.outcome == "fixed"
+    assert result.title == "Repair 2 tests that fail: test_cart.py::test_empty"
+    assert result.facts == ("Tests that failed and pass now: 2, such as test_cart.py::test_empty.",)
+    prompt = dict(scripted.prompts)["critic/fix_repair_1"]
+    assert "assert 2 == 1" in prompt
+    assert "return sum(prices) + 1" in prompt
+
+
+@pytest.mark.parametrize(
+    ("find", "replace", "reason"),
+    [
+        ("sum(prices) + 1", "sum(prices) + 2", "test_cart.py::test_empty still fails"),
+        ("return sum(prices) + 1", "return float(sum(prices))", "test_kind"),
+        ("return sum(prices) + 1", "return 0", "test_cart.py::test_total still fails"),
+    ],
+)
+def test_what_repairs_less_or_breaks_more_is_refused(
+    red: Project, find: str, replace: str, reason: str
+) -> None:
+    answer = by_edit("cart.py", find, replace)
+    result, _ = work(red, answer, lambda c, h: repair("", c, h))
+    assert result.outcome == "failed"
+    assert any(reason in words for words in result.reasons), result.reasons
+
+
+def test_a_file_that_cannot_be_imported_is_repaired(project: Project) -> None:
+    typo = RED.replace("total", "totl").replace(" + 1", "")
+    project.commit("A cart", {"cart.py": typo, "test_cart.py": TESTS})
+    answer = by_edit("cart.py", "totl", "total")
+    result, _ = work(project, answer, lambda c, h: repair("", c, h))
+    assert result.outcome == "fixed"
+    assert result.facts == ("Tests that failed and pass now: 1, such as test_cart.py.",)
+
+
+def test_where_nothing_is_red_the_log_is_a_report(project: Project, tmp_path: Path) -> None:
+    assert tmp_path
+    project.commit("A cart", {"cart.py": RED.replace(" + 1", ""), "test_cart.py": TESTS})
+    with pytest.raises(UsageError, match="there is nothing to repair: no test fails"):
+        work(project, by_edit("a", "b", "c"), lambda c, h: repair("", c, h))
+    with pytest.raises(UsageError, match="nobody could reproduce it"):
+        work(project, lambda *_: {"cause": "?", "test": ""}, lambda c, h: repair("Boom", c, h))
+
+
+def test_steps_are_committed_from_the_command_line_and_taken_back(
+    empty: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def reply(_: str, prompt: str) -> Any:
+        if "# Task: plan" in prompt:
+            return {"increments": STEPS[:1]}
+        if "# Task: write the test" in prompt:
+            return {"test": ADD}
+        if "# Task: build one step" in prompt:
+            return {"edits": [{"path": "calc.py", "find": "", "replace": CODE}], "explanation": ""}
+        return {"objections": []} if "# Task: judge" in prompt else {"edits": []}
+
+    def run(*words: str, text: str = "") -> Result:
+        return CliRunner().invoke(reviewbot, words, input=text)
+
+    monkeypatch.chdir(empty.folder)
+    monkeypatch.setenv("VIRTUAL_ENV", lean_environment())
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(empty.folder / ".git"))
+    assert "the description is empty" in run("develop", "-", text=" \n").stderr
+    with model(reply).running() as server:
+        (empty.folder / ".git/reviewbot").mkdir()
+        config = panel_of(server, "critic", "reviewer")
+        (empty.folder / ".git/reviewbot/config.yml").write_text(config)
+        shown = run("develop", "-", text="A calculator\n")
+        assert "1 fix is ready; --yes writes" in shown.stderr
+        assert not (empty.folder / "calc.py").exists()
+        done = run("develop", "-", "--yes", "--commit", text="A calculator\n")
+    assert done.exit_code == 0, done.stderr
+    assert "Add numbers" in done.stdout
+    assert empty.git("log", "-1", "--format=%s") == "Add numbers"
+    assert empty.git("show", "HEAD:calc.py") == CODE.strip()
+    assert run("fix", "--undo").exit_code == 0
+    assert not (empty.folder / "calc.py").exists()
