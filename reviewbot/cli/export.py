@@ -17,7 +17,7 @@ from reviewbot.state import read_review
 from reviewbot.store.sessions import Record, Turn
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
-from reviewbot.verdict.document import Finding
+from reviewbot.verdict.calibration import truth_of
 
 
 def read_turn(turn: Turn) -> tuple[ModelRequest, ModelReply | None]:
@@ -87,8 +87,8 @@ def preference_lines(record: Record) -> Iterator[str]:
     """
     review = read_review(record.session.review)
     for finding in review.findings if review else ():
-        truth = _truth(finding)
-        if truth not in ("real", "not_real") or not finding.claims:
+        truth = truth_of(finding)
+        if truth is None or not finding.claims:
             continue
         title = prompts.quoted(finding.claims[0].title)
         requests = [request for request, _ in map(read_turn, record.turns)]
@@ -102,14 +102,6 @@ def preference_lines(record: Record) -> Iterator[str]:
         for chosen, rejected in product(right, wrong):
             answers = {"chosen": _answer(chosen), "rejected": _answer(rejected)}
             yield json.dumps({"prompt": prompt, **answers})
-
-
-def _truth(finding: Finding) -> str | None:
-    """One test alone settles neither a serious claim nor a difference that is intended."""
-    if finding.status == "question":
-        return None
-    results = {"proven": "real", "refuted": "not_real"}
-    return results.get(finding.proof.result if finding.proof else "") or finding.ruling
 
 
 def _answer(position: Position) -> str:

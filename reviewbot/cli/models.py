@@ -29,6 +29,7 @@ from reviewbot.llm.providers import (
     why_not_asked,
 )
 from reviewbot.text.plain import plain
+from reviewbot.verdict.calibration import SCORES, Score, Scores
 
 WORD = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
 TEST_COST_USD = 0.10
@@ -50,12 +51,16 @@ def list_() -> None:
     settings, variables, asked, notes = asyncio.run(_load())
     lines = ["Panel" if asked else "No language model is configured: only executed checks decide."]
     prices = prices_of(settings.providers)
+    scores = open_state(None).journal().get(SCORES, Scores) or Scores()
     names = [member.provider for member in asked]
     connections = connections_to(names, settings.providers, variables, 0)
     for member in asked:
         is_local = connections[member.provider].is_local
         price = prices.find(member.provider, member.model, is_local=is_local)
-        lines.append(f"  {member.name:10} {member.provider}:{member.model}  {_price(price)}")
+        model = f"{member.provider}:{member.model}"
+        known = scores.models.get(model, Score())
+        right = f"; right in {known.right} of {known.settled} settled judgements"
+        lines.append(f"  {member.name:10} {model}  {_price(price)}{right if known.settled else ''}")
     lines += [*(f"  {note}" for note in notes), "", "Providers"]
     wanted = {*wanted_vendors(settings.providers, variables)} | {m.provider for m in asked}
     for name in dict.fromkeys((*all_vendors(), *settings.providers)):

@@ -20,7 +20,15 @@ from reviewbot.errors import ReviewbotError
 from reviewbot.llm.ledger import Lease, Ledger, Recorded
 from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError
 from reviewbot.store.database import Connection, Store, open_store
-from reviewbot.store.sessions import Agent, Session, Subject, TrialRow, end_session, start_session
+from reviewbot.store.sessions import (
+    Agent,
+    Session,
+    Subject,
+    TrialRow,
+    end_session,
+    list_outcomes,
+    start_session,
+)
 
 Result = TypeVar("Result")
 SECONDS_BETWEEN_LOOKS = 0.05
@@ -56,6 +64,10 @@ class SqlLedger(Ledger):
     async def finish(self, review: str, trials: Sequence[TrialRow] = ()) -> None:
         """Record the outcome, with the review as JSON. Raises ReviewbotError."""
         await _run(lambda: end_session(self._store, self._session, review, trials))
+
+    async def outcomes(self) -> list[tuple[str, dict[str, str]]]:
+        """Newest reviews as JSON, with the model of each agent, as `provider:model`."""
+        return await _run(lambda: list_outcomes(self._store))
 
     async def claim(self, request: ModelRequest, worst: int) -> Recorded | Lease:
         key = hashlib.sha256(_as_json(request).encode()).hexdigest()

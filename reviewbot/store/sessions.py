@@ -88,6 +88,7 @@ class Record(Struct, frozen=True, kw_only=True):
     trials: tuple[TrialRow, ...] = ()
 
 
+MAX_OUTCOMES = 100  # sessions that the panel is calibrated by
 Kind = TypeVar("Kind", bound=Struct)
 FINDING = ("key", "title", "severity", "status", "path", "line")
 SESSIONS = """
@@ -188,6 +189,22 @@ def list_sessions(store: Store, project: str = "") -> tuple[Session, ...]:
     def action(connection: Connection) -> tuple[Session, ...]:
         rows = connection.rows(found, **({"project": project} if project else {}))
         return tuple(_session(store, connection, row) for row in rows)
+
+    return store.run(action)
+
+
+def list_outcomes(store: Store) -> list[tuple[str, dict[str, str]]]:
+    """The newest reviews as JSON, with the model of each agent, as `provider:model`."""
+
+    def action(connection: Connection) -> list[tuple[str, dict[str, str]]]:
+        newest = "SELECT id, review FROM sessions WHERE state = 'done' ORDER BY id DESC LIMIT :most"
+        agents = "SELECT name, provider, model FROM agents WHERE session_id = :id"
+        found = []
+        for row in connection.rows(newest, most=MAX_OUTCOMES):
+            known = connection.rows(agents, id=row["id"])
+            models = {agent["name"]: f"{agent['provider']}:{agent['model']}" for agent in known}
+            found.append((row["review"], models))
+        return found
 
     return store.run(action)
 

@@ -1,0 +1,84 @@
+"""How often models were right where something settled it, so that some votes do not count."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from reviewbot.debate.panel import Panelist
+from reviewbot.verdict.document import Finding, Review
+
+MIN_SETTLED = 20  # judgements, before anything follows from them
+SCORES = "scores"  # in the journal
+
+
+class Score(Struct, frozen=True):
+    """Judgements of a model that turned out right, and wrong. "Unsure" is neither."""
+
+    right: int = 0
+    wrong: int = 0
+
+    @property
+    def settled(self) -> int:
+        return self.right + self.wrong
+
+    @property
+    def is_unreliable(self) -> bool:
+        return self.settled >= MIN_SETTLED and self.right < self.wrong
+
+
+class Scores(Struct, frozen=True):
+    """Of each model, as `provider:model`."""
+
+    models: Mapping[str, Score] = {}
+
+
+def score(
+    reviews: Iterable[tuple[Review, Mapping[str, str]]], dismissed: Collection[str]
+) -> Scores:
+    """What became of claims and judgements in reviews.
+
+    Args:
+        reviews: each with the model of each panelist.
+        dismissed: keys of findings that a person dismissed.
+    """
+    right, wrong = Counter[str](), Counter[str]()
+    for review, models in reviews:
+        for finding in review.findings:
+            truth = "not_real" if finding.key in dismissed else truth_of(finding)
+            held = {claim.by: "real" for claim in finding.claims}
+            for position in sorted(finding.positions, key=lambda position: position.round):
+                held[position.panelist] = position.stance
+            for name, stance in held.items():
+                if truth and stance != "unsure" and name in models:
+                    (right if stance == truth else wrong)[models[name]] += 1
+    names = sorted({*right, *wrong})
+    return Scores({name: Score(right[name], wrong[name]) for name in names})
+
+
+def truth_of(finding: Finding) -> Literal["real", "not_real"] | None:
+    """What a test or the moderator settled; None if nothing did.
+
+    One test alone settles neither a serious claim nor a difference that is intended.
+    """
+    if finding.status == "question":
+        return None
+    result = finding.proof.result if finding.proof else ""
+    if result in ("proven", "refuted"):
+        return "real" if result == "proven" else "not_real"
+    return finding.ruling if finding.ruling in ("real", "not_real") else None
+
+
+def uncounted(scores: Scores, panelists: Sequence[Panelist]) -> dict[str, str]:
+    """The panelists whose votes do not count, with why. Never half of a panel or more."""
+    found = {}
+    for panelist in panelists:
+        model = f"{panelist.provider}:{panelist.model}"
+        known = scores.models.get(model, Score())
+        if known.is_unreliable:
+            words = f"{model} was right in {known.right} of {known.settled} settled judgements"
+            found[panelist.name] = f"The votes of {panelist.name} do not count: {words}."
+    return found if 2 * len(found) < len(panelists) else {}

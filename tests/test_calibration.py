@@ -1,0 +1,104 @@
+"""What outcomes say about models, and whose votes they take the weight from."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import test_paid
+from conftest import Project
+from msgspec.structs import replace
+from test_reports import PROVEN
+from test_rules import case, claim
+
+from reviewbot.debate.case import Position
+from reviewbot.debate.panel import Panelist
+from reviewbot.verdict.calibration import Score, Scores, score, uncounted
+from reviewbot.verdict.document import Review
+from reviewbot.verdict.rules import Tally, first_rule
+from tests.served import configuration, configure, run
+from tests.vendor_server import VendorServer
+
+cart = test_paid.cart  # a fixture
+MODELS = {"critic": "v:a", "reviewer": "v:b", "optimizer": "v:c"}
+PANELISTS = [Panelist(name, "", *model.split(":")) for name, model in MODELS.items()]
+HELD = (
+    Position(panelist="reviewer", round=1, stance="real", reason="", citations=()),
+    Position(panelist="reviewer", round=2, stance="not_real", reason="", citations=()),
+    Position(panelist="optimizer", round=1, stance="unsure", reason="", citations=()),
+)
+
+
+def review_of(**fields: Any) -> Review:
+    """Its finding is one of the critic; the reviewer is against it in the end."""
+    finding = replace(
+        PROVEN, key="k", claims=(claim("critic"),), positions=HELD, **{"proof": None, **fields}
+    )
+    return Review(
+        target="HEAD",
+        title="",
+        verdict="comment",
+        complete=True,
+        gaps=(),
+        findings=(finding,),
+        coverage=(),
+        checks=(),
+        absences=(),
+        dropped=(),
+    )
+
+
+@pytest.mark.parametrize(
+    ("fields", "dismissed", "right"),
+    [
+        ({"ruling": "real", "status": "agreed"}, (), "v:a"),
+        ({"ruling": "not_real", "status": "recorded"}, (), "v:b"),
+        ({"ruling": "real", "status": "question"}, (), ""),
+        ({"ruling": None, "status": "agreed"}, (), ""),
+        ({"proof": PROVEN.proof, "status": "proven"}, (), "v:a"),
+        ({"proof": PROVEN.proof, "status": "proven"}, ("k",), "v:b"),
+    ],
+)
+def test_what_settles_who_was_right(
+    fields: dict[str, Any], dismissed: tuple[str, ...], right: str
+) -> None:
+    wrong = {"v:a": "v:b", "v:b": "v:a", "": ""}[right]
+    expected = {right: Score(1, 0), wrong: Score(0, 1)} if right else {}
+    assert score([(review_of(**fields), MODELS)], dismissed) == Scores(expected)
+
+
+def test_a_model_that_is_mostly_wrong_has_no_vote() -> None:
+    bad, few, good = Score(9, 11), Score(0, 19), Score(10, 10)
+    assert list(uncounted(Scores({"v:b": bad, "v:c": few, "v:a": good}), PANELISTS)) == ["reviewer"]
+    # Half of a panel or more cannot be taken out: nobody knows whom to believe then.
+    assert not uncounted(Scores({"v:b": bad, "v:c": bad}), PANELISTS)
+    assert not uncounted(Scores({"v:b": bad}), PANELISTS[:2])
+    assert not uncounted(Scores(), PANELISTS)
+
+
+def test_votes_that_do_not_count_agree_and_oppose_nothing() -> None:
+    alone = Tally(case("critic", "reviewer"), 3, uncounted=frozenset({"reviewer"}))
+    assert first_rule(alone).status == "question"
+    assert first_rule(replace(alone, uncounted=frozenset())).status == "agreed"
+    opposed = Tally(case("critic", "optimizer", against=("reviewer",)), 3)
+    assert first_rule(opposed).status == "question"
+    assert first_rule(replace(opposed, uncounted=frozenset({"reviewer"}))).status == "agreed"
+
+
+def test_outcomes_take_the_vote_of_a_model_and_a_review_stays_what_it_was(cart: Project) -> None:
+    """b denies what the moderator finds real, twice in each review."""
+    server = VendorServer(test_paid.debate)
+    with server.running():
+        configure(configuration(server.url))
+        for number in range(11):
+            text = {name: code + f"-- {number}\n" for name, code in test_paid.AFTER.items()}
+            cart.commit(f"Again {number}", text)
+            done = run("review", "HEAD", "--format", "json")
+            assert done.exit_code == 0, done.stderr
+            last = number == 10
+            words = "The votes of reviewer do not count: gpu:b was right in 0 of 20 settled"
+            assert (words in done.stdout) == last, number
+        assert "gpu:b  $1 in, $1 out a million tokens; right in 0 of 22" in run("models").stdout
+        # Outcomes since then change nothing about a change that was reviewed.
+        again = run("review", "HEAD~1", "--format", "json")
+        assert "do not count" not in again.stdout
