@@ -18,7 +18,6 @@ from msgspec.structs import replace
 from reviewbot.context.brief import Brief, brief_about
 from reviewbot.debate import prompts
 from reviewbot.debate.case import Case, Intention, Position, Stance
-from reviewbot.debate.merge import merge_duplicates
 from reviewbot.debate.panel import MODERATOR, Absence, Panel, Question
 from reviewbot.debate.plan import Plan
 from reviewbot.debate.reader import IntentAnswer, Judgement, TestAnswer, citation_of, reader_of
@@ -111,9 +110,6 @@ async def cross_examine(
                 if judgement.case == case.id
             )
             cases[place] = replace(case, positions=(*case.positions, *positions))
-        # Each panelist has one about a pair.
-        votes = {(q.panelist, *sorted((j.case, j.same_as))) for q, j in given if j.same_as}
-        cases = list(merge_duplicates(cases, [(one, other) for _, one, other in votes]))
     return tuple(cases)
 
 

@@ -69,7 +69,6 @@ class Judgement(Struct, frozen=True, kw_only=True):
     reason: str
     citations: list[str]
     stance: Stance
-    same_as: str | None = None
 
 
 class IntentAnswer(Struct, frozen=True, kw_only=True):
