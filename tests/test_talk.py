@@ -201,7 +201,8 @@ def test_a_model_reads_consults_and_delegates_and_all_of_it_is_shown(
     serve: Callable[..., VendorServer],
 ) -> None:
     server = serve(talker)
-    said = "What does tea cost?\n/all Who is there?\nAnd now?\n/models\n/cost\n/quit\nno more\n"
+    secret = "ghp_" + "a1B2" * 9
+    said = f"What does tea cost? {secret}\n/all Who is there?\nAnd now?\n/models\n/cost\n/quit\nno more\n"
     done = run("chat", text=said)
     assert done.exit_code == 0, done.output
     assert "a read 4 results\nand history: False" in done.stdout

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief
+from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel, Panelist, Question
 from reviewbot.debate.reader import read_document
@@ -71,6 +72,7 @@ class Chat:
             hint = f"there is {', '.join(self.members)}"
             raise UsageError(f"nobody is called {unknown[0]}", hint=hint)
         self._asked["chat"] += 1
+        message = shown(message)
         asked = names or (self.lead,)
         answers = await run_all(*(self._answer(name, message) for name in asked))
         self.history.append(("A person", message))

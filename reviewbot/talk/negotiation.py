@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reviewbot.context import passages
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
 from reviewbot.debate.merge import alike
@@ -98,6 +99,7 @@ async def negotiate(
     Raises ReviewbotError, UsageError without two panelists.
     """
     assert host.repository
+    question = passages.shown(question)
     change = await host.repository.load_change(Target())
     change = replace(change, target="negotiation", title=question, description="")
     files = await host.repository.read_files(change.head_tree, paths)
