@@ -144,7 +144,7 @@ async def _open_trials(change: Change, host: Host) -> AsyncIterator[tuple[Servic
 
 
 def _no_brief(change: Change) -> Brief:
-    return Brief(title=change.title, description="", passages=())
+    return Brief(title=change.title, description="", passages=(), material={})
 
 
 def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:

@@ -86,9 +86,21 @@ def test_a_test_that_passes_without_the_step_is_written_again(empty: Project) ->
     edits = [{"path": "calc.py", "find": "", "replace": CODE}]
     (done,), scripted = build(empty, developer(STEPS[:1], [idle, ADD], edits))
     assert done.outcome == "fixed"
-    assert "the test passes without the step" in dict(scripted.prompts)["optimizer/accept_1_2"]
-    with pytest.raises(UsageError, match="no test shows that step 1 is missing"):
+    assert "The test passes without the step" in dict(scripted.prompts)["optimizer/accept_1_2"]
+    with pytest.raises(UsageError, match="step 1 has no test that can be used: The test passes"):
         build(empty, developer(STEPS[:1], [idle, idle], edits))
+
+
+def test_a_test_that_the_gate_refuses_is_written_again(empty: Project) -> None:
+    skipped = f"import pytest\n\npytest.skip('later', allow_module_level=True)\n{ADD}"
+    expects = "import pytest\nfrom calc import leave\n\n\ndef test_leave():\n"
+    expects += "    with pytest.raises(SystemExit):\n        leave()\n"
+    code = "def leave() -> None:\n    raise SystemExit(2)\n"
+    edits = [{"path": "calc.py", "find": "", "replace": code}]
+    (done,), scripted = build(empty, developer(STEPS[:1], [skipped, expects], edits))
+    prompt = dict(scripted.prompts)["optimizer/accept_1_2"]
+    assert "adds skip, which keeps tests from running" in prompt
+    assert done.outcome == "fixed"
 
 
 def test_it_ends_at_the_first_step_that_does_not_work(empty: Project) -> None:

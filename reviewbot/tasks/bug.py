@@ -71,7 +71,8 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
             f"nobody could reproduce it ({'; '.join(reasons)})",
             hint="add the command, the input and the whole traceback to the report",
         )
-    path = await path_of_test("regression", hypothesis.test, folder, trials)
+    digest = hashlib.sha256(hypothesis.test.encode()).hexdigest()[:8]
+    path = await path_of_test(f"regression_{digest}", folder, trials)
 
     async def judge(step: Step) -> Judgement:
         run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
@@ -89,18 +90,19 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
         paths=tuple(files),
         given={path: await trials.tidy(path, hypothesis.test.encode())},
         details=details,
+        purpose=text,
         judge=judge,
     )
 
 
-async def path_of_test(name: str, test: str, folder: str, trials: Trials) -> str:
-    """A new file where most tests of a project are: it must not hide one that is there."""
+async def path_of_test(name: str, folder: str, trials: Trials) -> str:
+    """A new file where most tests of a project are, which hides none that is there."""
     existing = sorted(await trials.repository.list_files(trials.change.head_tree))
     tests = [path for path in existing if classify(path) == "test" and PYTEST.search(path)]
     tests = [path for path in tests if is_below(path, folder)]
     beside = mode(path.rpartition("/")[0] for path in tests) if tests else join(folder, "tests")
-    digest = hashlib.sha256(test.encode()).hexdigest()[:8]
-    return join(beside, f"test_{name}_{digest}.py")
+    names = (join(beside, f"test_{name}{more}.py") for more in ("", *range(2, 1000)))
+    return next(path for path in names if path not in existing)
 
 
 def why_no_reproduction(run: Run, report: str) -> str:

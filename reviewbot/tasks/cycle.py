@@ -109,7 +109,8 @@ async def _objections(
 ) -> tuple[str, ...]:
     """What judges say against lines of the change; the moderator rules if some accept it."""
     phase, lines = f"judge_{task.id}_{number}", _lines_of(diff)
-    text = prompts.render("judge_fix", title=task.title, diff=diff, objections=())
+    given = {"title": task.title, "purpose": task.purpose, "diff": diff}
+    text = prompts.render("judge_fix", **given, objections=())
     answers = await ask(panel, judges, phase, text, brief, Objections)
     found = [
         (name, objection)
@@ -119,7 +120,7 @@ async def _objections(
     ]
     if found and len({name for name, _ in found}) < len(answers):
         said = [objection for _, objection in found]
-        text = prompts.render("judge_fix", title=task.title, diff=diff, objections=said)
+        text = prompts.render("judge_fix", **given, objections=said)
         ruled = await ask(panel, [MODERATOR], f"{phase}_ruling", text, brief, Objections)
         for _, ruling in ruled:
             upheld = {(objection.path, objection.line) for objection in ruling.objections}

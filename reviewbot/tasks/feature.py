@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from msgspec import Struct
@@ -23,6 +24,7 @@ from reviewbot.text.files import classify
 MAX_STEPS = 8
 MAX_SPECIFICATION = 20_000  # characters
 MAX_LISTED = 200  # files
+MAX_NAME = 40  # characters of a test file's
 ATTEMPTS = 2  # at a test
 
 
@@ -80,6 +82,8 @@ async def prepare_feature(
         "increment": increment,
         "others": [step.title for step in increments if step != increment],
     }
+    name = "_".join(re.findall(r"[a-z0-9]+", increment.title.lower())) or "step"
+    path = await path_of_test(name[:MAX_NAME].rstrip("_"), folder, trials)
     attempts: list[Attempt] = []
     for attempt in range(1, ATTEMPTS + 1):
         phase = f"accept_{number}_{attempt}"
@@ -91,13 +95,16 @@ async def prepare_feature(
             raise UsageError(f"{tester} gave no test for step {number}: {reason}")
         reproduction = Reproduction(language=PYTHON.name, source=test)
         run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
-        if run.outcome in ("fails", "errors"):
+        with_test = await trials.repository.make_tree(tree, {path: test.encode()})
+        _, _, refusals = await trials.refusals(with_test)
+        if run.outcome not in ("fails", "errors"):
+            words = run.outcome.replace("_", " ")
+            refusals.append(f"The test {words} without the step: {run.output}")
+        if not refusals:
             break
-        words = run.outcome.replace("_", " ")
-        attempts.append(Attempt(test, (f"the test {words} without the step: {run.output}",)))
+        attempts.append(Attempt(test, tuple(refusals)))
     else:
-        raise UsageError(f"no test shows that step {number} is missing: {attempts[-1].reasons[0]}")
-    path = await path_of_test("feature", test, folder, trials)
+        raise UsageError(f"step {number} has no test that can be used: {attempts[-1].reasons[0]}")
 
     async def judge(step: Step) -> Judgement:
         run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
@@ -111,6 +118,7 @@ async def prepare_feature(
         title=increment.title,
         paths=tuple(files),
         given={path: await trials.tidy(path, test.encode())},
+        purpose=shown(increment.behaviour.encode()),
         details={**given, "test": test, "path": path},
         judge=judge,
     )

@@ -71,13 +71,14 @@ def task_of(findings: Sequence[Finding], trials: Trials) -> Task:
         paths += [test.partition("::")[0] for test in tests[:3]]
     paths += [file.path for file in trials.change.files if classify(file.path) == "source"]
     named = tuple(finding for finding in findings if finding.reason != COPY)
-
+    said = (text for f in named for text in (*(c.trigger for c in f.claims[:1]), f.consequence))
     return Task(
         id=findings[0].id if findings else "",
         kind="fix",
         title="; ".join(f"{f.id} at {f.location}: {f.title}" for f in named),
         paths=tuple(dict.fromkeys(paths)),
         details={"findings": named},
+        purpose="\n".join(filter(None, said)),
         judge=partial(_judge, tuple(findings), trials),
         findings=named,
     )

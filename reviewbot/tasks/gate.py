@@ -193,7 +193,10 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
             return
         if is_weaker:
             yield f"loses an assertion or a test: {ONLY_ADD}"
-        words = [Counter([*_names(path, text), *_looked_up(text)]) for text in texts]
+        words = [
+            Counter([*_names(path, text), *_looked_up(text)]) - Counter(_expected(text))
+            for text in texts
+        ]
         for word in sorted(tables.SKIP_NAMES & (words[1] - words[0]).keys())[:1]:
             yield f"adds {word}, which keeps tests from running or failing"
     elif path.endswith(".rs") and _rust_tests(before) != _rust_tests(after):
@@ -259,6 +262,14 @@ def _looked_up(text: str) -> Iterator[str]:
         match node:
             case ast.Call(func=ast.Name(id=f) | ast.Attribute(attr=f), args=a) if f in LOOK_UPS:
                 yield from (str(each.value) for each in a if isinstance(each, ast.Constant))
+
+
+def _expected(text: str) -> Iterator[str]:
+    """Exceptions that Python code says it expects: `with pytest.raises(SystemExit)`."""
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.With(items=[ast.withitem(ast.Call(ast.Attribute(attr="raises"), [*given]))]):
+                yield from (each.id for each in given if isinstance(each, ast.Name))
 
 
 def _assertions(text: str) -> int:

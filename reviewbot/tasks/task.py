@@ -55,6 +55,7 @@ class Task(Struct, frozen=True, kw_only=True):
         paths: files that are shown to models.
         given: files that every candidate has, such as the test that it must pass.
         details: what the prompt of its kind shows beside files and attempts.
+        purpose: what judges read beside the title.
         judge: what the kind asks for beyond what all tasks do.
     """
 
@@ -64,6 +65,7 @@ class Task(Struct, frozen=True, kw_only=True):
     paths: tuple[str, ...]
     given: Mapping[str, bytes] = {}
     details: Mapping[str, object] = {}
+    purpose: str = ""
     judge: Callable[[Step], Awaitable[Judgement]]
     findings: tuple[Finding, ...] = ()
 

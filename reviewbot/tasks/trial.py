@@ -50,12 +50,7 @@ class Trials(Struct, frozen=True, kw_only=True):
             return Trial(candidate=candidate, refusals=(str(error),))
         if tree == start:
             return Trial(candidate=candidate, refusals=("It changes nothing.",))
-        own = await self.repository.compare(head, tree)
-        paths = [path for file in own.files for path in (file.path, file.old_path)]
-        before = await self.repository.read_files(head, paths)
-        after = await self.repository.read_files(tree, paths)
-        existing = await self.repository.list_files(head)
-        refusals = refusals_of(own, before, after, existing, candidate.is_tool)
+        own, before, refusals = await self.refusals(tree, candidate.is_tool)
         trial = Trial(candidate=candidate, tree=tree, refusals=tuple(refusals))
         if trial.refusals:
             return trial
@@ -96,6 +91,18 @@ class Trials(Struct, frozen=True, kw_only=True):
             more = _regressions(seen, await self._collect(with_old))
             trial = replace(trial, regressions=tuple(f"With the old tests: {m}" for m in more))
         return trial
+
+    async def refusals(
+        self, tree: str, is_tool: bool = False
+    ) -> tuple[Change, dict[str, bytes], list[str]]:
+        """What differs in a tree, its files before, and what the gate says against it."""
+        head = self.change.head_tree
+        own = await self.repository.compare(head, tree)
+        paths = [path for file in own.files for path in (file.path, file.old_path)]
+        before = await self.repository.read_files(head, paths)
+        after = await self.repository.read_files(tree, paths)
+        existing = await self.repository.list_files(head)
+        return own, before, refusals_of(own, before, after, existing, is_tool)
 
     async def tidy(self, path: str, content: bytes) -> bytes:
         """A new file, with what linters fix in it themselves."""
