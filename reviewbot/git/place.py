@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import weakref
 from contextlib import suppress
 from pathlib import Path
+from tempfile import mkdtemp
 
 from msgspec import Struct
 
@@ -34,6 +36,14 @@ HEADINGS = """\
 *.rb diff=ruby
 *.rs diff=rust
 """
+
+
+class ScratchFolder:
+    """A private folder, removed by `close`, or else when this object or the process ends."""
+
+    def __init__(self) -> None:
+        self.path = Path(mkdtemp(prefix="reviewbot-"))
+        self.close = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -69,7 +79,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 async def find_place(directory: Path, private: Path) -> Place:
-    """Find the repository around a folder. Raises GitError if there is none."""
+    """Find the repository around a folder, and make its private one. Raises GitError."""
     directory = directory.resolve()
     if not directory.is_dir():
         raise GitError(f"{directory} is not a folder", hint="name a folder of a git repository")
@@ -85,19 +95,6 @@ async def find_place(directory: Path, private: Path) -> Place:
             f"the configuration of this repository says that its work tree is {root}",
             hint="remove core.worktree from its configuration",
         )
-    _make_private(private, object_format, common_directory)
-    return Place(
-        directory=directory,
-        root=root,
-        git_directory=git_directory,
-        common_directory=common_directory,
-        object_format=object_format,
-        private=private,
-        git=Git(private, environment={**ENVIRONMENT, "GIT_DIR": str(private)}),
-    )
-
-
-def _make_private(private: Path, object_format: str, borrowed: Path) -> None:
     for folder in ("refs", "info", "objects/info", "objects/pack"):
         (private / folder).mkdir(parents=True)
     config = "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n"
@@ -107,9 +104,18 @@ def _make_private(private: Path, object_format: str, borrowed: Path) -> None:
     (private / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
     for name in ("shallow", "info/attributes", "info/exclude"):
         with suppress(FileNotFoundError):
-            shutil.copyfile(borrowed / name, private / name)
+            shutil.copyfile(common_directory / name, private / name)
     with (private / "info/attributes").open("a", encoding="ascii") as attributes:
         attributes.write(f"\n* !diff\n{HEADINGS}")  # theirs hide nothing
     # By a link, because a path may need to be quoted there.
-    (private / "borrowed").symlink_to(borrowed / "objects")
+    (private / "borrowed").symlink_to(common_directory / "objects")
     (private / "objects/info/alternates").write_text("../borrowed\n", encoding="ascii")
+    return Place(
+        directory=directory,
+        root=root,
+        git_directory=git_directory,
+        common_directory=common_directory,
+        object_format=object_format,
+        private=private,
+        git=Git(private, environment={**ENVIRONMENT, "GIT_DIR": str(private)}),
+    )

@@ -50,22 +50,20 @@ async def snapshot_work_tree(place: Place, index_file: Path | None) -> tuple[str
     untracked = await git("ls-files", "-z", "--others", "--exclude-standard")
     kept, notes = _choose(place, untracked.split(b"\0")[:-1])
     names = [*changed.split(b"\0")[:-1], *kept]
-    if left := await _filtered(git, place, names):
+    # Files that git may run a filter on. A link, or one that is gone, needs none.
+    answer = await git("check-attr", "-z", "--stdin", "filter", stdin=_join(names))
+    left = []
+    for name, value in zip(names, answer.split(b"\0")[2::3], strict=True):
+        file = Path(place.root, os.fsdecode(name))
+        if value not in (b"unspecified", b"unset") and file.is_file() and not file.is_symlink():
+            left.append(name)
+    if left:
         why = "if any, was left out: only a filter knows what git would commit"
         notes = (f"Uncommitted work in {_some(left)}, {why}.", *notes)
     skipped = frozenset(left)
     if stdin := _join(name for name in names if name not in skipped):
         await git("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=stdin)
     return await _write_tree(git), notes
-
-
-async def _filtered(git: Git, place: Place, names: Sequence[bytes]) -> list[bytes]:
-    """Files that git may run a filter on. A link, or one that is gone, needs none."""
-    answer = await git("check-attr", "-z", "--stdin", "filter", stdin=_join(names))
-    wanted = zip(names, answer.split(b"\0")[2::3], strict=True)
-    found = (name for name, value in wanted if value not in (b"unspecified", b"unset"))
-    files = ((name, Path(place.root, os.fsdecode(name))) for name in found)
-    return [name for name, file in files if file.is_file() and not file.is_symlink()]
 
 
 async def match_paths(place: Place, base: str, head: str, paths: Sequence[str]) -> frozenset[str]:

@@ -7,7 +7,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from reviewbot.git.change import Side
-from reviewbot.git.tree import Entry
+from reviewbot.git.repository import Entry
 from reviewbot.llm.tools.context import Context, shown
 
 MAX_LINE = 500  # characters
