@@ -21,7 +21,7 @@ from msgspec.structs import replace
 from reviewbot.errors import BudgetExceeded, ModelError
 from reviewbot.journal import Journal
 from reviewbot.llm.client import Connection, ModelClient
-from reviewbot.llm.ledger import Ledger
+from reviewbot.llm.ledger import Ledger, record_session
 from reviewbot.llm.limits import POLICIES, Limits, pause_before_next
 from reviewbot.llm.prices import DOLLAR, FREE, TABLE, Budget, Price, Prices
 from reviewbot.llm.provider import (
@@ -35,7 +35,6 @@ from reviewbot.llm.provider import (
     Usage,
 )
 from reviewbot.llm.providers import connect, find_vendor
-from reviewbot.llm.session import record_session
 from reviewbot.store.sessions import Subject
 from tests import fake_openai
 from tests.vendor_server import Received, Sent, VendorServer, json_answer

@@ -13,10 +13,17 @@ from msgspec.structs import asdict
 from reviewbot.concurrency import run_all
 from reviewbot.errors import GitError
 from reviewbot.llm.provider import Tool, ToolCall, ToolTurn
-from reviewbot.llm.tools.commands import execute_command
-from reviewbot.llm.tools.context import Context, shown
 from reviewbot.llm.tools.database import placeholders_of, query_database
-from reviewbot.llm.tools.files import MAX_HITS, MAX_LINES, list_directory, read_file, search
+from reviewbot.llm.tools.files import (
+    MAX_HITS,
+    MAX_LINES,
+    Context,
+    execute_command,
+    list_directory,
+    read_file,
+    search,
+    shown,
+)
 
 MAX_CALLS = 16  # in one answer
 MAX_CHARACTERS = 48_000  # of all results of one question, about 12,000 tokens
