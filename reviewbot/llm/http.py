@@ -76,6 +76,10 @@ MEANINGS: Sequence[tuple[str, str, Fault]] = (
     ("overloaded", r"invalid_prompt|_policy", "refused"),
     ("overloaded", r"ModelTimeoutException", "timeout"),
 )
+HINTS: Mapping[Fault, str] = {
+    "no_model": "check the name of the model, and providers.{name}.base_url",
+    "denied": "check the key of {name}",
+}
 # Gemini says in the body of an error how long to wait.
 DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 # How an answer ended, in the words of all vendors. Each other word is "malformed".
@@ -155,15 +159,6 @@ class HttpProvider(ABC):
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         """One attempt. Raises any of the errors above."""
 
-    def _meaning(self, _request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
-        """What an error that the vendor explains means; `_answered` makes most of it."""
-        failure = self._answered(error)
-        if failure.fault == "invalid":
-            words = str(error.body)
-            named = (part for part, about in self.complaints.items() if about.search(words))
-            failure.refuses = next((part for part in named if part not in without), "")
-        return failure
-
     @asynccontextmanager
     async def _post(
         self, path: str, body: Any, headers: Mapping[str, str]
@@ -208,7 +203,7 @@ class HttpProvider(ABC):
             fault, message = "malformed", f"{name} gave an empty answer"
         raise ProviderError(quote(message, self._account), fault=fault, usage=usage)
 
-    def _answered(self, error: VendorError, **more: Any) -> ProviderError:
+    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:  # noqa: ARG002
         """What an error means, by its status and by words of its body."""
         name, status = self._account.name, error.status
         fault = FAULTS.get(status, "invalid" if status >= 400 else "malformed")
@@ -220,15 +215,18 @@ class HttpProvider(ABC):
             if fault in before.split() and re.search(words, said, re.IGNORECASE):
                 fault = meaning
                 break
-        more = {"fault": fault, "hint": None} | more
-        if more["fault"] == "no_model" and not more["hint"]:
-            more["hint"] = f"check the name of the model, and providers.{name}.base_url"
-        if more["fault"] == "denied" and not more["hint"]:
-            more["hint"] = f"check the key of {name}"
-        if more["fault"] in ("rate_limited", "overloaded"):
-            more["retry_after"] = retry_after(error.headers, said)
-        said = quote(message_of(error.body), self._account)
-        return ProviderError(f"{name} answered {status}: {said}", **more)
+        failure = ProviderError(
+            f"{name} answered {status}: {quote(message_of(error.body), self._account)}",
+            fault=fault,
+            hint=HINTS[fault].format(name=name) if fault in HINTS else None,
+        )
+        if fault in ("rate_limited", "overloaded"):
+            failure.retry_after = retry_after(error.headers, said)
+        if fault == "invalid":
+            words = str(error.body)
+            named = (part for part, about in self.complaints.items() if about.search(words))
+            failure.refuses = next((part for part in named if part not in without), "")
+        return failure
 
     def _transport_error(self, error: Exception) -> ProviderError:
         """What an exception of the transport means. It is not quoted: it may have headers."""

@@ -58,7 +58,7 @@ VENDORS: Mapping[str, Vendor] = {
         model="claude-sonnet-5-5",
     ),
     "openai": Vendor(
-        module=f"{__name__}.openai_responses",
+        module=OPENAI,
         key_names=("OPENAI_API_KEY",),
         base_url="https://api.openai.com/v1",
         # Newest of its size in types/shared/chat_model.py of openai 3.57.

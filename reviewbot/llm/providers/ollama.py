@@ -110,17 +110,17 @@ class Ollama(HttpProvider):
         }
 
     def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
-        status, text = error.status, http.message_of(error.body)
-        more: dict[str, Any] = {}
-        if status == 404 and "model" in text:
-            more["hint"] = f"ollama pull {request.model}"
-        elif status == 404:
-            more |= {"fault": "invalid", "hint": "check OLLAMA_HOST: another server answers there"}
+        failure, text = super()._meaning(request, without, error), http.message_of(error.body)
+        if error.status == 404 and "model" in text:
+            failure.hint = f"ollama pull {request.model}"
+        elif error.status == 404:
+            failure.fault = "invalid"
+            failure.hint = "check OLLAMA_HOST: another server answers there"
         elif "system memory" in text:
-            more["hint"] = "use a smaller model"
+            failure.hint = "use a smaller model"
         if request.tools and TOOLS not in without and "does not support tools" in text:
-            more["refuses"] = TOOLS
-        return self._answered(error, **more)
+            failure.refuses = TOOLS
+        return failure
 
 
 connect = Ollama

@@ -1,4 +1,7 @@
-"""Servers with OpenAI's chat completions: vLLM, llama.cpp, LM Studio, OpenRouter.
+"""OpenAI, and servers with its chat completions: vLLM, llama.cpp, LM Studio, OpenRouter.
+
+OpenAI itself is asked by its Responses API: its newer models call tools and think only there.
+https://developers.openai.com/api/docs/guides/migrate-to-responses
 
 Servers differ in what they accept. Each is asked in the best way first; what it refuses is not
 tried again with that model.
@@ -7,6 +10,7 @@ tried again with that model.
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Annotated, Any
 
@@ -14,10 +18,19 @@ import msgspec
 from msgspec import Meta, Struct
 from msgspec.structs import replace
 
+from reviewbot.journal import key_of
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
-from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, ToolCall, Usage
+from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
 
+RESPONSES = "responses"  # the API
+REFUSED = {  # parts that some models do not take, and what an error says of them
+    "reasoning": re.compile(r"reasoning|encrypted", re.IGNORECASE),
+    "prompt_cache_options": re.compile(r"prompt_cache_(options|breakpoint)"),
+    "text": re.compile(r"text\.format|json_schema|structured output", re.IGNORECASE),
+}
+# What goes back with the results of tools. OpenAI keeps nothing, so thoughts come encrypted.
+RETURNED = ("reasoning", "message", "function_call")
 # Names for the limit of output tokens. Most servers know the first one, and some say nothing to one
 # that they do not know. OpenAI's newer models want the second one.
 LIMITS = ("max_tokens", "max_completion_tokens")
@@ -41,7 +54,62 @@ class Timings(Struct):
 
 
 class OpenAI(HttpProvider):
+    """A server in front of OpenAI's that has no Responses API is asked by chat completions too."""
+
+    complaints = REFUSED
+
+    def __init__(self, account: Account) -> None:
+        super().__init__(account)
+        if account.name != "openai":
+            self._without = defaultdict(lambda: frozenset({RESPONSES}))
+
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
+        if RESPONSES in without:
+            return await self._complete_chat(request, without, on_text)
+        text, response = "", dict[str, Any]()
+        body = body_of(request, without)
+        async with self._post("/responses", body, self._bearer) as lines:
+            async for event in http.events_of(lines):
+                response = event.get("response") or response
+                if event["type"] == "response.output_text.delta":
+                    text += event["delta"]
+                    on_text(event["delta"])
+                elif event["type"] == "response.output_item.added":
+                    on_text("")
+        status, items = response.get("status"), response.get("output") or []
+        # Beside the answer, a model may comment on what it does.
+        parts = [
+            part
+            for item in items
+            if item["type"] == "message" and item.get("phase") != "commentary"
+            for part in item["content"]
+        ]
+        refusal = "".join(part.get("refusal") or "" for part in parts)
+        calls = tuple(
+            ToolCall(id=item["call_id"], name=item["name"], arguments=item["arguments"])
+            for item in items
+            if item["type"] == "function_call"
+        )
+        stop = ""
+        if status == "completed":
+            stop = "tool_calls" if calls else "stop"
+        elif status == "incomplete":
+            stop = response["incomplete_details"]["reason"]
+        reply = ModelReply(
+            text="".join(part.get("text") or "" for part in parts) if stop else text,
+            calls=calls,
+            usage=usage_of(response.get("usage"), names=("input", "output")),
+            native=[
+                {name: value for name, value in item.items() if value is not None}
+                for item in items
+                if item["type"] in RETURNED
+            ],
+        )
+        return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
+
+    async def _complete_chat(
+        self, request: ModelRequest, without: Parts, on_text: OnText
+    ) -> ModelReply:
         if request.tools and request.may_call_tools:
             # A grammar for the answer keeps the models of vLLM and llama.cpp from calling tools.
             without |= {"json_schema", "json_object"}
@@ -70,8 +138,12 @@ class OpenAI(HttpProvider):
         return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
 
     def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
-        status = error.status
-        failure = self._answered(error)
+        failure, status = super()._meaning(request, without, error), error.status
+        if RESPONSES not in without:
+            if status in (404, 405) and "model" not in str(error.body):
+                failure.refuses = RESPONSES
+            return failure
+        failure.refuses = ""
         if failure.fault not in ("invalid", "overloaded") or status not in (400, 422, 500):
             return failure
         options = options_of(request, without)
@@ -86,6 +158,42 @@ class OpenAI(HttpProvider):
 
 
 connect = OpenAI
+
+
+def body_of(request: ModelRequest, without: Parts) -> dict[str, Any]:
+    """Without the mark at its end, what panelists share would not be found in the prompt cache."""
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    shared = {"text": request.prefix, **({} if "prompt_cache_options" in without else mark)}
+    question = {"text": provider.question_of(request, with_schema="text" in without)}
+    content = [{"type": "input_text", **text} for text in (shared, question) if text["text"]]
+    items: list[Any] = [{"role": "user", "content": content}]
+    for turn in request.turns:
+        items += turn.native
+        items += [
+            {"type": "function_call_output", "call_id": call.id, "output": result}
+            for call, result in zip(turn.calls, turn.results, strict=True)
+        ]
+    form = {"type": "json_schema", "name": "answer", "strict": True}
+    body: dict[str, Any] = {
+        "model": request.model,
+        "input": items,
+        "max_output_tokens": request.max_output_tokens,
+        "stream": True,
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+        "reasoning": {"effort": provider.EFFORT},
+        "text": {"format": form | {"schema": provider.strict_schema(request.schema)}},
+        "prompt_cache_key": key_of(request.prefix)[:32],
+        "prompt_cache_options": {"mode": "explicit"},
+    }
+    if request.tools:
+        body["tools"] = [
+            {"type": "function", "strict": False, **msgspec.to_builtins(tool)}
+            for tool in request.tools
+        ]
+        body["tool_choice"] = "auto" if request.may_call_tools else "none"
+    left_out = {*without, "include"} if "reasoning" in without else without
+    return {name: value for name, value in body.items() if name not in left_out}
 
 
 def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
