@@ -46,30 +46,17 @@ FAULTS: Mapping[int, Fault] = {
 # fault that it is. Every 429 of Gemini says "check your plan and billing details"; OpenRouter's 403
 # may be about one prompt. The first that fits counts.
 MEANINGS: Sequence[tuple[str, str, Fault]] = (
-    (
-        "invalid rate_limited overloaded",
-        r"context[ _](length|size|window)|prompt is too long|request too large"
-        r"|context the overflows",
-        "too_long",
-    ),
-    (
-        "invalid",
-        r"input is too l|too many (input )?tokens|context.?limit|exceeds the (maximum|limit)",
-        "too_long",
-    ),
-    (
-        "invalid rate_limited",
-        r"insufficient_quota|ServiceQuotaExceeded|usage.limit|spend(ing)?.?(limit|cap)|depleted"
-        r"|credit.?balance|billing_|per.?day|daily|\blimit: 0\b",
-        "spent",
-    ),
+    ("invalid rate_limited overloaded", r"context[ _](length|size|window)", "too_long"),
+    ("invalid rate_limited overloaded", r"prompt is too long|request too large", "too_long"),
+    ("invalid rate_limited overloaded", r"context the overflows", "too_long"),
+    ("invalid", r"input is too l|too many (input )?tokens|context.?limit", "too_long"),
+    ("invalid", r"exceeds the (maximum|limit)", "too_long"),
+    ("invalid rate_limited", r"insufficient_quota|ServiceQuotaExceeded|usage.limit", "spent"),
+    ("invalid rate_limited", r"spend(ing)?.?(limit|cap)|depleted|credit.?balance", "spent"),
+    ("invalid rate_limited", r"billing_|per.?day|daily|\blimit: 0\b", "spent"),
     ("invalid", r"api.?key.{0,20}(not valid|invalid|expired|not found)|location is not", "denied"),
-    (
-        "invalid denied",
-        r"model identifier|on-demand throughput|inference profile|access to the model"
-        r"|end of its life",
-        "no_model",
-    ),
+    ("invalid denied", r"model identifier|on-demand throughput|inference profile", "no_model"),
+    ("invalid denied", r"access to the model|end of its life", "no_model"),
     ("overloaded", r"system memory", "no_model"),
     ("invalid denied", r"content_filter|requires moderation|input was flagged", "refused"),
     ("overloaded", r"rate_limit_exceeded|slow_down", "rate_limited"),
@@ -128,7 +115,12 @@ class HttpProvider(ABC):
             try:
                 async with asyncio.timeout(self._account.seconds):
                     reply = await self._ask(request, without, on_text or (lambda _: None))
-                return self._without_key(reply)
+                key = self._account.key
+                if len(key) < SHORTEST_KEY or key not in repr(reply):
+                    return reply
+                # A server that writes its key into an answer does not publish it.
+                text = msgspec.json.encode(reply).replace(key.encode(), b"(key)")
+                return msgspec.json.decode(text, type=ModelReply)
             except ProviderError as error:
                 failure = error
             except VendorError as error:
@@ -146,14 +138,6 @@ class HttpProvider(ABC):
 
     async def close(self) -> None:
         await self._http.aclose()
-
-    def _without_key(self, reply: ModelReply) -> ModelReply:
-        """A server that writes its key into an answer does not publish it."""
-        key = self._account.key
-        if len(key) < SHORTEST_KEY or key not in repr(reply):
-            return reply
-        text = msgspec.json.encode(reply).replace(key.encode(), b"(key)")
-        return msgspec.json.decode(text, type=ModelReply)
 
     @abstractmethod
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import msgspec
@@ -129,11 +129,15 @@ class OpenAI(HttpProvider):
                     parts.append(choice.get("delta") or {})
                     on_text(text_of(parts[-1]))
         refusal = "".join(part.get("refusal") or "" for part in parts)
+        thoughts = {  # DeepSeek and OpenRouter want them back
+            "reasoning_content": "".join(part.get("reasoning_content") or "" for part in parts),
+            "reasoning_details": [i for part in parts for i in part.get("reasoning_details") or ()],
+        }
         reply = ModelReply(
             text="".join(map(text_of, parts)),
             calls=joined(call for part in parts for call in part.get("tool_calls") or ()),
             usage=usage,
-            native=thoughts_of(parts),
+            native={name: value for name, value in thoughts.items() if value},
         )
         return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
 
@@ -244,15 +248,6 @@ def text_of(part: Delta) -> str:
     if isinstance(content, str):
         return content
     return "".join(str(item.get("text") or "") for item in content)
-
-
-def thoughts_of(parts: Sequence[Delta]) -> dict[str, Any]:
-    """What DeepSeek and OpenRouter want back."""
-    thoughts = {
-        "reasoning_content": "".join(part.get("reasoning_content") or "" for part in parts),
-        "reasoning_details": [i for part in parts for i in part.get("reasoning_details") or ()],
-    }
-    return {name: value for name, value in thoughts.items() if value}
 
 
 def joined(parts: Iterable[Delta]) -> tuple[ToolCall, ...]:
