@@ -232,7 +232,7 @@ def test_untracked_folders_of_packages_are_left_out(history: Project) -> None:
 def test_too_many_untracked_files_are_left_out(
     history: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reviewbot.git.snapshot.MAX_UNTRACKED_FILES", 2)
+    monkeypatch.setattr("reviewbot.git.place.MAX_UNTRACKED_FILES", 2)
     for name in ("x", "y", "z"):
         (history.folder / name).write_text("1\n")
     change = load(history.folder)

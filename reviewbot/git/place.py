@@ -3,22 +3,27 @@
 The private one has no configuration, hooks, filters, replaced objects or remotes of the reviewed
 repository, and of its attributes only those for a work tree: what is asked of it can neither run
 nor hide anything that the reviewed repository names. What a review writes, such as the tree of
-uncommitted work, stays in it.
+uncommitted work, stays in it. Filters (`filter.*.clean`, git-lfs) do not run, because it does not
+know them: files that need one are as the index has them.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import stat
 import weakref
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 
 from msgspec import Struct
 
-from reviewbot.errors import GitError
-from reviewbot.git.process import ENVIRONMENT, NO_WORK_TREE_HINT, Git
+from reviewbot.errors import GitError, UsageError
+from reviewbot.git.process import ENVIRONMENT, NO_WORK_TREE_HINT, Git, decode_name, user_environment
 
 EMPTY_TREES = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -36,6 +41,23 @@ HEADINGS = """\
 *.rb diff=ruby
 *.rs diff=rust
 """
+MAX_UNTRACKED_BYTES = 1 << 20
+MAX_UNTRACKED_FILES = 2_000
+MAX_NAMES = 3  # in a note
+NODE_MODULES = re.compile(rb"(?:.*?/)?node_modules/")
+PATHS_HINT = "paths are written as for git log, relative to the current folder: see gitglossary(7)"
+# What of the user's configuration decides which files a work tree has, and what git would commit
+# of them. None of it starts a program.
+CONVERSIONS = {
+    "core.attributesfile",
+    "core.autocrlf",
+    "core.eol",
+    "core.excludesfile",
+    "core.filemode",
+    "core.ignorecase",
+    "core.precomposeunicode",
+    "core.symlinks",
+}
 
 
 class ScratchFolder:
@@ -119,3 +141,127 @@ async def find_place(directory: Path, private: Path) -> Place:
         private=private,
         git=Git(private, environment={**ENVIRONMENT, "GIT_DIR": str(private)}),
     )
+
+
+async def snapshot_index(place: Place, index_file: Path | None) -> str:
+    """The tree of the index. Raises GitError if it has conflicts."""
+    return await _write_tree(await _work_tree_git(place, index_file))
+
+
+async def snapshot_work_tree(place: Place, index_file: Path | None) -> tuple[str, tuple[str, ...]]:
+    """The tree of the work tree, untracked files included unless git ignores them, and notes."""
+    git = await _work_tree_git(place, index_file)
+    changed = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
+    untracked = await git("ls-files", "-z", "--others", "--exclude-standard")
+    kept, notes = _choose(place, untracked.split(b"\0")[:-1])
+    names = [*changed.split(b"\0")[:-1], *kept]
+    # Files that git may run a filter on. A link, or one that is gone, needs none.
+    answer = await git("check-attr", "-z", "--stdin", "filter", stdin=_join(names))
+    left = []
+    for name, value in zip(names, answer.split(b"\0")[2::3], strict=True):
+        file = Path(place.root, os.fsdecode(name))
+        if value not in (b"unspecified", b"unset") and file.is_file() and not file.is_symlink():
+            left.append(name)
+    if left:
+        why = "if any, was left out: only a filter knows what git would commit"
+        notes = (f"Uncommitted work in {_some(left)}, {why}.", *notes)
+    skipped = frozenset(left)
+    if stdin := _join(name for name in names if name not in skipped):
+        await git("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=stdin)
+    return await _write_tree(git), notes
+
+
+async def match_paths(place: Place, base: str, head: str, paths: Sequence[str]) -> frozenset[str]:
+    """Names of the files that differ and match one of the pathspecs. Raises UsageError."""
+    git = Git(place.directory, environment=_environment(place))
+    command = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head, "--", *paths)
+    try:
+        names = await git(*command)
+    except GitError as error:
+        raise UsageError(f"the paths cannot be used: {error}", hint=PATHS_HINT) from error
+    return frozenset(map(decode_name, names.split(b"\0")[:-1]))
+
+
+async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
+    """git in the work tree, with a copy of the index.
+
+    The copy is as old as the index: by its age git knows which files may have changed unseen in the
+    same second (https://git-scm.com/docs/racy-git).
+    """
+    index = place.root / index_file if index_file else place.git_directory / "index"
+    (place.private / "index").unlink(missing_ok=True)
+    with suppress(FileNotFoundError):  # nothing was added yet
+        shutil.copy2(index, place.private / "index")
+    for shared in place.git_directory.glob("sharedindex.*"):
+        shutil.copy2(shared, place.private / shared.name)
+    # Names and values of what the user and the repository say. A name alone is true.
+    variables = user_environment() | {"GIT_DIR": str(place.git_directory)}
+    user = Git(place.git_directory, environment=variables)
+    listed = await user("config", "--null", "--list")
+    settings = [os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0")]
+    used = (name + line + value for name, line, value in settings if name in CONVERSIONS)
+    options = (word for setting in used for word in ("-c", setting.replace("\n", "=", 1)))
+    home = {name: value for name, value in variables.items() if name == "HOME"}
+    git = Git(place.root, environment=_environment(place) | home, options=tuple(options))
+    if unmerged := (await git("ls-files", "-z", "--unmerged")).split(b"\0")[0]:
+        path = decode_name(unmerged.partition(b"\t")[2])
+        raise GitError(
+            f"the index has unresolved conflicts, for example in {path}",
+            hint="resolve them and run git add, then try again",
+        )
+    return git
+
+
+async def _write_tree(git: Git) -> str:
+    return (await git("write-tree", "--missing-ok")).decode("ascii").strip()
+
+
+def _environment(place: Place) -> dict[str, str]:
+    return ENVIRONMENT | {
+        "GIT_DIR": str(place.private),
+        "GIT_WORK_TREE": str(place.root),
+        "GIT_INDEX_FILE": str(place.private / "index"),
+    }
+
+
+def _join(names: Iterable[bytes]) -> bytes:
+    return b"".join(name + b"\0" for name in names)
+
+
+def _choose(place: Place, names: Sequence[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
+    """Untracked files that are reviewed, and notes about the others."""
+    packages = {name[: name.rfind(b"/") + 1] for name in names if name.endswith(b"/pyvenv.cfg")}
+    packages |= {found[0] for found in map(NODE_MODULES.match, names) if found}
+    kept: list[bytes] = []
+    left_out: defaultdict[str, list[bytes]] = defaultdict(list)
+    for name in names:
+        if name.startswith(tuple(packages)):
+            left_out["installed packages"].append(name)
+        elif reason := _unfit(Path(place.root, os.fsdecode(name))):
+            left_out[reason].append(name)
+        elif len(kept) == MAX_UNTRACKED_FILES:
+            left_out[f"beyond the first {MAX_UNTRACKED_FILES}"].append(name)
+        else:
+            kept.append(name)
+    return kept, tuple(
+        f"Untracked files that are {reason} were left out: {_some(found)}."
+        for reason, found in left_out.items()
+    )
+
+
+def _unfit(path: Path) -> str:
+    """What keeps an untracked file from being reviewed; "" if nothing does."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return "unreadable"
+    if stat.S_ISDIR(status.st_mode):
+        return "repositories of their own"
+    if stat.S_ISREG(status.st_mode) and not os.access(path, os.R_OK):
+        return "unreadable"
+    return "larger than 1 MiB" if status.st_size > MAX_UNTRACKED_BYTES else ""
+
+
+def _some(names: Sequence[bytes]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(map(decode_name, names[:MAX_NAMES])) + more
