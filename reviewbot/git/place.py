@@ -143,32 +143,55 @@ async def find_place(directory: Path, private: Path) -> Place:
     )
 
 
-async def snapshot_index(place: Place, index_file: Path | None) -> str:
-    """The tree of the index. Raises GitError if it has conflicts."""
-    return await _write_tree(await _work_tree_git(place, index_file))
+async def snapshot(
+    place: Place, index_file: Path | None, *, is_staged: bool
+) -> tuple[str, tuple[str, ...]]:
+    """The tree of the index, or of the work tree with untracked files that git does not ignore.
 
-
-async def snapshot_work_tree(place: Place, index_file: Path | None) -> tuple[str, tuple[str, ...]]:
-    """The tree of the work tree, untracked files included unless git ignores them, and notes."""
+    Returns notes too. Raises GitError if the index has conflicts.
+    """
     git = await _work_tree_git(place, index_file)
+    notes = () if is_staged else await _add_work(git, place)
+    return (await git("write-tree", "--missing-ok")).decode("ascii").strip(), notes
+
+
+async def _add_work(git: Git, place: Place) -> tuple[str, ...]:
+    """Add what is not staged to the copy of the index. Returns notes about what is left out."""
     changed = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
-    untracked = await git("ls-files", "-z", "--others", "--exclude-standard")
-    kept, notes = _choose(place, untracked.split(b"\0")[:-1])
+    untracked = (await git("ls-files", "-z", "--others", "--exclude-standard")).split(b"\0")[:-1]
+    packages = {n[: n.rfind(b"/") + 1] for n in untracked if n.endswith(b"/pyvenv.cfg")}
+    packages |= {found[0] for found in map(NODE_MODULES.match, untracked) if found}
+    kept: list[bytes] = []
+    left_out: defaultdict[str, list[bytes]] = defaultdict(list)
+    for name in untracked:
+        if name.startswith(tuple(packages)):
+            left_out["installed packages"].append(name)
+        elif reason := _unfit(Path(place.root, os.fsdecode(name))):
+            left_out[reason].append(name)
+        elif len(kept) == MAX_UNTRACKED_FILES:
+            left_out[f"beyond the first {MAX_UNTRACKED_FILES}"].append(name)
+        else:
+            kept.append(name)
+    notes = [
+        f"Untracked files that are {reason} were left out: {_some(found)}."
+        for reason, found in left_out.items()
+    ]
     names = [*changed.split(b"\0")[:-1], *kept]
     # Files that git may run a filter on. A link, or one that is gone, needs none.
     answer = await git("check-attr", "-z", "--stdin", "filter", stdin=_join(names))
-    left = []
+    filtered, used = list[bytes](), list[bytes]()
     for name, value in zip(names, answer.split(b"\0")[2::3], strict=True):
         file = Path(place.root, os.fsdecode(name))
-        if value not in (b"unspecified", b"unset") and file.is_file() and not file.is_symlink():
-            left.append(name)
-    if left:
+        may_run = value not in (b"unspecified", b"unset")
+        is_filtered = may_run and file.is_file() and not file.is_symlink()
+        (filtered if is_filtered else used).append(name)
+    if filtered:
         why = "if any, was left out: only a filter knows what git would commit"
-        notes = (f"Uncommitted work in {_some(left)}, {why}.", *notes)
-    skipped = frozenset(left)
-    if stdin := _join(name for name in names if name not in skipped):
-        await git("update-index", "--add", "--remove", "--replace", "-z", "--stdin", stdin=stdin)
-    return await _write_tree(git), notes
+        notes.insert(0, f"Uncommitted work in {_some(filtered)}, {why}.")
+    if used:
+        command = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+        await git(*command, stdin=_join(used))
+    return tuple(notes)
 
 
 async def match_paths(place: Place, base: str, head: str, paths: Sequence[str]) -> frozenset[str]:
@@ -212,10 +235,6 @@ async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
     return git
 
 
-async def _write_tree(git: Git) -> str:
-    return (await git("write-tree", "--missing-ok")).decode("ascii").strip()
-
-
 def _environment(place: Place) -> dict[str, str]:
     return ENVIRONMENT | {
         "GIT_DIR": str(place.private),
@@ -226,27 +245,6 @@ def _environment(place: Place) -> dict[str, str]:
 
 def _join(names: Iterable[bytes]) -> bytes:
     return b"".join(name + b"\0" for name in names)
-
-
-def _choose(place: Place, names: Sequence[bytes]) -> tuple[list[bytes], tuple[str, ...]]:
-    """Untracked files that are reviewed, and notes about the others."""
-    packages = {name[: name.rfind(b"/") + 1] for name in names if name.endswith(b"/pyvenv.cfg")}
-    packages |= {found[0] for found in map(NODE_MODULES.match, names) if found}
-    kept: list[bytes] = []
-    left_out: defaultdict[str, list[bytes]] = defaultdict(list)
-    for name in names:
-        if name.startswith(tuple(packages)):
-            left_out["installed packages"].append(name)
-        elif reason := _unfit(Path(place.root, os.fsdecode(name))):
-            left_out[reason].append(name)
-        elif len(kept) == MAX_UNTRACKED_FILES:
-            left_out[f"beyond the first {MAX_UNTRACKED_FILES}"].append(name)
-        else:
-            kept.append(name)
-    return kept, tuple(
-        f"Untracked files that are {reason} were left out: {_some(found)}."
-        for reason, found in left_out.items()
-    )
 
 
 def _unfit(path: Path) -> str:
