@@ -143,7 +143,12 @@ async def open_writer(repository: Repository, folder: Path) -> AsyncIterator[Wri
             with closing(ScratchFolder()) as scratch:
                 git = UserGit(place, scratch.path, lock)
                 writer = Writer(git, WorkTree(place.root, place.object_format), journal)
-                await writer.recover()
+                if journal.exists():
+                    decoded = msgspec.json.decode(journal.read_bytes(), type=Journal)
+                    is_done, notes = await writer.settle(decoded)
+                    what = "completed" if is_done else "taken back"
+                    said = [f"a write that was interrupted is {what}", *notes]
+                    writer.recovered = "; ".join(said)
                 yield writer
     except TimeoutError:
         message = "another reviewbot is writing into this work tree"
@@ -264,14 +269,6 @@ class Writer(Struct):
         await self._perform(replace(write, backup=commit, files=tuple(files), refs=refs), contents)
         return tuple(contents)
 
-    async def recover(self) -> None:
-        """Finish what a process that was killed began, and keep a sentence about it."""
-        if self.path.exists():
-            journal = msgspec.json.decode(self.path.read_bytes(), type=Journal)
-            is_done, notes = await self._settle(journal)
-            what = "completed" if is_done else "taken back"
-            self.recovered = "; ".join([f"a write that was interrupted is {what}", *notes])
-
     def check_branch(self, head: str, branch: str) -> None:
         """Raises WriteError if commits can neither be added nor taken back."""
         if found := [name for name in IN_PROGRESS if (self.git.directory / name).exists()]:
@@ -306,13 +303,13 @@ class Writer(Struct):
             step("refs")
         except (OSError, ReviewbotError) as failure:
             error = failure
-        is_done, notes = await self._settle(journal)
+        is_done, notes = await self.settle(journal)
         if notes or not is_done:
             said = [] if is_done else [f"nothing is changed: {error}"]
             hint = getattr(error, "hint", None) or "see git status, then try again"
             raise WriteError("; ".join([*said, *notes]), hint=hint) from error
 
-    async def _settle(self, journal: Journal) -> tuple[bool, list[str]]:
+    async def settle(self, journal: Journal) -> tuple[bool, list[str]]:
         """Complete what the refs say is done, or else take it back. Returns which, and notes."""
         show = f"git show {journal.backup[:12]}:PATH shows how a file was"
         notes = []
@@ -433,8 +430,6 @@ def step(done: str) -> None:
 
 
 class WorkTree(Struct, frozen=True):
-    """The files below a folder."""
-
     root: Path
     object_format: str
 

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from msgspec import Struct, field
+
 from reviewbot.errors import ConfigError, ReviewbotError
 
 Result = TypeVar("Result")
@@ -122,22 +124,21 @@ class AdvisoryOwner:
 Owner = FileOwner | AdvisoryOwner
 
 
-class Store:
+class Store(Struct, eq=False):
     """An open database. Methods may be called from several threads, and raise ReviewbotError."""
 
-    def __init__(self, driver: Any, owner: Owner, place: str) -> None:
-        self.owner = owner
-        self._driver = driver
-        self._place = place
-        self._lock = threading.Lock()
+    driver: Any
+    owner: Owner
+    place: str
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, action: Callable[[Connection], Result]) -> Result:
         """Run an action in a transaction, again if the server asks for it."""
         pauses = [0.01, 0.05, 0.2, 1]
-        with _explained(self._place), self._lock:
+        with _explained(self.place), self.lock:
             while True:
                 try:
-                    with _transaction(self._driver) as connection:
+                    with _transaction(self.driver) as connection:
                         return action(connection)
                 except _driver_errors() as error:
                     if not pauses or getattr(error, "sqlstate", "") not in AGAIN:
@@ -146,7 +147,7 @@ class Store:
 
     def close(self) -> None:
         self.owner.close()
-        self._driver.close()
+        self.driver.close()
 
 
 def open_store(url: str, folder: Path) -> Store:
