@@ -141,7 +141,7 @@ async def open_writer(repository: Repository, folder: Path) -> AsyncIterator[Wri
                         break
                     await asyncio.sleep(0.02)
             with closing(ScratchFolder()) as scratch:
-                git = UserGit(place, scratch.path, lock)
+                git = UserGit(place, scratch.path / "index", lock)
                 writer = Writer(git, WorkTree(place.root, place.object_format), journal)
                 if journal.exists():
                     decoded = msgspec.json.decode(journal.read_bytes(), type=Journal)
@@ -339,24 +339,23 @@ class Writer(Struct):
         return is_done, notes
 
 
-class UserGit:
+class UserGit(Struct):
     """git in the repository of the user, with its configuration. It runs no hook and signs nothing.
 
     The programs that write hold the lock too, because they may outlive this process.
     """
 
-    def __init__(self, place: Place, scratch: Path, lock: BinaryIO) -> None:
-        self._root = place.root
-        self._lock = lock
-        self.zero = "0" * len(place.empty_tree)
-        self.directory = place.git_directory
-        self._scratch = scratch / "index"
-        # Who commits is what the user's configuration says.
-        self._environment = user_environment() | {
-            "GIT_DIR": str(place.git_directory),
-            "GIT_WORK_TREE": str(place.root),
-            "GIT_LITERAL_PATHSPECS": "1",
-        }
+    place: Place
+    scratch: Path
+    lock: BinaryIO
+
+    @property
+    def directory(self) -> Path:
+        return self.place.git_directory
+
+    @property
+    def zero(self) -> str:
+        return "0" * len(self.place.empty_tree)
 
     async def find_commit(self, ref: str) -> str:
         commit = await self("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
@@ -387,9 +386,9 @@ class UserGit:
                 blob = await self("hash-object", "-w", "--stdin", stdin=content)
                 entries[path] = f"{mode} {blob.decode().strip()}"
         lines = _join(f"{entry}\t{path}" for path, entry in entries.items())
-        await self("read-tree", parent or "--empty", index=self._scratch)
-        await self("update-index", "-z", "--index-info", stdin=lines, index=self._scratch)
-        tree = (await self("write-tree", "--missing-ok", index=self._scratch)).decode().strip()
+        await self("read-tree", parent or "--empty", index=self.scratch)
+        await self("update-index", "-z", "--index-info", stdin=lines, index=self.scratch)
+        tree = (await self("write-tree", "--missing-ok", index=self.scratch)).decode().strip()
         parents = ("-p", parent) if parent else ()
         text = message.replace("\0", "").encode("utf-8", "replace")
         command = ("commit-tree", "--no-gpg-sign", *parents, "-F", "-", tree)
@@ -418,10 +417,16 @@ class UserGit:
         environment: Mapping[str, str] = {},
     ) -> bytes:
         """Run git. Exit code 1 says "none" for some commands."""
-        variables = {"GIT_INDEX_FILE": str(index or self.directory / "index"), **environment}
-        git = Git(self._root, environment=self._environment | variables, options=SETTINGS)
+        variables = user_environment() | {  # who commits is what the user's configuration says
+            "GIT_DIR": str(self.directory),
+            "GIT_WORK_TREE": str(self.place.root),
+            "GIT_INDEX_FILE": str(index or self.directory / "index"),
+            "GIT_LITERAL_PATHSPECS": "1",
+            **environment,
+        }
+        git = Git(self.place.root, environment=variables, options=SETTINGS)
         exit_codes = (0, 1) if arguments[0] in MAY_FIND_NONE else (0,)
-        stdout = self._lock if arguments[0] in PRINT_NOTHING else None
+        stdout = self.lock if arguments[0] in PRINT_NOTHING else None
         return await git(*arguments, stdin=stdin, stdout=stdout, exit_codes=exit_codes)
 
 

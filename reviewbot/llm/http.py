@@ -102,10 +102,26 @@ class HttpProvider(ABC):
     unreachable_hint: ClassVar[str] = "check the network and providers.{name}.base_url"
 
     def __init__(self, account: Account) -> None:
-        """Raises ConfigError."""
+        """Raises ConfigError if the address or the key must not be used."""
         self._account = account
         self._base_url = (account.base_url or self.base_url).rstrip("/")
-        self._http = open_client(account, self._base_url)
+        is_plain = check_address(account, self._base_url).scheme == "http"
+        if not (account.key.isascii() and account.key.isprintable() and " " not in account.key):
+            message = f"the key of {account.name} has a character that no key has"
+            raise ConfigError(message, hint="copy the key again, without spaces and line ends")
+        try:
+            self._http = httpx2.AsyncClient(
+                headers={"accept": "*/*", "accept-encoding": "identity", "user-agent": "reviewbot"},
+                # Plain http needs no certificates, and loading them takes 50 ms.
+                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True,
+                timeout=httpx2.Timeout(account.seconds, connect=10),
+                follow_redirects=False,
+                trust_env=not is_plain,  # a proxy sees nothing of what is encrypted
+            )
+        except (ImportError, OSError, ValueError):
+            message = f"{account.name} cannot be asked with the proxy or certificates that are set"
+            hint = "check HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE: a proxy is http://HOST:PORT"
+            raise ConfigError(message, hint=hint) from None
         self._without = defaultdict[str, Parts](frozenset)  # by model
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
@@ -263,28 +279,6 @@ def _decoded(text: bytes) -> Any:
     with suppress(msgspec.DecodeError, RecursionError):
         return msgspec.json.decode(text)
     return text.decode(errors="replace")
-
-
-def open_client(account: Account, base_url: str) -> httpx2.AsyncClient:
-    """A client for `base_url` alone. Raises ConfigError if the address or key must not be used."""
-    url = check_address(account, base_url)
-    if not (account.key.isascii() and account.key.isprintable() and " " not in account.key):
-        message = f"the key of {account.name} has a character that no key has"
-        raise ConfigError(message, hint="copy the key again, without spaces and line ends")
-    is_plain = url.scheme == "http"
-    try:
-        return httpx2.AsyncClient(
-            headers={"accept": "*/*", "accept-encoding": "identity", "user-agent": "reviewbot"},
-            # Plain http needs no certificates, and loading them takes 50 ms.
-            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True,
-            timeout=httpx2.Timeout(account.seconds, connect=10),
-            follow_redirects=False,
-            trust_env=not is_plain,  # a proxy sees nothing of what is encrypted
-        )
-    except (ImportError, OSError, ValueError):
-        message = f"{account.name} cannot be asked with the proxy or certificates that are set"
-        hint = "check HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE: a proxy is http://HOST:PORT"
-        raise ConfigError(message, hint=hint) from None
 
 
 def check_address(account: Account, base_url: str) -> httpx2.URL:

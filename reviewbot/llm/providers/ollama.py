@@ -66,7 +66,15 @@ class Ollama(HttpProvider):
                 for call in last.message.get("tool_calls") or ():
                     function = call["function"]
                     wishes.append((call.get("id"), function["name"], function.get("arguments")))
-        usage = usage_of(last)
+        usage = None
+        if last.eval_count:
+            usage = Usage(
+                input_tokens=last.prompt_eval_count,
+                output_tokens=last.eval_count,
+                load_seconds=last.load_duration / 1e9,
+                input_seconds=last.prompt_eval_duration / 1e9,
+                output_seconds=last.eval_duration / 1e9,
+            )
         if last.prompt_eval_count >= body["options"]["num_ctx"]:
             # Servers before 0.12.6 cut a prompt to exactly that.
             message = f"{self._account.name} read only {last.prompt_eval_count} tokens"
@@ -124,15 +132,3 @@ class Ollama(HttpProvider):
 
 
 connect = Ollama
-
-
-def usage_of(last: Line) -> Usage | None:
-    if not last.eval_count:
-        return None
-    return Usage(
-        input_tokens=last.prompt_eval_count,
-        output_tokens=last.eval_count,
-        load_seconds=last.load_duration / 1e9,
-        input_seconds=last.prompt_eval_duration / 1e9,
-        output_seconds=last.eval_duration / 1e9,
-    )
