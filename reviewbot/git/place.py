@@ -49,14 +49,8 @@ PATHS_HINT = "paths are written as for git log, relative to the current folder: 
 # What of the user's configuration decides which files a work tree has, and what git would commit
 # of them. None of it starts a program.
 CONVERSIONS = {
-    "core.attributesfile",
-    "core.autocrlf",
-    "core.eol",
-    "core.excludesfile",
-    "core.filemode",
-    "core.ignorecase",
-    "core.precomposeunicode",
-    "core.symlinks",
+    *("core.attributesfile", "core.autocrlf", "core.eol", "core.excludesfile"),
+    *("core.filemode", "core.ignorecase", "core.precomposeunicode", "core.symlinks"),
 }
 
 

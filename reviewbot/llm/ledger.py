@@ -21,8 +21,17 @@ from msgspec import Struct
 from reviewbot.errors import ReviewbotError
 from reviewbot.journal import Journal, key_of
 from reviewbot.llm.provider import Fault, ModelReply, ModelRequest, ProviderError
-from reviewbot.store.database import Connection, Store, open_store
-from reviewbot.store.sessions import Agent, Session, Subject, TrialRow, end_session, start_session
+from reviewbot.store.database import (
+    Agent,
+    Connection,
+    Session,
+    Store,
+    Subject,
+    TrialRow,
+    end_session,
+    open_store,
+    start_session,
+)
 
 Result = TypeVar("Result")
 SECONDS_BETWEEN_LOOKS = 0.05

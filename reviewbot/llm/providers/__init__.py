@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from reviewbot.config.settings import ProviderSettings
 from reviewbot.errors import ConfigError
-from reviewbot.llm.client import Connection
-from reviewbot.llm.limits import Limits
+from reviewbot.llm.client import Connection, Limits
 from reviewbot.llm.prices import Price, Prices
 from reviewbot.llm.provider import Account, Provider
 from reviewbot.plugins import plugins
