@@ -18,7 +18,7 @@ from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
 from reviewbot.pipeline import briefs_of, prepare, review_change
 from reviewbot.services import Host, Services, open_services
-from reviewbot.store.database import TrialRow
+from reviewbot.store.sessions import TrialRow
 from reviewbot.tasks.bug import prepare_bug
 from reviewbot.tasks.cycle import work
 from reviewbot.tasks.fix import fix_findings

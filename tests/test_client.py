@@ -34,7 +34,7 @@ from reviewbot.llm.provider import (
     Usage,
 )
 from reviewbot.llm.providers import connect, find_vendor
-from reviewbot.store.database import Subject
+from reviewbot.store.sessions import Subject
 from tests import fake_openai
 from tests.vendor_server import Received, Sent, VendorServer, json_answer
 

@@ -21,7 +21,8 @@ from reviewbot.llm.ledger import Lease, Ledger, Recorded, SqlLedger
 from reviewbot.llm.prices import Budget, Prices
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
 from reviewbot.llm.providers.openai import OpenAI
-from reviewbot.store.database import Store, Subject, load_session, open_store, start_session
+from reviewbot.store.database import Store, open_store
+from reviewbot.store.sessions import Subject, load_session, start_session
 
 pytest_plugins = ["postgres"]
 
@@ -48,7 +49,7 @@ from reviewbot.llm.ledger import Lease
 from reviewbot.llm.provider import ModelReply, ModelRequest
 from reviewbot.llm.ledger import SqlLedger
 from reviewbot.store.database import open_store
-from reviewbot.store.database import Subject, start_session
+from reviewbot.store.sessions import Subject, start_session
 
 async def main(url, folder, subject, request):
     store = open_store(url, Path(folder))

@@ -17,7 +17,7 @@ from test_paid import configuration, configure, debate, run
 
 from reviewbot.cli.export import chat_lines, transcript
 from reviewbot.llm.provider import ToolCall, ToolTurn
-from reviewbot.store.database import Record, Session, Subject, Turn
+from reviewbot.store.sessions import Record, Session, Subject, Turn
 from tests.vendor_server import Received, Sent, VendorServer
 
 TOKEN = "ghp_" + "a1B2" * 9

@@ -12,17 +12,15 @@ import pytest
 from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError, ReviewbotError
-from reviewbot.store.database import (
+from reviewbot.store.database import Connection, Store, open_store
+from reviewbot.store.sessions import (
     Agent,
-    Connection,
     Session,
-    Store,
     Subject,
     TrialRow,
     end_session,
     list_sessions,
     load_session,
-    open_store,
     prune_sessions,
     start_session,
 )

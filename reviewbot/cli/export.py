@@ -14,7 +14,7 @@ from reviewbot.debate.case import Case, Position
 from reviewbot.debate.reader import Judgement
 from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall
 from reviewbot.state import read_review
-from reviewbot.store.database import Record, Turn
+from reviewbot.store.sessions import Record, Turn
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Finding

@@ -36,16 +36,8 @@ from reviewbot.llm.providers.replay import Replay
 from reviewbot.pipeline import review as make_review
 from reviewbot.reports import render, words
 from reviewbot.state import State, read_review
-from reviewbot.store.database import (
-    FILE,
-    Record,
-    Session,
-    Store,
-    list_sessions,
-    load_session,
-    open_store,
-    prune_sessions,
-)
+from reviewbot.store.database import FILE, Store, open_store
+from reviewbot.store.sessions import Record, Session, list_sessions, load_session, prune_sessions
 from reviewbot.verdict.document import Review
 
 MOST_USD = 10_000  # of limits.cost_usd: what was paid needs no cap

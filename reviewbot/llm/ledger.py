@@ -21,17 +21,8 @@ from msgspec import Struct
 from reviewbot.errors import ReviewbotError
 from reviewbot.journal import Journal, key_of
 from reviewbot.llm.provider import Fault, ModelReply, ModelRequest, ProviderError
-from reviewbot.store.database import (
-    Agent,
-    Connection,
-    Session,
-    Store,
-    Subject,
-    TrialRow,
-    end_session,
-    open_store,
-    start_session,
-)
+from reviewbot.store.database import Connection, Store, open_store
+from reviewbot.store.sessions import Agent, Session, Subject, TrialRow, end_session, start_session
 
 Result = TypeVar("Result")
 SECONDS_BETWEEN_LOOKS = 0.05
@@ -114,15 +105,15 @@ class SqlLedger(Ledger):
             found[:] = filter(None, [self._look(connection, key, request, worst)])
 
         try:
-            await self._write(look)
-            while not found:
-                await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+            while True:
                 await self._write(look)
+                if found:
+                    return found[0]
+                await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
         except asyncio.CancelledError:
             if found and isinstance(found[0], Lease):
                 await self._release(found[0], 0)
             raise
-        return found[0]
 
     def _look(
         self, connection: Connection, key: str, request: ModelRequest, worst: int

@@ -155,7 +155,6 @@ class Budget:
             self._reserved += worst
 
     async def settle(self, worst: int, cost: int) -> None:
-        """Give back what was reserved, and take what the call cost."""
         self._reserved -= worst
         self.spent += cost
         async with self._changed:

@@ -25,6 +25,10 @@ OPENAI = f"{__name__}.openai"
 LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
 
 
+Providers = Mapping[str, ProviderSettings]
+Variables = Mapping[str, str]
+
+
 class Vendor(Struct, frozen=True, kw_only=True):
     """Who serves models, and what is needed to ask them.
 
@@ -128,9 +132,7 @@ def connect(vendor: Vendor, account: Account) -> Provider:
     return make(account)
 
 
-def wanted_vendors(
-    providers: Mapping[str, ProviderSettings], variables: Mapping[str, str]
-) -> Iterator[str]:
+def wanted_vendors(providers: Providers, variables: Variables) -> Iterator[str]:
     """Names of the vendors for whom there is a key, best first. Their packages may be missing."""
     for name in all_vendors():
         vendor, settings = _configured(name, providers)
@@ -139,9 +141,7 @@ def wanted_vendors(
             yield name
 
 
-def why_not_asked(
-    name: str, providers: Mapping[str, ProviderSettings], variables: Mapping[str, str]
-) -> str:
+def why_not_asked(name: str, providers: Providers, variables: Variables) -> str:
     """What is missing for a provider, and what to do; "" if nothing is. Raises ConfigError."""
     vendor, settings = _configured(name, providers)
     if hint := missing_package(vendor):
@@ -153,10 +153,7 @@ def why_not_asked(
 
 
 def connections_to(
-    models: Iterable[str],
-    providers: Mapping[str, ProviderSettings],
-    variables: Mapping[str, str],
-    seconds: float,
+    models: Iterable[str], providers: Providers, variables: Variables, seconds: float
 ) -> dict[str, Connection]:
     """How to ask the provider of each model, by its name; imports nothing. Raises ConfigError."""
     connections: dict[str, Connection] = {}
@@ -183,9 +180,7 @@ def connections_to(
     return connections
 
 
-def _configured(
-    name: str, providers: Mapping[str, ProviderSettings]
-) -> tuple[Vendor, ProviderSettings]:
+def _configured(name: str, providers: Providers) -> tuple[Vendor, ProviderSettings]:
     """A vendor, and what is configured of it. Raises ConfigError."""
     settings = providers.get(name, ProviderSettings())
     vendor = find_vendor(name, settings.base_url)
@@ -194,11 +189,11 @@ def _configured(
     return vendor, settings
 
 
-def _first(names: Iterable[str], variables: Mapping[str, str]) -> str:
+def _first(names: Iterable[str], variables: Variables) -> str:
     return next((variables[name] for name in names if variables.get(name)), "")
 
 
-def prices_of(providers: Mapping[str, ProviderSettings]) -> Prices:
+def prices_of(providers: Providers) -> Prices:
     return Prices(
         {
             f"{name}:{price.model}": Price(input=price.input, output=price.output)

@@ -65,7 +65,7 @@ class OpenAI(HttpProvider):
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         if RESPONSES in without:
-            return await self._complete_chat(request, without, on_text)
+            return await self._chat(request, without, on_text)
         text, response = "", dict[str, Any]()
         body = body_of(request, without)
         async with self._post("/responses", body, self._bearer) as lines:
@@ -107,9 +107,7 @@ class OpenAI(HttpProvider):
         )
         return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
 
-    async def _complete_chat(
-        self, request: ModelRequest, without: Parts, on_text: OnText
-    ) -> ModelReply:
+    async def _chat(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         if request.tools and request.may_call_tools:
             # A grammar for the answer keeps the models of vLLM and llama.cpp from calling tools.
             without |= {"json_schema", "json_object"}

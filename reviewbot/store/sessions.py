@@ -1,0 +1,235 @@
+"""Sessions: one run of a task, with its agents, turns and findings, and in the end its review.
+
+All functions raise ReviewbotError.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeVar
+
+from msgspec import Struct, convert
+from msgspec.structs import asdict
+
+from reviewbot.errors import ReviewbotError
+from reviewbot.store.database import Connection, Row, Store
+
+
+class Subject(Struct, frozen=True, kw_only=True):
+    """What a session is about. `project` is a remote or a path, `version` that of reviewbot."""
+
+    project: str
+    kind: str = "review"
+    target: str
+    title: str = ""
+    version: str
+    base_commit: str = ""
+    base_tree: str = ""
+    head_commit: str = ""
+    head_tree: str = ""
+
+
+class Session(Struct, frozen=True, kw_only=True):
+    """One run. If its process died, it is abandoned until somebody resumes it.
+
+    Recorded calls of lower generations do not count for it. `review` is JSON, once it is done.
+    """
+
+    id: int
+    generation: int = 0
+    subject: Subject
+    started: str
+    state: Literal["running", "done", "abandoned"] = "running"
+    review: str = ""
+
+
+class Agent(Struct, frozen=True, kw_only=True):
+    name: str
+    provider: str
+    model: str
+    lens: str = ""
+
+
+class TrialRow(Struct, frozen=True, kw_only=True):
+    """A candidate of a task, with the git tree that it makes; `reasons` are lines."""
+
+    task: str
+    title: str
+    author: str
+    outcome: str
+    tree: str
+    diff: str
+    reasons: str
+
+
+class Turn(Struct, frozen=True, kw_only=True):
+    """A call as a session used it. Request and reply are JSON; a failed call has a fault."""
+
+    agent: str
+    phase: str
+    provider: str
+    model: str
+    request: str
+    reply: str
+    fault: str
+    message: str
+    was_recorded: bool
+    cost: int
+    seconds: float
+
+
+class Record(Struct, frozen=True, kw_only=True):
+    session: Session
+    agents: tuple[Agent, ...]
+    turns: tuple[Turn, ...]
+    trials: tuple[TrialRow, ...] = ()
+
+
+Kind = TypeVar("Kind", bound=Struct)
+FINDING = ("key", "title", "severity", "status", "path", "line")
+SESSIONS = """
+    SELECT sessions.*, projects.name AS project, tasks.kind, tasks.target,
+        base."commit" AS base_commit, base.tree AS base_tree,
+        head."commit" AS head_commit, head.tree AS head_tree
+    FROM sessions
+    JOIN tasks ON tasks.id = sessions.task_id
+    JOIN projects ON projects.id = tasks.project_id
+    JOIN code_versions AS base ON base.session_id = sessions.id AND base.side = 'base'
+    JOIN code_versions AS head ON head.session_id = sessions.id AND head.side = 'head'
+    WHERE {} ORDER BY sessions.id DESC
+"""
+OWN = "SELECT * FROM {} WHERE session_id = :id ORDER BY id"
+TURNS = """
+    SELECT turns.*, provider, model, request, reply, fault, message
+    FROM turns JOIN calls ON calls.key = turns.key AND calls.generation = turns.generation
+    WHERE turns.session_id = :id ORDER BY turns.id
+"""
+
+
+def start_session(
+    store: Store, subject: Subject, now: str, agents: Sequence[Agent] = (), *, fresh: bool = False
+) -> Session:
+    """Resume the session of this subject whose process died, unless a fresh one is wanted."""
+
+    def action(connection: Connection) -> Session:
+        project_id = connection.id_of("projects", {"name": subject.project})
+        task = {"project_id": project_id, "kind": subject.kind, "target": subject.target}
+        # Locked, so that two processes do not resume the same session.
+        lock = "" if connection.is_sqlite else " FOR UPDATE"
+        task_id, mine = connection.id_of("tasks", task, lock), {"owner": store.owner.id}
+        unfinished = SESSIONS.format("sessions.state = 'running' AND tasks.id = :id")
+        for row in () if fresh else connection.rows(unfinished, id=task_id):
+            if convert(row, Subject) == subject and not store.owner.lives(connection, row["owner"]):
+                this = {"id": row["id"], **mine}
+                connection.execute("UPDATE sessions SET owner = :owner WHERE id = :id", **this)
+                connection.execute("DELETE FROM agents WHERE session_id = :id", id=row["id"])
+                _insert(connection, "agents", row["id"], agents)
+                return convert({**row, "subject": subject}, Session)
+        generation = 0
+        if fresh:
+            (row,) = connection.rows(
+                "SELECT max(generation) AS highest FROM ("
+                "SELECT generation FROM sessions UNION SELECT generation FROM calls) AS known"
+            )
+            generation = 1 + (row["highest"] or 0)
+        (row,) = connection.rows(
+            "INSERT INTO sessions (task_id, generation, title, version, started, state, owner)"
+            " VALUES (:task_id, :generation, :title, :version, :started, 'running', :owner)"
+            " RETURNING id",
+            **{"task_id": task_id, "generation": generation, "started": now, **mine},
+            **{"title": subject.title, "version": subject.version},
+        )
+        base = {"side": "base", "commit": subject.base_commit, "tree": subject.base_tree}
+        head = {"side": "head", "commit": subject.head_commit, "tree": subject.head_tree}
+        _insert(connection, "code_versions", row["id"], (base, head))
+        _insert(connection, "agents", row["id"], agents)
+        return Session(id=row["id"], generation=generation, subject=subject, started=now)
+
+    return store.run(action)
+
+
+def end_session(
+    store: Store, session: Session, review: str = "{}", trials: Sequence[TrialRow] = ()
+) -> None:
+    """End a session that runs, with the review as JSON. Its findings become rows."""
+
+    def action(connection: Connection) -> None:
+        end = (
+            "UPDATE sessions SET state = 'done', owner = '', review = :review"
+            " WHERE id = :id AND owner = :owner"
+        )
+        if not connection.execute(end, id=session.id, owner=store.owner.id, review=review):
+            raise ReviewbotError(f"another process has taken over session {session.id}")
+        for finding in json.loads(review).get("findings", ()):
+            place = finding["location"] or {"path": "", "line": None}
+            known = {**finding, "path": place["path"], "line": place["line"]}
+            _insert(connection, "findings", session.id, [{name: known[name] for name in FINDING}])
+        _insert(connection, "trials", session.id, trials)
+
+    store.run(action)
+
+
+def list_sessions(store: Store, project: str = "") -> tuple[Session, ...]:
+    """The newest first, of one project or all."""
+    found = SESSIONS.format("projects.name = :project" if project else "true")
+
+    def action(connection: Connection) -> tuple[Session, ...]:
+        rows = connection.rows(found, **({"project": project} if project else {}))
+        return tuple(_session(store, connection, row) for row in rows)
+
+    return store.run(action)
+
+
+def load_session(store: Store, id: int) -> Record | None:
+    def action(connection: Connection) -> Record | None:
+        found = connection.rows(SESSIONS.format("sessions.id = :id"), id=id)
+        if not found:
+            return None
+
+        def rows(statement: str, type_: type[Kind]) -> tuple[Kind, ...]:
+            found = connection.rows(statement, id=id)
+            # SQLite has no booleans.
+            return tuple(convert(row, type_, strict=False) for row in found)
+
+        return Record(
+            session=_session(store, connection, found[0]),
+            agents=rows(OWN.format("agents"), Agent),
+            turns=rows(TURNS, Turn),
+            trials=rows(OWN.format("trials"), TrialRow),
+        )
+
+    return store.run(action)
+
+
+def prune_sessions(store: Store, project: str) -> int:
+    """Remove the sessions of a project that do not run, with their calls; returns how many."""
+
+    def action(connection: Connection) -> int:
+        found = connection.rows(SESSIONS.format("projects.name = :project"), project=project)
+        ids = [row["id"] for row in found if not _is_running(store, connection, row)]
+        for id in ids:
+            connection.execute("DELETE FROM sessions WHERE id = :id", id=id)
+        connection.execute(
+            "DELETE FROM calls WHERE state <> 'claimed' AND NOT EXISTS (SELECT 1 FROM turns"
+            " WHERE turns.key = calls.key AND turns.generation = calls.generation)"
+        )
+        return len(ids)
+
+    return store.run(action)
+
+
+def _is_running(store: Store, connection: Connection, row: Row) -> bool:
+    return row["state"] == "running" and store.owner.lives(connection, row["owner"])
+
+
+def _session(store: Store, connection: Connection, row: Row) -> Session:
+    is_dead = row["state"] == "running" and not _is_running(store, connection, row)
+    state = "abandoned" if is_dead else row["state"]
+    return convert({**row, "state": state, "subject": convert(row, Subject)}, Session)
+
+
+def _insert(connection: Connection, table: str, id: int, rows: Iterable[Struct | Row]) -> None:
+    for row in rows:
+        values = asdict(row) if isinstance(row, Struct) else row
+        connection.insert(table, {"session_id": id, **values})
