@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import replace
 
 from reviewbot.journal import key_of
@@ -43,14 +43,8 @@ REFUSES = re.compile(
     re.IGNORECASE,
 )
 Count = Annotated[int, Meta(ge=0)]
+Milliseconds = Annotated[float, Meta(ge=0)]
 Delta = Mapping[str, Any]  # a part of a message
-
-
-class Timings(Struct):
-    """What llama.cpp measured; reading is without what was cached."""
-
-    prompt_ms: Annotated[float, Meta(ge=0)] = 0
-    predicted_ms: Annotated[float, Meta(ge=0)] = 0
 
 
 class OpenAI(HttpProvider):
@@ -268,14 +262,18 @@ def joined(parts: Iterable[Delta]) -> tuple[ToolCall, ...]:
 def usage_of(
     counts: Any, timings: Any = None, names: tuple[str, str] = ("prompt", "completion")
 ) -> Usage | None:
-    """None if the server did not count, or not so that it can be believed."""
+    """None if the server did not count, or not so that it can be believed.
+
+    `timings` are what llama.cpp measured; reading is without what was cached.
+    """
     asked, answered = names
     try:
-        details = counts.get(f"{asked}_tokens_details") or {}
+        details, times = counts.get(f"{asked}_tokens_details") or {}, timings or {}
         cached, stored = (details.get(f"{name}_tokens") or 0 for name in ("cached", "cache_write"))
         given = (counts[f"{asked}_tokens"], counts[f"{answered}_tokens"], cached, stored)
         read, written, cached, stored = msgspec.convert(given, tuple[Count, Count, Count, Count])
-        times = msgspec.convert(timings or {}, Timings)
+        took = [times.get(name, 0) for name in ("prompt_ms", "predicted_ms")]
+        reading, writing = msgspec.convert(took, tuple[Milliseconds, Milliseconds])
     except (AttributeError, LookupError, msgspec.ValidationError):
         return None
     cached = min(cached, read)
@@ -284,6 +282,6 @@ def usage_of(
         cached_input_tokens=cached,
         cache_write_tokens=min(stored, read - cached),
         output_tokens=written,
-        input_seconds=times.prompt_ms / 1000,
-        output_seconds=times.predicted_ms / 1000,
+        input_seconds=reading / 1000,
+        output_seconds=writing / 1000,
     )
