@@ -20,7 +20,7 @@ import hashlib
 import os
 import stat
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
 from typing import BinaryIO
@@ -30,7 +30,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.errors import GitError, ReviewbotError, WriteError
-from reviewbot.git.place import Place, ScratchFolder
+from reviewbot.git.place import Place
 from reviewbot.git.process import Git, decode_name, is_outside, user_environment
 from reviewbot.git.repository import Repository
 from reviewbot.journal import write_file
@@ -53,7 +53,7 @@ SETTINGS = (
 # Name, old and new value of a ref; "" stands for none.
 RefChange = tuple[str, str, str]
 # These say with exit code 1 that there is none.
-MAY_FIND_NONE = ("config", "rev-parse", "symbolic-ref")
+MAY_FIND_NONE = ("rev-parse", "symbolic-ref")
 PRINT_NOTHING = ("update-index", "update-ref")
 AUTHOR = {
     f"GIT_{role}_{field}": value
@@ -140,16 +140,14 @@ async def open_writer(repository: Repository, folder: Path) -> AsyncIterator[Wri
                         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                         break
                     await asyncio.sleep(0.02)
-            with closing(ScratchFolder()) as scratch:
-                git = UserGit(place, scratch.path / "index", lock)
-                writer = Writer(git, WorkTree(place.root, place.object_format), journal)
-                if journal.exists():
-                    decoded = msgspec.json.decode(journal.read_bytes(), type=Journal)
-                    is_done, notes = await writer.settle(decoded)
-                    what = "completed" if is_done else "taken back"
-                    said = [f"a write that was interrupted is {what}", *notes]
-                    writer.recovered = "; ".join(said)
-                yield writer
+            writer = Writer(UserGit(place, lock), WorkTree(place), journal)
+            if journal.exists():
+                decoded = msgspec.json.decode(journal.read_bytes(), type=Journal)
+                is_done, notes = await writer.settle(decoded)
+                what = "completed" if is_done else "taken back"
+                said = [f"a write that was interrupted is {what}", *notes]
+                writer.recovered = "; ".join(said)
+            yield writer
     except TimeoutError:
         message = "another reviewbot is writing into this work tree"
         raise WriteError(message, hint="run it again when that one is done") from None
@@ -346,7 +344,6 @@ class UserGit(Struct):
     """
 
     place: Place
-    scratch: Path
     lock: BinaryIO
 
     @property
@@ -386,9 +383,10 @@ class UserGit(Struct):
                 blob = await self("hash-object", "-w", "--stdin", stdin=content)
                 entries[path] = f"{mode} {blob.decode().strip()}"
         lines = _join(f"{entry}\t{path}" for path, entry in entries.items())
-        await self("read-tree", parent or "--empty", index=self.scratch)
-        await self("update-index", "-z", "--index-info", stdin=lines, index=self.scratch)
-        tree = (await self("write-tree", "--missing-ok", index=self.scratch)).decode().strip()
+        index = self.place.private / "commit"
+        await self("read-tree", parent or "--empty", index=index)
+        await self("update-index", "-z", "--index-info", stdin=lines, index=index)
+        tree = (await self("write-tree", "--missing-ok", index=index)).decode().strip()
         parents = ("-p", parent) if parent else ()
         text = message.replace("\0", "").encode("utf-8", "replace")
         command = ("commit-tree", "--no-gpg-sign", *parents, "-F", "-", tree)
@@ -435,15 +433,16 @@ def step(done: str) -> None:
 
 
 class WorkTree(Struct, frozen=True):
-    root: Path
-    object_format: str
+    place: Place
 
     def blob_id(self, content: bytes | None) -> str:
         """The id that git gives to a blob, "" for None."""
         if content is None:
             return ""
         start = b"blob %d\0" % len(content)
-        return hashlib.new(self.object_format, start + content, usedforsecurity=False).hexdigest()
+        return hashlib.new(
+            self.place.object_format, start + content, usedforsecurity=False
+        ).hexdigest()
 
     def read(self, path: str) -> tuple[bytes | None, int]:
         """Content and permissions; None and 0 for no file. Raises WriteError if it must stay."""
@@ -508,7 +507,7 @@ class WorkTree(Struct, frozen=True):
         if not (change.after if is_done else change.before):
             with suppress(OSError):  # as git does, remove the folders that are empty now
                 for folder in PurePosixPath(path).parents[:-1]:
-                    (self.root / folder).rmdir()
+                    (self.place.root / folder).rmdir()
         step(f"settle {path}")
         return reason
 
@@ -552,7 +551,7 @@ class WorkTree(Struct, frozen=True):
         if is_outside(path) or "\0" in path:
             raise WriteError(f"{path!r} is not the path of a file", hint=LEAVE_OUT)
         for name in reversed(PurePosixPath(path).parents[:-1]):
-            folder = self.root / name
+            folder = self.place.root / name
             if make and not _status(folder):
                 folder.mkdir()
                 step(f"folder {name}")
@@ -560,7 +559,7 @@ class WorkTree(Struct, frozen=True):
                 raise WriteError(f"{name} is a symbolic link, or no folder", hint=LEAVE_OUT)
             if _status(folder / ".git"):
                 raise WriteError(f"{name} is a repository of its own", hint=LEAVE_OUT)
-        return self.root / path
+        return self.place.root / path
 
 
 def _status(path: Path) -> os.stat_result | None:
