@@ -439,10 +439,8 @@ class WorkTree(Struct, frozen=True):
         """The id that git gives to a blob, "" for None."""
         if content is None:
             return ""
-        start = b"blob %d\0" % len(content)
-        return hashlib.new(
-            self.place.object_format, start + content, usedforsecurity=False
-        ).hexdigest()
+        data = b"blob %d\0" % len(content) + content
+        return hashlib.new(self.place.object_format, data, usedforsecurity=False).hexdigest()
 
     def read(self, path: str) -> tuple[bytes | None, int]:
         """Content and permissions; None and 0 for no file. Raises WriteError if it must stay."""
