@@ -20,9 +20,8 @@ from msgspec.structs import replace
 
 from reviewbot.errors import BudgetExceeded, ModelError
 from reviewbot.journal import Journal
-from reviewbot.llm.client import Connection, ModelClient
-from reviewbot.llm.ledger import Ledger
-from reviewbot.llm.limits import POLICIES, Limits, pause_before_next
+from reviewbot.llm.client import POLICIES, Connection, Limits, ModelClient, pause_before_next
+from reviewbot.llm.ledger import Ledger, record_session
 from reviewbot.llm.prices import DOLLAR, FREE, TABLE, Budget, Price, Prices
 from reviewbot.llm.provider import (
     Account,
@@ -35,7 +34,6 @@ from reviewbot.llm.provider import (
     Usage,
 )
 from reviewbot.llm.providers import connect, find_vendor
-from reviewbot.llm.session import record_session
 from reviewbot.store.sessions import Subject
 from tests import fake_openai
 from tests.vendor_server import Received, Sent, VendorServer, json_answer
@@ -66,7 +64,7 @@ FAULTS = {
 
 @pytest.fixture(autouse=True)
 def short_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("reviewbot.llm.limits.FIRST_PAUSE", 0.01)
+    monkeypatch.setattr("reviewbot.llm.client.FIRST_PAUSE", 0.01)
 
 
 @asynccontextmanager
@@ -204,7 +202,7 @@ def test_all_calls_wait_as_long_as_the_vendor_asks() -> None:
 def test_a_minute_has_no_more_requests_and_tokens_than_allowed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("reviewbot.llm.limits.WINDOW", 0.5)
+    monkeypatch.setattr("reviewbot.llm.client.WINDOW", 0.5)
     for limit in ({"requests": 2}, {"tokens": 8_100}):
         _, server, _ = ask(lambda _: fake_openai.answer(ANSWER), times=4, **limit)
         at = [received.at for received in server.received]

@@ -21,7 +21,7 @@ from reviewbot.context.passages import excerpt_of
 from reviewbot.context.portions import MAX_BRIEF, write_briefs
 from reviewbot.debate.prompts import shared_prefix
 from reviewbot.git.change import Change, Location, Target
-from reviewbot.git.patch import load_patch
+from reviewbot.git.diff import load_patch
 from reviewbot.git.repository import Repository
 from reviewbot.severity import Severity
 

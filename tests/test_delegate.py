@@ -12,7 +12,7 @@ from conftest import Project
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.journal import Journal
-from reviewbot.llm.pace import Pace, load_pace, save_paces
+from reviewbot.llm.prices import Pace, load_pace, save_paces
 from reviewbot.llm.provider import Usage
 from tests import fake_ollama, fake_responses
 from tests.test_providers import REQUEST

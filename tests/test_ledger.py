@@ -17,11 +17,10 @@ from msgspec.structs import replace
 from reviewbot.concurrency import run_all
 from reviewbot.journal import Journal
 from reviewbot.llm.client import Connection, ModelClient
-from reviewbot.llm.ledger import Lease, Ledger, Recorded
+from reviewbot.llm.ledger import Lease, Ledger, Recorded, SqlLedger
 from reviewbot.llm.prices import Budget, Prices
 from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
 from reviewbot.llm.providers.openai import OpenAI
-from reviewbot.llm.session import SqlLedger
 from reviewbot.store.database import Store, open_store
 from reviewbot.store.sessions import Subject, load_session, start_session
 
@@ -48,7 +47,7 @@ from pathlib import Path
 import msgspec
 from reviewbot.llm.ledger import Lease
 from reviewbot.llm.provider import ModelReply, ModelRequest
-from reviewbot.llm.session import SqlLedger
+from reviewbot.llm.ledger import SqlLedger
 from reviewbot.store.database import open_store
 from reviewbot.store.sessions import Subject, start_session
 

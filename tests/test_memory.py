@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from lean import lean_environment
 
 from reviewbot.config.load import flag_layer
-from reviewbot.git.change import Target
-from reviewbot.git.parts import parts_of
+from reviewbot.git.change import Target, parts_of
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, Usage

@@ -52,7 +52,7 @@ def cart(
     """A change that no check understands, and a user without a configuration."""
     for name in ("HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
-    monkeypatch.setattr("reviewbot.llm.limits.FIRST_PAUSE", 0.05)
+    monkeypatch.setattr("reviewbot.llm.client.FIRST_PAUSE", 0.05)
     monkeypatch.chdir(project.folder)
     project.commit("A cart", BEFORE)
     project.commit("A fee", AFTER)

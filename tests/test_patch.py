@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change, Target
-from reviewbot.git.patch import load_patch
+from reviewbot.git.diff import load_patch
 from reviewbot.git.repository import Repository
 
 PLAIN = "--- a/x\n+++ b/x\n"

@@ -18,7 +18,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from reviewbot.errors import ConfigError
-from reviewbot.llm.limits import POLICIES
+from reviewbot.llm.client import POLICIES
 from reviewbot.llm.provider import (
     Account,
     ModelReply,

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import os
 import pwd
 import shutil
-import signal
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -235,7 +232,7 @@ def test_untracked_folders_of_packages_are_left_out(history: Project) -> None:
 def test_too_many_untracked_files_are_left_out(
     history: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reviewbot.git.snapshot.MAX_UNTRACKED_FILES", 2)
+    monkeypatch.setattr("reviewbot.git.place.MAX_UNTRACKED_FILES", 2)
     for name in ("x", "y", "z"):
         (history.folder / name).write_text("1\n")
     change = load(history.folder)
@@ -601,41 +598,6 @@ def test_a_work_tree_elsewhere_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
     with pytest.raises(GitError, match="is not a folder"):
         load(tmp_path / "absent")
-
-
-KILLED = """
-import asyncio, sys, time
-from pathlib import Path
-from reviewbot.git.repository import Repository
-repository = Repository(Path(sys.argv[1]))
-asyncio.run(repository.root())
-print("ready", flush=True)
-time.sleep(60)
-"""
-
-
-def test_scratch_folders_of_killed_processes_are_removed(
-    history: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    scratch = tmp_path_factory.mktemp("scratch")
-    monkeypatch.setattr("tempfile.tempdir", str(scratch))
-    environment = os.environ | {"TMPDIR": str(scratch)}
-    command = (sys.executable, "-c", KILLED, str(history.folder))
-    with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE) as process:
-        assert process.stdout is not None
-        process.stdout.readline()
-        (left,) = scratch.iterdir()
-        load(history.folder, HEAD)
-        assert list(scratch.iterdir()) == [left]  # its process lives
-        process.send_signal(signal.SIGKILL)
-    (scratch / "reviewbot-notes").mkdir()
-    lock = os.open(left, os.O_RDONLY)
-    fcntl.flock(lock, fcntl.LOCK_EX)  # as if the process lived in a container, under another id
-    load(history.folder, HEAD)
-    assert left.exists()
-    os.close(lock)
-    load(history.folder, HEAD)
-    assert [path.name for path in scratch.iterdir()] == ["reviewbot-notes"]
 
 
 def test_a_review_of_a_commit_starts_few_processes(

@@ -22,7 +22,7 @@ from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ToolCall, ToolTurn
 from reviewbot.llm.tools import MAX_CHARACTERS, STEPS, ToolBox
-from reviewbot.llm.tools.context import Context
+from reviewbot.llm.tools.files import Context
 from reviewbot.pipeline import review
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment

@@ -22,7 +22,7 @@ import pytest
 from conftest import Project
 
 from reviewbot.errors import ReviewbotError, WriteError
-from reviewbot.git import work_tree
+from reviewbot.git import writer
 from reviewbot.git.repository import Repository
 from reviewbot.git.writer import Write, Written, open_writer, recover
 
@@ -58,15 +58,15 @@ class Stage:
         step: Callable[[str], None] | None = None,
     ) -> Written:
         async def work(repository: Repository) -> Written:
-            async with open_writer(repository, self.state) as writer:
-                return await writer.write(writes, reviewed)
+            async with open_writer(repository, self.state) as opened:
+                return await opened.write(writes, reviewed)
 
         return self.run(work, step)
 
     def undo(self, id: str = "", step: Callable[[str], None] | None = None) -> tuple[str, ...]:
         async def work(repository: Repository) -> tuple[str, ...]:
-            async with open_writer(repository, self.state) as writer:
-                return await writer.undo(id)
+            async with open_writer(repository, self.state) as opened:
+                return await opened.undo(id)
 
         return self.run(work, step)
 
@@ -80,7 +80,7 @@ class Stage:
     ) -> T:
         with pytest.MonkeyPatch.context() as patch, Repository(self.folder) as repository:
             if step:
-                patch.setattr(work_tree, "step", step)
+                patch.setattr(writer, "step", step)
             return asyncio.run(work(repository))
 
     def put(self, path: str, content: bytes) -> None:

@@ -18,8 +18,7 @@ from reviewbot.errors import ModelError, ReviewbotError
 from reviewbot.journal import Journal
 from reviewbot.llm.client import ModelClient
 from reviewbot.llm.ledger import Ledger
-from reviewbot.llm.pace import load_pace, save_paces
-from reviewbot.llm.prices import Budget, Price, dollars
+from reviewbot.llm.prices import Budget, Price, dollars, load_pace, save_paces
 from reviewbot.llm.provider import ModelRequest
 from reviewbot.llm.providers import (
     all_vendors,

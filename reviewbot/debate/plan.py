@@ -21,7 +21,7 @@ from reviewbot.debate.panel import Panel, Panelist, Question
 from reviewbot.debate.reader import FileAnswer, reader_of
 from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.llm.client import BYTES_A_TOKEN
-from reviewbot.llm.pace import Pace
+from reviewbot.llm.prices import Pace
 from reviewbot.llm.provider import ModelRequest, Usage
 from reviewbot.text.files import classify
 

@@ -55,13 +55,13 @@ async def fetch_commits(
     environment |= {name: variables[name] for name in OUTWARD if name in variables}
     if token:
         secret = base64.b64encode(f"x-access-token:{token}".encode()).decode("ascii")
-        # An empty one first: the checkout of the workflow may have left a header of its own.
-        headers = ("", f"Authorization: Basic {secret}")
-        environment["GIT_CONFIG_COUNT"] = str(len(headers))
-        for number, header in enumerate(headers):
-            name = f"http.{parts.scheme}://{parts.netloc}/.extraHeader"
-            environment[f"GIT_CONFIG_KEY_{number}"] = name
-            environment[f"GIT_CONFIG_VALUE_{number}"] = header
+        name = f"http.{parts.scheme}://{parts.netloc}/.extraHeader"
+        environment |= {
+            "GIT_CONFIG_COUNT": "2",
+            # An empty one first: the checkout of the workflow may have left a header of its own.
+            **{"GIT_CONFIG_KEY_0": name, "GIT_CONFIG_VALUE_0": ""},
+            **{"GIT_CONFIG_KEY_1": name, "GIT_CONFIG_VALUE_1": f"Authorization: Basic {secret}"},
+        }
     options = (
         *("-c", f"protocol.{parts.scheme}.allow=always"),
         *("-c", "http.followRedirects=false"),

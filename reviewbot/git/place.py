@@ -3,20 +3,27 @@
 The private one has no configuration, hooks, filters, replaced objects or remotes of the reviewed
 repository, and of its attributes only those for a work tree: what is asked of it can neither run
 nor hide anything that the reviewed repository names. What a review writes, such as the tree of
-uncommitted work, stays in it.
+uncommitted work, stays in it. Filters (`filter.*.clean`, git-lfs) do not run, because it does not
+know them: files that need one are as the index has them.
 """
 
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import stat
+import weakref
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from tempfile import mkdtemp
 
 from msgspec import Struct
 
-from reviewbot.errors import GitError
-from reviewbot.git.process import ENVIRONMENT, NO_WORK_TREE_HINT, Git
+from reviewbot.errors import GitError, UsageError
+from reviewbot.git.process import ENVIRONMENT, NO_WORK_TREE_HINT, Git, decode_name, user_environment
 
 EMPTY_TREES = {
     "sha1": "4b825dc642cb6eb9a060e54bf8d69288fbee4904",
@@ -34,6 +41,25 @@ HEADINGS = """\
 *.rb diff=ruby
 *.rs diff=rust
 """
+MAX_UNTRACKED_BYTES = 1 << 20
+MAX_UNTRACKED_FILES = 2_000
+MAX_NAMES = 3  # in a note
+NODE_MODULES = re.compile(rb"(?:.*?/)?node_modules/")
+PATHS_HINT = "paths are written as for git log, relative to the current folder: see gitglossary(7)"
+# What of the user's configuration decides which files a work tree has, and what git would commit
+# of them. None of it starts a program.
+CONVERSIONS = {
+    *("core.attributesfile", "core.autocrlf", "core.eol", "core.excludesfile"),
+    *("core.filemode", "core.ignorecase", "core.precomposeunicode", "core.symlinks"),
+}
+
+
+class ScratchFolder:
+    """A private folder, removed by `close`, or else when this object or the process ends."""
+
+    def __init__(self) -> None:
+        self.path = Path(mkdtemp(prefix="reviewbot-"))
+        self.close = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -69,7 +95,7 @@ class Place(Struct, frozen=True, kw_only=True):
 
 
 async def find_place(directory: Path, private: Path) -> Place:
-    """Find the repository around a folder. Raises GitError if there is none."""
+    """Find the repository around a folder, and make its private one. Raises GitError."""
     directory = directory.resolve()
     if not directory.is_dir():
         raise GitError(f"{directory} is not a folder", hint="name a folder of a git repository")
@@ -85,7 +111,21 @@ async def find_place(directory: Path, private: Path) -> Place:
             f"the configuration of this repository says that its work tree is {root}",
             hint="remove core.worktree from its configuration",
         )
-    _make_private(private, object_format, common_directory)
+    for folder in ("refs", "info", "objects/info", "objects/pack"):
+        (private / folder).mkdir(parents=True)
+    config = "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n"
+    if object_format != "sha1":
+        config = config.replace("= 0", "= 1") + f"[extensions]\n\tobjectFormat = {object_format}\n"
+    (private / "config").write_text(config, encoding="ascii")
+    (private / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
+    for name in ("shallow", "info/attributes", "info/exclude"):
+        with suppress(FileNotFoundError):
+            shutil.copyfile(common_directory / name, private / name)
+    with (private / "info/attributes").open("a", encoding="ascii") as attributes:
+        attributes.write(f"\n* !diff\n{HEADINGS}")  # theirs hide nothing
+    # By a link, because a path may need to be quoted there.
+    (private / "borrowed").symlink_to(common_directory / "objects")
+    (private / "objects/info/alternates").write_text("../borrowed\n", encoding="ascii")
     return Place(
         directory=directory,
         root=root,
@@ -97,19 +137,123 @@ async def find_place(directory: Path, private: Path) -> Place:
     )
 
 
-def _make_private(private: Path, object_format: str, borrowed: Path) -> None:
-    for folder in ("refs", "info", "objects/info", "objects/pack"):
-        (private / folder).mkdir(parents=True)
-    config = "[core]\n\trepositoryFormatVersion = 0\n\tbare = true\n"
-    if object_format != "sha1":
-        config = config.replace("= 0", "= 1") + f"[extensions]\n\tobjectFormat = {object_format}\n"
-    (private / "config").write_text(config, encoding="ascii")
-    (private / "HEAD").write_text("ref: refs/heads/none\n", encoding="ascii")
-    for name in ("shallow", "info/attributes", "info/exclude"):
-        with suppress(FileNotFoundError):
-            shutil.copyfile(borrowed / name, private / name)
-    with (private / "info/attributes").open("a", encoding="ascii") as attributes:
-        attributes.write(f"\n* !diff\n{HEADINGS}")  # theirs hide nothing
-    # By a link, because a path may need to be quoted there.
-    (private / "borrowed").symlink_to(borrowed / "objects")
-    (private / "objects/info/alternates").write_text("../borrowed\n", encoding="ascii")
+async def snapshot(
+    place: Place, index_file: Path | None, *, is_staged: bool
+) -> tuple[str, tuple[str, ...]]:
+    """The tree of the index, or of the work tree with untracked files that git does not ignore.
+
+    Returns notes too. Raises GitError if the index has conflicts.
+    """
+    git = await _work_tree_git(place, index_file)
+    notes = () if is_staged else await _add_work(git, place)
+    return (await git("write-tree", "--missing-ok")).decode("ascii").strip(), notes
+
+
+async def _add_work(git: Git, place: Place) -> tuple[str, ...]:
+    """Add what is not staged to the copy of the index. Returns notes about what is left out."""
+    changed = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
+    untracked = (await git("ls-files", "-z", "--others", "--exclude-standard")).split(b"\0")[:-1]
+    packages = {n[: n.rfind(b"/") + 1] for n in untracked if n.endswith(b"/pyvenv.cfg")}
+    packages |= {found[0] for found in map(NODE_MODULES.match, untracked) if found}
+    kept: list[bytes] = []
+    left_out: defaultdict[str, list[bytes]] = defaultdict(list)
+    for name in untracked:
+        if name.startswith(tuple(packages)):
+            left_out["installed packages"].append(name)
+        elif reason := _unfit(Path(place.root, os.fsdecode(name))):
+            left_out[reason].append(name)
+        elif len(kept) == MAX_UNTRACKED_FILES:
+            left_out[f"beyond the first {MAX_UNTRACKED_FILES}"].append(name)
+        else:
+            kept.append(name)
+    notes = [
+        f"Untracked files that are {reason} were left out: {_some(found)}."
+        for reason, found in left_out.items()
+    ]
+    names = [*changed.split(b"\0")[:-1], *kept]
+    # Files that git may run a filter on. A link, or one that is gone, needs none.
+    answer = await git("check-attr", "-z", "--stdin", "filter", stdin=_join(names))
+    filtered, used = list[bytes](), list[bytes]()
+    for name, value in zip(names, answer.split(b"\0")[2::3], strict=True):
+        file = Path(place.root, os.fsdecode(name))
+        may_run = value not in (b"unspecified", b"unset")
+        is_filtered = may_run and file.is_file() and not file.is_symlink()
+        (filtered if is_filtered else used).append(name)
+    if filtered:
+        why = "if any, was left out: only a filter knows what git would commit"
+        notes.insert(0, f"Uncommitted work in {_some(filtered)}, {why}.")
+    if used:
+        command = ("update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+        await git(*command, stdin=_join(used))
+    return tuple(notes)
+
+
+async def match_paths(place: Place, base: str, head: str, paths: Sequence[str]) -> frozenset[str]:
+    """Names of the files that differ and match one of the pathspecs. Raises UsageError."""
+    git = Git(place.directory, environment=_environment(place))
+    command = ("diff-tree", "-r", "-z", "--name-only", "--no-renames", base, head, "--", *paths)
+    try:
+        names = await git(*command)
+    except GitError as error:
+        raise UsageError(f"the paths cannot be used: {error}", hint=PATHS_HINT) from error
+    return frozenset(map(decode_name, names.split(b"\0")[:-1]))
+
+
+async def _work_tree_git(place: Place, index_file: Path | None) -> Git:
+    """git in the work tree, with a copy of the index.
+
+    The copy is as old as the index: by its age git knows which files may have changed unseen in the
+    same second (https://git-scm.com/docs/racy-git).
+    """
+    index = place.root / index_file if index_file else place.git_directory / "index"
+    (place.private / "index").unlink(missing_ok=True)
+    with suppress(FileNotFoundError):  # nothing was added yet
+        shutil.copy2(index, place.private / "index")
+    for shared in place.git_directory.glob("sharedindex.*"):
+        shutil.copy2(shared, place.private / shared.name)
+    # Names and values of what the user and the repository say. A name alone is true.
+    variables = user_environment() | {"GIT_DIR": str(place.git_directory)}
+    user = Git(place.git_directory, environment=variables)
+    listed = await user("config", "--null", "--list")
+    settings = [os.fsdecode(entry).partition("\n") for entry in listed.split(b"\0")]
+    used = (name + line + value for name, line, value in settings if name in CONVERSIONS)
+    options = (word for setting in used for word in ("-c", setting.replace("\n", "=", 1)))
+    home = {name: value for name, value in variables.items() if name == "HOME"}
+    git = Git(place.root, environment=_environment(place) | home, options=tuple(options))
+    if unmerged := (await git("ls-files", "-z", "--unmerged")).split(b"\0")[0]:
+        path = decode_name(unmerged.partition(b"\t")[2])
+        raise GitError(
+            f"the index has unresolved conflicts, for example in {path}",
+            hint="resolve them and run git add, then try again",
+        )
+    return git
+
+
+def _environment(place: Place) -> dict[str, str]:
+    return ENVIRONMENT | {
+        "GIT_DIR": str(place.private),
+        "GIT_WORK_TREE": str(place.root),
+        "GIT_INDEX_FILE": str(place.private / "index"),
+    }
+
+
+def _join(names: Iterable[bytes]) -> bytes:
+    return b"".join(name + b"\0" for name in names)
+
+
+def _unfit(path: Path) -> str:
+    """What keeps an untracked file from being reviewed; "" if nothing does."""
+    try:
+        status = path.lstat()
+    except OSError:
+        return "unreadable"
+    if stat.S_ISDIR(status.st_mode):
+        return "repositories of their own"
+    if stat.S_ISREG(status.st_mode) and not os.access(path, os.R_OK):
+        return "unreadable"
+    return "larger than 1 MiB" if status.st_size > MAX_UNTRACKED_BYTES else ""
+
+
+def _some(names: Sequence[bytes]) -> str:
+    more = f" and {len(names) - MAX_NAMES} more" if len(names) > MAX_NAMES else ""
+    return ", ".join(map(decode_name, names[:MAX_NAMES])) + more

@@ -3,6 +3,11 @@
 Everything is written down in a journal before anything is changed. The refs come last, in one
 transaction: if that has happened, what is missing is done, and else everything is taken back.
 
+No symbolic link is followed and no file is overwritten. The new file is written beside the old one,
+the old one is renamed and compared (somebody may have saved it a moment ago), and then the new one
+gets the name by a hard link, which fails if somebody took it. Old files stay beside the new ones
+until everything is written.
+
 A backup is a commit with the files before: `git show refs/reviewbot/backup/ID:PATH` shows one. Only
 commits change the index. No hook, no filter and no program that signs is run.
 """
@@ -13,10 +18,11 @@ import asyncio
 import fcntl
 import hashlib
 import os
+import stat
 from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
-from contextlib import asynccontextmanager, closing, suppress
+from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import BinaryIO
 
 import msgspec
@@ -24,18 +30,19 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.errors import GitError, ReviewbotError, WriteError
-from reviewbot.git import work_tree
 from reviewbot.git.place import Place
-from reviewbot.git.process import Git, decode_name, user_environment
+from reviewbot.git.process import Git, decode_name, is_outside, user_environment
 from reviewbot.git.repository import Repository
-from reviewbot.git.scratch import ScratchFolder
-from reviewbot.git.work_tree import RACE_HINT, FileChange, WorkTree
 from reviewbot.journal import write_file
 
 BACKUPS = "refs/reviewbot/backup/"
 MAX_BACKUPS = 20
 LOCK_SECONDS = 10.0
 REVIEW_HINT = "review it again"
+# The id of a folder, a symbolic link or a device.
+NO_FILE = "no regular file"
+LEAVE_OUT = "leave this fix out"
+RACE_HINT = "run it again when nothing else writes there"
 SETTINGS = (
     *("-c", "core.fsync=all"),
     *("-c", "core.splitIndex=false"),
@@ -46,7 +53,7 @@ SETTINGS = (
 # Name, old and new value of a ref; "" stands for none.
 RefChange = tuple[str, str, str]
 # These say with exit code 1 that there is none.
-MAY_FIND_NONE = ("config", "rev-parse", "symbolic-ref")
+MAY_FIND_NONE = ("rev-parse", "symbolic-ref")
 PRINT_NOTHING = ("update-index", "update-ref")
 AUTHOR = {
     f"GIT_{role}_{field}": value
@@ -73,6 +80,22 @@ class Written(Struct, frozen=True, kw_only=True):
     id: str
     paths: tuple[str, ...]
     commits: tuple[str, ...]
+
+
+class FileChange(Struct, frozen=True):
+    """A file of the work tree.
+
+    Attributes:
+        before, after: ids of its bytes as a blob; "" for no file.
+        beside: the name, without its suffix, of files that are kept beside it meanwhile.
+        mode: permissions if the file has to be made, those of the umask if 0.
+    """
+
+    path: str
+    before: str
+    after: str
+    beside: str
+    mode: int
 
 
 class Journal(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -117,11 +140,14 @@ async def open_writer(repository: Repository, folder: Path) -> AsyncIterator[Wri
                         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
                         break
                     await asyncio.sleep(0.02)
-            with closing(ScratchFolder()) as scratch:
-                git = UserGit(place, scratch.path, lock)
-                writer = Writer(git, WorkTree(place.root, place.object_format), journal)
-                await writer.recover()
-                yield writer
+            writer = Writer(UserGit(place, lock), WorkTree(place), journal)
+            if journal.exists():
+                decoded = msgspec.json.decode(journal.read_bytes(), type=Journal)
+                is_done, notes = await writer.settle(decoded)
+                what = "completed" if is_done else "taken back"
+                said = [f"a write that was interrupted is {what}", *notes]
+                writer.recovered = "; ".join(said)
+            yield writer
     except TimeoutError:
         message = "another reviewbot is writing into this work tree"
         raise WriteError(message, hint="run it again when that one is done") from None
@@ -154,13 +180,16 @@ class Writer(Struct):
         if committed:
             self.check_branch(head, branch)
         now = {path: tree.read(path) for path in before}
-        entries = await git.entries(before)
+        listed = await git("ls-files", "-z", "-v", "--stage", "--", *before)
+        entries = {}  # tags of git-ls-files(1), modes and ids, by path
+        for about, _, path in (line.partition("\t") for line in _split(listed)):
+            entries[path] = about.split()[:3]
         changed = await git.changed_entries(head, committed) if committed else ()
         id = f"{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
         files, contents, modes = list[FileChange](), dict[str, bytes | None](), dict[str, str]()
         for path, old in before.items():
             (here, mode), blob = now[path], tree.blob_id(old)
-            unknown = ("H", f"100{755 if mode & 0o100 else 644}", "")
+            unknown = ["H", f"100{755 if mode & 0o100 else 644}", ""]
             tag, modes[path], entry = entries.get(path, unknown)
             if tag != "H":
                 message = f"{path} has conflicts, or is marked skip-worktree or assume-unchanged"
@@ -194,7 +223,7 @@ class Writer(Struct):
         old_files = {path: (modes[path], before[path]) for path in contents}
         backup = await git.commit(head, old_files, f"Files before fixes\n\n{text}\n", AUTHOR)
         refs = ((f"{BACKUPS}{id}", "", backup), *journal.refs)
-        work_tree.step("prepared")
+        step("prepared")
         await self._perform(replace(journal, backup=backup, refs=refs), contents)
         if stale := (await git.refs(BACKUPS))[MAX_BACKUPS:]:
             with suppress(WriteError):  # what was written is not less written if that fails
@@ -238,14 +267,6 @@ class Writer(Struct):
         await self._perform(replace(write, backup=commit, files=tuple(files), refs=refs), contents)
         return tuple(contents)
 
-    async def recover(self) -> None:
-        """Finish what a process that was killed began, and keep a sentence about it."""
-        if self.path.exists():
-            journal = msgspec.json.decode(self.path.read_bytes(), type=Journal)
-            is_done, notes = await self._settle(journal)
-            what = "completed" if is_done else "taken back"
-            self.recovered = "; ".join([f"a write that was interrupted is {what}", *notes])
-
     def check_branch(self, head: str, branch: str) -> None:
         """Raises WriteError if commits can neither be added nor taken back."""
         if found := [name for name in IN_PROGRESS if (self.git.directory / name).exists()]:
@@ -269,24 +290,24 @@ class Writer(Struct):
         error: OSError | ReviewbotError | None = None
         try:
             write_file(self.path, msgspec.json.encode(journal), is_durable=True)
-            work_tree.step("journal")
+            step("journal")
             for file in journal.files:
                 self.tree.replace(file, contents[file.path])
-            work_tree.step("written")
+            step("written")
             for file in journal.files:
                 if self.tree.blob_id(self.tree.read(file.path)[0]) != file.after:
                     raise WriteError(f"{file.path} was changed meanwhile", hint=RACE_HINT)
             await self.git.update_refs(journal.refs)
-            work_tree.step("refs")
+            step("refs")
         except (OSError, ReviewbotError) as failure:
             error = failure
-        is_done, notes = await self._settle(journal)
+        is_done, notes = await self.settle(journal)
         if notes or not is_done:
             said = [] if is_done else [f"nothing is changed: {error}"]
             hint = getattr(error, "hint", None) or "see git status, then try again"
             raise WriteError("; ".join([*said, *notes]), hint=hint) from error
 
-    async def _settle(self, journal: Journal) -> tuple[bool, list[str]]:
+    async def settle(self, journal: Journal) -> tuple[bool, list[str]]:
         """Complete what the refs say is done, or else take it back. Returns which, and notes."""
         show = f"git show {journal.backup[:12]}:PATH shows how a file was"
         notes = []
@@ -294,12 +315,17 @@ class Writer(Struct):
             is_done = await self.git.find_commit(journal.refs[0][0]) == journal.refs[0][2]
             paths = [file.path for file in journal.files]
             for _, old, _ in journal.refs[1:] if is_done else ():
-                try:
-                    await self.git.reset_entries(paths, old)
+                try:  # set entries that are those of the commit before to those of HEAD
+                    staged = await self.git.changed_entries(old, paths)
+                    if kept := [path for path in paths if path not in staged]:
+                        tree = ("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *kept)
+                        gone = _join(f"0 {self.git.zero}\t{path}" for path in kept)
+                        entries = gone + await self.git(*tree)
+                        await self.git("update-index", "-z", "--index-info", stdin=entries)
                 except GitError as error:
                     command = f"git reset --quiet -- {' '.join(paths)}"
                     notes.append(f"the branch is moved, but {error}: run {command}")
-                work_tree.step("index")
+                step("index")
             left = [self.tree.settle(file, is_done=is_done) for file in journal.files]
             if any(left):
                 notes += [*filter(None, left), show]
@@ -307,28 +333,26 @@ class Writer(Struct):
         except (OSError, ReviewbotError) as error:
             hint = f"{show}; run reviewbot fix again"
             raise WriteError(f"a write cannot be ended yet: {error}", hint=hint) from error
-        work_tree.step("settled")
+        step("settled")
         return is_done, notes
 
 
-class UserGit:
+class UserGit(Struct):
     """git in the repository of the user, with its configuration. It runs no hook and signs nothing.
 
     The programs that write hold the lock too, because they may outlive this process.
     """
 
-    def __init__(self, place: Place, scratch: Path, lock: BinaryIO) -> None:
-        self._root = place.root
-        self._lock = lock
-        self.zero = "0" * len(place.empty_tree)
-        self.directory = place.git_directory
-        self._scratch = scratch / "index"
-        # Who commits is what the user's configuration says.
-        self._environment = user_environment() | {
-            "GIT_DIR": str(place.git_directory),
-            "GIT_WORK_TREE": str(place.root),
-            "GIT_LITERAL_PATHSPECS": "1",
-        }
+    place: Place
+    lock: BinaryIO
+
+    @property
+    def directory(self) -> Path:
+        return self.place.git_directory
+
+    @property
+    def zero(self) -> str:
+        return "0" * len(self.place.empty_tree)
 
     async def find_commit(self, ref: str) -> str:
         commit = await self("rev-parse", "--verify", "--quiet", f"{ref}^{{commit}}")
@@ -345,15 +369,6 @@ class UserGit:
         words = os.fsdecode(await self(*command, *options, prefix)).split()
         return list(zip(words[::2], words[1::2], strict=True))
 
-    async def entries(self, paths: Collection[str]) -> dict[str, tuple[str, str, str]]:
-        """Tags of git-ls-files(1), modes and ids of entries of the index."""
-        lines = await self("ls-files", "-z", "-v", "--stage", "--", *paths)
-        entries = {}
-        for about, _, path in (line.partition("\t") for line in _split(lines)):
-            tag, mode, id, _ = about.split()
-            entries[path] = tag, mode, id
-        return entries
-
     async def commit(
         self,
         parent: str,
@@ -368,9 +383,10 @@ class UserGit:
                 blob = await self("hash-object", "-w", "--stdin", stdin=content)
                 entries[path] = f"{mode} {blob.decode().strip()}"
         lines = _join(f"{entry}\t{path}" for path, entry in entries.items())
-        await self("read-tree", parent or "--empty", index=self._scratch)
-        await self("update-index", "-z", "--index-info", stdin=lines, index=self._scratch)
-        tree = (await self("write-tree", "--missing-ok", index=self._scratch)).decode().strip()
+        index = self.place.private / "commit"
+        await self("read-tree", parent or "--empty", index=index)
+        await self("update-index", "-z", "--index-info", stdin=lines, index=index)
+        tree = (await self("write-tree", "--missing-ok", index=index)).decode().strip()
         parents = ("-p", parent) if parent else ()
         text = message.replace("\0", "").encode("utf-8", "replace")
         command = ("commit-tree", "--no-gpg-sign", *parents, "-F", "-", tree)
@@ -380,14 +396,6 @@ class UserGit:
         """Paths whose entry in the index is not that of a commit."""
         command = ("diff-index", "--cached", "-z", "--name-only", commit, "--")
         return set(_split(await self(*command, *paths)))
-
-    async def reset_entries(self, paths: Collection[str], before: str) -> None:
-        """Set entries that are those of the commit `before` to those of HEAD."""
-        staged = await self.changed_entries(before, paths)
-        if kept := [path for path in paths if path not in staged]:
-            gone = _join(f"0 {self.zero}\t{path}" for path in kept)
-            entries = await self("ls-tree", "-r", "-z", "--full-tree", "HEAD", "--", *kept)
-            await self("update-index", "-z", "--index-info", stdin=gone + entries)
 
     async def update_refs(self, refs: Iterable[RefChange]) -> None:
         """All of them or none. Raises WriteError."""
@@ -407,11 +415,155 @@ class UserGit:
         environment: Mapping[str, str] = {},
     ) -> bytes:
         """Run git. Exit code 1 says "none" for some commands."""
-        variables = {"GIT_INDEX_FILE": str(index or self.directory / "index"), **environment}
-        git = Git(self._root, environment=self._environment | variables, options=SETTINGS)
+        variables = user_environment() | {  # who commits is what the user's configuration says
+            "GIT_DIR": str(self.directory),
+            "GIT_WORK_TREE": str(self.place.root),
+            "GIT_INDEX_FILE": str(index or self.directory / "index"),
+            "GIT_LITERAL_PATHSPECS": "1",
+            **environment,
+        }
+        git = Git(self.place.root, environment=variables, options=SETTINGS)
         exit_codes = (0, 1) if arguments[0] in MAY_FIND_NONE else (0,)
-        stdout = self._lock if arguments[0] in PRINT_NOTHING else None
+        stdout = self.lock if arguments[0] in PRINT_NOTHING else None
         return await git(*arguments, stdin=stdin, stdout=stdout, exit_codes=exit_codes)
+
+
+def step(done: str) -> None:
+    """Called with what has just been done. Tests put something in its place."""
+
+
+class WorkTree(Struct, frozen=True):
+    place: Place
+
+    def blob_id(self, content: bytes | None) -> str:
+        """The id that git gives to a blob, "" for None."""
+        if content is None:
+            return ""
+        data = b"blob %d\0" % len(content) + content
+        return hashlib.new(self.place.object_format, data, usedforsecurity=False).hexdigest()
+
+    def read(self, path: str) -> tuple[bytes | None, int]:
+        """Content and permissions; None and 0 for no file. Raises WriteError if it must stay."""
+        file = self._file(path)
+        status = _status(file)
+        if status and not stat.S_ISREG(status.st_mode):
+            raise WriteError(f"{path} is not a regular file", hint=LEAVE_OUT)
+        if status and status.st_uid != os.geteuid():
+            raise WriteError(f"{path} belongs to another user", hint=LEAVE_OUT)
+        # Root may write everything, but a file without the bit was meant to stay.
+        if not all(one.st_mode & stat.S_IWUSR for one in (_status(file.parent), status) if one):
+            raise WriteError(f"{path} or its folder is read-only", hint="make it writable")
+        return (file.read_bytes(), stat.S_IMODE(status.st_mode)) if status else (None, 0)
+
+    def replace(self, change: FileChange, content: bytes | None) -> None:
+        """Raises WriteError if the file is not what it was. Call `settle` in any case."""
+        path, file = change.path, self._file(change.path, make=True)
+        new, old = (file.with_name(f"{change.beside}.{end}") for end in ("new", "old"))
+        if _status(old):
+            raise WriteError(f"{old.name} is beside {path}", hint="read it, then remove it")
+        if content is not None:
+            status = _status(file)
+            with new.open("xb") as written:
+                written.write(content)
+                written.flush()
+                if mode := stat.S_IMODE(status.st_mode) if status else change.mode:
+                    os.fchmod(written.fileno(), mode)
+                os.fsync(written.fileno())
+            step(f"create {path}")
+        if change.before:
+            with suppress(FileNotFoundError):
+                file.rename(old)
+            step(f"rename {path}")
+            if self._id(old) != change.before:
+                raise WriteError(f"{path} was changed meanwhile", hint=RACE_HINT)
+        if content is not None:
+            try:  # unlike a rename, this fails if somebody saved a file of this name
+                os.link(new, file, follow_symlinks=False)
+            except FileExistsError:
+                raise WriteError(f"{path} was saved meanwhile", hint=RACE_HINT) from None
+            step(f"link {path}")
+            new.unlink()
+
+    def settle(self, change: FileChange, *, is_done: bool) -> str:
+        """Remove what is beside a file that changed, or make the file what it was.
+
+        It may be called again if it was killed. Returns why it could not, "" if it could.
+        """
+        path, reason = change.path, ""
+        try:
+            file = self._file(path)
+            file.with_name(f"{change.beside}.new").unlink(missing_ok=True)
+            if not is_done:
+                reason = self._take_back(file, change)
+            old = file.with_name(f"{change.beside}.old")
+            # A program that had it open may have written to it after it was compared.
+            if self._id(old) not in ("", change.before):
+                return f"{path} was saved meanwhile: another version is {old.name} beside it"
+            old.unlink(missing_ok=True)
+        except WriteError as error:
+            return str(error)
+        if not (change.after if is_done else change.before):
+            with suppress(OSError):  # as git does, remove the folders that are empty now
+                for folder in PurePosixPath(path).parents[:-1]:
+                    (self.place.root / folder).rmdir()
+        step(f"settle {path}")
+        return reason
+
+    def _take_back(self, file: Path, change: FileChange) -> str:
+        path, after = change.path, change.after
+        out, old = (file.with_name(f"{change.beside}.{end}") for end in ("out", "old"))
+        # A process that was killed while it took the file back may have left "out".
+        if after and self._id(file) == after and not _status(out):
+            file.rename(out)
+            step(f"out {path}")
+        if self._id(out) == after:
+            out.unlink(missing_ok=True)
+        elif not self._put_back(out, file):  # it was saved a moment before the rename
+            return f"{path} was saved meanwhile: another version is {out.name} beside it"
+        self._put_back(old, file)
+        is_back = self._id(file) == change.before
+        return "" if is_back else f"{path} was changed meanwhile and stays"
+
+    def _put_back(self, source: Path, file: Path) -> bool:
+        """Give a file, if there is one, its name, unless another has it."""
+        if not _status(source):
+            return True
+        try:
+            os.link(source, file, follow_symlinks=False)
+            step(f"back {file.name}")
+        except FileExistsError:
+            if not self._id(source) == self._id(file) != NO_FILE:
+                return False
+        except OSError:  # a folder, or a file system without hard links
+            source.rename(file)
+        source.unlink(missing_ok=True)
+        return True
+
+    def _id(self, file: Path) -> str:
+        if (status := _status(file)) is None:
+            return ""
+        return self.blob_id(file.read_bytes()) if stat.S_ISREG(status.st_mode) else NO_FILE
+
+    def _file(self, path: str, *, make: bool = False) -> Path:
+        """Where a file is, or would be. Raises WriteError if it is no part of the work tree."""
+        if is_outside(path) or "\0" in path:
+            raise WriteError(f"{path!r} is not the path of a file", hint=LEAVE_OUT)
+        for name in reversed(PurePosixPath(path).parents[:-1]):
+            folder = self.place.root / name
+            if make and not _status(folder):
+                folder.mkdir()
+                step(f"folder {name}")
+            if (status := _status(folder)) and not stat.S_ISDIR(status.st_mode):
+                raise WriteError(f"{name} is a symbolic link, or no folder", hint=LEAVE_OUT)
+            if _status(folder / ".git"):
+                raise WriteError(f"{name} is a repository of its own", hint=LEAVE_OUT)
+        return self.place.root / path
+
+
+def _status(path: Path) -> os.stat_result | None:
+    with suppress(FileNotFoundError):
+        return path.lstat()
+    return None
 
 
 def _join(lines: Iterable[str]) -> bytes:

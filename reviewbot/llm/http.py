@@ -46,36 +46,27 @@ FAULTS: Mapping[int, Fault] = {
 # fault that it is. Every 429 of Gemini says "check your plan and billing details"; OpenRouter's 403
 # may be about one prompt. The first that fits counts.
 MEANINGS: Sequence[tuple[str, str, Fault]] = (
-    (
-        "invalid rate_limited overloaded",
-        r"context[ _](length|size|window)|prompt is too long|request too large"
-        r"|context the overflows",
-        "too_long",
-    ),
-    (
-        "invalid",
-        r"input is too l|too many (input )?tokens|context.?limit|exceeds the (maximum|limit)",
-        "too_long",
-    ),
-    (
-        "invalid rate_limited",
-        r"insufficient_quota|ServiceQuotaExceeded|usage.limit|spend(ing)?.?(limit|cap)|depleted"
-        r"|credit.?balance|billing_|per.?day|daily|\blimit: 0\b",
-        "spent",
-    ),
+    ("invalid rate_limited overloaded", r"context[ _](length|size|window)", "too_long"),
+    ("invalid rate_limited overloaded", r"prompt is too long|request too large", "too_long"),
+    ("invalid rate_limited overloaded", r"context the overflows", "too_long"),
+    ("invalid", r"input is too l|too many (input )?tokens|context.?limit", "too_long"),
+    ("invalid", r"exceeds the (maximum|limit)", "too_long"),
+    ("invalid rate_limited", r"insufficient_quota|ServiceQuotaExceeded|usage.limit", "spent"),
+    ("invalid rate_limited", r"spend(ing)?.?(limit|cap)|depleted|credit.?balance", "spent"),
+    ("invalid rate_limited", r"billing_|per.?day|daily|\blimit: 0\b", "spent"),
     ("invalid", r"api.?key.{0,20}(not valid|invalid|expired|not found)|location is not", "denied"),
-    (
-        "invalid denied",
-        r"model identifier|on-demand throughput|inference profile|access to the model"
-        r"|end of its life",
-        "no_model",
-    ),
+    ("invalid denied", r"model identifier|on-demand throughput|inference profile", "no_model"),
+    ("invalid denied", r"access to the model|end of its life", "no_model"),
     ("overloaded", r"system memory", "no_model"),
     ("invalid denied", r"content_filter|requires moderation|input was flagged", "refused"),
     ("overloaded", r"rate_limit_exceeded|slow_down", "rate_limited"),
     ("overloaded", r"invalid_prompt|_policy", "refused"),
     ("overloaded", r"ModelTimeoutException", "timeout"),
 )
+HINTS: Mapping[Fault, str] = {
+    "no_model": "check the name of the model, and providers.{name}.base_url",
+    "denied": "check the key of {name}",
+}
 # Gemini says in the body of an error how long to wait.
 DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
 # How an answer ended, in the words of all vendors. Each other word is "malformed".
@@ -111,10 +102,26 @@ class HttpProvider(ABC):
     unreachable_hint: ClassVar[str] = "check the network and providers.{name}.base_url"
 
     def __init__(self, account: Account) -> None:
-        """Raises ConfigError."""
+        """Raises ConfigError if the address or the key must not be used."""
         self._account = account
         self._base_url = (account.base_url or self.base_url).rstrip("/")
-        self._http = open_client(account, self._base_url)
+        is_plain = check_address(account, self._base_url).scheme == "http"
+        if not (account.key.isascii() and account.key.isprintable() and " " not in account.key):
+            message = f"the key of {account.name} has a character that no key has"
+            raise ConfigError(message, hint="copy the key again, without spaces and line ends")
+        try:
+            self._http = httpx2.AsyncClient(
+                headers={"accept": "*/*", "accept-encoding": "identity", "user-agent": "reviewbot"},
+                # Plain http needs no certificates, and loading them takes 50 ms.
+                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True,
+                timeout=httpx2.Timeout(account.seconds, connect=10),
+                follow_redirects=False,
+                trust_env=not is_plain,  # a proxy sees nothing of what is encrypted
+            )
+        except (ImportError, OSError, ValueError):
+            message = f"{account.name} cannot be asked with the proxy or certificates that are set"
+            hint = "check HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE: a proxy is http://HOST:PORT"
+            raise ConfigError(message, hint=hint) from None
         self._without = defaultdict[str, Parts](frozenset)  # by model
 
     async def complete(self, request: ModelRequest, on_text: OnText | None = None) -> ModelReply:
@@ -124,7 +131,12 @@ class HttpProvider(ABC):
             try:
                 async with asyncio.timeout(self._account.seconds):
                     reply = await self._ask(request, without, on_text or (lambda _: None))
-                return self._without_key(reply)
+                key = self._account.key
+                if len(key) < SHORTEST_KEY or key not in repr(reply):
+                    return reply
+                # A server that writes its key into an answer does not publish it.
+                text = msgspec.json.encode(reply).replace(key.encode(), b"(key)")
+                return msgspec.json.decode(text, type=ModelReply)
             except ProviderError as error:
                 failure = error
             except VendorError as error:
@@ -143,26 +155,9 @@ class HttpProvider(ABC):
     async def close(self) -> None:
         await self._http.aclose()
 
-    def _without_key(self, reply: ModelReply) -> ModelReply:
-        """A server that writes its key into an answer does not publish it."""
-        key = self._account.key
-        if len(key) < SHORTEST_KEY or key not in repr(reply):
-            return reply
-        text = msgspec.json.encode(reply).replace(key.encode(), b"(key)")
-        return msgspec.json.decode(text, type=ModelReply)
-
     @abstractmethod
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         """One attempt. Raises any of the errors above."""
-
-    def _meaning(self, _request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
-        """What an error that the vendor explains means; `_answered` makes most of it."""
-        failure = self._answered(error)
-        if failure.fault == "invalid":
-            words = str(error.body)
-            named = (part for part, about in self.complaints.items() if about.search(words))
-            failure.refuses = next((part for part in named if part not in without), "")
-        return failure
 
     @asynccontextmanager
     async def _post(
@@ -208,7 +203,7 @@ class HttpProvider(ABC):
             fault, message = "malformed", f"{name} gave an empty answer"
         raise ProviderError(quote(message, self._account), fault=fault, usage=usage)
 
-    def _answered(self, error: VendorError, **more: Any) -> ProviderError:
+    def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:  # noqa: ARG002
         """What an error means, by its status and by words of its body."""
         name, status = self._account.name, error.status
         fault = FAULTS.get(status, "invalid" if status >= 400 else "malformed")
@@ -220,15 +215,18 @@ class HttpProvider(ABC):
             if fault in before.split() and re.search(words, said, re.IGNORECASE):
                 fault = meaning
                 break
-        more = {"fault": fault, "hint": None} | more
-        if more["fault"] == "no_model" and not more["hint"]:
-            more["hint"] = f"check the name of the model, and providers.{name}.base_url"
-        if more["fault"] == "denied" and not more["hint"]:
-            more["hint"] = f"check the key of {name}"
-        if more["fault"] in ("rate_limited", "overloaded"):
-            more["retry_after"] = retry_after(error.headers, said)
-        said = quote(message_of(error.body), self._account)
-        return ProviderError(f"{name} answered {status}: {said}", **more)
+        failure = ProviderError(
+            f"{name} answered {status}: {quote(message_of(error.body), self._account)}",
+            fault=fault,
+            hint=HINTS[fault].format(name=name) if fault in HINTS else None,
+        )
+        if fault in ("rate_limited", "overloaded"):
+            failure.retry_after = retry_after(error.headers, said)
+        if fault == "invalid":
+            words = str(error.body)
+            named = (part for part, about in self.complaints.items() if about.search(words))
+            failure.refuses = next((part for part in named if part not in without), "")
+        return failure
 
     def _transport_error(self, error: Exception) -> ProviderError:
         """What an exception of the transport means. It is not quoted: it may have headers."""
@@ -281,28 +279,6 @@ def _decoded(text: bytes) -> Any:
     with suppress(msgspec.DecodeError, RecursionError):
         return msgspec.json.decode(text)
     return text.decode(errors="replace")
-
-
-def open_client(account: Account, base_url: str) -> httpx2.AsyncClient:
-    """A client for `base_url` alone. Raises ConfigError if the address or key must not be used."""
-    url = check_address(account, base_url)
-    if not (account.key.isascii() and account.key.isprintable() and " " not in account.key):
-        message = f"the key of {account.name} has a character that no key has"
-        raise ConfigError(message, hint="copy the key again, without spaces and line ends")
-    is_plain = url.scheme == "http"
-    try:
-        return httpx2.AsyncClient(
-            headers={"accept": "*/*", "accept-encoding": "identity", "user-agent": "reviewbot"},
-            # Plain http needs no certificates, and loading them takes 50 ms.
-            verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if is_plain else True,
-            timeout=httpx2.Timeout(account.seconds, connect=10),
-            follow_redirects=False,
-            trust_env=not is_plain,  # a proxy sees nothing of what is encrypted
-        )
-    except (ImportError, OSError, ValueError):
-        message = f"{account.name} cannot be asked with the proxy or certificates that are set"
-        hint = "check HTTPS_PROXY, ALL_PROXY and SSL_CERT_FILE: a proxy is http://HOST:PORT"
-        raise ConfigError(message, hint=hint) from None
 
 
 def check_address(account: Account, base_url: str) -> httpx2.URL:

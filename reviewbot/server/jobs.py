@@ -19,7 +19,7 @@ from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.events import Emit, Event
 from reviewbot.fixing import fix, fix_report, pursue
 from reviewbot.git.change import Change, Target
-from reviewbot.git.patch import load_patch
+from reviewbot.git.diff import load_patch
 from reviewbot.pipeline import review
 from reviewbot.services import Host
 from reviewbot.state import State

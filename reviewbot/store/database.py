@@ -11,10 +11,12 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
+
+from msgspec import Struct, field
 
 from reviewbot.errors import ConfigError, ReviewbotError
 
@@ -64,6 +66,12 @@ class Connection:
         statement = f"INSERT INTO {table} ({names}) VALUES ({marks}) ON CONFLICT DO NOTHING"
         return self.execute(statement, **values) == 1
 
+    def id_of(self, table: str, values: Row, lock: str = "") -> int:
+        """The id of the row with these values, which is inserted if there is none."""
+        self.insert(table, values)
+        where = " AND ".join(f"{name} = :{name}" for name in values)
+        return int(self.rows(f"SELECT id FROM {table} WHERE {where}{lock}", **values)[0]["id"])
+
     def _send(self, statement: str, values: Row) -> Any:
         if not self.is_sqlite:
             statement = PARAMETER.sub(r"%(\1)s", statement)
@@ -76,7 +84,7 @@ class Connection:
 
 
 class FileOwner:
-    """A locked file in a folder on a local disk. It is made within `_opening`."""
+    """A locked file in a folder on a local disk. It is made while the folder is locked."""
 
     def __init__(self, folder: Path) -> None:
         self.id = f"{os.getpid()}-{os.urandom(6).hex()}"
@@ -122,22 +130,21 @@ class AdvisoryOwner:
 Owner = FileOwner | AdvisoryOwner
 
 
-class Store:
+class Store(Struct, eq=False):
     """An open database. Methods may be called from several threads, and raise ReviewbotError."""
 
-    def __init__(self, driver: Any, owner: Owner, place: str) -> None:
-        self.owner = owner
-        self._driver = driver
-        self._place = place
-        self._lock = threading.Lock()
+    driver: Any
+    owner: Owner
+    place: str
+    lock: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, action: Callable[[Connection], Result]) -> Result:
         """Run an action in a transaction, again if the server asks for it."""
         pauses = [0.01, 0.05, 0.2, 1]
-        with _explained(self._place), self._lock:
+        with _explained(self.place), self.lock:
             while True:
                 try:
-                    with _transaction(self._driver) as connection:
+                    with _transaction(self.driver) as connection:
                         return action(connection)
                 except _driver_errors() as error:
                     if not pauses or getattr(error, "sqlstate", "") not in AGAIN:
@@ -146,43 +153,45 @@ class Store:
 
     def close(self) -> None:
         self.owner.close()
-        self._driver.close()
+        self.driver.close()
 
 
 def open_store(url: str, folder: Path) -> Store:
     """The database at a URL, or else in a folder, with its tables. Raises ReviewbotError."""
     place = _place_of(url) if url else str(folder / FILE)
-    with _explained(place):
-        driver, owner = _open_server(url, place) if url else _open_file(folder, place)
-    return Store(driver, owner, place)
-
-
-def _open_file(folder: Path, place: str) -> tuple[sqlite3.Connection, Owner]:
-    owners = folder / "owners"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    owners.mkdir(mode=0o700, exist_ok=True)
-    with _opening(owners):
-        os.close(os.open(place, os.O_RDWR | os.O_CREAT, 0o600))
-        driver = sqlite3.connect(place, timeout=15, isolation_level=None, check_same_thread=False)
-        with _closed_on_error(driver):
+    with _explained(place), ExitStack() as always, ExitStack() as on_error:
+        driver: Any
+        if url:
+            try:
+                import psycopg
+            except ModuleNotFoundError as error:
+                message = "a ledger on PostgreSQL needs a package that is not installed"
+                hint = "pip install '.[postgres]' in the clone of reviewbot"
+                raise ConfigError(message, hint=hint) from error
+            driver = psycopg.connect(url, autocommit=True, options=OPTIONS)
+            on_error.callback(driver.close)
+            _make_tables(driver, place)
+            owner: Owner = AdvisoryOwner(driver)
+        else:
+            owners = folder / "owners"
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            owners.mkdir(mode=0o700, exist_ok=True)
+            # One process at a time opens the database beside this folder.
+            lock = os.open(owners, os.O_RDONLY)
+            always.callback(os.close, lock)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            os.close(os.open(place, os.O_RDWR | os.O_CREAT, 0o600))
+            driver = sqlite3.connect(
+                place, timeout=15, isolation_level=None, check_same_thread=False
+            )
+            on_error.callback(driver.close)
             driver.execute("PRAGMA journal_mode = WAL")
             driver.execute("PRAGMA synchronous = FULL")  # what is committed survives a power cut
             driver.execute("PRAGMA foreign_keys = ON")
             _make_tables(driver, place)
-            return driver, FileOwner(owners)
-
-
-def _open_server(url: str, place: str) -> tuple[Any, Owner]:
-    try:
-        import psycopg
-    except ModuleNotFoundError as error:
-        message = "a ledger on PostgreSQL needs a package that is not installed"
-        hint = "pip install '.[postgres]' in the clone of reviewbot"
-        raise ConfigError(message, hint=hint) from error
-    driver = psycopg.connect(url, autocommit=True, options=OPTIONS)
-    with _closed_on_error(driver):
-        _make_tables(driver, place)
-        return driver, AdvisoryOwner(driver)
+            owner = FileOwner(owners)
+        on_error.pop_all()
+    return Store(driver, owner, place)
 
 
 def _place_of(url: str) -> str:
@@ -234,15 +243,6 @@ def _transaction(driver: Any) -> Iterator[Connection]:
 
 
 @contextmanager
-def _closed_on_error(driver: Any) -> Iterator[None]:
-    try:
-        yield
-    except BaseException:
-        driver.close()
-        raise
-
-
-@contextmanager
 def _explained(place: str) -> Iterator[None]:
     """Turn errors of the database and of its folder into ReviewbotErrors, without statements."""
     try:
@@ -254,17 +254,6 @@ def _explained(place: str) -> Iterator[None]:
         reason = error.strerror or str(error)
     hint = next((hint for part, hint in HINTS if re.search(part, reason.lower())), None)
     raise ReviewbotError(f"the ledger {place} cannot be used: {reason}", hint=hint)
-
-
-@contextmanager
-def _opening(folder: Path) -> Iterator[None]:
-    """One process at a time opens the database beside this folder."""
-    descriptor = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
 
 
 def _driver_errors() -> tuple[type[Exception], ...]:

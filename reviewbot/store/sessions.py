@@ -80,8 +80,6 @@ class Turn(Struct, frozen=True, kw_only=True):
 
 
 class Record(Struct, frozen=True, kw_only=True):
-    """A whole session."""
-
     session: Session
     agents: tuple[Agent, ...]
     turns: tuple[Turn, ...]
@@ -116,20 +114,11 @@ def start_session(
     """Resume the session of this subject whose process died, unless a fresh one is wanted."""
 
     def action(connection: Connection) -> Session:
-        connection.insert("projects", {"name": subject.project})
-        (project,) = connection.rows(
-            "SELECT id FROM projects WHERE name = :name", name=subject.project
-        )
-        task = {"project_id": project["id"], "kind": subject.kind, "target": subject.target}
-        connection.insert("tasks", task)
+        project_id = connection.id_of("projects", {"name": subject.project})
+        task = {"project_id": project_id, "kind": subject.kind, "target": subject.target}
         # Locked, so that two processes do not resume the same session.
         lock = "" if connection.is_sqlite else " FOR UPDATE"
-        (row,) = connection.rows(
-            "SELECT id FROM tasks"
-            f" WHERE project_id = :project_id AND kind = :kind AND target = :target{lock}",
-            **task,
-        )
-        task_id, mine = row["id"], {"owner": store.owner.id}
+        task_id, mine = connection.id_of("tasks", task, lock), {"owner": store.owner.id}
         unfinished = SESSIONS.format("sessions.state = 'running' AND tasks.id = :id")
         for row in () if fresh else connection.rows(unfinished, id=task_id):
             if convert(row, Subject) == subject and not store.owner.lives(connection, row["owner"]):

@@ -21,7 +21,7 @@ from reviewbot.errors import ModelError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.llm.client import Totals
 from reviewbot.llm.tools import ToolBox
-from reviewbot.llm.tools.context import Context
+from reviewbot.llm.tools.files import Context
 from reviewbot.services import Host, Services, open_services
 
 MAX_HISTORY = 60_000  # characters of the conversation that a model reads again

@@ -20,8 +20,7 @@ from reviewbot.checks.project import Project
 from reviewbot.config.settings import Effort
 from reviewbot.context.passages import shown
 from reviewbot.debate.panel import Panel
-from reviewbot.git.change import Change, Hunk, Location
-from reviewbot.git.parts import Part, only_parts, part_at, parts_of
+from reviewbot.git.change import Change, Hunk, Location, Part, only_parts, part_at, parts_of
 from reviewbot.journal import key_of
 from reviewbot.severity import RANK
 from reviewbot.text.secrets import redact

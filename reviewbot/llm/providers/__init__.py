@@ -16,14 +16,17 @@ from msgspec.structs import replace
 
 from reviewbot.config.settings import ProviderSettings
 from reviewbot.errors import ConfigError
-from reviewbot.llm.client import Connection
-from reviewbot.llm.limits import Limits
+from reviewbot.llm.client import Connection, Limits
 from reviewbot.llm.prices import Price, Prices
 from reviewbot.llm.provider import Account, Provider
 from reviewbot.plugins import plugins
 
 OPENAI = f"{__name__}.openai"
 LOOPBACK = ("http://127.0.0.1", "http://localhost", "http://[::1]")
+
+
+Providers = Mapping[str, ProviderSettings]
+Variables = Mapping[str, str]
 
 
 class Vendor(Struct, frozen=True, kw_only=True):
@@ -58,7 +61,7 @@ VENDORS: Mapping[str, Vendor] = {
         model="claude-sonnet-5-5",
     ),
     "openai": Vendor(
-        module=f"{__name__}.openai_responses",
+        module=OPENAI,
         key_names=("OPENAI_API_KEY",),
         base_url="https://api.openai.com/v1",
         # Newest of its size in types/shared/chat_model.py of openai 3.57.
@@ -129,9 +132,7 @@ def connect(vendor: Vendor, account: Account) -> Provider:
     return make(account)
 
 
-def wanted_vendors(
-    providers: Mapping[str, ProviderSettings], variables: Mapping[str, str]
-) -> Iterator[str]:
+def wanted_vendors(providers: Providers, variables: Variables) -> Iterator[str]:
     """Names of the vendors for whom there is a key, best first. Their packages may be missing."""
     for name in all_vendors():
         vendor, settings = _configured(name, providers)
@@ -140,9 +141,7 @@ def wanted_vendors(
             yield name
 
 
-def why_not_asked(
-    name: str, providers: Mapping[str, ProviderSettings], variables: Mapping[str, str]
-) -> str:
+def why_not_asked(name: str, providers: Providers, variables: Variables) -> str:
     """What is missing for a provider, and what to do; "" if nothing is. Raises ConfigError."""
     vendor, settings = _configured(name, providers)
     if hint := missing_package(vendor):
@@ -154,10 +153,7 @@ def why_not_asked(
 
 
 def connections_to(
-    models: Iterable[str],
-    providers: Mapping[str, ProviderSettings],
-    variables: Mapping[str, str],
-    seconds: float,
+    models: Iterable[str], providers: Providers, variables: Variables, seconds: float
 ) -> dict[str, Connection]:
     """How to ask the provider of each model, by its name; imports nothing. Raises ConfigError."""
     connections: dict[str, Connection] = {}
@@ -184,9 +180,7 @@ def connections_to(
     return connections
 
 
-def _configured(
-    name: str, providers: Mapping[str, ProviderSettings]
-) -> tuple[Vendor, ProviderSettings]:
+def _configured(name: str, providers: Providers) -> tuple[Vendor, ProviderSettings]:
     """A vendor, and what is configured of it. Raises ConfigError."""
     settings = providers.get(name, ProviderSettings())
     vendor = find_vendor(name, settings.base_url)
@@ -195,11 +189,11 @@ def _configured(
     return vendor, settings
 
 
-def _first(names: Iterable[str], variables: Mapping[str, str]) -> str:
+def _first(names: Iterable[str], variables: Variables) -> str:
     return next((variables[name] for name in names if variables.get(name)), "")
 
 
-def prices_of(providers: Mapping[str, ProviderSettings]) -> Prices:
+def prices_of(providers: Providers) -> Prices:
     return Prices(
         {
             f"{name}:{price.model}": Price(input=price.input, output=price.output)

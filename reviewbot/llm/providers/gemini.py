@@ -39,12 +39,21 @@ class Gemini(HttpProvider):
                     if text := text_of(added):
                         on_text(text)
         calls = [part["functionCall"] for part in parts if "functionCall" in part]
+        usage = None
+        if read := counts.get("promptTokenCount"):
+            # Tools' results are not in the count of the prompt, thoughts not in that of candidates.
+            written = counts.get("candidatesTokenCount", 0) + counts.get("thoughtsTokenCount", 0)
+            usage = Usage(
+                input_tokens=read + counts.get("toolUsePromptTokenCount", 0),
+                cached_input_tokens=counts.get("cachedContentTokenCount", 0),
+                output_tokens=written,
+            )
         reply = ModelReply(
             text=text_of(parts),
             calls=provider.calls_of(
                 request, ((call.get("id"), call["name"], call.get("args")) for call in calls)
             ),
-            usage=usage_of(counts),
+            usage=usage,
             native=parts,
         )
         return self._checked(request, reply, block or finish, "refused" if block else None)
@@ -85,15 +94,3 @@ def body_of(request: ModelRequest, has_schema: bool) -> dict[str, Any]:
 
 def text_of(parts: Sequence[dict[str, Any]]) -> str:
     return "".join(part.get("text", "") for part in parts if not part.get("thought"))
-
-
-def usage_of(counts: dict[str, Any]) -> Usage | None:
-    """Tokens of tools' results are not in the count of the prompt, those of thoughts not in that
-    of the candidates."""
-    if not counts.get("promptTokenCount"):
-        return None
-    return Usage(
-        input_tokens=counts["promptTokenCount"] + counts.get("toolUsePromptTokenCount", 0),
-        cached_input_tokens=counts.get("cachedContentTokenCount", 0),
-        output_tokens=counts.get("candidatesTokenCount", 0) + counts.get("thoughtsTokenCount", 0),
-    )

@@ -7,7 +7,6 @@ import re
 from typing import Any
 
 import msgspec
-from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.llm import http, provider
@@ -17,20 +16,6 @@ from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderEr
 TOOLS = "tools"
 PORT = 11434
 CONTEXT_STEP = 1_024
-
-
-class Line(Struct):
-    """A line of an answer; the last one is `done` and has the counters. Times are nanoseconds."""
-
-    error: Any = None
-    message: dict[str, Any] = {}
-    done: bool = False
-    done_reason: str = ""
-    prompt_eval_count: int = 0
-    eval_count: int = 0
-    load_duration: int = 0
-    prompt_eval_duration: int = 0
-    eval_duration: int = 0
 
 
 def address_of(host: str) -> str:
@@ -53,26 +38,39 @@ class Ollama(HttpProvider):
         if not request.may_call_tools or TOOLS in without:
             request = replace(request, tools=())
         body = self._body(request)
-        text, last = "", Line()
+        text, last = "", dict[str, Any]()
         wishes: list[tuple[str | None, str | None, Any]] = []
         async with self._post("/api/chat", body, self._bearer) as lines:
             async for line in lines:
-                last = msgspec.json.decode(line, type=Line)
-                if last.error:
-                    raise VendorError(500, last.error)
-                if piece := last.message.get("content"):
+                last = msgspec.json.decode(line, type=dict[str, Any])
+                if error := last.get("error"):
+                    raise VendorError(500, error)
+                message = last.get("message") or {}
+                if piece := message.get("content"):
                     text += piece
                     on_text(piece)
-                for call in last.message.get("tool_calls") or ():
+                for call in message.get("tool_calls") or ():
                     function = call["function"]
                     wishes.append((call.get("id"), function["name"], function.get("arguments")))
-        usage = usage_of(last)
-        if last.prompt_eval_count >= body["options"]["num_ctx"]:
+        # The last line has the counters.
+        usage, read = None, last.get("prompt_eval_count", 0)
+        if written := last.get("eval_count"):
+            names = ("load_duration", "prompt_eval_duration", "eval_duration")
+            load, reading, writing = (last.get(name, 0) / 1e9 for name in names)
+            usage = Usage(
+                input_tokens=read,
+                output_tokens=written,
+                load_seconds=load,
+                input_seconds=reading,
+                output_seconds=writing,
+            )
+        if read >= body["options"]["num_ctx"]:
             # Servers before 0.12.6 cut a prompt to exactly that.
-            message = f"{self._account.name} read only {last.prompt_eval_count} tokens"
-            raise ProviderError(message, fault="too_long", usage=usage)
+            said = f"{self._account.name} read only {read} tokens"
+            raise ProviderError(said, fault="too_long", usage=usage)
         reply = ModelReply(text=text, calls=provider.calls_of(request, wishes), usage=usage)
-        return self._checked(request, reply, (last.done_reason or "nothing") if last.done else "")
+        stop = last.get("done_reason") or "nothing"
+        return self._checked(request, reply, stop if last.get("done") else "")
 
     def _body(self, request: ModelRequest) -> dict[str, Any]:
         # A grammar for the answer would keep the model from calling tools.
@@ -110,29 +108,17 @@ class Ollama(HttpProvider):
         }
 
     def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
-        status, text = error.status, http.message_of(error.body)
-        more: dict[str, Any] = {}
-        if status == 404 and "model" in text:
-            more["hint"] = f"ollama pull {request.model}"
-        elif status == 404:
-            more |= {"fault": "invalid", "hint": "check OLLAMA_HOST: another server answers there"}
+        failure, text = super()._meaning(request, without, error), http.message_of(error.body)
+        if error.status == 404 and "model" in text:
+            failure.hint = f"ollama pull {request.model}"
+        elif error.status == 404:
+            failure.fault = "invalid"
+            failure.hint = "check OLLAMA_HOST: another server answers there"
         elif "system memory" in text:
-            more["hint"] = "use a smaller model"
+            failure.hint = "use a smaller model"
         if request.tools and TOOLS not in without and "does not support tools" in text:
-            more["refuses"] = TOOLS
-        return self._answered(error, **more)
+            failure.refuses = TOOLS
+        return failure
 
 
 connect = Ollama
-
-
-def usage_of(last: Line) -> Usage | None:
-    if not last.eval_count:
-        return None
-    return Usage(
-        input_tokens=last.prompt_eval_count,
-        output_tokens=last.eval_count,
-        load_seconds=last.load_duration / 1e9,
-        input_seconds=last.prompt_eval_duration / 1e9,
-        output_seconds=last.eval_duration / 1e9,
-    )

@@ -1,4 +1,7 @@
-"""Servers with OpenAI's chat completions: vLLM, llama.cpp, LM Studio, OpenRouter.
+"""OpenAI, and servers with its chat completions: vLLM, llama.cpp, LM Studio, OpenRouter.
+
+OpenAI itself is asked by its Responses API: its newer models call tools and think only there.
+https://developers.openai.com/api/docs/guides/migrate-to-responses
 
 Servers differ in what they accept. Each is asked in the best way first; what it refuses is not
 tried again with that model.
@@ -7,17 +10,27 @@ tried again with that model.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta, Struct
+from msgspec import Meta
 from msgspec.structs import replace
 
+from reviewbot.journal import key_of
 from reviewbot.llm import http, provider
 from reviewbot.llm.http import HttpProvider, OnText, Parts, VendorError
-from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, ToolCall, Usage
+from reviewbot.llm.provider import Account, ModelReply, ModelRequest, ProviderError, ToolCall, Usage
 
+RESPONSES = "responses"  # the API
+REFUSED = {  # parts that some models do not take, and what an error says of them
+    "reasoning": re.compile(r"reasoning|encrypted", re.IGNORECASE),
+    "prompt_cache_options": re.compile(r"prompt_cache_(options|breakpoint)"),
+    "text": re.compile(r"text\.format|json_schema|structured output", re.IGNORECASE),
+}
+# What goes back with the results of tools. OpenAI keeps nothing, so thoughts come encrypted.
+RETURNED = ("reasoning", "message", "function_call")
 # Names for the limit of output tokens. Most servers know the first one, and some say nothing to one
 # that they do not know. OpenAI's newer models want the second one.
 LIMITS = ("max_tokens", "max_completion_tokens")
@@ -30,18 +43,65 @@ REFUSES = re.compile(
     re.IGNORECASE,
 )
 Count = Annotated[int, Meta(ge=0)]
+Milliseconds = Annotated[float, Meta(ge=0)]
 Delta = Mapping[str, Any]  # a part of a message
 
 
-class Timings(Struct):
-    """What llama.cpp measured; reading is without what was cached."""
-
-    prompt_ms: Annotated[float, Meta(ge=0)] = 0
-    predicted_ms: Annotated[float, Meta(ge=0)] = 0
-
-
 class OpenAI(HttpProvider):
+    """A server in front of OpenAI's that has no Responses API is asked by chat completions too."""
+
+    complaints = REFUSED
+
+    def __init__(self, account: Account) -> None:
+        super().__init__(account)
+        if account.name != "openai":
+            self._without = defaultdict(lambda: frozenset({RESPONSES}))
+
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
+        if RESPONSES in without:
+            return await self._chat(request, without, on_text)
+        text, response = "", dict[str, Any]()
+        body = body_of(request, without)
+        async with self._post("/responses", body, self._bearer) as lines:
+            async for event in http.events_of(lines):
+                response = event.get("response") or response
+                if event["type"] == "response.output_text.delta":
+                    text += event["delta"]
+                    on_text(event["delta"])
+                elif event["type"] == "response.output_item.added":
+                    on_text("")
+        status, items = response.get("status"), response.get("output") or []
+        # Beside the answer, a model may comment on what it does.
+        parts = [
+            part
+            for item in items
+            if item["type"] == "message" and item.get("phase") != "commentary"
+            for part in item["content"]
+        ]
+        refusal = "".join(part.get("refusal") or "" for part in parts)
+        calls = tuple(
+            ToolCall(id=item["call_id"], name=item["name"], arguments=item["arguments"])
+            for item in items
+            if item["type"] == "function_call"
+        )
+        stop = ""
+        if status == "completed":
+            stop = "tool_calls" if calls else "stop"
+        elif status == "incomplete":
+            stop = response["incomplete_details"]["reason"]
+        reply = ModelReply(
+            text="".join(part.get("text") or "" for part in parts) if stop else text,
+            calls=calls,
+            usage=usage_of(response.get("usage"), names=("input", "output")),
+            native=[
+                {name: value for name, value in item.items() if value is not None}
+                for item in items
+                if item["type"] in RETURNED
+            ],
+        )
+        return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
+
+    async def _chat(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
         if request.tools and request.may_call_tools:
             # A grammar for the answer keeps the models of vLLM and llama.cpp from calling tools.
             without |= {"json_schema", "json_object"}
@@ -61,17 +121,25 @@ class OpenAI(HttpProvider):
                     parts.append(choice.get("delta") or {})
                     on_text(text_of(parts[-1]))
         refusal = "".join(part.get("refusal") or "" for part in parts)
+        thoughts = {  # DeepSeek and OpenRouter want them back
+            "reasoning_content": "".join(part.get("reasoning_content") or "" for part in parts),
+            "reasoning_details": [i for part in parts for i in part.get("reasoning_details") or ()],
+        }
         reply = ModelReply(
             text="".join(map(text_of, parts)),
             calls=joined(call for part in parts for call in part.get("tool_calls") or ()),
             usage=usage,
-            native=thoughts_of(parts),
+            native={name: value for name, value in thoughts.items() if value},
         )
         return self._checked(request, reply, refusal or stop, "refused" if refusal else None)
 
     def _meaning(self, request: ModelRequest, without: Parts, error: VendorError) -> ProviderError:
-        status = error.status
-        failure = self._answered(error)
+        failure, status = super()._meaning(request, without, error), error.status
+        if RESPONSES not in without:
+            if status in (404, 405) and "model" not in str(error.body):
+                failure.refuses = RESPONSES
+            return failure
+        failure.refuses = ""
         if failure.fault not in ("invalid", "overloaded") or status not in (400, 422, 500):
             return failure
         options = options_of(request, without)
@@ -86,6 +154,42 @@ class OpenAI(HttpProvider):
 
 
 connect = OpenAI
+
+
+def body_of(request: ModelRequest, without: Parts) -> dict[str, Any]:
+    """Without the mark at its end, what panelists share would not be found in the prompt cache."""
+    mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+    shared = {"text": request.prefix, **({} if "prompt_cache_options" in without else mark)}
+    question = {"text": provider.question_of(request, with_schema="text" in without)}
+    content = [{"type": "input_text", **text} for text in (shared, question) if text["text"]]
+    items: list[Any] = [{"role": "user", "content": content}]
+    for turn in request.turns:
+        items += turn.native
+        items += [
+            {"type": "function_call_output", "call_id": call.id, "output": result}
+            for call, result in zip(turn.calls, turn.results, strict=True)
+        ]
+    form = {"type": "json_schema", "name": "answer", "strict": True}
+    body: dict[str, Any] = {
+        "model": request.model,
+        "input": items,
+        "max_output_tokens": request.max_output_tokens,
+        "stream": True,
+        "store": False,
+        "include": ["reasoning.encrypted_content"],
+        "reasoning": {"effort": provider.EFFORT},
+        "text": {"format": form | {"schema": provider.strict_schema(request.schema)}},
+        "prompt_cache_key": key_of(request.prefix)[:32],
+        "prompt_cache_options": {"mode": "explicit"},
+    }
+    if request.tools:
+        body["tools"] = [
+            {"type": "function", "strict": False, **msgspec.to_builtins(tool)}
+            for tool in request.tools
+        ]
+        body["tool_choice"] = "auto" if request.may_call_tools else "none"
+    left_out = {*without, "include"} if "reasoning" in without else without
+    return {name: value for name, value in body.items() if name not in left_out}
 
 
 def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
@@ -138,15 +242,6 @@ def text_of(part: Delta) -> str:
     return "".join(str(item.get("text") or "") for item in content)
 
 
-def thoughts_of(parts: Sequence[Delta]) -> dict[str, Any]:
-    """What DeepSeek and OpenRouter want back."""
-    thoughts = {
-        "reasoning_content": "".join(part.get("reasoning_content") or "" for part in parts),
-        "reasoning_details": [i for part in parts for i in part.get("reasoning_details") or ()],
-    }
-    return {name: value for name, value in thoughts.items() if value}
-
-
 def joined(parts: Iterable[Delta]) -> tuple[ToolCall, ...]:
     """Calls from their parts, of which the first has the name; some servers do not number them."""
     calls: list[ToolCall] = []
@@ -167,14 +262,18 @@ def joined(parts: Iterable[Delta]) -> tuple[ToolCall, ...]:
 def usage_of(
     counts: Any, timings: Any = None, names: tuple[str, str] = ("prompt", "completion")
 ) -> Usage | None:
-    """None if the server did not count, or not so that it can be believed."""
+    """None if the server did not count, or not so that it can be believed.
+
+    `timings` are what llama.cpp measured; reading is without what was cached.
+    """
     asked, answered = names
     try:
-        details = counts.get(f"{asked}_tokens_details") or {}
+        details, times = counts.get(f"{asked}_tokens_details") or {}, timings or {}
         cached, stored = (details.get(f"{name}_tokens") or 0 for name in ("cached", "cache_write"))
         given = (counts[f"{asked}_tokens"], counts[f"{answered}_tokens"], cached, stored)
         read, written, cached, stored = msgspec.convert(given, tuple[Count, Count, Count, Count])
-        times = msgspec.convert(timings or {}, Timings)
+        took = [times.get(name, 0) for name in ("prompt_ms", "predicted_ms")]
+        reading, writing = msgspec.convert(took, tuple[Milliseconds, Milliseconds])
     except (AttributeError, LookupError, msgspec.ValidationError):
         return None
     cached = min(cached, read)
@@ -183,6 +282,6 @@ def usage_of(
         cached_input_tokens=cached,
         cache_write_tokens=min(stored, read - cached),
         output_tokens=written,
-        input_seconds=times.prompt_ms / 1000,
-        output_seconds=times.predicted_ms / 1000,
+        input_seconds=reading / 1000,
+        output_seconds=writing / 1000,
     )

@@ -13,10 +13,9 @@ from msgspec.structs import asdict
 from reviewbot.concurrency import run_all
 from reviewbot.errors import GitError
 from reviewbot.llm.provider import Tool, ToolCall, ToolTurn
-from reviewbot.llm.tools.commands import execute_command
-from reviewbot.llm.tools.context import Context, shown
+from reviewbot.llm.tools import files
 from reviewbot.llm.tools.database import placeholders_of, query_database
-from reviewbot.llm.tools.files import MAX_HITS, MAX_LINES, list_directory, read_file, search
+from reviewbot.llm.tools.files import Context, shown
 
 STEPS = 4  # answers with calls, to one question
 MAX_CALLS = 16  # in one answer
@@ -26,11 +25,14 @@ ToolTable = Mapping[str, tuple[Callable[..., Awaitable[str]], str]]
 # By name, a function and what models read of it, with {commands} and {database} filled in. They get
 # the schema of its parameters but the first, the context.
 TOOLS: ToolTable = {
-    "read_file": (read_file, f"Read lines of a file, at most {MAX_LINES}."),
-    "search": (search, f"Find lines that contain a text, at most {MAX_HITS}, in files up to 1 MB."),
-    "list_directory": (list_directory, "List the files and folders in a folder."),
+    "read_file": (files.read_file, f"Read lines of a file, at most {files.MAX_LINES}."),
+    "search": (
+        files.search,
+        f"Find lines that contain a text, at most {files.MAX_HITS}, in files up to 1 MB.",
+    ),
+    "list_directory": (files.list_directory, "List the files and folders in a folder."),
     "execute_command": (
-        execute_command,
+        files.execute_command,
         "Run a command on a copy of the head, without network. It must begin with: {commands}.",
     ),
     "query_database": (
@@ -83,12 +85,10 @@ class ToolBox:
             for name, arguments in self._arguments.items()
         )
 
-    async def run(
-        self, calls: Sequence[ToolCall], earlier: Sequence[ToolTurn] = ()
-    ) -> tuple[str, ...]:
+    async def run(self, calls: Sequence[ToolCall], earlier: Sequence[ToolTurn] = ()) -> list[str]:
         """What the model reads for each call of one answer, after earlier ones to a question."""
         if len(earlier) >= self.steps:
-            return ("no more calls for this question: answer now",) * len(calls)
+            return ["no more calls for this question: answer now"] * len(calls)
         results = list(await run_all(*(self._run(call) for call in calls[:MAX_CALLS])))
         results += ["too many calls at once: make fewer"] * (len(calls) - len(results))
         left = MAX_CHARACTERS - sum(len(result) for turn in earlier for result in turn.results)
@@ -97,7 +97,7 @@ class ToolBox:
                 what = f"(Cut: a question has room for {MAX_CHARACTERS} characters of results.)"
                 results[number] = f"{result[: max(left, 0)]}\n{what}".lstrip()
             left -= len(result)
-        return tuple(results)
+        return results
 
     async def _run(self, call: ToolCall) -> str:
         type_ = self._arguments.get(call.name)

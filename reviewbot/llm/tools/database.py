@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from reviewbot.errors import ConfigError
 from reviewbot.journal import key_of
-from reviewbot.llm.tools.context import Context, shown
+from reviewbot.llm.tools.files import Context, shown
 
 SQLITE = "sqlite:///"
 SECONDS = 10

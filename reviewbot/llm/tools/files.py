@@ -1,14 +1,21 @@
-"""Read files, search in them, and list folders, as git has them."""
+"""Read files, search in them and list folders, as git has them, and run commands on a copy."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated
 
-from msgspec import Meta
+import msgspec
+from msgspec import Meta, Struct
 
-from reviewbot.git.change import Side
-from reviewbot.git.tree import Entry
-from reviewbot.llm.tools.context import Context, shown
+from reviewbot.config.settings import ToolSettings
+from reviewbot.git.change import Change, Side
+from reviewbot.git.repository import Entry, Repository
+from reviewbot.journal import Journal
+from reviewbot.sandbox.executor import Executor
+from reviewbot.sandbox.job import COMMAND_NOT_FOUND, Job
+from reviewbot.text.hidden import visible
+from reviewbot.text.secrets import redact
 
 MAX_LINE = 500  # characters
 MAX_LINES = 300
@@ -19,9 +26,32 @@ MAX_NAMES = 300
 # Where git looks for a NUL to tell whether a file is binary.
 BINARY_BYTES = 8_000
 KINDS = {"120000": "symbolic link", "160000": "submodule"}
+COMMAND_SECONDS = 60
+MAX_CHARACTERS = 6_000
+# Bytes of a stream that are searched for secrets, so that none is cut where it is shown.
+MAX_SEARCHED = 200_000
 
 Path = Annotated[str, Meta(description="from the top of the repository")]
 AtSide = Annotated[Side, Meta(description="head is after the change, base before it")]
+Words = Annotated[
+    tuple[str, ...], Meta(description="the program and its arguments, a word each; no shell")
+]
+
+
+class Context(Struct, frozen=True, kw_only=True):
+    """What tools work with. `database_lock` lets one question at a time go to the database."""
+
+    change: Change
+    repository: Repository
+    settings: ToolSettings
+    executor: Executor
+    journal: Journal
+    database_lock: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
+
+
+def shown(text: str) -> str:
+    """Text without secrets and hidden characters."""
+    return visible(redact(text)[0])
 
 
 async def read_file(
@@ -89,6 +119,34 @@ async def list_directory(context: Context, path: Path = "", side: AtSide = "head
         names[shown(name) + ("/" if inner else kind)] = None
     rows = [f"{path or 'the top'} at {side}, {len(names)} names:", *list(names)[:MAX_NAMES]]
     return "\n".join([*rows, *(["More are not shown."] if len(names) > MAX_NAMES else [])])
+
+
+async def execute_command(context: Context, command: Words) -> str:
+    allowed = context.settings.commands
+    begins = (entry.split() for entry in allowed)
+    if not any(words and list(command[: len(words)]) == words for words in begins):
+        return f"only commands that begin with one of these may run: {', '.join(allowed)}"
+    if any("\0" in word for word in command):
+        return "a word of the command contains a null character"
+    job = Job(
+        tree=context.change.head_tree, command=command, executes=True, seconds=COMMAND_SECONDS
+    )
+    completed = await context.executor.execute(job)
+    if completed.outcome == "not_run":
+        if completed.exit_code == COMMAND_NOT_FOUND:
+            return f"{command[0]} is not installed in the sandbox, or it ended with exit code 127"
+        return f"the command did not run: {completed.reason}"
+    streams = (completed.stdout, completed.stderr)
+    texts = [stream[-MAX_SEARCHED:].decode(errors="replace").rstrip() for stream in streams]
+    # Where the work tree is on this machine does not matter, and must not change the question.
+    output = "\n".join(filter(None, texts)).replace(f"{completed.project}/", "")
+    output = shown(output.replace(completed.project, "."))
+    ended = f"exit code {completed.exit_code}"
+    if completed.outcome == "stopped":
+        ended = f"the command was stopped: {completed.reason}"
+    if (missing := len(output) - MAX_CHARACTERS) > 0:
+        output = f"({missing} characters are left out)\n{output[missing:]}"
+    return f"{ended}\n{output or '(it printed nothing)'}"
 
 
 async def _entries(context: Context, side: Side, path: str) -> list[Entry]:
