@@ -13,10 +13,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from reviewbot.github import actions, state
+from reviewbot.github import plan as actions
 from reviewbot.github import snapshot as gh
+from reviewbot.github import snapshot as state
 from reviewbot.github.plan import Desired, plan
-from reviewbot.github.state import SUMMARY, State, decode_state, encode_state
+from reviewbot.github.snapshot import SUMMARY, State, decode_state, encode_state
 from reviewbot.reports.markdown import Annotation
 from reviewbot.verdict.document import Memory, Remembered
 
@@ -24,7 +25,7 @@ BOT, ANN = "github-actions[bot]", gh.Author("ann")
 HEAD, OLD = "a" * 40, "b" * 40
 STATES = {"COMMENT": "COMMENTED", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED"}
 COMMITS, FLAGS = st.sampled_from((HEAD, OLD)), st.booleans()
-EVENTS = st.sampled_from(get_args(actions.ReviewEvent))
+EVENTS = st.sampled_from(get_args(gh.ReviewEvent))
 KEYS = st.sets(st.sampled_from(("k1", "k2", "k3"))).map(frozenset)
 SHA = {"base_sha": "c" * 40, "head_sha": HEAD, "head_repository": "octo/app"}
 PULL = gh.PullRequest(
@@ -55,7 +56,7 @@ def review_mark(commit: str, event: str, keys: Iterable[str]) -> str:
 
 
 def review(id: int, status: str, body: str, own: bool = True) -> gh.PostedReview:
-    return gh.PostedReview(node_id=f"R{id}", id=id, is_own=own, state=status, body=body)
+    return gh.PostedReview(id=id, is_own=own, state=status, body=body)
 
 
 def snapshot(**parts: Any) -> gh.Snapshot:
@@ -78,8 +79,6 @@ def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snaps
         case actions.DismissReview(there, _):
             assert any(r.id == there and r.state in STATES.values() for r in at.reviews)
             return edited(at, "reviews", there, state="DISMISSED")
-        case actions.HideReview(node):
-            return edited(at, "reviews", node, is_minimized=True)
         case actions.ResolveThread(node, _, _, words):
             (found,) = [t for t in at.threads if t.node_id == node]
             if may_resolve:
@@ -109,7 +108,7 @@ def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snaps
 
 
 def edited(at: gh.Snapshot, name: str, there: object, **changes: Any) -> gh.Snapshot:
-    is_it = [there in (x.node_id, getattr(x, "id", 0)) for x in getattr(at, name)]
+    is_it = [there in (getattr(x, "node_id", ""), getattr(x, "id", 0)) for x in getattr(at, name)]
     assert sum(is_it) == 1
     pairs = zip(getattr(at, name), is_it, strict=True)
     return replace(at, **{name: tuple(replace(x, **changes) if it else x for x, it in pairs)})
@@ -127,7 +126,7 @@ def portrait(at: gh.Snapshot) -> object:
     """All that stands there, without the numbers that things got."""
     return (
         sorted((t.resolved_by, [c.body for c in t.comments]) for t in at.threads),
-        sorted((r.is_own, r.state, r.is_minimized, r.body) for r in at.reviews),
+        sorted((r.is_own, r.state, r.body) for r in at.reviews),
         sorted((c.is_own, c.is_minimized, c.body) for c in at.comments),
         sorted((c.name, c.app, c.external_id, c.conclusion, c.title) for c in at.checks),
         sorted(at.pull.labels),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 
 from github import Auth
@@ -13,45 +13,39 @@ from reviewbot.config.settings import Settings
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
-from reviewbot.github.actions import perform
-from reviewbot.github.activity import (
-    Activity,
-    Facts,
-    NothingToDo,
-    decide,
-    may_execute,
-    needs_permission_of,
-)
-from reviewbot.github.client import CallError, Client, GitHubError, graphql_error
+from reviewbot.github.activity import Facts, NothingToDo, decide, may_execute, needs_permission_of
+from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.commands import Source, fix_issue, obey, obey_order, respond
 from reviewbot.github.fixes import review_and_fix
-from reviewbot.github.job import Job, Runner, read_job
-from reviewbot.github.publish import finish, keep, make_check_run
+from reviewbot.github.job import Event, Job, Runner, read_job
+from reviewbot.github.plan import perform
 from reviewbot.github.run import (
+    REVIEW_FILE,
     Answer,
     Run,
     fetch,
+    finish,
+    keep,
+    make_check_run,
     make_host,
     make_review,
     read_change,
-    read_document,
     settings_at,
 )
-from reviewbot.github.snapshot import may_write, read_snapshot
-from reviewbot.github.state import State, decode_state, encode_state, state_of
+from reviewbot.github.snapshot import (
+    State,
+    decode_state,
+    encode_state,
+    may_write,
+    read_snapshot,
+    state_of,
+)
 from reviewbot.pipeline import review as review_change
 from reviewbot.reports import answers, markdown
+from reviewbot.state import read_review
 from reviewbot.text.markdown import inline
 from reviewbot.verdict.document import Memory, Review
 
-PULLS = """query($owner: String!, $name: String!, $ref: String!) {
-  repository(owner: $owner, name: $name) {
-    pullRequests(headRefName: $ref, states: OPEN, first: 100,
-      orderBy: {field: CREATED_AT, direction: DESC}) {
-      nodes { number headRefOid headRepository { nameWithOwner } }
-    }
-  }
-}"""
 AUDIT = "<!-- reviewbot:audit -->"
 LABEL = "reviewbot:audit"
 TITLE = "Audit by reviewbot"
@@ -85,8 +79,12 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
     activity = decide(facts)
     client = open_client(job)
     stack.callback(client.close)
-    if without_pull := WITHOUT_PULL.get(activity):
-        return without_pull(job, runner, client)
+    if activity == "audit":
+        return audit(job, runner, client)
+    if activity == "merge_group":
+        return check_merge_group(job, runner, client)
+    if activity == "issue":
+        return fix_issue(job, client)
     if login := needs_permission_of(facts):
         facts = replace(facts, may_write=may_write(client, login))
         decide(facts)
@@ -94,7 +92,7 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
         return obey(job, runner, client, facts)
     number = job.event.number
     if activity in ("debate", "publish"):
-        number = find_pull(client, job)
+        number = find_pull(client, job.event)
     snapshot = read_snapshot(client, number)
     facts = replace(facts, snapshot=snapshot, state=state_of(snapshot))
     decide(facts)
@@ -108,21 +106,20 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
     if login := needs_permission_of(facts):
         facts = replace(facts, may_write=may_write(client, login))
     run = Run(
-        job=job,
-        runner=runner,
-        client=client,
-        facts=facts,
-        repository=repository,
-        settings=settings,
-        executes=may_execute(facts),
+        job=job, runner=runner, client=client, facts=facts, repository=repository, settings=settings
     )
     change = read_change(run)
     if job.event.asked_by:
         return obey_order(run, change)
     if activity == "publish":
-        return finish(run, change, read_document(job))
+        path = job.documents / REVIEW_FILE
+        document = read_review(path.read_bytes()) if path.is_file() else None
+        if document is None:
+            hint = "download the artifact reviewbot-review"
+            raise UsageError(f"{path} holds no review", hint=hint)
+        return finish(run, change, document)
     is_pushed = activity == "review" and job.event.subject == "pull_request"
-    if is_pushed and run.executes and job.autofix != "off":
+    if is_pushed and may_execute(facts) and job.autofix != "off":
         return review_and_fix(run, change)
     review = make_review(run, change)
     if activity == "review":
@@ -224,28 +221,16 @@ def open_client(job: Job) -> Client:
     return Client(Auth.Token(job.token), job.repository, api_url=job.api_url)
 
 
-def find_pull(client: Client, job: Job) -> int:
+def find_pull(client: Client, event: Event) -> int:
     """The number of the pull request for which a fork's run collected evidence.
 
     It comes from GitHub by the head of that run, never from what the run hands over.
     """
-    event = job.event
-    owner, _, name = job.repository.partition("/")
-    variables = {"owner": owner, "name": name, "ref": event.head_ref}
-    data, faults = client.query(PULLS, variables, "find the pull request of a run")
-    found = (data.get("repository") or {}).get("pullRequests")
-    if not found:
-        raise graphql_error(faults, "find the pull request of a run")
-    for pull in found["nodes"]:
-        head = (pull.get("headRepository") or {}).get("nameWithOwner") or ""
-        if (head, pull["headRefOid"]) == (event.head_repository, event.head_sha):
+    name = event.head_repository
+    head = f"{name.partition('/')[0]}:{event.head_ref}"
+    found = client.read("/pulls", "find the pull request of a run", state="open", head=head)
+    for pull in found:
+        source, sha = pull["head"]["repo"] or {}, pull["head"]["sha"]
+        if (source.get("full_name"), sha) == (name, event.head_sha):
             return int(pull["number"])
     raise NothingToDo("head_moved", "No open pull request has the head of the run that finished.")
-
-
-# Activities that are about no pull request.
-WITHOUT_PULL: Mapping[Activity, Callable[[Job, Runner, Client], int]] = {
-    "audit": audit,
-    "merge_group": check_merge_group,
-    "issue": fix_issue,
-}

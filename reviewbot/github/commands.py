@@ -1,5 +1,5 @@
-"""What /debate commands do. A new one is a row of FORMS in command.py, and here a function and its
-row of HERE or ORDERED.
+"""What /debate commands do. A new one is a row of FORMS in command.py, and here a case of
+`answer_here`, or a function and its row of ORDERED.
 
 The job that a comment starts has no keys of models and runs nothing of a change. It answers what it
 can, and orders a run of the review workflow for the rest, by two numbers: of the pull request and
@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import io
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -30,32 +30,33 @@ from reviewbot.debate.judge import Consultation, questions_about_change, questio
 from reviewbot.debate.panel import Panel, Question
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix_report
-from reviewbot.git.change import Change, Location, Target
+from reviewbot.git.change import Change, Location
 from reviewbot.git.repository import Repository
-from reviewbot.github.actions import ResolveThread, WriteComment, perform
 from reviewbot.github.activity import Facts, NothingToDo
 from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
 from reviewbot.github.fixes import fix, open_pull, undo
 from reviewbot.github.job import Job, Runner
-from reviewbot.github.publish import finish
+from reviewbot.github.plan import WriteComment, close_thread, perform
 from reviewbot.github.run import (
     WORKFLOW,
     Answer,
     Request,
     Run,
     fetch,
+    finish,
+    load_change,
     make_host,
     make_review,
     order,
     update_state,
 )
-from reviewbot.github.snapshot import may_write, read_snapshot
-from reviewbot.github.state import (
+from reviewbot.github.snapshot import (
     ANSWER_MARKER,
-    CLOSED_MARKER,
     State,
     answers_of,
+    may_write,
+    read_snapshot,
     state_of,
     summaries_of,
     threads_of,
@@ -91,10 +92,13 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     if comment.id in answered:
         raise NothingToDo("answered", "The comment is answered already.")
     limit = load_settings(job.layers()).settings.github.commands_per_hour
+    since, login = datetime.now(UTC) - timedelta(hours=1), comment.author.login
     if job.event.issue:
-        count = _count_on_issue(client, job.event.issue, comment.author.login) - 1  # without this
+        path, from_ = f"/issues/{job.event.issue}/comments", since.strftime("%Y-%m-%dT%H:%M:%SZ")
+        found = client.read(path, "read comments of an issue", since=from_, per_page="100")
+        own = (each["body"] or "" for each in found if (each["user"] or {}).get("login") == login)
+        count = sum(parse(body) is not None for body in own) - 1  # without this one
     else:
-        since = datetime.now(UTC) - timedelta(hours=1)
         count = sum(datetime.fromisoformat(own.created_at) > since for own in answered.values())
     if count >= limit:
         react(client, source, "confused")
@@ -106,7 +110,6 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
         respond(client, source, Answer(words=command.words), "confused")
         return 0
     assert command
-    login = comment.author.login
 
     def act() -> Answer:
         if command.verb in ORDERED:
@@ -114,7 +117,7 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
             runner.say(f"Ordered a run of {WORKFLOW}.")
             return Answer(words="")
         assert facts.snapshot
-        return HERE[command.verb](Request(command, login, facts.snapshot, facts.state, client))
+        return answer_here(Request(command, login, facts.snapshot, facts.state, client))
 
     answer = _answer(client, source, act)
     if answer.reviews_again and facts.state.head:
@@ -152,7 +155,7 @@ def obey_order(run: Run, change: Change) -> int:
     return answer.exit_code
 
 
-def fix_issue(job: Job, _: Runner, client: Client) -> int:
+def fix_issue(job: Job, client: Client) -> int:
     """/debate fix on an issue: reproduce what it says, fix it, and open a pull request.
 
     Who wrote the comment may write now, and nobody edited it. What the issue says is untrusted.
@@ -208,44 +211,47 @@ def react(client: Client, source: Source, content: Reaction) -> None:
             raise
 
 
-def help_(_: Request) -> Answer:
-    lines = [f"- `{form.usage}`: {form.help}" for form in FORMS]
-    return Answer(words="\n".join(["What you can ask for:", "", *lines]))
+def answer_here(request: Request) -> Answer:
+    """What asks no model and executes nothing of the change. Raises UsageError."""
+    state, pull, login = request.state, request.snapshot.pull, request.login
+    words, update = "", None
+    match request.command.verb:
+        case "explain":
+            return explain(request)
+        case "dismiss":
+            return dismiss(request, request.finding(), request.command.text)
+        case "pause":
+            words = "Pushes are reviewed when you ask: `/debate`."
+            update = partial(replace, paused_by=login)
+        case "resume":
+            words = "Pushes are reviewed again."
+            if state.head != pull.head_sha:
+                words += " The newest commit is not reviewed yet: `/debate`."
+            update = partial(replace, paused_by="", stopped_by="")
+        case "stop":
+            words = "Nothing more happens here until `/debate resume`."
+            update = partial(replace, stopped_by=login)
+        case "status":
+            words = "\n".join(f"- {line}" for line in _status(request))
+        case "cost":
+            reviews = "1 review" if state.reviews == 1 else f"{state.reviews} reviews"
+            words = f"{reviews} of this pull request cost ${state.cost_usd:.4f}."
+        case "help":
+            lines = [f"- `{form.usage}`: {form.help}" for form in FORMS]
+            words = "\n".join(["What you can ask for:", "", *lines])
+    return Answer(words=words, update=update)
 
 
-def status(request: Request) -> Answer:
-    state = request.state
-    found = summaries_of(request.snapshot)
+def _status(request: Request) -> Iterator[str]:
+    state, found = request.state, summaries_of(request.snapshot)
     where = f": [the summary]({found[0].url})" if found else ""
-    lines = [f"Last reviewed: {code(state.head[:10])}{where}." if state.head else "Not reviewed."]
+    yield f"Last reviewed: {code(state.head[:10])}{where}." if state.head else "Not reviewed."
     if state.head and state.head != request.snapshot.pull.head_sha:
-        lines.append("Newer commits are not reviewed yet.")
-    lines += [f"Paused by {code(state.paused_by)}."] if state.paused_by else []
-    lines += [f"Stopped by {code(state.stopped_by)}."] if state.stopped_by else []
-    return Answer(words="\n".join(f"- {line}" for line in lines))
-
-
-def cost(request: Request) -> Answer:
-    state = request.state
-    reviews = "1 review" if state.reviews == 1 else f"{state.reviews} reviews"
-    return Answer(words=f"{reviews} of this pull request cost ${state.cost_usd:.4f}.")
-
-
-def pause(request: Request) -> Answer:
-    words = "Pushes are reviewed when you ask: `/debate`."
-    return Answer(words=words, update=partial(replace, paused_by=request.login))
-
-
-def resume(request: Request) -> Answer:
-    words = "Pushes are reviewed again."
-    if request.state.head != request.snapshot.pull.head_sha:
-        words += " The newest commit is not reviewed yet: `/debate`."
-    return Answer(words=words, update=partial(replace, paused_by="", stopped_by=""))
-
-
-def stop(request: Request) -> Answer:
-    words = "Nothing more happens here until `/debate resume`."
-    return Answer(words=words, update=partial(replace, stopped_by=request.login))
+        yield "Newer commits are not reviewed yet."
+    if state.paused_by:
+        yield f"Paused by {code(state.paused_by)}."
+    if state.stopped_by:
+        yield f"Stopped by {code(state.stopped_by)}."
 
 
 def dismiss(request: Request, known: Remembered, reason: str, cost_usd: float = 0) -> Answer:
@@ -256,12 +262,10 @@ def dismiss(request: Request, known: Remembered, reason: str, cost_usd: float = 
         memory = replace(state.memory, findings=(*others, gone))
         return replace(state, memory=memory).with_cost(cost_usd)
 
-    reply = f"{CLOSED_MARKER.format(key=known.key)}\n{inline(f'Dismissed: {reason}')}"
     threads = [
-        ResolveThread(own.thread.node_id, first.node_id, first.id, reply)
+        close_thread(own, inline(f"Dismissed: {reason}"))
         for own in threads_of(request.snapshot)
         if own.key == known.key and not own.is_closed
-        for first in own.thread.comments[:1]
     ]
     words = f"{known.id} is dismissed and is not reported again: {inline(reason)}"
     return Answer(words=words, update=update, actions=tuple(threads), reviews_again=True)
@@ -330,57 +334,7 @@ def dispute(run: Run, change: Change, request: Request) -> Answer:
     if known.check or known.status == "proven":
         reason = f"{known.check} reports it" if known.check else "a test shows it"
         return Answer(words=f"{known.id} stands: {inline(reason)}, and words do not change that.")
-    said = _consult(run, change, partial(questions_about_claim, _case_of(known), argument))
-    words, cost = answers.consultation(said), said.usage.cost_usd
-    if not said.withdraws:
-        stands = "more than half of the panelists would have to find it not real, citing a line"
-        update = partial(State.with_cost, cost_usd=cost)
-        return Answer(words=f"{words}\n\n{known.id} stands: {stands}.", update=update)
-    done = dismiss(request, known, "the panel took it back", cost)
-    return replace(done, words=f"{words}\n\n{known.id} is taken back.")
-
-
-HERE: Mapping[str, Callable[[Request], Answer]] = {
-    "explain": explain,
-    "dismiss": lambda request: dismiss(request, request.finding(), request.command.text),
-    "pause": pause,
-    "resume": resume,
-    "stop": stop,
-    "status": status,
-    "cost": cost,
-    "help": help_,
-}
-ORDERED: Mapping[str, Callable[[Run, Change, Request], Answer]] = {
-    "review": review_again,
-    "full": review_again,
-    "ask": ask,
-    "dispute": dispute,
-    "fix": fix,
-    "undo": undo,
-}
-
-
-def _count_on_issue(client: Client, number: int, login: str) -> int:
-    """How many commands somebody gave on an issue in the last hour."""
-    since = (datetime.now(UTC) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    path = f"/issues/{number}/comments"
-    found = client.read(path, "read comments of an issue", since=since, per_page="100")
-    own = (each["body"] or "" for each in found if (each["user"] or {}).get("login") == login)
-    return sum(parse(body) is not None for body in own)
-
-
-def _consult(
-    run: Run, change: Change, questions: Callable[[Sequence[Brief], Panel], list[Question]]
-) -> Consultation:
-    said = asyncio.run(consult(change, make_host(run.job, run.repository, None), questions))
-    if not said.panelists:
-        raise UsageError("No language model is configured, so there is nobody to ask.")
-    return said
-
-
-def _case_of(known: Remembered) -> Case:
-    """A claim as far as it is remembered."""
-    claim = Claim(
+    claim = Claim(  # as far as it is remembered
         by="",
         location=Location(known.path, known.line, known.line),
         quote=known.text,
@@ -391,7 +345,34 @@ def _case_of(known: Remembered) -> Case:
         consequence="",
         refuted_if="",
     )
-    return Case(id=known.id, claims=(claim,))
+    case = Case(id=known.id, claims=(claim,))
+    said = _consult(run, change, partial(questions_about_claim, case, argument))
+    words, cost = answers.consultation(said), said.usage.cost_usd
+    if not said.withdraws:
+        stands = "more than half of the panelists would have to find it not real, citing a line"
+        update = partial(State.with_cost, cost_usd=cost)
+        return Answer(words=f"{words}\n\n{known.id} stands: {stands}.", update=update)
+    done = dismiss(request, known, "the panel took it back", cost)
+    return replace(done, words=f"{words}\n\n{known.id} is taken back.")
+
+
+ORDERED: Mapping[str, Callable[[Run, Change, Request], Answer]] = {
+    "review": review_again,
+    "full": review_again,
+    "ask": ask,
+    "dispute": dispute,
+    "fix": fix,
+    "undo": undo,
+}
+
+
+def _consult(
+    run: Run, change: Change, questions: Callable[[Sequence[Brief], Panel], list[Question]]
+) -> Consultation:
+    said = asyncio.run(consult(change, make_host(run.job, run.repository, None), questions))
+    if not said.panelists:
+        raise UsageError("No language model is configured, so there is nobody to ask.")
+    return said
 
 
 def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
@@ -406,8 +387,7 @@ def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
         raise UsageError(f"there is a branch {branch} already", hint=hint)
     report = f"{issue.get('title') or ''}\n\n{issue.get('body') or ''}"
     with Repository(fetch(job, sha)) as repository:
-        target = Target(kind="revision", revision=f"{sha}..{sha}")
-        change = asyncio.run(repository.load_change(target))
+        change = load_change(repository, f"{sha}..{sha}")
         host = replace(make_host(job, repository, None), may_execute=True)
         result = asyncio.run(fix_report(report, change, host))
     cost = f" Cost: ${result.usage.cost_usd:.4f}." if result.usage.cost_usd else ""

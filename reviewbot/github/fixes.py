@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
-from functools import partial
 from io import StringIO
 from typing import Any
 from urllib.parse import quote
@@ -22,12 +20,21 @@ from msgspec.structs import replace
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix as draft_fixes
 from reviewbot.git.change import Change, Target
-from reviewbot.github.activity import NothingToDo
+from reviewbot.github.activity import NothingToDo, may_execute
 from reviewbot.github.client import CallError, Client, GitHubError
-from reviewbot.github.publish import check_open, finish
-from reviewbot.github.run import Answer, Request, Run, fetch, host_of, order, update_state
-from reviewbot.github.snapshot import read_snapshot
-from reviewbot.github.state import Fix, State
+from reviewbot.github.run import (
+    Answer,
+    Request,
+    Run,
+    check_open,
+    fetch,
+    finish,
+    host_of,
+    load_change,
+    order,
+    update_state,
+)
+from reviewbot.github.snapshot import Fix, State, read_snapshot
 from reviewbot.reports import answers
 from reviewbot.reports.fixes import TRAILER, commit_message
 from reviewbot.tasks.task import TaskResult
@@ -39,9 +46,6 @@ from reviewbot.verdict.document import Review
 MAX_BYTES = 3_500_000  # of the files of a commit; GitHub takes no larger request
 MAX_FIXES = 20  # that are remembered
 NOT_HERE = "Nothing can be committed here"
-# How messages of ours are read again.
-FIXED = re.compile(rf"^{TRAILER.strip()} (\S+)$", re.MULTILINE)
-UNDONE = re.compile(r"Take back the fix of (.+)\n\nReviewbot-Undo: (\w+)\n")
 # About how commits are made or named, and about what ours never do. Any other rule, known or not,
 # protects the branch. https://docs.github.com/en/rest/repos/rules
 HARMLESS_RULES = {
@@ -55,14 +59,10 @@ HARMLESS_RULES = {
 
 def fix(run: Run, change: Change, request: Request) -> Answer:
     """Fix findings where the change can be executed, and commit what proved itself."""
-    if not run.executes:
+    if not may_execute(run.facts):
         message = "Fixes are made where the change can be executed: not for forks or Dependabot."
         raise UsageError(message)
     check_branch(run)
-    if before := _made_before(run, change, request.state):
-        listed = [f"- {', '.join(f.findings)}: committed as {code(f.commit[:10])}" for f in before]
-        add = partial(_with_fixes, made=before)
-        return Answer(words="\n".join(listed), update=add, has_commits=True)
     memory, ids = request.state.memory, tuple(request.command.findings)
     known = {*memory.numbers.values(), *(finding.id for finding in memory.findings)}
     if unknown := sorted(set(ids) - known if request.state.head else ()):
@@ -131,7 +131,6 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
     try:
         for result in fixed:
             headline, body = commit_message(result, review.findings)
-            body += f"\n{_mark(run)}" if run.job.event.asked_by else ""
             head = commit(run.client, pull.head_ref, result.files, headline, body, head)
             made.append(Fix(commit=head, findings=result.findings))
         return made, _difference(run, head, fixed[-1].tree) if made else ""
@@ -212,22 +211,19 @@ def _propose(run: Run, fixed: Sequence[TaskResult], review: Review) -> str:
 
 def undo(run: Run, _: Change, request: Request) -> Answer:
     """Give files back what they had before the last fix, where nobody touched them since."""
-    pull, touched = run.snapshot.pull, list[str]()
-    if undone := UNDONE.match(pull.message if _is_marked(run, pull.message) else ""):
-        head, last = pull.head_sha, Fix(commit=undone[2], findings=tuple(undone[1].split(", ")))
-    elif not request.state.fixes:
+    pull = run.snapshot.pull
+    if not request.state.fixes:
         raise UsageError("There is no fix here to take back.")
-    else:
-        check_branch(run)
-        last = request.state.fixes[-1]
-        files, touched = asyncio.run(_before(run, last.commit))
-        if not files:
-            id = code(last.commit[:10])
-            words = f"Nothing is taken back: {id} was changed since in all files."
-            return Answer(words=words, is_done=False)
-        headline = f"Take back the fix of {', '.join(last.findings)}"
-        body = f"Reviewbot-Undo: {last.commit}\n{_mark(run)}"
-        head = commit(run.client, pull.head_ref, files, headline, body, pull.head_sha)
+    check_branch(run)
+    last = request.state.fixes[-1]
+    files, touched = asyncio.run(_before(run, last.commit))
+    if not files:
+        id = code(last.commit[:10])
+        words = f"Nothing is taken back: {id} was changed since in all files."
+        return Answer(words=words, is_done=False)
+    names = ", ".join(last.findings)
+    headline, body = f"Take back the fix of {names}", f"Reviewbot-Undo: {last.commit}"
+    head = commit(run.client, pull.head_ref, files, headline, body, pull.head_sha)
 
     def update(state: State) -> State:
         kept = tuple(fix for fix in state.fixes if fix.commit != last.commit)
@@ -235,7 +231,7 @@ def undo(run: Run, _: Change, request: Request) -> Answer:
         return replace(state, fixes=kept, taken_back=tuple(dict.fromkeys(gone)))
 
     left = f" Changed since, and left: {', '.join(map(code, touched))}." if touched else ""
-    words = f"The fix of {', '.join(last.findings)} is taken back by {code(head[:10])}.{left}"
+    words = f"The fix of {names} is taken back by {code(head[:10])}.{left}"
     return Answer(words=words, update=update, has_commits=True)
 
 
@@ -304,28 +300,6 @@ def check_branch(run: Run, *, is_new: bool = False) -> None:
         raise UsageError(f"{NOT_HERE}: {reason}.")
 
 
-def _mark(run: Run) -> str:
-    """The trailer of what a command commits."""
-    return f"Reviewbot-Command: {run.job.event.asked_by}"
-
-
-def _is_marked(run: Run, message: str) -> bool:
-    return bool(run.job.event.asked_by) and _mark(run) in message.splitlines()
-
-
-def _made_before(run: Run, change: Change, state: State) -> list[Fix]:
-    """What the same command committed in a run that ended before it could say so."""
-    made: list[Fix] = []
-    for message in reversed(change.messages):
-        if not _is_marked(run, message.text):
-            break
-        target = Target(kind="revision", revision=f"{change.head_commit}~{len(made)}")
-        sha = asyncio.run(run.repository.load_change(target)).head_commit
-        ids = [state.memory.numbers.get(key, key) for key in FIXED.findall(message.text)]
-        made.append(Fix(commit=sha, findings=tuple(ids)))
-    return made[::-1]
-
-
 def _with_fixes(state: State, made: Sequence[Fix]) -> State:
     known = {fix.commit for fix in state.fixes}
     new = (fix for fix in made if fix.commit not in known)
@@ -365,8 +339,7 @@ async def _suggestions(
 def _difference(run: Run, head: str, tree: str) -> str:
     """What is wrong if GitHub made another tree than the one that was proven."""
     fetch(run.job, head)
-    target = Target(kind="revision", revision=head)
-    made = asyncio.run(run.repository.load_change(target)).head_tree
+    made = load_change(run.repository, head).head_tree
     return "" if made == tree else "GitHub made other files of it than those that were tried"
 
 

@@ -1,10 +1,18 @@
-"""What stands under a pull request: one GraphQL query, and a page more where there is a lot."""
+"""What stands under a pull request, read by one GraphQL query and a page more where there is a lot,
+and what of it is kept there by us: a hidden line in the summary, and hidden markers.
+
+A marker counts where it opens a comment that this account wrote: anybody can write such a line.
+The state holds what people decided, numbers, and what panelists read; never what is open or fixed.
+"""
 
 from __future__ import annotations
 
+import base64
+import json
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import quote
 
 import msgspec
@@ -12,17 +20,39 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.github.client import CallError, Client, graphql_error, one_line
+from reviewbot.severity import RANK
+from reviewbot.text.plain import shortened_bytes
+from reviewbot.verdict.document import Memory
 
+ReviewEvent = Literal["COMMENT", "APPROVE", "REQUEST_CHANGES"]
 PAGE = 100
 MAX_PAGES = 60  # of a list
 BOT = "[bot]"
+
+SUMMARY = "<!-- reviewbot:summary -->"
+MAX_CHARACTERS, MAX_INFLATED = 20_000, 400_000  # of the line; bytes of what is in it
+MAX_BODY = 65_000  # bytes of a comment; GitHub refuses 65,537 characters
+MAX_TITLE = 120
+STATE = re.compile(r"<!-- reviewbot:state ([A-Za-z0-9+/=]+) -->")
+ID = re.compile(r"F[0-9]{1,6}")
+# The first line of a comment that is about a finding, of an answer in its thread when it is gone,
+# of a review, and of an answer to a command; and how they are read.
+FINDING_MARKER = "<!-- reviewbot:finding key={key} id={id} commit={commit} -->"
+CLOSED_MARKER = "<!-- reviewbot:closed key={key} -->"
+REVIEW_MARKER = "<!-- reviewbot:review commit={commit} event={event} keys={keys} -->"
+ANSWER_MARKER = "<!-- reviewbot:answer comment={comment} -->"
+EVENT = "(COMMENT|APPROVE|REQUEST_CHANGES)"
+FINDING = re.compile(FINDING_MARKER.format(key=r"([\w-]+)", id="(F[0-9]{1,6})", commit=r"(\w*)"))
+CLOSED = re.compile(CLOSED_MARKER.format(key=r"([\w-]+)"))
+REVIEW = re.compile(REVIEW_MARKER.format(commit=r"(\w+)", event=EVENT, keys=r"([\w,-]*)"))
+ANSWER = re.compile(ANSWER_MARKER.format(comment=r"(\d{1,20})"))
 
 # Fields are asked for by the names that they have below. Ids of comments have long left the 32 bits
 # of databaseId. Check runs and commit statuses are asked for apart, because each needs a permission
 # of its own.
 WHO = "author { type: __typename login }"
-POST = "nodeId: id id: fullDatabaseId isOwn: viewerDidAuthor isMinimized body"
-COMMENT = f"{POST} {WHO} createdAt lastEditedAt url"
+POST = "id: fullDatabaseId isOwn: viewerDidAuthor body"
+COMMENT = f"{POST} nodeId: id isMinimized {WHO} createdAt lastEditedAt url"
 # What is read of each list under a pull request.
 LISTS: Mapping[str, str] = {
     "labels": "name",
@@ -98,10 +128,8 @@ class Thread(Struct, frozen=True, kw_only=True, rename="camel"):
 class PostedReview(Struct, frozen=True, kw_only=True, rename="camel"):
     """`state` is PENDING, COMMENTED, APPROVED, CHANGES_REQUESTED or DISMISSED."""
 
-    node_id: str
     id: int = 0
     is_own: bool
-    is_minimized: bool = False
     state: str
     body: str = ""
 
@@ -245,3 +273,187 @@ def _check_runs(suite: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         id = run.get("databaseId") or (int(number[1]) if number else 0)
         conclusion = run.get("conclusion", "").lower()
         yield run | {"id": id, "conclusion": conclusion, "app": suite.get("app", "")}
+
+
+class Fix(Struct, frozen=True, kw_only=True):
+    """A commit of ours."""
+
+    commit: str
+    findings: tuple[str, ...]
+
+
+class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the next run needs to know.
+
+    Attributes:
+        head: the commit that was reviewed last, to be merged into the branch `base`.
+        fails: `fail_on` was reached.
+        run_id: of the workflow run that did it, which keeps the document.
+        fixes: commits that /debate undo can take back, the last one last.
+        taken_back: findings whose fixes were taken back by it.
+    """
+
+    version: int = 1
+    memory: Memory = Memory()
+    head: str = ""
+    base: str = ""
+    fails: bool = False
+    run_id: int = 0
+    paused_by: str = ""
+    stopped_by: str = ""
+    reviews: int = 0
+    cost_usd: float = 0
+    fixes: tuple[Fix, ...] = ()
+    taken_back: tuple[str, ...] = ()
+
+    def with_cost(self, cost_usd: float, reviews: int = 0) -> State:
+        """The state after something was paid for: so many reviews, or questions of people."""
+        total = round(self.cost_usd + cost_usd, 6)
+        return replace(self, cost_usd=total, reviews=self.reviews + reviews)
+
+
+class OwnThread(Struct, frozen=True):
+    """A thread that begins with a finding.
+
+    Attributes:
+        commit: the head when it was posted.
+        is_folded: it was closed without being resolved, by a token that may not do that.
+        is_answered: somebody else wrote in it.
+    """
+
+    thread: Thread
+    key: str
+    id: str
+    commit: str
+    is_folded: bool
+    is_answered: bool
+
+    @property
+    def is_closed(self) -> bool:
+        return self.thread.is_resolved or self.is_folded
+
+
+class OwnReview(Struct, frozen=True):
+    posted: PostedReview
+    commit: str
+    event: ReviewEvent
+    keys: frozenset[str]
+
+
+def encode_state(state: State) -> str:
+    """The hidden line. What is too much goes by and by, and late what people dismissed.
+
+    First go the parts that panelists read, so that they read them again, then the lowest numbers
+    (the highest keeps any from being given twice), the mildest findings, and at last the fixes.
+    """
+    memory = state.memory
+    parts = [*memory.parts.items()]  # those at head stand last
+    numbers = sorted(memory.numbers.items(), key=lambda item: int(item[1][1:]))
+    findings = [
+        replace(known, title=known.title[:MAX_TITLE], text=known.text[:MAX_TITLE])
+        for known in memory.findings
+    ]
+    while True:
+        kept = replace(memory, parts=dict(parts), numbers=dict(numbers), findings=tuple(findings))
+        document = msgspec.to_builtins(replace(state, memory=kept))
+        # Models write lone surrogates, which UTF-8 does not have.
+        text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
+        content = text.encode("utf-8", "replace")
+        if len(content) <= MAX_INFLATED:
+            packed = base64.b64encode(zlib.compress(content, 9)).decode("ascii")
+            line = f"<!-- reviewbot:state {packed} -->"
+            if len(line) <= MAX_CHARACTERS:
+                return line
+        if parts:
+            parts = parts[len(parts) // 8 + 1 :]
+        elif len(numbers) > 1:
+            numbers = numbers[len(numbers) // 8 + 1 :]
+        elif findings:
+            findings.sort(key=lambda known: (bool(known.dismissed), RANK[known.severity]))
+            findings = findings[len(findings) // 8 + 1 :]
+        else:
+            state = replace(state, fixes=(), taken_back=())
+
+
+def decode_state(line: str) -> State | None:
+    """None for a line that is none, or of another version."""
+    match = STATE.fullmatch(line.strip())
+    if match is None or len(line) > MAX_CHARACTERS + 100:
+        return None
+    inflate = zlib.decompressobj()
+    try:
+        content = inflate.decompress(base64.b64decode(match[1], validate=True), MAX_INFLATED + 1)
+        state = msgspec.json.decode(content, type=State)
+    except (ValueError, zlib.error, RecursionError):
+        return None
+    ids = [*state.memory.numbers.values(), *(known.id for known in state.memory.findings)]
+    is_right = inflate.eof and state.version == 1 and all(map(ID.fullmatch, ids))
+    return state if is_right else None
+
+
+def summaries_of(snapshot: Snapshot) -> list[Comment]:
+    """Our summaries. The one that counts is first: the oldest that is not folded away."""
+    found = [c for c in snapshot.comments if c.is_own and _first_line(c.body) == SUMMARY]
+    return sorted(found, key=lambda comment: (comment.is_minimized, comment.id))
+
+
+def state_of(snapshot: Snapshot) -> State:
+    """The state that is kept; what was given a number there and is lost has it in its thread."""
+    found = summaries_of(snapshot)
+    state = state_in(found[0]) if found else State()
+    numbers = {own.key: own.id for own in reversed(threads_of(snapshot))}
+    numbers |= {known.key: known.id for known in state.memory.findings}
+    numbers |= state.memory.numbers
+    return replace(state, memory=replace(state.memory, numbers=numbers))
+
+
+def state_in(summary: Comment) -> State:
+    """That of a summary, or the one that nothing is known in."""
+    return decode_state(summary.body.partition("\n")[2].partition("\n")[0]) or State()
+
+
+def with_state(body: str, state: State) -> str:
+    """A summary with another state."""
+    words, line = body.partition("\n")[2], encode_state(state)
+    if STATE.match(words):
+        words = words.partition("\n")[2]
+    room = MAX_BODY - len(SUMMARY) - len(line) - 2
+    return f"{SUMMARY}\n{line}\n{shortened_bytes(words, room)}"
+
+
+def threads_of(snapshot: Snapshot) -> list[OwnThread]:
+    """Those that are not folded, then those with answers, then the oldest come first.
+
+    Of several about one finding the first one counts.
+    """
+    found = []
+    for thread in filter(lambda thread: thread.comments, snapshot.threads):
+        first, *later = thread.comments
+        if match := _own(FINDING, first):
+            is_folded = any(_own(CLOSED, comment) for comment in later)
+            is_answered = any(not comment.is_own for comment in later)
+            found.append(OwnThread(thread, match[1], match[2], match[3], is_folded, is_answered))
+    found.sort(key=lambda own: (own.is_folded, not own.is_answered, own.thread.comments[0].id))
+    return found
+
+
+def reviews_of(snapshot: Snapshot) -> Iterator[OwnReview]:
+    for posted in snapshot.reviews:
+        match = _own(REVIEW, posted)
+        if match and posted.state != "PENDING":
+            event = msgspec.convert(match[2], ReviewEvent)
+            yield OwnReview(posted, match[1], event, frozenset(filter(None, match[3].split(","))))
+
+
+def answers_of(snapshot: Snapshot) -> dict[int, Comment]:
+    """Our answers, by the id of the comment that they answer."""
+    found = ((_own(ANSWER, comment), comment) for comment in snapshot.comments)
+    return {int(match[1]): comment for match, comment in found if match}
+
+
+def _own(marker: re.Pattern[str], post: Comment | PostedReview) -> re.Match[str] | None:
+    return marker.fullmatch(_first_line(post.body)) if post.is_own else None
+
+
+def _first_line(body: str) -> str:
+    return body.split("\n", 1)[0].rstrip("\r")
