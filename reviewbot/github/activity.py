@@ -14,7 +14,7 @@ from msgspec import Struct
 from reviewbot.config.settings import GitHubSettings
 from reviewbot.github.command import Command, Misunderstood, parse
 from reviewbot.github.job import Event, Job, Mode, Subject
-from reviewbot.github.snapshot import BOT, PullRequest, Snapshot, State
+from reviewbot.github.snapshot import BOT, Author, PullRequest, Snapshot, State
 from reviewbot.reports.fixes import TRAILER
 
 Activity = Literal[
@@ -65,6 +65,10 @@ class Facts(Struct, frozen=True, kw_only=True):
         return parse(self.event.comment.body) if self.event.comment else None
 
     @property
+    def commander(self) -> Author | None:
+        return self.event.comment.author if self.event.comment else None
+
+    @property
     def labels(self) -> set[str]:
         return {label.lower() for label in self.pull.labels} if self.pull else set()
 
@@ -98,11 +102,6 @@ def _is_other_action(facts: Facts) -> bool:
         label = settings.review_label if event.action == "labeled" else settings.skip_label
         return event.label.lower() != label.lower()
     return event.action not in REVIEWED_ACTIONS and not event.is_retargeted
-
-
-def _is_by_nobody(facts: Facts) -> bool:
-    author = facts.event.comment.author if facts.event.comment else None
-    return author is None or author.type != "User"
 
 
 def _is_on_issue(facts: Facts) -> bool:
@@ -145,12 +144,9 @@ def _is_draft(facts: Facts) -> bool:
 
 def _is_own_commit(facts: Facts) -> bool:
     snapshot, sender = facts.snapshot, facts.event.sender
-    return (
-        snapshot is not None
-        and sender is not None
-        and sender.login.removesuffix(BOT) == snapshot.me.removesuffix(BOT)
-        and TRAILER in snapshot.pull.message
-    )
+    if snapshot is None or sender is None or TRAILER not in snapshot.pull.message:
+        return False
+    return sender.login.removesuffix(BOT) == snapshot.me.removesuffix(BOT)
 
 
 COMMENT: tuple[Subject, ...] = ("comment",)
@@ -162,6 +158,7 @@ ON_PULL: tuple[Subject, ...] = (*PUSHED, "comment", "dispatch")
 EVERY: tuple[Subject, ...] = (*ON_PULL, "issue", "merge_group", "audit")
 NO_EVENT = "reviewbot has nothing to do with this event: take it out of `on:` in the workflow."
 WRONG_MODE = "The input `mode` is another than this event needs."
+NO_USER = "Only people command."
 TALK = "The comment does not begin with /debate."
 NO_EVIDENCE = "The run that collects evidence did not succeed."
 NO_PULL = "The run that finished was not about a pull request."
@@ -179,7 +176,7 @@ TABLE: tuple[Row, ...] = (
     Row("wrong_mode", EVERY, lambda f: (f.event.subject, f.job.mode) not in ACTIVITIES, WRONG_MODE),
     Row("unrelated_action", PUSHED, _is_other_action, "What happened needs no review."),
     Row("unrelated_action", COMMENT, _is_other_action, "Only new comments command."),
-    Row("not_a_user", COMMENT, _is_by_nobody, "Only people command."),
+    Row("not_a_user", COMMENT, lambda f: not f.commander or f.commander.type != "User", NO_USER),
     Row("not_a_command", COMMENT, lambda f: f.command is None, TALK),
     Row("not_a_pull_request", COMMENT, _is_on_issue, "On an issue, only /debate fix works."),
     Row("not_a_pull_request", RUN, lambda f: f.event.run_event != "pull_request", NO_PULL),
@@ -234,12 +231,11 @@ def may_execute(facts: Facts) -> bool:
 
 def needs_permission_of(facts: Facts) -> str:
     """The login of whoever must be asked about before the decision is final; "" for nobody."""
-    snapshot = facts.snapshot
+    snapshot, author = facts.snapshot, None
     if facts.may_write is not None:
         return ""
-    author = None
     if facts.event.subject == "comment":
-        author = facts.event.comment.author if facts.event.comment else None
+        author = facts.commander
     elif snapshot and not snapshot.is_fork and not facts.is_by_dependabot:
         is_asked = facts.event.subject == "dispatch" or facts.job.has_keys
         author = snapshot.pull.author if is_asked else None

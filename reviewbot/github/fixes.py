@@ -133,7 +133,11 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
             headline, body = commit_message(result, review.findings)
             head = commit(run.client, pull.head_ref, result.files, headline, body, head)
             made.append(Fix(commit=head, findings=result.findings))
-        return made, _difference(run, head, fixed[-1].tree) if made else ""
+        if not made:
+            return made, ""
+        fetch(run.job, head)
+        is_same = load_change(run.repository, head).head_tree == fixed[-1].tree
+        return made, "" if is_same else "GitHub made other files of it than those that were tried"
     except (CallError, UsageError, GitError) as error:  # what is committed stays known
         return made, error.with_hint
 
@@ -301,9 +305,7 @@ def check_branch(run: Run, *, is_new: bool = False) -> None:
 
 
 def _with_fixes(state: State, made: Sequence[Fix]) -> State:
-    known = {fix.commit for fix in state.fixes}
-    new = (fix for fix in made if fix.commit not in known)
-    return replace(state, fixes=(*state.fixes, *new)[-MAX_FIXES:])
+    return replace(state, fixes=(*state.fixes, *made)[-MAX_FIXES:])
 
 
 async def _suggestions(
@@ -334,13 +336,6 @@ async def _suggestions(
             left += len(hunks - covered)
         suggestions |= {} if left else offered
     return suggestions
-
-
-def _difference(run: Run, head: str, tree: str) -> str:
-    """What is wrong if GitHub made another tree than the one that was proven."""
-    fetch(run.job, head)
-    made = load_change(run.repository, head).head_tree
-    return "" if made == tree else "GitHub made other files of it than those that were tried"
 
 
 async def _before(run: Run, fixed: str) -> tuple[dict[str, bytes | None], list[str]]:
