@@ -22,7 +22,7 @@ from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.reports.fixes import render_fixes
-from reviewbot.reports.style import DEFAULT
+from reviewbot.reports.words import DEFAULT
 from reviewbot.services import Host
 from reviewbot.tasks.behaviour import size_of
 from reviewbot.tasks.bug import PATH

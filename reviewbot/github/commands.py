@@ -41,7 +41,6 @@ from reviewbot.github.plan import WriteComment, close_thread, perform
 from reviewbot.github.run import (
     WORKFLOW,
     Answer,
-    Request,
     Run,
     fetch,
     finish,
@@ -53,6 +52,7 @@ from reviewbot.github.run import (
 )
 from reviewbot.github.snapshot import (
     ANSWER_MARKER,
+    Snapshot,
     State,
     answers_of,
     may_write,
@@ -117,7 +117,8 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
             runner.say(f"Ordered a run of {WORKFLOW}.")
             return Answer(words="")
         assert facts.snapshot
-        return answer_here(Request(command, login, facts.snapshot, facts.state, client))
+        command_ = replace(command, login=login)
+        return answer_here(client, facts.snapshot, facts.state, command_)
 
     answer = _answer(client, source, act)
     if answer.reviews_again and facts.state.head:
@@ -143,9 +144,9 @@ def obey_order(run: Run, change: Change) -> int:
         raise NothingToDo("answered", words)
     if not may_write(run.client, author.login):
         raise NothingToDo("missing_permission", NO_WRITER)
-    request = Request(command, author.login, snapshot, run.facts.state, run.client)
     source = Source(snapshot.pull.number, id, comment in inline_comments)
-    answer = _answer(run.client, source, partial(ORDERED[command.verb], run, change, request))
+    command = replace(command, login=author.login)
+    answer = _answer(run.client, source, partial(ORDERED[command.verb], run, change, command))
     if answer.has_commits:
         with suppress(UsageError):  # then it is reviewed with the next push
             order(run.client, run.job)
@@ -211,28 +212,27 @@ def react(client: Client, source: Source, content: Reaction) -> None:
             raise
 
 
-def answer_here(request: Request) -> Answer:
+def answer_here(client: Client, snapshot: Snapshot, state: State, command: Command) -> Answer:
     """What asks no model and executes nothing of the change. Raises UsageError."""
-    state, pull, login = request.state, request.snapshot.pull, request.login
     words, update = "", None
-    match request.command.verb:
+    match command.verb:
         case "explain":
-            return explain(request)
+            words = _explain(client, state, _find(state, command))
         case "dismiss":
-            return dismiss(request, request.finding(), request.command.text)
+            return dismiss(snapshot, _find(state, command), command.text, command.login)
         case "pause":
             words = "Pushes are reviewed when you ask: `/debate`."
-            update = partial(replace, paused_by=login)
+            update = partial(replace, paused_by=command.login)
         case "resume":
             words = "Pushes are reviewed again."
-            if state.head != pull.head_sha:
+            if state.head != snapshot.pull.head_sha:
                 words += " The newest commit is not reviewed yet: `/debate`."
             update = partial(replace, paused_by="", stopped_by="")
         case "stop":
             words = "Nothing more happens here until `/debate resume`."
-            update = partial(replace, stopped_by=login)
+            update = partial(replace, stopped_by=command.login)
         case "status":
-            words = "\n".join(f"- {line}" for line in _status(request))
+            words = "\n".join(f"- {line}" for line in _status(snapshot, state))
         case "cost":
             reviews = "1 review" if state.reviews == 1 else f"{state.reviews} reviews"
             words = f"{reviews} of this pull request cost ${state.cost_usd:.4f}."
@@ -242,11 +242,20 @@ def answer_here(request: Request) -> Answer:
     return Answer(words=words, update=update)
 
 
-def _status(request: Request) -> Iterator[str]:
-    state, found = request.state, summaries_of(request.snapshot)
+def _find(state: State, command: Command) -> Remembered:
+    """The finding that a command names. Raises UsageError."""
+    known = {finding.id: finding for finding in state.memory.findings}
+    if command.finding not in known:
+        ids = ", ".join(sorted(known, key=lambda id: int(id[1:]))) or "none"
+        raise UsageError(f"There is no finding {command.finding} here. There is: {ids}.")
+    return known[command.finding]
+
+
+def _status(snapshot: Snapshot, state: State) -> Iterator[str]:
+    found = summaries_of(snapshot)
     where = f": [the summary]({found[0].url})" if found else ""
     yield f"Last reviewed: {code(state.head[:10])}{where}." if state.head else "Not reviewed."
-    if state.head and state.head != request.snapshot.pull.head_sha:
+    if state.head and state.head != snapshot.pull.head_sha:
         yield "Newer commits are not reviewed yet."
     if state.paused_by:
         yield f"Paused by {code(state.paused_by)}."
@@ -254,8 +263,10 @@ def _status(request: Request) -> Iterator[str]:
         yield f"Stopped by {code(state.stopped_by)}."
 
 
-def dismiss(request: Request, known: Remembered, reason: str, cost_usd: float = 0) -> Answer:
-    gone = replace(known, dismissed=reason, dismissed_by=request.login)
+def dismiss(
+    snapshot: Snapshot, known: Remembered, reason: str, login: str, cost_usd: float = 0
+) -> Answer:
+    gone = replace(known, dismissed=reason, dismissed_by=login)
 
     def update(state: State) -> State:
         others = tuple(f for f in state.memory.findings if f.key != known.key)
@@ -264,23 +275,22 @@ def dismiss(request: Request, known: Remembered, reason: str, cost_usd: float = 
 
     threads = [
         close_thread(own, inline(f"Dismissed: {reason}"))
-        for own in threads_of(request.snapshot)
+        for own in threads_of(snapshot)
         if own.key == known.key and not own.is_closed
     ]
     words = f"{known.id} is dismissed and is not reported again: {inline(reason)}"
     return Answer(words=words, update=update, actions=tuple(threads), reviews_again=True)
 
 
-def explain(request: Request) -> Answer:
+def _explain(client: Client, state: State, known: Remembered) -> str:
     """From the document of the review, or if it is gone, from what the summary keeps."""
-    known = request.finding()
-    review = read_artifact(request.client, request.state.run_id)
-    finding = next((f for f in review.findings if f.key == known.key), None) if review else None
-    if finding:
-        return Answer(words=answers.explanation(finding))
+    review = read_artifact(client, state.run_id)
+    for finding in review.findings if review else ():
+        if finding.key == known.key:
+            return answers.explanation(finding)
     title = f"**{known.id} ({known.severity}): {inline(known.title)}**"
     gone = "The document of the review is not kept any more; `/debate full` makes a new one."
-    return Answer(words=f"{title}\n\n{inline(known.reason)}\n\n{gone}")
+    return f"{title}\n\n{inline(known.reason)}\n\n{gone}"
 
 
 def read_artifact(client: Client, run_id: int) -> Review | None:
@@ -304,10 +314,10 @@ def read_artifact(client: Client, run_id: int) -> Review | None:
         return None
 
 
-def review_again(run: Run, change: Change, request: Request) -> Answer:
+def review_again(run: Run, change: Change, command: Command) -> Answer:
     """With a focus, or `full`, panelists read again what they have read."""
-    focus, memory = request.command.text, request.state.memory
-    if focus or request.command.verb == "full":
+    focus, memory, reviews = command.text, run.facts.state.memory, run.facts.state.reviews
+    if focus or command.verb == "full":
         memory = replace(memory, parts={})
     review = make_review(run, change, memory, focus)
     exit_code = finish(run, change, review)
@@ -316,21 +326,20 @@ def review_again(run: Run, change: Change, request: Request) -> Answer:
 
     def update(state: State) -> State:
         """A review that finds what stood there before leaves the summary as it is."""
-        is_counted = state.reviews > request.state.reviews
-        return state if is_counted else state.with_cost(cost, reviews=1)
+        return state if state.reviews > reviews else state.with_cost(cost, reviews=1)
 
     return Answer(words=words, update=update if cost else None, exit_code=exit_code)
 
 
-def ask(run: Run, change: Change, request: Request) -> Answer:
-    said = _consult(run, change, partial(questions_about_change, request.command.text))
+def ask(run: Run, change: Change, command: Command) -> Answer:
+    said = _consult(run, change, partial(questions_about_change, command.text))
     update = partial(State.with_cost, cost_usd=said.usage.cost_usd)
     return Answer(words=answers.consultation(said), update=update)
 
 
-def dispute(run: Run, change: Change, request: Request) -> Answer:
+def dispute(run: Run, change: Change, command: Command) -> Answer:
     """The panel may take back what it raised; what a check reports stands."""
-    known, argument = request.finding(), request.command.text
+    known = _find(run.facts.state, command)
     if known.check or known.status == "proven":
         reason = f"{known.check} reports it" if known.check else "a test shows it"
         return Answer(words=f"{known.id} stands: {inline(reason)}, and words do not change that.")
@@ -346,17 +355,17 @@ def dispute(run: Run, change: Change, request: Request) -> Answer:
         refuted_if="",
     )
     case = Case(id=known.id, claims=(claim,))
-    said = _consult(run, change, partial(questions_about_claim, case, argument))
+    said = _consult(run, change, partial(questions_about_claim, case, command.text))
     words, cost = answers.consultation(said), said.usage.cost_usd
     if not said.withdraws:
         stands = "more than half of the panelists would have to find it not real, citing a line"
         update = partial(State.with_cost, cost_usd=cost)
         return Answer(words=f"{words}\n\n{known.id} stands: {stands}.", update=update)
-    done = dismiss(request, known, "the panel took it back", cost)
+    done = dismiss(run.snapshot, known, "the panel took it back", command.login, cost)
     return replace(done, words=f"{words}\n\n{known.id} is taken back.")
 
 
-ORDERED: Mapping[str, Callable[[Run, Change, Request], Answer]] = {
+ORDERED: Mapping[str, Callable[[Run, Change, Command], Answer]] = {
     "review": review_again,
     "full": review_again,
     "ask": ask,

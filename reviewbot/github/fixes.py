@@ -22,9 +22,9 @@ from reviewbot.fixing import fix as draft_fixes
 from reviewbot.git.change import Change, Target
 from reviewbot.github.activity import NothingToDo, may_execute
 from reviewbot.github.client import CallError, Client, GitHubError
+from reviewbot.github.command import Command
 from reviewbot.github.run import (
     Answer,
-    Request,
     Run,
     check_open,
     fetch,
@@ -57,15 +57,15 @@ HARMLESS_RULES = {
 }
 
 
-def fix(run: Run, change: Change, request: Request) -> Answer:
+def fix(run: Run, change: Change, command: Command) -> Answer:
     """Fix findings where the change can be executed, and commit what proved itself."""
     if not may_execute(run.facts):
         message = "Fixes are made where the change can be executed: not for forks or Dependabot."
         raise UsageError(message)
     check_branch(run)
-    memory, ids = request.state.memory, tuple(request.command.findings)
+    memory, ids = run.facts.state.memory, command.findings
     known = {*memory.numbers.values(), *(finding.id for finding in memory.findings)}
-    if unknown := sorted(set(ids) - known if request.state.head else ()):
+    if unknown := sorted(set(ids) - known if run.facts.state.head else ()):
         raise UsageError(f"There is no finding {unknown[0]} here.")
     host = host_of(run, replace(memory, parts={}))
     review, results = asyncio.run(draft_fixes(change, host, ids))
@@ -213,13 +213,13 @@ def _propose(run: Run, fixed: Sequence[TaskResult], review: Review) -> str:
     return open_pull(client, commits, *where, title, body, last)
 
 
-def undo(run: Run, _: Change, request: Request) -> Answer:
+def undo(run: Run, _: Change, __: Command) -> Answer:
     """Give files back what they had before the last fix, where nobody touched them since."""
-    pull = run.snapshot.pull
-    if not request.state.fixes:
+    pull, fixes = run.snapshot.pull, run.facts.state.fixes
+    if not fixes:
         raise UsageError("There is no fix here to take back.")
     check_branch(run)
-    last = request.state.fixes[-1]
+    last = fixes[-1]
     files, touched = asyncio.run(_before(run, last.commit))
     if not files:
         id = code(last.commit[:10])

@@ -22,7 +22,6 @@ from reviewbot.git.repository import Repository
 from reviewbot.github import plan
 from reviewbot.github.activity import MOVED, Facts, NothingToDo, may_execute
 from reviewbot.github.client import LATER, CallError, Client, GitHubError
-from reviewbot.github.command import Command
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.snapshot import (
     FINDING_MARKER,
@@ -44,7 +43,7 @@ from reviewbot.reports import markdown, render
 from reviewbot.services import CONFIG_FILES, Host, repository_layers
 from reviewbot.severity import Threshold, reaches
 from reviewbot.text.markdown import inline
-from reviewbot.verdict.document import Finding, Memory, Remembered, Review, Verdict
+from reviewbot.verdict.document import Finding, Memory, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals
 
 MAX_DEPTH = 60  # commits of a pull request that are fetched, for their messages
@@ -79,24 +78,6 @@ class Run(Struct, frozen=True, kw_only=True):
     def snapshot(self) -> Snapshot:
         assert self.facts.snapshot
         return self.facts.snapshot
-
-
-class Request(Struct, frozen=True):
-    """A command, and what it is about. `login` is who wrote it."""
-
-    command: Command
-    login: str
-    snapshot: Snapshot
-    state: State
-    client: Client
-
-    def finding(self) -> Remembered:
-        """The finding that the command names. Raises UsageError."""
-        known = {finding.id: finding for finding in self.state.memory.findings}
-        if self.command.finding not in known:
-            ids = ", ".join(sorted(known, key=lambda id: int(id[1:]))) or "none"
-            raise UsageError(f"There is no finding {self.command.finding} here. There is: {ids}.")
-        return known[self.command.finding]
 
 
 class Answer(Struct, frozen=True, kw_only=True):

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reviewbot.debate.judge import Consultation
 from reviewbot.reports import markdown, words
-from reviewbot.reports.redact import redacted
+from reviewbot.reports.words import redacted
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.markdown import block, code, inline
 from reviewbot.text.plain import shortened_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from reviewbot.reports import words
-from reviewbot.reports.style import Style
+from reviewbot.reports.words import Style
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact

@@ -1,4 +1,5 @@
-"""The review in GitHub's Markdown: the summary of a pull request, comments at lines, a check run.
+"""The review on GitHub, in its Markdown: the summary of a pull request, comments at lines, a check
+run; and lines that its runner shows as annotations.
 
 What stands in <summary> is ours: there, GitHub reads HTML and no escape of Markdown.
 """
@@ -14,8 +15,7 @@ from typing import Literal
 from msgspec import Struct
 
 from reviewbot.reports import words
-from reviewbot.reports.redact import redacted
-from reviewbot.reports.style import DEFAULT, Style
+from reviewbot.reports.words import DEFAULT, Style, redacted
 from reviewbot.severity import RANK
 from reviewbot.text.files import language_of
 from reviewbot.text.markdown import block, code, inline
@@ -36,6 +36,14 @@ Level = Literal["notice", "warning", "failure"]
 
 # What no suggestion may put into a file: a secret that was hidden, a character made visible.
 PLACEHOLDER = re.compile(r"«secret:|⟨U\+")
+
+# GitHub shows ten of each level for one step, and drops the others without a word. One notice says
+# how many there are, and one what the panel cost.
+ROOMS = {"failure": 10, "warning": 10, "notice": 9}
+COMMANDS = {"failure": "error", "warning": "warning", "notice": "notice"}
+# As in toCommandValue of https://github.com/actions/toolkit (packages/core/src/command.ts).
+DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
 
 
 class Page(Struct, frozen=True, kw_only=True):
@@ -144,6 +152,38 @@ def annotation(finding: Finding) -> Annotation:
         title=words.shortened(title, MAX_TITLE),
         message=words.shortened(message, MAX_MESSAGE),
     )
+
+
+def render_commands(review: Review, _: Style) -> str:
+    """Workflow commands, which GitHub Actions shows as annotations at lines of the change: a line
+    a finding, one for what was not reviewed, and one for what a panel cost.
+
+    https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+    """
+    found = [annotation(finding) for finding in review.reported]
+    if review.gaps:
+        gaps = words.shortened("\n".join(map(plain, review.gaps)), MAX_MESSAGE)
+        found.insert(0, Annotation("", 0, 0, "warning", "Not complete", gaps))
+    shown: list[Annotation] = []
+    for level, room in ROOMS.items():
+        room -= level == "notice" and bool(review.panel)
+        shown += [note for note in found if note.annotation_level == level][:room]
+    if more := len(found) - len(shown):
+        text = f"{more} more are not shown here."
+        shown.append(Annotation("", 0, 0, "notice", "reviewbot", text))
+    if review.panel:
+        shown.append(Annotation("", 0, 0, "notice", "reviewbot", plain(words.panel_line(review))))
+    return "\n".join(map(_command, shown))
+
+
+def _command(note: Annotation) -> str:
+    path = plain(note.path)
+    place = {"file": path} if path else {}
+    if path and note.start_line:
+        place |= {"line": str(note.start_line), "endLine": str(note.end_line)}
+    place["title"] = note.title
+    said = ",".join(f"{name}={value.translate(PROPERTY)}" for name, value in place.items())
+    return f"::{COMMANDS[note.annotation_level]} {said}::{note.message.translate(DATA)}"
 
 
 def _page(review: Review, page: Page | None, style: Style, room: int) -> str:

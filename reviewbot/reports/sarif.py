@@ -11,7 +11,7 @@ from urllib.parse import quote
 from reviewbot.git.change import Location
 from reviewbot.reports import words
 from reviewbot.reports.json import dumps
-from reviewbot.reports.style import Style
+from reviewbot.reports.words import Style
 from reviewbot.severity import RANK, Severity
 from reviewbot.text.plain import plain
 from reviewbot.verdict.document import Finding, Review

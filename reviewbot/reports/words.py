@@ -1,20 +1,28 @@
-"""Sentences that more than one report prints. What is untrusted in them is not neutralised yet."""
+"""What reports share: what a user chose, documents without secrets, and sentences.
+
+What is untrusted in the sentences is not neutralised yet.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, TypeVar
+
+import msgspec
+from msgspec import Struct
 
 from reviewbot.debate.case import Ruling, Stance
 from reviewbot.git.change import Location
 from reviewbot.llm.client import Totals
 from reviewbot.proofs.proof import Outcome as TestResult
 from reviewbot.proofs.proof import Proof
+from reviewbot.text.secrets import redact
 from reviewbot.verdict.decide import copies_of
 from reviewbot.verdict.document import CoverageState, Finding, Review, Status
 
+Document = TypeVar("Document", bound=Struct)
 Outcome = Literal["Changes requested", "Incomplete", "Nothing to review", "Reviewed", "Approved"]
 
 NO_PANEL = (
@@ -69,6 +77,40 @@ TEST_RESULTS: dict[TestResult, str] = {
     "does_not_run": "does not run",
     "not_run": "is not run",
 }
+
+
+class Style(Struct, frozen=True, kw_only=True):
+    """What a user chose. A format ignores what it has no use for.
+
+    Attributes:
+        width: columns that prose is wrapped to.
+        verbose: print the debate and what was not reported, too.
+        quiet: print only findings, and what was not reviewed.
+    """
+
+    color: bool = False
+    width: int = 80
+    verbose: bool = False
+    quiet: bool = False
+
+
+DEFAULT = Style()
+
+
+def redacted(document: Document) -> Document:
+    """The document with placeholders such as `«secret:jwt»` in every text.
+
+    Reports shorten texts, and half a token is not recognised any more.
+    """
+
+    def hidden(value: object) -> object:
+        if isinstance(value, str):
+            return redact(value)[0]
+        if isinstance(value, dict):
+            return {key: hidden(item) for key, item in value.items()}
+        return [*map(hidden, value)] if isinstance(value, list | tuple) else value
+
+    return msgspec.convert(hidden(msgspec.to_builtins(document)), type(document))
 
 
 def outcome(review: Review) -> Outcome:
