@@ -56,8 +56,6 @@ from reviewbot.github.snapshot import (
     State,
     answers_of,
     may_write,
-    read_snapshot,
-    state_of,
     summaries_of,
     threads_of,
 )
@@ -117,13 +115,9 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
             runner.say(f"Ordered a run of {WORKFLOW}.")
             return Answer(words="")
         assert facts.snapshot
-        command_ = replace(command, login=login)
-        return answer_here(client, facts.snapshot, facts.state, command_)
+        return answer_here(client, facts.snapshot, facts.state, replace(command, login=login))
 
-    answer = _answer(client, source, act)
-    if answer.reviews_again and facts.state.head:
-        with suppress(UsageError):  # then it follows with the next push
-            order(client, job)
+    _answer(client, job, source, act)
     return 0
 
 
@@ -145,15 +139,8 @@ def obey_order(run: Run, change: Change) -> int:
     if not may_write(run.client, author.login):
         raise NothingToDo("missing_permission", NO_WRITER)
     source = Source(snapshot.pull.number, id, comment in inline_comments)
-    command = replace(command, login=author.login)
-    answer = _answer(run.client, source, partial(ORDERED[command.verb], run, change, command))
-    if answer.has_commits:
-        with suppress(UsageError):  # then it is reviewed with the next push
-            order(run.client, run.job)
-    if answer.reviews_again:
-        state = state_of(read_snapshot(run.client, source.number))
-        return finish(run, change, make_review(run, change, state.memory))
-    return answer.exit_code
+    act = partial(ORDERED[command.verb], run, change, replace(command, login=author.login))
+    return _answer(run.client, run.job, source, act).exit_code
 
 
 def fix_issue(job: Job, client: Client) -> int:
@@ -176,11 +163,11 @@ def fix_issue(job: Job, client: Client) -> int:
         raise NothingToDo("closed", "The issue is closed or locked, or a pull request.")
     if author.get("type") != "User" or not may_write(client, str(author.get("login"))):
         raise NothingToDo("missing_permission", NO_WRITER)
-    _answer(client, Source(number, id), lambda: _fix_issue(job, client, issue))
+    _answer(client, job, Source(number, id), lambda: _fix_issue(job, client, issue))
     return 0
 
 
-def _answer(client: Client, source: Source, act: Callable[[], Answer]) -> Answer:
+def _answer(client: Client, job: Job, source: Source, act: Callable[[], Answer]) -> Answer:
     """Do what is asked for, and answer what came of it, or why it does not work."""
     try:
         answer = act()
@@ -188,6 +175,9 @@ def _answer(client: Client, source: Source, act: Callable[[], Answer]) -> Answer
         answer = Answer(words=inline(error.with_hint), is_done=False)
     if answer.words:  # without any, another run answers
         respond(client, source, answer, "rocket" if answer.is_done else "confused")
+    if answer.reviews_again:
+        with suppress(UsageError):  # then it is reviewed with the next push
+            order(client, job)
     return answer
 
 

@@ -76,7 +76,7 @@ def fix(run: Run, change: Change, command: Command) -> Answer:
 
     words = answers.fixes(results, [entry.commit for entry in made], problem)
     is_done = bool(made or not results)
-    return Answer(words=words, update=update, has_commits=bool(made), is_done=is_done)
+    return Answer(words=words, update=update, reviews_again=bool(made), is_done=is_done)
 
 
 def review_and_fix(run: Run, change: Change) -> int:
@@ -236,7 +236,7 @@ def undo(run: Run, _: Change, __: Command) -> Answer:
 
     left = f" Changed since, and left: {', '.join(map(code, touched))}." if touched else ""
     words = f"The fix of {names} is taken back by {code(head[:10])}.{left}"
-    return Answer(words=words, update=update, has_commits=True)
+    return Answer(words=words, update=update, reviews_again=True)
 
 
 def commit(

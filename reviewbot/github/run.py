@@ -85,15 +85,13 @@ class Answer(Struct, frozen=True, kw_only=True):
 
     Attributes:
         update: changes the state, whatever it is by then.
-        reviews_again: the summary, the check run and the verdict follow.
-        has_commits: the head moved on, and is to be reviewed in a run of its own.
+        reviews_again: a run of its own, because the head moved on or a finding was dismissed.
     """
 
     words: str
     update: Callable[[State], State] | None = None
     actions: tuple[plan.Action, ...] = ()
     reviews_again: bool = False
-    has_commits: bool = False
     is_done: bool = True
     exit_code: int = 0
 
