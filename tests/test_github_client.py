@@ -25,7 +25,7 @@ from reviewbot.github import client as module
 from reviewbot.github.client import Client, GitHubError
 from reviewbot.github.commands import read_artifact
 from reviewbot.github.job import Event, read_event
-from reviewbot.github.snapshot import Author, may_write, read_snapshot
+from reviewbot.github.pulls import Author, may_write, read_snapshot
 from reviewbot.text.hidden import find_hidden
 from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.github_job import BASE, FAULTY

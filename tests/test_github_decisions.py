@@ -17,7 +17,7 @@ from reviewbot.github.activity import decide as decide_or_raise
 from reviewbot.github.activity import needs_permission_of as asks_about
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
 from reviewbot.github.job import INPUTS, CommentEvent, Event, Job
-from reviewbot.github.snapshot import Author, State
+from reviewbot.github.pulls import Author, State
 from tests.test_github_plan import ANN, BOT, HEAD, OLD, PULL, SHA, snapshot
 
 FULL = (

@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reviewbot.github import plan as actions
-from reviewbot.github import snapshot as gh
-from reviewbot.github import snapshot as state
+from reviewbot.github import pulls as gh
+from reviewbot.github import pulls as state
 from reviewbot.github.plan import Desired, plan
-from reviewbot.github.snapshot import SUMMARY, State, decode_state, encode_state
+from reviewbot.github.pulls import SUMMARY, State, decode_state, encode_state
 from reviewbot.reports.markdown import Annotation
 from reviewbot.verdict.document import Memory, Remembered
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from reviewbot.github.action import main
-from reviewbot.github.snapshot import FINDING_MARKER, SUMMARY, State, encode_state
+from reviewbot.github.pulls import FINDING_MARKER, SUMMARY, State, encode_state
 from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.fake_github.faults import Fault
 from tests.fake_github.rules import NO_LINE

@@ -20,7 +20,7 @@ from reviewbot.cli.init import ACTION, WORKFLOWS
 from reviewbot.github.command import FORMS
 from reviewbot.github.commands import ARTIFACT, ORDERED
 from reviewbot.github.job import INPUTS
-from reviewbot.github.run import WORKFLOW
+from reviewbot.github.steps import WORKFLOW
 from reviewbot.llm.providers import VENDORS
 from tests.actions_runner import JobRun, Runner, WorkflowRun, stub_uv
 from tests.actions_runner.workflow import read_yaml

@@ -13,33 +13,15 @@ from reviewbot.config.settings import Settings
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
+from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo, decide, may_execute, needs_permission_of
 from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.commands import Source, fix_issue, obey, obey_order, respond
 from reviewbot.github.fixes import review_and_fix
 from reviewbot.github.job import Event, Job, Runner, read_job
 from reviewbot.github.plan import perform
-from reviewbot.github.run import (
-    REVIEW_FILE,
-    Answer,
-    Run,
-    fetch,
-    finish,
-    keep,
-    make_check_run,
-    make_host,
-    make_review,
-    read_change,
-    settings_at,
-)
-from reviewbot.github.snapshot import (
-    State,
-    decode_state,
-    encode_state,
-    may_write,
-    read_snapshot,
-    state_of,
-)
+from reviewbot.github.pulls import State
+from reviewbot.github.steps import Answer, Run
 from reviewbot.pipeline import review as review_change
 from reviewbot.reports import answers, markdown
 from reviewbot.state import read_review
@@ -86,45 +68,45 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
     if activity == "issue":
         return fix_issue(job, client)
     if login := needs_permission_of(facts):
-        facts = replace(facts, may_write=may_write(client, login))
+        facts = replace(facts, may_write=pulls.may_write(client, login))
         decide(facts)
     if activity == "command" and job.event.issue:
         return obey(job, runner, client, facts)
     number = job.event.number
     if activity in ("debate", "publish"):
         number = find_pull(client, job.event)
-    snapshot = read_snapshot(client, number)
-    facts = replace(facts, snapshot=snapshot, state=state_of(snapshot))
+    snapshot = pulls.read_snapshot(client, number)
+    facts = replace(facts, snapshot=snapshot, state=pulls.state_of(snapshot))
     decide(facts)
     if activity == "command":
         return obey(job, runner, client, facts)
-    folder = fetch(job, snapshot.pull.head_sha, snapshot.pull.base_sha)
+    folder = steps.fetch(job, snapshot.pull.head_sha, snapshot.pull.base_sha)
     repository = stack.enter_context(Repository(folder))
-    settings = settings_at(job, repository, snapshot.pull.base_sha)
+    settings = steps.settings_at(job, repository, snapshot.pull.base_sha)
     facts = replace(facts, settings=settings.github)
     decide(facts)
     if login := needs_permission_of(facts):
-        facts = replace(facts, may_write=may_write(client, login))
+        facts = replace(facts, may_write=pulls.may_write(client, login))
     run = Run(
         job=job, runner=runner, client=client, facts=facts, repository=repository, settings=settings
     )
-    change = read_change(run)
+    change = steps.read_change(run)
     if job.event.asked_by:
         return obey_order(run, change)
     if activity == "publish":
-        path = job.documents / REVIEW_FILE
+        path = job.documents / steps.REVIEW_FILE
         document = read_review(path.read_bytes()) if path.is_file() else None
         if document is None:
             hint = "download the artifact reviewbot-review"
             raise UsageError(f"{path} holds no review", hint=hint)
-        return finish(run, change, document)
+        return steps.finish(run, change, document)
     is_pushed = activity == "review" and job.event.subject == "pull_request"
     if is_pushed and may_execute(facts) and job.autofix != "off":
         return review_and_fix(run, change)
-    review = make_review(run, change)
+    review = steps.make_review(run, change)
     if activity == "review":
-        return finish(run, change, review)
-    keep(job, runner, review, settings)
+        return steps.finish(run, change, review)
+    steps.keep(job, runner, review, settings)
     runner.say("The review is handed to the next job: this one posts nothing.")
     return 0
 
@@ -138,10 +120,10 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
         runner.say(str(error), "warning")
     target = Target(kind="all", revision=job.sha)
     review, settings = review_target(job, target, [job.sha], last.memory)
-    code = keep(job, runner, review, settings)
+    code = steps.keep(job, runner, review, settings)
     state = last.with_cost(review.usage.cost_usd, reviews=1)
     state = replace(state, memory=review.memory or Memory(), head=job.sha, run_id=job.run_id)
-    line = encode_state(state)
+    line = pulls.encode_state(state)
     room = markdown.MAX_BYTES - len(line) - len(AUDIT)
     page = markdown.Page(run_url=job.run_url, has_commands=False)
     words = answers.audit(review, last.memory, page, room)
@@ -169,9 +151,9 @@ def check_merge_group(job: Job, runner: Runner, client: Client) -> int:
     commits = [job.event.base_sha, job.event.head_sha]
     target = Target(kind="revision", revision="..".join(commits))
     review, settings = review_target(job, target, commits, None, has_panel=False)
-    code = keep(job, runner, review, settings)
+    code = steps.keep(job, runner, review, settings)
     if not job.is_on("dry_run"):
-        perform(client, 0, make_check_run(review, settings.review.fail_on, has_panel=False))
+        perform(client, 0, steps.make_check_run(review, settings.review.fail_on, has_panel=False))
     return code
 
 
@@ -184,10 +166,10 @@ def review_target(
     has_panel: bool = True,
 ) -> tuple[Review, Settings]:
     """A review without a pull request, and the settings that the first of its commits has."""
-    with Repository(fetch(job, *commits)) as repository:
-        settings = settings_at(job, repository, commits[0])
+    with Repository(steps.fetch(job, *commits)) as repository:
+        settings = steps.settings_at(job, repository, commits[0])
         change = asyncio.run(repository.load_change(target))
-        host = replace(make_host(job, repository, memory), may_execute=True)
+        host = replace(steps.make_host(job, repository, memory), may_execute=True)
         host = host if has_panel else replace(host, providers={})
         return asyncio.run(review_change(change, host)), settings
 
@@ -203,7 +185,7 @@ def find_issue(client: Client) -> tuple[int, State]:
     for issue in found if isinstance(found, list) else []:
         first, _, rest = (issue.get("body") or "").partition("\n")
         if first.rstrip("\r") == AUDIT and "pull_request" not in issue:
-            return int(issue["number"]), decode_state(rest.partition("\n")[0]) or State()
+            return int(issue["number"]), pulls.decode_state(rest.partition("\n")[0]) or State()
     return 0, State()
 
 

@@ -14,7 +14,7 @@ from msgspec import Struct
 from reviewbot.config.settings import GitHubSettings
 from reviewbot.github.command import Command, Misunderstood, parse
 from reviewbot.github.job import Event, Job, Mode, Subject
-from reviewbot.github.snapshot import BOT, Author, PullRequest, Snapshot, State
+from reviewbot.github.pulls import BOT, Author, PullRequest, Snapshot, State
 from reviewbot.reports.fixes import TRAILER
 
 Activity = Literal[

@@ -32,33 +32,15 @@ from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix_report
 from reviewbot.git.change import Change, Location
 from reviewbot.git.repository import Repository
+from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo
 from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
 from reviewbot.github.fixes import fix, open_pull, undo
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.plan import WriteComment, close_thread, perform
-from reviewbot.github.run import (
-    WORKFLOW,
-    Answer,
-    Run,
-    fetch,
-    finish,
-    load_change,
-    make_host,
-    make_review,
-    order,
-    update_state,
-)
-from reviewbot.github.snapshot import (
-    ANSWER_MARKER,
-    Snapshot,
-    State,
-    answers_of,
-    may_write,
-    summaries_of,
-    threads_of,
-)
+from reviewbot.github.pulls import Snapshot, State
+from reviewbot.github.steps import Answer, Run
 from reviewbot.pipeline import consult
 from reviewbot.reports import answers, markdown
 from reviewbot.reports.fixes import commit_message
@@ -86,7 +68,7 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     assert comment
     assert comment.author
     source = Source(job.event.number or job.event.issue, comment.id, comment.is_inline)
-    answered = answers_of(facts.snapshot) if facts.snapshot else {}
+    answered = pulls.answers_of(facts.snapshot) if facts.snapshot else {}
     if comment.id in answered:
         raise NothingToDo("answered", "The comment is answered already.")
     limit = load_settings(job.layers()).settings.github.commands_per_hour
@@ -111,8 +93,8 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
 
     def act() -> Answer:
         if command.verb in ORDERED:
-            order(client, job, comment.id)
-            runner.say(f"Ordered a run of {WORKFLOW}.")
+            steps.order(client, job, comment.id)
+            runner.say(f"Ordered a run of {steps.WORKFLOW}.")
             return Answer(words="")
         assert facts.snapshot
         return answer_here(client, facts.snapshot, facts.state, replace(command, login=login))
@@ -133,10 +115,10 @@ def obey_order(run: Run, change: Change) -> int:
     author, command = (comment.author, parse(comment.body)) if comment else (None, None)
     if author is None or author.type != "User" or not isinstance(command, Command):
         raise NothingToDo("not_a_command", "The comment is gone, was edited, or is no command.")
-    if command.verb not in ORDERED or id in answers_of(snapshot):
+    if command.verb not in ORDERED or id in pulls.answers_of(snapshot):
         words = "The command needs no review, or is answered already."
         raise NothingToDo("answered", words)
-    if not may_write(run.client, author.login):
+    if not pulls.may_write(run.client, author.login):
         raise NothingToDo("missing_permission", NO_WRITER)
     source = Source(snapshot.pull.number, id, comment in inline_comments)
     act = partial(ORDERED[command.verb], run, change, replace(command, login=author.login))
@@ -161,7 +143,7 @@ def fix_issue(job: Job, client: Client) -> int:
         raise NothingToDo("not_a_command", words)
     if issue.get("state") != "open" or issue.get("locked") or "pull_request" in issue:
         raise NothingToDo("closed", "The issue is closed or locked, or a pull request.")
-    if author.get("type") != "User" or not may_write(client, str(author.get("login"))):
+    if author.get("type") != "User" or not pulls.may_write(client, str(author.get("login"))):
         raise NothingToDo("missing_permission", NO_WRITER)
     _answer(client, job, Source(number, id), lambda: _fix_issue(job, client, issue))
     return 0
@@ -177,15 +159,15 @@ def _answer(client: Client, job: Job, source: Source, act: Callable[[], Answer])
         respond(client, source, answer, "rocket" if answer.is_done else "confused")
     if answer.reviews_again:
         with suppress(UsageError):  # then it is reviewed with the next push
-            order(client, job)
+            steps.order(client, job)
     return answer
 
 
 def respond(client: Client, source: Source, answer: Answer, reaction: Reaction) -> None:
     """Keep the new state, then answer: an answer says that all of it is done."""
     if answer.update:
-        update_state(client, source.number, answer.update)
-    marker = ANSWER_MARKER.format(comment=source.comment_id)
+        steps.update_state(client, source.number, answer.update)
+    marker = pulls.ANSWER_MARKER.format(comment=source.comment_id)
     for action in (*answer.actions, WriteComment(f"{marker}\n{answer.words}")):
         perform(client, source.number, action)
     react(client, source, reaction)
@@ -242,7 +224,7 @@ def _find(state: State, command: Command) -> Remembered:
 
 
 def _status(snapshot: Snapshot, state: State) -> Iterator[str]:
-    found = summaries_of(snapshot)
+    found = pulls.summaries_of(snapshot)
     where = f": [the summary]({found[0].url})" if found else ""
     yield f"Last reviewed: {code(state.head[:10])}{where}." if state.head else "Not reviewed."
     if state.head and state.head != snapshot.pull.head_sha:
@@ -265,7 +247,7 @@ def dismiss(
 
     threads = [
         close_thread(own, inline(f"Dismissed: {reason}"))
-        for own in threads_of(snapshot)
+        for own in pulls.threads_of(snapshot)
         if own.key == known.key and not own.is_closed
     ]
     words = f"{known.id} is dismissed and is not reported again: {inline(reason)}"
@@ -309,8 +291,8 @@ def review_again(run: Run, change: Change, command: Command) -> Answer:
     focus, memory, reviews = command.text, run.facts.state.memory, run.facts.state.reviews
     if focus or command.verb == "full":
         memory = replace(memory, parts={})
-    review = make_review(run, change, memory, focus)
-    exit_code = finish(run, change, review)
+    review = steps.make_review(run, change, memory, focus)
+    exit_code = steps.finish(run, change, review)
     words = f"{code(review.head_commit[:10])}: {markdown.review_body(review)}"
     cost = review.usage.cost_usd
 
@@ -368,7 +350,7 @@ ORDERED: Mapping[str, Callable[[Run, Change, Command], Answer]] = {
 def _consult(
     run: Run, change: Change, questions: Callable[[Sequence[Brief], Panel], list[Question]]
 ) -> Consultation:
-    said = asyncio.run(consult(change, make_host(run.job, run.repository, None), questions))
+    said = asyncio.run(consult(change, steps.make_host(run.job, run.repository, None), questions))
     if not said.panelists:
         raise UsageError("No language model is configured, so there is nobody to ask.")
     return said
@@ -385,9 +367,9 @@ def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
         hint = "merge its pull request, or delete the branch"
         raise UsageError(f"there is a branch {branch} already", hint=hint)
     report = f"{issue.get('title') or ''}\n\n{issue.get('body') or ''}"
-    with Repository(fetch(job, sha)) as repository:
-        change = load_change(repository, f"{sha}..{sha}")
-        host = replace(make_host(job, repository, None), may_execute=True)
+    with Repository(steps.fetch(job, sha)) as repository:
+        change = steps.load_change(repository, f"{sha}..{sha}")
+        host = replace(steps.make_host(job, repository, None), may_execute=True)
         result = asyncio.run(fix_report(report, change, host))
     cost = f" Cost: ${result.usage.cost_usd:.4f}." if result.usage.cost_usd else ""
     if result.outcome != "fixed":

@@ -20,21 +20,12 @@ from msgspec.structs import replace
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix as draft_fixes
 from reviewbot.git.change import Change, Target
+from reviewbot.github import steps
 from reviewbot.github.activity import NothingToDo, may_execute
 from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.command import Command
-from reviewbot.github.run import (
-    Answer,
-    Run,
-    check_open,
-    fetch,
-    finish,
-    host_of,
-    load_change,
-    order,
-    update_state,
-)
-from reviewbot.github.snapshot import Fix, State, read_snapshot
+from reviewbot.github.pulls import Fix, State, read_snapshot
+from reviewbot.github.steps import Answer, Run
 from reviewbot.reports import answers
 from reviewbot.reports.fixes import TRAILER, commit_message
 from reviewbot.tasks.task import TaskResult
@@ -67,7 +58,7 @@ def fix(run: Run, change: Change, command: Command) -> Answer:
     known = {*memory.numbers.values(), *(finding.id for finding in memory.findings)}
     if unknown := sorted(set(ids) - known if run.facts.state.head else ()):
         raise UsageError(f"There is no finding {unknown[0]} here.")
-    host = host_of(run, replace(memory, parts={}))
+    host = steps.host_of(run, replace(memory, parts={}))
     review, results = asyncio.run(draft_fixes(change, host, ids))
     made, problem = commit_fixes(run, results, review)
 
@@ -85,12 +76,12 @@ def review_and_fix(run: Run, change: Change) -> int:
     Once somebody has taken a fix back, nothing more is fixed there without being asked.
     """
     mode, runner, pull = run.job.autofix, run.runner, run.snapshot.pull
-    review, results = asyncio.run(draft_fixes(change, host_of(run, run.facts.state.memory)))
+    review, results = asyncio.run(draft_fixes(change, steps.host_of(run, run.facts.state.memory)))
     fixed = [result for result in results if result.outcome == "fixed"]
     suggestions = {}
     if mode == "suggest":
         suggestions = asyncio.run(_suggestions(run, change, review, fixed))
-    exit_code = finish(run, change, review, suggestions)
+    exit_code = steps.finish(run, change, review, suggestions)
     state, reported = run.facts.state, {finding.id for finding in review.reported}
     back = {id for made in state.fixes for id in made.findings} & reported - {*state.taken_back}
     state = replace(state, taken_back=(*state.taken_back, *sorted(back)))
@@ -100,10 +91,10 @@ def review_and_fix(run: Run, change: Change) -> int:
     if mode == "suggest" or run.job.is_on("dry_run") or not (fixed or back):
         return exit_code
     try:
-        check_open(read_snapshot(run.client, pull.number), review.head_commit)
+        steps.check_open(read_snapshot(run.client, pull.number), review.head_commit)
         if back:  # it stays so, whatever is found later
             gone = state.taken_back
-            update_state(run.client, pull.number, lambda now: replace(now, taken_back=gone))
+            steps.update_state(run.client, pull.number, lambda now: replace(now, taken_back=gone))
             return exit_code
         check_branch(run, is_new=mode == "pull_request")
         if mode == "pull_request":
@@ -114,8 +105,8 @@ def review_and_fix(run: Run, change: Change) -> int:
             runner.say(problem, "warning")
         if made:
             runner.put({"autofix_sha": made[-1].commit})
-            update_state(run.client, pull.number, lambda state: _with_fixes(state, made))
-            order(run.client, run.job)  # a push of the job's own token starts no workflow
+            steps.update_state(run.client, pull.number, lambda state: _with_fixes(state, made))
+            steps.order(run.client, run.job)  # a push of the job's own token starts no workflow
     except (CallError, UsageError) as error:
         runner.say(error.with_hint, "warning")
     except NothingToDo as reason:
@@ -135,8 +126,8 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
             made.append(Fix(commit=head, findings=result.findings))
         if not made:
             return made, ""
-        fetch(run.job, head)
-        is_same = load_change(run.repository, head).head_tree == fixed[-1].tree
+        steps.fetch(run.job, head)
+        is_same = steps.load_change(run.repository, head).head_tree == fixed[-1].tree
         return made, "" if is_same else "GitHub made other files of it than those that were tried"
     except (CallError, UsageError, GitError) as error:  # what is committed stays known
         return made, error.with_hint

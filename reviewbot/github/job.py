@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from reviewbot.config.load import Layer, environment_layer, flag_layer, load_settings, read_layer
 from reviewbot.errors import UsageError
-from reviewbot.github.snapshot import Author
+from reviewbot.github.pulls import Author
 from reviewbot.text.plain import without_commands
 
 # The inputs of action.yml, but for keys and token. Those with a key of the configuration set it.

@@ -13,22 +13,9 @@ from urllib.parse import quote
 from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
+from reviewbot.github import pulls
 from reviewbot.github.client import CallError, Client
-from reviewbot.github.snapshot import (
-    BOT,
-    CLOSED_MARKER,
-    REVIEW_MARKER,
-    OwnReview,
-    OwnThread,
-    ReviewEvent,
-    Snapshot,
-    State,
-    reviews_of,
-    state_in,
-    state_of,
-    summaries_of,
-    threads_of,
-)
+from reviewbot.github.pulls import BOT, OwnReview, OwnThread, ReviewEvent, Snapshot, State
 from reviewbot.reports.markdown import Annotation
 
 Conclusion = Literal["success", "failure", "neutral"]
@@ -157,7 +144,7 @@ def plan(desired: Desired, snapshot: Snapshot) -> list[Action]:
         *_check_run(desired, snapshot),
         *_labels(desired, snapshot),
         # What two runs posted at the same time: the first one stays.
-        *(Delete("comment", comment.id) for comment in summaries_of(snapshot)[1:]),
+        *(Delete("comment", comment.id) for comment in pulls.summaries_of(snapshot)[1:]),
     ]
     if not any(action.comments for action in review):
         todo += _summary(desired, snapshot)
@@ -177,13 +164,13 @@ def _pending(snapshot: Snapshot) -> Iterator[Action]:
 
 def _review(desired: Desired, snapshot: Snapshot) -> Iterator[PostReview]:
     """One review, if a comment is missing or the verdict was not given yet."""
-    threads, reviews = threads_of(snapshot), list(reviews_of(snapshot))
+    threads, reviews = pulls.threads_of(snapshot), list(pulls.reviews_of(snapshot))
     new = tuple(c for c in desired.comments if not _is_posted(c.key, desired, threads, reviews))
-    is_due = _is_verdict_due(desired, reviews, state_of(snapshot).head)
+    is_due = _is_verdict_due(desired, reviews, pulls.state_of(snapshot).head)
     if new or is_due:
         event = desired.event if is_due else "COMMENT"
         keys = ",".join(comment.key for comment in new)
-        marker = REVIEW_MARKER.format(commit=desired.commit, event=event, keys=keys)
+        marker = pulls.REVIEW_MARKER.format(commit=desired.commit, event=event, keys=keys)
         yield PostReview(desired.commit, event, f"{marker}\n{desired.body}", new)
 
 
@@ -221,7 +208,7 @@ def _threads(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     Where others wrote, or resolved it, a thread is theirs.
     """
     seen: set[str] = set()
-    for own in threads_of(snapshot):
+    for own in pulls.threads_of(snapshot):
         if own.is_folded:
             continue
         thread, first = own.thread, own.thread.comments[0]
@@ -237,13 +224,13 @@ def _threads(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
 
 
 def close_thread(own: OwnThread, words: str) -> ResolveThread:
-    first, reply = own.thread.comments[0], f"{CLOSED_MARKER.format(key=own.key)}\n{words}"
+    first, reply = own.thread.comments[0], f"{pulls.CLOSED_MARKER.format(key=own.key)}\n{words}"
     return ResolveThread(own.thread.node_id, first.node_id, first.id, reply)
 
 
 def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     """Take back what no longer holds: no review that failed takes back a request for changes."""
-    for own in reviews_of(snapshot):
+    for own in pulls.reviews_of(snapshot):
         # What it named and nobody could look at again is carried, and would still block.
         is_met = desired.event != "REQUEST_CHANGES" and (
             desired.is_complete or (own.keys and own.keys <= desired.known_keys)
@@ -281,12 +268,12 @@ def _labels(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
 
 
 def _summary(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
-    found = summaries_of(snapshot)
+    found = pulls.summaries_of(snapshot)
     if not found:
         yield WriteComment(desired.summary)
         return
     there = found[0]
-    state, wanted = state_in(there), desired.state
+    state, wanted = pulls.state_in(there), desired.state
     # How often it was reviewed, for how much and in which run is not worth a write.
     wanted = replace(wanted, reviews=state.reviews, cost_usd=state.cost_usd, run_id=state.run_id)
     verdicts = {"".join(body.splitlines()[2:3]) for body in (there.body, desired.summary)}

@@ -19,24 +19,11 @@ from reviewbot.errors import UsageError
 from reviewbot.git.change import Change, Target
 from reviewbot.git.fetch import fetch_commits
 from reviewbot.git.repository import Repository
-from reviewbot.github import plan
+from reviewbot.github import plan, pulls
 from reviewbot.github.activity import MOVED, Facts, NothingToDo, may_execute
 from reviewbot.github.client import LATER, CallError, Client, GitHubError
 from reviewbot.github.job import Job, Runner
-from reviewbot.github.snapshot import (
-    FINDING_MARKER,
-    SUMMARY,
-    ReviewEvent,
-    Snapshot,
-    State,
-    decode_state,
-    encode_state,
-    read_snapshot,
-    state_of,
-    summaries_of,
-    threads_of,
-    with_state,
-)
+from reviewbot.github.pulls import SUMMARY, ReviewEvent, Snapshot, State
 from reviewbot.journal import Journal, write_file
 from reviewbot.pipeline import review as review_target
 from reviewbot.reports import markdown, render
@@ -237,7 +224,7 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
     has_lines = may_judge = True
     failed = "GitHub does not take the summary"
     for _ in range(ATTEMPTS):
-        snapshot = read_snapshot(client, number)
+        snapshot = pulls.read_snapshot(client, number)
         check_open(snapshot, review.head_commit)
         desired = make_desired(run, review, change, snapshot, suggestions)
         desired = replace(desired, may_judge=may_judge)
@@ -276,12 +263,12 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
                 refused.add(type(action) if error.kind == "not_permitted" else action)
                 if error.kind != "gone":  # somebody was faster
                     runner.say(str(error), "warning")
-    found = summaries_of(snapshot)
+    found = pulls.summaries_of(snapshot)
     may_comment = plan.WriteComment not in refused
     if todo or (may_comment and not found):
         raise GitHubError("failed", failed, hint=LATER)
     url = found[0].url if found else ""
-    open_threads = sum(not own.is_closed for own in threads_of(snapshot))
+    open_threads = sum(not own.is_closed for own in pulls.threads_of(snapshot))
     numbers = {"comments_inline": open_threads, "comments_resolved": resolved}
     runner.put({"summary_comment_url": url, **numbers})
     if may_comment:
@@ -293,12 +280,14 @@ def make_desired(
     run: Run, review: Review, change: Change, snapshot: Snapshot, suggestions: Mapping[str, str]
 ) -> plan.Desired:
     """What should stand there. People may have dismissed findings while the review was made."""
-    settings, state = run.settings.github, state_of(snapshot)
+    settings, state = run.settings.github, pulls.state_of(snapshot)
     review = with_dismissals(review, state.memory)
     memory = review.memory or Memory()
     reported = review.reported
     open_keys = frozenset(finding.key for finding in reported)
-    threads = [own for own in threads_of(snapshot) if own.key in open_keys and not own.is_folded]
+    threads = [
+        own for own in pulls.threads_of(snapshot) if own.key in open_keys and not own.is_folded
+    ]
     links = {own.id: own.thread.comments[0].url for own in reversed(threads)}
     left = settings.max_comments - len({own.key for own in threads if not own.is_closed})
     without = [finding for finding in reported if finding.key not in {own.key for own in threads}]
@@ -313,7 +302,7 @@ def make_desired(
         fails=check.conclusion == "failure",
         run_id=run.job.run_id,
     )
-    line = encode_state(kept)
+    line = pulls.encode_state(kept)
     page = markdown.Page(
         links=links,
         fixed=tuple(known for known in gone if not known.dismissed),
@@ -337,7 +326,7 @@ def make_desired(
         check=check,
         labels=managed & {label},
         managed_labels=managed,
-        state=decode_state(line) or State(),
+        state=pulls.decode_state(line) or State(),
         summary=f"{SUMMARY}\n{line}\n{markdown.summary(review, page, room)}",
         links=tuple(links.values()),
     )
@@ -355,7 +344,7 @@ def check_open(snapshot: Snapshot, commit: str) -> None:
         # What is ours would be posted again, and what it keeps would be forgotten.
         words = "what stands under the pull request cannot be read whole"
         raise GitHubError("not_permitted", words, hint="give the token pull-requests: read")
-    if state_of(snapshot).stopped_by:
+    if pulls.state_of(snapshot).stopped_by:
         raise NothingToDo("stopped", "reviewbot was told to stop here: nothing is posted.")
 
 
@@ -375,7 +364,7 @@ def _inline_comments(
                 numbers &= set(hunk.removed)
             shown = [n for n in range(place.line, place.end_line + 1) if n in numbers]
             if place.line in shown:
-                marker = FINDING_MARKER.format(key=finding.key, id=finding.id, commit=commit)
+                marker = pulls.FINDING_MARKER.format(key=finding.key, id=finding.id, commit=commit)
                 is_whole = shown[-1] == place.end_line
                 suggestion = suggestions.get(finding.id) if is_whole else None
                 yield plan.InlineComment(
@@ -408,11 +397,11 @@ def _fails(review: Review, fail_on: Threshold) -> bool:
 
 def update_state(client: Client, number: int, update: Callable[[State], State]) -> None:
     """Change the state of a pull request, whatever it is by now."""
-    snapshot = read_snapshot(client, number)
-    state = update(state_of(snapshot))
-    found = summaries_of(snapshot)
+    snapshot = pulls.read_snapshot(client, number)
+    state = update(pulls.state_of(snapshot))
+    found = pulls.summaries_of(snapshot)
     body, id = (found[0].body, found[0].id) if found else (f"{SUMMARY}\n{NOT_REVIEWED}", 0)
-    plan.perform(client, number, plan.WriteComment(with_state(body, state), id))
+    plan.perform(client, number, plan.WriteComment(pulls.with_state(body, state), id))
 
 
 def order(client: Client, job: Job, comment_id: int | None = None) -> None:
