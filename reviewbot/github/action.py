@@ -57,28 +57,28 @@ def main(variables: Mapping[str, str]) -> int:
 
 
 def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
-    facts = Facts(job=job)
-    activity = decide(facts)
+    facts, subject = Facts(job=job), job.event.subject
+    decide(facts)
     client = open_client(job)
     stack.callback(client.close)
-    if activity == "audit":
+    if subject == "audit":
         return audit(job, runner, client)
-    if activity == "merge_group":
+    if subject == "merge_group":
         return check_merge_group(job, runner, client)
-    if activity == "issue":
+    if subject == "issue":
         return fix_issue(job, client)
     if login := needs_permission_of(facts):
         facts = replace(facts, may_write=pulls.may_write(client, login))
         decide(facts)
-    if activity == "command" and job.event.issue:
+    if subject == "comment" and job.event.issue:
         return obey(job, runner, client, facts)
     number = job.event.number
-    if activity in ("debate", "publish"):
+    if subject == "finished_run":
         number = find_pull(client, job.event)
     snapshot = pulls.read_snapshot(client, number)
     facts = replace(facts, snapshot=snapshot, state=pulls.state_of(snapshot))
     decide(facts)
-    if activity == "command":
+    if subject == "comment":
         return obey(job, runner, client, facts)
     folder = steps.fetch(job, snapshot.pull.head_sha, snapshot.pull.base_sha)
     repository = stack.enter_context(Repository(folder))
@@ -93,18 +93,18 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
     change = steps.read_change(run)
     if job.event.asked_by:
         return obey_order(run, change)
-    if activity == "publish":
+    if job.mode == "publish":
         path = job.documents / steps.REVIEW_FILE
         document = read_review(path.read_bytes()) if path.is_file() else None
         if document is None:
             hint = "download the artifact reviewbot-review"
             raise UsageError(f"{path} holds no review", hint=hint)
         return steps.finish(run, change, document)
-    is_pushed = activity == "review" and job.event.subject == "pull_request"
+    is_pushed = subject == "pull_request" and job.mode == "all"
     if is_pushed and may_execute(facts) and job.autofix != "off":
         return review_and_fix(run, change)
     review = steps.make_review(run, change)
-    if activity == "review":
+    if job.mode == "all":
         return steps.finish(run, change, review)
     steps.keep(job, runner, review, settings)
     runner.say("The review is handed to the next job: this one posts nothing.")

@@ -7,7 +7,6 @@ about the payload come first, so that most events that are skipped cost no call 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 from msgspec import Struct
 
@@ -17,19 +16,10 @@ from reviewbot.github.job import Event, Job, Mode, Subject
 from reviewbot.github.pulls import BOT, Author, PullRequest, Snapshot, State
 from reviewbot.reports.fixes import TRAILER
 
-Activity = Literal[
-    "review", "collect", "debate", "publish", "command", "issue", "merge_group", "audit"
-]
-ACTIVITIES: Mapping[tuple[Subject, Mode], Activity] = {
-    ("pull_request", "all"): "review",
-    ("pull_request", "collect"): "collect",
-    ("dispatch", "all"): "review",
-    ("finished_run", "debate"): "debate",
-    ("finished_run", "publish"): "publish",
-    ("comment", "all"): "command",
-    ("issue", "all"): "issue",
-    ("merge_group", "all"): "merge_group",
-    ("audit", "all"): "audit",
+# Of other subjects, "all" is the only mode.
+MODES: Mapping[Subject, tuple[Mode, ...]] = {
+    "pull_request": ("all", "collect"),
+    "finished_run": ("debate", "publish"),
 }
 REVIEWED_ACTIONS = ("opened", "synchronize", "reopened", "ready_for_review")
 DEPENDABOT = ("dependabot", "dependabot-preview")
@@ -88,6 +78,10 @@ class Row(Struct, frozen=True):
     subjects: tuple[Subject, ...]
     applies: Callable[[Facts], object]
     words: str
+
+
+def _is_wrong_mode(facts: Facts) -> bool:
+    return facts.job.mode not in MODES.get(facts.event.subject, ("all",))
 
 
 def _is_other_action(facts: Facts) -> bool:
@@ -173,7 +167,7 @@ CLOSED = "The pull request is closed."
 REVIEWED = "This commit was reviewed; `/debate full` reviews it again."
 TABLE: tuple[Row, ...] = (
     Row("unsupported_event", ("nothing",), lambda _: True, NO_EVENT),
-    Row("wrong_mode", EVERY, lambda f: (f.event.subject, f.job.mode) not in ACTIVITIES, WRONG_MODE),
+    Row("wrong_mode", EVERY, _is_wrong_mode, WRONG_MODE),
     Row("unrelated_action", PUSHED, _is_other_action, "What happened needs no review."),
     Row("unrelated_action", COMMENT, _is_other_action, "Only new comments command."),
     Row("not_a_user", COMMENT, lambda f: not f.commander or f.commander.type != "User", NO_USER),
@@ -202,14 +196,13 @@ TABLE: tuple[Row, ...] = (
 )
 
 
-def decide(facts: Facts) -> Activity:
-    """What is to be done, as far as that is known by now. Raises NothingToDo."""
+def decide(facts: Facts) -> None:
+    """Raises NothingToDo if nothing is to be done, as far as that is known by now."""
     for row in TABLE:
         if facts.event.subject in row.subjects and row.applies(facts):
             # A commit that failed does not pass because it is looked at again.
             exit_code = int(row.reason == "already_reviewed" and facts.state.fails)
             raise NothingToDo(row.reason, row.words, exit_code)
-    return ACTIVITIES[facts.event.subject, facts.job.mode]
 
 
 def may_execute(facts: Facts) -> bool:
