@@ -14,7 +14,7 @@ from reviewbot.config.settings import GitHubSettings
 from reviewbot.github.command import Command, Misunderstood, parse
 from reviewbot.github.job import Event, Job, Mode, Subject
 from reviewbot.github.pulls import BOT, Author, PullRequest, Snapshot, State
-from reviewbot.reports.fixes import TRAILER
+from reviewbot.reports.text import TRAILER
 
 # Of other subjects, "all" is the only mode.
 MODES: Mapping[Subject, tuple[Mode, ...]] = {

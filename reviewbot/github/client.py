@@ -100,8 +100,6 @@ MEANINGS: Mapping[int | str, tuple[FaultKind, str]] = {
 
 
 class GitHubError(ReviewbotError):
-    """GitHub did not do what it was asked for."""
-
     def __init__(self, kind: FaultKind, message: str, *, hint: str = "") -> None:
         super().__init__(message, hint=hint or None)
         self.kind = kind
@@ -112,8 +110,6 @@ class CallError(GitHubError):
 
 
 class GraphqlFault(Struct, frozen=True):
-    """An error in an answer of GraphQL."""
-
     message: str
     type: str = ""
 
@@ -134,7 +130,6 @@ class Answer(Struct, frozen=True):
 
     @property
     def data(self) -> dict[str, Any]:
-        """What GraphQL answers."""
         data = self.field("data")
         return data if isinstance(data, dict) else {}
 
@@ -278,7 +273,6 @@ class Client:
 
 
 def graphql_error(faults: Sequence[GraphqlFault], doing: str) -> GitHubError:
-    """The error for what GraphQL did not do."""
     known = [MEANINGS[fault.type] for fault in faults if fault.type in MEANINGS]
     words = "; ".join(fault.message for fault in faults) or "no data"
     return _error(doing, words, *(known[0] if known else ("failed", LATER)))

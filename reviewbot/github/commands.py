@@ -43,7 +43,7 @@ from reviewbot.github.pulls import Snapshot, State
 from reviewbot.github.steps import Answer, Run
 from reviewbot.pipeline import consult
 from reviewbot.reports import answers, markdown
-from reviewbot.reports.fixes import commit_message
+from reviewbot.reports.text import commit_message
 from reviewbot.state import read_review
 from reviewbot.text.markdown import code, inline
 from reviewbot.verdict.document import Remembered, Review
@@ -357,7 +357,6 @@ def _consult(
 
 
 def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
-    """Raises UsageError with what to do."""
     number, base = issue["number"], job.event.default_branch
     branch = f"reviewbot/issue-{number}"
     path = f"/branches/{quote(base, safe='')}"

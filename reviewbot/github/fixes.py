@@ -27,7 +27,7 @@ from reviewbot.github.command import Command
 from reviewbot.github.pulls import Fix, State, read_snapshot
 from reviewbot.github.steps import Answer, Run
 from reviewbot.reports import answers
-from reviewbot.reports.fixes import TRAILER, commit_message
+from reviewbot.reports.text import TRAILER, commit_message
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.markdown import code, inline
 from reviewbot.text.plain import dead

@@ -117,8 +117,6 @@ class Comment(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class Thread(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A conversation about lines."""
-
     node_id: str
     is_resolved: bool
     resolved_by: str = ""
@@ -276,8 +274,6 @@ def _check_runs(suite: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 class Fix(Struct, frozen=True, kw_only=True):
-    """A commit of ours."""
-
     commit: str
     findings: tuple[str, ...]
 
@@ -413,7 +409,6 @@ def state_in(summary: Comment) -> State:
 
 
 def with_state(body: str, state: State) -> str:
-    """A summary with another state."""
     words, line = body.partition("\n")[2], encode_state(state)
     if STATE.match(words):
         words = words.partition("\n")[2]

@@ -52,8 +52,6 @@ NOT_PERMITTED = "The token of this job may not comment: the review is in the job
 
 
 class Run(Struct, frozen=True, kw_only=True):
-    """A job with what its activity needs."""
-
     job: Job
     runner: Runner
     client: Client
@@ -105,7 +103,6 @@ def load_change(repository: Repository, revision: str) -> Change:
 
 
 def settings_at(job: Job, repository: Repository, commit: str) -> Settings:
-    """The settings of the job, and of a commit."""
     tree = load_change(repository, f"{commit}..{commit}").base_tree
     files = asyncio.run(repository.read_files(tree, CONFIG_FILES))
     return load_settings([*job.layers(), *repository_layers(files)]).settings
@@ -153,7 +150,6 @@ def host_of(run: Run, memory: Memory, focus: str = "") -> Host:
 
 
 def make_review(run: Run, change: Change, memory: Memory | None = None, focus: str = "") -> Review:
-    """Review it with what earlier reviews pass on."""
     host = host_of(run, memory or run.facts.state.memory, focus)
     return asyncio.run(review_target(change, host))
 

@@ -35,7 +35,6 @@ def consultation(said: Consultation) -> str:
 
 
 def explanation(finding: Finding) -> str:
-    """Everything about a finding, with the debate."""
     said = [f"- {inline(text)}" for text in words.debate(redacted(finding))]
     debate = "\n".join(["\n\n**Debate**\n", *said]) if said else ""
     return shortened_bytes(markdown.comment(finding) + debate, markdown.MAX_BYTES)

@@ -110,7 +110,6 @@ def comment(finding: Finding, suggestion: str | None = None) -> str:
 
 
 def review_body(review: Review) -> str:
-    """The body of the review of a pull request."""
     more = " The summary comment has the details." if review.reported or review.gaps else ""
     return _verdict(redacted(review)) + more
 
@@ -136,12 +135,7 @@ def annotation(finding: Finding) -> Annotation:
     elif finding.status == "question" or RANK[finding.severity] < RANK["medium"]:
         level = "notice"
     is_at_line = place is not None and place.side == "head" and place.line > 0
-    lines = [
-        "" if is_at_line else words.place(place),
-        words.sentence(finding.consequence),
-        f"{words.STATUSES[finding.status]}: {words.why(finding)}",
-        *(f"{who} {said}" for who, said in words.objections(finding)),
-    ]
+    lines = ["" if is_at_line else words.place(place), *words.story(finding)]
     message = "\n".join(plain(words.shortened(line, MAX_PROSE)) for line in lines if line)
     title = plain(f"{finding.id} ({finding.severity}): {finding.title or '(no title)'}")
     return Annotation(
@@ -173,17 +167,17 @@ def render_commands(review: Review, _: Style) -> str:
         shown.append(Annotation("", 0, 0, "notice", "reviewbot", text))
     if review.panel:
         shown.append(Annotation("", 0, 0, "notice", "reviewbot", plain(words.panel_line(review))))
-    return "\n".join(map(_command, shown))
-
-
-def _command(note: Annotation) -> str:
-    path = plain(note.path)
-    place = {"file": path} if path else {}
-    if path and note.start_line:
-        place |= {"line": str(note.start_line), "endLine": str(note.end_line)}
-    place["title"] = note.title
-    said = ",".join(f"{name}={value.translate(PROPERTY)}" for name, value in place.items())
-    return f"::{COMMANDS[note.annotation_level]} {said}::{note.message.translate(DATA)}"
+    lines = []
+    for note in shown:
+        path = plain(note.path)
+        place = {"file": path} if path else {}
+        if path and note.start_line:
+            place |= {"line": str(note.start_line), "endLine": str(note.end_line)}
+        place["title"] = note.title
+        said = ",".join(f"{name}={value.translate(PROPERTY)}" for name, value in place.items())
+        level = COMMANDS[note.annotation_level]
+        lines.append(f"::{level} {said}::{note.message.translate(DATA)}")
+    return "\n".join(lines)
 
 
 def _page(review: Review, page: Page | None, style: Style, room: int) -> str:
@@ -296,18 +290,14 @@ def _tail(review: Review, page: Page, share: int) -> Iterator[str]:
     lines = (words.coverage_line(review), passed, words.recorded_line(review))
     yield " ".join(map(_prose, filter(None, lines)))
     if not is_clean:
-        yield _checks(review, share)
-
-
-def _checks(review: Review, room: int) -> str:
-    rows = [
-        f"| {_cell(check.check)} | {check.state.replace('_', ' ')}"
-        f" | {_cell(check.text.removeprefix('was not run: '))} |"
-        for check in review.checks
-    ]
-    counts = Counter(check.state.replace("_", " ") for check in review.checks)
-    title = f"Checks: {', '.join(f'{count} {state}' for state, count in counts.items())}"
-    return _folded(title, "| check | result | |\n|---|---|---|\n" + _listed(rows, room))
+        rows, counts = [], Counter[str]()
+        for check in review.checks:
+            state, text = check.state.replace("_", " "), check.text.removeprefix("was not run: ")
+            counts[state] += 1
+            cells = (_prose(cell).replace("|", r"\|") for cell in (check.check, state, text))
+            rows.append(f"| {' | '.join(cells)} |")
+        title = f"Checks: {', '.join(f'{count} {state}' for state, count in counts.items())}"
+        yield _folded(title, "| check | result | |\n|---|---|---|\n" + _listed(rows, share))
 
 
 def _end(review: Review, page: Page | None) -> str:
@@ -339,12 +329,10 @@ def _listed(lines: Sequence[str], room: int) -> str:
 
 
 def _fitting(texts: Sequence[str], room: int) -> int:
-    """How many of the texts there is room for."""
     return sum(size <= room for size in accumulate(map(_size, texts)))
 
 
 def _output(text: str) -> str:
-    """The end of an output."""
     return block(text[-MAX_CODE:]) if text.strip() else ""
 
 
@@ -358,10 +346,6 @@ def _joined(*parts: str) -> str:
 
 def _prose(text: str) -> str:
     return inline(words.shortened(text, MAX_PROSE))
-
-
-def _cell(text: str) -> str:
-    return _prose(text).replace("|", r"\|")
 
 
 def _size(text: str) -> int:

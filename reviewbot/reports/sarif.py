@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 from reviewbot.git.change import Location
 from reviewbot.reports import words
-from reviewbot.reports.json import dumps
 from reviewbot.reports.words import Style
 from reviewbot.severity import RANK, Severity
 from reviewbot.text.plain import plain
@@ -57,7 +56,7 @@ def render(review: Review, _: Style) -> str:
         "results": [_result(finding, list(rules), default) for finding in review.reported],
         "properties": {"verdict": review.verdict, "complete": review.complete},
     }
-    return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+    return words.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule_of(finding: Finding) -> tuple[str, str]:

@@ -5,6 +5,7 @@ What is untrusted in the sentences is not neutralised yet.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from reviewbot.git.change import Location
 from reviewbot.llm.client import Totals
 from reviewbot.proofs.proof import Outcome as TestResult
 from reviewbot.proofs.proof import Proof
+from reviewbot.text.hidden import find_hidden, visible
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.decide import copies_of
 from reviewbot.verdict.document import CoverageState, Finding, Review, Status
@@ -113,6 +115,20 @@ def redacted(document: Document) -> Document:
     return msgspec.convert(hidden(msgspec.to_builtins(document)), type(document))
 
 
+def dumps(document: object) -> str:
+    """JSON in which hidden characters are escaped, so that no terminal obeys them.
+
+    A lone surrogate, which no JSON may hold, is written as ⟨U+D800⟩.
+    """
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    shown = list(text)
+    for hidden in find_hidden(text):
+        sign = text[hidden.offset]
+        escape = json.dumps(sign)[1:-1] if sign != "\x7f" else "\\u007f"  # json leaves it alone
+        shown[hidden.offset] = visible(sign) if "\ud800" <= sign <= "\udfff" else escape
+    return "".join(shown)
+
+
 def outcome(review: Review) -> Outcome:
     """There is nothing to review if no changed file needs a review, and nobody did one."""
     if review.verdict == "request_changes":
@@ -149,7 +165,6 @@ def headline(review: Review, *, explains: bool = False) -> str:
 
 
 def is_whole(review: Review) -> bool:
-    """Whether it is the review of a whole tree and of no change."""
     return review.target.partition(" ")[0] == "--all"
 
 
@@ -186,7 +201,6 @@ def sentence(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """At most `limit` characters."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
@@ -202,6 +216,14 @@ def why(finding: Finding) -> str:
     support = f" {finding.support} find it real." if finding.support else ""
     stands = f" It stands from an earlier review: {finding.carried}." if finding.carried else ""
     return f"{reason[:1].lower()}{reason[1:]}.{support}{stands}"
+
+
+def story(finding: Finding) -> Iterator[str]:
+    """What follows, what decided, and who disagrees; a line of it may be empty."""
+    yield sentence(finding.consequence)
+    yield f"{STATUSES[finding.status]}: {why(finding)}"
+    for who, said in objections(finding):
+        yield f"{who} {said}"
 
 
 def objections(finding: Finding) -> Iterator[tuple[str, str]]:
@@ -271,7 +293,6 @@ def coverage_line(review: Review) -> str:
 
 
 def recorded_line(review: Review) -> str:
-    """How many findings are not reported."""
     count = len(review.findings) - len(review.reported) - len(copies_of(review))
     verb = "is" if count == 1 else "are"
     return f"{_numbered(count, 'recorded finding')} {verb} not reported." if count else ""
@@ -305,7 +326,6 @@ def panel_line(review: Review, *, on_github: bool = False) -> str:
 
 
 def usage_words(usage: Totals) -> str:
-    """Calls, tokens and dollars."""
     calls = _numbered(usage.calls, "call")
     if usage.recorded_calls:
         calls += f" and {usage.recorded_calls} recorded"
