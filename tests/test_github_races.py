@@ -10,10 +10,13 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from reviewbot.github.action import main
-from reviewbot.github.pulls import FINDING_MARKER, SUMMARY, State, encode_state
+from reviewbot.github.pulls import FINDING_MARKER, SUMMARY, Snapshot, State, encode_state
+from reviewbot.reports.markdown import Page
+from reviewbot.verdict.document import Review
 from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.fake_github.faults import Fault
 from tests.fake_github.rules import NO_LINE
@@ -74,6 +77,9 @@ def test_a_job_that_is_killed_is_finished_by_the_next(jobs: Jobs, pull: Pull, wr
 def test_jobs_for_one_head_at_once_end_as_one(
     jobs: Jobs, pull: Pull, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
+    # Threads that make msgspec look at a type for the first time can crash together.
+    for type_ in (Review, Page, Snapshot, State):
+        msgspec.json.Decoder(type_)
     # The command line sets one that sees processes of the main thread only.
     monkeypatch.setattr(asyncio.get_event_loop_policy(), "_watcher", None, raising=False)
     together = threading.Barrier(count)

@@ -21,7 +21,6 @@ from reviewbot.reports.markdown import Annotation
 Conclusion = Literal["success", "failure", "neutral"]
 # GitHub takes so many of a request. The summary of the check run has all findings.
 MAX_ANNOTATIONS = 50
-CHECK_NAME = "reviewbot"
 OPINIONS = ("APPROVED", "CHANGES_REQUESTED")
 
 
@@ -248,8 +247,7 @@ def _check_run(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     own = [
         run
         for run in snapshot.checks
-        if (run.name, run.external_id) == (CHECK_NAME, check.head_sha)
-        and app in ("", run.app.lower())
+        if run.external_id == check.head_sha and app in ("", run.app.lower())
     ]
     newest = max(own, key=lambda run: run.id, default=None)
     if newest is None:
@@ -310,7 +308,7 @@ def perform(client: Client, number: int, action: Action) -> None:
             client.mutate("unresolveReviewThread", thread, selection, "reopen a thread")
         case PostCheckRun(id=id, head_sha=sha):
             output: dict[str, Any] = {"title": action.title, "summary": action.summary}
-            check = {"name": CHECK_NAME, "external_id": sha, "status": "completed"}
+            check = {"name": pulls.CHECK_NAME, "external_id": sha, "status": "completed"}
             check |= {"conclusion": action.conclusion}
             if id:
                 changed = check | {"output": output}

@@ -48,8 +48,7 @@ REVIEW = re.compile(REVIEW_MARKER.format(commit=r"(\w+)", event=EVENT, keys=r"([
 ANSWER = re.compile(ANSWER_MARKER.format(comment=r"(\d{1,20})"))
 
 # Fields are asked for by the names that they have below. Ids of comments have long left the 32 bits
-# of databaseId. Check runs and commit statuses are asked for apart, because each needs a permission
-# of its own.
+# of databaseId.
 WHO = "author { type: __typename login }"
 POST = "id: fullDatabaseId isOwn: viewerDidAuthor body"
 COMMENT = f"{POST} nodeId: id isMinimized {WHO} createdAt lastEditedAt url"
@@ -60,15 +59,18 @@ LISTS: Mapping[str, str] = {
     "reviewThreads": "nodeId: id isResolved resolvedBy { login }"
     f" comments(first: 50) {{ nodes {{ {COMMENT} }} }}",
     "reviews": f"{POST} state",
-    "checkSuites": "app { slug } checkRuns(first: 100, filterBy: {checkType: LATEST})"
-    " { nodes { databaseId url name conclusion title externalId } }",
 }
 # Something of ours may be in these.
 OWN = ("comments", "reviewThreads", "reviews")
+CHECK_NAME = "reviewbot"
+OURS = f'checkName: "{CHECK_NAME}"'
 PULL = (
     f"number title body state isDraft isLocked: locked {WHO}"
     " baseRef: baseRefName baseSha: baseRefOid headRef: headRefName headSha: headRefOid"
     " headRepository { nameWithOwner } message: commits(last: 1) { nodes { commit { message } } }"
+    f" head: commits(last: 1) {{ nodes {{ commit {{ checkSuites(first: 100, filterBy: {{{OURS}}})"
+    f" {{ nodes {{ app {{ slug }} checkRuns(first: 1, filterBy: {{checkType: LATEST, {OURS}}})"
+    " { nodes { databaseId url conclusion title externalId } } } } } } }"
 )
 
 
@@ -133,10 +135,9 @@ class PostedReview(Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 class CheckRun(Struct, frozen=True, kw_only=True, rename="camel"):
-    """A check run of the head. `conclusion` is empty until it ends."""
+    """A check run of ours at the head, or of another app. `conclusion` is empty until it ends."""
 
     id: int
-    name: str
     conclusion: str
     title: str = ""
     external_id: str = ""
@@ -199,14 +200,14 @@ def _read(client: Client, number: int, doing: str) -> Snapshot:
     hides_own = False
     for key in LISTS:
         entries: list[Any] = []
-        page = _page(found, key)
+        page = found.get(key)
         for _ in range(MAX_PAGES):
             entries += (page or {}).get("nodes") or []
             if not page or not page["pageInfo"]["hasNextPage"]:
                 break
             variables["after"] = page["pageInfo"]["endCursor"]
             more, _ = client.query(_query([key]), variables, doing)
-            page = _page((more.get("repository") or {}).get("pullRequest") or {}, key)
+            page = ((more.get("repository") or {}).get("pullRequest") or {}).get(key)
         else:
             page = None
         lists[key] = [entry for entry in entries if entry is not None]
@@ -222,7 +223,7 @@ def _read(client: Client, number: int, doing: str) -> Snapshot:
         "comments": pull["comments"],
         "threads": pull["reviewThreads"],
         "reviews": pull["reviews"],
-        "checks": [run for suite in pull["checkSuites"] for run in _check_runs(suite)],
+        "checks": [*_check_runs(pull.get("head", ()))],
         "hides_own": hides_own,
     }
     snapshot = msgspec.convert(plain, Snapshot, strict=False)
@@ -244,33 +245,24 @@ def _plain(node: Any) -> Any:
 
 def _query(keys: Iterable[str], pull: str = "", viewer: str = "") -> str:
     page = f"(first: {PAGE}, after: $after) {{ pageInfo {{ hasNextPage endCursor }} nodes"
-    lists = {key: f"{key}{page} {{ {LISTS[key]} }} }}" for key in keys}
-    if checks := lists.pop("checkSuites", ""):
-        lists["head"] = f"head: commits(last: 1) {{ nodes {{ commit {{ {checks} }} }} }}"
+    lists = " ".join(f"{key}{page} {{ {LISTS[key]} }} }}" for key in keys)
     return f"""query($owner: String!, $name: String!, $number: Int!, $after: String) {{
   {viewer}
   repository(owner: $owner, name: $name) {{
     nameWithOwner
-    pullRequest(number: $number) {{ {pull} {" ".join(lists.values())} }}
+    pullRequest(number: $number) {{ {pull} {lists} }}
   }}
 }}"""
 
 
-def _page(pull: Mapping[str, Any], key: str) -> Any:
-    """One page of a list; None if it may not be read, or if the head has no checks."""
-    if key != "checkSuites":
-        return pull.get(key)
-    heads = (pull.get("head") or {}).get("nodes") or []
-    return next((node["commit"].get(key) for node in heads if node is not None), None)
-
-
-def _check_runs(suite: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _check_runs(heads: Iterable[Any]) -> Iterator[dict[str, Any]]:
     """The id is at the end of the address: databaseId has 32 bits, and there are more runs."""
-    for run in suite.get("checkRuns", ()):
-        number = re.search(r"/(?:runs|job)/([0-9]{1,18})\Z", run.get("url", ""))
-        id = run.get("databaseId") or (int(number[1]) if number else 0)
-        conclusion = run.get("conclusion", "").lower()
-        yield run | {"id": id, "conclusion": conclusion, "app": suite.get("app", "")}
+    for suite in (suite for suites in heads for suite in suites):
+        for run in suite.get("checkRuns", ()):
+            number = re.search(r"/(?:runs|job)/([0-9]{1,18})\Z", run.get("url", ""))
+            id = run.get("databaseId") or (int(number[1]) if number else 0)
+            conclusion = run.get("conclusion", "").lower()
+            yield run | {"id": id, "conclusion": conclusion, "app": suite.get("app", "")}
 
 
 class Fix(Struct, frozen=True, kw_only=True):
