@@ -150,7 +150,7 @@ def check_merge_group(job: Job, runner: Runner, client: Client) -> int:
     """Run the checks over what the queue merges, without models, and say so in a check run."""
     commits = [job.event.base_sha, job.event.head_sha]
     target = Target(kind="revision", revision="..".join(commits))
-    review, settings = review_target(job, target, commits, None, has_panel=False)
+    review, settings = review_target(job, target, commits)
     code = steps.keep(job, runner, review, settings)
     if not job.is_on("dry_run"):
         perform(client, 0, steps.make_check_run(review, settings.review.fail_on, has_panel=False))
@@ -158,19 +158,15 @@ def check_merge_group(job: Job, runner: Runner, client: Client) -> int:
 
 
 def review_target(
-    job: Job,
-    target: Target,
-    commits: Sequence[str],
-    memory: Memory | None,
-    *,
-    has_panel: bool = True,
+    job: Job, target: Target, commits: Sequence[str], memory: Memory | None = None
 ) -> tuple[Review, Settings]:
     """A review without a pull request, and the settings that the first of its commits has."""
     with Repository(steps.fetch(job, *commits)) as repository:
         settings = steps.settings_at(job, repository, commits[0])
         change = asyncio.run(repository.load_change(target))
         host = replace(steps.make_host(job, repository, memory), may_execute=True)
-        host = host if has_panel else replace(host, providers={})
+        if job.event.subject == "merge_group":
+            host = replace(host, providers={})
         return asyncio.run(review_change(change, host)), settings
 
 

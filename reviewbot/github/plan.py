@@ -133,32 +133,44 @@ class Desired(Struct, frozen=True, kw_only=True):
 
 def plan(desired: Desired, snapshot: Snapshot) -> list[Action]:
     """What is to be done, in order. New comments are posted before a summary can link to them."""
-    review = list(_review(desired, snapshot))
-    todo: list[Action] = [
-        *_pending(snapshot),
-        *review,
-        # Doubles first: once the first one is folded, the second would count.
-        *sorted(_threads(desired, snapshot), key=lambda a: not isinstance(a, Delete)),
-        *_opinions(desired, snapshot),
-        *_check_run(desired, snapshot),
-        *_labels(desired, snapshot),
-        # What two runs posted at the same time: the first one stays.
-        *(Delete("comment", comment.id) for comment in pulls.summaries_of(snapshot)[1:]),
-    ]
-    if not any(action.comments for action in review):
-        todo += _summary(desired, snapshot)
-    return todo
-
-
-def _pending(snapshot: Snapshot) -> Iterator[Action]:
-    """A review that was never submitted stands in the way of any other.
-
-    One without our marker stays if the account is a person's: they may be writing it.
-    """
+    todo: list[Action] = []
     for posted in snapshot.reviews:
+        # One that was never submitted stands in the way of any other. One without our marker stays
+        # if the account is a person's: they may be writing it.
         is_ours = snapshot.me.endswith(BOT) or "<!-- reviewbot:review" in posted.body
         if posted.is_own and posted.state == "PENDING" and is_ours:
-            yield Delete("pending review", posted.id)
+            todo.append(Delete("pending review", posted.id))
+    review = list(_review(desired, snapshot))
+    todo += review
+    # Doubles first: once the first one is folded, the second would count.
+    todo += sorted(_threads(desired, snapshot), key=lambda a: not isinstance(a, Delete))
+    todo += _opinions(desired, snapshot)
+
+    check, app = desired.check, snapshot.me.removesuffix(BOT).lower()
+    runs = [run for run in snapshot.checks if run.external_id == check.head_sha]
+    runs = [run for run in runs if app in ("", run.app.lower())]
+    newest = max(runs, key=lambda run: run.id, default=None)
+    if newest is None:
+        todo.append(check)
+    elif (newest.title, newest.conclusion) != (check.title, check.conclusion):
+        todo.append(replace(check, id=newest.id))
+
+    there = {label.lower(): label for label in snapshot.pull.labels}
+    if missing := tuple(sorted(label for label in desired.labels if label.lower() not in there)):
+        todo.append(AddLabels(missing))
+    gone = sorted(label.lower() for label in desired.managed_labels - desired.labels)
+    todo += (RemoveLabel(there[label]) for label in gone if label in there)
+
+    # What two runs posted at the same time: the first one stays.
+    summaries = pulls.summaries_of(snapshot)
+    todo += (Delete("comment", comment.id) for comment in summaries[1:])
+    if any(action.comments for action in review):
+        return todo
+    if not summaries:
+        todo.append(WriteComment(desired.summary))
+    elif _is_outdated(summaries[0], desired):
+        todo.append(WriteComment(desired.summary, summaries[0].id))
+    return todo
 
 
 def _review(desired: Desired, snapshot: Snapshot) -> Iterator[PostReview]:
@@ -241,43 +253,13 @@ def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
             yield DismissReview(own.posted.id, "It was about an earlier state of the change.")
 
 
-def _check_run(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
-    """One for each commit, the newest."""
-    check, app = desired.check, snapshot.me.removesuffix(BOT).lower()
-    own = [
-        run
-        for run in snapshot.checks
-        if run.external_id == check.head_sha and app in ("", run.app.lower())
-    ]
-    newest = max(own, key=lambda run: run.id, default=None)
-    if newest is None:
-        yield check
-    elif (newest.title, newest.conclusion) != (check.title, check.conclusion):
-        yield replace(check, id=newest.id)
-
-
-def _labels(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
-    there = {label.lower(): label for label in snapshot.pull.labels}
-    if missing := tuple(sorted(label for label in desired.labels if label.lower() not in there)):
-        yield AddLabels(missing)
-    for label in sorted(desired.managed_labels - desired.labels):
-        if label.lower() in there:
-            yield RemoveLabel(there[label.lower()])
-
-
-def _summary(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
-    found = pulls.summaries_of(snapshot)
-    if not found:
-        yield WriteComment(desired.summary)
-        return
-    there = found[0]
-    state, wanted = pulls.state_in(there), desired.state
+def _is_outdated(summary: pulls.Comment, desired: Desired) -> bool:
+    state, wanted = pulls.state_in(summary), desired.state
     # How often it was reviewed, for how much and in which run is not worth a write.
     wanted = replace(wanted, reviews=state.reviews, cost_usd=state.cost_usd, run_id=state.run_id)
-    verdicts = {"".join(body.splitlines()[2:3]) for body in (there.body, desired.summary)}
+    verdicts = {"".join(body.splitlines()[2:3]) for body in (summary.body, desired.summary)}
     links = (link for link in desired.links if link in desired.summary)
-    if state != wanted or len(verdicts) > 1 or any(link not in there.body for link in links):
-        yield WriteComment(desired.summary, there.id)
+    return state != wanted or len(verdicts) > 1 or any(link not in summary.body for link in links)
 
 
 def perform(client: Client, number: int, action: Action) -> None:

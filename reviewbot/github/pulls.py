@@ -216,6 +216,14 @@ def _read(client: Client, number: int, doing: str) -> Snapshot:
         hides_own |= (page is None or is_torn) and key in OWN
     pull = _plain(found | lists)
     pull["message"] = "".join(pull.get("message", ()))
+    runs = []
+    for suite in (suite for suites in pull.get("head", ()) for suite in suites):
+        for run in suite.get("checkRuns", ()):
+            # The id is at the end of the address: databaseId has 32 bits, and there are more runs.
+            found_id = re.search(r"/(?:runs|job)/([0-9]{1,18})\Z", run.get("url", ""))
+            id = run.get("databaseId") or (int(found_id[1]) if found_id else 0)
+            conclusion = run.get("conclusion", "").lower()
+            runs.append(run | {"id": id, "conclusion": conclusion, "app": suite.get("app", "")})
     plain = {
         "repository": data["repository"]["nameWithOwner"],
         "me": (data.get("viewer") or {}).get("login") or "",
@@ -223,7 +231,7 @@ def _read(client: Client, number: int, doing: str) -> Snapshot:
         "comments": pull["comments"],
         "threads": pull["reviewThreads"],
         "reviews": pull["reviews"],
-        "checks": [*_check_runs(pull.get("head", ()))],
+        "checks": runs,
         "hides_own": hides_own,
     }
     snapshot = msgspec.convert(plain, Snapshot, strict=False)
@@ -253,16 +261,6 @@ def _query(keys: Iterable[str], pull: str = "", viewer: str = "") -> str:
     pullRequest(number: $number) {{ {pull} {lists} }}
   }}
 }}"""
-
-
-def _check_runs(heads: Iterable[Any]) -> Iterator[dict[str, Any]]:
-    """The id is at the end of the address: databaseId has 32 bits, and there are more runs."""
-    for suite in (suite for suites in heads for suite in suites):
-        for run in suite.get("checkRuns", ()):
-            number = re.search(r"/(?:runs|job)/([0-9]{1,18})\Z", run.get("url", ""))
-            id = run.get("databaseId") or (int(number[1]) if number else 0)
-            conclusion = run.get("conclusion", "").lower()
-            yield run | {"id": id, "conclusion": conclusion, "app": suite.get("app", "")}
 
 
 class Fix(Struct, frozen=True, kw_only=True):

@@ -135,7 +135,11 @@ def annotation(finding: Finding) -> Annotation:
     elif finding.status == "question" or RANK[finding.severity] < RANK["medium"]:
         level = "notice"
     is_at_line = place is not None and place.side == "head" and place.line > 0
-    lines = ["" if is_at_line else words.place(place), *words.story(finding)]
+    lines = [
+        "" if is_at_line else words.place(place),
+        words.sentence(finding.consequence),
+        *words.decision(finding),
+    ]
     message = "\n".join(plain(words.shortened(line, MAX_PROSE)) for line in lines if line)
     title = plain(f"{finding.id} ({finding.severity}): {finding.title or '(no title)'}")
     return Annotation(
@@ -184,9 +188,10 @@ def _page(review: Review, page: Page | None, style: Style, room: int) -> str:
     """Without a page for readers outside of GitHub, who have no threads and no commands."""
     head = _verdict(review)
     share = room // 10  # of a list, so that the lists leave room for findings
-    tail = _joined(*_tail(review, page or Page(), share), _end(review, page))
+    tail = _joined(*_tail(review, page, share))
     left = room - _size(head) - _size(tail)
-    links = {id: link for id, link in (page or Page()).links.items() if URL.fullmatch(link)}
+    known = page.links if page else {}
+    links = {id: link for id, link in known.items() if URL.fullmatch(link)}
     linked = [f"- {_line(f, links[f.id])}" for f in review.reported if f.id in links]
     listed = _listed(linked, left // 2)
     others = [finding for finding in review.reported if finding.id not in links]
@@ -278,11 +283,12 @@ def _suggestion(text: str) -> str:
     return shown if _size(shown) < MAX_BYTES // 2 else ""
 
 
-def _tail(review: Review, page: Page, share: int) -> Iterator[str]:
-    fixed = [f"{known.id}: {known.title}" for known in page.fixed]
-    dismissed = [f"{k.id}: {k.title} ({k.dismissed_by}: {k.dismissed})" for k in page.dismissed]
-    yield _section("No longer found", fixed, share)
-    yield _section("Dismissed", dismissed, share)
+def _tail(review: Review, page: Page | None, share: int) -> Iterator[str]:
+    if page:
+        fixed = [f"{known.id}: {known.title}" for known in page.fixed]
+        yield _section("No longer found", fixed, share)
+        gone = [f"{k.id}: {k.title} ({k.dismissed_by}: {k.dismissed})" for k in page.dismissed]
+        yield _section("Dismissed", gone, share)
     yield _section("Not complete", review.gaps, share)
     yield _section("Notes", review.notes, share)
     is_clean = all(check.state == "passed" for check in review.checks)
@@ -298,17 +304,13 @@ def _tail(review: Review, page: Page, share: int) -> Iterator[str]:
             rows.append(f"| {' | '.join(cells)} |")
         title = f"Checks: {', '.join(f'{count} {state}' for state, count in counts.items())}"
         yield _folded(title, "| check | result | |\n|---|---|---|\n" + _listed(rows, share))
-
-
-def _end(review: Review, page: Page | None) -> str:
+    has_panel = page is None or page.has_panel
     panel = _prose(words.panel_line(review, on_github=page is not None))
-    if page is None:
-        return panel
-    panel = panel if page.has_panel else "No language model is asked in this job."
-    run = f" in [this run]({page.run_url})" if URL.fullmatch(page.run_url) else ""
-    commit = code(review.head_commit[:10])
-    reviewed = f"Reviewed {commit or 'the change'}{run}."
-    return f"{panel}\n\n{reviewed}{f' {HELP}' if page.has_commands else ''}"
+    yield panel if has_panel else "No language model is asked in this job."
+    if page:
+        run = f" in [this run]({page.run_url})" if URL.fullmatch(page.run_url) else ""
+        reviewed = f"Reviewed {code(review.head_commit[:10]) or 'the change'}{run}."
+        yield f"{reviewed}{f' {HELP}' if page.has_commands else ''}"
 
 
 def _section(title: str, lines: Sequence[str], room: int) -> str:

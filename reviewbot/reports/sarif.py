@@ -92,8 +92,7 @@ def _result(finding: Finding, rules: list[str], default: str) -> dict[str, Any]:
         finding.title.strip() or "(no title)",
         words.sentence(finding.consequence),
         *(f"Test: {test}" for test in words.failed_tests(finding)[:5]),
-        f"{words.STATUSES[finding.status]}: {words.why(finding)}",
-        *(f"{who} {said}" for who, said in words.objections(finding)),
+        *words.decision(finding),
     )
     return {
         "ruleId": rule,

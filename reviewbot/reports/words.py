@@ -218,9 +218,8 @@ def why(finding: Finding) -> str:
     return f"{reason[:1].lower()}{reason[1:]}.{support}{stands}"
 
 
-def story(finding: Finding) -> Iterator[str]:
-    """What follows, what decided, and who disagrees; a line of it may be empty."""
-    yield sentence(finding.consequence)
+def decision(finding: Finding) -> Iterator[str]:
+    """What decided, and who disagrees."""
     yield f"{STATUSES[finding.status]}: {why(finding)}"
     for who, said in objections(finding):
         yield f"{who} {said}"
