@@ -24,8 +24,8 @@ from reviewbot.fixing import fix
 from reviewbot.git.change import Location, Target
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
-from reviewbot.reports.fixes import render_fixes
-from reviewbot.reports.style import DEFAULT
+from reviewbot.reports.text import render_fixes
+from reviewbot.reports.words import DEFAULT
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.services import Host

@@ -25,7 +25,7 @@ from reviewbot.github import client as module
 from reviewbot.github.client import Client, GitHubError
 from reviewbot.github.commands import read_artifact
 from reviewbot.github.job import Event, read_event
-from reviewbot.github.snapshot import Author, may_write, read_snapshot
+from reviewbot.github.pulls import Author, may_write, read_snapshot
 from reviewbot.text.hidden import find_hidden
 from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.github_job import BASE, FAULTY
@@ -470,7 +470,8 @@ def test_it_is_known_whether_own_posts_cannot_be_read(
 def test_a_pull_request_is_read_in_one_call_and_a_long_list_in_one_more_for_each_page(
     github: GitHub, repository: Repository, pull: Pull
 ) -> None:
-    check = repository.check(pull.head_sha, "tests", "failure")
+    repository.check(pull.head_sha, "tests", "failure")
+    check = repository.check(pull.head_sha, "reviewbot", "failure")
     pull.comment("renovate[bot]", "hello")
     pull.reply(pull.thread("ann", "b.py", 2), "octocat", "because")
     client = as_client(github, Auth.Token(github.token()))
@@ -484,7 +485,7 @@ def test_a_pull_request_is_read_in_one_call_and_a_long_list_in_one_more_for_each
     assert (said.author, said.id) == (Author("renovate[bot]", "Bot"), pull.comments[0].id)
     (thread,) = found.threads
     assert [c.author for c in thread.comments] == [Author("ann"), Author("octocat")]
-    assert [(run.id, run.name, run.app) for run in found.checks] == [(check.id, "tests", "ci")]
+    assert [(run.id, run.app) for run in found.checks] == [(check.id, "ci")]
     for number in range(210):
         pull.comment("github-actions[bot]", f"comment {number}")
     for _ in range(100):

@@ -13,10 +13,11 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from reviewbot.github import actions, state
-from reviewbot.github import snapshot as gh
+from reviewbot.github import plan as actions
+from reviewbot.github import pulls as gh
+from reviewbot.github import pulls as state
 from reviewbot.github.plan import Desired, plan
-from reviewbot.github.state import SUMMARY, State, decode_state, encode_state
+from reviewbot.github.pulls import SUMMARY, State, decode_state, encode_state
 from reviewbot.reports.markdown import Annotation
 from reviewbot.verdict.document import Memory, Remembered
 
@@ -24,7 +25,7 @@ BOT, ANN = "github-actions[bot]", gh.Author("ann")
 HEAD, OLD = "a" * 40, "b" * 40
 STATES = {"COMMENT": "COMMENTED", "APPROVE": "APPROVED", "REQUEST_CHANGES": "CHANGES_REQUESTED"}
 COMMITS, FLAGS = st.sampled_from((HEAD, OLD)), st.booleans()
-EVENTS = st.sampled_from(get_args(actions.ReviewEvent))
+EVENTS = st.sampled_from(get_args(gh.ReviewEvent))
 KEYS = st.sets(st.sampled_from(("k1", "k2", "k3"))).map(frozenset)
 SHA = {"base_sha": "c" * 40, "head_sha": HEAD, "head_repository": "octo/app"}
 PULL = gh.PullRequest(
@@ -55,7 +56,7 @@ def review_mark(commit: str, event: str, keys: Iterable[str]) -> str:
 
 
 def review(id: int, status: str, body: str, own: bool = True) -> gh.PostedReview:
-    return gh.PostedReview(node_id=f"R{id}", id=id, is_own=own, state=status, body=body)
+    return gh.PostedReview(id=id, is_own=own, state=status, body=body)
 
 
 def snapshot(**parts: Any) -> gh.Snapshot:
@@ -78,8 +79,6 @@ def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snaps
         case actions.DismissReview(there, _):
             assert any(r.id == there and r.state in STATES.values() for r in at.reviews)
             return edited(at, "reviews", there, state="DISMISSED")
-        case actions.HideReview(node):
-            return edited(at, "reviews", node, is_minimized=True)
         case actions.ResolveThread(node, _, _, words):
             (found,) = [t for t in at.threads if t.node_id == node]
             if may_resolve:
@@ -91,7 +90,7 @@ def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snaps
             return replace(at, threads=tuple(t for t in at.threads if t.comments[0].id != gone))
         case actions.PostCheckRun():
             about = {name: getattr(action, name) for name in ("conclusion", "title")}
-            about |= {"name": "reviewbot", "external_id": action.head_sha, "app": BOT[:-5]}
+            about |= {"external_id": action.head_sha, "app": BOT[:-5]}
             run = gh.CheckRun(id=action.id or id, **about)
             return replace(at, checks=(*(c for c in at.checks if c.id != action.id), run))
         case actions.AddLabels(labels):
@@ -109,7 +108,7 @@ def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snaps
 
 
 def edited(at: gh.Snapshot, name: str, there: object, **changes: Any) -> gh.Snapshot:
-    is_it = [there in (x.node_id, getattr(x, "id", 0)) for x in getattr(at, name)]
+    is_it = [there in (getattr(x, "node_id", ""), getattr(x, "id", 0)) for x in getattr(at, name)]
     assert sum(is_it) == 1
     pairs = zip(getattr(at, name), is_it, strict=True)
     return replace(at, **{name: tuple(replace(x, **changes) if it else x for x, it in pairs)})
@@ -127,9 +126,9 @@ def portrait(at: gh.Snapshot) -> object:
     """All that stands there, without the numbers that things got."""
     return (
         sorted((t.resolved_by, [c.body for c in t.comments]) for t in at.threads),
-        sorted((r.is_own, r.state, r.is_minimized, r.body) for r in at.reviews),
+        sorted((r.is_own, r.state, r.body) for r in at.reviews),
         sorted((c.is_own, c.is_minimized, c.body) for c in at.comments),
-        sorted((c.name, c.app, c.external_id, c.conclusion, c.title) for c in at.checks),
+        sorted((c.app, c.external_id, c.conclusion, c.title) for c in at.checks),
         sorted(at.pull.labels),
     )
 
@@ -140,7 +139,7 @@ def others(at: gh.Snapshot) -> object:
         [c for t in at.threads for c in t.comments if not c.is_own],
         [x for x in (*at.reviews, *at.comments) if not x.is_own],
         [c for c in at.comments if c.body.split("\n")[0] != SUMMARY],
-        [c for c in at.checks if (c.name, c.app) != ("reviewbot", BOT[:-5])],
+        [c for c in at.checks if c.app != BOT[:-5]],
         [label for label in at.pull.labels if label in ("bug", "reviewbot:other")],
     )
 
@@ -214,7 +213,7 @@ def standing(draw: st.DrawFn) -> gh.Snapshot:
         body = pick(f"{SUMMARY}\n{line}\nwords", f"Hello\n{SUMMARY}\n{line}")
         comments.append(comment(id, body, draw(FLAGS), draw(FLAGS)))
     for id in range(400, 400 + pick(*range(4))):
-        about = {"name": pick("reviewbot", "tests"), "conclusion": pick("", "success")}
+        about = {"conclusion": pick("", "success")}
         about |= {"title": "", "app": pick(BOT[:-5], "other")}
         checks.append(gh.CheckRun(id=id, external_id=draw(COMMITS), **about))
     labels = draw(st.sets(st.sampled_from(("bug", "Reviewbot:Approved", "reviewbot:other"))))
@@ -246,7 +245,7 @@ def test_whatever_part_of_a_plan_is_done_the_end_is_the_same(
     posted = {own.key for own in threads} | {key for own in reviews for key in own.keys}
     assert posted >= {c.key for c in desired.comments}
     runs = [run for run in whole.checks if run not in at.checks or run.external_id == HEAD]
-    runs = [run for run in runs if (run.name, run.app) == ("reviewbot", BOT[:-5])]
+    runs = [run for run in runs if run.app == BOT[:-5]]
     newest = max(runs, key=lambda run: run.id)
     assert len(runs) == 1 or set(run.id for run in runs) <= {run.id for run in at.checks}
     assert (newest.title, newest.conclusion) == (desired.check.title, desired.check.conclusion)
@@ -320,7 +319,7 @@ def test_a_summary_is_edited_for_another_verdict_and_not_for_nothing() -> None:
 
 
 def test_the_newest_check_run_of_a_commit_is_edited() -> None:
-    about: Any = {"id": 9, "name": "reviewbot", "external_id": HEAD, "app": "github-actions"}
+    about: Any = {"id": 9, "external_id": HEAD, "app": "github-actions"}
     there = gh.CheckRun(title="1: other", conclusion="success", **about)
     both = snapshot(checks=(there, replace(there, id=8, title="")))
     (found,) = [a for a in plan(DESIRED, both) if isinstance(a, actions.PostCheckRun)]

@@ -21,8 +21,8 @@ from reviewbot.fixing import fix_report, pursue
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
-from reviewbot.reports.fixes import render_fixes
-from reviewbot.reports.style import DEFAULT
+from reviewbot.reports.text import render_fixes
+from reviewbot.reports.words import DEFAULT
 from reviewbot.services import Host
 from reviewbot.tasks.behaviour import size_of
 from reviewbot.tasks.bug import PATH

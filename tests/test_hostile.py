@@ -27,8 +27,7 @@ from reviewbot.reports.markdown import (
     review_body,
     summary,
 )
-from reviewbot.reports.redact import redacted
-from reviewbot.reports.style import Style
+from reviewbot.reports.words import Style, redacted
 from reviewbot.text.hidden import find_hidden
 from reviewbot.text.plain import dead
 from reviewbot.verdict.document import Remembered, Review

@@ -33,8 +33,8 @@ from reviewbot.proofs.proof import Proof, Reproduction
 from reviewbot.reports import FORMATS, render
 from reviewbot.reports.markdown import MAX_BYTES
 from reviewbot.reports.sarif import LEVELS, SECURITY
-from reviewbot.reports.style import Style
 from reviewbot.reports.text import COLORS
+from reviewbot.reports.words import Style
 from reviewbot.severity import RANK
 from reviewbot.text.hidden import find_hidden
 from reviewbot.verdict.document import Coverage, Finding, PanelMember, Review

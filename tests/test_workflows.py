@@ -18,9 +18,9 @@ from conftest import why_no_sandbox
 from reviewbot.cli.commands import reviewbot
 from reviewbot.cli.init import ACTION, WORKFLOWS
 from reviewbot.github.command import FORMS
-from reviewbot.github.commands import ARTIFACT, HERE, ORDERED
+from reviewbot.github.commands import ARTIFACT, ORDERED
 from reviewbot.github.job import INPUTS
-from reviewbot.github.run import WORKFLOW
+from reviewbot.github.steps import WORKFLOW
 from reviewbot.llm.providers import VENDORS
 from tests.actions_runner import JobRun, Runner, WorkflowRun, stub_uv
 from tests.actions_runner.workflow import read_yaml
@@ -190,9 +190,10 @@ def test_inputs_outputs_and_commands_are_documented() -> None:
     assert [cells[0] for cells in rows("Outputs")] == [
         f"`{name}`" for name in read_yaml(FILE)["outputs"]
     ]
-    assert {form.verb for form in FORMS} == HERE.keys() | ORDERED.keys()
-    where = dict.fromkeys(HERE, "commands workflow") | dict.fromkeys(ORDERED, "review workflow")
+    where = {form.verb: "commands workflow" for form in FORMS}
+    where |= dict.fromkeys(ORDERED, "review workflow")
     assert rows("Commands") == [[f"`{f.usage}`", f.help, where[f.verb]] for f in FORMS]
+    assert len(where) == len(FORMS)
 
 
 def test_requirements_of_the_action_are_those_that_are_tested() -> None:

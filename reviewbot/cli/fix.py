@@ -30,7 +30,7 @@ from reviewbot.errors import UsageError
 from reviewbot.fixing import develop, fix, fix_report, pursue, repair
 from reviewbot.git.change import Target
 from reviewbot.git.writer import Write, open_writer, recover
-from reviewbot.reports.fixes import commit_message, render_fixes
+from reviewbot.reports.text import commit_message, render_fixes
 from reviewbot.reports.words import usage_words
 from reviewbot.state import State, find_state
 from reviewbot.tasks.goals import GOALS

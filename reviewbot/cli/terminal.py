@@ -16,7 +16,7 @@ import click
 from reviewbot.errors import ReviewbotError
 
 if TYPE_CHECKING:
-    from reviewbot.reports.style import Style
+    from reviewbot.reports.words import Style
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
@@ -114,7 +114,7 @@ def uses_color() -> bool:
 
 def style_for(file: Path | None = None) -> Style:
     """How to print a report, to standard output or into a file."""
-    from reviewbot.reports.style import Style
+    from reviewbot.reports.words import Style
 
     return Style(
         color=file is None and uses_color(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress
 
 from github import Auth
@@ -13,45 +13,21 @@ from reviewbot.config.settings import Settings
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
-from reviewbot.github.actions import perform
-from reviewbot.github.activity import (
-    Activity,
-    Facts,
-    NothingToDo,
-    decide,
-    may_execute,
-    needs_permission_of,
-)
-from reviewbot.github.client import CallError, Client, GitHubError, graphql_error
+from reviewbot.github import pulls, steps
+from reviewbot.github.activity import Facts, NothingToDo, decide, may_execute, needs_permission_of
+from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.commands import Source, fix_issue, obey, obey_order, respond
 from reviewbot.github.fixes import review_and_fix
-from reviewbot.github.job import Job, Runner, read_job
-from reviewbot.github.publish import finish, keep, make_check_run
-from reviewbot.github.run import (
-    Answer,
-    Run,
-    fetch,
-    make_host,
-    make_review,
-    read_change,
-    read_document,
-    settings_at,
-)
-from reviewbot.github.snapshot import may_write, read_snapshot
-from reviewbot.github.state import State, decode_state, encode_state, state_of
+from reviewbot.github.job import Event, Job, Runner, read_job
+from reviewbot.github.plan import perform
+from reviewbot.github.pulls import State
+from reviewbot.github.steps import Answer, Run
 from reviewbot.pipeline import review as review_change
 from reviewbot.reports import answers, markdown
+from reviewbot.state import read_review
 from reviewbot.text.markdown import inline
 from reviewbot.verdict.document import Memory, Review
 
-PULLS = """query($owner: String!, $name: String!, $ref: String!) {
-  repository(owner: $owner, name: $name) {
-    pullRequests(headRefName: $ref, states: OPEN, first: 100,
-      orderBy: {field: CREATED_AT, direction: DESC}) {
-      nodes { number headRefOid headRepository { nameWithOwner } }
-    }
-  }
-}"""
 AUDIT = "<!-- reviewbot:audit -->"
 LABEL = "reviewbot:audit"
 TITLE = "Audit by reviewbot"
@@ -81,53 +57,56 @@ def main(variables: Mapping[str, str]) -> int:
 
 
 def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
-    facts = Facts(job=job)
-    activity = decide(facts)
+    facts, subject = Facts(job=job), job.event.subject
+    decide(facts)
     client = open_client(job)
     stack.callback(client.close)
-    if without_pull := WITHOUT_PULL.get(activity):
-        return without_pull(job, runner, client)
+    if subject == "audit":
+        return audit(job, runner, client)
+    if subject == "merge_group":
+        return check_merge_group(job, runner, client)
+    if subject == "issue":
+        return fix_issue(job, client)
     if login := needs_permission_of(facts):
-        facts = replace(facts, may_write=may_write(client, login))
+        facts = replace(facts, may_write=pulls.may_write(client, login))
         decide(facts)
-    if activity == "command" and job.event.issue:
+    if subject == "comment" and job.event.issue:
         return obey(job, runner, client, facts)
     number = job.event.number
-    if activity in ("debate", "publish"):
-        number = find_pull(client, job)
-    snapshot = read_snapshot(client, number)
-    facts = replace(facts, snapshot=snapshot, state=state_of(snapshot))
+    if subject == "finished_run":
+        number = find_pull(client, job.event)
+    snapshot = pulls.read_snapshot(client, number)
+    facts = replace(facts, snapshot=snapshot, state=pulls.state_of(snapshot))
     decide(facts)
-    if activity == "command":
+    if subject == "comment":
         return obey(job, runner, client, facts)
-    folder = fetch(job, snapshot.pull.head_sha, snapshot.pull.base_sha)
+    folder = steps.fetch(job, snapshot.pull.head_sha, snapshot.pull.base_sha)
     repository = stack.enter_context(Repository(folder))
-    settings = settings_at(job, repository, snapshot.pull.base_sha)
+    settings = steps.settings_at(job, repository, snapshot.pull.base_sha)
     facts = replace(facts, settings=settings.github)
     decide(facts)
     if login := needs_permission_of(facts):
-        facts = replace(facts, may_write=may_write(client, login))
+        facts = replace(facts, may_write=pulls.may_write(client, login))
     run = Run(
-        job=job,
-        runner=runner,
-        client=client,
-        facts=facts,
-        repository=repository,
-        settings=settings,
-        executes=may_execute(facts),
+        job=job, runner=runner, client=client, facts=facts, repository=repository, settings=settings
     )
-    change = read_change(run)
+    change = steps.read_change(run)
     if job.event.asked_by:
         return obey_order(run, change)
-    if activity == "publish":
-        return finish(run, change, read_document(job))
-    is_pushed = activity == "review" and job.event.subject == "pull_request"
-    if is_pushed and run.executes and job.autofix != "off":
+    if job.mode == "publish":
+        path = job.documents / steps.REVIEW_FILE
+        document = read_review(path.read_bytes()) if path.is_file() else None
+        if document is None:
+            hint = "download the artifact reviewbot-review"
+            raise UsageError(f"{path} holds no review", hint=hint)
+        return steps.finish(run, change, document)
+    is_pushed = subject == "pull_request" and job.mode == "all"
+    if is_pushed and may_execute(facts) and job.autofix != "off":
         return review_and_fix(run, change)
-    review = make_review(run, change)
-    if activity == "review":
-        return finish(run, change, review)
-    keep(job, runner, review, settings)
+    review = steps.make_review(run, change)
+    if job.mode == "all":
+        return steps.finish(run, change, review)
+    steps.keep(job, runner, review, settings)
     runner.say("The review is handed to the next job: this one posts nothing.")
     return 0
 
@@ -141,10 +120,10 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
         runner.say(str(error), "warning")
     target = Target(kind="all", revision=job.sha)
     review, settings = review_target(job, target, [job.sha], last.memory)
-    code = keep(job, runner, review, settings)
+    code = steps.keep(job, runner, review, settings)
     state = last.with_cost(review.usage.cost_usd, reviews=1)
     state = replace(state, memory=review.memory or Memory(), head=job.sha, run_id=job.run_id)
-    line = encode_state(state)
+    line = pulls.encode_state(state)
     room = markdown.MAX_BYTES - len(line) - len(AUDIT)
     page = markdown.Page(run_url=job.run_url, has_commands=False)
     words = answers.audit(review, last.memory, page, room)
@@ -171,27 +150,23 @@ def check_merge_group(job: Job, runner: Runner, client: Client) -> int:
     """Run the checks over what the queue merges, without models, and say so in a check run."""
     commits = [job.event.base_sha, job.event.head_sha]
     target = Target(kind="revision", revision="..".join(commits))
-    review, settings = review_target(job, target, commits, None, has_panel=False)
-    code = keep(job, runner, review, settings)
+    review, settings = review_target(job, target, commits)
+    code = steps.keep(job, runner, review, settings)
     if not job.is_on("dry_run"):
-        perform(client, 0, make_check_run(review, settings.review.fail_on, has_panel=False))
+        perform(client, 0, steps.make_check_run(review, settings.review.fail_on, has_panel=False))
     return code
 
 
 def review_target(
-    job: Job,
-    target: Target,
-    commits: Sequence[str],
-    memory: Memory | None,
-    *,
-    has_panel: bool = True,
+    job: Job, target: Target, commits: Sequence[str], memory: Memory | None = None
 ) -> tuple[Review, Settings]:
     """A review without a pull request, and the settings that the first of its commits has."""
-    with Repository(fetch(job, *commits)) as repository:
-        settings = settings_at(job, repository, commits[0])
+    with Repository(steps.fetch(job, *commits)) as repository:
+        settings = steps.settings_at(job, repository, commits[0])
         change = asyncio.run(repository.load_change(target))
-        host = replace(make_host(job, repository, memory), may_execute=True)
-        host = host if has_panel else replace(host, providers={})
+        host = replace(steps.make_host(job, repository, memory), may_execute=True)
+        if job.event.subject == "merge_group":
+            host = replace(host, providers={})
         return asyncio.run(review_change(change, host)), settings
 
 
@@ -206,7 +181,7 @@ def find_issue(client: Client) -> tuple[int, State]:
     for issue in found if isinstance(found, list) else []:
         first, _, rest = (issue.get("body") or "").partition("\n")
         if first.rstrip("\r") == AUDIT and "pull_request" not in issue:
-            return int(issue["number"]), decode_state(rest.partition("\n")[0]) or State()
+            return int(issue["number"]), pulls.decode_state(rest.partition("\n")[0]) or State()
     return 0, State()
 
 
@@ -224,28 +199,16 @@ def open_client(job: Job) -> Client:
     return Client(Auth.Token(job.token), job.repository, api_url=job.api_url)
 
 
-def find_pull(client: Client, job: Job) -> int:
+def find_pull(client: Client, event: Event) -> int:
     """The number of the pull request for which a fork's run collected evidence.
 
     It comes from GitHub by the head of that run, never from what the run hands over.
     """
-    event = job.event
-    owner, _, name = job.repository.partition("/")
-    variables = {"owner": owner, "name": name, "ref": event.head_ref}
-    data, faults = client.query(PULLS, variables, "find the pull request of a run")
-    found = (data.get("repository") or {}).get("pullRequests")
-    if not found:
-        raise graphql_error(faults, "find the pull request of a run")
-    for pull in found["nodes"]:
-        head = (pull.get("headRepository") or {}).get("nameWithOwner") or ""
-        if (head, pull["headRefOid"]) == (event.head_repository, event.head_sha):
+    name = event.head_repository
+    head = f"{name.partition('/')[0]}:{event.head_ref}"
+    found = client.read("/pulls", "find the pull request of a run", state="open", head=head)
+    for pull in found:
+        source, sha = pull["head"]["repo"] or {}, pull["head"]["sha"]
+        if (source.get("full_name"), sha) == (name, event.head_sha):
             return int(pull["number"])
     raise NothingToDo("head_moved", "No open pull request has the head of the run that finished.")
-
-
-# Activities that are about no pull request.
-WITHOUT_PULL: Mapping[Activity, Callable[[Job, Runner, Client], int]] = {
-    "audit": audit,
-    "merge_group": check_merge_group,
-    "issue": fix_issue,
-}

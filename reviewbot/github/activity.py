@@ -7,30 +7,19 @@ about the payload come first, so that most events that are skipped cost no call 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal
 
 from msgspec import Struct
 
 from reviewbot.config.settings import GitHubSettings
 from reviewbot.github.command import Command, Misunderstood, parse
 from reviewbot.github.job import Event, Job, Mode, Subject
-from reviewbot.github.snapshot import BOT, PullRequest, Snapshot
-from reviewbot.github.state import State
-from reviewbot.reports.fixes import TRAILER
+from reviewbot.github.pulls import BOT, Author, PullRequest, Snapshot, State
+from reviewbot.reports.text import TRAILER
 
-Activity = Literal[
-    "review", "collect", "debate", "publish", "command", "issue", "merge_group", "audit"
-]
-ACTIVITIES: Mapping[tuple[Subject, Mode], Activity] = {
-    ("pull_request", "all"): "review",
-    ("pull_request", "collect"): "collect",
-    ("dispatch", "all"): "review",
-    ("finished_run", "debate"): "debate",
-    ("finished_run", "publish"): "publish",
-    ("comment", "all"): "command",
-    ("issue", "all"): "issue",
-    ("merge_group", "all"): "merge_group",
-    ("audit", "all"): "audit",
+# Of other subjects, "all" is the only mode.
+MODES: Mapping[Subject, tuple[Mode, ...]] = {
+    "pull_request": ("all", "collect"),
+    "finished_run": ("debate", "publish"),
 }
 REVIEWED_ACTIONS = ("opened", "synchronize", "reopened", "ready_for_review")
 DEPENDABOT = ("dependabot", "dependabot-preview")
@@ -66,6 +55,10 @@ class Facts(Struct, frozen=True, kw_only=True):
         return parse(self.event.comment.body) if self.event.comment else None
 
     @property
+    def commander(self) -> Author | None:
+        return self.event.comment.author if self.event.comment else None
+
+    @property
     def labels(self) -> set[str]:
         return {label.lower() for label in self.pull.labels} if self.pull else set()
 
@@ -87,6 +80,10 @@ class Row(Struct, frozen=True):
     words: str
 
 
+def _is_wrong_mode(facts: Facts) -> bool:
+    return facts.job.mode not in MODES.get(facts.event.subject, ("all",))
+
+
 def _is_other_action(facts: Facts) -> bool:
     event, settings = facts.event, facts.settings
     if event.subject == "comment":
@@ -99,11 +96,6 @@ def _is_other_action(facts: Facts) -> bool:
         label = settings.review_label if event.action == "labeled" else settings.skip_label
         return event.label.lower() != label.lower()
     return event.action not in REVIEWED_ACTIONS and not event.is_retargeted
-
-
-def _is_by_nobody(facts: Facts) -> bool:
-    author = facts.event.comment.author if facts.event.comment else None
-    return author is None or author.type != "User"
 
 
 def _is_on_issue(facts: Facts) -> bool:
@@ -146,12 +138,9 @@ def _is_draft(facts: Facts) -> bool:
 
 def _is_own_commit(facts: Facts) -> bool:
     snapshot, sender = facts.snapshot, facts.event.sender
-    return (
-        snapshot is not None
-        and sender is not None
-        and sender.login.removesuffix(BOT) == snapshot.me.removesuffix(BOT)
-        and TRAILER in snapshot.pull.message
-    )
+    if snapshot is None or sender is None or TRAILER not in snapshot.pull.message:
+        return False
+    return sender.login.removesuffix(BOT) == snapshot.me.removesuffix(BOT)
 
 
 COMMENT: tuple[Subject, ...] = ("comment",)
@@ -163,6 +152,7 @@ ON_PULL: tuple[Subject, ...] = (*PUSHED, "comment", "dispatch")
 EVERY: tuple[Subject, ...] = (*ON_PULL, "issue", "merge_group", "audit")
 NO_EVENT = "reviewbot has nothing to do with this event: take it out of `on:` in the workflow."
 WRONG_MODE = "The input `mode` is another than this event needs."
+NO_USER = "Only people command."
 TALK = "The comment does not begin with /debate."
 NO_EVIDENCE = "The run that collects evidence did not succeed."
 NO_PULL = "The run that finished was not about a pull request."
@@ -177,10 +167,10 @@ CLOSED = "The pull request is closed."
 REVIEWED = "This commit was reviewed; `/debate full` reviews it again."
 TABLE: tuple[Row, ...] = (
     Row("unsupported_event", ("nothing",), lambda _: True, NO_EVENT),
-    Row("wrong_mode", EVERY, lambda f: (f.event.subject, f.job.mode) not in ACTIVITIES, WRONG_MODE),
+    Row("wrong_mode", EVERY, _is_wrong_mode, WRONG_MODE),
     Row("unrelated_action", PUSHED, _is_other_action, "What happened needs no review."),
     Row("unrelated_action", COMMENT, _is_other_action, "Only new comments command."),
-    Row("not_a_user", COMMENT, _is_by_nobody, "Only people command."),
+    Row("not_a_user", COMMENT, lambda f: not f.commander or f.commander.type != "User", NO_USER),
     Row("not_a_command", COMMENT, lambda f: f.command is None, TALK),
     Row("not_a_pull_request", COMMENT, _is_on_issue, "On an issue, only /debate fix works."),
     Row("not_a_pull_request", RUN, lambda f: f.event.run_event != "pull_request", NO_PULL),
@@ -206,14 +196,13 @@ TABLE: tuple[Row, ...] = (
 )
 
 
-def decide(facts: Facts) -> Activity:
-    """What is to be done, as far as that is known by now. Raises NothingToDo."""
+def decide(facts: Facts) -> None:
+    """Raises NothingToDo if nothing is to be done, as far as that is known by now."""
     for row in TABLE:
         if facts.event.subject in row.subjects and row.applies(facts):
             # A commit that failed does not pass because it is looked at again.
             exit_code = int(row.reason == "already_reviewed" and facts.state.fails)
             raise NothingToDo(row.reason, row.words, exit_code)
-    return ACTIVITIES[facts.event.subject, facts.job.mode]
 
 
 def may_execute(facts: Facts) -> bool:
@@ -235,12 +224,11 @@ def may_execute(facts: Facts) -> bool:
 
 def needs_permission_of(facts: Facts) -> str:
     """The login of whoever must be asked about before the decision is final; "" for nobody."""
-    snapshot = facts.snapshot
+    snapshot, author = facts.snapshot, None
     if facts.may_write is not None:
         return ""
-    author = None
     if facts.event.subject == "comment":
-        author = facts.event.comment.author if facts.event.comment else None
+        author = facts.commander
     elif snapshot and not snapshot.is_fork and not facts.is_by_dependabot:
         is_asked = facts.event.subject == "dispatch" or facts.job.has_keys
         author = snapshot.pull.author if is_asked else None

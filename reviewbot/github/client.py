@@ -100,8 +100,6 @@ MEANINGS: Mapping[int | str, tuple[FaultKind, str]] = {
 
 
 class GitHubError(ReviewbotError):
-    """GitHub did not do what it was asked for."""
-
     def __init__(self, kind: FaultKind, message: str, *, hint: str = "") -> None:
         super().__init__(message, hint=hint or None)
         self.kind = kind
@@ -112,14 +110,12 @@ class CallError(GitHubError):
 
 
 class GraphqlFault(Struct, frozen=True):
-    """An error in an answer of GraphQL."""
-
     message: str
     type: str = ""
 
 
 class Answer(Struct, frozen=True):
-    """A response: names of headers in lower case, and its JSON. `is_whole`: it is JSON."""
+    """A response, and its JSON. `is_whole`: it is JSON."""
 
     status: int
     headers: Mapping[str, str]
@@ -134,15 +130,22 @@ class Answer(Struct, frozen=True):
 
     @property
     def data(self) -> dict[str, Any]:
-        """What GraphQL answers."""
         data = self.field("data")
         return data if isinstance(data, dict) else {}
 
     @property
     def faults(self) -> tuple[GraphqlFault, ...]:
         """The errors of GraphQL, and in both of their shapes those of a 422."""
-        errors = self.field("errors") or []
-        return tuple(map(_fault, errors if isinstance(errors, list) else [errors]))
+        errors, found = self.field("errors") or [], []
+        for error in errors if isinstance(errors, list) else [errors]:
+            about = error if isinstance(error, dict) else {"message": error}
+            words = about.get("message") or about.get("code") or ""
+            found.append(GraphqlFault(str(words), str(about.get("type") or "")))
+        return tuple(found)
+
+    @property
+    def is_used_up(self) -> bool:
+        return self.header("x-ratelimit-remaining") == "0"
 
     @property
     def words(self) -> str:
@@ -233,7 +236,12 @@ class Client:
             else:
                 status, words, target = answer.status, answer.words, answer.header("location")
                 if _is_limit(answer):
-                    self._wait(doing, _seconds_of_limit(answer, attempt), attempt)
+                    seconds = _seconds_of_limit(answer, attempt)
+                    if seconds > self._patience or attempt == ATTEMPTS:
+                        words = f"that its rate limit holds for {seconds:.0f} s more"
+                        raise _error(doing, words, "deferred", LATER)
+                    self._patience -= seconds
+                    self._sleep(seconds)
                     continue
                 if status in (301, 302, 307, 308) and target.startswith(f"{self._url}/"):
                     url = target
@@ -258,22 +266,13 @@ class Client:
             verb, url, headers=headers, timeout=SECONDS, allow_redirects=False, **sent
         )
         status = response.status_code
-        lower = {name.lower(): value for name, value in response.headers.items()}
         try:
-            return Answer(status, lower, msgspec.json.decode(response.content))
+            return Answer(status, response.headers, msgspec.json.decode(response.content))
         except (ValueError, RecursionError):
-            return Answer(status, lower, is_whole=status == 204)
-
-    def _wait(self, doing: str, seconds: float, attempt: int) -> None:
-        if seconds > self._patience or attempt == ATTEMPTS:
-            words = f"that its rate limit holds for {seconds:.0f} s more"
-            raise _error(doing, words, "deferred", LATER)
-        self._patience -= seconds
-        self._sleep(seconds)
+            return Answer(status, response.headers, is_whole=status == 204)
 
 
 def graphql_error(faults: Sequence[GraphqlFault], doing: str) -> GitHubError:
-    """The error for what GraphQL did not do."""
     known = [MEANINGS[fault.type] for fault in faults if fault.type in MEANINGS]
     words = "; ".join(fault.message for fault in faults) or "no data"
     return _error(doing, words, *(known[0] if known else ("failed", LATER)))
@@ -293,18 +292,11 @@ def _error(doing: str, words: str, kind: FaultKind, hint: str) -> GitHubError:
     return (GitHubError if ends_job else CallError)(kind, message, hint=hint)
 
 
-def _fault(error: Any) -> GraphqlFault:
-    if not isinstance(error, dict):
-        return GraphqlFault(str(error))
-    words = error.get("message") or error.get("code") or ""
-    return GraphqlFault(str(words), str(error.get("type") or ""))
-
-
 def _is_limit(answer: Answer) -> bool:
     if answer.status == 200:  # as GraphQL says it
         return any(f.type in LIMIT_TYPES or LIMIT.search(f.message) for f in answer.faults)
     if answer.status == 403 and LIMIT.search(answer.words) is None:
-        says = answer.header("retry-after") != "" or _is_used_up(answer)
+        says = answer.header("retry-after") != "" or answer.is_used_up
         return says and NO_PERMISSION.search(answer.words) is None
     return answer.status in (403, 429)
 
@@ -324,10 +316,6 @@ def _seconds_of_limit(answer: Answer, attempt: int) -> float:
     after, reset = answer.header("retry-after"), answer.header("x-ratelimit-reset")
     if after.isdecimal() and len(after) < 8:
         return float(after)
-    if _is_used_up(answer) and reset.isdecimal() and len(reset) < 12:
+    if answer.is_used_up and reset.isdecimal() and len(reset) < 12:
         return max(0.0, float(reset) - time.time()) + 1
     return SECONDARY_SECONDS * 2.0 ** (attempt - 1)
-
-
-def _is_used_up(answer: Answer) -> bool:
-    return answer.header("x-ratelimit-remaining") == "0"

@@ -67,12 +67,16 @@ SYNONYMS = {
 
 
 class Command(Struct, frozen=True):
-    """`text` holds untrusted words. No `findings` of /debate fix are all of them."""
+    """`text` holds untrusted words. No `findings` of /debate fix are all of them.
+
+    `login` is who gave it, as far as that is known.
+    """
 
     form: Form
     finding: str = ""
     text: str = ""
     findings: tuple[str, ...] = ()
+    login: str = ""
 
     @property
     def verb(self) -> str:

@@ -1,5 +1,5 @@
-"""What /debate commands do. A new one is a row of FORMS in command.py, and here a function and its
-row of HERE or ORDERED.
+"""What /debate commands do. A new one is a row of FORMS in command.py, and here a case of
+`answer_here`, or a function and its row of ORDERED.
 
 The job that a comment starts has no keys of models and runs nothing of a change. It answers what it
 can, and orders a run of the review workflow for the rest, by two numbers: of the pull request and
@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import io
 import zipfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -30,39 +30,20 @@ from reviewbot.debate.judge import Consultation, questions_about_change, questio
 from reviewbot.debate.panel import Panel, Question
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix_report
-from reviewbot.git.change import Change, Location, Target
+from reviewbot.git.change import Change, Location
 from reviewbot.git.repository import Repository
-from reviewbot.github.actions import ResolveThread, WriteComment, perform
+from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo
 from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
 from reviewbot.github.fixes import fix, open_pull, undo
 from reviewbot.github.job import Job, Runner
-from reviewbot.github.publish import finish
-from reviewbot.github.run import (
-    WORKFLOW,
-    Answer,
-    Request,
-    Run,
-    fetch,
-    make_host,
-    make_review,
-    order,
-    update_state,
-)
-from reviewbot.github.snapshot import may_write, read_snapshot
-from reviewbot.github.state import (
-    ANSWER_MARKER,
-    CLOSED_MARKER,
-    State,
-    answers_of,
-    state_of,
-    summaries_of,
-    threads_of,
-)
+from reviewbot.github.plan import WriteComment, close_thread, perform
+from reviewbot.github.pulls import Snapshot, State
+from reviewbot.github.steps import Answer, Run
 from reviewbot.pipeline import consult
 from reviewbot.reports import answers, markdown
-from reviewbot.reports.fixes import commit_message
+from reviewbot.reports.text import commit_message
 from reviewbot.state import read_review
 from reviewbot.text.markdown import code, inline
 from reviewbot.verdict.document import Remembered, Review
@@ -87,14 +68,17 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     assert comment
     assert comment.author
     source = Source(job.event.number or job.event.issue, comment.id, comment.is_inline)
-    answered = answers_of(facts.snapshot) if facts.snapshot else {}
+    answered = pulls.answers_of(facts.snapshot) if facts.snapshot else {}
     if comment.id in answered:
         raise NothingToDo("answered", "The comment is answered already.")
     limit = load_settings(job.layers()).settings.github.commands_per_hour
+    since, login = datetime.now(UTC) - timedelta(hours=1), comment.author.login
     if job.event.issue:
-        count = _count_on_issue(client, job.event.issue, comment.author.login) - 1  # without this
+        path, from_ = f"/issues/{job.event.issue}/comments", since.strftime("%Y-%m-%dT%H:%M:%SZ")
+        found = client.read(path, "read comments of an issue", since=from_, per_page="100")
+        own = (each["body"] or "" for each in found if (each["user"] or {}).get("login") == login)
+        count = sum(parse(body) is not None for body in own) - 1  # without this one
     else:
-        since = datetime.now(UTC) - timedelta(hours=1)
         count = sum(datetime.fromisoformat(own.created_at) > since for own in answered.values())
     if count >= limit:
         react(client, source, "confused")
@@ -106,20 +90,16 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
         respond(client, source, Answer(words=command.words), "confused")
         return 0
     assert command
-    login = comment.author.login
 
     def act() -> Answer:
         if command.verb in ORDERED:
-            order(client, job, comment.id)
-            runner.say(f"Ordered a run of {WORKFLOW}.")
+            steps.order(client, job, comment.id)
+            runner.say(f"Ordered a run of {steps.WORKFLOW}.")
             return Answer(words="")
         assert facts.snapshot
-        return HERE[command.verb](Request(command, login, facts.snapshot, facts.state, client))
+        return answer_here(client, facts.snapshot, facts.state, replace(command, login=login))
 
-    answer = _answer(client, source, act)
-    if answer.reviews_again and facts.state.head:
-        with suppress(UsageError):  # then it follows with the next push
-            order(client, job)
+    _answer(client, job, source, act)
     return 0
 
 
@@ -135,24 +115,17 @@ def obey_order(run: Run, change: Change) -> int:
     author, command = (comment.author, parse(comment.body)) if comment else (None, None)
     if author is None or author.type != "User" or not isinstance(command, Command):
         raise NothingToDo("not_a_command", "The comment is gone, was edited, or is no command.")
-    if command.verb not in ORDERED or id in answers_of(snapshot):
+    if command.verb not in ORDERED or id in pulls.answers_of(snapshot):
         words = "The command needs no review, or is answered already."
         raise NothingToDo("answered", words)
-    if not may_write(run.client, author.login):
+    if not pulls.may_write(run.client, author.login):
         raise NothingToDo("missing_permission", NO_WRITER)
-    request = Request(command, author.login, snapshot, run.facts.state, run.client)
     source = Source(snapshot.pull.number, id, comment in inline_comments)
-    answer = _answer(run.client, source, partial(ORDERED[command.verb], run, change, request))
-    if answer.has_commits:
-        with suppress(UsageError):  # then it is reviewed with the next push
-            order(run.client, run.job)
-    if answer.reviews_again:
-        state = state_of(read_snapshot(run.client, source.number))
-        return finish(run, change, make_review(run, change, state.memory))
-    return answer.exit_code
+    act = partial(ORDERED[command.verb], run, change, replace(command, login=author.login))
+    return _answer(run.client, run.job, source, act).exit_code
 
 
-def fix_issue(job: Job, _: Runner, client: Client) -> int:
+def fix_issue(job: Job, client: Client) -> int:
     """/debate fix on an issue: reproduce what it says, fix it, and open a pull request.
 
     Who wrote the comment may write now, and nobody edited it. What the issue says is untrusted.
@@ -170,13 +143,13 @@ def fix_issue(job: Job, _: Runner, client: Client) -> int:
         raise NothingToDo("not_a_command", words)
     if issue.get("state") != "open" or issue.get("locked") or "pull_request" in issue:
         raise NothingToDo("closed", "The issue is closed or locked, or a pull request.")
-    if author.get("type") != "User" or not may_write(client, str(author.get("login"))):
+    if author.get("type") != "User" or not pulls.may_write(client, str(author.get("login"))):
         raise NothingToDo("missing_permission", NO_WRITER)
-    _answer(client, Source(number, id), lambda: _fix_issue(job, client, issue))
+    _answer(client, job, Source(number, id), lambda: _fix_issue(job, client, issue))
     return 0
 
 
-def _answer(client: Client, source: Source, act: Callable[[], Answer]) -> Answer:
+def _answer(client: Client, job: Job, source: Source, act: Callable[[], Answer]) -> Answer:
     """Do what is asked for, and answer what came of it, or why it does not work."""
     try:
         answer = act()
@@ -184,14 +157,17 @@ def _answer(client: Client, source: Source, act: Callable[[], Answer]) -> Answer
         answer = Answer(words=inline(error.with_hint), is_done=False)
     if answer.words:  # without any, another run answers
         respond(client, source, answer, "rocket" if answer.is_done else "confused")
+    if answer.reviews_again:
+        with suppress(UsageError):  # then it is reviewed with the next push
+            steps.order(client, job)
     return answer
 
 
 def respond(client: Client, source: Source, answer: Answer, reaction: Reaction) -> None:
     """Keep the new state, then answer: an answer says that all of it is done."""
     if answer.update:
-        update_state(client, source.number, answer.update)
-    marker = ANSWER_MARKER.format(comment=source.comment_id)
+        steps.update_state(client, source.number, answer.update)
+    marker = pulls.ANSWER_MARKER.format(comment=source.comment_id)
     for action in (*answer.actions, WriteComment(f"{marker}\n{answer.words}")):
         perform(client, source.number, action)
     react(client, source, reaction)
@@ -208,75 +184,85 @@ def react(client: Client, source: Source, content: Reaction) -> None:
             raise
 
 
-def help_(_: Request) -> Answer:
-    lines = [f"- `{form.usage}`: {form.help}" for form in FORMS]
-    return Answer(words="\n".join(["What you can ask for:", "", *lines]))
+def answer_here(client: Client, snapshot: Snapshot, state: State, command: Command) -> Answer:
+    """What asks no model and executes nothing of the change. Raises UsageError."""
+    words, update = "", None
+    match command.verb:
+        case "explain":
+            words = _explain(client, state, _find(state, command))
+        case "dismiss":
+            return dismiss(snapshot, _find(state, command), command.text, command.login)
+        case "pause":
+            words = "Pushes are reviewed when you ask: `/debate`."
+            update = partial(replace, paused_by=command.login)
+        case "resume":
+            words = "Pushes are reviewed again."
+            if state.head != snapshot.pull.head_sha:
+                words += " The newest commit is not reviewed yet: `/debate`."
+            update = partial(replace, paused_by="", stopped_by="")
+        case "stop":
+            words = "Nothing more happens here until `/debate resume`."
+            update = partial(replace, stopped_by=command.login)
+        case "status":
+            words = "\n".join(f"- {line}" for line in _status(snapshot, state))
+        case "cost":
+            reviews = "1 review" if state.reviews == 1 else f"{state.reviews} reviews"
+            words = f"{reviews} of this pull request cost ${state.cost_usd:.4f}."
+        case "help":
+            lines = [f"- `{form.usage}`: {form.help}" for form in FORMS]
+            words = "\n".join(["What you can ask for:", "", *lines])
+    return Answer(words=words, update=update)
 
 
-def status(request: Request) -> Answer:
-    state = request.state
-    found = summaries_of(request.snapshot)
+def _find(state: State, command: Command) -> Remembered:
+    """The finding that a command names. Raises UsageError."""
+    known = {finding.id: finding for finding in state.memory.findings}
+    if command.finding not in known:
+        ids = ", ".join(sorted(known, key=lambda id: int(id[1:]))) or "none"
+        raise UsageError(f"There is no finding {command.finding} here. There is: {ids}.")
+    return known[command.finding]
+
+
+def _status(snapshot: Snapshot, state: State) -> Iterator[str]:
+    found = pulls.summaries_of(snapshot)
     where = f": [the summary]({found[0].url})" if found else ""
-    lines = [f"Last reviewed: {code(state.head[:10])}{where}." if state.head else "Not reviewed."]
-    if state.head and state.head != request.snapshot.pull.head_sha:
-        lines.append("Newer commits are not reviewed yet.")
-    lines += [f"Paused by {code(state.paused_by)}."] if state.paused_by else []
-    lines += [f"Stopped by {code(state.stopped_by)}."] if state.stopped_by else []
-    return Answer(words="\n".join(f"- {line}" for line in lines))
+    yield f"Last reviewed: {code(state.head[:10])}{where}." if state.head else "Not reviewed."
+    if state.head and state.head != snapshot.pull.head_sha:
+        yield "Newer commits are not reviewed yet."
+    if state.paused_by:
+        yield f"Paused by {code(state.paused_by)}."
+    if state.stopped_by:
+        yield f"Stopped by {code(state.stopped_by)}."
 
 
-def cost(request: Request) -> Answer:
-    state = request.state
-    reviews = "1 review" if state.reviews == 1 else f"{state.reviews} reviews"
-    return Answer(words=f"{reviews} of this pull request cost ${state.cost_usd:.4f}.")
-
-
-def pause(request: Request) -> Answer:
-    words = "Pushes are reviewed when you ask: `/debate`."
-    return Answer(words=words, update=partial(replace, paused_by=request.login))
-
-
-def resume(request: Request) -> Answer:
-    words = "Pushes are reviewed again."
-    if request.state.head != request.snapshot.pull.head_sha:
-        words += " The newest commit is not reviewed yet: `/debate`."
-    return Answer(words=words, update=partial(replace, paused_by="", stopped_by=""))
-
-
-def stop(request: Request) -> Answer:
-    words = "Nothing more happens here until `/debate resume`."
-    return Answer(words=words, update=partial(replace, stopped_by=request.login))
-
-
-def dismiss(request: Request, known: Remembered, reason: str, cost_usd: float = 0) -> Answer:
-    gone = replace(known, dismissed=reason, dismissed_by=request.login)
+def dismiss(
+    snapshot: Snapshot, known: Remembered, reason: str, login: str, cost_usd: float = 0
+) -> Answer:
+    gone = replace(known, dismissed=reason, dismissed_by=login)
 
     def update(state: State) -> State:
         others = tuple(f for f in state.memory.findings if f.key != known.key)
         memory = replace(state.memory, findings=(*others, gone))
         return replace(state, memory=memory).with_cost(cost_usd)
 
-    reply = f"{CLOSED_MARKER.format(key=known.key)}\n{inline(f'Dismissed: {reason}')}"
     threads = [
-        ResolveThread(own.thread.node_id, first.node_id, first.id, reply)
-        for own in threads_of(request.snapshot)
+        close_thread(own, inline(f"Dismissed: {reason}"))
+        for own in pulls.threads_of(snapshot)
         if own.key == known.key and not own.is_closed
-        for first in own.thread.comments[:1]
     ]
     words = f"{known.id} is dismissed and is not reported again: {inline(reason)}"
     return Answer(words=words, update=update, actions=tuple(threads), reviews_again=True)
 
 
-def explain(request: Request) -> Answer:
+def _explain(client: Client, state: State, known: Remembered) -> str:
     """From the document of the review, or if it is gone, from what the summary keeps."""
-    known = request.finding()
-    review = read_artifact(request.client, request.state.run_id)
-    finding = next((f for f in review.findings if f.key == known.key), None) if review else None
-    if finding:
-        return Answer(words=answers.explanation(finding))
+    review = read_artifact(client, state.run_id)
+    for finding in review.findings if review else ():
+        if finding.key == known.key:
+            return answers.explanation(finding)
     title = f"**{known.id} ({known.severity}): {inline(known.title)}**"
     gone = "The document of the review is not kept any more; `/debate full` makes a new one."
-    return Answer(words=f"{title}\n\n{inline(known.reason)}\n\n{gone}")
+    return f"{title}\n\n{inline(known.reason)}\n\n{gone}"
 
 
 def read_artifact(client: Client, run_id: int) -> Review | None:
@@ -300,87 +286,36 @@ def read_artifact(client: Client, run_id: int) -> Review | None:
         return None
 
 
-def review_again(run: Run, change: Change, request: Request) -> Answer:
+def review_again(run: Run, change: Change, command: Command) -> Answer:
     """With a focus, or `full`, panelists read again what they have read."""
-    focus, memory = request.command.text, request.state.memory
-    if focus or request.command.verb == "full":
+    focus, memory, reviews = command.text, run.facts.state.memory, run.facts.state.reviews
+    if focus or command.verb == "full":
         memory = replace(memory, parts={})
-    review = make_review(run, change, memory, focus)
-    exit_code = finish(run, change, review)
+    review = steps.make_review(run, change, memory, focus)
+    exit_code = steps.finish(run, change, review)
     words = f"{code(review.head_commit[:10])}: {markdown.review_body(review)}"
     cost = review.usage.cost_usd
 
     def update(state: State) -> State:
         """A review that finds what stood there before leaves the summary as it is."""
-        is_counted = state.reviews > request.state.reviews
-        return state if is_counted else state.with_cost(cost, reviews=1)
+        return state if state.reviews > reviews else state.with_cost(cost, reviews=1)
 
     return Answer(words=words, update=update if cost else None, exit_code=exit_code)
 
 
-def ask(run: Run, change: Change, request: Request) -> Answer:
-    said = _consult(run, change, partial(questions_about_change, request.command.text))
+def ask(run: Run, change: Change, command: Command) -> Answer:
+    said = _consult(run, change, partial(questions_about_change, command.text))
     update = partial(State.with_cost, cost_usd=said.usage.cost_usd)
     return Answer(words=answers.consultation(said), update=update)
 
 
-def dispute(run: Run, change: Change, request: Request) -> Answer:
+def dispute(run: Run, change: Change, command: Command) -> Answer:
     """The panel may take back what it raised; what a check reports stands."""
-    known, argument = request.finding(), request.command.text
+    known = _find(run.facts.state, command)
     if known.check or known.status == "proven":
         reason = f"{known.check} reports it" if known.check else "a test shows it"
         return Answer(words=f"{known.id} stands: {inline(reason)}, and words do not change that.")
-    said = _consult(run, change, partial(questions_about_claim, _case_of(known), argument))
-    words, cost = answers.consultation(said), said.usage.cost_usd
-    if not said.withdraws:
-        stands = "more than half of the panelists would have to find it not real, citing a line"
-        update = partial(State.with_cost, cost_usd=cost)
-        return Answer(words=f"{words}\n\n{known.id} stands: {stands}.", update=update)
-    done = dismiss(request, known, "the panel took it back", cost)
-    return replace(done, words=f"{words}\n\n{known.id} is taken back.")
-
-
-HERE: Mapping[str, Callable[[Request], Answer]] = {
-    "explain": explain,
-    "dismiss": lambda request: dismiss(request, request.finding(), request.command.text),
-    "pause": pause,
-    "resume": resume,
-    "stop": stop,
-    "status": status,
-    "cost": cost,
-    "help": help_,
-}
-ORDERED: Mapping[str, Callable[[Run, Change, Request], Answer]] = {
-    "review": review_again,
-    "full": review_again,
-    "ask": ask,
-    "dispute": dispute,
-    "fix": fix,
-    "undo": undo,
-}
-
-
-def _count_on_issue(client: Client, number: int, login: str) -> int:
-    """How many commands somebody gave on an issue in the last hour."""
-    since = (datetime.now(UTC) - timedelta(hours=1)).strftime("%Y-%m-%dT%H:%M:%SZ")
-    path = f"/issues/{number}/comments"
-    found = client.read(path, "read comments of an issue", since=since, per_page="100")
-    own = (each["body"] or "" for each in found if (each["user"] or {}).get("login") == login)
-    return sum(parse(body) is not None for body in own)
-
-
-def _consult(
-    run: Run, change: Change, questions: Callable[[Sequence[Brief], Panel], list[Question]]
-) -> Consultation:
-    said = asyncio.run(consult(change, make_host(run.job, run.repository, None), questions))
-    if not said.panelists:
-        raise UsageError("No language model is configured, so there is nobody to ask.")
-    return said
-
-
-def _case_of(known: Remembered) -> Case:
-    """A claim as far as it is remembered."""
-    claim = Claim(
+    claim = Claim(  # as far as it is remembered
         by="",
         location=Location(known.path, known.line, known.line),
         quote=known.text,
@@ -391,11 +326,37 @@ def _case_of(known: Remembered) -> Case:
         consequence="",
         refuted_if="",
     )
-    return Case(id=known.id, claims=(claim,))
+    case = Case(id=known.id, claims=(claim,))
+    said = _consult(run, change, partial(questions_about_claim, case, command.text))
+    words, cost = answers.consultation(said), said.usage.cost_usd
+    if not said.withdraws:
+        stands = "more than half of the panelists would have to find it not real, citing a line"
+        update = partial(State.with_cost, cost_usd=cost)
+        return Answer(words=f"{words}\n\n{known.id} stands: {stands}.", update=update)
+    done = dismiss(run.snapshot, known, "the panel took it back", command.login, cost)
+    return replace(done, words=f"{words}\n\n{known.id} is taken back.")
+
+
+ORDERED: Mapping[str, Callable[[Run, Change, Command], Answer]] = {
+    "review": review_again,
+    "full": review_again,
+    "ask": ask,
+    "dispute": dispute,
+    "fix": fix,
+    "undo": undo,
+}
+
+
+def _consult(
+    run: Run, change: Change, questions: Callable[[Sequence[Brief], Panel], list[Question]]
+) -> Consultation:
+    said = asyncio.run(consult(change, steps.make_host(run.job, run.repository, None), questions))
+    if not said.panelists:
+        raise UsageError("No language model is configured, so there is nobody to ask.")
+    return said
 
 
 def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
-    """Raises UsageError with what to do."""
     number, base = issue["number"], job.event.default_branch
     branch = f"reviewbot/issue-{number}"
     path = f"/branches/{quote(base, safe='')}"
@@ -405,10 +366,9 @@ def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
         hint = "merge its pull request, or delete the branch"
         raise UsageError(f"there is a branch {branch} already", hint=hint)
     report = f"{issue.get('title') or ''}\n\n{issue.get('body') or ''}"
-    with Repository(fetch(job, sha)) as repository:
-        target = Target(kind="revision", revision=f"{sha}..{sha}")
-        change = asyncio.run(repository.load_change(target))
-        host = replace(make_host(job, repository, None), may_execute=True)
+    with Repository(steps.fetch(job, sha)) as repository:
+        change = steps.load_change(repository, f"{sha}..{sha}")
+        host = replace(steps.make_host(job, repository, None), may_execute=True)
         result = asyncio.run(fix_report(report, change, host))
     cost = f" Cost: ${result.usage.cost_usd:.4f}." if result.usage.cost_usd else ""
     if result.outcome != "fixed":

@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
-from functools import partial
 from io import StringIO
 from typing import Any
 from urllib.parse import quote
@@ -22,14 +20,14 @@ from msgspec.structs import replace
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix as draft_fixes
 from reviewbot.git.change import Change, Target
-from reviewbot.github.activity import NothingToDo
+from reviewbot.github import steps
+from reviewbot.github.activity import NothingToDo, may_execute
 from reviewbot.github.client import CallError, Client, GitHubError
-from reviewbot.github.publish import check_open, finish
-from reviewbot.github.run import Answer, Request, Run, fetch, host_of, order, update_state
-from reviewbot.github.snapshot import read_snapshot
-from reviewbot.github.state import Fix, State
+from reviewbot.github.command import Command
+from reviewbot.github.pulls import Fix, State, read_snapshot
+from reviewbot.github.steps import Answer, Run
 from reviewbot.reports import answers
-from reviewbot.reports.fixes import TRAILER, commit_message
+from reviewbot.reports.text import TRAILER, commit_message
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.markdown import code, inline
 from reviewbot.text.plain import dead
@@ -39,9 +37,6 @@ from reviewbot.verdict.document import Review
 MAX_BYTES = 3_500_000  # of the files of a commit; GitHub takes no larger request
 MAX_FIXES = 20  # that are remembered
 NOT_HERE = "Nothing can be committed here"
-# How messages of ours are read again.
-FIXED = re.compile(rf"^{TRAILER.strip()} (\S+)$", re.MULTILINE)
-UNDONE = re.compile(r"Take back the fix of (.+)\n\nReviewbot-Undo: (\w+)\n")
 # About how commits are made or named, and about what ours never do. Any other rule, known or not,
 # protects the branch. https://docs.github.com/en/rest/repos/rules
 HARMLESS_RULES = {
@@ -53,21 +48,17 @@ HARMLESS_RULES = {
 }
 
 
-def fix(run: Run, change: Change, request: Request) -> Answer:
+def fix(run: Run, change: Change, command: Command) -> Answer:
     """Fix findings where the change can be executed, and commit what proved itself."""
-    if not run.executes:
+    if not may_execute(run.facts):
         message = "Fixes are made where the change can be executed: not for forks or Dependabot."
         raise UsageError(message)
     check_branch(run)
-    if before := _made_before(run, change, request.state):
-        listed = [f"- {', '.join(f.findings)}: committed as {code(f.commit[:10])}" for f in before]
-        add = partial(_with_fixes, made=before)
-        return Answer(words="\n".join(listed), update=add, has_commits=True)
-    memory, ids = request.state.memory, tuple(request.command.findings)
+    memory, ids = run.facts.state.memory, command.findings
     known = {*memory.numbers.values(), *(finding.id for finding in memory.findings)}
-    if unknown := sorted(set(ids) - known if request.state.head else ()):
+    if unknown := sorted(set(ids) - known if run.facts.state.head else ()):
         raise UsageError(f"There is no finding {unknown[0]} here.")
-    host = host_of(run, replace(memory, parts={}))
+    host = steps.host_of(run, replace(memory, parts={}))
     review, results = asyncio.run(draft_fixes(change, host, ids))
     made, problem = commit_fixes(run, results, review)
 
@@ -76,7 +67,7 @@ def fix(run: Run, change: Change, request: Request) -> Answer:
 
     words = answers.fixes(results, [entry.commit for entry in made], problem)
     is_done = bool(made or not results)
-    return Answer(words=words, update=update, has_commits=bool(made), is_done=is_done)
+    return Answer(words=words, update=update, reviews_again=bool(made), is_done=is_done)
 
 
 def review_and_fix(run: Run, change: Change) -> int:
@@ -85,12 +76,12 @@ def review_and_fix(run: Run, change: Change) -> int:
     Once somebody has taken a fix back, nothing more is fixed there without being asked.
     """
     mode, runner, pull = run.job.autofix, run.runner, run.snapshot.pull
-    review, results = asyncio.run(draft_fixes(change, host_of(run, run.facts.state.memory)))
+    review, results = asyncio.run(draft_fixes(change, steps.host_of(run, run.facts.state.memory)))
     fixed = [result for result in results if result.outcome == "fixed"]
     suggestions = {}
     if mode == "suggest":
         suggestions = asyncio.run(_suggestions(run, change, review, fixed))
-    exit_code = finish(run, change, review, suggestions)
+    exit_code = steps.finish(run, change, review, suggestions)
     state, reported = run.facts.state, {finding.id for finding in review.reported}
     back = {id for made in state.fixes for id in made.findings} & reported - {*state.taken_back}
     state = replace(state, taken_back=(*state.taken_back, *sorted(back)))
@@ -100,10 +91,10 @@ def review_and_fix(run: Run, change: Change) -> int:
     if mode == "suggest" or run.job.is_on("dry_run") or not (fixed or back):
         return exit_code
     try:
-        check_open(read_snapshot(run.client, pull.number), review.head_commit)
+        steps.check_open(read_snapshot(run.client, pull.number), review.head_commit)
         if back:  # it stays so, whatever is found later
             gone = state.taken_back
-            update_state(run.client, pull.number, lambda now: replace(now, taken_back=gone))
+            steps.update_state(run.client, pull.number, lambda now: replace(now, taken_back=gone))
             return exit_code
         check_branch(run, is_new=mode == "pull_request")
         if mode == "pull_request":
@@ -114,8 +105,8 @@ def review_and_fix(run: Run, change: Change) -> int:
             runner.say(problem, "warning")
         if made:
             runner.put({"autofix_sha": made[-1].commit})
-            update_state(run.client, pull.number, lambda state: _with_fixes(state, made))
-            order(run.client, run.job)  # a push of the job's own token starts no workflow
+            steps.update_state(run.client, pull.number, lambda state: _with_fixes(state, made))
+            steps.order(run.client, run.job)  # a push of the job's own token starts no workflow
     except (CallError, UsageError) as error:
         runner.say(error.with_hint, "warning")
     except NothingToDo as reason:
@@ -131,10 +122,13 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
     try:
         for result in fixed:
             headline, body = commit_message(result, review.findings)
-            body += f"\n{_mark(run)}" if run.job.event.asked_by else ""
             head = commit(run.client, pull.head_ref, result.files, headline, body, head)
             made.append(Fix(commit=head, findings=result.findings))
-        return made, _difference(run, head, fixed[-1].tree) if made else ""
+        if not made:
+            return made, ""
+        steps.fetch(run.job, head)
+        is_same = steps.load_change(run.repository, head).head_tree == fixed[-1].tree
+        return made, "" if is_same else "GitHub made other files of it than those that were tried"
     except (CallError, UsageError, GitError) as error:  # what is committed stays known
         return made, error.with_hint
 
@@ -210,24 +204,21 @@ def _propose(run: Run, fixed: Sequence[TaskResult], review: Review) -> str:
     return open_pull(client, commits, *where, title, body, last)
 
 
-def undo(run: Run, _: Change, request: Request) -> Answer:
+def undo(run: Run, _: Change, __: Command) -> Answer:
     """Give files back what they had before the last fix, where nobody touched them since."""
-    pull, touched = run.snapshot.pull, list[str]()
-    if undone := UNDONE.match(pull.message if _is_marked(run, pull.message) else ""):
-        head, last = pull.head_sha, Fix(commit=undone[2], findings=tuple(undone[1].split(", ")))
-    elif not request.state.fixes:
+    pull, fixes = run.snapshot.pull, run.facts.state.fixes
+    if not fixes:
         raise UsageError("There is no fix here to take back.")
-    else:
-        check_branch(run)
-        last = request.state.fixes[-1]
-        files, touched = asyncio.run(_before(run, last.commit))
-        if not files:
-            id = code(last.commit[:10])
-            words = f"Nothing is taken back: {id} was changed since in all files."
-            return Answer(words=words, is_done=False)
-        headline = f"Take back the fix of {', '.join(last.findings)}"
-        body = f"Reviewbot-Undo: {last.commit}\n{_mark(run)}"
-        head = commit(run.client, pull.head_ref, files, headline, body, pull.head_sha)
+    check_branch(run)
+    last = fixes[-1]
+    files, touched = asyncio.run(_before(run, last.commit))
+    if not files:
+        id = code(last.commit[:10])
+        words = f"Nothing is taken back: {id} was changed since in all files."
+        return Answer(words=words, is_done=False)
+    names = ", ".join(last.findings)
+    headline, body = f"Take back the fix of {names}", f"Reviewbot-Undo: {last.commit}"
+    head = commit(run.client, pull.head_ref, files, headline, body, pull.head_sha)
 
     def update(state: State) -> State:
         kept = tuple(fix for fix in state.fixes if fix.commit != last.commit)
@@ -235,8 +226,8 @@ def undo(run: Run, _: Change, request: Request) -> Answer:
         return replace(state, fixes=kept, taken_back=tuple(dict.fromkeys(gone)))
 
     left = f" Changed since, and left: {', '.join(map(code, touched))}." if touched else ""
-    words = f"The fix of {', '.join(last.findings)} is taken back by {code(head[:10])}.{left}"
-    return Answer(words=words, update=update, has_commits=True)
+    words = f"The fix of {names} is taken back by {code(head[:10])}.{left}"
+    return Answer(words=words, update=update, reviews_again=True)
 
 
 def commit(
@@ -304,32 +295,8 @@ def check_branch(run: Run, *, is_new: bool = False) -> None:
         raise UsageError(f"{NOT_HERE}: {reason}.")
 
 
-def _mark(run: Run) -> str:
-    """The trailer of what a command commits."""
-    return f"Reviewbot-Command: {run.job.event.asked_by}"
-
-
-def _is_marked(run: Run, message: str) -> bool:
-    return bool(run.job.event.asked_by) and _mark(run) in message.splitlines()
-
-
-def _made_before(run: Run, change: Change, state: State) -> list[Fix]:
-    """What the same command committed in a run that ended before it could say so."""
-    made: list[Fix] = []
-    for message in reversed(change.messages):
-        if not _is_marked(run, message.text):
-            break
-        target = Target(kind="revision", revision=f"{change.head_commit}~{len(made)}")
-        sha = asyncio.run(run.repository.load_change(target)).head_commit
-        ids = [state.memory.numbers.get(key, key) for key in FIXED.findall(message.text)]
-        made.append(Fix(commit=sha, findings=tuple(ids)))
-    return made[::-1]
-
-
 def _with_fixes(state: State, made: Sequence[Fix]) -> State:
-    known = {fix.commit for fix in state.fixes}
-    new = (fix for fix in made if fix.commit not in known)
-    return replace(state, fixes=(*state.fixes, *new)[-MAX_FIXES:])
+    return replace(state, fixes=(*state.fixes, *made)[-MAX_FIXES:])
 
 
 async def _suggestions(
@@ -360,14 +327,6 @@ async def _suggestions(
             left += len(hunks - covered)
         suggestions |= {} if left else offered
     return suggestions
-
-
-def _difference(run: Run, head: str, tree: str) -> str:
-    """What is wrong if GitHub made another tree than the one that was proven."""
-    fetch(run.job, head)
-    target = Target(kind="revision", revision=head)
-    made = asyncio.run(run.repository.load_change(target)).head_tree
-    return "" if made == tree else "GitHub made other files of it than those that were tried"
 
 
 async def _before(run: Run, fixed: str) -> tuple[dict[str, bytes | None], list[str]]:

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from reviewbot.config.load import Layer, environment_layer, flag_layer, load_settings, read_layer
 from reviewbot.errors import UsageError
-from reviewbot.github.snapshot import Author
+from reviewbot.github.pulls import Author
 from reviewbot.text.plain import without_commands
 
 # The inputs of action.yml, but for keys and token. Those with a key of the configuration set it.
@@ -210,22 +210,16 @@ def read_event(name: str, payload: bytes) -> Event:
         message = f"GITHUB_EVENT_PATH holds no JSON: {error}"
         raise UsageError(message, hint="run this inside of a workflow") from error
     subject = SUBJECTS.get(name, "nothing")
-    number = asked_by = about = 0
+    run, group = _get(root, dict, "workflow_run"), _get(root, dict, "merge_group")
+    issue, pull = _get(root, dict, "issue"), _get(root, dict, "pull_request")
+    if issue:
+        pull = issue if _get(issue, dict, "pull_request") else None
+    number, asked_by = _get(pull, int, "number") or 0, 0
+    about = 0 if number else _get(issue, int, "number") or 0
     if name == "workflow_dispatch":
         number, asked_by = _given(root, "pull_request"), _given(root, "comment")
         about = _given(root, "issue")
         subject = "dispatch" if number else "issue" if about and asked_by else "audit"
-    pull = run = group = None  # what it is about
-    if subject in ("pull_request", "comment"):
-        issue = _get(root, dict, "issue")
-        pull = issue if _get(issue, dict, "pull_request") else None
-        pull = pull if issue else _get(root, dict, "pull_request")
-        number = _get(pull, int, "number") or 0
-        about = 0 if number else _get(issue, int, "number") or 0
-    elif subject == "finished_run":
-        run = _get(root, dict, "workflow_run")
-    elif subject == "merge_group":
-        group = _get(root, dict, "merge_group")
     comment = CommentEvent(
         id=_get(root, int, "comment", "id") or 0,
         body=_text(root, "comment", "body"),

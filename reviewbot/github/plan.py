@@ -1,35 +1,100 @@
-"""What is to be done so that under a pull request stands what should.
+"""What is to be done so that under a pull request stands what should, and how each of it is done.
 
-A pure function of both. Whatever part of a plan was carried out, the next plans come to the same
-end, where a plan is empty. The summary comes last: it says that a commit was reviewed.
+`plan` is a pure function of both. Whatever part of a plan was carried out, the next plans come to
+the same end, where a plan is empty. The summary comes last: it says that a commit was reviewed.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+from urllib.parse import quote
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 from msgspec.structs import replace
 
-from reviewbot.github import actions
-from reviewbot.github.actions import Action, PostReview, ReviewEvent
-from reviewbot.github.snapshot import BOT, Snapshot
-from reviewbot.github.state import (
-    CLOSED_MARKER,
-    REVIEW_MARKER,
-    OwnReview,
-    OwnThread,
-    State,
-    decode_state,
-    reviews_of,
-    state_of,
-    summaries_of,
-    threads_of,
-)
+from reviewbot.github import pulls
+from reviewbot.github.client import CallError, Client
+from reviewbot.github.pulls import BOT, OwnReview, OwnThread, ReviewEvent, Snapshot, State
+from reviewbot.reports.markdown import Annotation
 
+Conclusion = Literal["success", "failure", "neutral"]
+# GitHub takes so many of a request. The summary of the check run has all findings.
+MAX_ANNOTATIONS = 50
 OPINIONS = ("APPROVED", "CHANGES_REQUESTED")
-NO_LONGER = "No longer found."
+
+
+class Action(Struct, frozen=True):
+    """One write, but for a thread to be folded."""
+
+
+class InlineComment(Struct, frozen=True, kw_only=True):
+    """A comment on lines of the diff, 1-based. `key` is that of its finding."""
+
+    key: str
+    path: str
+    line: int
+    start_line: int
+    side: Literal["LEFT", "RIGHT"]
+    body: str
+
+
+class Delete(Action, frozen=True):
+    """A review that was never submitted, a second summary, or a second thread about a finding."""
+
+    what: Literal["pending review", "comment", "thread"]
+    id: int
+
+
+class PostReview(Action, frozen=True):
+    commit: str
+    event: ReviewEvent
+    body: str
+    comments: tuple[InlineComment, ...] = ()
+
+
+class DismissReview(Action, frozen=True):
+    id: int
+    message: str
+
+
+class ResolveThread(Action, frozen=True):
+    """`comment_id` and `comment_node` are of its first comment, for tokens that may not resolve."""
+
+    node_id: str
+    comment_node: str
+    comment_id: int
+    reply: str
+
+
+class ReopenThread(Action, frozen=True):
+    node_id: str
+
+
+class PostCheckRun(Action, frozen=True, kw_only=True):
+    """A check run; `id` is 0 for a new one, which alone gets annotations: GitHub only adds some."""
+
+    id: int = 0
+    head_sha: str
+    conclusion: Conclusion
+    title: str
+    summary: str
+    annotations: tuple[Annotation, ...] = ()
+
+
+class AddLabels(Action, frozen=True):
+    labels: tuple[str, ...]
+
+
+class RemoveLabel(Action, frozen=True):
+    label: str
+
+
+class WriteComment(Action, frozen=True):
+    """A comment; `id` is 0 for a new one."""
+
+    body: str
+    id: int = 0
 
 
 class Desired(Struct, frozen=True, kw_only=True):
@@ -51,11 +116,11 @@ class Desired(Struct, frozen=True, kw_only=True):
     event: ReviewEvent
     may_judge: bool = True
     body: str
-    comments: tuple[actions.InlineComment, ...]
+    comments: tuple[InlineComment, ...]
     open_keys: frozenset[str]
     known_keys: frozenset[str]
     closed: Mapping[str, str] = {}
-    check: actions.PostCheckRun
+    check: PostCheckRun
     labels: frozenset[str] = frozenset()
     managed_labels: frozenset[str] = frozenset()
     state: State
@@ -68,42 +133,55 @@ class Desired(Struct, frozen=True, kw_only=True):
 
 def plan(desired: Desired, snapshot: Snapshot) -> list[Action]:
     """What is to be done, in order. New comments are posted before a summary can link to them."""
-    review, opinions = list(_review(desired, snapshot)), list(_opinions(desired, snapshot))
-    todo: list[Action] = [
-        *_pending(snapshot),
-        *review,
-        # Doubles first: once the first one is folded, the second would count.
-        *sorted(_threads(desired, snapshot), key=lambda a: not isinstance(a, actions.Delete)),
-        *opinions,
-        *_check_run(desired, snapshot),
-        *_labels(desired, snapshot),
-        *_doubles(snapshot, {opinion.id for opinion in opinions}),
-    ]
-    if not any(action.comments for action in review):
-        todo += _summary(desired, snapshot)
-    return todo
-
-
-def _pending(snapshot: Snapshot) -> Iterator[Action]:
-    """A review that was never submitted stands in the way of any other.
-
-    One without our marker stays if the account is a person's: they may be writing it.
-    """
+    todo: list[Action] = []
     for posted in snapshot.reviews:
+        # One that was never submitted stands in the way of any other. One without our marker stays
+        # if the account is a person's: they may be writing it.
         is_ours = snapshot.me.endswith(BOT) or "<!-- reviewbot:review" in posted.body
         if posted.is_own and posted.state == "PENDING" and is_ours:
-            yield actions.Delete("pending review", posted.id)
+            todo.append(Delete("pending review", posted.id))
+    review = list(_review(desired, snapshot))
+    todo += review
+    # Doubles first: once the first one is folded, the second would count.
+    todo += sorted(_threads(desired, snapshot), key=lambda a: not isinstance(a, Delete))
+    todo += _opinions(desired, snapshot)
+
+    check, app = desired.check, snapshot.me.removesuffix(BOT).lower()
+    runs = [run for run in snapshot.checks if run.external_id == check.head_sha]
+    runs = [run for run in runs if app in ("", run.app.lower())]
+    newest = max(runs, key=lambda run: run.id, default=None)
+    if newest is None:
+        todo.append(check)
+    elif (newest.title, newest.conclusion) != (check.title, check.conclusion):
+        todo.append(replace(check, id=newest.id))
+
+    there = {label.lower(): label for label in snapshot.pull.labels}
+    if missing := tuple(sorted(label for label in desired.labels if label.lower() not in there)):
+        todo.append(AddLabels(missing))
+    gone = sorted(label.lower() for label in desired.managed_labels - desired.labels)
+    todo += (RemoveLabel(there[label]) for label in gone if label in there)
+
+    # What two runs posted at the same time: the first one stays.
+    summaries = pulls.summaries_of(snapshot)
+    todo += (Delete("comment", comment.id) for comment in summaries[1:])
+    if any(action.comments for action in review):
+        return todo
+    if not summaries:
+        todo.append(WriteComment(desired.summary))
+    elif _is_outdated(summaries[0], desired):
+        todo.append(WriteComment(desired.summary, summaries[0].id))
+    return todo
 
 
 def _review(desired: Desired, snapshot: Snapshot) -> Iterator[PostReview]:
     """One review, if a comment is missing or the verdict was not given yet."""
-    threads, reviews = threads_of(snapshot), list(reviews_of(snapshot))
+    threads, reviews = pulls.threads_of(snapshot), list(pulls.reviews_of(snapshot))
     new = tuple(c for c in desired.comments if not _is_posted(c.key, desired, threads, reviews))
-    is_due = _is_verdict_due(desired, reviews, state_of(snapshot).head)
+    is_due = _is_verdict_due(desired, reviews, pulls.state_of(snapshot).head)
     if new or is_due:
         event = desired.event if is_due else "COMMENT"
         keys = ",".join(comment.key for comment in new)
-        marker = REVIEW_MARKER.format(commit=desired.commit, event=event, keys=keys)
+        marker = pulls.REVIEW_MARKER.format(commit=desired.commit, event=event, keys=keys)
         yield PostReview(desired.commit, event, f"{marker}\n{desired.body}", new)
 
 
@@ -141,7 +219,7 @@ def _threads(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     Where others wrote, or resolved it, a thread is theirs.
     """
     seen: set[str] = set()
-    for own in threads_of(snapshot):
+    for own in pulls.threads_of(snapshot):
         if own.is_folded:
             continue
         thread, first = own.thread, own.thread.comments[0]
@@ -149,88 +227,115 @@ def _threads(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
         is_double = own.key in seen
         seen.add(own.key)
         if is_double and not own.is_answered:
-            yield actions.Delete("thread", first.id)
+            yield Delete("thread", first.id)
         elif desired.is_gone(own.key) and not own.is_closed and not own.is_answered:
-            words = desired.closed.get(own.key, NO_LONGER)
-            reply = f"{CLOSED_MARKER.format(key=own.key)}\n{words}"
-            yield actions.ResolveThread(thread.node_id, first.node_id, first.id, reply)
+            yield close_thread(own, desired.closed.get(own.key, "No longer found."))
         elif own.key in desired.open_keys and is_ours and not is_double:
-            yield actions.ReopenThread(thread.node_id)
+            yield ReopenThread(thread.node_id)
 
 
-def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[actions.DismissReview]:
+def close_thread(own: OwnThread, words: str) -> ResolveThread:
+    first, reply = own.thread.comments[0], f"{pulls.CLOSED_MARKER.format(key=own.key)}\n{words}"
+    return ResolveThread(own.thread.node_id, first.node_id, first.id, reply)
+
+
+def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
     """Take back what no longer holds: no review that failed takes back a request for changes."""
-    for own in reviews_of(snapshot):
+    for own in pulls.reviews_of(snapshot):
         # What it named and nobody could look at again is carried, and would still block.
         is_met = desired.event != "REQUEST_CHANGES" and (
             desired.is_complete or (own.keys and own.keys <= desired.known_keys)
         )
-        if own.posted.state == "CHANGES_REQUESTED" and is_met:
-            yield actions.DismissReview(own.posted.id, "What was asked for is done.")
         is_outdated = own.commit != desired.commit or desired.event != "APPROVE"
-        if own.posted.state == "APPROVED" and is_outdated:
-            yield actions.DismissReview(
-                own.posted.id, "It was about an earlier state of the change."
-            )
+        if own.posted.state == "CHANGES_REQUESTED" and is_met:
+            yield DismissReview(own.posted.id, "What was asked for is done.")
+        elif own.posted.state == "APPROVED" and is_outdated:
+            yield DismissReview(own.posted.id, "It was about an earlier state of the change.")
 
 
-def _check_run(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
-    """One for each commit, the newest."""
-    check, app = desired.check, snapshot.me.removesuffix(BOT).lower()
-    own = [
-        run
-        for run in snapshot.checks
-        if (run.name, run.external_id) == (actions.CHECK_NAME, check.head_sha)
-        and app in ("", run.app.lower())
-    ]
-    newest = max(own, key=lambda run: run.id, default=None)
-    if newest is None:
-        yield check
-    elif (newest.title, newest.conclusion) != (check.title, check.conclusion):
-        yield replace(check, id=newest.id)
-
-
-def _labels(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
-    there = {label.lower(): label for label in snapshot.pull.labels}
-    if missing := tuple(sorted(label for label in desired.labels if label.lower() not in there)):
-        yield actions.AddLabels(missing)
-    for label in sorted(desired.managed_labels - desired.labels):
-        if label.lower() in there:
-            yield actions.RemoveLabel(there[label.lower()])
-
-
-def _doubles(snapshot: Snapshot, dismissed: Collection[int]) -> Iterator[Action]:
-    """What two runs posted at the same time: the first one stays."""
-    for comment in summaries_of(snapshot)[1:]:
-        yield actions.Delete("comment", comment.id)
-    threads = Counter((own.key, own.commit) for own in threads_of(snapshot))
-    seen: Counter[object] = Counter()
-    for own in sorted(reviews_of(snapshot), key=lambda own: own.posted.id):
-        if own.posted.state == "DISMISSED" or own.posted.id in dismissed:
-            continue
-        about = (own.commit, own.event, own.keys)
-        # Two reviews may each have a thread about a finding that came back.
-        is_double = all(seen[about] >= max(1, threads[key, own.commit]) for key in own.keys or "-")
-        if is_double and not own.posted.is_minimized:
-            yield actions.HideReview(own.posted.node_id)
-        seen[about] += 1
-
-
-def _summary(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
-    found = summaries_of(snapshot)
-    if not found:
-        yield actions.WriteComment(desired.summary)
-        return
-    there, wanted = found[0].body.split("\n", 3), desired.summary.split("\n", 3)
-    state = decode_state(there[1]) if len(there) > 1 else None
-    is_same = state is not None and _essence(state) == _essence(desired.state)
-    # The third line is the verdict.
-    is_same = is_same and "".join(there[2:3]).rstrip("\r") == "".join(wanted[2:3])
+def _is_outdated(summary: pulls.Comment, desired: Desired) -> bool:
+    state, wanted = pulls.state_in(summary), desired.state
+    # How often it was reviewed, for how much and in which run is not worth a write.
+    wanted = replace(wanted, reviews=state.reviews, cost_usd=state.cost_usd, run_id=state.run_id)
+    verdicts = {"".join(body.splitlines()[2:3]) for body in (summary.body, desired.summary)}
     links = (link for link in desired.links if link in desired.summary)
-    if not is_same or any(link not in found[0].body for link in links):
-        yield actions.WriteComment(desired.summary, found[0].id)
+    return state != wanted or len(verdicts) > 1 or any(link not in summary.body for link in links)
 
 
-def _essence(state: State) -> State:
-    """What of a state is worth a write: not how often, nor for how much, nor in which run."""
-    return replace(state, reviews=0, cost_usd=0, run_id=0)
+def perform(client: Client, number: int, action: Action) -> None:
+    """Do it, at most once. Raises GitHubError; "unsure" if nobody knows whether it was done."""
+    pull, issue = f"/pulls/{number}", f"/issues/{number}"
+    match action:
+        case Delete(what, id):
+            paths = {"pending review": f"{pull}/reviews", "thread": "/pulls/comments"}
+            path = paths.get(what, "/issues/comments")
+            client.write("DELETE", f"{path}/{id}", f"delete a {what}")
+        case PostReview(commit, event, body, comments):
+            entries = [to_builtins(comment) for comment in comments]
+            for entry in entries:
+                del entry["key"]
+                if entry["start_line"] == entry["line"]:  # GitHub refuses that
+                    del entry["start_line"]
+                else:
+                    entry["start_side"] = entry["side"]
+            content = {"commit_id": commit, "event": event, "body": body, "comments": entries}
+            _create(client, f"{pull}/reviews", "post a review", content)
+        case DismissReview(id, message):
+            content = {"message": message, "event": "DISMISS"}
+            client.write("PUT", f"{pull}/reviews/{id}/dismissals", "dismiss a review", content)
+        case ResolveThread():
+            _resolve(client, pull, action)
+        case ReopenThread(node_id):
+            selection, thread = "thread { isResolved }", {"threadId": node_id}
+            client.mutate("unresolveReviewThread", thread, selection, "reopen a thread")
+        case PostCheckRun(id=id, head_sha=sha):
+            output: dict[str, Any] = {"title": action.title, "summary": action.summary}
+            check = {"name": pulls.CHECK_NAME, "external_id": sha, "status": "completed"}
+            check |= {"conclusion": action.conclusion}
+            if id:
+                changed = check | {"output": output}
+                client.write("PATCH", f"/check-runs/{id}", "update a check run", changed)
+            else:
+                output["annotations"] = to_builtins(action.annotations[:MAX_ANNOTATIONS])
+                new = check | {"head_sha": sha, "output": output}
+                _create(client, "/check-runs", "create a check run", new)
+        case AddLabels(labels):
+            _create(client, f"{issue}/labels", "add labels", {"labels": list(labels)})
+        case RemoveLabel(label):
+            path = f"{issue}/labels/{quote(label, safe='')}"
+            client.write("DELETE", path, "remove a label")
+        case WriteComment(body, 0):
+            _create(client, f"{issue}/comments", "post a comment", {"body": body})
+        case WriteComment(body, id):
+            client.write("PATCH", f"/issues/comments/{id}", "edit a comment", {"body": body})
+
+
+def _create(client: Client, path: str, doing: str, body: dict[str, Any]) -> None:
+    """GitHub says 404 of a token that may read and not write."""
+    try:
+        client.write("POST", path, doing, body)
+    except CallError as error:
+        if error.kind == "gone" and " 404" in str(error):
+            raise CallError("not_permitted", str(error), hint=error.hint or "") from error
+        raise
+
+
+def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
+    """Resolving needs `contents: write`. Without it the comment is folded away and answered.
+
+    The answer comes last: the next run knows by it that nothing is left to do.
+    """
+    try:
+        if not client.may_resolve:
+            raise CallError("not_permitted", "threads may not be resolved")
+        selection, thread = "thread { isResolved }", {"threadId": action.node_id}
+        client.mutate("resolveReviewThread", thread, selection, "resolve a thread")
+    except CallError as error:
+        if error.kind != "not_permitted":
+            raise
+        client.may_resolve = False  # the others need not be tried
+        subject = {"subjectId": action.comment_node, "classifier": "RESOLVED"}
+        selection = "minimizedComment { isMinimized }"
+        client.mutate("minimizeComment", subject, selection, "fold a text away")
+        path = f"{pull}/comments/{action.comment_id}/replies"
+        client.write("POST", path, "answer in a thread", {"body": action.reply})

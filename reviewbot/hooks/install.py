@@ -113,7 +113,6 @@ async def install_hooks(directory: Path, variables: Mapping[str, str]) -> list[H
 
 
 async def uninstall_hooks(directory: Path, variables: Mapping[str, str]) -> list[HookFile]:
-    """Remove both hooks and give back what was there."""
     folder, _, top = await _find_folders(directory, variables)
     for hook in _find_hooks(folder, top):
         if hook.is_installed:

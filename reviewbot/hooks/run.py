@@ -68,7 +68,6 @@ async def review_commit(host: Host, repository: Repository, state: State, say: S
 async def review_push(
     host: Host, repository: Repository, state: State, refs: list[PushedRef], remote: str, say: Say
 ) -> int:
-    """Review what each ref brings."""
     ends_at = time.monotonic() + PUSH_SECONDS
     codes = {0}
     try:
@@ -88,7 +87,6 @@ async def review_push(
 
 
 def not_reviewed(error: ReviewbotError, say: Say) -> int:
-    """Say why; return the exit code."""
     say(f"NOT REVIEWED: {error.with_hint}")
     return ReviewbotError.exit_code
 

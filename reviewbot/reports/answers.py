@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from reviewbot.debate.judge import Consultation
 from reviewbot.reports import markdown, words
-from reviewbot.reports.redact import redacted
+from reviewbot.reports.words import redacted
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.markdown import block, code, inline
 from reviewbot.text.plain import shortened_bytes
@@ -35,7 +35,6 @@ def consultation(said: Consultation) -> str:
 
 
 def explanation(finding: Finding) -> str:
-    """Everything about a finding, with the debate."""
     said = [f"- {inline(text)}" for text in words.debate(redacted(finding))]
     debate = "\n".join(["\n\n**Debate**\n", *said]) if said else ""
     return shortened_bytes(markdown.comment(finding) + debate, markdown.MAX_BYTES)

@@ -1,4 +1,5 @@
-"""The review in GitHub's Markdown: the summary of a pull request, comments at lines, a check run.
+"""The review on GitHub, in its Markdown: the summary of a pull request, comments at lines, a check
+run; and lines that its runner shows as annotations.
 
 What stands in <summary> is ours: there, GitHub reads HTML and no escape of Markdown.
 """
@@ -14,8 +15,7 @@ from typing import Literal
 from msgspec import Struct
 
 from reviewbot.reports import words
-from reviewbot.reports.redact import redacted
-from reviewbot.reports.style import DEFAULT, Style
+from reviewbot.reports.words import DEFAULT, Style, redacted
 from reviewbot.severity import RANK
 from reviewbot.text.files import language_of
 from reviewbot.text.markdown import block, code, inline
@@ -36,6 +36,14 @@ Level = Literal["notice", "warning", "failure"]
 
 # What no suggestion may put into a file: a secret that was hidden, a character made visible.
 PLACEHOLDER = re.compile(r"«secret:|⟨U\+")
+
+# GitHub shows ten of each level for one step, and drops the others without a word. One notice says
+# how many there are, and one what the panel cost.
+ROOMS = {"failure": 10, "warning": 10, "notice": 9}
+COMMANDS = {"failure": "error", "warning": "warning", "notice": "notice"}
+# As in toCommandValue of https://github.com/actions/toolkit (packages/core/src/command.ts).
+DATA = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A"})
+PROPERTY = str.maketrans({"%": "%25", "\r": "%0D", "\n": "%0A", ":": "%3A", ",": "%2C"})
 
 
 class Page(Struct, frozen=True, kw_only=True):
@@ -102,7 +110,6 @@ def comment(finding: Finding, suggestion: str | None = None) -> str:
 
 
 def review_body(review: Review) -> str:
-    """The body of the review of a pull request."""
     more = " The summary comment has the details." if review.reported or review.gaps else ""
     return _verdict(redacted(review)) + more
 
@@ -131,8 +138,7 @@ def annotation(finding: Finding) -> Annotation:
     lines = [
         "" if is_at_line else words.place(place),
         words.sentence(finding.consequence),
-        f"{words.STATUSES[finding.status]}: {words.why(finding)}",
-        *(f"{who} {said}" for who, said in words.objections(finding)),
+        *words.decision(finding),
     ]
     message = "\n".join(plain(words.shortened(line, MAX_PROSE)) for line in lines if line)
     title = plain(f"{finding.id} ({finding.severity}): {finding.title or '(no title)'}")
@@ -146,13 +152,46 @@ def annotation(finding: Finding) -> Annotation:
     )
 
 
+def render_commands(review: Review, _: Style) -> str:
+    """Workflow commands, which GitHub Actions shows as annotations at lines of the change: a line
+    a finding, one for what was not reviewed, and one for what a panel cost.
+
+    https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+    """
+    found = [annotation(finding) for finding in review.reported]
+    if review.gaps:
+        gaps = words.shortened("\n".join(map(plain, review.gaps)), MAX_MESSAGE)
+        found.insert(0, Annotation("", 0, 0, "warning", "Not complete", gaps))
+    shown: list[Annotation] = []
+    for level, room in ROOMS.items():
+        room -= level == "notice" and bool(review.panel)
+        shown += [note for note in found if note.annotation_level == level][:room]
+    if more := len(found) - len(shown):
+        text = f"{more} more are not shown here."
+        shown.append(Annotation("", 0, 0, "notice", "reviewbot", text))
+    if review.panel:
+        shown.append(Annotation("", 0, 0, "notice", "reviewbot", plain(words.panel_line(review))))
+    lines = []
+    for note in shown:
+        path = plain(note.path)
+        place = {"file": path} if path else {}
+        if path and note.start_line:
+            place |= {"line": str(note.start_line), "endLine": str(note.end_line)}
+        place["title"] = note.title
+        said = ",".join(f"{name}={value.translate(PROPERTY)}" for name, value in place.items())
+        level = COMMANDS[note.annotation_level]
+        lines.append(f"::{level} {said}::{note.message.translate(DATA)}")
+    return "\n".join(lines)
+
+
 def _page(review: Review, page: Page | None, style: Style, room: int) -> str:
     """Without a page for readers outside of GitHub, who have no threads and no commands."""
     head = _verdict(review)
     share = room // 10  # of a list, so that the lists leave room for findings
-    tail = _joined(*_tail(review, page or Page(), share), _end(review, page))
+    tail = _joined(*_tail(review, page, share))
     left = room - _size(head) - _size(tail)
-    links = {id: link for id, link in (page or Page()).links.items() if URL.fullmatch(link)}
+    known = page.links if page else {}
+    links = {id: link for id, link in known.items() if URL.fullmatch(link)}
     linked = [f"- {_line(f, links[f.id])}" for f in review.reported if f.id in links]
     listed = _listed(linked, left // 2)
     others = [finding for finding in review.reported if finding.id not in links]
@@ -244,11 +283,12 @@ def _suggestion(text: str) -> str:
     return shown if _size(shown) < MAX_BYTES // 2 else ""
 
 
-def _tail(review: Review, page: Page, share: int) -> Iterator[str]:
-    fixed = [f"{known.id}: {known.title}" for known in page.fixed]
-    dismissed = [f"{k.id}: {k.title} ({k.dismissed_by}: {k.dismissed})" for k in page.dismissed]
-    yield _section("No longer found", fixed, share)
-    yield _section("Dismissed", dismissed, share)
+def _tail(review: Review, page: Page | None, share: int) -> Iterator[str]:
+    if page:
+        fixed = [f"{known.id}: {known.title}" for known in page.fixed]
+        yield _section("No longer found", fixed, share)
+        gone = [f"{k.id}: {k.title} ({k.dismissed_by}: {k.dismissed})" for k in page.dismissed]
+        yield _section("Dismissed", gone, share)
     yield _section("Not complete", review.gaps, share)
     yield _section("Notes", review.notes, share)
     is_clean = all(check.state == "passed" for check in review.checks)
@@ -256,29 +296,21 @@ def _tail(review: Review, page: Page, share: int) -> Iterator[str]:
     lines = (words.coverage_line(review), passed, words.recorded_line(review))
     yield " ".join(map(_prose, filter(None, lines)))
     if not is_clean:
-        yield _checks(review, share)
-
-
-def _checks(review: Review, room: int) -> str:
-    rows = [
-        f"| {_cell(check.check)} | {check.state.replace('_', ' ')}"
-        f" | {_cell(check.text.removeprefix('was not run: '))} |"
-        for check in review.checks
-    ]
-    counts = Counter(check.state.replace("_", " ") for check in review.checks)
-    title = f"Checks: {', '.join(f'{count} {state}' for state, count in counts.items())}"
-    return _folded(title, "| check | result | |\n|---|---|---|\n" + _listed(rows, room))
-
-
-def _end(review: Review, page: Page | None) -> str:
+        rows, counts = [], Counter[str]()
+        for check in review.checks:
+            state, text = check.state.replace("_", " "), check.text.removeprefix("was not run: ")
+            counts[state] += 1
+            cells = (_prose(cell).replace("|", r"\|") for cell in (check.check, state, text))
+            rows.append(f"| {' | '.join(cells)} |")
+        title = f"Checks: {', '.join(f'{count} {state}' for state, count in counts.items())}"
+        yield _folded(title, "| check | result | |\n|---|---|---|\n" + _listed(rows, share))
+    has_panel = page is None or page.has_panel
     panel = _prose(words.panel_line(review, on_github=page is not None))
-    if page is None:
-        return panel
-    panel = panel if page.has_panel else "No language model is asked in this job."
-    run = f" in [this run]({page.run_url})" if URL.fullmatch(page.run_url) else ""
-    commit = code(review.head_commit[:10])
-    reviewed = f"Reviewed {commit or 'the change'}{run}."
-    return f"{panel}\n\n{reviewed}{f' {HELP}' if page.has_commands else ''}"
+    yield panel if has_panel else "No language model is asked in this job."
+    if page:
+        run = f" in [this run]({page.run_url})" if URL.fullmatch(page.run_url) else ""
+        reviewed = f"Reviewed {code(review.head_commit[:10]) or 'the change'}{run}."
+        yield f"{reviewed}{f' {HELP}' if page.has_commands else ''}"
 
 
 def _section(title: str, lines: Sequence[str], room: int) -> str:
@@ -299,12 +331,10 @@ def _listed(lines: Sequence[str], room: int) -> str:
 
 
 def _fitting(texts: Sequence[str], room: int) -> int:
-    """How many of the texts there is room for."""
     return sum(size <= room for size in accumulate(map(_size, texts)))
 
 
 def _output(text: str) -> str:
-    """The end of an output."""
     return block(text[-MAX_CODE:]) if text.strip() else ""
 
 
@@ -318,10 +348,6 @@ def _joined(*parts: str) -> str:
 
 def _prose(text: str) -> str:
     return inline(words.shortened(text, MAX_PROSE))
-
-
-def _cell(text: str) -> str:
-    return _prose(text).replace("|", r"\|")
 
 
 def _size(text: str) -> int:

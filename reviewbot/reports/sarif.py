@@ -10,8 +10,7 @@ from urllib.parse import quote
 
 from reviewbot.git.change import Location
 from reviewbot.reports import words
-from reviewbot.reports.json import dumps
-from reviewbot.reports.style import Style
+from reviewbot.reports.words import Style
 from reviewbot.severity import RANK, Severity
 from reviewbot.text.plain import plain
 from reviewbot.verdict.document import Finding, Review
@@ -57,7 +56,7 @@ def render(review: Review, _: Style) -> str:
         "results": [_result(finding, list(rules), default) for finding in review.reported],
         "properties": {"verdict": review.verdict, "complete": review.complete},
     }
-    return dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
+    return words.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]})
 
 
 def _rule_of(finding: Finding) -> tuple[str, str]:
@@ -93,8 +92,7 @@ def _result(finding: Finding, rules: list[str], default: str) -> dict[str, Any]:
         finding.title.strip() or "(no title)",
         words.sentence(finding.consequence),
         *(f"Test: {test}" for test in words.failed_tests(finding)[:5]),
-        f"{words.STATUSES[finding.status]}: {words.why(finding)}",
-        *(f"{who} {said}" for who, said in words.objections(finding)),
+        *words.decision(finding),
     )
     return {
         "ruleId": rule,

@@ -1,20 +1,30 @@
-"""Sentences that more than one report prints. What is untrusted in them is not neutralised yet."""
+"""What reports share: what a user chose, documents without secrets, and sentences.
+
+What is untrusted in the sentences is not neutralised yet.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
-from typing import Literal
+from typing import Literal, TypeVar
+
+import msgspec
+from msgspec import Struct
 
 from reviewbot.debate.case import Ruling, Stance
 from reviewbot.git.change import Location
 from reviewbot.llm.client import Totals
 from reviewbot.proofs.proof import Outcome as TestResult
 from reviewbot.proofs.proof import Proof
+from reviewbot.text.hidden import find_hidden, visible
+from reviewbot.text.secrets import redact
 from reviewbot.verdict.decide import copies_of
 from reviewbot.verdict.document import CoverageState, Finding, Review, Status
 
+Document = TypeVar("Document", bound=Struct)
 Outcome = Literal["Changes requested", "Incomplete", "Nothing to review", "Reviewed", "Approved"]
 
 NO_PANEL = (
@@ -71,6 +81,54 @@ TEST_RESULTS: dict[TestResult, str] = {
 }
 
 
+class Style(Struct, frozen=True, kw_only=True):
+    """What a user chose. A format ignores what it has no use for.
+
+    Attributes:
+        width: columns that prose is wrapped to.
+        verbose: print the debate and what was not reported, too.
+        quiet: print only findings, and what was not reviewed.
+    """
+
+    color: bool = False
+    width: int = 80
+    verbose: bool = False
+    quiet: bool = False
+
+
+DEFAULT = Style()
+
+
+def redacted(document: Document) -> Document:
+    """The document with placeholders such as `«secret:jwt»` in every text.
+
+    Reports shorten texts, and half a token is not recognised any more.
+    """
+
+    def hidden(value: object) -> object:
+        if isinstance(value, str):
+            return redact(value)[0]
+        if isinstance(value, dict):
+            return {key: hidden(item) for key, item in value.items()}
+        return [*map(hidden, value)] if isinstance(value, list | tuple) else value
+
+    return msgspec.convert(hidden(msgspec.to_builtins(document)), type(document))
+
+
+def dumps(document: object) -> str:
+    """JSON in which hidden characters are escaped, so that no terminal obeys them.
+
+    A lone surrogate, which no JSON may hold, is written as ⟨U+D800⟩.
+    """
+    text = json.dumps(document, indent=2, ensure_ascii=False)
+    shown = list(text)
+    for hidden in find_hidden(text):
+        sign = text[hidden.offset]
+        escape = json.dumps(sign)[1:-1] if sign != "\x7f" else "\\u007f"  # json leaves it alone
+        shown[hidden.offset] = visible(sign) if "\ud800" <= sign <= "\udfff" else escape
+    return "".join(shown)
+
+
 def outcome(review: Review) -> Outcome:
     """There is nothing to review if no changed file needs a review, and nobody did one."""
     if review.verdict == "request_changes":
@@ -107,7 +165,6 @@ def headline(review: Review, *, explains: bool = False) -> str:
 
 
 def is_whole(review: Review) -> bool:
-    """Whether it is the review of a whole tree and of no change."""
     return review.target.partition(" ")[0] == "--all"
 
 
@@ -144,7 +201,6 @@ def sentence(text: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """At most `limit` characters."""
     return text if len(text) <= limit else f"{text[: limit - 1]}…"
 
 
@@ -160,6 +216,13 @@ def why(finding: Finding) -> str:
     support = f" {finding.support} find it real." if finding.support else ""
     stands = f" It stands from an earlier review: {finding.carried}." if finding.carried else ""
     return f"{reason[:1].lower()}{reason[1:]}.{support}{stands}"
+
+
+def decision(finding: Finding) -> Iterator[str]:
+    """What decided, and who disagrees."""
+    yield f"{STATUSES[finding.status]}: {why(finding)}"
+    for who, said in objections(finding):
+        yield f"{who} {said}"
 
 
 def objections(finding: Finding) -> Iterator[tuple[str, str]]:
@@ -229,7 +292,6 @@ def coverage_line(review: Review) -> str:
 
 
 def recorded_line(review: Review) -> str:
-    """How many findings are not reported."""
     count = len(review.findings) - len(review.reported) - len(copies_of(review))
     verb = "is" if count == 1 else "are"
     return f"{_numbered(count, 'recorded finding')} {verb} not reported." if count else ""
@@ -263,7 +325,6 @@ def panel_line(review: Review, *, on_github: bool = False) -> str:
 
 
 def usage_words(usage: Totals) -> str:
-    """Calls, tokens and dollars."""
     calls = _numbered(usage.calls, "call")
     if usage.recorded_calls:
         calls += f" and {usage.recorded_calls} recorded"

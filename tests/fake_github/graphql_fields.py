@@ -202,8 +202,10 @@ def check_suites(viewer: Viewer, commit: Commit, **page_arguments: Any) -> Any:
     """By app, each with its newest run of a name."""
     viewer.need_in_public("checks")
     runs: dict[str, dict[str, CheckRun]] = {}
+    name = (page_arguments.get("filterBy") or {}).get("checkName")
     for run in commit.repository.check_runs(commit.sha):
-        runs.setdefault(run.app, {})[run.name] = run
+        if name in (None, run.name):
+            runs.setdefault(run.app, {})[run.name] = run
     suites = [{"app": {"slug": app, "name": app}, "runs": each} for app, each in runs.items()]
     return page("checkSuites", suites, **page_arguments)
 

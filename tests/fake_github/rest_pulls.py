@@ -24,7 +24,10 @@ WRITE = "pull_requests:write"
 def list_pulls(call: Call) -> Any:
     """Newest first."""
     state, base = call.query.get("state", "open"), call.query.get("base")
+    owner, _, branch = call.query.get("head", "").partition(":")
     found = [p for p in reversed(call.repository.pulls) if base in (None, p.base_ref)]
+    if branch:
+        found = [p for p in found if (p.head_repository.owner, p.head_ref) == (owner, branch)]
     return Page([objects.pull_simple(p) for p in found if state in ("all", p.state)])
 
 

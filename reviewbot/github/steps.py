@@ -1,0 +1,418 @@
+"""Review a pull request, and leave under it what should stand there, however it goes."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+import msgspec
+from msgspec import Struct
+from msgspec.structs import replace
+
+from reviewbot.config.load import load_settings
+from reviewbot.config.settings import Settings
+from reviewbot.debate.panel import read_roles
+from reviewbot.errors import UsageError
+from reviewbot.git.change import Change, Target
+from reviewbot.git.fetch import fetch_commits
+from reviewbot.git.repository import Repository
+from reviewbot.github import plan, pulls
+from reviewbot.github.activity import MOVED, Facts, NothingToDo, may_execute
+from reviewbot.github.client import LATER, CallError, Client, GitHubError
+from reviewbot.github.job import Job, Runner
+from reviewbot.github.pulls import SUMMARY, ReviewEvent, Snapshot, State
+from reviewbot.journal import Journal, write_file
+from reviewbot.pipeline import review as review_target
+from reviewbot.reports import markdown, render
+from reviewbot.services import CONFIG_FILES, Host, repository_layers
+from reviewbot.severity import Threshold, reaches
+from reviewbot.text.markdown import inline
+from reviewbot.verdict.document import Finding, Memory, Review, Verdict
+from reviewbot.verdict.memory import with_dismissals
+
+MAX_DEPTH = 60  # commits of a pull request that are fetched, for their messages
+REVIEW_FILE = "review.json"
+WORKFLOW = "reviewbot-review.yml"
+NOT_EXECUTED = "this job executes nothing of forks, of Dependabot, or of who may not write here"
+NOT_REVIEWED = "**reviewbot** has not reviewed this pull request yet."
+VERDICTS: dict[Verdict, tuple[ReviewEvent, str]] = {  # with the label that says it
+    "approve": ("APPROVE", "reviewbot:approved"),
+    "comment": ("COMMENT", "reviewbot:reviewed"),
+    "request_changes": ("REQUEST_CHANGES", "reviewbot:changes-requested"),
+}
+# Three refusals of a review, the review, its summary, a look, and two answers that are lost.
+ATTEMPTS = 8
+APPROVAL_HINT = "the repository's settings under Actions may allow approvals"
+# What GitHub says of a review if it refuses one of its lines, and not its verdict.
+LINES = re.compile(r"review thread|could not be resolved|diff", re.IGNORECASE)
+NOT_PERMITTED = "The token of this job may not comment: the review is in the job summary."
+
+
+class Run(Struct, frozen=True, kw_only=True):
+    job: Job
+    runner: Runner
+    client: Client
+    facts: Facts
+    repository: Repository
+    settings: Settings
+
+    @property
+    def snapshot(self) -> Snapshot:
+        assert self.facts.snapshot
+        return self.facts.snapshot
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What is said, in Markdown, and what else is done.
+
+    Attributes:
+        update: changes the state, whatever it is by then.
+        reviews_again: a run of its own, because the head moved on or a finding was dismissed.
+    """
+
+    words: str
+    update: Callable[[State], State] | None = None
+    actions: tuple[plan.Action, ...] = ()
+    reviews_again: bool = False
+    is_done: bool = True
+    exit_code: int = 0
+
+
+def fetch(job: Job, *commits: str) -> Path:
+    """Fetch commits into the checkout of the job, where the project's environment is, if any."""
+    folder = job.workspace
+    if not (folder / ".git").exists():
+        folder = job.documents / "repository"
+    work = fetch_commits(
+        job.git_url,
+        list(dict.fromkeys(commits)),
+        folder,
+        token=job.token,
+        depth=MAX_DEPTH,
+        variables=job.variables,
+    )
+    asyncio.run(work)
+    return folder
+
+
+def load_change(repository: Repository, revision: str) -> Change:
+    return asyncio.run(repository.load_change(Target(kind="revision", revision=revision)))
+
+
+def settings_at(job: Job, repository: Repository, commit: str) -> Settings:
+    tree = load_change(repository, f"{commit}..{commit}").base_tree
+    files = asyncio.run(repository.read_files(tree, CONFIG_FILES))
+    return load_settings([*job.layers(), *repository_layers(files)]).settings
+
+
+def read_change(run: Run) -> Change:
+    """What the pull request changes since it left its base, with what its author says about it."""
+    pull = run.snapshot.pull
+    path = f"/compare/{pull.base_sha}...{pull.head_sha}"
+    # The files are on the first page only; the second has the merge base and none of them.
+    found = run.client.read(path, "compare base and head", per_page="1", page="2")
+    base = str(found["merge_base_commit"]["sha"])
+    if base != pull.base_sha:
+        fetch(run.job, base)
+    change = load_change(run.repository, f"{base}..{pull.head_sha}")
+    said = "\n\n".join(filter(None, (pull.body, change.description)))
+    return replace(change, title=pull.title, description=said)
+
+
+def make_host(job: Job, repository: Repository, memory: Memory | None) -> Host:
+    models = job.inputs["models"].replace(",", " ").split()
+    return Host(
+        repository=repository,
+        journal=Journal(job.documents / ("results" if job.mode == "debate" else "evidence")),
+        state_folder=job.documents / "state",
+        layers=job.layers(),
+        variables=job.variables,
+        panelists=read_roles(models, "the input models:"),
+        may_execute=False,
+        not_executed=NOT_EXECUTED,
+        memory=memory,
+    )
+
+
+def host_of(run: Run, memory: Memory, focus: str = "") -> Host:
+    journal = Journal(run.job.documents / "evidence")
+    is_others = run.snapshot.is_fork or run.facts.is_by_dependabot
+    return replace(
+        make_host(run.job, run.repository, memory),
+        may_execute=may_execute(run.facts),
+        author_journal=journal if run.job.mode == "debate" else None,
+        focus=focus,
+        may_approve=run.job.is_on("allow_approve") and not is_others,
+    )
+
+
+def make_review(run: Run, change: Change, memory: Memory | None = None, focus: str = "") -> Review:
+    host = host_of(run, memory or run.facts.state.memory, focus)
+    return asyncio.run(review_target(change, host))
+
+
+def finish(
+    run: Run, change: Change, review: Review, suggestions: Mapping[str, str] | None = None
+) -> int:
+    """Keep a review, bring it to its pull request, and say so. Returns the exit code of the job.
+
+    `suggestions` are proven new lines by the ids of findings. Raises GitHubError.
+    """
+    runner = run.runner
+    code = keep(run.job, runner, review, run.settings)
+    if run.job.is_on("dry_run"):
+        runner.say("A dry run: nothing is posted.", "notice")
+        return code
+    try:
+        if not publish(run, review, change, suggestions or {}):
+            runner.say(NOT_PERMITTED, "notice")
+            print(render(review, "github"), flush=True)
+    except NothingToDo as reason:
+        runner.say(str(reason), "notice")
+    return code
+
+
+def keep(job: Job, runner: Runner, review: Review, settings: Settings) -> int:
+    """Write the documents, the outputs and the summary of the job; 1 if `fail_on` is reached."""
+    job.documents.mkdir(parents=True, exist_ok=True)
+    write_file(job.documents / REVIEW_FILE, msgspec.json.encode(review))
+    if name := job.inputs["sarif_file"]:
+        path = job.workspace / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, render(review, "sarif").encode())
+    keys = ("id", "key", "title", "severity", "status", "rule", "blocks")
+    briefs = []
+    for finding in review.reported:
+        place = finding.location
+        where = {"path": place.path if place else "", "line": place.line if place else 0}
+        briefs.append({key: getattr(finding, key) for key in keys} | where)
+    runner.put(
+        {
+            "verdict": review.verdict,
+            "complete": review.complete,
+            "reviewed_sha": review.head_commit,
+            "cost_usd": f"{review.usage.cost_usd:.6f}",
+            "findings_json": msgspec.json.encode(briefs).decode(),
+        }
+    )
+    subject = job.event.subject
+    page = markdown.Page(
+        run_url=job.run_url,
+        has_commands=subject not in ("audit", "merge_group"),
+        has_panel=subject != "merge_group" and job.mode != "collect",
+    )
+    runner.summarise(markdown.summary(review, page))
+    return int(_fails(review, settings.review.fail_on))
+
+
+def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, str]) -> bool:
+    """Read what is there, do what is missing, and look again until nothing is.
+
+    Returns whether this token may comment. Raises GitHubError if the pull request cannot be read,
+    or what is missing cannot be written, and NothingToDo if it is closed or moved on meanwhile.
+    """
+    client, runner, number = run.client, run.runner, run.snapshot.pull.number
+    refused: set[plan.Action | type[plan.Action]] = set()
+    resolved = 0
+    has_lines = may_judge = True
+    failed = "GitHub does not take the summary"
+    for _ in range(ATTEMPTS):
+        snapshot = pulls.read_snapshot(client, number)
+        check_open(snapshot, review.head_commit)
+        desired = make_desired(run, review, change, snapshot, suggestions)
+        desired = replace(desired, may_judge=may_judge)
+        if plan.PostReview in refused:
+            desired = replace(desired, comments=())  # those keep the summary back
+        todo = [a for a in plan.plan(desired, snapshot) if refused.isdisjoint((a, type(a)))]
+        if not todo:
+            break
+        for action in todo:
+            if isinstance(action, plan.PostReview) and not has_lines:
+                # GitHub does not say which line it refuses. The summary shows what has no thread.
+                action = replace(action, comments=())
+            try:
+                plan.perform(client, number, action)
+                resolved += isinstance(action, plan.ResolveThread)
+            except CallError as error:
+                if error.kind == "stale":
+                    raise NothingToDo("head_moved", MOVED) from error
+                if error.kind in ("unsure", "failed"):
+                    failed = str(error)
+                    break  # look what is there before anything is written again
+                if isinstance(action, plan.PostReview) and error.kind == "invalid":
+                    is_verdict = action.event != "COMMENT"
+                    if action.comments and (LINES.search(str(error)) or not is_verdict):
+                        has_lines = False
+                    elif is_verdict:
+                        may_judge = False
+                        if action.event == "APPROVE":
+                            review = replace(review, verdict="comment")
+                            runner.put({"verdict": review.verdict})
+                            runner.say(f"{error} ({APPROVAL_HINT})", "warning")
+                    else:
+                        refused.add(plan.PostReview)
+                        runner.say(str(error), "warning")
+                    break
+                refused.add(type(action) if error.kind == "not_permitted" else action)
+                if error.kind != "gone":  # somebody was faster
+                    runner.say(str(error), "warning")
+    found = pulls.summaries_of(snapshot)
+    may_comment = plan.WriteComment not in refused
+    if todo or (may_comment and not found):
+        raise GitHubError("failed", failed, hint=LATER)
+    url = found[0].url if found else ""
+    open_threads = sum(not own.is_closed for own in pulls.threads_of(snapshot))
+    numbers = {"comments_inline": open_threads, "comments_resolved": resolved}
+    runner.put({"summary_comment_url": url, **numbers})
+    if may_comment:
+        runner.say(f"The review is posted: {url}")
+    return may_comment
+
+
+def make_desired(
+    run: Run, review: Review, change: Change, snapshot: Snapshot, suggestions: Mapping[str, str]
+) -> plan.Desired:
+    """What should stand there. People may have dismissed findings while the review was made."""
+    settings, state = run.settings.github, pulls.state_of(snapshot)
+    review = with_dismissals(review, state.memory)
+    memory = review.memory or Memory()
+    reported = review.reported
+    open_keys = frozenset(finding.key for finding in reported)
+    threads = [
+        own for own in pulls.threads_of(snapshot) if own.key in open_keys and not own.is_folded
+    ]
+    links = {own.id: own.thread.comments[0].url for own in reversed(threads)}
+    left = settings.max_comments - len({own.key for own in threads if not own.is_closed})
+    without = [finding for finding in reported if finding.key not in {own.key for own in threads}]
+    gone = [known for known in state.memory.findings if known.key not in open_keys]
+    dismissed = tuple(known for known in memory.findings if known.dismissed)
+    check = make_check_run(review, run.settings.review.fail_on)
+    kept = replace(
+        state.with_cost(review.usage.cost_usd, reviews=1),
+        memory=memory,
+        head=review.head_commit,
+        base=run.snapshot.pull.base_ref,
+        fails=check.conclusion == "failure",
+        run_id=run.job.run_id,
+    )
+    line = pulls.encode_state(kept)
+    page = markdown.Page(
+        links=links,
+        fixed=tuple(known for known in gone if not known.dismissed),
+        dismissed=dismissed,
+        run_url=run.job.run_url,
+    )
+    room = markdown.MAX_BYTES - len(line) - len(SUMMARY)
+    event, label = VERDICTS[review.verdict]
+    managed = frozenset(each for _, each in VERDICTS.values() if settings.labels)
+    comments = _inline_comments(without, change, review.head_commit, suggestions)
+    return plan.Desired(
+        commit=review.head_commit,
+        is_complete=review.complete,
+        event=event,
+        body=markdown.review_body(review),
+        comments=tuple(islice(comments, max(0, left))),
+        open_keys=open_keys,
+        known_keys=frozenset(state.memory.numbers if state.head else ())
+        | {finding.key for finding in review.findings},
+        closed={known.key: inline(f"Dismissed: {known.dismissed}") for known in dismissed},
+        check=check,
+        labels=managed & {label},
+        managed_labels=managed,
+        state=pulls.decode_state(line) or State(),
+        summary=f"{SUMMARY}\n{line}\n{markdown.summary(review, page, room)}",
+        links=tuple(links.values()),
+    )
+
+
+def check_open(snapshot: Snapshot, commit: str) -> None:
+    """Raises NothingToDo if nothing is to be written for a commit (any more)."""
+    if snapshot.pull.state != "OPEN":
+        raise NothingToDo("closed", "The pull request was closed meanwhile: nothing is posted.")
+    if snapshot.pull.is_locked:
+        raise NothingToDo("locked", "The conversation is locked: nothing is posted.")
+    if snapshot.pull.head_sha != commit:
+        raise NothingToDo("head_moved", MOVED)
+    if snapshot.hides_own:
+        # What is ours would be posted again, and what it keeps would be forgotten.
+        words = "what stands under the pull request cannot be read whole"
+        raise GitHubError("not_permitted", words, hint="give the token pull-requests: read")
+    if pulls.state_of(snapshot).stopped_by:
+        raise NothingToDo("stopped", "reviewbot was told to stop here: nothing is posted.")
+
+
+def _inline_comments(
+    findings: Sequence[Finding], change: Change, commit: str, suggestions: Mapping[str, str]
+) -> Iterator[plan.InlineComment]:
+    """Findings whose lines GitHub shows, each where its lines end."""
+    files = {file.path_at(side): file for file in change.files for side in ("base", "head")}
+    for finding in findings:
+        place = finding.location
+        file = files.get(place.path) if place else None
+        if not place or not file:
+            continue
+        for hunk in file.hunks:
+            numbers = {number for number, _ in hunk.at(place.side)}
+            if place.side == "base":
+                numbers &= set(hunk.removed)
+            shown = [n for n in range(place.line, place.end_line + 1) if n in numbers]
+            if place.line in shown:
+                marker = pulls.FINDING_MARKER.format(key=finding.key, id=finding.id, commit=commit)
+                is_whole = shown[-1] == place.end_line
+                suggestion = suggestions.get(finding.id) if is_whole else None
+                yield plan.InlineComment(
+                    key=finding.key,
+                    path=file.path,
+                    line=shown[-1],
+                    start_line=place.line,
+                    side="LEFT" if place.side == "base" else "RIGHT",
+                    body=f"{marker}\n{markdown.comment(finding, suggestion)}",
+                )
+                break
+
+
+def make_check_run(
+    review: Review, fail_on: Threshold, *, has_panel: bool = True
+) -> plan.PostCheckRun:
+    conclusion: plan.Conclusion = "success" if review.complete else "neutral"
+    return plan.PostCheckRun(
+        head_sha=review.head_commit,
+        conclusion="failure" if _fails(review, fail_on) else conclusion,
+        title=markdown.check_title(review),
+        summary=markdown.summary(review, markdown.Page(has_commands=False, has_panel=has_panel)),
+        annotations=markdown.annotations(review),
+    )
+
+
+def _fails(review: Review, fail_on: Threshold) -> bool:
+    return any(reaches(finding.severity, fail_on) for finding in review.reported)
+
+
+def update_state(client: Client, number: int, update: Callable[[State], State]) -> None:
+    """Change the state of a pull request, whatever it is by now."""
+    snapshot = pulls.read_snapshot(client, number)
+    state = update(pulls.state_of(snapshot))
+    found = pulls.summaries_of(snapshot)
+    body, id = (found[0].body, found[0].id) if found else (f"{SUMMARY}\n{NOT_REVIEWED}", 0)
+    plan.perform(client, number, plan.WriteComment(pulls.with_state(body, state), id))
+
+
+def order(client: Client, job: Job, comment_id: int | None = None) -> None:
+    """Start the review workflow, for a comment if one is given. Raises UsageError."""
+    event, about = job.event, "issue" if job.event.issue else "pull_request"
+    inputs = {"comment": str(comment_id or ""), about: str(event.issue or event.number)}
+    body = {"ref": event.default_branch, "inputs": inputs}
+    try:
+        path = f"/actions/workflows/{WORKFLOW}/dispatches"
+        client.write("POST", path, "start the review workflow", body)
+    except GitHubError as error:
+        if error.kind == "gone":
+            hint = "reviewbot init --workflow review"
+            raise UsageError(f"There is no workflow {WORKFLOW} here: {hint}.") from error
+        if error.kind == "not_permitted":
+            words = "To start the review workflow, this job needs actions: write."
+            raise UsageError(words) from error
+        raise
