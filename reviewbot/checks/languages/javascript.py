@@ -10,8 +10,14 @@ from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language
 from reviewbot.checks.probes import probe
-from reviewbot.checks.readers import gnu
-from reviewbot.checks.readers.output import diagnostic, json_of, optional, required, text_of
+from reviewbot.checks.readers import (
+    diagnostic,
+    gnu_diagnostics,
+    json_of,
+    optional,
+    required,
+    text_of,
+)
 from reviewbot.checks.report import Report
 from reviewbot.sandbox.job import Completed, Job
 
@@ -68,7 +74,7 @@ def read_tsc(completed: Completed) -> Report:
     """Read errors, and the names of files that `--listFiles` prints."""
     text = text_of(completed)
     problems = [said for said in PROBLEM.findall(text) if said[:6] not in ENVIRONMENT_ERRORS]
-    found = tuple(d for d in gnu.diagnostics(text) if d.rule not in ENVIRONMENT_ERRORS)
+    found = tuple(d for d in gnu_diagnostics(text) if d.rule not in ENVIRONMENT_ERRORS)
     return Report(
         diagnostics=found,
         read=frozenset(LISTED.findall(text)),
