@@ -14,10 +14,18 @@ from msgspec.structs import replace
 from reviewbot.checks.check import Check
 from reviewbot.checks.compare import base_line_of, compare
 from reviewbot.checks.compare_tests import lines_beside_removals
-from reviewbot.checks.evidence import CheckResult, CheckRun, Evidence, RunOutcome, summarise
+from reviewbot.checks.evidence import (
+    CheckResult,
+    CheckRun,
+    Diagnostic,
+    Evidence,
+    Report,
+    RunOutcome,
+    TestOutcome,
+    summarise,
+)
 from reviewbot.checks.project import Project
 from reviewbot.checks.readers import read_gnu
-from reviewbot.checks.report import Diagnostic, Report, TestOutcome
 from reviewbot.git.change import Change, ChangedFile, Hunk, Line, Location, Side
 from reviewbot.severity import Severity
 from reviewbot.verdict.decide import coverage_of

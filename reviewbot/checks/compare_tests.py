@@ -11,9 +11,15 @@ from os.path import commonprefix
 
 from msgspec.structs import replace
 
-from reviewbot.checks.evidence import CheckResult, CheckRun, ResultKind, ResultState
+from reviewbot.checks.evidence import (
+    FAILURES,
+    CheckResult,
+    CheckRun,
+    ResultKind,
+    ResultState,
+    TestOutcome,
+)
 from reviewbot.checks.project import Project
-from reviewbot.checks.report import FAILURES, TestOutcome
 from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.text.files import classify
 

@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from reviewbot.checks.report import Diagnostic, Report, TestOutcome
+from reviewbot.checks.evidence import Diagnostic, Report, TestOutcome
 from reviewbot.config.settings import OutputFormat
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed, last_line

@@ -11,9 +11,8 @@ from itertools import chain, groupby, islice
 
 from msgspec.structs import replace
 
-from reviewbot.checks.evidence import CheckRun
+from reviewbot.checks.evidence import Category, CheckRun, Diagnostic, Report
 from reviewbot.checks.project import Project
-from reviewbot.checks.report import Category, Diagnostic, Report
 from reviewbot.git.change import Change, ChangedFile, Location, Side
 from reviewbot.severity import RANK, Severity
 from reviewbot.text.files import classify, language_of

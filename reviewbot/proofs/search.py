@@ -68,30 +68,28 @@ async def compare_behaviour(
     again, second = await run_all(
         *(_search(tree, executor, folder, calls=calls) for tree in (before, after))
     )
-    return tuple(
-        _compare(name, first.get(name), again.get(name), second.get(name)) for name in functions
-    )
-
-
-def _compare(
-    name: str, first: Calls | None, again: Calls | None, after: Calls | None
-) -> Comparison:
-    if not first or not again or not after:
-        return Comparison(function=name, problem="the search did not end")
-    if problem := first.problem or again.problem or after.problem:
-        return Comparison(function=name, problem=problem)
-    stable = [
-        (old, new)
-        for old, same, new in zip(first.calls, again.calls, after.calls, strict=True)
-        if old == same
-    ]
-    if sum(old.outcome.startswith("returns") for old, _ in stable) < MIN_RETURNS:
-        return Comparison(function=name, problem="no arguments were found that it takes")
-    different = [(old, new) for old, new in stable if old.outcome != new.outcome]
-    if not different:
-        return Comparison(function=name, count=len(stable))
-    old, new = min(different, key=lambda pair: (not pair[0].value, len(pair[0].arguments)))
-    return Comparison(function=name, count=len(stable), before=old, after=new)
+    compared = []
+    for name in functions:
+        runs = [
+            found.get(name, Calls(problem="it was not called")) for found in (first, again, second)
+        ]
+        triples = zip(*(run.calls for run in runs), strict=False)
+        stable = [(old, new) for old, same, new in triples if old == same]
+        different = [(old, new) for old, new in stable if old.outcome != new.outcome]
+        problem = next((run.problem for run in runs if run.problem), "")
+        if (
+            not problem
+            and sum(old.outcome.startswith("returns") for old, _ in stable) < MIN_RETURNS
+        ):
+            problem = "no arguments were found that it takes"
+        if problem:
+            compared.append(Comparison(function=name, problem=problem))
+        elif different:
+            old, new = min(different, key=lambda pair: (not pair[0].value, len(pair[0].arguments)))
+            compared.append(Comparison(function=name, count=len(stable), before=old, after=new))
+        else:
+            compared.append(Comparison(function=name, count=len(stable)))
+    return tuple(compared)
 
 
 async def test_of_behaviour(

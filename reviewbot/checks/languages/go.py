@@ -14,9 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language
+from reviewbot.checks.evidence import FAILURES, Report, TestOutcome
 from reviewbot.checks.probes import probe
 from reviewbot.checks.readers import diagnostic
-from reviewbot.checks.report import FAILURES, Report, TestOutcome
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed, Job
 

@@ -9,6 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language
+from reviewbot.checks.evidence import Report
 from reviewbot.checks.probes import probe
 from reviewbot.checks.readers import (
     diagnostic,
@@ -18,7 +19,6 @@ from reviewbot.checks.readers import (
     required,
     text_of,
 )
-from reviewbot.checks.report import Report
 from reviewbot.sandbox.job import Completed, Job
 
 SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
