@@ -28,8 +28,8 @@ from reviewbot.git.process import Git
 from reviewbot.git.repository import Repository
 from reviewbot.hooks.install import find_hooks
 from reviewbot.llm.providers import connections_to, prices_of
-from reviewbot.sandbox.choose import open_sandbox
 from reviewbot.sandbox.environment import find_environment
+from reviewbot.sandbox.executor import open_sandbox
 from reviewbot.text.plain import plain
 from reviewbot.version import __version__
 

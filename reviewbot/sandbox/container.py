@@ -14,15 +14,7 @@ from reviewbot.journal import key_of
 from reviewbot.process import run_process
 from reviewbot.sandbox.environment import SYSTEM_PATH, Environment
 from reviewbot.sandbox.job import PROJECT, Completed, Job, last_line
-from reviewbot.sandbox.start import (
-    COPY_TREE,
-    Plain,
-    Sandbox,
-    after_start,
-    command_of,
-    job_files,
-    variables_of,
-)
+from reviewbot.sandbox.start import COPY_TREE, Plain, Sandbox, command_of, job_files, variables_of
 
 WALLS = (
     *("--network", "none", "--read-only", "--cap-drop", "ALL"),
@@ -67,13 +59,13 @@ class Container(Sandbox):
                 # Made before it is started, so that it can be removed whatever becomes of that.
                 await self._ask("create", "--name", name, *self._options(job, folder, scratch))
                 command = (self._engine, "start", "--attach", name)
-                completed = await self._start(job, command, self._environment.engine_variables)
+                variables = self._environment.engine_variables
+                return await self._start(job, command, variables, scratch=scratch)
             except SandboxError as error:
                 return Completed(outcome="not_run", reason=f"the sandbox did not start: {error}")
             finally:
                 with suppress(SandboxError):  # it was never made
                     await self._ask("rm", "--force", "--volumes", name)
-            return after_start(completed, scratch, self._limits)
 
     async def _test(self) -> None:
         """Find the image, and start it once. Raises SandboxError."""
