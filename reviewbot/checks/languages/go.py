@@ -6,7 +6,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import zip_longest
-from posixpath import dirname, join, normpath
+from posixpath import dirname, normpath
 from typing import Literal
 
 import msgspec
@@ -18,7 +18,7 @@ from reviewbot.checks.evidence import FAILURES, Report, TestOutcome
 from reviewbot.checks.probes import probe
 from reviewbot.checks.readers import diagnostic
 from reviewbot.git.change import Location
-from reviewbot.sandbox.job import Completed, Job
+from reviewbot.sandbox.job import Completed
 
 PROGRAM, REPORT = "reviewbot_go.sh", "go.txt"
 TEST = ("sh", f"/reviewbot/{PROGRAM}", "test")
@@ -242,19 +242,6 @@ def location(path: str, line: str, end_line: int = 0) -> Location:
     return Location(normpath(path), int(line), max(int(line), end_line))
 
 
-def place_test(source: str, tree: str, folder: str) -> Job:
-    return Job(
-        tree=tree,
-        command=(*TEST, f"./{dirname(REPRODUCTION)}"),
-        executes=True,
-        folder=folder,
-        extra_files={join(folder, REPRODUCTION): source},
-        tool_files=probe(PROGRAM),
-        report=REPORT,
-        seconds=120,
-    )
-
-
 GO_TEST = Check(
     name="go-test",
     kind="test",
@@ -282,7 +269,9 @@ GO = Language(
     name="go",
     checks=(GO_VET, GO_TEST),
     project_files=("go.mod",),
-    place_test=place_test,
-    read_test=read_go,
+    suite=GO_TEST,
+    test_path=REPRODUCTION,
+    test_command=(*TEST, f"./{dirname(REPRODUCTION)}"),
+    test_seconds=120,
     is_missing_name=lambda message: MISSING_NAME.search(message) is not None,
 )

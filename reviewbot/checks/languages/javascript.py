@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from posixpath import join
 from typing import Any
 
 from msgspec.structs import replace
@@ -19,7 +18,7 @@ from reviewbot.checks.readers import (
     required,
     text_of,
 )
-from reviewbot.sandbox.job import Completed, Job
+from reviewbot.sandbox.job import Completed
 
 SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
 PROGRAM, REPORT = "/reviewbot/reviewbot_npm.mjs", "npm.json"
@@ -90,20 +89,6 @@ def read_tests(completed: Completed) -> Report:
     return report
 
 
-def place_test(source: str, tree: str, folder: str, extension: str = "js") -> Job:
-    name = f"reviewbot_reproduction.test.{extension}"
-    return Job(
-        tree=tree,
-        command=("node", PROGRAM, name),
-        executes=True,
-        folder=folder,
-        extra_files={join(folder, name): source},
-        tool_files=FILES,
-        report=REPORT,
-        seconds=60,
-    )
-
-
 ESLINT = Check(
     name="eslint",
     kind="lint",
@@ -158,13 +143,15 @@ JAVASCRIPT = Language(
     name="javascript",
     checks=(ESLINT, TSC, NPM_TEST),
     project_files=("package.json",),
-    place_test=place_test,
-    read_test=read_tests,
+    suite=NPM_TEST,
+    test_path="reviewbot_reproduction.test.js",
+    test_command=("node", PROGRAM, "reviewbot_reproduction.test.js"),
     is_missing_name=lambda message: MISSING_NAME.search(message) is not None,
 )
 TYPESCRIPT = replace(
     JAVASCRIPT,
     name="typescript",
     checks=(),
-    place_test=lambda source, tree, folder: place_test(source, tree, folder, "ts"),
+    test_path="reviewbot_reproduction.test.ts",
+    test_command=("node", PROGRAM, "reviewbot_reproduction.test.ts"),
 )

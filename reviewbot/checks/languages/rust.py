@@ -16,7 +16,7 @@ from reviewbot.checks.evidence import Diagnostic, Report, TestOutcome
 from reviewbot.checks.probes import probe
 from reviewbot.checks.readers import diagnostic, optional, required
 from reviewbot.git.change import Location
-from reviewbot.sandbox.job import Completed, Job
+from reviewbot.sandbox.job import Completed
 
 PROGRAM, REPORT = "reviewbot_cargo.sh", "cargo.txt"
 RUN = ("sh", f"/reviewbot/{PROGRAM}")
@@ -209,19 +209,6 @@ class Run:
         )
 
 
-def place_test(source: str, tree: str, folder: str) -> Job:
-    return Job(
-        tree=tree,
-        command=(*RUN, "test", "--test", REPRODUCTION),
-        executes=True,
-        folder=folder,
-        extra_files={join(folder, f"tests/{REPRODUCTION}.rs"): source},
-        tool_files=probe(PROGRAM),
-        report=REPORT,
-        seconds=300,
-    )
-
-
 CARGO_TEST = Check(
     name="cargo-test",
     kind="test",
@@ -249,8 +236,10 @@ RUST = Language(
     name="rust",
     checks=(CLIPPY, CARGO_TEST),
     project_files=("Cargo.toml",),
-    place_test=place_test,
-    read_test=read_tests,
+    suite=CARGO_TEST,
+    test_path=f"tests/{REPRODUCTION}.rs",
+    test_command=(*RUN, "test", "--test", REPRODUCTION),
+    test_seconds=300,
     # What does not compile is no test that fails.
     is_missing_name=lambda _: False,
 )
