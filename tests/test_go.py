@@ -12,8 +12,8 @@ from each import each
 from test_compare import NOTHING_KNOWN, change_of, changed
 
 from reviewbot.checks.compare import compare
-from reviewbot.checks.configure import configured_checks
 from reviewbot.checks.evidence import FAILURES, CheckRun
+from reviewbot.checks.languages import configured_checks
 from reviewbot.checks.languages.go import GO, PROGRAM, read_go, read_vet
 from reviewbot.checks.probes import probe
 from reviewbot.git.change import Side, Target

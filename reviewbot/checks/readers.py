@@ -57,11 +57,11 @@ def text_of(completed: Completed) -> str:
 
 
 def json_of(completed: Completed, type_: Any = Any) -> Any:
-    """Decode the report or the output. Raises ValueError."""
+    """Decode the report or the output. Raises ValueError with why there is none."""
     try:
         return msgspec.json.decode(completed.report or completed.stdout, type=type_)
     except (msgspec.DecodeError, RecursionError) as error:
-        said = reason_of(completed) if completed.stderr else ""
+        said = completed.reason or (reason_of(completed) if completed.stderr else "")
         raise ValueError(said or f"the report cannot be read: {error}") from error
 
 

@@ -13,8 +13,7 @@ from typing import Literal
 import click
 from msgspec.structs import replace
 
-from reviewbot.checks.configure import configured_checks
-from reviewbot.checks.languages import all_languages
+from reviewbot.checks.languages import all_languages, configured_checks
 from reviewbot.checks.project import load_project
 from reviewbot.checks.run import applies
 from reviewbot.cli.config import load_committed

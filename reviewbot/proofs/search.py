@@ -8,9 +8,10 @@ import msgspec
 from msgspec import Struct
 
 from reviewbot.checks.probes import probe
+from reviewbot.checks.readers import json_of
 from reviewbot.concurrency import run_all
 from reviewbot.sandbox.executor import Executor
-from reviewbot.sandbox.job import Job, last_line
+from reviewbot.sandbox.job import Job
 
 PROGRAM = "reviewbot_search.py"
 EXAMPLES = 200
@@ -146,12 +147,11 @@ async def _search(
             report="search.json",
             seconds=90,
         )
-        completed = await executor.execute(job)
+        again: dict[str, Calls]
         try:
-            again = msgspec.json.decode(completed.report or b"", type=dict[str, Calls])
-        except msgspec.DecodeError:
-            problem = completed.reason or last_line(completed.stderr) or "it reported nothing"
-            again = {name: Calls(problem=problem) for name in (*functions, *(calls or {}))}
+            again = json_of(await executor.execute(job), dict[str, Calls])
+        except ValueError as error:
+            again = {name: Calls(problem=str(error)) for name in (*functions, *(calls or {}))}
         found |= {name: c for name, c in again.items() if c.calls or name not in found}
         if not any(c.problem.startswith(("ModuleNotFound", "ImportError")) for c in found.values()):
             break

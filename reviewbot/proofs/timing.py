@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-import msgspec
 from msgspec import Struct
 
 from reviewbot.checks.probes import probe
+from reviewbot.checks.readers import json_of
 from reviewbot.sandbox.executor import Executor
-from reviewbot.sandbox.job import Job, last_line
+from reviewbot.sandbox.job import Job
 
 PROGRAM = "reviewbot_timing.py"
 # If nothing changed, all five times of one side are longer than all five of the other in one case
@@ -69,12 +69,7 @@ async def time_snippet(
         attempt=attempt,
         seconds=SECONDS,
     )
-    completed = await executor.execute(job)
-    try:
-        timing = msgspec.json.decode(completed.report or b"", type=Timing)
-    except msgspec.DecodeError:
-        reason = completed.reason or last_line(completed.stderr) or "it reported nothing"
-        raise ValueError(reason) from None
+    timing: Timing = json_of(await executor.execute(job), Timing)
     if timing.problem:
         raise ValueError(timing.problem)
     return timing
