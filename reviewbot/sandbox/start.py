@@ -205,9 +205,7 @@ def job_files(job: Job, tree: Path) -> Iterator[Path]:
 
 
 def command_of(job: Job, programs: Mapping[str, str]) -> list[str]:
-    """The command, with the path of its program if that has a name of ours."""
-    program, *arguments = job.command
-    return [programs.get(program, program), *arguments]
+    return [programs.get(job.command[0], job.command[0]), *job.command[1:]]
 
 
 def variables_of(

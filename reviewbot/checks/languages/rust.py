@@ -50,7 +50,7 @@ OVERFLOW = re.compile(r"^thread '(.*)' (?:\(\d+\) )?has overflowed its stack$", 
 NOTE = re.compile(r"^note: ((?:test|panic) did not .*?)(?: at \S+)?$", re.MULTILINE)
 Outcome = Literal["passed", "failed", "skipped"]
 OUTCOMES: dict[str, Outcome] = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
-ENDED = "the run ended before it was done"
+UNFINISHED = "the run ended before it was done"
 MAX_MESSAGE, MAX_OUTPUT = 500, 4_000
 
 
@@ -59,7 +59,7 @@ def read_clippy(completed: Completed) -> Report:
     text = (completed.report or b"").decode(errors="replace")
     found = {d: None for line in MESSAGE.findall(text) for d in _diagnostics(line)}
     is_said = any(d.severity != "low" for d in found) and not MISSING.search(text)
-    problem = "" if text.endswith("ended\n") else ENDED
+    problem = "" if text.endswith("ended\n") else UNFINISHED
     if "\nfailed\n" in text and not is_said:
         problem = problem_of(text) or "cargo failed"
     return Report(diagnostics=tuple(found), read=frozenset(COMPILED.findall(text)), problem=problem)
@@ -97,8 +97,8 @@ def read_tests(completed: Completed) -> Report:
     if not is_built:
         raise ValueError(problem_of(text) or "the run ended before its tests were built")
     run = Run(building, ran)
-    problems = [*run.problems, *([] if text.endswith("ended\n") else [ENDED])]
-    return Report(tests=tuple(run.tests), problem=problems[0] if problems else "")
+    unfinished = "" if text.endswith("ended\n") else UNFINISHED
+    return Report(tests=tuple(run.tests), problem=next(iter(run.problems), unfinished))
 
 
 class Run:
@@ -110,31 +110,24 @@ class Run:
         functions = FUNCTION.findall(building)[::-1]  # of those with one name the first counts
         self._functions = {(path, name): int(line) for path, line, name in functions}
         sources = {name: path for path, name in EXECUTABLE.findall(building)}
-        documented = sorted(set(DOCUMENTED.findall(text)), key=lambda found: int(found[2]))
-        count: Counter[tuple[str, str]] = Counter()
-        self._numbers: dict[tuple[str, str, str], str] = {}
-        for path, item, line in documented:
-            count[path, item] += 1
-            number = f" {count[path, item]}" if count[path, item] > 1 else ""
-            self._numbers[path, item, line] = number
+        # Which of the tests of one item it is, by its line.
+        lines: dict[tuple[str, str], list[int]] = {}
+        for path, item, line in sorted(set(DOCUMENTED.findall(text)), key=lambda at: int(at[2])):
+            lines.setdefault((path, item), []).append(int(line))
+        self._documented = lines
         _, *parts = TARGET.split(text)
         for name, crate, said in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             target = str(sources.get(name or "", name or crate))
-            first, *blocks = map(str, RUNNING.split(said))
-            if not blocks:
-                self._read_program(target, first, is_documentation=not name)
+            _, *blocks = map(str, RUNNING.split(said))
             for announced, block in zip(blocks[::2], blocks[1::2], strict=True):
                 self._read_block(target, int(announced), block)
-
-    def _read_program(self, target: str, said: str, *, is_documentation: bool) -> None:
-        """A target that is no list of tests counts as one."""
-        has_failed = "error: test failed, to rerun" in said
-        if is_documentation:
-            self.problems += [problem_of(said)] if ERROR.search(said) else []
-        else:
-            found = TestOutcome(id=f"{target}::main", outcome="failed" if has_failed else "passed")
-            place = Location(target, 1, 1)
-            self.tests.append(self._failed(found, said, place) if has_failed else found)
+            if not blocks and not name and ERROR.search(said):
+                self.problems.append(problem_of(said))
+            elif not blocks and name:  # a program that is no list of tests counts as one
+                found = TestOutcome(id=f"{target}::main", outcome="passed")
+                if "error: test failed, to rerun" in said:
+                    found = self._failed(found, said, Location(target, 1, 1))
+                self.tests.append(found)
 
     def _read_block(self, target: str, announced: int, text: str) -> None:
         listed, _, said = text.partition("\nfailures:\n")
@@ -160,16 +153,18 @@ class Run:
 
     def _add(self, target: str, name: str, outcome: Outcome, said: str) -> None:
         if match := DOCUMENTED.fullmatch(name):
-            path, item, line = match.groups()
-            place: Location | None = Location(normpath(path), int(line), int(line))
-            number = self._numbers[path, item, line]
-            id = f"{normpath(path)}::{item} (doc-test{number})".replace("::  (", "::(")
+            path, item, line = match[1], match[2], int(match[3])
+            place: Location | None = Location(normpath(path), line, line)
+            number = self._documented[path, item].index(line) + 1
+            name = f"{item} (doc-test{f' {number}' if number > 1 else ''})".removeprefix("  ")
+            id = f"{normpath(path)}::{name}"
         else:
             place = self._place(target, name.split("::"))
             id = f"{place.path if place else target}::{name}"
         test = TestOutcome(id=id, outcome=outcome, location=place)
-        is_documented = place if match else None
-        self.tests.append(self._failed(test, said, is_documented) if outcome == "failed" else test)
+        if outcome == "failed":
+            test = self._failed(test, said, place if match else None)
+        self.tests.append(test)
 
     def _place(self, target: str, names: list[str]) -> Location | None:
         """Where a test is defined; one that a macro makes, where the function around it is."""
@@ -202,6 +197,7 @@ class Run:
         ]
         return replace(
             test,
+            outcome="failed",
             message=" ".join(message.split())[:MAX_MESSAGE],
             output=said.strip()[-MAX_OUTPUT:],
             location=place or test.location,
