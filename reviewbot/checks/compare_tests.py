@@ -24,10 +24,10 @@ from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.text.files import classify
 
 MISSING_MODULE = re.compile(
-    r"(?:No module named|Cannot find (?:module|package)) '((?:@[\w.-]+/)?\w[\w.-]*)"
+    r"(?:No module named|Cannot find (?:module|package)) '(?P<module>(?:@[\w.-]+/)?\w[\w.-]*)"
 )
 INSTALL = ": install it into the project's environment"
-MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '(?P<module>[\w.]+)'")
 MISSING_PACKAGE = re.compile(r"importlib[._]metadata\.PackageNotFoundError\b")
 # What a test says that needs a network or a program that is not here.
 MISSING_MACHINE = re.compile(
@@ -167,17 +167,17 @@ def is_missing_here(
     if fixture := MISSING_FIXTURE.search(f"{test.message}\n{test.output}"):
         return earlier is None and not _writes(change, fixture)
     name = MISSING_NAME.search(test.message)
-    module = MISSING_MODULE.search(test.message)
-    if not name and not module:
+    missing = name or MISSING_MODULE.search(test.message)
+    if missing is None:
         return False
-    top = (name[2] if name else module[1] if module else "").partition(".")[0]
+    module = missing["module"]
+    top = module.partition(".")[0]
     if top in {part.removesuffix(".py") for path in project.files for part in path.split("/")}:
         return False
     if top in sys.stdlib_module_names:
-        is_typo = module and "." in module[1] and _writes(change, module)
-        return name is None and not is_typo
+        return name is None and not ("." in module and _writes(change, missing))
     declares_nothing = earlier is None and not project.manifests
-    return declares_nothing or project.declares(top) or not _writes(change, name or module)
+    return declares_nothing or project.declares(top) or not _writes(change, missing)
 
 
 def locate(
@@ -229,15 +229,15 @@ def locate(
     return Location(path, line, line)
 
 
-def lines_beside_removals(file: ChangedFile) -> frozenset[int]:
+def lines_beside_removals(file: ChangedFile) -> set[int]:
     """Lines at head that stand where lines were removed and none put in their place."""
-    found: set[int] = set()
+    found = set[int]()
     for hunk in file.hunks:
         pairs = pairwise(hunk.lines)
         found |= {b.head for a, b in pairs if a.head is None and b.head and b.base}
         if hunk.lines[-1].head is None:
             found |= {number for number, _ in list(hunk.at("head"))[-1:]}
-    return frozenset(found)
+    return found
 
 
 def _result(check: str, group: Group, tests: list[TestOutcome]) -> CheckResult:
@@ -278,9 +278,7 @@ def _is_file(test: TestOutcome) -> bool:
     return test.outcome == "error" and place is not None and test.id == place.path
 
 
-def _writes(change: Change, match: re.Match[str] | None) -> bool:
+def _writes(change: Change, match: re.Match[str]) -> bool:
     """Whether the change adds a line with the name that is missing."""
-    if match is None:
-        return False
     name = re.compile(rf"\b{re.escape(match[1].partition('.')[0])}\b")
     return any(name.search(text) for file in change.files for text in file.added.values())
