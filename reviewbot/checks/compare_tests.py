@@ -153,11 +153,7 @@ def outcome_before(
 def is_missing_here(
     test: TestOutcome, earlier: str | None, change: Change, project: Project
 ) -> bool:
-    """Whether a failure says more of this machine than of the change.
-
-    A package is not installed, or a new test needs a network. A package is the change's fault if
-    the project has that module, or if the change writes a name that nothing declares.
-    """
+    """Whether a failure says more of this machine (packages, network) than of the change."""
     if MISSING_PACKAGE.match(test.message):
         return True
     if earlier is None and (
@@ -172,6 +168,7 @@ def is_missing_here(
         return False
     module = missing["module"]
     top = module.partition(".")[0]
+    # The change is to blame if the project has the module, or if it writes what nothing declares.
     if top in {part.removesuffix(".py") for path in project.files for part in path.split("/")}:
         return False
     if top in sys.stdlib_module_names:

@@ -124,14 +124,10 @@ class Project(Struct, frozen=True, kw_only=True):
         return None
 
     def type_checks(self, path: str, check: Check) -> bool:
-        """Whether a type checker is meant to read a file, by its configuration.
-
-        Where that names no files, tests are read if it speaks of tests. Beside a stub, mypy reads
-        the stub alone.
-        """
+        """Whether the configuration of a type checker means a file, of tests if it names tests."""
         name = self.config_of(check) or ""
         tool = check.name.partition(" ")[0]
-        if tool == "mypy" and f"{path}i" in self.files:
+        if tool == "mypy" and f"{path}i" in self.files:  # it reads the stub alone
             return False
         path = check.relative(path)
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
@@ -341,11 +337,7 @@ async def _read_side(
 
 
 def _names(values: Iterable[str], path: str, *, in_any_folder: bool = False) -> bool:
-    """Whether one of the values, lists of paths, globs and regular expressions, means a file.
-
-    Args:
-        in_any_folder: but for what stands behind `^`.
-    """
+    """Whether paths, globs or regular expressions name a file; in any folder, but for `^`."""
     plain = "\n".join(values).replace("\\", "").replace(".*", "*")
     words = set(re.findall(rf"\^?{PATH.pattern}", plain))
     if in_any_folder:

@@ -74,10 +74,7 @@ def json_lines_of(completed: Completed) -> list[Any]:
 
 
 def required(document: Any, path: str, kind: type[T]) -> T:
-    """What stands at dotted keys of a JSON document, such as "locations.0.uri".
-
-    Raises ValueError if it is not there, or of another type.
-    """
+    """What is at dotted keys, such as "locations.0.uri". Raises ValueError if it is no `kind`."""
     value = _at(document, path)
     if not isinstance(value, kind):
         raise ValueError(f"the report cannot be read: {path} is missing, or is no {kind.__name__}")
@@ -178,10 +175,7 @@ def read_sarif(completed: Completed) -> Report:
 
 
 def read_rdjson(completed: Completed) -> Report:
-    """Read rdjson or rdjsonl, see https://github.com/reviewdog/reviewdog/tree/master/proto/rdf.
-
-    Raises ValueError if the output is neither a document nor a diagnostic a line.
-    """
+    """Read rdjson or rdjsonl: https://github.com/reviewdog/reviewdog/tree/master/proto/rdf."""
     if completed.stderr.strip() and not (completed.report or completed.stdout.strip()):
         raise ValueError(reason_of(completed))
     try:
@@ -211,10 +205,7 @@ class _Builder(ElementTree.TreeBuilder):
 
 
 def read_junit(completed: Completed) -> Report:
-    """Read JUnit XML, which pytest, Maven, Gradle, jest, phpunit, rspec and many others write.
-
-    Raises ValueError if there is no report, or if it is something else.
-    """
+    """Read JUnit XML, which pytest, Maven, Gradle, jest, phpunit, rspec and many others write."""
     text = completed.report or completed.stdout
     if not text.lstrip().startswith(b"<"):
         raise ValueError(reason_of(completed) or "wrote no report")
@@ -253,10 +244,7 @@ def _junit_test(case: ElementTree.Element) -> TestOutcome:
 
 
 def read_tap(completed: Completed) -> Report:
-    """Read TAP 12 to 14, as node, bats, prove and tape print it.
-
-    Raises ValueError if there is neither a test nor a plan.
-    """
+    """Read TAP 12 to 14, as node, bats, prove and tape print it."""
     lines = text_of(completed).splitlines()
     tests = tuple(_tap_tests(lines))
     plans = [int(match[1]) for line in lines if (match := TAP_PLAN.match(line))]

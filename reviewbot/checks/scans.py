@@ -47,11 +47,7 @@ Scan = Callable[[ChangedFile], Iterator[Diagnostic]]
 
 
 def run_scans(change: Change, project: Project, off: Collection[str] = ()) -> tuple[CheckRun, ...]:
-    """Each scan over the added lines of the files that have text at head, and the syntax of both.
-
-    Args:
-        off: names of scans that are turned off.
-    """
+    """All scans that are not `off`, over the added lines at head, and the syntax of both sides."""
     files = [file for file in change.files if file.mode != "000000"]
     paths = tuple(file.path for file in files if not file.is_binary)
     found = {name: [f for file in files for f in scan(file)] for name, scan in SCANS.items()}

@@ -33,10 +33,7 @@ ENGINE_SECONDS = 60.0
 
 
 class Container(Sandbox):
-    """Runs jobs in containers of an image that is on this machine. It is never pulled.
-
-    Commands of reviewbot's own ruff run beside us, without a container.
-    """
+    """Runs jobs in containers of an image of this machine, and our own ruff beside us."""
 
     _engine = _id = _path = ""
     _volumes: tuple[str, ...] = ()

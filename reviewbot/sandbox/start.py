@@ -45,11 +45,7 @@ COPY_TREE = (
 
 
 class Sandbox(ABC):
-    """A wall around commands. It is tested before the first job, and the answer is kept.
-
-    Attributes:
-        reason: why there is no wall and no code of a change runs; empty if there is one.
-    """
+    """A wall around commands, tested before the first job; `reason` says why there is none."""
 
     reason = ""
 
@@ -99,11 +95,7 @@ class Sandbox(ABC):
         folder: Path | None = None,
         watch: Callable[[int], None] | None = None,
     ) -> Completed:
-        """Run the command of a job within the limits of time and output, and say how it ended.
-
-        Args:
-            scratch: the files of a job behind a wall, which says when the command starts.
-        """
+        """Run a command within the limits; behind a wall, `scratch` has its files and report."""
         started = time.monotonic()
         seconds = min(job.seconds, self._limits.seconds)
         try:
@@ -150,11 +142,7 @@ class Sandbox(ABC):
 
 
 class Plain(Sandbox):
-    """No wall at all: commands that only read, on a copy of their files, with no environment.
-
-    Args:
-        reason: why there is no sandbox, and what to do. Every other job says it.
-    """
+    """No wall: commands that only read, on a copy of their files. Other jobs say the `reason`."""
 
     def __init__(self, environment: Environment, reason: str) -> None:
         super().__init__(environment)

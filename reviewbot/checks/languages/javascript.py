@@ -43,10 +43,7 @@ MISSING_NAME = re.compile(
 
 
 def read_eslint(completed: Completed) -> Report:
-    """Read the format json-with-metadata. What is no problem by the rule's type is style.
-
-    Raises ValueError with what ESLint says of its configuration.
-    """
+    """Read json-with-metadata. Raises ValueError with what ESLint says of its configuration."""
     if not completed.report and (crash := CRASH.search(completed.stderr)):
         raise ValueError(crash[1].decode(errors="replace"))
     document = json_of(completed)

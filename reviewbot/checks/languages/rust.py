@@ -88,10 +88,7 @@ def problem_of(text: str) -> str:
 
 
 def read_tests(completed: Completed) -> Report:
-    """Read what probes/reviewbot_cargo.sh writes of tests, also of a run that was stopped.
-
-    Raises ValueError if nothing was built.
-    """
+    """Read what reviewbot_cargo.sh writes of tests. Raises ValueError if nothing was built."""
     text = (completed.report or b"").decode(errors="replace")
     building, is_built, ran = text.partition("\nbuilt\n")
     if not is_built:

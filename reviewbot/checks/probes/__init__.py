@@ -1,7 +1,4 @@
-"""Programs that run inside the sandbox, with the interpreter and the packages that are there.
-
-They import nothing of reviewbot, and are laid into the sandbox as files.
-"""
+"""Programs that run in the sandbox. They import nothing of reviewbot, and are laid in as files."""
 
 from __future__ import annotations
 

@@ -80,10 +80,7 @@ def definitions(module: Any) -> set[str]:
 def compare(
     old: Any, new: Any, places: dict[str, str], documented: set[str]
 ) -> Iterator[dict[str, Any]]:
-    """What breaks in a module, which is None if it is gone.
-
-    `places` says where the changed files define a name.
-    """
+    """What breaks in a module; `new` is None if it is gone. `places`: which file defines a name."""
     module = old.path
     exports = {str(getattr(name, "name", name)) for name in old.exports or ()}
     is_mentioned = module.removeprefix("src.").removesuffix(".__init__") in documented

@@ -272,10 +272,7 @@ def failure(message: str, output: str, **fields: Any) -> dict[str, Any]:
 
 
 def installed_package(changed: Iterable[str]) -> str | None:
-    """A package of which an installed copy of a changed file was imported instead.
-
-    `src/click/core.py` is installed as `click/core.py`.
-    """
+    """A package of which an installed copy of a changed file was imported instead."""
     files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     loaded = {os.path.realpath(file) for file in files if isinstance(file, str)}
     copies = {match[1] for match in map(INSTALLED.fullmatch, sorted(loaded)) if match}

@@ -212,10 +212,7 @@ def contracts(source: str, examples: int) -> dict[str, Any]:
 def failing(
     function: Callable[..., Any], path: str, examples: int, backend: str
 ) -> list[list[str]]:
-    """The simplest call that fails; none if there is none among so many.
-
-    An error that is raised by the contract itself, and is no failed assertion, says nothing.
-    """
+    """The simplest call that fails. What the contract itself raises, but for asserting, is none."""
     from hypothesis import strategies as st
     from hypothesis.errors import Unsatisfiable
 
