@@ -1,8 +1,4 @@
-"""Formats in which tools report: GNU messages, SARIF, rdjson, JUnit XML and TAP.
-
-A new one is a function and a row of `READERS`, which `parse` of a custom check in the configuration
-names.
-"""
+"""Formats in which tools report. `parse` of a custom check names a row of `READERS`."""
 
 from __future__ import annotations
 
