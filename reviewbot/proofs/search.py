@@ -36,26 +36,17 @@ class Calls(Struct, frozen=True):
     problem: str = ""
 
 
+NOT_CALLED = Calls(problem="it was not called")
+
+
 class Comparison(Struct, frozen=True, kw_only=True):
     """A function on two trees, with the shortest call that differs, or why none was compared."""
 
     function: str
+    words: str
     count: int = 0
     before: Call | None = None
-    after: Call | None = None
     problem: str = ""
-
-    @property
-    def words(self) -> str:
-        name = self.function.replace(":", ".")
-        if self.before and self.after:
-            return (
-                f"{name}{self.before.arguments} {self.before.outcome} before,"
-                f" and {self.after.outcome} now"
-            )
-        if self.problem:
-            return f"{name} was not compared: {self.problem}"
-        return f"{name} does the same in {self.count} calls"
 
 
 async def compare_behaviour(
@@ -71,25 +62,24 @@ async def compare_behaviour(
     )
     compared = []
     for name in functions:
-        runs = [
-            found.get(name, Calls(problem="it was not called")) for found in (first, again, second)
-        ]
+        runs = [found.get(name, NOT_CALLED) for found in (first, again, second)]
         triples = zip(*(run.calls for run in runs), strict=False)
         stable = [(old, new) for old, same, new in triples if old == same]
         different = [(old, new) for old, new in stable if old.outcome != new.outcome]
-        problem = next((run.problem for run in runs if run.problem), "")
-        if (
-            not problem
-            and sum(old.outcome.startswith("returns") for old, _ in stable) < MIN_RETURNS
-        ):
-            problem = "no arguments were found that it takes"
+        returns = sum(old.outcome.startswith("returns") for old, _ in stable)
+        few = "" if returns >= MIN_RETURNS else "no arguments were found that it takes"
+        problem = next((run.problem for run in runs if run.problem), few)
+        shown, count, call = name.replace(":", "."), len(stable), None
+        words = f"{shown} does the same in {count} calls"
         if problem:
-            compared.append(Comparison(function=name, problem=problem))
+            words, count = f"{shown} was not compared: {problem}", 0
         elif different:
             old, new = min(different, key=lambda pair: (not pair[0].value, len(pair[0].arguments)))
-            compared.append(Comparison(function=name, count=len(stable), before=old, after=new))
-        else:
-            compared.append(Comparison(function=name, count=len(stable)))
+            words = f"{shown}{old.arguments} {old.outcome} before, and {new.outcome} now"
+            call = old
+        compared.append(
+            Comparison(function=name, words=words, count=count, before=call, problem=problem)
+        )
     return tuple(compared)
 
 

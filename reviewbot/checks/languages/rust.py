@@ -130,14 +130,12 @@ class Run:
         listed, _, said = text.partition("\nfailures:\n")
         _, *parts = DETAILS.split(re.split(r"\n+failures:\n    ", said)[0])
         details = dict(zip(parts[::2], parts[1::2], strict=True))
-        starts = [*STARTED.finditer(listed)]
-        ends = [start.start() for start in starts[1:]] + [len(listed)] * bool(starts)
+        _, *tests = STARTED.split(listed)
         found: Counter[str] = Counter()
-        for start, end in zip(starts, ends, strict=True):
-            rest = listed[start.end() : end]
+        for first, later, rest in zip(tests[::3], tests[1::3], tests[2::3], strict=True):
             if outcome := WHOLE.match(rest) or [None, *LAST.finditer(rest)][-1]:
                 found[outcome[1]] += 1
-                name = start[1] or start[2]
+                name = first or later
                 self._add(target, name, OUTCOMES[outcome[1]], details.get(name, ""))
         for name in OVERFLOW.findall(listed):
             self._add(target, name, "failed", f"Error: thread '{name}' has overflowed its stack")
@@ -181,17 +179,10 @@ class Run:
         messages = [match["new"] or match["old"] or "" for match in panics]
         # A thread that panicked is the reason of one that waited for it.
         telling = [text for text in messages if "Any { .. }" not in text] or messages
-        note, error, lines = NOTE.search(said), ERROR.search(said), said.strip().splitlines()
-        message = (
-            (note[1] if note else telling[-1] if telling else error[0] if error else lines[0])
-            if lines
-            else ""
-        )
-        frames = [
-            Location(normpath(match["path"]), int(match["line"]), int(match["line"]))
-            for match in reversed(panics)
-            if not match["path"].startswith("/")
-        ]
+        reasons = [*NOTE.findall(said)[:1], *telling[-1:], *ERROR.findall(said)]
+        message = next(iter((*reasons, *said.strip().splitlines())), "")
+        places = [(normpath(match["path"]), int(match["line"])) for match in reversed(panics)]
+        frames = [Location(path, line, line) for path, line in places if path[0] != "/"]
         return replace(
             test,
             outcome="failed",
