@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from reviewbot.checks.probes import probe
+from reviewbot.checks.check import probe
 from reviewbot.checks.readers import json_of
 from reviewbot.concurrency import run_all
 from reviewbot.sandbox.executor import Executor

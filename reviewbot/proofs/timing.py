@@ -7,7 +7,7 @@ from statistics import median
 
 from msgspec import Struct
 
-from reviewbot.checks.probes import probe
+from reviewbot.checks.check import probe
 from reviewbot.checks.readers import json_of
 from reviewbot.sandbox.executor import Executor
 from reviewbot.sandbox.job import Job

@@ -94,12 +94,8 @@ class Container(Sandbox):
     def _options(self, job: Job, folder: Path, scratch: Path) -> list[str]:
         """How a container is made."""
         limits = self._limits
-        mounts = {
-            "/tree": folder,
-            "/overlay": scratch / "overlay",
-            "/reviewbot": scratch / "tools",
-            "/etc/hosts": scratch / "etc/hosts",
-        }
+        mounts = {"/tree": folder, "/overlay": scratch / "overlay", "/reviewbot": scratch / "tools"}
+        mounts["/etc/hosts"] = scratch / "etc/hosts"
         binds = [f"source={mounts[place]},target={place},readonly" for place in mounts]
         if job.report:
             binds.append(f"source={scratch}/report,target=/out/{job.report}")

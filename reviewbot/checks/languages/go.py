@@ -13,9 +13,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.checks.check import Check, Language
+from reviewbot.checks.check import Check, Language, probe
 from reviewbot.checks.evidence import FAILURES, Report, TestOutcome
-from reviewbot.checks.probes import probe
 from reviewbot.checks.readers import diagnostic
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed
@@ -131,8 +130,7 @@ class Module:
             self._output[event.package or event.import_path, event.test] += event.output
             if event.action in OUTCOMES:
                 self._events[event.package, event.test] = event
-        outputs = self._output.items()
-        self._of_packages = "\n".join(output for (_, test), output in outputs if not test)
+        self._of_packages = "\n".join(said for at, said in self._output.items() if not at[1])
         self.tests = tuple(self._tests())
 
     @property

@@ -7,9 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from reviewbot.checks.check import Check, Language
+from reviewbot.checks.check import Check, Language, probe
 from reviewbot.checks.evidence import Report
-from reviewbot.checks.probes import probe
 from reviewbot.checks.readers import (
     diagnostic,
     gnu_diagnostics,

@@ -11,9 +11,8 @@ from typing import Literal
 import msgspec
 from msgspec.structs import replace
 
-from reviewbot.checks.check import Check, Language
+from reviewbot.checks.check import Check, Language, probe
 from reviewbot.checks.evidence import Diagnostic, Report, TestOutcome
-from reviewbot.checks.probes import probe
 from reviewbot.checks.readers import diagnostic, optional, required
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed

@@ -3,7 +3,7 @@
 A run that is cut off keeps what it did. Each line of the report is a JSON object with one of
 
     test            as `TestOutcome`
-    coverage        statements and executed: {path: [changed line]}; tests: {id: executed}
+    statements      {path: [changed line]}; so are executed; executed_by is {id: executed}
     problem         why the tests say nothing about the change
     has_finished    the session came to its end
 
@@ -112,7 +112,7 @@ class Measure:
             for line in ran:
                 for name in ids.keys() & contexts[line]:
                     tests.setdefault(ids[name], {}).setdefault(path, []).append(line)
-        return {"statements": statements, "executed": executed, "tests": tests}
+        return {"statements": statements, "executed": executed, "executed_by": tests}
 
 
 def find_coverage() -> Any:
@@ -225,7 +225,7 @@ class Reporter:
 
     def pytest_sessionfinish(self, session: Any) -> None:
         if self.measure.coverage:
-            write(coverage=self.measure.result(self.ids))
+            write(**self.measure.result(self.ids))
         package = installed_package(self.changed)
         if package:
             problem = f"the tests import {package} from site-packages, not from this tree"
