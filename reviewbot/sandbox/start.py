@@ -118,9 +118,7 @@ class Sandbox(ABC):
         if scratch is None:
             return completed
         report, said, code = self._report_in(scratch), completed.stderr, completed.exit_code
-        if completed.outcome != "ended":
-            return replace(completed, report=report)
-        if not said.startswith(STARTED):
+        if completed.outcome == "ended" and not said.startswith(STARTED):
             reason = f"the sandbox did not start: {last_line(said)}"
             return Completed(outcome="not_run", reason=reason, report=report)
         if code == COMMAND_NOT_FOUND:

@@ -51,16 +51,14 @@ def read_eslint(completed: Completed) -> Report:
     for result in required(document, "results", list):
         path = required(result, "filePath", str)
         for item in required(result, "messages", list):
-            rule = optional(item, "ruleId", "")
+            rule, message = optional(item, "ruleId", ""), required(item, "message", str)
+            is_problem = kinds.get(rule, {}).get("type", "problem") == "problem"
+            is_error = optional(item, "severity", 2) == 2
             if not rule and not optional(item, "fatal", False):  # "File ignored because …"
                 unread.add(path)
-            elif not UNRESOLVED.fullmatch(rule):
-                is_problem = kinds.get(rule, {}).get("type", "problem") == "problem"
-                is_error = optional(item, "severity", 2) == 2
-                if not (is_problem or is_error):
-                    continue
+            elif (is_problem or is_error) and not UNRESOLVED.fullmatch(rule):
                 level = "error" if is_problem and is_error else "warning"
-                message, line = required(item, "message", str), optional(item, "line", 1)
+                line = optional(item, "line", 1)
                 found.append(diagnostic(rule or "syntax-error", message, level, path, line))
     return Report(diagnostics=tuple(found), unread=frozenset(unread))
 
@@ -70,11 +68,8 @@ def read_tsc(completed: Completed) -> Report:
     text = text_of(completed)
     problems = [said for said in PROBLEM.findall(text) if said[:6] not in ENVIRONMENT_ERRORS]
     found = tuple(d for d in gnu_diagnostics(text) if d.rule not in ENVIRONMENT_ERRORS)
-    return Report(
-        diagnostics=found,
-        read=frozenset(LISTED.findall(text)),
-        problem=problems[0] if problems else "",
-    )
+    read = frozenset(LISTED.findall(text))
+    return Report(diagnostics=found, read=read, problem=next(iter(problems), ""))
 
 
 def read_tests(completed: Completed) -> Report:
