@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 import msgspec
 
-from reviewbot.checks.evidence import Diagnostic, Report, TestOutcome
+from reviewbot.checks.evidence import Diagnostic, Report, TestOutcome, TestResult
 from reviewbot.config.settings import OutputFormat
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed, last_line
@@ -213,11 +213,8 @@ def read_junit(completed: Completed) -> Report:
 
 
 def _junit_test(case: ElementTree.Element) -> TestOutcome:
-    outcomes: dict[str, Literal["failed", "error", "skipped"]] = {
-        "failure": "failed",
-        "error": "error",
-        "skipped": "skipped",
-    }
+    outcomes: dict[str, TestResult]
+    outcomes = {"failure": "failed", "error": "error", "skipped": "skipped"}
     problem = case.find("failure")
     problem = case.find("error") if problem is None else problem
     message = text = ""

@@ -50,13 +50,7 @@ class Ratio(Struct, frozen=True, kw_only=True):
 
 
 async def time_snippet(
-    source: str,
-    tree: str,
-    executor: Executor,
-    folder: str = "",
-    *,
-    calls: int = 0,
-    attempt: int = 1,
+    source: str, tree: str, executor: Executor, folder: str = "", calls: int = 0, attempt: int = 1
 ) -> Timing:
     """Time one round; see probes/reviewbot_timing.py. Raises ValueError if it cannot be."""
     job = Job(
@@ -88,7 +82,7 @@ async def compare_times(
     times: dict[str, list[float]] = {before: [], after: []}
     for number in range(1, ROUNDS + 1):
         for tree in (before, after) if number % 2 else (after, before):
-            timing = await time_snippet(source, tree, executor, folder, calls=calls, attempt=number)
+            timing = await time_snippet(source, tree, executor, folder, calls, number)
             times[tree].append(timing.seconds)
     return ratio_of(times[before], times[after])
 

@@ -7,14 +7,13 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import zip_longest
 from posixpath import dirname, normpath
-from typing import Literal
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language, probe
-from reviewbot.checks.evidence import FAILURES, Report, TestOutcome
+from reviewbot.checks.evidence import FAILURES, Report, TestOutcome, TestResult
 from reviewbot.checks.readers import diagnostic
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed
@@ -51,8 +50,7 @@ UNUSUAL = re.compile(
 UNREADABLE = re.compile(r"^(?:go: (?!warning|downloading|finding)|pattern ).*", re.MULTILINE)
 # A test of what only one side has does not compile on the other.
 MISSING_NAME = re.compile(r"undefined: | undefined \(|unknown field |is not in std")
-Outcome = Literal["passed", "failed", "error", "skipped"]
-OUTCOMES: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
+OUTCOMES: dict[str, TestResult] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 MAX_MESSAGE, MAX_OUTPUT = 500, 4_000
 MAX_LINES = 1_000  # of the last function of a file
 
@@ -198,7 +196,7 @@ class Module:
         event = self._events.get((package, test))
         return event is None or event.action == "fail"
 
-    def _test(self, package: str, name: str, outcome: Outcome) -> TestOutcome:
+    def _test(self, package: str, name: str, outcome: TestResult) -> TestOutcome:
         folder = self._within(package)
         place = self._functions.get((folder, name.partition("/")[0]))
         id = f"{place.path if place else folder}::{name}"
@@ -207,7 +205,7 @@ class Module:
         return self._failure(id, outcome, place, folder, self._said(package, name))
 
     def _failure(
-        self, id: str, outcome: Outcome, place: Location | None, folder: str, text: str
+        self, id: str, outcome: TestResult, place: Location | None, folder: str, text: str
     ) -> TestOutcome:
         said = [(f"{self._folder}/{path}", line, why) for path, line, why in COMPILER.findall(text)]
         # A test may log before it fails.

@@ -6,13 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from posixpath import dirname, join, normpath
-from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language, probe
-from reviewbot.checks.evidence import Diagnostic, Report, TestOutcome
+from reviewbot.checks.evidence import Diagnostic, Report, TestOutcome, TestResult
 from reviewbot.checks.readers import diagnostic, optional, required
 from reviewbot.git.change import Location
 from reviewbot.sandbox.job import Completed
@@ -47,8 +46,7 @@ PANIC = re.compile(
 OVERFLOW = re.compile(r"^thread '(.*)' (?:\(\d+\) )?has overflowed its stack$", re.MULTILINE)
 # Of tests that should panic.
 NOTE = re.compile(r"^note: ((?:test|panic) did not .*?)(?: at \S+)?$", re.MULTILINE)
-Outcome = Literal["passed", "failed", "skipped"]
-OUTCOMES: dict[str, Outcome] = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
+OUTCOMES: dict[str, TestResult] = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
 UNFINISHED = "the run ended before it was done"
 MAX_MESSAGE, MAX_OUTPUT = 500, 4_000
 
@@ -145,7 +143,7 @@ class Run:
             ended = f"{found.total()} of {announced} tests of {target} ended"
             self.problems.append(f"{ended} {why[1]}" if why else ended)
 
-    def _add(self, target: str, name: str, outcome: Outcome, said: str) -> None:
+    def _add(self, target: str, name: str, outcome: TestResult, said: str) -> None:
         if match := DOCUMENTED.fullmatch(name):
             path, item, line = match[1], match[2], int(match[3])
             place: Location | None = Location(normpath(path), line, line)

@@ -61,60 +61,6 @@ def write(**record: Any) -> None:
     os.write(OPENED[0], line.encode("utf-8", "replace"))
 
 
-class Measure:
-    """Which changed lines run, test by test."""
-
-    def __init__(self, lines: dict[str, list[int]]) -> None:
-        self.lines = {p: frozenset(lines[p]) for p in lines if p.endswith(".py") and lines[p]}
-        self.is_told_apart = True
-        self.coverage: Any = None
-        coverage = find_coverage() if self.lines else None
-        if coverage is None:
-            return
-        # coverage takes file names for patterns.
-        files = [re.sub(r"[*\[\]]", "?", os.path.join(TREE, path)) for path in self.lines]
-        tracer = coverage.Coverage(data_file=None, config_file=False, include=files)
-        tracer._warn_no_data = tracer._warn_unimported_source = False
-        core = "ctrace"
-        try:
-            importlib.import_module(f"{coverage.__name__}.tracer")
-        except ImportError:  # it was built for another version of Python
-            core = "sysmon" if sys.version_info >= (3, 12) else "pytrace"
-        self.is_told_apart = core != "sysmon"  # which does not tell which test runs a line
-        with suppress(Exception):  # an old version has one core
-            tracer.set_option("run:core", core)
-        tracer.start()
-        self.coverage = tracer
-
-    def enter(self, name: str) -> None:
-        if self.coverage and self.is_told_apart:
-            self.coverage.switch_context(name)
-
-    def result(self, ids: dict[str, str]) -> dict[str, Any]:
-        """Changed lines that can be executed and that were, by path, and by the ids of tests."""
-        self.coverage.stop()
-        data = self.coverage.get_data()
-        statements: dict[str, list[int]] = {}
-        executed: dict[str, list[int]] = {}
-        tests: dict[str, dict[str, list[int]]] = {}
-        for path, changed in self.lines.items():
-            file = os.path.join(TREE, path)
-            try:
-                lines = sorted(changed & set(self.coverage.analysis2(file)[1]))
-            except Exception:  # the file cannot be parsed, or is not there
-                continue
-            contexts = data.contexts_by_lineno(file)  # "" stands for imports
-            ran = [line for line in lines if contexts.get(line)]
-            if lines:
-                statements[path] = lines
-            if ran:
-                executed[path] = ran
-            for line in ran:
-                for name in ids.keys() & contexts[line]:
-                    tests.setdefault(ids[name], {}).setdefault(path, []).append(line)
-        return {"statements": statements, "executed": executed, "executed_by": tests}
-
-
 def find_coverage() -> Any:
     """The project's own coverage, or the one that comes with reviewbot, if it works here.
 
@@ -133,18 +79,44 @@ def find_coverage() -> Any:
 
 
 class Reporter:
-    """What pytest calls."""
+    """What pytest calls. Where there is a coverage, it measures which changed lines run."""
 
     def __init__(self, changed: dict[str, list[int]], root: str) -> None:
         self.changed = set(changed)
         self.root = root
-        self.measure = Measure(changed)
+        self.lines = {p: frozenset(changed[p]) for p in changed if p[-3:] == ".py" and changed[p]}
+        self.coverage: Any = None
+        self.is_told_apart = True
+        if self.lines:
+            self.start_coverage()
         self.outcomes: dict[str, dict[str, Any]] = {}
         self.ids: dict[str, str] = {}
         self.trace: Any = None
         seconds = float(os.environ.get("REVIEWBOT_SECONDS", "inf"))
         self.collects_until = time.monotonic() + COLLECTION * seconds
         self.left_out = 0
+
+    def start_coverage(self) -> None:
+        coverage = find_coverage()
+        if coverage is None:
+            return
+        # coverage takes file names for patterns.
+        files = [re.sub(r"[*\[\]]", "?", os.path.join(TREE, path)) for path in self.lines]
+        self.coverage = coverage.Coverage(data_file=None, config_file=False, include=files)
+        self.coverage._warn_no_data = self.coverage._warn_unimported_source = False
+        core = "ctrace"
+        try:
+            importlib.import_module(f"{coverage.__name__}.tracer")
+        except ImportError:  # it was built for another version of Python
+            core = "sysmon" if sys.version_info >= (3, 12) else "pytrace"
+        self.is_told_apart = core != "sysmon"  # which does not tell which test runs a line
+        with suppress(Exception):  # an old version has one core
+            self.coverage.set_option("run:core", core)
+        self.coverage.start()
+
+    def enter(self, context: str) -> None:
+        if self.coverage and self.is_told_apart:
+            self.coverage.switch_context(context)
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_make_collect_report(self, collector: Any) -> Any:
@@ -169,10 +141,10 @@ class Reporter:
             if any(relative(file) in self.changed for file in files):
                 affected.add(module)
         items.sort(key=lambda item: getattr(item, "module", None) not in affected)
-        self.measure.is_told_apart &= len(items) <= MAX_TOLD_APART
+        self.is_told_apart &= len(items) <= MAX_TOLD_APART
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.measure.enter(nodeid[:MAX_ID])
+        self.enter(nodeid[:MAX_ID])
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, call: Any) -> Generator[None, Any, None]:
@@ -186,7 +158,7 @@ class Reporter:
         if report.failed or (says and not has_failed):
             self.outcomes[report.nodeid] = self.describe(report)
         if report.when == "teardown":
-            self.measure.enter("")
+            self.enter("")
             outcome = self.outcomes.pop(report.nodeid, None)
             if outcome:
                 self.ids[report.nodeid[:MAX_ID]] = outcome["id"]
@@ -224,8 +196,9 @@ class Reporter:
         write(problem="pytest itself failed: " + last_line(excinfo.exconly())[:MAX_MESSAGE])
 
     def pytest_sessionfinish(self, session: Any) -> None:
-        if self.measure.coverage:
-            write(**self.measure.result(self.ids))
+        if self.coverage:
+            self.coverage.stop()
+            self.write_lines()
         package = installed_package(self.changed)
         if package:
             problem = f"the tests import {package} from site-packages, not from this tree"
@@ -235,6 +208,29 @@ class Reporter:
             write(problem=f"{problem} were left out: {self.left_out}")
             session.exitstatus = TRY_AGAIN
         write(has_finished=True)
+
+    def write_lines(self) -> None:
+        """Report changed lines that can be executed and that were, by path, and by test."""
+        data = self.coverage.get_data()
+        statements: dict[str, list[int]] = {}
+        executed: dict[str, list[int]] = {}
+        tests: dict[str, dict[str, list[int]]] = {}
+        for path, changed in self.lines.items():
+            file = os.path.join(TREE, path)
+            try:
+                lines = sorted(changed & set(self.coverage.analysis2(file)[1]))
+            except Exception:  # the file cannot be parsed, or is not there
+                continue
+            contexts = data.contexts_by_lineno(file)  # "" stands for imports
+            ran = [line for line in lines if contexts.get(line)]
+            if lines:
+                statements[path] = lines
+            if ran:
+                executed[path] = ran
+            for line in ran:
+                for name in self.ids.keys() & contexts[line]:
+                    tests.setdefault(self.ids[name], {}).setdefault(path, []).append(line)
+        write(statements=statements, executed=executed, executed_by=tests)
 
 
 def file_of(value: Any) -> str:

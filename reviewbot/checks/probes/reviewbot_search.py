@@ -56,9 +56,9 @@ def main() -> None:
     signal.signal(signal.SIGALRM, stop)
     found: dict[str, Any] = {}
     for name in wanted["functions"]:
-        found[name] = answer(partial(made_up, name, wanted["examples"]))
+        found[name] = answer(made_up, name, wanted["examples"])
     for name, calls in wanted["calls"].items():
-        found[name] = answer(partial(repeated, name, calls))
+        found[name] = answer(repeated, name, calls)
     if wanted["contract"]:
         found |= contracts(wanted["contract"], wanted["examples"])
     with open(REPORT, "w", encoding="utf-8") as file:
@@ -69,9 +69,9 @@ def stop(*_: object) -> None:
     raise TooSlow
 
 
-def answer(work: Callable[[], list[list[str]]]) -> dict[str, Any]:
+def answer(work: Callable[..., list[list[str]]], *arguments: Any) -> dict[str, Any]:
     try:
-        return {"calls": work(), "problem": ""}
+        return {"calls": work(*arguments), "problem": ""}
     except (Exception, SystemExit) as error:
         return {"calls": [], "problem": f"{type(error).__name__}: {error}"[:MAX_TEXT]}
 
@@ -203,7 +203,7 @@ def contracts(source: str, examples: int) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, function in dict(vars(module)).items():
         for backend, count in backends.items() if name.startswith("spec_") else ():
-            found[name] = answer(partial(failing, function, path, count, backend))
+            found[name] = answer(failing, function, path, count, backend)
             if found[name]["calls"] or found[name]["problem"]:
                 break
     return found
