@@ -14,10 +14,18 @@ from msgspec.structs import replace
 from reviewbot.checks.check import Check
 from reviewbot.checks.compare import base_line_of, compare
 from reviewbot.checks.compare_tests import lines_beside_removals
-from reviewbot.checks.evidence import CheckResult, CheckRun, Evidence, RunOutcome, summarise
+from reviewbot.checks.evidence import (
+    CheckResult,
+    CheckRun,
+    Diagnostic,
+    Evidence,
+    Report,
+    RunOutcome,
+    TestOutcome,
+    summarise,
+)
 from reviewbot.checks.project import Project
-from reviewbot.checks.readers import gnu
-from reviewbot.checks.report import Diagnostic, Report, TestOutcome
+from reviewbot.checks.readers import read_gnu
 from reviewbot.git.change import Change, ChangedFile, Hunk, Line, Location, Side
 from reviewbot.severity import Severity
 from reviewbot.verdict.decide import coverage_of
@@ -63,9 +71,9 @@ def diagnostic(
     return Diagnostic(rule=rule, message=message, severity=severity, location=place)
 
 
-LINT = Check(name="lint", kind="lint", globs=("*",), command=("lint",), read=gnu.read)
+LINT = Check(name="lint", kind="lint", globs=("*",), command=("lint",), read=read_gnu)
 COMPILER = Check(
-    name="lint", kind="lint", globs=("*",), command=("cc",), read=gnu.read, distant_rules=("*",)
+    name="lint", kind="lint", globs=("*",), command=("cc",), read=read_gnu, distant_rules=("*",)
 )
 
 

@@ -61,7 +61,7 @@ def _environment() -> Iterator[None]:
     lean = lean_environment()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "prefix", lean)
-        patch.setattr("reviewbot.proofs.prove.TIMES", 1)
+        patch.setattr("reviewbot.proofs.proof.TIMES", 1)
         patch.setattr("reviewbot.proofs.timing.ROUNDS", 1)
         yield
 

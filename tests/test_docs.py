@@ -33,7 +33,7 @@ from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.hooks.run import PUSH_SECONDS
 from reviewbot.llm.providers import VENDORS
 from reviewbot.llm.tools import TOOLS
-from reviewbot.proofs import prove
+from reviewbot.proofs import proof
 from reviewbot.reports import FORMATS
 from reviewbot.sandbox.job import Limits
 from reviewbot.text.secrets import FORMATS as SECRETS
@@ -283,7 +283,7 @@ def test_panelists_and_limits_of_the_debate_are_documented() -> None:
         "claims of one panelist": first_pass.MAX_CLAIMS,
         "claims in one question": judge.MAX_CASES,
         "claims for which a test is asked": reproduce.MAX_TESTED,
-        "runs of a test on each side": prove.TIMES,
+        "runs of a test on each side": proof.TIMES,
     }
 
 

@@ -11,12 +11,11 @@ from conftest import Project
 from each import each
 from test_compare import NOTHING_KNOWN, change_of, changed
 
+from reviewbot.checks.check import probe
 from reviewbot.checks.compare import compare
-from reviewbot.checks.configure import configured_checks
-from reviewbot.checks.evidence import CheckRun
+from reviewbot.checks.evidence import FAILURES, CheckRun
+from reviewbot.checks.languages import configured_checks
 from reviewbot.checks.languages.go import GO, PROGRAM, read_go, read_vet
-from reviewbot.checks.probes import probe
-from reviewbot.checks.report import FAILURES
 from reviewbot.git.change import Side, Target
 from reviewbot.sandbox.job import COMMAND_NOT_FOUND, Completed
 

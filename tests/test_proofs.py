@@ -16,8 +16,7 @@ from reviewbot.checks.languages.python import PYTHON
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
-from reviewbot.proofs.proof import Kind, Proof, Reproduction
-from reviewbot.proofs.prove import prove
+from reviewbot.proofs.proof import Kind, Proof, Reproduction, prove
 from reviewbot.proofs.search import Comparison, compare_behaviour
 from reviewbot.proofs.timing import THRESHOLD, Ratio, ratio_of
 from reviewbot.sandbox.bubblewrap import Bubblewrap

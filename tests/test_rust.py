@@ -12,8 +12,8 @@ from conftest import Project
 from each import each
 from test_proofs import run
 
+from reviewbot.checks.evidence import FAILURES
 from reviewbot.checks.languages.rust import RUST, read_clippy, read_tests
-from reviewbot.checks.report import FAILURES
 from reviewbot.proofs.proof import Reproduction
 from reviewbot.sandbox.job import Completed
 

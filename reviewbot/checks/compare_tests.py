@@ -11,17 +11,23 @@ from os.path import commonprefix
 
 from msgspec.structs import replace
 
-from reviewbot.checks.evidence import CheckResult, CheckRun, ResultKind, ResultState
+from reviewbot.checks.evidence import (
+    FAILURES,
+    CheckResult,
+    CheckRun,
+    ResultKind,
+    ResultState,
+    TestOutcome,
+)
 from reviewbot.checks.project import Project
-from reviewbot.checks.report import FAILURES, TestOutcome
 from reviewbot.git.change import Change, ChangedFile, Location
 from reviewbot.text.files import classify
 
 MISSING_MODULE = re.compile(
-    r"(?:No module named|Cannot find (?:module|package)) '((?:@[\w.-]+/)?\w[\w.-]*)"
+    r"(?:No module named|Cannot find (?:module|package)) '(?P<module>(?:@[\w.-]+/)?\w[\w.-]*)"
 )
 INSTALL = ": install it into the project's environment"
-MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '([\w.]+)'")
+MISSING_NAME = re.compile(r"cannot import name '(\w+)' from '(?P<module>[\w.]+)'")
 MISSING_PACKAGE = re.compile(r"importlib[._]metadata\.PackageNotFoundError\b")
 # What a test says that needs a network or a program that is not here.
 MISSING_MACHINE = re.compile(
@@ -147,11 +153,7 @@ def outcome_before(
 def is_missing_here(
     test: TestOutcome, earlier: str | None, change: Change, project: Project
 ) -> bool:
-    """Whether a failure says more of this machine than of the change.
-
-    A package is not installed, or a new test needs a network. A package is the change's fault if
-    the project has that module, or if the change writes a name that nothing declares.
-    """
+    """Whether a failure says more of this machine (packages, network) than of the change."""
     if MISSING_PACKAGE.match(test.message):
         return True
     if earlier is None and (
@@ -161,17 +163,18 @@ def is_missing_here(
     if fixture := MISSING_FIXTURE.search(f"{test.message}\n{test.output}"):
         return earlier is None and not _writes(change, fixture)
     name = MISSING_NAME.search(test.message)
-    module = MISSING_MODULE.search(test.message)
-    if not name and not module:
+    missing = name or MISSING_MODULE.search(test.message)
+    if missing is None:
         return False
-    top = (name[2] if name else module[1] if module else "").partition(".")[0]
+    module = missing["module"]
+    top = module.partition(".")[0]
+    # The change is to blame if the project has the module, or if it writes what nothing declares.
     if top in {part.removesuffix(".py") for path in project.files for part in path.split("/")}:
         return False
     if top in sys.stdlib_module_names:
-        is_typo = module and "." in module[1] and _writes(change, module)
-        return name is None and not is_typo
+        return name is None and not ("." in module and _writes(change, missing))
     declares_nothing = earlier is None and not project.manifests
-    return declares_nothing or project.declares(top) or not _writes(change, name or module)
+    return declares_nothing or project.declares(top) or not _writes(change, missing)
 
 
 def locate(
@@ -223,15 +226,15 @@ def locate(
     return Location(path, line, line)
 
 
-def lines_beside_removals(file: ChangedFile) -> frozenset[int]:
+def lines_beside_removals(file: ChangedFile) -> set[int]:
     """Lines at head that stand where lines were removed and none put in their place."""
-    found: set[int] = set()
+    found = set[int]()
     for hunk in file.hunks:
         pairs = pairwise(hunk.lines)
         found |= {b.head for a, b in pairs if a.head is None and b.head and b.base}
         if hunk.lines[-1].head is None:
             found |= {number for number, _ in list(hunk.at("head"))[-1:]}
-    return frozenset(found)
+    return found
 
 
 def _result(check: str, group: Group, tests: list[TestOutcome]) -> CheckResult:
@@ -272,9 +275,7 @@ def _is_file(test: TestOutcome) -> bool:
     return test.outcome == "error" and place is not None and test.id == place.path
 
 
-def _writes(change: Change, match: re.Match[str] | None) -> bool:
+def _writes(change: Change, match: re.Match[str]) -> bool:
     """Whether the change adds a line with the name that is missing."""
-    if match is None:
-        return False
     name = re.compile(rf"\b{re.escape(match[1].partition('.')[0])}\b")
     return any(name.search(text) for file in change.files for text in file.added.values())

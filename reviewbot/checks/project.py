@@ -8,7 +8,7 @@ from bisect import bisect
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase, translate
 from functools import cache
-from itertools import chain, takewhile
+from itertools import chain, product, takewhile
 from pathlib import PurePosixPath
 
 from msgspec import Struct
@@ -57,12 +57,8 @@ USES = re.compile(
     r"""|^"?([\w.-]+)"?\s*=\s*\{\s*workspace\s*=\s*true|(?<![\w.])((?:\.\./)+[\w./@-]+)"""
 )
 # Folders and files of a project that nobody imports.
-NOT_IMPORTED = frozenset(
-    {
-        *("benchmarks", "conftest", "doc", "docs", "examples", "fuzz", "noxfile", "scripts"),
-        *("setup", "tools"),
-    }
-)
+NOT_IMPORTED = {"benchmarks", "conftest", "doc", "docs", "examples", "fuzz", "noxfile", "scripts"}
+NOT_IMPORTED |= {"setup", "tools"}
 # What a type checker reads and what not, as its configuration says: a list, or words and more
 # lines. Of regular expressions, the paths in them count.
 SCOPE, EXCLUDE = (
@@ -128,14 +124,10 @@ class Project(Struct, frozen=True, kw_only=True):
         return None
 
     def type_checks(self, path: str, check: Check) -> bool:
-        """Whether a type checker is meant to read a file, by its configuration.
-
-        Where that names no files, tests are read if it speaks of tests. Beside a stub, mypy reads
-        the stub alone.
-        """
+        """Whether the configuration of a type checker means a file, of tests if it names tests."""
         name = self.config_of(check) or ""
         tool = check.name.partition(" ")[0]
-        if tool == "mypy" and f"{path}i" in self.files:
+        if tool == "mypy" and f"{path}i" in self.files:  # it reads the stub alone
             return False
         path = check.relative(path)
         sections = re.split(r"(?m)^(?=\[)", self.configs.get(name, ""))
@@ -200,9 +192,10 @@ async def load_project(
 
 def folder_of(path: str, project_files: Iterable[str], files: Collection[str]) -> str:
     """The nearest folder above a file that has one of the files of a project; "" for the top."""
-    folders = (str(folder) for folder in PurePosixPath(path).parents)
-    names = {f"{f}/{name}": f for f in folders if f != "." for name in project_files}
-    return next((folder for name, folder in names.items() if name in files), "")
+    for folder, name in product(reversed(folders_above(path)), project_files):
+        if f"{folder}/{name}" in files:
+            return folder
+    return ""
 
 
 def _find_folders(texts: Mapping[str, str], files: Collection[str], kind: str) -> list[str]:
@@ -216,13 +209,9 @@ def _find_folders(texts: Mapping[str, str], files: Collection[str], kind: str) -
     }
     if "" in folders and PNPM_WORKSPACE not in files:
         return []
-    paths = sorted(files)
-    return [
-        folder
-        for folder in sorted(folders - {""})
-        if folders.isdisjoint(map(str, PurePosixPath(folder).parents))
-        if _has_below(paths, folder)
-    ]
+    paths, folders = sorted(files), folders - {""}
+    outermost = (folder for folder in sorted(folders) if folders.isdisjoint(folders_above(folder)))
+    return [folder for folder in outermost if _has_below(paths, folder)]
 
 
 def find_uses(folders: Sequence[str], manifests: Mapping[str, str]) -> dict[str, set[str]]:
@@ -290,14 +279,11 @@ def _is_installed(path: str, project: Project) -> bool:
         return False
     is_in_package = str(file.parent / "__init__.py") in project.base_files
     named = re.compile(rf"\b{re.escape(file.stem)}\b")
-    texts = (
-        project.base_texts[str(folder / name)]
-        for folder in file.parents
-        for name, line in PACKAGING.items()
-        if str(folder / name) in project.base_texts
-        if line.search(project.base_texts[str(folder / name)])
-    )
-    return any(is_in_package or named.search(text) for text in texts)
+    for folder, (name, line) in product(file.parents, PACKAGING.items()):
+        text = project.base_texts.get(str(folder / name))
+        if text is not None and line.search(text) and (is_in_package or named.search(text)):
+            return True
+    return False
 
 
 def _place_at_head(file: ChangedFile, project: Project) -> str:
@@ -351,11 +337,7 @@ async def _read_side(
 
 
 def _names(values: Iterable[str], path: str, *, in_any_folder: bool = False) -> bool:
-    """Whether one of the values, lists of paths, globs and regular expressions, means a file.
-
-    Args:
-        in_any_folder: but for what stands behind `^`.
-    """
+    """Whether paths, globs or regular expressions name a file; in any folder, but for `^`."""
     plain = "\n".join(values).replace("\\", "").replace(".*", "*")
     words = set(re.findall(rf"\^?{PATH.pattern}", plain))
     if in_any_folder:

@@ -11,9 +11,8 @@ from itertools import chain, groupby, islice
 
 from msgspec.structs import replace
 
-from reviewbot.checks.evidence import CheckRun
+from reviewbot.checks.evidence import Category, CheckRun, Diagnostic, Report
 from reviewbot.checks.project import Project
-from reviewbot.checks.report import Category, Diagnostic, Report
 from reviewbot.git.change import Change, ChangedFile, Location, Side
 from reviewbot.severity import RANK, Severity
 from reviewbot.text.files import classify, language_of
@@ -48,11 +47,7 @@ Scan = Callable[[ChangedFile], Iterator[Diagnostic]]
 
 
 def run_scans(change: Change, project: Project, off: Collection[str] = ()) -> tuple[CheckRun, ...]:
-    """Each scan over the added lines of the files that have text at head, and the syntax of both.
-
-    Args:
-        off: names of scans that are turned off.
-    """
+    """All scans that are not `off`, over the added lines at head, and the syntax of both sides."""
     files = [file for file in change.files if file.mode != "000000"]
     paths = tuple(file.path for file in files if not file.is_binary)
     found = {name: [f for file in files for f in scan(file)] for name, scan in SCANS.items()}
@@ -74,12 +69,10 @@ def scan_secrets(file: ChangedFile) -> Iterator[Diagnostic]:
         for secret in find_secrets(text):
             line = start + text.count("\n", 0, secret.start)
             message = f"A secret is committed: {secret.name}"
-            yield _found(
-                "secret", f"secret-{secret.name}", message, Location(file.path, line, line)
-            )
+            yield _found("secret", f"secret-{secret.name}", message, file.path, line)
     for secret in find_secrets(file.path):
         message = f"The name of a file contains a secret: {secret.name}"
-        yield _found("secret", f"secret-{secret.name}", message, None)
+        yield _found("secret", f"secret-{secret.name}", message)
 
 
 def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
@@ -93,7 +86,7 @@ def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
         for kind, names in kinds.items():
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             rule, message = f"hidden-{kind.replace('_', '-')}", f"Hidden text: {names[0]}{more}"
-            found = _found("hidden", rule, message, Location(file.path, number, number))
+            found = _found("hidden", rule, message, file.path, number)
             is_usual = kind in ("control", "filler") and is_prose
             yield replace(found, severity="low") if is_usual else found
 
@@ -104,8 +97,7 @@ def scan_line_ends(file: ChangedFile) -> Iterator[Diagnostic]:
         before = min(start - 1, 2)  # the first two lines may declare an encoding
         for line, message in find_line_ends(file.path, "\n" * before + text):
             number = start + line - 1 - before
-            place = Location(file.path, number, number)
-            yield _found("line-end", "hidden-line-end", message, place)
+            yield _found("line-end", "hidden-line-end", message, file.path, number)
 
 
 def scan_conflict_markers(file: ChangedFile) -> Iterator[Diagnostic]:
@@ -116,15 +108,15 @@ def scan_conflict_markers(file: ChangedFile) -> Iterator[Diagnostic]:
             marks.append((number, text[0]))
             if "".join(mark for _, mark in marks[-3:]) == "<=>":
                 message = "An unresolved merge conflict is in the file"
-                place = Location(file.path, marks[-3][0], number)
-                yield _found("conflict", "conflict-marker", message, place)
+                first = marks[-3][0]
+                yield _found("conflict", "conflict-marker", message, file.path, first, number)
 
 
 def scan_file_names(file: ChangedFile) -> Iterator[Diagnostic]:
     """A name that looks like another one, or like none."""
     if any(find_hidden(file.path)) or unicodedata.normalize("NFC", file.path) != file.path:
         message = "The name of a file contains hidden or decomposed characters"
-        yield _found("file-name", "hidden-file-name", message, Location(file.path, 0, 0))
+        yield _found("file-name", "hidden-file-name", message, file.path)
 
 
 def find_twins(files: Sequence[ChangedFile], tree: Collection[str]) -> Iterator[Diagnostic]:
@@ -134,7 +126,7 @@ def find_twins(files: Sequence[ChangedFile], tree: Collection[str]) -> Iterator[
         twin = new.get(path.casefold(), path)
         if twin != path:
             message = f"The name of a file differs from {path} in its case alone"
-            yield _found("twin", "file-name-twin", message, Location(twin, 0, 0))
+            yield _found("twin", "file-name-twin", message, twin)
 
 
 SCANS: Mapping[str, Scan] = {
@@ -175,14 +167,16 @@ def _added_blocks(file: ChangedFile) -> Iterator[tuple[int, str]]:
         yield lines[0][0], "\n".join(text for _, text in lines)
 
 
-def _found(why: str, rule: str, message: str, location: Location | None) -> Diagnostic:
+def _found(
+    why: str, rule: str, message: str, path: str = "", line: int = 0, end_line: int = 0
+) -> Diagnostic:
     """Args: why: the row of CONSEQUENCES."""
     severity, category, consequence = CONSEQUENCES[why]
     return Diagnostic(
         rule=rule,
         message=message,
         severity=severity,
-        location=location,
+        location=Location(path, line, max(line, end_line)) if path else None,
         category=category,
         consequence=consequence,
     )

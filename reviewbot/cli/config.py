@@ -8,8 +8,7 @@ from pathlib import Path
 
 import click
 
-from reviewbot.checks.configure import configured_checks
-from reviewbot.checks.languages import all_languages
+from reviewbot.checks.languages import all_languages, configured_checks
 from reviewbot.cli.host import find_root, open_repository, read_layers
 from reviewbot.cli.terminal import FILE, common, deliver, say
 from reviewbot.config.load import LayerKind, Loaded, describe, load_settings, read_layer

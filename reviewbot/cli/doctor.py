@@ -13,8 +13,7 @@ from typing import Literal
 import click
 from msgspec.structs import replace
 
-from reviewbot.checks.configure import configured_checks
-from reviewbot.checks.languages import all_languages
+from reviewbot.checks.languages import all_languages, configured_checks
 from reviewbot.checks.project import load_project
 from reviewbot.checks.run import applies
 from reviewbot.cli.config import load_committed
@@ -28,8 +27,8 @@ from reviewbot.git.process import Git
 from reviewbot.git.repository import Repository
 from reviewbot.hooks.install import find_hooks
 from reviewbot.llm.providers import connections_to, prices_of
-from reviewbot.sandbox.choose import open_sandbox
 from reviewbot.sandbox.environment import find_environment
+from reviewbot.sandbox.executor import open_sandbox
 from reviewbot.text.plain import plain
 from reviewbot.version import __version__
 

@@ -10,7 +10,7 @@ from reviewbot.severity import LOWEST, Severity, Threshold
 
 SandboxKind = Literal["auto", "bubblewrap", "container", "none"]
 Effort = Literal["auto", "low", "medium", "high"]
-# The formats that the output of a custom check may have, see checks/readers/.
+# The formats that the output of a custom check may have, see checks/readers.py.
 OutputFormat = Literal["gnu", "sarif", "rdjson", "junit", "tap"]
 
 

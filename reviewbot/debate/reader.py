@@ -13,7 +13,7 @@ from typing import Any, TypeVar, get_args
 import msgspec
 from msgspec import Struct
 
-from reviewbot.checks.report import Category
+from reviewbot.checks.evidence import Category
 from reviewbot.debate.case import Stance
 from reviewbot.proofs.proof import Kind, Reproduction
 from reviewbot.severity import Severity

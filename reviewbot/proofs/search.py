@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
-from reviewbot.checks.probes import probe
+from reviewbot.checks.check import probe
+from reviewbot.checks.readers import json_of
 from reviewbot.concurrency import run_all
 from reviewbot.sandbox.executor import Executor
-from reviewbot.sandbox.job import Job, last_line
+from reviewbot.sandbox.job import Job
 
 PROGRAM = "reviewbot_search.py"
 EXAMPLES = 200
@@ -35,26 +36,17 @@ class Calls(Struct, frozen=True):
     problem: str = ""
 
 
+NOT_CALLED = Calls(problem="it was not called")
+
+
 class Comparison(Struct, frozen=True, kw_only=True):
     """A function on two trees, with the shortest call that differs, or why none was compared."""
 
     function: str
+    words: str
     count: int = 0
     before: Call | None = None
-    after: Call | None = None
     problem: str = ""
-
-    @property
-    def words(self) -> str:
-        name = self.function.replace(":", ".")
-        if self.before and self.after:
-            return (
-                f"{name}{self.before.arguments} {self.before.outcome} before,"
-                f" and {self.after.outcome} now"
-            )
-        if self.problem:
-            return f"{name} was not compared: {self.problem}"
-        return f"{name} does the same in {self.count} calls"
 
 
 async def compare_behaviour(
@@ -68,30 +60,27 @@ async def compare_behaviour(
     again, second = await run_all(
         *(_search(tree, executor, folder, calls=calls) for tree in (before, after))
     )
-    return tuple(
-        _compare(name, first.get(name), again.get(name), second.get(name)) for name in functions
-    )
-
-
-def _compare(
-    name: str, first: Calls | None, again: Calls | None, after: Calls | None
-) -> Comparison:
-    if not first or not again or not after:
-        return Comparison(function=name, problem="the search did not end")
-    if problem := first.problem or again.problem or after.problem:
-        return Comparison(function=name, problem=problem)
-    stable = [
-        (old, new)
-        for old, same, new in zip(first.calls, again.calls, after.calls, strict=True)
-        if old == same
-    ]
-    if sum(old.outcome.startswith("returns") for old, _ in stable) < MIN_RETURNS:
-        return Comparison(function=name, problem="no arguments were found that it takes")
-    different = [(old, new) for old, new in stable if old.outcome != new.outcome]
-    if not different:
-        return Comparison(function=name, count=len(stable))
-    old, new = min(different, key=lambda pair: (not pair[0].value, len(pair[0].arguments)))
-    return Comparison(function=name, count=len(stable), before=old, after=new)
+    compared = []
+    for name in functions:
+        runs = [found.get(name, NOT_CALLED) for found in (first, again, second)]
+        triples = zip(*(run.calls for run in runs), strict=False)
+        stable = [(old, new) for old, same, new in triples if old == same]
+        different = [(old, new) for old, new in stable if old.outcome != new.outcome]
+        returns = sum(old.outcome.startswith("returns") for old, _ in stable)
+        few = "" if returns >= MIN_RETURNS else "no arguments were found that it takes"
+        problem = next((run.problem for run in runs if run.problem), few)
+        shown, count, call = name.replace(":", "."), len(stable), None
+        words = f"{shown} does the same in {count} calls"
+        if problem:
+            words, count = f"{shown} was not compared: {problem}", 0
+        elif different:
+            old, new = min(different, key=lambda pair: (not pair[0].value, len(pair[0].arguments)))
+            words = f"{shown}{old.arguments} {old.outcome} before, and {new.outcome} now"
+            call = old
+        compared.append(
+            Comparison(function=name, words=words, count=count, before=call, problem=problem)
+        )
+    return tuple(compared)
 
 
 async def test_of_behaviour(
@@ -148,12 +137,11 @@ async def _search(
             report="search.json",
             seconds=90,
         )
-        completed = await executor.execute(job)
+        again: dict[str, Calls]
         try:
-            again = msgspec.json.decode(completed.report or b"", type=dict[str, Calls])
-        except msgspec.DecodeError:
-            problem = completed.reason or last_line(completed.stderr) or "it reported nothing"
-            again = {name: Calls(problem=problem) for name in (*functions, *(calls or {}))}
+            again = json_of(await executor.execute(job), dict[str, Calls])
+        except ValueError as error:
+            again = {name: Calls(problem=str(error)) for name in (*functions, *(calls or {}))}
         found |= {name: c for name, c in again.items() if c.calls or name not in found}
         if not any(c.problem.startswith(("ModuleNotFound", "ImportError")) for c in found.values()):
             break

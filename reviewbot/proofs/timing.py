@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-import msgspec
 from msgspec import Struct
 
-from reviewbot.checks.probes import probe
+from reviewbot.checks.check import probe
+from reviewbot.checks.readers import json_of
 from reviewbot.sandbox.executor import Executor
-from reviewbot.sandbox.job import Job, last_line
+from reviewbot.sandbox.job import Job
 
 PROGRAM = "reviewbot_timing.py"
 # If nothing changed, all five times of one side are longer than all five of the other in one case
@@ -50,13 +50,7 @@ class Ratio(Struct, frozen=True, kw_only=True):
 
 
 async def time_snippet(
-    source: str,
-    tree: str,
-    executor: Executor,
-    folder: str = "",
-    *,
-    calls: int = 0,
-    attempt: int = 1,
+    source: str, tree: str, executor: Executor, folder: str = "", calls: int = 0, attempt: int = 1
 ) -> Timing:
     """Time one round; see probes/reviewbot_timing.py. Raises ValueError if it cannot be."""
     job = Job(
@@ -69,12 +63,7 @@ async def time_snippet(
         attempt=attempt,
         seconds=SECONDS,
     )
-    completed = await executor.execute(job)
-    try:
-        timing = msgspec.json.decode(completed.report or b"", type=Timing)
-    except msgspec.DecodeError:
-        reason = completed.reason or last_line(completed.stderr) or "it reported nothing"
-        raise ValueError(reason) from None
+    timing: Timing = json_of(await executor.execute(job), Timing)
     if timing.problem:
         raise ValueError(timing.problem)
     return timing
@@ -93,7 +82,7 @@ async def compare_times(
     times: dict[str, list[float]] = {before: [], after: []}
     for number in range(1, ROUNDS + 1):
         for tree in (before, after) if number % 2 else (after, before):
-            timing = await time_snippet(source, tree, executor, folder, calls=calls, attempt=number)
+            timing = await time_snippet(source, tree, executor, folder, calls, number)
             times[tree].append(timing.seconds)
     return ratio_of(times[before], times[after])
 

@@ -14,15 +14,7 @@ from reviewbot.journal import key_of
 from reviewbot.process import run_process
 from reviewbot.sandbox.environment import SYSTEM_PATH, Environment
 from reviewbot.sandbox.job import PROJECT, Completed, Job, last_line
-from reviewbot.sandbox.start import (
-    COPY_TREE,
-    Plain,
-    Sandbox,
-    after_start,
-    command_of,
-    job_files,
-    variables_of,
-)
+from reviewbot.sandbox.start import COPY_TREE, Plain, Sandbox, command_of, job_files, variables_of
 
 WALLS = (
     *("--network", "none", "--read-only", "--cap-drop", "ALL"),
@@ -41,10 +33,7 @@ ENGINE_SECONDS = 60.0
 
 
 class Container(Sandbox):
-    """Runs jobs in containers of an image that is on this machine. It is never pulled.
-
-    Commands of reviewbot's own ruff run beside us, without a container.
-    """
+    """Runs jobs in containers of an image of this machine, and our own ruff beside us."""
 
     _engine = _id = _path = ""
     _volumes: tuple[str, ...] = ()
@@ -67,13 +56,13 @@ class Container(Sandbox):
                 # Made before it is started, so that it can be removed whatever becomes of that.
                 await self._ask("create", "--name", name, *self._options(job, folder, scratch))
                 command = (self._engine, "start", "--attach", name)
-                completed = await self._start(job, command, self._environment.engine_variables)
+                variables = self._environment.engine_variables
+                return await self._start(job, command, variables, scratch=scratch)
             except SandboxError as error:
                 return Completed(outcome="not_run", reason=f"the sandbox did not start: {error}")
             finally:
                 with suppress(SandboxError):  # it was never made
                     await self._ask("rm", "--force", "--volumes", name)
-            return after_start(completed, scratch, self._limits)
 
     async def _test(self) -> None:
         """Find the image, and start it once. Raises SandboxError."""
@@ -105,12 +94,8 @@ class Container(Sandbox):
     def _options(self, job: Job, folder: Path, scratch: Path) -> list[str]:
         """How a container is made."""
         limits = self._limits
-        mounts = {
-            "/tree": folder,
-            "/overlay": scratch / "overlay",
-            "/reviewbot": scratch / "tools",
-            "/etc/hosts": scratch / "etc/hosts",
-        }
+        mounts = {"/tree": folder, "/overlay": scratch / "overlay", "/reviewbot": scratch / "tools"}
+        mounts["/etc/hosts"] = scratch / "etc/hosts"
         binds = [f"source={mounts[place]},target={place},readonly" for place in mounts]
         if job.report:
             binds.append(f"source={scratch}/report,target=/out/{job.report}")

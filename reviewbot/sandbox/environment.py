@@ -28,27 +28,20 @@ OWN_FOLDERS = ("/var/tmp/", "/tree/", "/overlay/", "/reviewbot/", "/out/")  # of
 # They are at the top of a project of Python.
 PROJECT_FILES = ("pyproject.toml", "setup.py", "setup.cfg", "pytest.ini", "tox.ini")
 GO_CACHE = "/tmp/go-cache"  # what was compiled before; it is read, and changes no result
-# Compilers on the user's PATH: what tells their installation, and what is lent of it and of caches,
-# with the variable that names it or another place for it. What knows passwords lies beside that.
-TOOLCHAINS = {
-    "go": (
-        "src",
-        {
-            **{"{installation}": "", "{GOPATH}/bin": "", "{GOMODCACHE}": "GOMODCACHE"},
-            "{GOCACHE}": GO_CACHE,
-        },
-    ),
-    "cargo": (
-        "bin",
-        {
-            "{installation}/bin": "",
-            "{RUSTUP_HOME}": "RUSTUP_HOME",
-            "{CARGO_HOME}/registry": "/tmp/.cargo/registry",
-        },
-    ),
-    "node": ("include/node", {"{installation}/bin": "", "{installation}/lib/node_modules": ""}),
-    "java": ("release", {"{installation}": "JAVA_HOME"}),
-}
+# Compilers on the PATH of users: what tells their installation, a folder of it or a cache to lend,
+# and the variable that names it or another place for it. What knows passwords lies beside that.
+TOOLCHAINS = (
+    ("go", "src", "{installation}", ""),
+    ("go", "src", "{GOPATH}/bin", ""),
+    ("go", "src", "{GOMODCACHE}", "GOMODCACHE"),
+    ("go", "src", "{GOCACHE}", GO_CACHE),
+    ("cargo", "bin", "{installation}/bin", ""),
+    ("cargo", "bin", "{RUSTUP_HOME}", "RUSTUP_HOME"),
+    ("cargo", "bin", "{CARGO_HOME}/registry", "/tmp/.cargo/registry"),
+    ("node", "include/node", "{installation}/bin", ""),
+    ("node", "include/node", "{installation}/lib/node_modules", ""),
+    ("java", "release", "{installation}", "JAVA_HOME"),
+)
 # Where folders are, unless a variable of the user says otherwise.
 PLACES = {
     "GOPATH": "{HOME}/go",
@@ -58,14 +51,9 @@ PLACES = {
     "CARGO_HOME": "{HOME}/.cargo",
 }
 OFFLINE = {
-    "CARGO_HOME": "/tmp/.cargo",  # cargo writes there
-    "CARGO_NET_OFFLINE": "true",
-    "GOFLAGS": "-mod=mod",
-    "GOPROXY": "off",
-    "GOSUMDB": "off",
-    "GOTOOLCHAIN": "local",
-    "npm_config_offline": "true",
-    "npm_config_update_notifier": "false",
+    **{"CARGO_HOME": "/tmp/.cargo", "CARGO_NET_OFFLINE": "true"},  # cargo writes there
+    **{"GOFLAGS": "-mod=mod", "GOPROXY": "off", "GOSUMDB": "off", "GOTOOLCHAIN": "local"},
+    **{"npm_config_offline": "true", "npm_config_update_notifier": "false"},
 }
 # Folders that are empty for a job, which may write there: what tools keep among packages of node,
 # and the repositories in Go's cache, which may know passwords.
@@ -137,15 +125,10 @@ def find_environment(
     path = [f"{lender.project}/node_modules/.bin"]
     named = lender.add_toolchains(mounts, path)
     own_mounts = lender.lend(own) or ()
-    prefixes = [each.parent.parent for each in (own, python, *below.values())]
-    packages = {
-        folder.name
-        for prefix in (*prefixes, Path("/usr/local"))
-        for folder in prefix.glob("lib/python3*/*-packages/*-info")
-    }
-    sources = [m.source for m in (*mounts, *own_mounts) if m.source and m.target != GO_CACHE]
-    found = [Path(source).stat() for source in sources]
-    versions = [(status.st_mtime_ns, status.st_size) for status in found]
+    prefixes = {Path("/usr/local"), *(p.parent.parent for p in (own, python, *below.values()))}
+    packages = {f.name for p in prefixes for f in p.glob("lib/python3*/*-packages/*-info")}
+    lent = [m.source for m in (*mounts, *own_mounts) if m.source and m.target != GO_CACHE]
+    versions = [(found.st_mtime_ns, found.st_size) for found in map(os.stat, lent)]
     return Environment(
         project=lender.project,
         python=str(python),
@@ -210,10 +193,7 @@ class _Lender:
                 yield folder, python
 
     def lend(self, python: Path) -> tuple[Mount, ...] | None:
-        """What an interpreter needs: its environment, and the installation behind it.
-
-        None if it is not there, or cannot work with what may be lent.
-        """
+        """The environment and installation of an interpreter; None if these may not all be lent."""
         if not shutil.which(python):
             return None
         hops = [python]  # and every link on the way to its file
@@ -225,15 +205,13 @@ class _Lender:
         text = config.read_text(encoding="utf-8", errors="replace") if is_readable else ""
         homes = map(Path, re.findall(r"(?m)^home\s*=\s*(/.*?)\s*$", text))
         installations = [place.parent for place in (*(hop.parent for hop in hops), *homes)]
-        mounts = [
-            mount
-            for folder in dict.fromkeys((*environments, *installations))
-            if (folder in environments and _is_environment(folder))
-            or (any(folder.glob("bin/python3*")) and any(folder.glob("lib/python3*/os.py")))
-            if self._may_lend(folder, environments)
-            for mount in self._mount(folder)
-        ]
-        seen = (*SYSTEM, *(mount.source for mount in mounts), *(mount.target for mount in mounts))
+        mounts: list[Mount] = []
+        for folder in dict.fromkeys((*environments, *installations)):
+            is_there = folder in environments and _is_environment(folder)
+            is_there |= any(folder.glob("bin/python3*")) and any(folder.glob("lib/python3*/os.py"))
+            if is_there and self._may_lend(folder, environments):
+                mounts += self._mount(folder)
+        seen = (*SYSTEM, *(place for mount in mounts for place in (mount.source, mount.target)))
         if not hops[-1].exists() or not any(hops[-1].is_relative_to(folder) for folder in seen):
             return None
         for hop, goal in pairwise(hops):
@@ -258,23 +236,20 @@ class _Lender:
         places = {"HOME": str(self._home or "/nonexistent")}
         for name, usual in PLACES.items():
             places[name] = self._variables.get(name) or usual.format_map(places)
-        for program, (mark, folders) in TOOLCHAINS.items():
+        for program, mark, template, name in TOOLCHAINS:
             found = shutil.which(program, path=":".join(map(str, self._path)))
             installation = Path(found or "/nonexistent/bin").resolve().parent.parent
-            if not found or not (installation / mark).exists():
+            folder = Path(template.format_map({**places, "installation": str(installation)}))
+            if not found or not (installation / mark).exists() or not folder.is_dir():
                 continue
-            for template, name in folders.items():
-                folder = Path(template.format_map({**places, "installation": str(installation)}))
-                is_elsewhere = name.startswith("/")
-                if not folder.is_dir():
-                    continue
-                if self._may_lend(folder):
-                    mounts += self._mount(folder, name if is_elsewhere else "")
-                elif not _is_of_system(folder):
-                    continue
-                path.append(str(folder if folder.name == "bin" else folder / "bin"))
-                if name and not is_elsewhere:
-                    named[name] = str(folder)
+            is_elsewhere = name.startswith("/")
+            if self._may_lend(folder):
+                mounts += self._mount(folder, name if is_elsewhere else "")
+            elif not _is_of_system(folder):
+                continue
+            path.append(str(folder if folder.name == "bin" else folder / "bin"))
+            if name and not is_elsewhere:
+                named[name] = str(folder)
         return named
 
     def _mount(self, folder: Path, target: str = "") -> Iterator[Mount]:

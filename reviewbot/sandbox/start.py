@@ -12,7 +12,7 @@ import sysconfig
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 
@@ -45,11 +45,7 @@ COPY_TREE = (
 
 
 class Sandbox(ABC):
-    """A wall around commands. It is tested before the first job, and the answer is kept.
-
-    Attributes:
-        reason: why there is no wall and no code of a change runs; empty if there is one.
-    """
+    """A wall around commands, tested before the first job; `reason` says why there is none."""
 
     reason = ""
 
@@ -95,10 +91,11 @@ class Sandbox(ABC):
         command: Sequence[str],
         environment: Mapping[str, str],
         *,
+        scratch: Path | None = None,
         folder: Path | None = None,
         watch: Callable[[int], None] | None = None,
     ) -> Completed:
-        """Run the command of a job within the limits of time and output, and say how it ended."""
+        """Run a command within the limits; behind a wall, `scratch` has its files and report."""
         started = time.monotonic()
         seconds = min(job.seconds, self._limits.seconds)
         try:
@@ -117,15 +114,33 @@ class Sandbox(ABC):
             completed = Completed(outcome="stopped", reason=reason)
         except OSError as error:  # for example, the command names too many files
             completed = Completed(outcome="not_run", reason=f"it did not start: {error.strerror}")
-        return replace(completed, seconds=round(time.monotonic() - started, 2))
+        completed = replace(completed, seconds=round(time.monotonic() - started, 2))
+        if scratch is None:
+            return completed
+        report, said, code = self._report_in(scratch), completed.stderr, completed.exit_code
+        if completed.outcome == "ended" and not said.startswith(STARTED):
+            reason = f"the sandbox did not start: {last_line(said)}"
+            return Completed(outcome="not_run", reason=reason, report=report)
+        if code == COMMAND_NOT_FOUND:
+            reason = "not installed"
+            return Completed(outcome="not_run", reason=reason, exit_code=code, report=report)
+        completed = replace(completed, report=report, stderr=said.removeprefix(STARTED))
+        if code in KILLED:
+            reason = "was killed: perhaps memory ran out"
+            return replace(completed, outcome="stopped", reason=reason, exit_code=None)
+        return completed
+
+    def _report_in(self, scratch: Path) -> bytes | None:
+        """What a job wrote into its report, as much as it may; None if it is no regular file."""
+        flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        with suppress(OSError), os.fdopen(os.open(scratch / "report", flags), "rb") as file:
+            if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                return file.read(self._limits.report) or None
+        return None
 
 
 class Plain(Sandbox):
-    """No wall at all: commands that only read, on a copy of their files, with no environment.
-
-    Args:
-        reason: why there is no sandbox, and what to do. Every other job says it.
-    """
+    """No wall: commands that only read, on a copy of their files. Other jobs say the `reason`."""
 
     def __init__(self, environment: Environment, reason: str) -> None:
         super().__init__(environment)
@@ -176,9 +191,7 @@ def job_files(job: Job, tree: Path) -> Iterator[Path]:
 
 
 def command_of(job: Job, programs: Mapping[str, str]) -> list[str]:
-    """The command, with the path of its program if that has a name of ours."""
-    program, *arguments = job.command
-    return [programs.get(program, program), *arguments]
+    return [programs.get(job.command[0], job.command[0]), *job.command[1:]]
 
 
 def variables_of(
@@ -198,34 +211,6 @@ def variables_of(
             for name, text in job.environment.items()
         },
     }
-
-
-def after_start(completed: Completed, scratch: Path, limits: Limits) -> Completed:
-    """What a command behind a wall became, given how the wall and the command ended."""
-    report = _read(scratch / "report", limits.report)
-    completed = replace(completed, report=report)
-    if completed.outcome != "ended":
-        return completed
-    if not completed.stderr.startswith(STARTED):
-        reason = f"the sandbox did not start: {last_line(completed.stderr)}"
-        return Completed(outcome="not_run", reason=reason, report=report)
-    if completed.exit_code == COMMAND_NOT_FOUND:
-        reason, code = "not installed", COMMAND_NOT_FOUND
-        return Completed(outcome="not_run", reason=reason, exit_code=code, report=report)
-    if completed.exit_code in KILLED:
-        reason = "was killed: perhaps memory ran out"
-        return replace(completed, outcome="stopped", reason=reason, exit_code=None)
-    return replace(completed, stderr=completed.stderr.removeprefix(STARTED))
-
-
-def _read(path: Path, limit: int) -> bytes | None:
-    """What a job wrote into its report, at most `limit` bytes; None if it is no regular file."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    with os.fdopen(descriptor, "rb") as file:
-        return file.read(limit) or None if stat.S_ISREG(os.fstat(descriptor).st_mode) else None
 
 
 def _let_others_read(folder: Path) -> None:

@@ -17,8 +17,7 @@ from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
-from reviewbot.proofs.proof import Reproduction
-from reviewbot.proofs.prove import Run, run_reproduction
+from reviewbot.proofs.proof import Reproduction, Run, run_reproduction
 from reviewbot.tasks.cycle import MAX_FILE
 from reviewbot.tasks.edits import ask, shown
 from reviewbot.tasks.task import Judgement, Step, Task

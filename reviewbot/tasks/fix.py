@@ -11,8 +11,7 @@ from msgspec.structs import replace
 from reviewbot.checks.project import Project
 from reviewbot.context.brief import Brief, brief_about
 from reviewbot.debate.panel import Panel
-from reviewbot.proofs.proof import Proof
-from reviewbot.proofs.prove import run_reproduction
+from reviewbot.proofs.proof import Proof, run_reproduction
 from reviewbot.proofs.timing import THRESHOLD, compare_times
 from reviewbot.tasks.cycle import failed, result_of, work
 from reviewbot.tasks.task import Candidate, Judgement, Step, Task, TaskResult, Trial

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check
+from reviewbot.checks.evidence import Report
 from reviewbot.checks.project import Project, load_project
-from reviewbot.checks.report import Report
 from reviewbot.checks.run import IDS, NO_TEST, job_of, read
 from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts

@@ -6,19 +6,17 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from itertools import zip_longest
-from posixpath import dirname, join, normpath
-from typing import Literal
+from posixpath import dirname, normpath
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.checks.check import Check, Language
-from reviewbot.checks.probes import probe
-from reviewbot.checks.readers.output import diagnostic
-from reviewbot.checks.report import FAILURES, Report, TestOutcome
+from reviewbot.checks.check import Check, Language, probe
+from reviewbot.checks.evidence import FAILURES, Report, TestOutcome, TestResult
+from reviewbot.checks.readers import diagnostic
 from reviewbot.git.change import Location
-from reviewbot.sandbox.job import Completed, Job
+from reviewbot.sandbox.job import Completed
 
 PROGRAM, REPORT = "reviewbot_go.sh", "go.txt"
 TEST = ("sh", f"/reviewbot/{PROGRAM}", "test")
@@ -52,8 +50,7 @@ UNUSUAL = re.compile(
 UNREADABLE = re.compile(r"^(?:go: (?!warning|downloading|finding)|pattern ).*", re.MULTILINE)
 # A test of what only one side has does not compile on the other.
 MISSING_NAME = re.compile(r"undefined: | undefined \(|unknown field |is not in std")
-Outcome = Literal["passed", "failed", "error", "skipped"]
-OUTCOMES: dict[str, Outcome] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
+OUTCOMES: dict[str, TestResult] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
 MAX_MESSAGE, MAX_OUTPUT = 500, 4_000
 MAX_LINES = 1_000  # of the last function of a file
 
@@ -73,14 +70,12 @@ def read_go(completed: Completed) -> Report:
     """Read what probes/reviewbot_go.sh writes, also the part of a run that was stopped."""
     text = (completed.report or b"").decode(errors="replace")
     modules = [Module(*parts) for parts in split(text)]
-    problems = [module.problem for module in modules if module.problem]
-    if not text.endswith("ended\n"):
-        problems.append("the run ended before its tests did")
+    unfinished = "" if text.endswith("ended\n") else "the run ended before its tests did"
     return Report(
         tests=tuple(test for module in modules for test in module.tests),
         statements={path: lines for m in modules for path, lines in m.covered(0).items()},
         executed={path: lines for m in modules for path, lines in m.covered(1).items()},
-        problem=problems[0] if problems else "",
+        problem=next((module.problem for module in modules if module.problem), unfinished),
     )
 
 
@@ -113,12 +108,10 @@ class Module:
     def __init__(self, folder: str, path: str, text: str) -> None:
         self._folder, self._path, self._text = folder, path, text
         self._functions: dict[tuple[str, str], Location] = {}
-        functions = [
-            (f"{folder}/{file}", line, name) for file, line, name in FUNCTION.findall(text)
-        ]
+        functions = FUNCTION.findall(text)
         for (file, line, name), after in zip_longest(functions, functions[1:]):
             end = int(after[1]) - 2 if after and after[0] == file else int(line) + MAX_LINES
-            place = location(file, line, end)
+            place = location(f"{folder}/{file}", line, end)
             self._functions[normpath(dirname(place.path)), name] = place
         self._events: dict[tuple[str, str], Event] = {}
         self._output: defaultdict[tuple[str, str], str] = defaultdict(str)
@@ -135,20 +128,17 @@ class Module:
             self._output[event.package or event.import_path, event.test] += event.output
             if event.action in OUTCOMES:
                 self._events[event.package, event.test] = event
+        self._of_packages = "\n".join(said for at, said in self._output.items() if not at[1])
         self.tests = tuple(self._tests())
 
     @property
     def problem(self) -> str:
         """The first line that says that a package is missing here, or that none can be read."""
-        said = self._of_packages()
-        if match := MISSING.search(said):
+        if match := MISSING.search(self._of_packages):
             step = "tidy" if "no required module" in match[0] else "download"
             return f"{match[0].strip()[:200]}: run go mod {step}"
-        match = UNREADABLE.search(said)
+        match = UNREADABLE.search(self._of_packages)
         return match[0][:200] if match else ""
-
-    def _of_packages(self) -> str:
-        return "\n".join(output for (_, test), output in self._output.items() if not test)
 
     def covered(self, least: int) -> dict[str, tuple[int, ...]]:
         """Lines of the blocks, and of the tests, that ran at least so often, by path."""
@@ -178,18 +168,18 @@ class Module:
             elif not test and event.action == "fail" and package not in failed:
                 text = self._said(event.failed_build or package)
                 if " failed]" in text and not COMPILER.search(text):  # before Go 1.24
-                    text = self._of_packages()
-                names = [n for where, n in self._output if where == package and n]
-                open_tests = [name for name in names if (package, name) not in self._events]
-                for name in open_tests:
+                    text = self._of_packages
+                started = [name for where, name in self._output if where == package and name]
+                unfinished = [name for name in started if (package, name) not in self._events]
+                for name in unfinished:
                     yield self._test(package, name, "failed")
+                if unfinished or MISSING.search(text):
+                    continue
                 places = self._functions.items()
                 files = {place.path for (where, _), place in places if where == folder}
                 lines = {f"{self._folder}/{at[0]}": at[1] for at in COMPILER.findall(text)[::-1]}
-                named = dict.fromkeys(files, "1") or lines
-                is_known = open_tests or MISSING.search(text)
-                for path in () if is_known else sorted(named):
-                    place = location(path, named[path])
+                for path, line in sorted((dict.fromkeys(files, "1") or lines).items()):
+                    place = location(path, line)
                     yield self._failure(place.path, "error", place, folder, text)
 
     def _said(self, package: str, test: str = "") -> str:
@@ -206,7 +196,7 @@ class Module:
         event = self._events.get((package, test))
         return event is None or event.action == "fail"
 
-    def _test(self, package: str, name: str, outcome: Outcome) -> TestOutcome:
+    def _test(self, package: str, name: str, outcome: TestResult) -> TestOutcome:
         folder = self._within(package)
         place = self._functions.get((folder, name.partition("/")[0]))
         id = f"{place.path if place else folder}::{name}"
@@ -215,7 +205,7 @@ class Module:
         return self._failure(id, outcome, place, folder, self._said(package, name))
 
     def _failure(
-        self, id: str, outcome: Outcome, place: Location | None, folder: str, text: str
+        self, id: str, outcome: TestResult, place: Location | None, folder: str, text: str
     ) -> TestOutcome:
         said = [(f"{self._folder}/{path}", line, why) for path, line, why in COMPILER.findall(text)]
         # A test may log before it fails.
@@ -240,19 +230,6 @@ class Module:
 
 def location(path: str, line: str, end_line: int = 0) -> Location:
     return Location(normpath(path), int(line), max(int(line), end_line))
-
-
-def place_test(source: str, tree: str, folder: str) -> Job:
-    return Job(
-        tree=tree,
-        command=(*TEST, f"./{dirname(REPRODUCTION)}"),
-        executes=True,
-        folder=folder,
-        extra_files={join(folder, REPRODUCTION): source},
-        tool_files=probe(PROGRAM),
-        report=REPORT,
-        seconds=120,
-    )
 
 
 GO_TEST = Check(
@@ -282,7 +259,9 @@ GO = Language(
     name="go",
     checks=(GO_VET, GO_TEST),
     project_files=("go.mod",),
-    place_test=place_test,
-    read_test=read_go,
+    suite=GO_TEST,
+    test_path=REPRODUCTION,
+    test_command=(*TEST, f"./{dirname(REPRODUCTION)}"),
+    test_seconds=120,
     is_missing_name=lambda message: MISSING_NAME.search(message) is not None,
 )

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from posixpath import join
 from typing import Any
 
 from msgspec.structs import replace
 
-from reviewbot.checks.check import Check, Language
-from reviewbot.checks.probes import probe
-from reviewbot.checks.readers import gnu
-from reviewbot.checks.readers.output import diagnostic, json_of, optional, required, text_of
-from reviewbot.checks.report import Report
-from reviewbot.sandbox.job import Completed, Job
+from reviewbot.checks.check import Check, Language, probe
+from reviewbot.checks.evidence import Report
+from reviewbot.checks.readers import (
+    diagnostic,
+    gnu_diagnostics,
+    json_of,
+    optional,
+    required,
+    text_of,
+)
+from reviewbot.sandbox.job import Completed
 
 SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
 PROGRAM, REPORT = "/reviewbot/reviewbot_npm.mjs", "npm.json"
@@ -38,10 +42,7 @@ MISSING_NAME = re.compile(
 
 
 def read_eslint(completed: Completed) -> Report:
-    """Read the format json-with-metadata. What is no problem by the rule's type is style.
-
-    Raises ValueError with what ESLint says of its configuration.
-    """
+    """Read json-with-metadata. Raises ValueError with what ESLint says of its configuration."""
     if not completed.report and (crash := CRASH.search(completed.stderr)):
         raise ValueError(crash[1].decode(errors="replace"))
     document = json_of(completed)
@@ -50,16 +51,14 @@ def read_eslint(completed: Completed) -> Report:
     for result in required(document, "results", list):
         path = required(result, "filePath", str)
         for item in required(result, "messages", list):
-            rule = optional(item, "ruleId", "")
+            rule, message = optional(item, "ruleId", ""), required(item, "message", str)
+            is_problem = kinds.get(rule, {}).get("type", "problem") == "problem"
+            is_error = optional(item, "severity", 2) == 2
             if not rule and not optional(item, "fatal", False):  # "File ignored because …"
                 unread.add(path)
-            elif not UNRESOLVED.fullmatch(rule):
-                is_problem = kinds.get(rule, {}).get("type", "problem") == "problem"
-                is_error = optional(item, "severity", 2) == 2
-                if not (is_problem or is_error):
-                    continue
+            elif (is_problem or is_error) and not UNRESOLVED.fullmatch(rule):
                 level = "error" if is_problem and is_error else "warning"
-                message, line = required(item, "message", str), optional(item, "line", 1)
+                line = optional(item, "line", 1)
                 found.append(diagnostic(rule or "syntax-error", message, level, path, line))
     return Report(diagnostics=tuple(found), unread=frozenset(unread))
 
@@ -68,12 +67,9 @@ def read_tsc(completed: Completed) -> Report:
     """Read errors, and the names of files that `--listFiles` prints."""
     text = text_of(completed)
     problems = [said for said in PROBLEM.findall(text) if said[:6] not in ENVIRONMENT_ERRORS]
-    found = tuple(d for d in gnu.diagnostics(text) if d.rule not in ENVIRONMENT_ERRORS)
-    return Report(
-        diagnostics=found,
-        read=frozenset(LISTED.findall(text)),
-        problem=problems[0] if problems else "",
-    )
+    found = tuple(d for d in gnu_diagnostics(text) if d.rule not in ENVIRONMENT_ERRORS)
+    read = frozenset(LISTED.findall(text))
+    return Report(diagnostics=found, read=read, problem=next(iter(problems), ""))
 
 
 def read_tests(completed: Completed) -> Report:
@@ -82,20 +78,6 @@ def read_tests(completed: Completed) -> Report:
         raise ValueError(error[0].decode(errors="replace").removeprefix("Error: "))
     report: Report = json_of(completed, Report)
     return report
-
-
-def place_test(source: str, tree: str, folder: str, extension: str = "js") -> Job:
-    name = f"reviewbot_reproduction.test.{extension}"
-    return Job(
-        tree=tree,
-        command=("node", PROGRAM, name),
-        executes=True,
-        folder=folder,
-        extra_files={join(folder, name): source},
-        tool_files=FILES,
-        report=REPORT,
-        seconds=60,
-    )
 
 
 ESLINT = Check(
@@ -152,13 +134,15 @@ JAVASCRIPT = Language(
     name="javascript",
     checks=(ESLINT, TSC, NPM_TEST),
     project_files=("package.json",),
-    place_test=place_test,
-    read_test=read_tests,
+    suite=NPM_TEST,
+    test_path="reviewbot_reproduction.test.js",
+    test_command=("node", PROGRAM, "reviewbot_reproduction.test.js"),
     is_missing_name=lambda message: MISSING_NAME.search(message) is not None,
 )
 TYPESCRIPT = replace(
     JAVASCRIPT,
     name="typescript",
     checks=(),
-    place_test=lambda source, tree, folder: place_test(source, tree, folder, "ts"),
+    test_path="reviewbot_reproduction.test.ts",
+    test_command=("node", PROGRAM, "reviewbot_reproduction.test.ts"),
 )

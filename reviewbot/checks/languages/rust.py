@@ -6,17 +6,15 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from posixpath import dirname, join, normpath
-from typing import Literal
 
 import msgspec
 from msgspec.structs import replace
 
-from reviewbot.checks.check import Check, Language
-from reviewbot.checks.probes import probe
-from reviewbot.checks.readers.output import diagnostic, optional, required
-from reviewbot.checks.report import Diagnostic, Report, TestOutcome
+from reviewbot.checks.check import Check, Language, probe
+from reviewbot.checks.evidence import Diagnostic, Report, TestOutcome, TestResult
+from reviewbot.checks.readers import diagnostic, optional, required
 from reviewbot.git.change import Location
-from reviewbot.sandbox.job import Completed, Job
+from reviewbot.sandbox.job import Completed
 
 PROGRAM, REPORT = "reviewbot_cargo.sh", "cargo.txt"
 RUN = ("sh", f"/reviewbot/{PROGRAM}")
@@ -48,9 +46,8 @@ PANIC = re.compile(
 OVERFLOW = re.compile(r"^thread '(.*)' (?:\(\d+\) )?has overflowed its stack$", re.MULTILINE)
 # Of tests that should panic.
 NOTE = re.compile(r"^note: ((?:test|panic) did not .*?)(?: at \S+)?$", re.MULTILINE)
-Outcome = Literal["passed", "failed", "skipped"]
-OUTCOMES: dict[str, Outcome] = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
-ENDED = "the run ended before it was done"
+OUTCOMES: dict[str, TestResult] = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
+UNFINISHED = "the run ended before it was done"
 MAX_MESSAGE, MAX_OUTPUT = 500, 4_000
 
 
@@ -59,7 +56,7 @@ def read_clippy(completed: Completed) -> Report:
     text = (completed.report or b"").decode(errors="replace")
     found = {d: None for line in MESSAGE.findall(text) for d in _diagnostics(line)}
     is_said = any(d.severity != "low" for d in found) and not MISSING.search(text)
-    problem = "" if text.endswith("ended\n") else ENDED
+    problem = "" if text.endswith("ended\n") else UNFINISHED
     if "\nfailed\n" in text and not is_said:
         problem = problem_of(text) or "cargo failed"
     return Report(diagnostics=tuple(found), read=frozenset(COMPILED.findall(text)), problem=problem)
@@ -88,17 +85,14 @@ def problem_of(text: str) -> str:
 
 
 def read_tests(completed: Completed) -> Report:
-    """Read what probes/reviewbot_cargo.sh writes of tests, also of a run that was stopped.
-
-    Raises ValueError if nothing was built.
-    """
+    """Read what reviewbot_cargo.sh writes of tests. Raises ValueError if nothing was built."""
     text = (completed.report or b"").decode(errors="replace")
     building, is_built, ran = text.partition("\nbuilt\n")
     if not is_built:
         raise ValueError(problem_of(text) or "the run ended before its tests were built")
     run = Run(building, ran)
-    problems = [*run.problems, *([] if text.endswith("ended\n") else [ENDED])]
-    return Report(tests=tuple(run.tests), problem=problems[0] if problems else "")
+    unfinished = "" if text.endswith("ended\n") else UNFINISHED
+    return Report(tests=tuple(run.tests), problem=next(iter(run.problems), unfinished))
 
 
 class Run:
@@ -110,44 +104,35 @@ class Run:
         functions = FUNCTION.findall(building)[::-1]  # of those with one name the first counts
         self._functions = {(path, name): int(line) for path, line, name in functions}
         sources = {name: path for path, name in EXECUTABLE.findall(building)}
-        documented = sorted(set(DOCUMENTED.findall(text)), key=lambda found: int(found[2]))
-        count: Counter[tuple[str, str]] = Counter()
-        self._numbers: dict[tuple[str, str, str], str] = {}
-        for path, item, line in documented:
-            count[path, item] += 1
-            number = f" {count[path, item]}" if count[path, item] > 1 else ""
-            self._numbers[path, item, line] = number
+        # Which of the tests of one item it is, by its line.
+        lines: dict[tuple[str, str], list[int]] = {}
+        for path, item, line in sorted(set(DOCUMENTED.findall(text)), key=lambda at: int(at[2])):
+            lines.setdefault((path, item), []).append(int(line))
+        self._documented = lines
         _, *parts = TARGET.split(text)
         for name, crate, said in zip(parts[::3], parts[1::3], parts[2::3], strict=True):
             target = str(sources.get(name or "", name or crate))
-            first, *blocks = map(str, RUNNING.split(said))
-            if not blocks:
-                self._read_program(target, first, is_documentation=not name)
+            _, *blocks = map(str, RUNNING.split(said))
             for announced, block in zip(blocks[::2], blocks[1::2], strict=True):
                 self._read_block(target, int(announced), block)
-
-    def _read_program(self, target: str, said: str, *, is_documentation: bool) -> None:
-        """A target that is no list of tests counts as one."""
-        has_failed = "error: test failed, to rerun" in said
-        if is_documentation:
-            self.problems += [problem_of(said)] if ERROR.search(said) else []
-        else:
-            found = TestOutcome(id=f"{target}::main", outcome="failed" if has_failed else "passed")
-            place = Location(target, 1, 1)
-            self.tests.append(self._failed(found, said, place) if has_failed else found)
+            if not blocks and not name and ERROR.search(said):
+                self.problems.append(problem_of(said))
+            elif not blocks and name:  # a program that is no list of tests counts as one
+                found = TestOutcome(id=f"{target}::main", outcome="passed")
+                if "error: test failed, to rerun" in said:
+                    found = self._failed(found, said, Location(target, 1, 1))
+                self.tests.append(found)
 
     def _read_block(self, target: str, announced: int, text: str) -> None:
         listed, _, said = text.partition("\nfailures:\n")
         _, *parts = DETAILS.split(re.split(r"\n+failures:\n    ", said)[0])
         details = dict(zip(parts[::2], parts[1::2], strict=True))
-        starts = [*STARTED.finditer(listed)]
-        ends = [start.start() for start in starts[1:]] + [len(listed)] * bool(starts)
+        _, *tests = STARTED.split(listed)
         found: Counter[str] = Counter()
-        for start, end in zip(starts, ends, strict=True):
-            rest = listed[start.end() : end]
+        for first, later, rest in zip(tests[::3], tests[1::3], tests[2::3], strict=True):
             if outcome := WHOLE.match(rest) or [None, *LAST.finditer(rest)][-1]:
                 found[outcome[1]] += 1
-                name = start[1] or start[2]
+                name = first or later
                 self._add(target, name, OUTCOMES[outcome[1]], details.get(name, ""))
         for name in OVERFLOW.findall(listed):
             self._add(target, name, "failed", f"Error: thread '{name}' has overflowed its stack")
@@ -158,18 +143,20 @@ class Run:
             ended = f"{found.total()} of {announced} tests of {target} ended"
             self.problems.append(f"{ended} {why[1]}" if why else ended)
 
-    def _add(self, target: str, name: str, outcome: Outcome, said: str) -> None:
+    def _add(self, target: str, name: str, outcome: TestResult, said: str) -> None:
         if match := DOCUMENTED.fullmatch(name):
-            path, item, line = match.groups()
-            place: Location | None = Location(normpath(path), int(line), int(line))
-            number = self._numbers[path, item, line]
-            id = f"{normpath(path)}::{item} (doc-test{number})".replace("::  (", "::(")
+            path, item, line = match[1], match[2], int(match[3])
+            place: Location | None = Location(normpath(path), line, line)
+            number = self._documented[path, item].index(line) + 1
+            name = f"{item} (doc-test{f' {number}' if number > 1 else ''})".removeprefix("  ")
+            id = f"{normpath(path)}::{name}"
         else:
             place = self._place(target, name.split("::"))
             id = f"{place.path if place else target}::{name}"
         test = TestOutcome(id=id, outcome=outcome, location=place)
-        is_documented = place if match else None
-        self.tests.append(self._failed(test, said, is_documented) if outcome == "failed" else test)
+        if outcome == "failed":
+            test = self._failed(test, said, place if match else None)
+        self.tests.append(test)
 
     def _place(self, target: str, names: list[str]) -> Location | None:
         """Where a test is defined; one that a macro makes, where the function around it is."""
@@ -189,37 +176,18 @@ class Run:
         messages = [match["new"] or match["old"] or "" for match in panics]
         # A thread that panicked is the reason of one that waited for it.
         telling = [text for text in messages if "Any { .. }" not in text] or messages
-        note, error, lines = NOTE.search(said), ERROR.search(said), said.strip().splitlines()
-        message = (
-            (note[1] if note else telling[-1] if telling else error[0] if error else lines[0])
-            if lines
-            else ""
-        )
-        frames = [
-            Location(normpath(match["path"]), int(match["line"]), int(match["line"]))
-            for match in reversed(panics)
-            if not match["path"].startswith("/")
-        ]
+        reasons = [*NOTE.findall(said)[:1], *telling[-1:], *ERROR.findall(said)]
+        message = next(iter((*reasons, *said.strip().splitlines())), "")
+        places = [(normpath(match["path"]), int(match["line"])) for match in reversed(panics)]
+        frames = [Location(path, line, line) for path, line in places if path[0] != "/"]
         return replace(
             test,
+            outcome="failed",
             message=" ".join(message.split())[:MAX_MESSAGE],
             output=said.strip()[-MAX_OUTPUT:],
             location=place or test.location,
             frames=(place,) if place else tuple(frames),
         )
-
-
-def place_test(source: str, tree: str, folder: str) -> Job:
-    return Job(
-        tree=tree,
-        command=(*RUN, "test", "--test", REPRODUCTION),
-        executes=True,
-        folder=folder,
-        extra_files={join(folder, f"tests/{REPRODUCTION}.rs"): source},
-        tool_files=probe(PROGRAM),
-        report=REPORT,
-        seconds=300,
-    )
 
 
 CARGO_TEST = Check(
@@ -249,8 +217,10 @@ RUST = Language(
     name="rust",
     checks=(CLIPPY, CARGO_TEST),
     project_files=("Cargo.toml",),
-    place_test=place_test,
-    read_test=read_tests,
+    suite=CARGO_TEST,
+    test_path=f"tests/{REPRODUCTION}.rs",
+    test_command=(*RUN, "test", "--test", REPRODUCTION),
+    test_seconds=300,
     # What does not compile is no test that fails.
     is_missing_name=lambda _: False,
 )

@@ -80,10 +80,7 @@ def definitions(module: Any) -> set[str]:
 def compare(
     old: Any, new: Any, places: dict[str, str], documented: set[str]
 ) -> Iterator[dict[str, Any]]:
-    """What breaks in a module, which is None if it is gone.
-
-    `places` says where the changed files define a name.
-    """
+    """What breaks in a module; `new` is None if it is gone. `places`: which file defines a name."""
     module = old.path
     exports = {str(getattr(name, "name", name)) for name in old.exports or ()}
     is_mentioned = module.removeprefix("src.").removesuffix(".__init__") in documented
@@ -105,19 +102,19 @@ def compare(
     for breakage in griffe.find_breaking_changes(old, new):
         broken.setdefault(breakage.obj.path[len(module) + 1 :], []).append(breakage)
     for name, breakages in broken.items():
-        top = name.partition(".")[0]
         own = name.removesuffix(".__init__").rpartition(".")[2]
-        if is_private(name) or name.endswith("*"):
-            continue
-        if public is not None and own not in public and top not in exports:
-            continue
+        is_public = public is None or own in public
         # A variable is public only if the module says so. What an alias stands for is not known.
         changed = breakages[0].obj
-        if not changed.is_alias and changed.is_attribute and top not in exports:
+        is_public &= changed.is_alias or not changed.is_attribute
+        is_public |= name.partition(".")[0] in exports
+        if is_private(name) or name.endswith("*") or not is_public:
             continue
         kind, parameters = breakages[0].kind.name, list[str]()
         before, after = find(old, name), find(new, name)
         is_variable = before and before.is_attribute and "property" not in before.labels
+        decorators = [str(found.value) for found in getattr(before, "decorators", ())]
+        calls = {text.partition("(")[0].rpartition(".")[2] for text in decorators}
         # Who uses what was deprecated was warned.
         if kind == "OBJECT_REMOVED" and before and "deprecat" in before.source.lower():
             continue
@@ -127,9 +124,7 @@ def compare(
                 kind, message = "OBJECT_MOVED", f"{name} moves to {places[name]}"
         elif kind == "OBJECT_CHANGED_KIND" and before and not is_variable:
             message = f"{name} becomes something else"
-        elif not is_called_by_framework(before) and (
-            wrong := [*filter(is_of_parameter, breakages)]
-        ):
+        elif FRAMEWORKS.isdisjoint(calls) and (wrong := [*filter(is_of_parameter, breakages)]):
             kind = min((breakage.kind.name for breakage in wrong), key=[*PARAMETERS].index)
             of_kind = [breakage for breakage in wrong if breakage.kind.name == kind]
             parameters = [(item.new_value or item.old_value).name for item in of_kind]
@@ -198,12 +193,6 @@ def may_be_there(module: Any, name: str) -> bool:
         if member in there.members or may_be_there(module, f"{known}.{member}"):
             return True
     return False
-
-
-def is_called_by_framework(function: Any) -> bool:
-    decorators = getattr(function, "decorators", ())
-    calls = (str(decorator.value).partition("(")[0] for decorator in decorators)
-    return any(call.rpartition(".")[2] in FRAMEWORKS for call in calls)
 
 
 def find(module: Any, name: str) -> Any:

@@ -3,7 +3,7 @@
 A run that is cut off keeps what it did. Each line of the report is a JSON object with one of
 
     test            as `TestOutcome`
-    coverage        statements and executed: {path: [changed line]}; tests: {id: executed}
+    statements      {path: [changed line]}; so are executed; executed_by is {id: executed}
     problem         why the tests say nothing about the change
     has_finished    the session came to its end
 
@@ -61,58 +61,6 @@ def write(**record: Any) -> None:
     os.write(OPENED[0], line.encode("utf-8", "replace"))
 
 
-class Measure:
-    """Which changed lines run, test by test."""
-
-    def __init__(self, lines: dict[str, list[int]]) -> None:
-        self.lines = {p: frozenset(lines[p]) for p in lines if p.endswith(".py") and lines[p]}
-        self.is_told_apart = True
-        self.coverage: Any = self.start() if self.lines else None
-
-    def start(self) -> Any:
-        coverage = find_coverage()
-        if coverage is None:
-            return None
-        # coverage takes file names for patterns.
-        files = [re.sub(r"[*\[\]]", "?", os.path.join(TREE, path)) for path in self.lines]
-        tracer = coverage.Coverage(data_file=None, config_file=False, include=files)
-        tracer._warn_no_data = tracer._warn_unimported_source = False
-        core = core_of(coverage)
-        self.is_told_apart = core != "sysmon"
-        with suppress(Exception):  # an old version has one core
-            tracer.set_option("run:core", core)
-        tracer.start()
-        return tracer
-
-    def enter(self, name: str) -> None:
-        if self.coverage and self.is_told_apart:
-            self.coverage.switch_context(name)
-
-    def executed(self) -> dict[str, dict[str, list[int]]]:
-        """Changed lines by path and test; "" stands for imports."""
-        found: dict[str, dict[str, list[int]]] = {}
-        data = self.coverage.get_data()
-        for path, statements in self.statements().items():
-            contexts = data.contexts_by_lineno(os.path.join(TREE, path))
-            for line in sorted(set(statements) & set(contexts)):
-                for name in contexts[line]:
-                    found.setdefault(name, {}).setdefault(path, []).append(line)
-        return found
-
-    def statements(self) -> dict[str, list[int]]:
-        """Changed lines that can be executed, by path."""
-        found = {}
-        for path, changed in self.lines.items():
-            try:
-                _, statements, _, _, _ = self.coverage.analysis2(os.path.join(TREE, path))
-            except Exception:  # the file cannot be parsed, or is not there
-                continue
-            lines = sorted(changed & set(statements))
-            if lines:
-                found[path] = lines
-        return found
-
-
 def find_coverage() -> Any:
     """The project's own coverage, or the one that comes with reviewbot, if it works here.
 
@@ -130,22 +78,17 @@ def find_coverage() -> Any:
         sys.path.pop()
 
 
-def core_of(coverage: Any) -> str:
-    """The tracer of coverage that works here; "sysmon" does not tell which test runs a line."""
-    try:
-        importlib.import_module(f"{coverage.__name__}.tracer")
-        return "ctrace"
-    except ImportError:  # it was built for another version of Python
-        return "sysmon" if sys.version_info >= (3, 12) else "pytrace"
-
-
 class Reporter:
-    """What pytest calls."""
+    """What pytest calls. Where there is a coverage, it measures which changed lines run."""
 
     def __init__(self, changed: dict[str, list[int]], root: str) -> None:
         self.changed = set(changed)
         self.root = root
-        self.measure = Measure(changed)
+        self.lines = {p: frozenset(changed[p]) for p in changed if p[-3:] == ".py" and changed[p]}
+        self.coverage: Any = None
+        self.is_told_apart = True
+        if self.lines:
+            self.start_coverage()
         self.outcomes: dict[str, dict[str, Any]] = {}
         self.ids: dict[str, str] = {}
         self.trace: Any = None
@@ -153,40 +96,55 @@ class Reporter:
         self.collects_until = time.monotonic() + COLLECTION * seconds
         self.left_out = 0
 
+    def start_coverage(self) -> None:
+        coverage = find_coverage()
+        if coverage is None:
+            return
+        # coverage takes file names for patterns.
+        files = [re.sub(r"[*\[\]]", "?", os.path.join(TREE, path)) for path in self.lines]
+        self.coverage = coverage.Coverage(data_file=None, config_file=False, include=files)
+        self.coverage._warn_no_data = self.coverage._warn_unimported_source = False
+        core = "ctrace"
+        try:
+            importlib.import_module(f"{coverage.__name__}.tracer")
+        except ImportError:  # it was built for another version of Python
+            core = "sysmon" if sys.version_info >= (3, 12) else "pytrace"
+        self.is_told_apart = core != "sysmon"  # which does not tell which test runs a line
+        with suppress(Exception):  # an old version has one core
+            self.coverage.set_option("run:core", core)
+        self.coverage.start()
+
+    def enter(self, context: str) -> None:
+        if self.coverage and self.is_told_apart:
+            self.coverage.switch_context(context)
+
     @pytest.hookimpl(tryfirst=True)
     def pytest_make_collect_report(self, collector: Any) -> Any:
         """Where importing all tests takes long, the other files only if they name a changed one."""
         is_file = isinstance(collector, pytest.Module) and not isinstance(collector, pytest.Package)
-        is_in_time = time.monotonic() < self.collects_until
-        if is_in_time or not is_file or self.names_changed(collector.nodeid):
+        if time.monotonic() < self.collects_until or not is_file:
             return None
-        self.left_out += 1
-        return CollectReport(collector.nodeid, "passed", None, [])
-
-    def names_changed(self, nodeid: str) -> bool:
-        """Whether a test file is changed, or has the name of a changed module."""
-        path = os.path.join(self.root, nodeid)
-        if relative(path) in self.changed:
-            return True
+        path = os.path.join(self.root, collector.nodeid)
         modules = (os.path.splitext(name.replace("/__init__.py", ""))[0] for name in self.changed)
         names = "|".join(re.escape(os.path.basename(module)) for module in modules)
         with open(path, encoding="utf-8", errors="replace") as file:
-            return re.search(rf"\b(?:{names})\b", file.read()) is not None
+            if relative(path) in self.changed or re.search(rf"\b(?:{names})\b", file.read()):
+                return None
+        self.left_out += 1
+        return CollectReport(collector.nodeid, "passed", None, [])
 
     def pytest_collection_modifyitems(self, items: list[Any]) -> None:
         """Tests of the change come first: time may run out."""
-        modules = {getattr(item, "module", None) for item in items} - {None}
-        affected = {module for module in modules if self.is_affected(module)}
+        affected = set()  # modules that are changed, or have a name from a changed module
+        for module in {getattr(item, "module", None) for item in items} - {None}:
+            files = map(file_of, [module, *vars(module).values()])
+            if any(relative(file) in self.changed for file in files):
+                affected.add(module)
         items.sort(key=lambda item: getattr(item, "module", None) not in affected)
-        self.measure.is_told_apart &= len(items) <= MAX_TOLD_APART
-
-    def is_affected(self, module: Any) -> bool:
-        """Whether a test module is changed, or has a name from a changed module."""
-        values = [module, *vars(module).values()]
-        return any(relative(file_of(value)) in self.changed for value in values)
+        self.is_told_apart &= len(items) <= MAX_TOLD_APART
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.measure.enter(nodeid[:MAX_ID])
+        self.enter(nodeid[:MAX_ID])
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_makereport(self, call: Any) -> Generator[None, Any, None]:
@@ -200,7 +158,7 @@ class Reporter:
         if report.failed or (says and not has_failed):
             self.outcomes[report.nodeid] = self.describe(report)
         if report.when == "teardown":
-            self.measure.enter("")
+            self.enter("")
             outcome = self.outcomes.pop(report.nodeid, None)
             if outcome:
                 self.ids[report.nodeid[:MAX_ID]] = outcome["id"]
@@ -218,8 +176,12 @@ class Reporter:
         crashed = getattr(report.longrepr, "reprcrash", None)
         outcome = "failed" if report.when == "call" else "error"
         text = report.longreprtext
+        lines = text.splitlines()
+        # What pytest shows of the frame that failed.
+        statements = [number for number, line in enumerate(lines) if line.startswith(">")]
+        shown = "\n".join(lines[max(statements[-1] - LINES_BEFORE, 0) :]) if statements else text
         found = {"id": id, "location": place, "outcome": outcome, "frames": frames_of(self.trace)}
-        return failure(crashed.message if crashed else text, last_frame(text), **found)
+        return failure(crashed.message if crashed else text, shown, **found)
 
     def pytest_collectreport(self, report: Any) -> None:
         if report.failed:
@@ -234,19 +196,9 @@ class Reporter:
         write(problem="pytest itself failed: " + last_line(excinfo.exconly())[:MAX_MESSAGE])
 
     def pytest_sessionfinish(self, session: Any) -> None:
-        if self.measure.coverage:
-            self.measure.coverage.stop()
-            by_test = self.measure.executed()
-            executed: dict[str, set[int]] = {}
-            for lines in by_test.values():
-                for path in lines:
-                    executed.setdefault(path, set()).update(lines[path])
-            coverage = {
-                "statements": self.measure.statements(),
-                "executed": {path: sorted(lines) for path, lines in executed.items()},
-                "tests": {self.ids[name]: by_test[name] for name in by_test if name in self.ids},
-            }
-            write(coverage=coverage)
+        if self.coverage:
+            self.coverage.stop()
+            self.write_lines()
         package = installed_package(self.changed)
         if package:
             problem = f"the tests import {package} from site-packages, not from this tree"
@@ -256,6 +208,29 @@ class Reporter:
             write(problem=f"{problem} were left out: {self.left_out}")
             session.exitstatus = TRY_AGAIN
         write(has_finished=True)
+
+    def write_lines(self) -> None:
+        """Report changed lines that can be executed and that were, by path, and by test."""
+        data = self.coverage.get_data()
+        statements: dict[str, list[int]] = {}
+        executed: dict[str, list[int]] = {}
+        tests: dict[str, dict[str, list[int]]] = {}
+        for path, changed in self.lines.items():
+            file = os.path.join(TREE, path)
+            try:
+                lines = sorted(changed & set(self.coverage.analysis2(file)[1]))
+            except Exception:  # the file cannot be parsed, or is not there
+                continue
+            contexts = data.contexts_by_lineno(file)  # "" stands for imports
+            ran = [line for line in lines if contexts.get(line)]
+            if lines:
+                statements[path] = lines
+            if ran:
+                executed[path] = ran
+            for line in ran:
+                for name in self.ids.keys() & contexts[line]:
+                    tests.setdefault(self.ids[name], {}).setdefault(path, []).append(line)
+        write(statements=statements, executed=executed, executed_by=tests)
 
 
 def file_of(value: Any) -> str:
@@ -293,10 +268,7 @@ def failure(message: str, output: str, **fields: Any) -> dict[str, Any]:
 
 
 def installed_package(changed: Iterable[str]) -> str | None:
-    """A package of which an installed copy of a changed file was imported instead.
-
-    `src/click/core.py` is installed as `click/core.py`.
-    """
+    """A package of which an installed copy of a changed file was imported instead."""
     files = [getattr(module, "__file__", None) for module in list(sys.modules.values())]
     loaded = {os.path.realpath(file) for file in files if isinstance(file, str)}
     copies = {match[1] for match in map(INSTALLED.fullmatch, sorted(loaded)) if match}
@@ -324,13 +296,6 @@ def frames_in_tree(places: Iterable[tuple[str, Any]]) -> list[dict[str, Any]]:
 
 def location(path: str, line: int) -> dict[str, Any]:
     return {"path": path, "line": line, "end_line": line}
-
-
-def last_frame(text: str) -> str:
-    """What pytest shows of the frame that failed."""
-    lines = text.splitlines()
-    statements = [number for number, line in enumerate(lines) if line.startswith(">")]
-    return "\n".join(lines[max(statements[-1] - LINES_BEFORE, 0) :]) if statements else text
 
 
 def last_line(text: str) -> str:

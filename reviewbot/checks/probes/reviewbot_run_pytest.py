@@ -18,10 +18,7 @@ PLUGINS = {
 
 
 def main(arguments: list[str]) -> int:
-    """Run pytest with the project's options, or without them if they do not work here.
-
-    They may need plugins that are not installed.
-    """
+    """Run pytest with the project's options, or without them if a plugin for them is missing."""
     command = [sys.executable, "-m", "pytest", "-p", "reviewbot_pytest"]
     command += ["-q", "--color=no", "--continue-on-collection-errors", "--maxfail=0"]
     found = [name for name in PLUGINS if any(f.find_spec(name, None) for f in sys.meta_path)]

@@ -56,9 +56,9 @@ def main() -> None:
     signal.signal(signal.SIGALRM, stop)
     found: dict[str, Any] = {}
     for name in wanted["functions"]:
-        found[name] = answer(partial(made_up, name, wanted["examples"]))
+        found[name] = answer(made_up, name, wanted["examples"])
     for name, calls in wanted["calls"].items():
-        found[name] = answer(partial(repeated, name, calls))
+        found[name] = answer(repeated, name, calls)
     if wanted["contract"]:
         found |= contracts(wanted["contract"], wanted["examples"])
     with open(REPORT, "w", encoding="utf-8") as file:
@@ -69,45 +69,39 @@ def stop(*_: object) -> None:
     raise TooSlow
 
 
-def answer(work: Callable[[], list[list[str]]]) -> dict[str, Any]:
+def answer(work: Callable[..., list[list[str]]], *arguments: Any) -> dict[str, Any]:
     try:
-        return {"calls": work(), "problem": ""}
+        return {"calls": work(*arguments), "problem": ""}
     except (Exception, SystemExit) as error:
         return {"calls": [], "problem": f"{type(error).__name__}: {error}"[:MAX_TEXT]}
 
 
-def load(name: str) -> Callable[..., Any]:
+def load(name: str) -> Any:
     module, _, function = name.partition(":")
     found = getattr(importlib.import_module(module), function)
     if inspect.iscoroutinefunction(found) or not inspect.isfunction(inspect.unwrap(found)):
         raise TypeError("it is no plain function")
-    return typing.cast("Callable[..., Any]", found)
+    return found
 
 
 def strategies(function: Callable[..., Any], *, needs_types: bool) -> Any:
     """A strategy for all positional arguments. Raises TypeError if some cannot be made up."""
     from hypothesis import strategies as st
 
+    words, numbers = st.lists(any_text()), st.lists(st.from_type(int))
     scalars = st.none() | st.booleans() | st.from_type(int) | st.floats(allow_nan=False)
-    anything = (
-        scalars
-        | st.from_type(str)
-        | st.lists(st.from_type(int))
-        | st.lists(any_text())
-        | st.dictionaries(any_text(), st.integers())
-    )
+    texts = st.from_type(str) | words | st.dictionaries(any_text(), st.integers())
+    anything = scalars | texts | numbers
     hints = typing.get_type_hints(function)
     parts = []
     for parameter in inspect.signature(function).parameters.values():
-        if parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
-            continue
-        if parameter.kind == parameter.KEYWORD_ONLY:
-            if parameter.default is parameter.empty:
-                raise TypeError(f"{parameter.name} can only be passed by name")
-            continue
-        if needs_types and parameter.name not in hints:
-            raise TypeError(f"{parameter.name} has no type")
-        parts.append(st.from_type(hints[parameter.name]) if parameter.name in hints else anything)
+        if parameter.kind == parameter.KEYWORD_ONLY and parameter.default is parameter.empty:
+            raise TypeError(f"{parameter.name} can only be passed by name")
+        if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD):
+            if needs_types and parameter.name not in hints:
+                raise TypeError(f"{parameter.name} has no type")
+            is_typed = parameter.name in hints
+            parts.append(st.from_type(hints[parameter.name]) if is_typed else anything)
     return st.tuples(*parts)
 
 
@@ -124,8 +118,7 @@ def prefer_limits(function: Callable[..., Any]) -> None:
 
     numbers, texts = {0, 1, -1, 2, 3}, set[str]()
     with suppress(OSError, TypeError, SyntaxError):
-        body = ast.parse(inspect.getsource(sys.modules[function.__module__])).body
-        for part in body:
+        for part in ast.parse(inspect.getsource(sys.modules[function.__module__])).body:
             is_near = isinstance(part, ast.Assign) or getattr(part, "name", "") == function.__name__
             for node in ast.walk(part) if is_near else ():
                 if isinstance(node, ast.Constant) and type(node.value) is int:
@@ -138,28 +131,30 @@ def prefer_limits(function: Callable[..., Any]) -> None:
     st.register_type_strategy(str, known | any_text())
 
 
-def options() -> dict[str, Any]:
-    from hypothesis import HealthCheck
+def run(function: Any, strategy: Any, **options: Any) -> None:
+    """Call a function with arguments from a strategy."""
+    from hypothesis import HealthCheck, given, settings
 
     checks = list(HealthCheck)
-    return dict(derandomize=True, database=None, deadline=None, suppress_health_check=checks)
+    always = settings(derandomize=True, database=None, deadline=None, suppress_health_check=checks)
+    search: Any = given(strategy)
+    settings(always, **options)(search(function))()
 
 
 def made_up(name: str, examples: int) -> list[list[str]]:
     """Calls with different arguments, all of them literals."""
-    from hypothesis import Phase, given, settings
+    from hypothesis import Phase
 
     function = load(name)
     prefer_limits(function)
     texts: dict[str, None] = {}
 
-    @settings(max_examples=examples, phases=[Phase.generate], **options())
-    @given(strategies(function, needs_types=False))
     def collect(arguments: tuple[Any, ...]) -> None:
         if text := literal(arguments):
             texts[text] = None
 
-    collect()
+    strategy = strategies(function, needs_types=False)
+    run(collect, strategy, max_examples=examples, phases=[Phase.generate])
     return repeated(name, list(texts))
 
 
@@ -202,14 +197,13 @@ def contracts(source: str, examples: int) -> dict[str, Any]:
         module = importlib.import_module(CONTRACT)
     except (Exception, SystemExit) as error:
         return {CONTRACT: {"calls": [], "problem": f"{type(error).__name__}: {error}"}}
-    functions = {name: item for name, item in vars(module).items() if name.startswith("spec_")}
     backends = {"hypothesis": examples}
     if importlib.util.find_spec("hypothesis_crosshair_provider"):
         backends["crosshair"] = CROSSHAIR_EXAMPLES
     found: dict[str, Any] = {}
-    for name, function in functions.items():
-        for backend, count in backends.items():
-            found[name] = answer(partial(failing, function, path, count, backend))
+    for name, function in dict(vars(module)).items():
+        for backend, count in backends.items() if name.startswith("spec_") else ():
+            found[name] = answer(failing, function, path, count, backend)
             if found[name]["calls"] or found[name]["problem"]:
                 break
     return found
@@ -218,32 +212,25 @@ def contracts(source: str, examples: int) -> dict[str, Any]:
 def failing(
     function: Callable[..., Any], path: str, examples: int, backend: str
 ) -> list[list[str]]:
-    """The simplest call that fails; none if there is none among so many.
-
-    An error that is raised by the contract itself, and is no failed assertion, says nothing.
-    """
-    from hypothesis import given, settings
+    """The simplest call that fails. What the contract itself raises, but for asserting, is none."""
     from hypothesis import strategies as st
     from hypothesis.errors import Unsatisfiable
 
     st.register_type_strategy(str, any_text())
     last: list[tuple[Any, ...]] = []
 
-    @settings(max_examples=examples, backend=backend, report_multiple_bugs=False, **options())
-    @given(strategies(function, needs_types=True))
     def search(arguments: tuple[Any, ...]) -> None:
         try:
             function(*arguments)
-        except AssertionError:
-            last.append(arguments)
-            raise
         except Exception as error:
-            if traceback.extract_tb(error.__traceback__)[-1].filename != path:
+            is_raised_here = traceback.extract_tb(error.__traceback__)[-1].filename == path
+            if isinstance(error, AssertionError) or not is_raised_here:
                 last.append(arguments)
             raise
 
+    strategy = strategies(function, needs_types=True)
     try:
-        search()
+        run(search, strategy, max_examples=examples, backend=backend, report_multiple_bugs=False)
     except Unsatisfiable:
         raise ValueError("no arguments fulfil what it assumes") from None
     except Exception:

@@ -11,14 +11,13 @@ Writes {"calls": number, "seconds": of one call, "profile": [words], "problem": 
 from __future__ import annotations
 
 import cProfile
-import gc
 import json
 import os
 import sys
 import time
 import traceback
-from itertools import repeat
 from pathlib import Path
+from timeit import Timer
 from typing import Any
 
 REPORT = "/out/timing.json"
@@ -39,15 +38,24 @@ def main(calls: int) -> None:
         names: dict[str, Any] = {"__name__": "benchmark"}
         text = Path(__file__).with_name("benchmark.py").read_text(encoding="utf-8")
         exec(compile(text, "benchmark.py", "exec"), names)
-        run, setup = names["run"], names.get("setup", tuple)
+
+        def prepare() -> tuple[Any, ...]:
+            given = names.get("setup", tuple)()
+            return given if isinstance(given, tuple) else (given,)
+
+        given = {"run": names["run"], "prepare": prepare}
+        time_round = Timer("run(*arguments)", "arguments = prepare()", CLOCK, given).timeit
         if not calls:
             calls = 1
-            while time_round(run, setup, calls) < MIN_SECONDS and calls < MAX_CALLS:
+            while time_round(calls) < MIN_SECONDS and calls < MAX_CALLS:
                 calls *= 2
-            answer["profile"] = profile(run, setup, calls, tree)
-        rounds = [time_round(run, setup, calls)]
+            profiler, arguments = cProfile.Profile(), prepare()
+            for _ in range(calls):
+                profiler.runcall(names["run"], *arguments)
+            answer["profile"] = rows_of(profiler, tree)
+        rounds = [time_round(calls)]
         while len(rounds) < REPEATS and sum(rounds) < LONG:
-            rounds.append(time_round(run, setup, calls))
+            rounds.append(time_round(calls))
         # The quickest: what else the machine does only adds to it.
         answer["seconds"] = max(1e-9, min(rounds) / calls)
         answer["calls"] = calls
@@ -59,28 +67,8 @@ def main(calls: int) -> None:
         json.dump(answer, file)
 
 
-def time_round(run: Any, setup: Any, calls: int) -> float:
-    """Seconds of so many calls, without garbage collection."""
-    given = setup()
-    arguments = given if isinstance(given, tuple) else (given,)
-    gc.collect()
-    gc.disable()
-    try:
-        started = CLOCK()
-        for _ in repeat(None, calls):
-            run(*arguments)
-        return CLOCK() - started
-    finally:
-        gc.enable()
-
-
-def profile(run: Any, setup: Any, calls: int, tree: str) -> list[str]:
+def rows_of(profiler: cProfile.Profile, tree: str) -> list[str]:
     """Functions of the tree with the seconds that were spent in them and below."""
-    given = setup()
-    arguments = given if isinstance(given, tuple) else (given,)
-    profiler = cProfile.Profile()
-    for _ in range(calls):
-        profiler.runcall(run, *arguments)
     profiler.create_stats()
     stats: Any = profiler.stats
     rows = [
