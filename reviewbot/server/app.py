@@ -18,7 +18,7 @@ from starlette.routing import Route
 
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.reports import FORMATS, render
-from reviewbot.reports.style import Style
+from reviewbot.reports.words import Style
 from reviewbot.server.jobs import Failure, Job, Jobs, Order
 from reviewbot.state import State, read_review
 from reviewbot.store.database import Store, open_store

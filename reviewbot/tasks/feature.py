@@ -12,8 +12,7 @@ from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
-from reviewbot.proofs.proof import Reproduction
-from reviewbot.proofs.prove import run_reproduction
+from reviewbot.proofs.proof import Reproduction, run_reproduction
 from reviewbot.tasks.bug import files_about, path_of_test
 from reviewbot.tasks.cycle import MAX_FILE
 from reviewbot.tasks.edits import ask, shown

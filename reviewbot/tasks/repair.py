@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from reviewbot.checks.check import Check
-from reviewbot.checks.report import FAILURES, TestOutcome
+from reviewbot.checks.evidence import FAILURES, TestOutcome
 from reviewbot.checks.run import applies
 from reviewbot.context.brief import Brief
 from reviewbot.debate.panel import Panel
