@@ -23,7 +23,7 @@ from reviewbot.github.plan import perform
 from reviewbot.github.pulls import State
 from reviewbot.github.steps import Answer, Run
 from reviewbot.pipeline import review as review_change
-from reviewbot.reports import answers, markdown
+from reviewbot.reports import markdown
 from reviewbot.state import read_review
 from reviewbot.text.markdown import inline
 from reviewbot.verdict.document import Memory, Review
@@ -126,7 +126,7 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
     line = pulls.encode_state(state)
     room = markdown.MAX_BYTES - len(line) - len(AUDIT)
     page = markdown.Page(run_url=job.run_url, has_commands=False)
-    words = answers.audit(review, last.memory, page, room)
+    words = markdown.audit(review, last.memory, page, room)
     body = f"{AUDIT}\n{line}\n{words}"
     if job.is_on("dry_run"):
         return code

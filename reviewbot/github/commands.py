@@ -42,7 +42,7 @@ from reviewbot.github.plan import WriteComment, close_thread, perform
 from reviewbot.github.pulls import Snapshot, State
 from reviewbot.github.steps import Answer, Run
 from reviewbot.pipeline import consult
-from reviewbot.reports import answers, markdown
+from reviewbot.reports import markdown
 from reviewbot.reports.text import commit_message
 from reviewbot.state import read_review
 from reviewbot.text.markdown import code, inline
@@ -259,7 +259,7 @@ def _explain(client: Client, state: State, known: Remembered) -> str:
     review = read_artifact(client, state.run_id)
     for finding in review.findings if review else ():
         if finding.key == known.key:
-            return answers.explanation(finding)
+            return markdown.explanation(finding)
     title = f"**{known.id} ({known.severity}): {inline(known.title)}**"
     gone = "The document of the review is not kept any more; `/debate full` makes a new one."
     return f"{title}\n\n{inline(known.reason)}\n\n{gone}"
@@ -306,7 +306,7 @@ def review_again(run: Run, change: Change, command: Command) -> Answer:
 def ask(run: Run, change: Change, command: Command) -> Answer:
     said = _consult(run, change, partial(questions_about_change, command.text))
     update = partial(State.with_cost, cost_usd=said.usage.cost_usd)
-    return Answer(words=answers.consultation(said), update=update)
+    return Answer(words=markdown.consultation(said), update=update)
 
 
 def dispute(run: Run, change: Change, command: Command) -> Answer:
@@ -328,7 +328,7 @@ def dispute(run: Run, change: Change, command: Command) -> Answer:
     )
     case = Case(id=known.id, claims=(claim,))
     said = _consult(run, change, partial(questions_about_claim, case, command.text))
-    words, cost = answers.consultation(said), said.usage.cost_usd
+    words, cost = markdown.consultation(said), said.usage.cost_usd
     if not said.withdraws:
         stands = "more than half of the panelists would have to find it not real, citing a line"
         update = partial(State.with_cost, cost_usd=cost)
@@ -372,7 +372,7 @@ def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
         result = asyncio.run(fix_report(report, change, host))
     cost = f" Cost: ${result.usage.cost_usd:.4f}." if result.usage.cost_usd else ""
     if result.outcome != "fixed":
-        return Answer(words=f"{answers.fixes([result], (), '')}{cost}", is_done=False)
+        return Answer(words=f"{markdown.fixes([result], (), '')}{cost}", is_done=False)
     said = f"By {code(result.author)}: {inline(result.explanation)}" if result.explanation else ""
     listed = [f"- {inline(fact)}" for fact in result.facts]
     body = "\n\n".join(filter(None, [f"Closes #{number}.", *listed, said]))

@@ -26,7 +26,7 @@ from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.command import Command
 from reviewbot.github.pulls import Fix, State, read_snapshot
 from reviewbot.github.steps import Answer, Run
-from reviewbot.reports import answers
+from reviewbot.reports import markdown
 from reviewbot.reports.text import TRAILER, commit_message
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.markdown import code, inline
@@ -65,7 +65,7 @@ def fix(run: Run, change: Change, command: Command) -> Answer:
     def update(state: State) -> State:
         return _with_fixes(state, made).with_cost(review.usage.cost_usd)
 
-    words = answers.fixes(results, [entry.commit for entry in made], problem)
+    words = markdown.fixes(results, [entry.commit for entry in made], problem)
     is_done = bool(made or not results)
     return Answer(words=words, update=update, reviews_again=bool(made), is_done=is_done)
 
