@@ -180,8 +180,8 @@ def is_missing_here(
 def locate(
     test: TestOutcome,
     change: Change,
-    counts: Counter[tuple[str, str, int]],
-    executed: Mapping[str, tuple[int, ...]],
+    counts: Counter[tuple[str, str, int]],  # of tests with an outcome that executed a line
+    executed: Mapping[str, tuple[int, ...]],  # changed lines that ran at all
 ) -> Location | None:
     """The changed line that most likely broke a test; else the test itself.
 
@@ -189,10 +189,6 @@ def locate(
     executed one that the fewest passing tests executed, and of these the most failing ones
     (spectrum-based fault localisation, https://doi.org/10.1145/1101908.1101949). Else it is one
     that ran on import, or the first one if the change does not touch the test.
-
-    Args:
-        counts: how many tests with an outcome executed a line.
-        executed: changed lines that ran at all.
     """
     changed = {
         file.path: lines
