@@ -132,11 +132,7 @@ def tests_that_do_not_run(
 def outcome_before(
     id: str, outcomes: Mapping[str, str], old_paths: Mapping[str, str]
 ) -> str | None:
-    """The outcome at base of a test that does not pass at head; None if it is new.
-
-    A file that cannot be imported stands for all of its tests, a conftest.py for its folder, and a
-    class that cannot be collected for its methods.
-    """
+    """The outcome at base; None if new. What could not be imported stands for all tests in it."""
     path, mark, name = id.partition("::")
     old_path = old_paths.get(path, path)
     id = old_path + mark + name

@@ -174,16 +174,16 @@ async def load_project(
         _by_project(check, uses.get(check.by_project, {}), project) for check in checks
     )
     project = replace(project, checks=tuple(placed))
-    if any(check.kind == "scan" for check in checks):
-        installed = {
-            _place_at_head(file, project): base_texts[file.old_path]
-            for file in change.files
-            if file.old_path.endswith(".py") and classify(file.old_path) == "source"
-            if file.old_path in base_texts and _is_installed(file.old_path, project)
-        }
-        documented = await _find_documented(change, installed, repository)
-        return replace(project, installed=installed, documented=documented)
-    return project
+    if not any(check.kind == "scan" for check in checks):
+        return project
+    installed = {
+        _place_at_head(file, project): base_texts[file.old_path]
+        for file in change.files
+        if file.old_path.endswith(".py") and classify(file.old_path) == "source"
+        if file.old_path in base_texts and _is_installed(file.old_path, project)
+    }
+    documented = await _find_documented(change, installed, repository)
+    return replace(project, installed=installed, documented=documented)
 
 
 def folder_of(path: str, project_files: Iterable[str], files: Collection[str]) -> str:
@@ -322,10 +322,9 @@ async def _read_side(
 ) -> tuple[frozenset[str], dict[str, str]]:
     """All files of a side, and the texts of those that changed or have one of the names."""
     files = await repository.list_files(change.tree(side))
+    changed = (file for file in change.files if file.is_regular(side) and not file.is_binary)
     wanted = {path for path in files if matches_any([path], names)}
-    wanted |= {
-        file.path_at(side) for file in change.files if file.is_regular(side) and not file.is_binary
-    }
+    wanted |= {file.path_at(side) for file in changed}
     contents = await repository.read_files(change.tree(side), sorted(wanted))
     return files, {path: data.decode("utf-8", "replace") for path, data in contents.items()}
 
