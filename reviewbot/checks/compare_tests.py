@@ -132,11 +132,7 @@ def tests_that_do_not_run(
 def outcome_before(
     id: str, outcomes: Mapping[str, str], old_paths: Mapping[str, str]
 ) -> str | None:
-    """The outcome at base of a test that does not pass at head; None if it is new.
-
-    A file that cannot be imported stands for all of its tests, a conftest.py for its folder, and a
-    class that cannot be collected for its methods.
-    """
+    """The outcome at base; None if new. What could not be imported stands for all tests in it."""
     path, mark, name = id.partition("::")
     old_path = old_paths.get(path, path)
     id = old_path + mark + name
@@ -180,8 +176,8 @@ def is_missing_here(
 def locate(
     test: TestOutcome,
     change: Change,
-    counts: Counter[tuple[str, str, int]],
-    executed: Mapping[str, tuple[int, ...]],
+    counts: Counter[tuple[str, str, int]],  # of tests with an outcome that executed a line
+    executed: Mapping[str, tuple[int, ...]],  # changed lines that ran at all
 ) -> Location | None:
     """The changed line that most likely broke a test; else the test itself.
 
@@ -189,10 +185,6 @@ def locate(
     executed one that the fewest passing tests executed, and of these the most failing ones
     (spectrum-based fault localisation, https://doi.org/10.1145/1101908.1101949). Else it is one
     that ran on import, or the first one if the change does not touch the test.
-
-    Args:
-        counts: how many tests with an outcome executed a line.
-        executed: changed lines that ran at all.
     """
     changed = {
         file.path: lines

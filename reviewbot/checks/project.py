@@ -84,10 +84,6 @@ class Project(Struct, frozen=True, kw_only=True):
     """The files of both sides, and what some of them say.
 
     Attributes:
-        checks: those that may apply, in each folder in which they run.
-        configs: texts at base of files that configure tools, by path. What the change adds to them
-            does not apply.
-        manifests: texts of MANIFESTS at head, by path.
         base_texts, head_texts: texts of changed files on each side, by their paths there, and of
             those above. Binary files and those that git does not show are left out.
         installed: texts at base of changed Python files that are installed with the project there,
@@ -96,11 +92,11 @@ class Project(Struct, frozen=True, kw_only=True):
             the `__init__.py` of a package mentions them at base; and SHOWS_USE.
     """
 
-    checks: tuple[Check, ...] = ()
+    checks: tuple[Check, ...] = ()  # that may apply, in each folder in which they run
     base_files: frozenset[str] = frozenset()
     head_files: frozenset[str] = frozenset()
-    configs: Mapping[str, str] = {}
-    manifests: Mapping[str, str] = {}
+    configs: Mapping[str, str] = {}  # files that configure tools, by path, as the base has them
+    manifests: Mapping[str, str] = {}  # MANIFESTS at head, by path
     base_texts: Mapping[str, str] = {}
     head_texts: Mapping[str, str] = {}
     installed: Mapping[str, str] = {}
@@ -178,16 +174,16 @@ async def load_project(
         _by_project(check, uses.get(check.by_project, {}), project) for check in checks
     )
     project = replace(project, checks=tuple(placed))
-    if any(check.kind == "scan" for check in checks):
-        installed = {
-            _place_at_head(file, project): base_texts[file.old_path]
-            for file in change.files
-            if file.old_path.endswith(".py") and classify(file.old_path) == "source"
-            if file.old_path in base_texts and _is_installed(file.old_path, project)
-        }
-        documented = await _find_documented(change, installed, repository)
-        return replace(project, installed=installed, documented=documented)
-    return project
+    if not any(check.kind == "scan" for check in checks):
+        return project
+    installed = {
+        _place_at_head(file, project): base_texts[file.old_path]
+        for file in change.files
+        if file.old_path.endswith(".py") and classify(file.old_path) == "source"
+        if file.old_path in base_texts and _is_installed(file.old_path, project)
+    }
+    documented = await _find_documented(change, installed, repository)
+    return replace(project, installed=installed, documented=documented)
 
 
 def folder_of(path: str, project_files: Iterable[str], files: Collection[str]) -> str:
@@ -235,10 +231,8 @@ def find_uses(folders: Sequence[str], manifests: Mapping[str, str]) -> dict[str,
 def _by_project(check: Check, uses: Mapping[str, set[str]], project: Project) -> Iterator[Check]:
     """A check, and copies of it for the folders of projects that have what it is about.
 
-    A tool runs where it is configured: in the folder, or else in the nearest above it.
-
-    Args:
-        uses: the folders, and those that each one uses.
+    A tool runs where it is configured: in the folder, or else in the nearest above it. `uses` has
+    the folders, and those that each one uses.
     """
     folders = list(uses)
     if not folders:
@@ -328,10 +322,9 @@ async def _read_side(
 ) -> tuple[frozenset[str], dict[str, str]]:
     """All files of a side, and the texts of those that changed or have one of the names."""
     files = await repository.list_files(change.tree(side))
+    changed = (file for file in change.files if file.is_regular(side) and not file.is_binary)
     wanted = {path for path in files if matches_any([path], names)}
-    wanted |= {
-        file.path_at(side) for file in change.files if file.is_regular(side) and not file.is_binary
-    }
+    wanted |= {file.path_at(side) for file in changed}
     contents = await repository.read_files(change.tree(side), sorted(wanted))
     return files, {path: data.decode("utf-8", "replace") for path, data in contents.items()}
 

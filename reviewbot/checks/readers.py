@@ -94,10 +94,7 @@ def _at(document: Any, path: str) -> Any:
 def diagnostic(
     rule: str, message: str, level: str, path: str, line: int, end_line: int = 0
 ) -> Diagnostic:
-    """What a tool says of some lines, or of no place if `path` or `line` is missing.
-
-    Of the message, only the first line counts. A level is a word of LEVELS.
-    """
+    """What a tool says of lines, or of no place without `path` or `line`; `level`: see LEVELS."""
     path = path_of(path)
     place = Location(path, line, max(line, end_line)) if path and line else None
     return Diagnostic(

@@ -200,8 +200,7 @@ def check_syntax(change: Change, project: Project) -> tuple[CheckRun, ...]:
             most: Severity = "medium" if path in old else "high"
             lowest = min(most, found.severity, key=RANK.__getitem__)
             found = replace(found, severity=lowest)
-        found = replace(found, location=Location(path, line, line))
-        diagnostics.append(found)
+        diagnostics.append(replace(found, location=Location(path, line, line)))
     return base, replace(head, report=Report(diagnostics=tuple(diagnostics)))
 
 

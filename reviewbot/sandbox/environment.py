@@ -65,55 +65,38 @@ ENGINE = {"PATH", "HOME", "XDG_RUNTIME_DIR", "DOCKER_HOST", "DOCKER_CONTEXT", "C
 
 
 class Mount(Struct, frozen=True, kw_only=True):
-    """Something at the path `target` inside.
-
-    Attributes:
-        source: what is seen there, or what a link points to; "" for an empty folder in memory.
-    """
+    """Something at the path `target` inside."""
 
     target: str
-    source: str = ""
-    is_link: bool = False
+    source: str = ""  # what is seen there; "" for an empty folder in memory
+    is_link: bool = False  # to the source
 
 
 class Environment(Struct, frozen=True, kw_only=True):
     """The project's tools.
 
-    Attributes:
-        project: the folder inside in which trees are laid out: the path of the work tree, so that
-            an editable installation of the project means the copy of the tree.
-        pythons: interpreters of folders that have an environment of their own.
-        mounts, own_mounts: what the project's tools need, and what reviewbot's interpreter needs.
-        path: folders of programs inside, behind that of the interpreter.
-        tools: a hash that changes with their versions. Of /usr, only Python's packages count.
-        engine_variables: for the client of docker or podman, never for a job.
+    Trees are laid out in `project` inside: the path of the work tree, so that an editable
+    installation of the project means the copy of the tree.
     """
 
     project: str
     python: str
-    pythons: Mapping[str, str]
+    pythons: Mapping[str, str]  # of folders that have an environment of their own
     mounts: tuple[Mount, ...]
-    own_mounts: tuple[Mount, ...]
-    path: tuple[str, ...]
+    own_mounts: tuple[Mount, ...]  # what reviewbot's interpreter needs
+    path: tuple[str, ...]  # folders of programs inside, behind that of the interpreter
     variables: Mapping[str, str]
-    tools: str
-    engine_variables: Mapping[str, str]
+    tools: str  # a hash that changes with their versions; of /usr, only Python's packages count
+    engine_variables: Mapping[str, str]  # for the client of docker or podman, never for a job
 
 
 def find_environment(
-    root: Path | None,
-    variables: Mapping[str, str],
-    committed: Collection[str] = (),
-    generated: Collection[str] = (),
+    root: Path | None,  # the top of the work tree
+    variables: Mapping[str, str],  # of the user: PATH, HOME, VIRTUAL_ENV and the like
+    committed: Collection[str] = (),  # all paths of base and head: these are not lent
+    generated: Collection[str] = (),  # files that belong to it, though git ignores them
 ) -> Environment:
-    """Find the tools of the project in a work tree.
-
-    Args:
-        root: the top of the work tree; None if there is none.
-        variables: the environment of the user: PATH, HOME, VIRTUAL_ENV and the like.
-        committed: all paths of base and head. What is in the change is not lent.
-        generated: files of the work tree that belong to it, though git ignores them.
-    """
+    """Find the tools of the project in a work tree."""
     lender = _Lender(root, variables, committed)
     own = Path(sys.executable)
     usable = [python for python in lender.pythons() if lender.lend(python) is not None]
@@ -262,8 +245,7 @@ class _Lender:
     def _may_lend(self, folder: Path, of_tree: Collection[Path] = ()) -> bool:
         """No folder of the system, which is there anyway, no home and nothing that contains one.
 
-        Args:
-            of_tree: folders that may be in the tree under review.
+        Those `of_tree` may be in the tree under review.
         """
         real, home, root = folder.resolve(), self._home, self._root
         if _is_of_system(real) or (root and root.is_relative_to(real)):

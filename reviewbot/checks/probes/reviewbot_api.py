@@ -175,11 +175,7 @@ def is_private(name: str) -> bool:
 
 
 def may_be_there(module: Any, name: str) -> bool:
-    """Whether a name that is gone may still be found.
-
-    A decorator brings special methods, a module can answer for names that it mentions, and nobody
-    knows what a class of another module has.
-    """
+    """Whether a decorator, `__getattr__` or a class of another module may bring a name back."""
     owner, _, member = name.rpartition(".")
     if not owner:
         return "__getattr__" in module.members and f"'{name}'" in module.source.replace('"', "'")

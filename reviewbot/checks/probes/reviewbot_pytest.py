@@ -62,11 +62,7 @@ def write(**record: Any) -> None:
 
 
 def find_coverage() -> Any:
-    """The project's own coverage, or the one that comes with reviewbot, if it works here.
-
-    The folder of the latter is searched for this import alone: the project must not see other
-    packages of reviewbot.
-    """
+    """The project's own coverage, or ours if it works here, whose folder is seen for that alone."""
     sys.path.append(os.environ.get("REVIEWBOT_PACKAGES", ""))
     try:
         import coverage
