@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Literal
@@ -13,13 +14,22 @@ from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host
 from reviewbot.cli.review import SEPARATOR, TargetAndPaths
-from reviewbot.cli.terminal import FILE, common, deliver, output_option, say, state_option
+from reviewbot.cli.terminal import (
+    FILE,
+    common,
+    deliver,
+    output_option,
+    say,
+    state_option,
+    style_for,
+)
 from reviewbot.debate.panel import read_roles
 from reviewbot.errors import UsageError
 from reviewbot.reports.words import usage_words
 from reviewbot.talk.negotiation import Idea, Negotiation, negotiate
 from reviewbot.text.plain import plain
 
+WHICH = "Which ideas are to be done? (for example I1,I3, or none)"
 HEADINGS = {"agreed": "Agreed", "contested": "Contested", "rejected": "Rejected"}
 
 
@@ -62,8 +72,11 @@ def command(
             return None
         for line in describe(found):
             say(line)
-        words = click.prompt("Which ideas are to be done? (for example I1,I3, or none)", err=True)
-        return read_ids(words, found)
+        while True:
+            try:
+                return read_ids(click.prompt(WHICH, err=True), found)
+            except UsageError as error:
+                say(f"reviewbot: {error.with_hint}")
 
     async def run() -> Negotiation:
         async with open_host(state, env_file=env_file, flags=flags) as (host, _, __):
@@ -91,13 +104,15 @@ def read_ids(words: str, found: Negotiation) -> tuple[str, ...]:
 
 def describe(found: Negotiation) -> Iterator[str]:
     """The ideas by what became of them, with who is for and against, as lines for a terminal."""
+    width = max(40, style_for().width)
     yield from (f"{absence.label} is missing: {absence.reason}" for absence in found.absences)
     for standing, heading in HEADINGS.items():
         ideas = [idea for idea in found.ideas if idea.standing == standing]
         if ideas:
             yield from ("", heading)
         for idea in ideas:
-            yield from map(plain, _describe(idea))
+            for line in map(plain, _describe(idea)):
+                yield from textwrap.wrap(line, width, subsequent_indent="    ")
     if found.decision is not None:
         yield from ("", f"Decided: {', '.join(found.decision) or 'none of it'}.")
 
