@@ -51,8 +51,8 @@ ANSWER = re.compile(ANSWER_MARKER.format(comment=r"(\d{1,20})"))
 # Fields are asked for by the names that they have below. Ids of comments have long left the 32 bits
 # of databaseId.
 WHO = "author { type: __typename login }"
-POST = "id: fullDatabaseId isOwn: viewerDidAuthor body"
-COMMENT = f"{POST} nodeId: id isMinimized {WHO} createdAt lastEditedAt url"
+POST = "nodeId: id id: fullDatabaseId isOwn: viewerDidAuthor isMinimized body"
+COMMENT = f"{POST} {WHO} createdAt lastEditedAt url"
 # What is read of each list under a pull request.
 LISTS: Mapping[str, str] = {
     "labels": "name",
@@ -129,8 +129,10 @@ class Thread(Struct, frozen=True, kw_only=True, rename="camel"):
 class PostedReview(Struct, frozen=True, kw_only=True, rename="camel"):
     """`state` is PENDING, COMMENTED, APPROVED, CHANGES_REQUESTED or DISMISSED."""
 
+    node_id: str
     id: int = 0
     is_own: bool
+    is_minimized: bool = False
     state: str
     body: str = ""
 
