@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from each import each
+from github import Auth
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -15,9 +16,12 @@ from reviewbot.config.settings import GitHubSettings
 from reviewbot.github.activity import MODES, TABLE, Facts, NothingToDo, may_execute
 from reviewbot.github.activity import decide as decide_or_raise
 from reviewbot.github.activity import needs_permission_of as asks_about
+from reviewbot.github.client import Client
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
+from reviewbot.github.commands import ORDERED, answer_here
 from reviewbot.github.job import INPUTS, CommentEvent, Event, Job, Mode, Subject
 from reviewbot.github.pulls import Author, State
+from reviewbot.verdict.document import Memory, Remembered
 from tests.test_github_plan import ANN, BOT, HEAD, OLD, PULL, SHA, snapshot
 
 FULL = (
@@ -187,6 +191,17 @@ def test_every_row_of_the_table_decides() -> None:
         said = {"comment": replace(TALK_ONLY, body=form.usage)}
         stopped = decide(facts("comment", event=said, state=State(stopped_by="ann")))
         assert (stopped is None) == form.while_stopped
+
+
+def test_each_command_is_ordered_or_answered_here() -> None:
+    known = Remembered(
+        **dict.fromkeys(("key", "title", "path", "reason", "text"), "-"),
+        **{"id": "F1", "severity": "low", "status": "agreed"},  # type: ignore[arg-type]
+    )
+    state, client = State(memory=Memory(findings=(known,))), Client(Auth.Token("t"), "octo/app")
+    for form in FORMS:
+        command = Command(form, finding="F1", text="because")
+        assert form.verb in ORDERED or answer_here(client, snapshot(), state, command).words
 
 
 def test_each_subject_has_its_activity_and_nothing_runs_beside_keys() -> None:

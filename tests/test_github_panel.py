@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import re
+import subprocess
+import sys
 import zipfile
 from functools import partial
 from pathlib import Path
@@ -14,6 +16,7 @@ import pytest
 from lean import lean_environment
 
 from tests.fake_github import GitHub, Pull, Repository, faults
+from tests.fake_github import rules as fake_rules
 from tests.fake_github.records import Issue
 from tests.github_job import BASE, FAULTY, REVIEWER, Jobs, model, panel_of, summary_of
 
@@ -234,6 +237,43 @@ def test_a_fix_is_committed_and_taken_back(jobs: Jobs, cart: Pull, temp: str) ->
     assert cart.head_sha != fixed
     assert cart.repository.text(cart.head_sha, "cart.py") == broken
     assert "is taken back by" in cart.comments[-1].body
+
+
+def test_a_command_that_is_killed_after_its_commit_goes_on(
+    jobs: Jobs, cart: Pull, temp: str
+) -> None:
+    broken = cart.repository.text(cart.head_sha, "cart.py")
+    started: list[subprocess.Popen[bytes]] = []
+
+    def killed_after(count: int, body: str) -> None:
+        """Its run, which is killed after so many writes, and then the same run again."""
+        comment = fake_rules.create_comment(cart, jobs.github.user("ann"), body)
+        jobs.run("issue_comment", jobs.github.event("issue_comment", comment=comment))
+        inputs = cart.repository.dispatches.pop().inputs
+        event = jobs.github.event("workflow_dispatch", repository=cart.repository, inputs=inputs)
+        kill = faults.dropped("write", skip=count - 1, after=True, then=lambda: started[-1].kill())
+        jobs.github.faults.append(kill)
+        variables = jobs.prepare("workflow_dispatch", event, temp=temp)
+        started.append(
+            subprocess.Popen([sys.executable, "-m", "reviewbot", "github"], env=variables)
+        )
+        assert started[-1].wait(timeout=60) == -9
+        assert jobs.run("workflow_dispatch", event, temp=temp).exit_code == 0
+        cart.repository.dispatches.clear()
+
+    with model(fixer).running() as server:
+        jobs.config = panel_of(server, "critic", "reviewer")
+        jobs.push(cart, "opened", temp=temp)
+        killed_after(1, "/debate fix F1")
+        fixed = cart.head_sha
+        killed_after(2, "/debate undo")  # when the state says so already
+
+    said = [c.body.partition("\n")[2] for c in cart.comments if "answer comment=" in c.body]
+    assert said == [
+        f"- F1: committed as `{fixed[:10]}`",
+        f"The fix of F1 is taken back by `{cart.head_sha[:10]}`.",
+    ]
+    assert cart.repository.text(cart.head_sha, "cart.py") == broken
 
 
 def test_a_finding_that_is_not_there_costs_nothing(jobs: Jobs, cart: Pull, temp: str) -> None:

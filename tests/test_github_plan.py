@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import time
 import zlib
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any, get_args
 
@@ -56,7 +57,7 @@ def review_mark(commit: str, event: str, keys: Iterable[str]) -> str:
 
 
 def review(id: int, status: str, body: str, own: bool = True) -> gh.PostedReview:
-    return gh.PostedReview(id=id, is_own=own, state=status, body=body)
+    return gh.PostedReview(node_id=f"R{id}", id=id, is_own=own, state=status, body=body)
 
 
 def snapshot(**parts: Any) -> gh.Snapshot:
@@ -79,6 +80,8 @@ def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snaps
         case actions.DismissReview(there, _):
             assert any(r.id == there and r.state in STATES.values() for r in at.reviews)
             return edited(at, "reviews", there, state="DISMISSED")
+        case actions.HideReview(node):
+            return edited(at, "reviews", node, is_minimized=True)
         case actions.ResolveThread(node, _, _, words):
             (found,) = [t for t in at.threads if t.node_id == node]
             if may_resolve:
@@ -108,7 +111,7 @@ def done(action: actions.Action, at: gh.Snapshot, may_resolve: bool) -> gh.Snaps
 
 
 def edited(at: gh.Snapshot, name: str, there: object, **changes: Any) -> gh.Snapshot:
-    is_it = [there in (getattr(x, "node_id", ""), getattr(x, "id", 0)) for x in getattr(at, name)]
+    is_it = [there in (x.node_id, getattr(x, "id", 0)) for x in getattr(at, name)]
     assert sum(is_it) == 1
     pairs = zip(getattr(at, name), is_it, strict=True)
     return replace(at, **{name: tuple(replace(x, **changes) if it else x for x, it in pairs)})
@@ -126,7 +129,7 @@ def portrait(at: gh.Snapshot) -> object:
     """All that stands there, without the numbers that things got."""
     return (
         sorted((t.resolved_by, [c.body for c in t.comments]) for t in at.threads),
-        sorted((r.is_own, r.state, r.body) for r in at.reviews),
+        sorted((r.is_own, r.state, r.is_minimized, r.body) for r in at.reviews),
         sorted((c.is_own, c.is_minimized, c.body) for c in at.comments),
         sorted((c.app, c.external_id, c.conclusion, c.title) for c in at.checks),
         sorted(at.pull.labels),
@@ -252,6 +255,12 @@ def test_whatever_part_of_a_plan_is_done_the_end_is_the_same(
     approvals = [own for own in reviews if own.posted.state == "APPROVED"]
     assert all(own.commit == HEAD and desired.event == "APPROVE" for own in approvals)
     assert not any(r.is_own and r.state == "PENDING" for r in whole.reviews)
+    shown = [own for own in reviews if own.posted.state != "DISMISSED"]
+    shown = [own for own in shown if not own.posted.is_minimized]
+    alike = Counter((own.commit, own.event, own.keys) for own in shown)
+    for (commit, _, keys), count in alike.items():
+        own_threads = Counter(own.key for own in threads if own.commit == commit)
+        assert count <= max([1, *(own_threads[key] for key in keys)])
 
 
 def kinds(desired: Desired, **parts: Any) -> list[str]:
@@ -304,6 +313,11 @@ def test_a_folded_finding_that_comes_back_has_a_new_thread() -> None:
     assert "PostReview" in kinds(desired, threads=(folded,), reviews=(named,))
     assert "PostReview" not in kinds(desired, threads=(folded,), reviews=(named, again))
     assert "PostReview" not in kinds(desired, reviews=(named,))
+    both, new = (named, again), thread(comment(6, finding("k1")))
+    assert "HideReview" not in kinds(desired, threads=(folded, new), reviews=both)
+    assert "HideReview" in kinds(desired, threads=(new,), reviews=both)
+    dismissed = (replace(named, state="DISMISSED"), again)
+    assert "HideReview" not in kinds(desired, threads=(new,), reviews=dismissed)
     assert "Delete" not in kinds(desired, threads=(folded, thread(comment(6, finding("k1")))))
     gone = replace(desired, open_keys=frozenset(), comments=())
     twice = (thread(comment(2, finding("k1"))), thread(comment(6, finding("k1"))))

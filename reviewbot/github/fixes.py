@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import re
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from difflib import SequenceMatcher
+from functools import partial
 from io import StringIO
 from typing import Any
 from urllib.parse import quote
@@ -19,7 +21,7 @@ from msgspec.structs import replace
 
 from reviewbot.errors import GitError, UsageError
 from reviewbot.fixing import fix as draft_fixes
-from reviewbot.git.change import Change, Target
+from reviewbot.git.change import Change, Message, Target
 from reviewbot.github import steps
 from reviewbot.github.activity import NothingToDo, may_execute
 from reviewbot.github.client import CallError, Client, GitHubError
@@ -37,6 +39,10 @@ from reviewbot.verdict.document import Review
 MAX_BYTES = 3_500_000  # of the files of a commit; GitHub takes no larger request
 MAX_FIXES = 20  # that are remembered
 NOT_HERE = "Nothing can be committed here"
+# Of what a command commits, with the id of its comment; and how messages of ours are read again.
+COMMAND = "\nReviewbot-Command: "
+FIXED = re.compile(rf"{TRAILER}([\w-]+)")
+UNDONE = re.compile(r"Take back the fix of ([\w, -]+)\n\nReviewbot-Undo: (\w+)")
 # About how commits are made or named, and about what ours never do. Any other rule, known or not,
 # protects the branch. https://docs.github.com/en/rest/repos/rules
 HARMLESS_RULES = {
@@ -55,6 +61,14 @@ def fix(run: Run, change: Change, command: Command) -> Answer:
         raise UsageError(message)
     check_branch(run)
     memory, ids = run.facts.state.memory, command.findings
+    if before := _made_before(run, change):
+        made = list[Fix]()
+        for done in before:
+            names = (memory.numbers.get(key, key) for key in FIXED.findall(done.text))
+            made.append(Fix(commit=done.commit, findings=tuple(names)))
+        listed = [f"- {', '.join(f.findings)}: committed as {code(f.commit[:10])}" for f in made]
+        add = partial(_with_fixes, made=made)
+        return Answer(words="\n".join(listed), update=add, reviews_again=True)
     known = {*memory.numbers.values(), *(finding.id for finding in memory.findings)}
     if unknown := sorted(set(ids) - known if run.facts.state.head else ()):
         raise UsageError(f"There is no finding {unknown[0]} here.")
@@ -122,6 +136,7 @@ def commit_fixes(run: Run, results: Sequence[TaskResult], review: Review) -> tup
     try:
         for result in fixed:
             headline, body = commit_message(result, review.findings)
+            body += f"{COMMAND}{run.job.event.asked_by}" if run.job.event.asked_by else ""
             head = commit(run.client, pull.head_ref, result.files, headline, body, head)
             made.append(Fix(commit=head, findings=result.findings))
         if not made:
@@ -204,21 +219,27 @@ def _propose(run: Run, fixed: Sequence[TaskResult], review: Review) -> str:
     return open_pull(client, commits, *where, title, body, last)
 
 
-def undo(run: Run, _: Change, __: Command) -> Answer:
+def undo(run: Run, change: Change, _: Command) -> Answer:
     """Give files back what they had before the last fix, where nobody touched them since."""
-    pull, fixes = run.snapshot.pull, run.facts.state.fixes
-    if not fixes:
+    pull, fixes, touched = run.snapshot.pull, run.facts.state.fixes, list[str]()
+    before = _made_before(run, change)
+    if before and (undone := UNDONE.match(before[-1].text)):
+        names, head = undone[1], before[-1].commit
+        last = Fix(commit=undone[2], findings=tuple(names.split(", ")))
+    elif not fixes:
         raise UsageError("There is no fix here to take back.")
-    check_branch(run)
-    last = fixes[-1]
-    files, touched = asyncio.run(_before(run, last.commit))
-    if not files:
-        id = code(last.commit[:10])
-        words = f"Nothing is taken back: {id} was changed since in all files."
-        return Answer(words=words, is_done=False)
-    names = ", ".join(last.findings)
-    headline, body = f"Take back the fix of {names}", f"Reviewbot-Undo: {last.commit}"
-    head = commit(run.client, pull.head_ref, files, headline, body, pull.head_sha)
+    else:
+        check_branch(run)
+        last = fixes[-1]
+        files, touched = asyncio.run(_before(run, last.commit))
+        if not files:
+            id = code(last.commit[:10])
+            words = f"Nothing is taken back: {id} was changed since in all files."
+            return Answer(words=words, is_done=False)
+        names = ", ".join(last.findings)
+        headline = f"Take back the fix of {names}"
+        body = f"Reviewbot-Undo: {last.commit}{COMMAND}{run.job.event.asked_by}"
+        head = commit(run.client, pull.head_ref, files, headline, body, pull.head_sha)
 
     def update(state: State) -> State:
         kept = tuple(fix for fix in state.fixes if fix.commit != last.commit)
@@ -295,8 +316,14 @@ def check_branch(run: Run, *, is_new: bool = False) -> None:
         raise UsageError(f"{NOT_HERE}: {reason}.")
 
 
+def _made_before(run: Run, change: Change) -> list[Message]:
+    """What the same command committed in a run that was killed before it could say so."""
+    mark = re.compile(rf"{COMMAND}{run.job.event.asked_by}\b")
+    return [message for message in change.messages if mark.search(message.text)]
+
+
 def _with_fixes(state: State, made: Sequence[Fix]) -> State:
-    return replace(state, fixes=(*state.fixes, *made)[-MAX_FIXES:])
+    return replace(state, fixes=tuple(dict.fromkeys((*state.fixes, *made)))[-MAX_FIXES:])
 
 
 async def _suggestions(

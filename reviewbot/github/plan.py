@@ -6,6 +6,7 @@ the same end, where a plan is empty. The summary comes last: it says that a comm
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 from urllib.parse import quote
@@ -56,6 +57,12 @@ class PostReview(Action, frozen=True):
 class DismissReview(Action, frozen=True):
     id: int
     message: str
+
+
+class HideReview(Action, frozen=True):
+    """Fold away a review that another run had posted already."""
+
+    node_id: str
 
 
 class ResolveThread(Action, frozen=True):
@@ -240,8 +247,13 @@ def close_thread(own: OwnThread, words: str) -> ResolveThread:
 
 
 def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
-    """Take back what no longer holds: no review that failed takes back a request for changes."""
-    for own in pulls.reviews_of(snapshot):
+    """Take back what no longer holds: no review that failed takes back a request for changes.
+
+    Of those that several runs posted at the same time, the first one stays.
+    """
+    threads = Counter((own.key, own.commit) for own in pulls.threads_of(snapshot))
+    seen: Counter[object] = Counter()
+    for own in sorted(pulls.reviews_of(snapshot), key=lambda own: own.posted.id):
         # What it named and nobody could look at again is carried, and would still block.
         is_met = desired.event != "REQUEST_CHANGES" and (
             desired.is_complete or (own.keys and own.keys <= desired.known_keys)
@@ -251,6 +263,13 @@ def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
             yield DismissReview(own.posted.id, "What was asked for is done.")
         elif own.posted.state == "APPROVED" and is_outdated:
             yield DismissReview(own.posted.id, "It was about an earlier state of the change.")
+        elif own.posted.state != "DISMISSED":
+            about = (own.commit, own.event, own.keys)
+            # Two reviews may each have a thread about a finding that came back.
+            count = max([1, *(threads[key, own.commit] for key in own.keys)])
+            if seen[about] >= count and not own.posted.is_minimized:
+                yield HideReview(own.posted.node_id)
+            seen[about] += 1
 
 
 def _is_outdated(summary: pulls.Comment, desired: Desired) -> bool:
@@ -283,6 +302,8 @@ def perform(client: Client, number: int, action: Action) -> None:
         case DismissReview(id, message):
             content = {"message": message, "event": "DISMISS"}
             client.write("PUT", f"{pull}/reviews/{id}/dismissals", "dismiss a review", content)
+        case HideReview(node_id):
+            _fold(client, node_id, "DUPLICATE")
         case ResolveThread():
             _resolve(client, pull, action)
         case ReopenThread(node_id):
@@ -334,8 +355,12 @@ def _resolve(client: Client, pull: str, action: ResolveThread) -> None:
         if error.kind != "not_permitted":
             raise
         client.may_resolve = False  # the others need not be tried
-        subject = {"subjectId": action.comment_node, "classifier": "RESOLVED"}
-        selection = "minimizedComment { isMinimized }"
-        client.mutate("minimizeComment", subject, selection, "fold a text away")
+        _fold(client, action.comment_node, "RESOLVED")
         path = f"{pull}/comments/{action.comment_id}/replies"
         client.write("POST", path, "answer in a thread", {"body": action.reply})
+
+
+def _fold(client: Client, node_id: str, classifier: str) -> None:
+    subject = {"subjectId": node_id, "classifier": classifier}
+    selection = "minimizedComment { isMinimized }"
+    client.mutate("minimizeComment", subject, selection, "fold a text away")

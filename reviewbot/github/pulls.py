@@ -11,6 +11,7 @@ import base64
 import json
 import re
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 from urllib.parse import quote
@@ -50,8 +51,8 @@ ANSWER = re.compile(ANSWER_MARKER.format(comment=r"(\d{1,20})"))
 # Fields are asked for by the names that they have below. Ids of comments have long left the 32 bits
 # of databaseId.
 WHO = "author { type: __typename login }"
-POST = "id: fullDatabaseId isOwn: viewerDidAuthor body"
-COMMENT = f"{POST} nodeId: id isMinimized {WHO} createdAt lastEditedAt url"
+POST = "nodeId: id id: fullDatabaseId isOwn: viewerDidAuthor isMinimized body"
+COMMENT = f"{POST} {WHO} createdAt lastEditedAt url"
 # What is read of each list under a pull request.
 LISTS: Mapping[str, str] = {
     "labels": "name",
@@ -128,8 +129,10 @@ class Thread(Struct, frozen=True, kw_only=True, rename="camel"):
 class PostedReview(Struct, frozen=True, kw_only=True, rename="camel"):
     """`state` is PENDING, COMMENTED, APPROVED, CHANGES_REQUESTED or DISMISSED."""
 
+    node_id: str
     id: int = 0
     is_own: bool
+    is_minimized: bool = False
     state: str
     body: str = ""
 
@@ -339,26 +342,26 @@ def encode_state(state: State) -> str:
         replace(known, title=known.title[:MAX_TITLE], text=known.text[:MAX_TITLE])
         for known in memory.findings
     ]
-    while True:
-        kept = replace(memory, parts=dict(parts), numbers=dict(numbers), findings=tuple(findings))
-        document = msgspec.to_builtins(replace(state, memory=kept))
+    mildest = sorted(findings, key=lambda known: (bool(known.dismissed), RANK[known.severity]))
+    early = len(parts) + len(numbers)
+
+    def line(gone: int) -> str:
+        """Without so many entries; empty if it is too long."""
+        kept = replace(
+            memory,
+            parts=dict(parts[gone:]),
+            numbers=dict(numbers[max(0, gone - len(parts)) :] or numbers[-1:]),
+            findings=tuple(mildest[gone - early :] if gone > early else findings),
+        )
+        left = state if gone - early <= len(findings) else replace(state, fixes=(), taken_back=())
+        document = msgspec.to_builtins(replace(left, memory=kept))
         # Models write lone surrogates, which UTF-8 does not have.
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
         content = text.encode("utf-8", "replace")
-        if len(content) <= MAX_INFLATED:
-            packed = base64.b64encode(zlib.compress(content, 9)).decode("ascii")
-            line = f"<!-- reviewbot:state {packed} -->"
-            if len(line) <= MAX_CHARACTERS:
-                return line
-        if parts:
-            parts = parts[len(parts) // 8 + 1 :]
-        elif len(numbers) > 1:
-            numbers = numbers[len(numbers) // 8 + 1 :]
-        elif findings:
-            findings.sort(key=lambda known: (bool(known.dismissed), RANK[known.severity]))
-            findings = findings[len(findings) // 8 + 1 :]
-        else:
-            state = replace(state, fixes=(), taken_back=())
+        found = f"<!-- reviewbot:state {base64.b64encode(zlib.compress(content, 9)).decode()} -->"
+        return found if len(content) <= MAX_INFLATED and len(found) <= MAX_CHARACTERS else ""
+
+    return line(bisect_left(range(early + len(findings) + 1), True, key=lambda n: line(n) != ""))
 
 
 def decode_state(line: str) -> State | None:
