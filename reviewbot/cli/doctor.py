@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import textwrap
@@ -41,26 +40,8 @@ KEY_HINT = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel"
 
 @click.command
 @common
-def command() -> None:
+async def command() -> int:
     """Show what works here, what is missing, and the next step. Exit with 3 if it is broken."""
-    groups = asyncio.run(_collect())
-    lines: list[str] = []
-    style = style_for()
-    for group, rows in groups.items():
-        lines.append(group)
-        for mark, text, _ in rows:
-            shown = click.style(mark, fg=COLORS[mark], bold=True) if style.color else mark
-            wrapped = textwrap.wrap(plain(text), max(40, style.width) - 4, break_long_words=False)
-            lines.append(f"  {shown} " + "\n    ".join(wrapped))
-        lines.append("")
-    every = sorted(chain(*groups.values()), key=lambda row: [*COLORS].index(row[0]))
-    next_step = next((step for _, _, step in every if step), "reviewbot review")
-    deliver("\n".join([*lines, f"Next: {plain(next_step)}"]))
-    if every[0][0] == "✗":
-        raise SystemExit(ReviewbotError.exit_code)
-
-
-async def _collect() -> dict[str, list[Row]]:
     python = ".".join(map(str, sys.version_info[:3]))
     git = (await Git(Path.cwd())("version")).decode().strip()
     machine: list[Row] = [("✓", f"reviewbot {__version__} on Python {python}", ""), ("✓", git, "")]
@@ -95,12 +76,24 @@ async def _collect() -> dict[str, list[Row]]:
     else:
         machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
     for hook in await find_hooks(root, os.environ) if root else ():
-        if hook.runs:
-            project.append(("✓", str(hook), ""))
-        else:
-            project.append(("!", str(hook), "reviewbot hook install"))
+        step = "" if hook.runs else "reviewbot hook install"
+        project.append(("✓" if hook.runs else "!", str(hook), step))
     models = _panel(settings, variables)
-    return {"This machine": machine, "This project": project, "Language models": models}
+
+    lines: list[str] = []
+    style = style_for()
+    groups = {"This machine": machine, "This project": project, "Language models": models}
+    for group, rows in groups.items():
+        lines.append(group)
+        for mark, text, _ in rows:
+            shown = click.style(mark, fg=COLORS[mark], bold=True) if style.color else mark
+            wrapped = textwrap.wrap(plain(text), max(40, style.width) - 4, break_long_words=False)
+            lines.append(f"  {shown} " + "\n    ".join(wrapped))
+        lines.append("")
+    every = sorted(chain(*groups.values()), key=lambda row: [*COLORS].index(row[0]))
+    next_step = next((step for _, _, step in every if step), "reviewbot review")
+    deliver("\n".join([*lines, f"Next: {plain(next_step)}"]))
+    return ReviewbotError.exit_code if every[0][0] == "✗" else 0
 
 
 async def _checks(repository: Repository, settings: Settings) -> Row:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -41,9 +40,9 @@ EXAMPLE = Path(__file__).with_name("reviewbot.yml")
     help="Write a workflow for GitHub as well.",
 )
 @common
-def command(hooks: bool, workflows: tuple[str, ...]) -> None:
+async def command(hooks: bool, workflows: tuple[str, ...]) -> None:
     """Write a .reviewbot.yml with settings to choose from. No file is overwritten."""
-    root = asyncio.run(find_root())
+    root = await find_root()
     if root is None:
         raise GitError("this is no work tree of git", hint="run it in a git repository, or use -C")
     write_workflows(root, workflows)
@@ -57,7 +56,7 @@ def command(hooks: bool, workflows: tuple[str, ...]) -> None:
         say(f"reviewbot: {yaml} is written")
         say(f"It counts once it is committed: git add {yaml.name}")
     if hooks:
-        for hook in asyncio.run(install_hooks(Path.cwd(), os.environ)):
+        for hook in await install_hooks(Path.cwd(), os.environ):
             say(f"reviewbot: {hook}")
     else:
         say("To review before each commit and push: reviewbot hook install")

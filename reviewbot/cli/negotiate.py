@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
 from collections.abc import Iterator
@@ -9,12 +8,10 @@ from typing import Literal
 
 import click
 import msgspec
-from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host
 from reviewbot.cli.review import SEPARATOR, TargetAndPaths
 from reviewbot.cli.terminal import FILE, common, deliver, output_option, say, state_option
-from reviewbot.debate.panel import read_roles
 from reviewbot.errors import UsageError
 from reviewbot.reports.words import usage_words
 from reviewbot.talk.negotiation import Idea, Negotiation, negotiate
@@ -34,16 +31,12 @@ HEADINGS = {"agreed": "Agreed", "contested": "Contested", "rejected": "Rejected"
 @click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
 @state_option
 @common
-def command(
+async def command(
     question: str,
     decide: str | None,
     format: Literal["text", "json"],
     output: Path | None,
-    model: tuple[str, ...],
-    max_cost_usd: float | None,
-    timeout: int | None,
-    env_file: Path | None,
-    state: Path | None,
+    **_: object,
 ) -> None:
     """Let the panel negotiate what is to be done, then decide.
 
@@ -52,7 +45,6 @@ def command(
     """
     if not question.strip():
         raise UsageError("the question is empty", hint='reviewbot negotiate "How should we …?"')
-    flags = {"limits.cost_usd": max_cost_usd, "limits.seconds": timeout}
     paths = click.get_current_context().meta.get(SEPARATOR, ())
 
     def ask_person(found: Negotiation) -> tuple[str, ...] | None:
@@ -65,12 +57,8 @@ def command(
         words = click.prompt("Which ideas are to be done? (for example I1,I3, or none)", err=True)
         return read_ids(words, found)
 
-    async def run() -> Negotiation:
-        async with open_host(state, env_file=env_file, flags=flags) as (host, _, __):
-            host = replace(host, panelists=read_roles(model, "--model"))
-            return await negotiate(question, paths, host, ask_person)
-
-    found = asyncio.run(run())
+    async with open_host() as (host, _repository, _state):
+        found = await negotiate(question, paths, host, ask_person)
     if format == "json":
         deliver(msgspec.json.format(msgspec.json.encode(found)).decode(), output)
     else:

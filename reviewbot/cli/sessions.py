@@ -27,7 +27,7 @@ from reviewbot.cli.terminal import (
     state_option,
     style_for,
 )
-from reviewbot.config.load import load_settings
+from reviewbot.config.load import flag_layer, load_settings
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.journal import Journal
@@ -50,7 +50,7 @@ MOST_USD = 10_000  # of limits.cost_usd: what was paid needs no cap
 @click.pass_context
 def command(ctx: click.Context, state: Path | None) -> None:
     """List, show, replay, export or remove past reviews. Without a command, they are listed."""
-    ctx.obj = open_state(state)
+    ctx.obj = asyncio.run(open_state(state))
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_)
 
@@ -228,7 +228,7 @@ async def replay_session(record: Record, state: State) -> Review:
         commits = f"{subject.base_commit or subject.base_tree}..{subject.head_commit}"
         change = await repository.load_change(Target(kind="revision", revision=commits))
         host = replace(
-            make_host(repository, state, os.environ, {"limits.cost_usd": MOST_USD}),
+            make_host(repository, state, os.environ, [flag_layer({"limits.cost_usd": MOST_USD})]),
             journal=Journal(),  # another replay may have other answers to the same questions
             providers={agent.provider: answers for agent in record.agents},
             panelists={agent.name: f"{agent.provider}:{agent.model}" for agent in record.agents},

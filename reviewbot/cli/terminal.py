@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from functools import partial
+from functools import partial, wraps
+from inspect import iscoroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import click
 
@@ -18,7 +19,8 @@ from reviewbot.errors import ReviewbotError
 if TYPE_CHECKING:
     from reviewbot.reports.words import Style
 
-Command = TypeVar("Command", bound=Callable[..., object])
+Parameters = ParamSpec("Parameters")
+Code = int | None  # with which a command ends; None is 0
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 ANY_FILE = click.Path(path_type=Path, dir_okay=False)
@@ -48,21 +50,32 @@ content_option = partial(
 )
 
 
-def common(command: Command) -> Command:
-    """Add -C, -v, -q and --color to a command."""
+def common(
+    command: Callable[Parameters, Coroutine[Any, Any, Code] | Code],
+) -> Callable[Parameters, None]:
+    """Add -C, -v, -q and --color to a command, which returns its exit code or a coroutine of it."""
+
+    @wraps(command)
+    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        code = command(*args, **kwargs)
+        if iscoroutine(code):
+            import asyncio  # --help needs none
+
+            code = asyncio.run(code)
+        if code:
+            raise SystemExit(code)
+
     option = partial(click.option, expose_value=False, callback=_remember)
-    command = option("--color", type=click.Choice(("auto", "always", "never")))(command)
-    command = option("-q", "--quiet", is_flag=True, help="Print less.")(command)
-    command = option("-v", "--verbose", is_flag=True, help="Print more.")(command)
-    return click.option(
-        *("-C", "directory"),
-        type=click.Path(exists=True, file_okay=False),
-        metavar="DIR",
-        is_eager=True,
-        expose_value=False,
-        callback=_change_directory,
-        help="Run as if started in DIR.",
-    )(command)
+    folder = click.Path(exists=True, file_okay=False)
+    in_folder = partial(option, type=folder, is_eager=True, callback=_change_directory)
+    for add in (
+        option("--color", type=click.Choice(("auto", "always", "never"))),
+        option("-q", "--quiet", is_flag=True, help="Print less."),
+        option("-v", "--verbose", is_flag=True, help="Print more."),
+        in_folder("-C", "directory", metavar="DIR", help="Run as if started in DIR."),
+    ):
+        run = add(run)
+    return run
 
 
 def is_given(name: str) -> bool:
