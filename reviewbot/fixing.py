@@ -92,8 +92,8 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
     Nothing is written. Raises ReviewbotError.
     """
     results: list[TaskResult] = []
-    async with _open_trials(change, host) as (services, trials):
-        panel, brief = services.panel, _no_brief(change)
+    async with _open_trials(change, host) as (services, trials, brief):
+        panel = services.panel
         increments = await plan_increments(specification, trials, panel, brief)
         for number in range(1, len(increments) + 1):
             given = (specification, increments, number)
@@ -118,8 +118,7 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
 async def _work(
     make: Callable[[Trials, Panel, Brief], Awaitable[Task]], change: Change, host: Host
 ) -> TaskResult:
-    async with _open_trials(change, host) as (services, trials):
-        brief = _no_brief(change)
+    async with _open_trials(change, host) as (services, trials, brief):
         task = await make(trials, services.panel, brief)
         result = await work(task, trials, services.panel, brief)
         result = replace(result, usage=services.client.totals)
@@ -128,7 +127,7 @@ async def _work(
 
 
 @asynccontextmanager
-async def _open_trials(change: Change, host: Host) -> AsyncIterator[tuple[Services, Trials]]:
+async def _open_trials(change: Change, host: Host) -> AsyncIterator[tuple[Services, Trials, Brief]]:
     """Make code where a change ends: whatever a check then reports is the candidate's fault."""
     async with open_services(change, host) as services:
         if not services.panel.panelists:
@@ -140,11 +139,8 @@ async def _open_trials(change: Change, host: Host) -> AsyncIterator[tuple[Servic
         assert host.repository
         stay = await host.repository.compare(change.head_tree, change.head_tree)
         whole, project, _ = await prepare(replace(stay, title=change.title), services)
-        yield services, await _trials(whole, project, services)
-
-
-def _no_brief(change: Change) -> Brief:
-    return Brief(title=change.title, description="", passages=(), material={})
+        brief = Brief(title=change.title, description="", passages=(), material={})
+        yield services, await _trials(whole, project, services), brief
 
 
 def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:

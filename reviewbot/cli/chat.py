@@ -2,14 +2,13 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import zlib
 from contextlib import suppress
 
 import click
 from msgspec.structs import replace
 
-from reviewbot.cli.host import COLORS, open_host
-from reviewbot.cli.terminal import FILE, common, is_given, safe, say, state_option, uses_color
+from reviewbot.cli.host import open_host
+from reviewbot.cli.terminal import FILE, common, is_given, safe, say, state_option
 from reviewbot.config.load import flag_layer
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.events import Event
@@ -101,9 +100,8 @@ def _show(event: Event) -> None:
     calls = [line for line in event.text.split("\n") if line.startswith("calls ")]
     if phase.startswith("chat") and not calls and not is_given("verbose"):
         return  # it is printed as the answer
-    color = COLORS[zlib.crc32(event.who.encode()) % len(COLORS)] if uses_color() else None
     for line in calls or read_answer(event.text).split("\n"):
-        say(f"  {who} {line}" if calls else f"  {who}: {line}", color)
+        say(f"  {who} {line}" if calls else f"  {who}: {line}", by=event.who)
 
 
 def _known(name: str, chat: Chat) -> str:

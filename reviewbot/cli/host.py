@@ -7,7 +7,6 @@ import os
 import re
 import sys
 import time
-import zlib
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, nullcontext, suppress
 from math import inf
@@ -18,7 +17,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.cli.terminal import is_given, say, uses_color
+from reviewbot.cli.terminal import is_given, say
 from reviewbot.config.load import FLAGS, Layer, environment_layer, flag_layer, read_layer
 from reviewbot.debate.panel import read_roles
 from reviewbot.errors import GitError, UsageError
@@ -37,7 +36,6 @@ ASSIGNMENT = re.compile(
 INTERVAL = 0.2
 LONG = 5  # seconds
 CLEAR = "\r\x1b[K"
-COLORS = ("cyan", "green", "yellow", "magenta", "blue", "red")
 
 
 class Options(Struct, frozen=True):
@@ -185,10 +183,9 @@ async def show_progress() -> AsyncIterator[Emit]:
             if is_live:
                 print(end=CLEAR, file=sys.stderr)
             head = f"{name} asks {event.who}" if is_question else f"{event.who} answers {name}"
-            color = COLORS[zlib.crc32(event.who.encode()) % len(COLORS)] if uses_color() else None
-            say(f"── {head}", color)
+            say(f"── {head}", by=event.who)
             for line in event.text.rstrip("\n").split("\n"):
-                say(f"│ {line}", color)
+                say(f"│ {line}", by=event.who)
         if event.seconds is None:
             running.append(name)
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import zlib
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from functools import partial, wraps
@@ -25,6 +26,7 @@ Code = int | None  # with which a command ends; None is 0
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 ANY_FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
+COLORS = ("cyan", "green", "yellow", "magenta", "blue", "red")  # of models
 # In the `meta` of a context: what reviewbot cannot do stops neither commit nor push.
 PASSES = "reviewbot.passes"
 
@@ -91,11 +93,13 @@ def safe(line: str) -> str:
     return plain(redact(line)[0])
 
 
-def say(line: str, color: str | None = None) -> None:
-    """Print a line for people."""
+def say(line: str, *, by: str = "") -> None:
+    """Print a line for people, in the colour of the model whose words it has."""
+    text, is_colored = safe(line), bool(by) and uses_color()
+    if is_colored:
+        text = click.style(text, fg=COLORS[zlib.crc32(by.encode()) % len(COLORS)])
     with suppress(OSError):  # nobody reads it, or the terminal has gone
-        text = safe(line)
-        click.echo(click.style(text, fg=color) if color else text, err=True, color=bool(color))
+        click.echo(text, err=True, color=is_colored)
 
 
 def deliver(document: str, file: Path | None = None) -> None:
