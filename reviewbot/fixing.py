@@ -1,4 +1,7 @@
-"""Review a change and fix what is found, or work towards a goal: `reviewbot fix`."""
+"""Review a change and fix what is found, or work towards a goal: `reviewbot fix`.
+
+Nothing is written. All functions raise ReviewbotError.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,7 @@ from reviewbot.verdict.document import Review
 async def fix(
     change: Change, host: Host, ids: Collection[str] = ()
 ) -> tuple[Review, list[TaskResult]]:
-    """Review a change and fix what is reported, or the findings with some ids.
-
-    Nothing is written. Raises ReviewbotError.
-    """
+    """Review a change and fix what is reported, or the findings with some ids."""
     started = time.monotonic()
     async with open_services(change, host) as services:
         result, _ = await run_all(review_change(change, services), services.client.open())
@@ -60,10 +60,7 @@ async def fix(
 
 
 async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) -> TaskResult:
-    """Work towards one of GOALS in files of a change, by default in its source files.
-
-    Nothing is written. Raises ReviewbotError.
-    """
+    """Work towards one of GOALS in files of a change, by default in its source files."""
     chosen = paths or [file.path for file in change.files if classify(file.path) == "source"]
     if not chosen:
         raise UsageError("there is no source file in it", hint=f"fix --goal {goal} HEAD -- PATH")
@@ -71,9 +68,9 @@ async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) ->
 
 
 async def fix_report(report: str, change: Change, host: Host) -> TaskResult:
-    """Reproduce what somebody reports about the head of a change, and fix it.
+    """Reproduce and fix what somebody reports about the head of a change.
 
-    Nothing is written. Raises ReviewbotError, UsageError if nobody can reproduce it.
+    Raises UsageError if nobody can reproduce it.
     """
     return await _work(partial(prepare_bug, report), change, host)
 
@@ -81,16 +78,13 @@ async def fix_report(report: str, change: Change, host: Host) -> TaskResult:
 async def repair(log: str, change: Change, host: Host) -> TaskResult:
     """Make the tests pass that fail at the head of a change; the log of CI may be empty.
 
-    Nothing is written. Raises ReviewbotError, UsageError if there is nothing to repair.
+    Raises UsageError if there is nothing to repair.
     """
     return await _work(partial(prepare_repair, log), change, host)
 
 
 async def develop(specification: str, change: Change, host: Host) -> list[TaskResult]:
-    """Build what is asked for on the head of a change, up to the first step that does not work.
-
-    Nothing is written. Raises ReviewbotError.
-    """
+    """Build what is asked for on the head of a change, up to the first step that does not work."""
     results: list[TaskResult] = []
     async with _open_trials(change, host) as (services, trials, brief):
         panel = services.panel
@@ -147,21 +141,19 @@ def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:
     """What the ledger keeps: attempts that were not accepted, and what became of each task."""
     rows = []
     for result in results:
-        task = ", ".join(result.findings) or result.kind
         last = Attempt(result.diff, (*result.facts, *result.reasons, *result.dissent))
         tried = [*((attempt, "refused", "") for attempt in result.attempts)]
         for attempt, outcome, tree in (*tried, (last, result.outcome, result.tree)):
-            rows.append(
-                TrialRow(
-                    task=task,
-                    title=result.title,
-                    author=result.author,
-                    outcome=outcome,
-                    tree=tree,
-                    diff=attempt.diff,
-                    reasons="\n".join(attempt.reasons),
-                )
+            row = TrialRow(
+                task=", ".join(result.findings) or result.kind,
+                title=result.title,
+                author=result.author,
+                outcome=outcome,
+                tree=tree,
+                diff=attempt.diff,
+                reasons="\n".join(attempt.reasons),
             )
+            rows.append(row)
     return rows
 
 

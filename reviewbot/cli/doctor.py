@@ -23,7 +23,6 @@ from reviewbot.debate.panel import choose_members
 from reviewbot.errors import GitError, ReviewbotError, SandboxError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.git.process import Git
-from reviewbot.git.repository import Repository
 from reviewbot.hooks.install import find_hooks
 from reviewbot.llm.providers import connections_to, prices_of
 from reviewbot.sandbox.environment import find_environment
@@ -60,7 +59,18 @@ async def command() -> int:
         except GitError as error:
             project.append(("!", str(error), error.hint or ""))
         with suppress(GitError, UsageError):
-            project.append(await _checks(repository, settings))
+            head = await repository.load_change(Target(kind="revision", revision="HEAD"))
+            known = configured_checks(all_languages(), settings.checks)
+            whole = replace(head, base_tree=head.head_tree)
+            found = await load_project(whole, repository, known)
+            names = [
+                check.name
+                for check in found.checks
+                if check.kind != "scan" and applies(check, found.head_files, found)
+            ]
+            runs = f"linters and tests that a change may run: {', '.join(names)}"
+            nothing = "no linter and no test runs here: add one under checks: in .reviewbot.yml"
+            project.append(("✓", runs, "") if names else ("!", nothing, ""))
         variables = await read_variables(repository)
 
     environment = find_environment(root, os.environ)
@@ -94,21 +104,6 @@ async def command() -> int:
     next_step = next((step for _, _, step in every if step), "reviewbot review")
     deliver("\n".join([*lines, f"Next: {plain(next_step)}"]))
     return ReviewbotError.exit_code if every[0][0] == "✗" else 0
-
-
-async def _checks(repository: Repository, settings: Settings) -> Row:
-    """Which linters and tests run where any file of HEAD changes."""
-    head = await repository.load_change(Target(kind="revision", revision="HEAD"))
-    checks = configured_checks(all_languages(), settings.checks)
-    project = await load_project(replace(head, base_tree=head.head_tree), repository, checks)
-    names = [
-        check.name
-        for check in project.checks
-        if check.kind != "scan" and applies(check, project.head_files, project)
-    ]
-    if not names:
-        return "!", "no linter and no test runs here: add one under checks: in .reviewbot.yml", ""
-    return "✓", f"linters and tests that a change may run: {', '.join(names)}", ""
 
 
 def _panel(settings: Settings, variables: Mapping[str, str]) -> list[Row]:

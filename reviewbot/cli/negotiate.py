@@ -17,7 +17,7 @@ from reviewbot.reports.words import usage_words
 from reviewbot.talk.negotiation import Idea, Negotiation, negotiate
 from reviewbot.text.plain import plain
 
-HEADINGS = {"agreed": "Agreed", "contested": "Contested", "rejected": "Rejected"}
+STANDINGS = ("agreed", "contested", "rejected")
 
 
 @click.command(cls=TargetAndPaths)
@@ -80,10 +80,10 @@ def read_ids(words: str, found: Negotiation) -> tuple[str, ...]:
 def describe(found: Negotiation) -> Iterator[str]:
     """The ideas by what became of them, with who is for and against, as lines for a terminal."""
     yield from (f"{absence.label} is missing: {absence.reason}" for absence in found.absences)
-    for standing, heading in HEADINGS.items():
+    for standing in STANDINGS:
         ideas = [idea for idea in found.ideas if idea.standing == standing]
         if ideas:
-            yield from ("", heading)
+            yield from ("", standing.capitalize())
         for idea in ideas:
             yield from map(plain, _describe(idea))
     if found.decision is not None:

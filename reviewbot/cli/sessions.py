@@ -256,7 +256,7 @@ async def export(
     """
     lines: dict[str, None] = {}  # reviews share what was asked once
     async with open_past(folder) as past:
-        for _, record in map(past.find, ids or past.sessions()):
+        for _, record in map(past.find, ids or past.sessions):
             lines |= dict.fromkeys(EXPORTS[format](record) if record else ())
     deliver("\n".join(lines), output)
     say(f"reviewbot: exported lines: {len(lines)}")
@@ -269,33 +269,29 @@ async def prune(folder: Path | None) -> None:
     """Remove all past reviews, recorded results and answers of models. Dismissals stay."""
     async with open_past(folder) as past:
         count = len(past.rows())
-        past.prune()
+        for project in {session.subject.project for session in past.sessions.values()}:
+            assert past.store
+            prune_sessions(past.store, project)
+        past.state.prune()
+    async with open_past(folder) as past:
         count -= len(past.rows())  # one that runs stays
     say(f"reviewbot: {count} reviews and all recorded results are removed from {past.state.folder}")
 
 
 class Past(Struct, frozen=True):
-    """Past reviews. Those in the ledger have a number as their id, the others a time.
+    """Past reviews; `sessions` are those in the ledger, the newest first.
 
-    Attributes:
-        project: whose reviews are meant; None for all of a ledger that belongs to the state.
+    They have a number as their id, the others a time.
     """
 
     state: State
     store: Store | None = None
-    project: str | None = None
-
-    def sessions(self) -> dict[str, Session]:
-        """Those of the ledger by their id, the newest first."""
-        if self.store is None:
-            return {}
-        found = list_sessions(self.store, self.project or "")
-        return {str(s.id): s for s in found if self.project in (None, s.subject.project)}
+    sessions: Mapping[str, Session] = {}
 
     def rows(self) -> list[str]:
         """A line for each review, the newest first."""
         rows, in_ledger = [], []
-        for id, session in self.sessions().items():
+        for id, session in self.sessions.items():
             review, about = read_review(session.review), session.subject
             in_ledger.append(review)
             headline = words.headline(review) if review else session.state.capitalize()
@@ -317,23 +313,17 @@ class Past(Struct, frozen=True):
 
         Raises UsageError. There is no review if it did not end.
         """
-        sessions, review = self.sessions(), None
-        if id not in sessions:
+        review = None
+        if id not in self.sessions:
             review = self.state.load(id) if id else self.state.newest()
             if review is None:
                 message = f"there is no review {id} that can be read"
                 raise UsageError(message, hint="reviewbot sessions")
-            id = next((s for s in sessions if read_review(sessions[s].review) == review), "")
+            found = (s for s in self.sessions if read_review(self.sessions[s].review) == review)
+            id = next(found, "")
         if self.store is None or not id:
             return review, None
-        return read_review(sessions[id].review), load_session(self.store, int(id))
-
-    def prune(self) -> None:
-        """Remove all but those that run, and what was recorded for them."""
-        if self.store:
-            for project in {session.subject.project for session in self.sessions().values()}:
-                prune_sessions(self.store, project)
-        self.state.prune()
+        return read_review(self.sessions[id].review), load_session(self.store, int(id))
 
 
 @asynccontextmanager
@@ -345,7 +335,10 @@ async def open_past(folder: Path | None) -> AsyncIterator[Past]:
         yield Past(state)
         return
     project = ""
-    with open_repository() as repository, suppress(GitError):
-        project = await repository.name()
+    if url:  # others may use it too, while the ledger of the state is all of this repository
+        with open_repository() as repository, suppress(GitError):
+            project = await repository.name()
     with closing(open_store(url, state.folder)) as store:
-        yield Past(state, store, project if url else None)
+        found = list_sessions(store, project)
+        mine = {str(s.id): s for s in found if not url or s.subject.project == project}
+        yield Past(state, store, mine)

@@ -98,7 +98,10 @@ def find_hidden(text: str) -> Iterator[Hidden]:
             if len(run) > 2 or not _is_normal(text, offset):
                 matching = (kind for kind, pattern in KINDS.items() if pattern.match(character))
                 kind: HiddenKind = next(matching, "control")  # of a lone carriage return
-                yield Hidden(kind, ord(character), _name(character), offset)
+                is_byte = "\ud800" <= character <= "\udfff"
+                unnamed = "UNDECODABLE BYTE" if is_byte else "UNNAMED CHARACTER"
+                name = unicodedata.name(character, CONTROLS.get(character, unnamed))
+                yield Hidden(kind, ord(character), name, offset)
 
 
 def visible(text: str) -> str:
@@ -143,9 +146,3 @@ def _is_normal(text: str, offset: int) -> bool:
         before = text[offset - 2 : offset - 1] if before in ("\ufe0e", "\ufe0f") else before
         return EMOJI.match(before) is not None
     return False
-
-
-def _name(character: str) -> str:
-    if "\ud800" <= character <= "\udfff":
-        return "UNDECODABLE BYTE"
-    return unicodedata.name(character, CONTROLS.get(character, "UNNAMED CHARACTER"))
