@@ -49,7 +49,7 @@ async def fix(
             raise UsageError(f"there is no finding {unknown[0]}", hint=hint)
         wanted = {alike(f) for f in result.reported if not ids or f.id in ids}
         found = [f for f in (*result.reported, *copies_of(result)) if alike(f) in wanted]
-        whole, project, _ = await prepare(change, services)
+        whole, project = await prepare(change, services)
         trials = await _trials(whole, project, services)
         briefs = await briefs_of(whole, project, services.panel, services)
         results = await fix_findings(found, trials, project, services.panel, briefs)
@@ -132,7 +132,7 @@ async def _open_trials(change: Change, host: Host) -> AsyncIterator[tuple[Servic
             raise UsageError(message, hint="reviewbot doctor says why")
         assert host.repository
         stay = await host.repository.compare(change.head_tree, change.head_tree)
-        whole, project, _ = await prepare(replace(stay, title=change.title), services)
+        whole, project = await prepare(replace(stay, title=change.title), services)
         brief = Brief(title=change.title, description="", passages=(), material={})
         yield services, await _trials(whole, project, services), brief
 

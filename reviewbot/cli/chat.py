@@ -44,26 +44,21 @@ async def command(lead: str | None, **_: object) -> None:
         async with open_chat(replace(host, layers=(*host.layers, day))) as chat:
             if lead:
                 chat.lead = _known(lead, chat)
-            if sys.stdin.isatty():
+            is_terminal = sys.stdin.isatty()
+            if is_terminal:
                 with suppress(ImportError):
                     import readline  # noqa: F401  # input() then has a history
                 _print(f"{_models(chat)} /help shows what you can do.")
-            while line := await asyncio.to_thread(_read_line):
-                if line.strip() == "/quit":
-                    break
-                try:
-                    await _obey(line.strip(), chat)
-                except (UsageError, ModelError) as error:
-                    say(f"reviewbot: {error.with_hint}")
+            with suppress(EOFError):
+                while True:
+                    line = (await asyncio.to_thread(input, "> " if is_terminal else "")).strip()
+                    if line == "/quit":
+                        break
+                    try:
+                        await _obey(line, chat)
+                    except (UsageError, ModelError) as error:
+                        say(f"reviewbot: {error.with_hint}")
             say(f"reviewbot: {usage_words(chat.totals)}")
-
-
-def _read_line() -> str:
-    """The next line with its end; "" if there is none."""
-    try:
-        return f"{input('> ' if sys.stdin.isatty() else '')}\n"
-    except EOFError:
-        return ""
 
 
 async def _obey(line: str, chat: Chat) -> None:

@@ -88,7 +88,23 @@ async def command() -> int:
     for hook in await find_hooks(root, os.environ) if root else ():
         step = "" if hook.runs else "reviewbot hook install"
         project.append(("✓" if hook.runs else "!", str(hook), step))
-    models = _panel(settings, variables)
+
+    members, notes = choose_members(settings, variables, {})
+    models: list[Row] = []
+    prices = prices_of(settings.providers)
+    connections = connections_to([m.provider for m in members], settings.providers, variables, 0)
+    for m in members:
+        model = f"{m.provider}:{m.model}"
+        if prices.find(m.provider, m.model, is_local=connections[m.provider].is_local):
+            models.append(("✓", f"{m.name}: {model}", ""))
+        else:
+            text = f"{m.name} is not asked: nobody knows what {model} costs"
+            models.append(("!", text, f"set providers.{m.provider}.prices, see docs/models.md"))
+    for note in notes:
+        models.append(("!", note, note.rpartition(": ")[2].rstrip(".") if "pip" in note else ""))
+    if not members:
+        text = "no language model is configured: only executed checks decide"
+        models.append(("!", text, KEY_HINT))
 
     lines: list[str] = []
     style = style_for()
@@ -104,20 +120,3 @@ async def command() -> int:
     next_step = next((step for _, _, step in every if step), "reviewbot review")
     deliver("\n".join([*lines, f"Next: {plain(next_step)}"]))
     return ReviewbotError.exit_code if every[0][0] == "✗" else 0
-
-
-def _panel(settings: Settings, variables: Mapping[str, str]) -> list[Row]:
-    members, notes = choose_members(settings, variables, {})
-    rows: list[Row] = []
-    prices = prices_of(settings.providers)
-    connections = connections_to([m.provider for m in members], settings.providers, variables, 0)
-    for m in members:
-        rows.append(("✓", f"{m.name}: {m.provider}:{m.model}", ""))
-        if prices.find(m.provider, m.model, is_local=connections[m.provider].is_local) is None:
-            text = f"{m.name} is not asked: nobody knows what {m.provider}:{m.model} costs"
-            rows[-1] = ("!", text, f"set providers.{m.provider}.prices, see docs/models.md")
-    for note in notes:
-        rows.append(("!", note, note.rpartition(": ")[2].rstrip(".") if "pip" in note else ""))
-    if not members:
-        rows.append(("!", "no language model is configured: only executed checks decide", KEY_HINT))
-    return rows

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal, get_args
 
@@ -12,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host, open_repository
-from reviewbot.cli.review import SEPARATOR, TargetAndPaths
+from reviewbot.cli.review import TargetAndPaths
 from reviewbot.cli.terminal import (
     FILE,
     common,
@@ -31,7 +30,6 @@ from reviewbot.reports.text import commit_message, render_fixes
 from reviewbot.reports.words import usage_words
 from reviewbot.state import find_state
 from reviewbot.tasks.goals import GOALS
-from reviewbot.tasks.task import TaskResult
 from reviewbot.text.plain import dead
 from reviewbot.verdict.document import Finding
 
@@ -43,6 +41,7 @@ class Options(Struct, frozen=True):
     """Those that fix and develop have; develop has no others."""
 
     target: str = ""
+    paths: tuple[str, ...] = ()
     yes: bool = False
     commit: bool = False
     linters: bool = False
@@ -85,7 +84,6 @@ async def command(undo: str | None, state: Path | None, **given: object) -> int:
             say(f"reviewbot: {path} is what it was before")
         return 0
     options = msgspec.convert(given, Options)
-    paths = click.get_current_context().meta.get(SEPARATOR, ())
     chosen = [f"--{name}" for name in ("goal", "report", "linters", "finding") if given[name]]
     if options.goal == REPAIR and options.report is not None:  # the log of a run that failed
         chosen.remove("--report")
@@ -93,12 +91,12 @@ async def command(undo: str | None, state: Path | None, **given: object) -> int:
         raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other", hint="leave one out")
     if options.report is not None and not options.report.strip():
         raise UsageError("the report is empty", hint="paste the traceback, or what happens")
-    if paths and options.goal not in GOALS:
+    if options.paths and options.goal not in GOALS:
         raise UsageError("paths are for --goal", hint="name a TARGET, or --finding ID")
-    return await run_fix(options, paths)
+    return await run_fix(options)
 
 
-async def run_fix(options: Options, paths: Sequence[str] = (), specification: str = "") -> int:
+async def run_fix(options: Options, specification: str = "") -> int:
     """Make, show and write fixes; 1 if something is found that is not fixed and written."""
     async with open_host() as (host, repository, state):
         if said := await recover(repository, state.folder):
@@ -118,7 +116,7 @@ async def run_fix(options: Options, paths: Sequence[str] = (), specification: st
         elif options.goal == REPAIR:
             results = [await repair(report, change, host)]
         elif options.goal:
-            results = [await pursue(options.goal, paths, change, host)]
+            results = [await pursue(options.goal, options.paths, change, host)]
         elif report:
             results = [await fix_report(report, change, host)]
         else:
@@ -147,10 +145,11 @@ async def run_fix(options: Options, paths: Sequence[str] = (), specification: st
             return 1
         if not click.confirm(f"{what}. Write?", err=True, default=False):
             return 1
-    writes = [
-        Write(files=result.files, message=_message(result, findings) if options.commit else "")
-        for result in fixed
-    ]
+    writes = []
+    for result in fixed:
+        headline, body = commit_message(result, findings)
+        message = f"{dead(headline)[:72]}\n\n{dead(body)}\n" if options.commit else ""
+        writes.append(Write(files=result.files, message=message))
     with open_repository() as repository:
         async with open_writer(repository, state.folder) as writer:
             written = await writer.write(writes, before)
@@ -160,8 +159,3 @@ async def run_fix(options: Options, paths: Sequence[str] = (), specification: st
         say(f"reviewbot: commit {commit[:10]}")
     say(f"reviewbot fix --undo {written.id} takes it back")
     return int(len(fixed) < len(results))
-
-
-def _message(result: TaskResult, findings: Sequence[Finding]) -> str:
-    headline, body = commit_message(result, findings)
-    return f"{dead(headline)[:72]}\n\n{dead(body)}\n"

@@ -10,11 +10,11 @@ import click
 import msgspec
 
 from reviewbot.cli.host import open_host
-from reviewbot.cli.review import SEPARATOR, TargetAndPaths
+from reviewbot.cli.review import TargetAndPaths
 from reviewbot.cli.terminal import FILE, common, deliver, output_option, say, state_option
 from reviewbot.errors import UsageError
 from reviewbot.reports.words import usage_words
-from reviewbot.talk.negotiation import Idea, Negotiation, negotiate
+from reviewbot.talk.negotiation import Negotiation, negotiate
 from reviewbot.text.plain import plain
 
 STANDINGS = ("agreed", "contested", "rejected")
@@ -33,6 +33,7 @@ STANDINGS = ("agreed", "contested", "rejected")
 @common
 async def command(
     question: str,
+    paths: tuple[str, ...],
     decide: str | None,
     format: Literal["text", "json"],
     output: Path | None,
@@ -45,7 +46,6 @@ async def command(
     """
     if not question.strip():
         raise UsageError("the question is empty", hint='reviewbot negotiate "How should we …?"')
-    paths = click.get_current_context().meta.get(SEPARATOR, ())
 
     def ask_person(found: Negotiation) -> tuple[str, ...] | None:
         if decide is not None:
@@ -85,17 +85,16 @@ def describe(found: Negotiation) -> Iterator[str]:
         if ideas:
             yield from ("", standing.capitalize())
         for idea in ideas:
-            yield from map(plain, _describe(idea))
+            adopt, reject, wanted = idea.cast("adopt"), idea.cast("reject"), idea.proposal
+            lines = [
+                f"{idea.id}  {wanted.title}  ({len(adopt)} for, {len(reject)} against)",
+                f"    {wanted.proposal}",
+                f"    Benefit: {wanted.benefit}",
+                f"    Risk: {wanted.risk}",
+                f"    Proposed by {', '.join(idea.authors)}.",
+                *(f"    {vote.panelist} objects: {vote.reason}" for vote in reject),
+                *(f"    {v.panelist} is unsure: {v.reason}" for v in idea.cast("unsure")),
+            ]
+            yield from map(plain, lines)
     if found.decision is not None:
         yield from ("", f"Decided: {', '.join(found.decision) or 'none of it'}.")
-
-
-def _describe(idea: Idea) -> Iterator[str]:
-    adopt, reject = idea.cast("adopt"), idea.cast("reject")
-    yield f"{idea.id}  {idea.proposal.title}  ({len(adopt)} for, {len(reject)} against)"
-    yield f"    {idea.proposal.proposal}"
-    yield f"    Benefit: {idea.proposal.benefit}"
-    yield f"    Risk: {idea.proposal.risk}"
-    yield f"    Proposed by {', '.join(idea.authors)}."
-    for vote in (*reject, *idea.cast("unsure")):
-        yield f"    {vote.panelist} {'objects' if vote in reject else 'is unsure'}: {vote.reason}"

@@ -75,10 +75,10 @@ def transcript(record: Record) -> Iterator[str]:
             shown.add(request.prefix)
             yield from _block("What the questions below begin with", request.prefix)
         yield from _block(f"{turn.phase} asks {who}", request.news)
-        if reply is None:
+        if reply:
+            yield from _block(f"{who} answers {turn.phase}", reply.said)
+        else:
             yield from _block(f"{who} gives {turn.phase} no answer", turn.message)
-            continue
-        yield from _block(f"{who} answers {turn.phase}", reply.said)
 
 
 def tried(record: Record) -> Iterator[str]:

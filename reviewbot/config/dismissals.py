@@ -12,7 +12,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta, Struct
 
-from reviewbot.config.values import validate
+from reviewbot.config.load import validate
 from reviewbot.errors import ConfigError
 from reviewbot.text.files import LANGUAGES, classify, language_of
 
