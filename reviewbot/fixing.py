@@ -1,4 +1,7 @@
-"""Review a change and fix what is found, or work towards a goal: `reviewbot fix`."""
+"""Review a change and fix what is found, or work towards a goal: `reviewbot fix`.
+
+Nothing is written. All functions raise ReviewbotError.
+"""
 
 from __future__ import annotations
 
@@ -36,10 +39,7 @@ from reviewbot.verdict.document import Review
 async def fix(
     change: Change, host: Host, ids: Collection[str] = ()
 ) -> tuple[Review, list[TaskResult]]:
-    """Review a change and fix what is reported, or the findings with some ids.
-
-    Nothing is written. Raises ReviewbotError.
-    """
+    """Review a change and fix what is reported, or the findings with some ids."""
     started = time.monotonic()
     async with open_services(change, host) as services:
         result, _ = await run_all(review_change(change, services), services.client.open())
@@ -49,7 +49,7 @@ async def fix(
             raise UsageError(f"there is no finding {unknown[0]}", hint=hint)
         wanted = {alike(f) for f in result.reported if not ids or f.id in ids}
         found = [f for f in (*result.reported, *copies_of(result)) if alike(f) in wanted]
-        whole, project, _ = await prepare(change, services)
+        whole, project = await prepare(change, services)
         trials = await _trials(whole, project, services)
         briefs = await briefs_of(whole, project, services.panel, services)
         results = await fix_findings(found, trials, project, services.panel, briefs)
@@ -60,10 +60,7 @@ async def fix(
 
 
 async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) -> TaskResult:
-    """Work towards one of GOALS in files of a change, by default in its source files.
-
-    Nothing is written. Raises ReviewbotError.
-    """
+    """Work towards one of GOALS in files of a change, by default in its source files."""
     chosen = paths or [file.path for file in change.files if classify(file.path) == "source"]
     if not chosen:
         raise UsageError("there is no source file in it", hint=f"fix --goal {goal} HEAD -- PATH")
@@ -71,9 +68,9 @@ async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) ->
 
 
 async def fix_report(report: str, change: Change, host: Host) -> TaskResult:
-    """Reproduce what somebody reports about the head of a change, and fix it.
+    """Reproduce and fix what somebody reports about the head of a change.
 
-    Nothing is written. Raises ReviewbotError, UsageError if nobody can reproduce it.
+    Raises UsageError if nobody can reproduce it.
     """
     return await _work(partial(prepare_bug, report), change, host)
 
@@ -81,19 +78,16 @@ async def fix_report(report: str, change: Change, host: Host) -> TaskResult:
 async def repair(log: str, change: Change, host: Host) -> TaskResult:
     """Make the tests pass that fail at the head of a change; the log of CI may be empty.
 
-    Nothing is written. Raises ReviewbotError, UsageError if there is nothing to repair.
+    Raises UsageError if there is nothing to repair.
     """
     return await _work(partial(prepare_repair, log), change, host)
 
 
 async def develop(specification: str, change: Change, host: Host) -> list[TaskResult]:
-    """Build what is asked for on the head of a change, up to the first step that does not work.
-
-    Nothing is written. Raises ReviewbotError.
-    """
+    """Build what is asked for on the head of a change, up to the first step that does not work."""
     results: list[TaskResult] = []
-    async with _open_trials(change, host) as (services, trials):
-        panel, brief = services.panel, _no_brief(change)
+    async with _open_trials(change, host) as (services, trials, brief):
+        panel = services.panel
         increments = await plan_increments(specification, trials, panel, brief)
         for number in range(1, len(increments) + 1):
             given = (specification, increments, number)
@@ -118,8 +112,7 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
 async def _work(
     make: Callable[[Trials, Panel, Brief], Awaitable[Task]], change: Change, host: Host
 ) -> TaskResult:
-    async with _open_trials(change, host) as (services, trials):
-        brief = _no_brief(change)
+    async with _open_trials(change, host) as (services, trials, brief):
         task = await make(trials, services.panel, brief)
         result = await work(task, trials, services.panel, brief)
         result = replace(result, usage=services.client.totals)
@@ -128,7 +121,7 @@ async def _work(
 
 
 @asynccontextmanager
-async def _open_trials(change: Change, host: Host) -> AsyncIterator[tuple[Services, Trials]]:
+async def _open_trials(change: Change, host: Host) -> AsyncIterator[tuple[Services, Trials, Brief]]:
     """Make code where a change ends: whatever a check then reports is the candidate's fault."""
     async with open_services(change, host) as services:
         if not services.panel.panelists:
@@ -139,33 +132,28 @@ async def _open_trials(change: Change, host: Host) -> AsyncIterator[tuple[Servic
             raise UsageError(message, hint="reviewbot doctor says why")
         assert host.repository
         stay = await host.repository.compare(change.head_tree, change.head_tree)
-        whole, project, _ = await prepare(replace(stay, title=change.title), services)
-        yield services, await _trials(whole, project, services)
-
-
-def _no_brief(change: Change) -> Brief:
-    return Brief(title=change.title, description="", passages=(), material={})
+        whole, project = await prepare(replace(stay, title=change.title), services)
+        brief = Brief(title=change.title, description="", passages=(), material={})
+        yield services, await _trials(whole, project, services), brief
 
 
 def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:
     """What the ledger keeps: attempts that were not accepted, and what became of each task."""
     rows = []
     for result in results:
-        task = ", ".join(result.findings) or result.kind
         last = Attempt(result.diff, (*result.facts, *result.reasons, *result.dissent))
         tried = [*((attempt, "refused", "") for attempt in result.attempts)]
         for attempt, outcome, tree in (*tried, (last, result.outcome, result.tree)):
-            rows.append(
-                TrialRow(
-                    task=task,
-                    title=result.title,
-                    author=result.author,
-                    outcome=outcome,
-                    tree=tree,
-                    diff=attempt.diff,
-                    reasons="\n".join(attempt.reasons),
-                )
+            row = TrialRow(
+                task=", ".join(result.findings) or result.kind,
+                title=result.title,
+                author=result.author,
+                outcome=outcome,
+                tree=tree,
+                diff=attempt.diff,
+                reasons="\n".join(attempt.reasons),
             )
+            rows.append(row)
     return rows
 
 

@@ -12,7 +12,7 @@ from each import each
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from reviewbot.config.ignores import find_ignores, find_incomplete, ignored
+from reviewbot.config.dismissals import find_ignores, find_incomplete, ignored
 from reviewbot.config.load import (
     LayerKind,
     Loaded,

@@ -24,9 +24,8 @@ from reviewbot.checks.languages import LANGUAGES
 from reviewbot.checks.readers import READERS
 from reviewbot.checks.scans import SCANS, SYNTAX, SYNTAX_LANGUAGES
 from reviewbot.cli.commands import BROKEN_PIPE, BUG, COMMANDS, reviewbot
-from reviewbot.config.load import WHO_MAY_SET, load_settings, read_layer
+from reviewbot.config.load import WHO_MAY_SET, allowed, load_settings, read_layer
 from reviewbot.config.settings import Settings
-from reviewbot.config.values import allowed
 from reviewbot.debate import first_pass, judge, plan, reproduce
 from reviewbot.debate.panel import LENSES
 from reviewbot.errors import ReviewbotError, UsageError

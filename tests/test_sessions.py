@@ -15,7 +15,7 @@ from conftest import Project
 from msgspec.structs import replace
 from test_paid import configuration, configure, debate, run
 
-from reviewbot.cli.export import chat_lines, transcript
+from reviewbot.cli.sessions import chat_lines, transcript
 from reviewbot.llm.provider import ToolCall, ToolTurn
 from reviewbot.store.sessions import Record, Session, Subject, Turn
 from tests.vendor_server import Received, Sent, VendorServer

@@ -17,8 +17,7 @@ from markdown_it.token import Token
 
 from reviewbot.text import markdown
 from reviewbot.text.files import classify, language_of
-from reviewbot.text.hidden import find_hidden, visible
-from reviewbot.text.line_ends import find_line_ends
+from reviewbot.text.hidden import find_hidden, find_line_ends, visible
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import FORMATS, find_secrets, redact
 

@@ -16,8 +16,7 @@ from reviewbot.checks.project import Project
 from reviewbot.git.change import Change, ChangedFile, Location, Side
 from reviewbot.severity import RANK, Severity
 from reviewbot.text.files import classify, language_of
-from reviewbot.text.hidden import find_hidden
-from reviewbot.text.line_ends import find_line_ends
+from reviewbot.text.hidden import find_hidden, find_line_ends
 from reviewbot.text.secrets import find_secrets
 
 SYNTAX = "syntax"

@@ -2,21 +2,17 @@ from __future__ import annotations
 
 import asyncio
 import sys
-import zlib
-from collections.abc import Mapping
 from contextlib import suppress
-from pathlib import Path
 
 import click
 from msgspec.structs import replace
 
-from reviewbot.cli.host import COLORS, make_host, open_repository, read_variables
-from reviewbot.cli.terminal import FILE, common, is_given, safe, say, state_option, uses_color
-from reviewbot.debate.panel import read_roles
+from reviewbot.cli.host import open_host
+from reviewbot.cli.terminal import FILE, common, is_given, safe, say, state_option
+from reviewbot.config.load import flag_layer
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.events import Event
 from reviewbot.reports.words import usage_words
-from reviewbot.state import find_state
 from reviewbot.talk.chat import Chat, open_chat, read_answer
 
 HELP = """\
@@ -37,59 +33,32 @@ Whatever does not begin with / goes to the lead, who may consult the others or d
 @click.option("--fresh", is_flag=True, help="Ask models again what they answered before.")
 @state_option
 @common
-def command(
-    model: tuple[str, ...],
-    lead: str | None,
-    max_cost_usd: float | None,
-    env_file: Path | None,
-    fresh: bool,
-    state: Path | None,
-) -> None:
+async def command(lead: str | None, **_: object) -> None:
     """Talk with the models of the panel about this repository.
 
     They read files, search, and consult each other; nothing is changed. Everything that one model
     asks another is shown. Lines are read from standard input, /help explains the rest.
     """
-    flags = {"limits.cost_usd": max_cost_usd, "limits.seconds": 24 * 3600}
-    asyncio.run(_talk(read_roles(model, "--model"), lead, flags, env_file, fresh, state))
-
-
-async def _talk(
-    roles: dict[str, str],
-    lead: str | None,
-    flags: Mapping[str, object],
-    env_file: Path | None,
-    fresh: bool,
-    folder: Path | None,
-) -> None:
-    with open_repository() as repository:
-        variables = await read_variables(repository, env_file)
-        state = await find_state(repository, variables, folder)
-        host = make_host(repository, state, variables, flags)
-        host = replace(host, panelists=roles, fresh=fresh, emit=_show)
-        async with open_chat(host) as chat:
+    async with open_host(_show) as (host, _repository, _state):
+        day = flag_layer({"limits.seconds": 24 * 3600})
+        async with open_chat(replace(host, layers=(*host.layers, day))) as chat:
             if lead:
                 chat.lead = _known(lead, chat)
-            if sys.stdin.isatty():
+            is_terminal = sys.stdin.isatty()
+            if is_terminal:
                 with suppress(ImportError):
                     import readline  # noqa: F401  # input() then has a history
                 _print(f"{_models(chat)} /help shows what you can do.")
-            while line := await asyncio.to_thread(_read_line):
-                if line.strip() == "/quit":
-                    break
-                try:
-                    await _obey(line.strip(), chat)
-                except (UsageError, ModelError) as error:
-                    say(f"reviewbot: {error.with_hint}")
+            with suppress(EOFError):
+                while True:
+                    line = (await asyncio.to_thread(input, "> " if is_terminal else "")).strip()
+                    if line == "/quit":
+                        break
+                    try:
+                        await _obey(line, chat)
+                    except (UsageError, ModelError) as error:
+                        say(f"reviewbot: {error.with_hint}")
             say(f"reviewbot: {usage_words(chat.totals)}")
-
-
-def _read_line() -> str:
-    """The next line with its end; "" if there is none."""
-    try:
-        return f"{input('> ' if sys.stdin.isatty() else '')}\n"
-    except EOFError:
-        return ""
 
 
 async def _obey(line: str, chat: Chat) -> None:
@@ -126,9 +95,8 @@ def _show(event: Event) -> None:
     calls = [line for line in event.text.split("\n") if line.startswith("calls ")]
     if phase.startswith("chat") and not calls and not is_given("verbose"):
         return  # it is printed as the answer
-    color = COLORS[zlib.crc32(event.who.encode()) % len(COLORS)] if uses_color() else None
     for line in calls or read_answer(event.text).split("\n"):
-        say(f"  {who} {line}" if calls else f"  {who}: {line}", color)
+        say(f"  {who} {line}" if calls else f"  {who}: {line}", by=event.who)
 
 
 def _known(name: str, chat: Chat) -> str:

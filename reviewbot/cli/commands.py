@@ -92,7 +92,10 @@ def reviewbot() -> None:
 
 
 def _explain(error: Exception, prefix: str) -> int:
-    """Say what is wrong and what to do; return the exit code."""
+    """Say what is wrong and what to do; return the exit code.
+
+    A bug is written into a file, without secrets and without the environment.
+    """
     if isinstance(error, OSError) and (hint := HINTS.get(error.errno or 0)):
         name = f" ({error.filename})" if error.filename else ""
         error = ReviewbotError(f"{error.strerror}{name}", hint=hint)
@@ -101,14 +104,6 @@ def _explain(error: Exception, prefix: str) -> int:
         if error.hint:
             say(error.hint)
         return error.exit_code
-    report = _write_report(error)
-    attach = f"; please attach {report} to an issue" if report else ""
-    say(f"{prefix}: this is a bug in reviewbot: {type(error).__name__}{attach}")
-    return BUG
-
-
-def _write_report(error: Exception) -> str:
-    """Write a report without secrets and environment into a file, and return its name."""
     import tempfile
     import traceback
 
@@ -117,9 +112,11 @@ def _write_report(error: Exception) -> str:
     trace = "".join(traceback.format_exception(error))
     about = f"reviewbot {__version__}, Python {sys.version}, {sys.platform}"
     report = redact(f"{about}\narguments: {sys.argv[1:]!r}\n\n{trace}")[0]
+    attach = ""
     with suppress(OSError):
         descriptor, name = tempfile.mkstemp(prefix="reviewbot-bug-", suffix=".txt")
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write(report)
-        return name
-    return ""
+        attach = f"; please attach {name} to an issue"
+    say(f"{prefix}: this is a bug in reviewbot: {type(error).__name__}{attach}")
+    return BUG

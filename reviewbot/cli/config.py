@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -30,16 +29,16 @@ def command(ctx: click.Context) -> None:
 
 @command.command
 @common
-def show() -> None:
+async def show() -> None:
     """Show the settings that count for uncommitted work, and where each comes from."""
     with open_repository() as repository:
-        loaded, committed = asyncio.run(load_committed(repository))
+        loaded, committed = await load_committed(repository)
     rows = describe(loaded)
     keys = max(len(key) for key, _, _ in rows)
     deliver("\n".join(f"{key:<{keys}}  {value:<40}  {origin}" for key, value, origin in rows))
     for notice in loaded.notices:
         say(f"reviewbot: {notice}")
-    for path in _files():
+    for path in await _files():
         if committed.get(path.name) != path.read_bytes():
             say(f"reviewbot: {path.name} in the work tree differs; what is committed counts")
 
@@ -47,9 +46,9 @@ def show() -> None:
 @command.command
 @click.argument("file", type=FILE, required=False)
 @common
-def check(file: Path | None) -> None:
+async def check(file: Path | None) -> None:
     """Check a configuration file, by default that of the work tree."""
-    files = [file] if file else _files()
+    files = [file] if file else await _files()
     layers = []
     for path in files:
         kind: LayerKind = "repository" if path.name in CONFIG_FILES else "user"
@@ -75,7 +74,7 @@ async def load_committed(repository: Repository) -> tuple[Loaded, Mapping[str, b
     return load_settings([*read_layers(os.environ), *repository_layers(files)]), files
 
 
-def _files() -> list[Path]:
+async def _files() -> list[Path]:
     """Configuration files of the work tree, the one that counts first."""
-    root = asyncio.run(find_root())
+    root = await find_root()
     return [root / name for name in CONFIG_FILES if (root / name).is_file()] if root else []

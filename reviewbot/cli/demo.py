@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from importlib.util import find_spec
@@ -23,7 +22,6 @@ from reviewbot.pipeline import review
 from reviewbot.reports import find_format, render
 from reviewbot.services import Host
 from reviewbot.state import find_state
-from reviewbot.verdict.document import Review
 
 RECORDING = Path(reviewbot.demo.__path__[0]) / "recording.json"
 
@@ -33,7 +31,7 @@ RECORDING = Path(reviewbot.demo.__path__[0]) / "recording.json"
 @click.option("--keep", type=FOLDER, metavar="DIR", help="Create the project in DIR and keep it.")
 @output_option("--record", hidden=True)
 @common
-def command(format: str, keep: Path | None, record: Path | None) -> None:
+async def command(format: str, keep: Path | None, record: Path | None) -> None:
     """Review a small project with planted defects.
 
     git, linters, tests and reproductions run here. The answers of the language models are a
@@ -46,37 +44,33 @@ def command(format: str, keep: Path | None, record: Path | None) -> None:
     say("Reviewing a change of a small shop: git, linters, tests and reproductions run now.")
     say(f"What the panelists answer is a recording: {who} answered{when}.")
     say("")
+    # The project has no environment of its own; another one that is active may lack pytest.
+    has_pytest = find_spec("pytest") is not None
+    own = {"VIRTUAL_ENV": sys.prefix} if has_pytest else {}
     with TemporaryDirectory(prefix="reviewbot-demo-") as temporary:
         folder = keep or Path(temporary)
         if folder.exists() and any(folder.iterdir()):
             raise UsageError(f"{folder} is not empty", hint="name a folder that is not there yet")
         folder.mkdir(parents=True, exist_ok=True)
-        result = asyncio.run(_review(folder.resolve(), replay))
+        await create_project(folder.resolve())
+        async with show_progress() as emit:
+            with Repository(folder.resolve()) as repository:
+                state = await find_state(repository, os.environ)
+                host = Host(
+                    repository=repository,
+                    journal=state.journal(),
+                    providers={"replay": replay},
+                    panelists=dict.fromkeys(LENSES, f"replay:{replay.model}"),
+                    variables={**os.environ, **own},
+                    emit=emit,
+                )
+                result = await review(Target(kind="revision", revision="HEAD"), host)
+        state.save(result)
     deliver(render(result, format, style_for()))
     states = {check.check: check.state for check in result.checks}
-    if states.get("pytest") == "not_run" and not find_spec("pytest"):
+    if states.get("pytest") == "not_run" and not has_pytest:
         say(f"To run the tests of the shop: {sys.executable} -m pip install pytest")
     if replay.outdated:
         say("The recording is older than the prompts: other questions were answered.")
     if keep:
         say(f"The project is in {keep}: reviewbot -C {keep} explain F1")
-
-
-async def _review(folder: Path, replay: Replay) -> Review:
-    await create_project(folder)
-    # The project has no environment of its own; another one that is active may lack pytest.
-    own = {"VIRTUAL_ENV": sys.prefix} if find_spec("pytest") else {}
-    async with show_progress() as emit:
-        with Repository(folder) as repository:
-            state = await find_state(repository, os.environ)
-            host = Host(
-                repository=repository,
-                journal=state.journal(),
-                providers={"replay": replay},
-                panelists=dict.fromkeys(LENSES, f"replay:{replay.model}"),
-                variables={**os.environ, **own},
-                emit=emit,
-            )
-            result = await review(Target(kind="revision", revision="HEAD"), host)
-    state.save(result)
-    return result

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
-import asyncio
-from pathlib import Path
 from typing import BinaryIO
 
 import click
+import msgspec
 
 from reviewbot.cli.fix import Options, run_fix
 from reviewbot.cli.terminal import FILE, common, state_option
@@ -21,35 +20,13 @@ from reviewbot.errors import UsageError
 @click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
 @state_option
 @common
-def command(
-    specification: BinaryIO,
-    yes: bool,
-    commit: bool,
-    model: tuple[str, ...],
-    max_cost_usd: float | None,
-    timeout: int | None,
-    env_file: Path | None,
-    state: Path | None,
-) -> None:
+async def command(specification: BinaryIO, **given: object) -> int:
     """Build what FILE describes, in steps; - reads standard input.
 
     Each step begins with a test that fails, written by another model than its code. Nothing is
     written unless you say so.
     """
-    text = specification.read()
-    if not text.strip():
+    wanted = specification.read().decode("utf-8", "replace")
+    if not wanted.strip():
         raise UsageError("the description is empty", hint="say what is to be built, and for whom")
-    flags = {"limits.cost_usd": max_cost_usd, "limits.seconds": timeout}
-    options = Options(
-        yes=yes,
-        commit=commit,
-        linters=False,
-        finding=(),
-        goal=None,
-        report=None,
-        model=model,
-        state=state,
-        env_file=env_file,
-        specification=text,
-    )
-    raise SystemExit(asyncio.run(run_fix("", (), flags, options)))
+    return await run_fix(msgspec.convert(given, Options), specification=wanted)

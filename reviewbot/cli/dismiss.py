@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from datetime import date
 from pathlib import Path
 
@@ -21,7 +20,7 @@ from reviewbot.state import load_dismissals
 @click.option("--undo", is_flag=True, help="Report it again.")
 @state_option
 @common
-def command(finding: str, reason: str | None, undo: bool, state: Path | None) -> None:
+async def command(finding: str, reason: str | None, undo: bool, state: Path | None) -> None:
     """Do not report a finding of the newest review again.
 
     FINDING is an id such as F1, or a key.
@@ -29,8 +28,8 @@ def command(finding: str, reason: str | None, undo: bool, state: Path | None) ->
     reason = (reason or "").strip()
     if not undo and not reason:
         raise UsageError("a dismissal needs a reason", hint="dismiss FINDING --reason TEXT")
-    kept = open_state(state)
-    root = asyncio.run(find_root())
+    kept = await open_state(state)
+    root = await find_root()
     files = [kept.dismissals, *([root / DISMISSALS] if root else [])]
     if root and files[1].resolve() != files[1]:
         raise UsageError(f"{files[1]} is a link to elsewhere", hint="remove the link")

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 import textwrap
@@ -24,7 +23,6 @@ from reviewbot.debate.panel import choose_members
 from reviewbot.errors import GitError, ReviewbotError, SandboxError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.git.process import Git
-from reviewbot.git.repository import Repository
 from reviewbot.hooks.install import find_hooks
 from reviewbot.llm.providers import connections_to, prices_of
 from reviewbot.sandbox.environment import find_environment
@@ -41,26 +39,8 @@ KEY_HINT = "set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel"
 
 @click.command
 @common
-def command() -> None:
+async def command() -> int:
     """Show what works here, what is missing, and the next step. Exit with 3 if it is broken."""
-    groups = asyncio.run(_collect())
-    lines: list[str] = []
-    style = style_for()
-    for group, rows in groups.items():
-        lines.append(group)
-        for mark, text, _ in rows:
-            shown = click.style(mark, fg=COLORS[mark], bold=True) if style.color else mark
-            wrapped = textwrap.wrap(plain(text), max(40, style.width) - 4, break_long_words=False)
-            lines.append(f"  {shown} " + "\n    ".join(wrapped))
-        lines.append("")
-    every = sorted(chain(*groups.values()), key=lambda row: [*COLORS].index(row[0]))
-    next_step = next((step for _, _, step in every if step), "reviewbot review")
-    deliver("\n".join([*lines, f"Next: {plain(next_step)}"]))
-    if every[0][0] == "✗":
-        raise SystemExit(ReviewbotError.exit_code)
-
-
-async def _collect() -> dict[str, list[Row]]:
     python = ".".join(map(str, sys.version_info[:3]))
     git = (await Git(Path.cwd())("version")).decode().strip()
     machine: list[Row] = [("✓", f"reviewbot {__version__} on Python {python}", ""), ("✓", git, "")]
@@ -79,7 +59,18 @@ async def _collect() -> dict[str, list[Row]]:
         except GitError as error:
             project.append(("!", str(error), error.hint or ""))
         with suppress(GitError, UsageError):
-            project.append(await _checks(repository, settings))
+            head = await repository.load_change(Target(kind="revision", revision="HEAD"))
+            known = configured_checks(all_languages(), settings.checks)
+            whole = replace(head, base_tree=head.head_tree)
+            found = await load_project(whole, repository, known)
+            names = [
+                check.name
+                for check in found.checks
+                if check.kind != "scan" and applies(check, found.head_files, found)
+            ]
+            runs = f"linters and tests that a change may run: {', '.join(names)}"
+            nothing = "no linter and no test runs here: add one under checks: in .reviewbot.yml"
+            project.append(("✓", runs, "") if names else ("!", nothing, ""))
         variables = await read_variables(repository)
 
     environment = find_environment(root, os.environ)
@@ -95,41 +86,37 @@ async def _collect() -> dict[str, list[Row]]:
     else:
         machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
     for hook in await find_hooks(root, os.environ) if root else ():
-        if hook.runs:
-            project.append(("✓", str(hook), ""))
-        else:
-            project.append(("!", str(hook), "reviewbot hook install"))
-    models = _panel(settings, variables)
-    return {"This machine": machine, "This project": project, "Language models": models}
+        step = "" if hook.runs else "reviewbot hook install"
+        project.append(("✓" if hook.runs else "!", str(hook), step))
 
-
-async def _checks(repository: Repository, settings: Settings) -> Row:
-    """Which linters and tests run where any file of HEAD changes."""
-    head = await repository.load_change(Target(kind="revision", revision="HEAD"))
-    checks = configured_checks(all_languages(), settings.checks)
-    project = await load_project(replace(head, base_tree=head.head_tree), repository, checks)
-    names = [
-        check.name
-        for check in project.checks
-        if check.kind != "scan" and applies(check, project.head_files, project)
-    ]
-    if not names:
-        return "!", "no linter and no test runs here: add one under checks: in .reviewbot.yml", ""
-    return "✓", f"linters and tests that a change may run: {', '.join(names)}", ""
-
-
-def _panel(settings: Settings, variables: Mapping[str, str]) -> list[Row]:
     members, notes = choose_members(settings, variables, {})
-    rows: list[Row] = []
+    models: list[Row] = []
     prices = prices_of(settings.providers)
     connections = connections_to([m.provider for m in members], settings.providers, variables, 0)
     for m in members:
-        rows.append(("✓", f"{m.name}: {m.provider}:{m.model}", ""))
-        if prices.find(m.provider, m.model, is_local=connections[m.provider].is_local) is None:
-            text = f"{m.name} is not asked: nobody knows what {m.provider}:{m.model} costs"
-            rows[-1] = ("!", text, f"set providers.{m.provider}.prices, see docs/models.md")
+        model = f"{m.provider}:{m.model}"
+        if prices.find(m.provider, m.model, is_local=connections[m.provider].is_local):
+            models.append(("✓", f"{m.name}: {model}", ""))
+        else:
+            text = f"{m.name} is not asked: nobody knows what {model} costs"
+            models.append(("!", text, f"set providers.{m.provider}.prices, see docs/models.md"))
     for note in notes:
-        rows.append(("!", note, note.rpartition(": ")[2].rstrip(".") if "pip" in note else ""))
+        models.append(("!", note, note.rpartition(": ")[2].rstrip(".") if "pip" in note else ""))
     if not members:
-        rows.append(("!", "no language model is configured: only executed checks decide", KEY_HINT))
-    return rows
+        text = "no language model is configured: only executed checks decide"
+        models.append(("!", text, KEY_HINT))
+
+    lines: list[str] = []
+    style = style_for()
+    groups = {"This machine": machine, "This project": project, "Language models": models}
+    for group, rows in groups.items():
+        lines.append(group)
+        for mark, text, _ in rows:
+            shown = click.style(mark, fg=COLORS[mark], bold=True) if style.color else mark
+            wrapped = textwrap.wrap(plain(text), max(40, style.width) - 4, break_long_words=False)
+            lines.append(f"  {shown} " + "\n    ".join(wrapped))
+        lines.append("")
+    every = sorted(chain(*groups.values()), key=lambda row: [*COLORS].index(row[0]))
+    next_step = next((step for _, _, step in every if step), "reviewbot review")
+    deliver("\n".join([*lines, f"Next: {plain(next_step)}"]))
+    return ReviewbotError.exit_code if every[0][0] == "✗" else 0

@@ -14,12 +14,12 @@ from reviewbot.reports.text import explanation
 @click.argument("finding", required=False)
 @state_option
 @common
-def command(finding: str | None, state: Path | None) -> None:
+async def command(finding: str | None, state: Path | None) -> None:
     """Show everything about a finding of the newest review.
 
     FINDING is an id such as F1, or a key. Without one, all findings are listed.
     """
-    review = open_state(state).newest()
+    review = (await open_state(state)).newest()
     if finding is None:
         lines = [
             f"{found.id}  {found.severity}  {words.place(found.location)}  {found.title}"

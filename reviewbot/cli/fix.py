@@ -1,11 +1,9 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import get_args
+from typing import Literal, get_args
 
 import click
 import msgspec
@@ -13,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host, open_repository
-from reviewbot.cli.review import SEPARATOR, TargetAndPaths
+from reviewbot.cli.review import TargetAndPaths
 from reviewbot.cli.terminal import (
     FILE,
     common,
@@ -23,18 +21,15 @@ from reviewbot.cli.terminal import (
     state_option,
     style_for,
 )
-from reviewbot.config.load import FLAGS
 from reviewbot.config.settings import Effort
-from reviewbot.debate.panel import read_roles
 from reviewbot.errors import UsageError
 from reviewbot.fixing import develop, fix, fix_report, pursue, repair
 from reviewbot.git.change import Target
 from reviewbot.git.writer import Write, open_writer, recover
 from reviewbot.reports.text import commit_message, render_fixes
 from reviewbot.reports.words import usage_words
-from reviewbot.state import State, find_state
+from reviewbot.state import find_state
 from reviewbot.tasks.goals import GOALS
-from reviewbot.tasks.task import TaskResult
 from reviewbot.text.plain import dead
 from reviewbot.verdict.document import Finding
 
@@ -42,17 +37,17 @@ LAST = "last"
 REPAIR = "repair"  # a goal that is about no files
 
 
-class Options(Struct, frozen=True, kw_only=True):
-    yes: bool
-    commit: bool
-    linters: bool
-    finding: tuple[str, ...]
-    goal: str | None
-    report: bytes | None
-    model: tuple[str, ...]
-    state: Path | None
-    env_file: Path | None
-    specification: bytes | None = None
+class Options(Struct, frozen=True):
+    """Those that fix and develop have; develop has no others."""
+
+    target: str = ""
+    paths: tuple[str, ...] = ()
+    yes: bool = False
+    commit: bool = False
+    linters: bool = False
+    finding: tuple[str, ...] = ()
+    goal: str | None = None
+    report: bytes | None = None
 
 
 @click.command(cls=TargetAndPaths)
@@ -73,62 +68,55 @@ class Options(Struct, frozen=True, kw_only=True):
 @click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
 @state_option
 @common
-def command(target: str, undo: str | None, **given: object) -> None:
+async def command(undo: str | None, state: Path | None, **given: object) -> int:
     """Review a change, and fix what is found.
 
     A fix is tried with all checks and tests before it is shown. Nothing is written unless you say
     so. TARGET is as for review; by default it is uncommitted work, or else the last commit. A goal
     is about the files after --, by default about those that TARGET changes.
     """
-    options = msgspec.convert(
-        {key: given[key] for key in Options.__struct_fields__ if key in given}, Options
-    )
     if undo:
-        asyncio.run(_undo("" if undo == LAST else undo, options))
-        return
-    paths = click.get_current_context().meta.get(SEPARATOR, ())
-    chosen = [f"--{name}" for name in ("goal", "report", "linters") if given.get(name)]
-    chosen += ["--finding"] if options.finding else []
+        with open_repository() as repository:
+            kept = await find_state(repository, os.environ, state)
+            async with open_writer(repository, kept.folder) as writer:
+                restored = await writer.undo("" if undo == LAST else undo)
+        for path in restored:
+            say(f"reviewbot: {path} is what it was before")
+        return 0
+    options = msgspec.convert(given, Options)
+    chosen = [f"--{name}" for name in ("goal", "report", "linters", "finding") if given[name]]
     if options.goal == REPAIR and options.report is not None:  # the log of a run that failed
         chosen.remove("--report")
     if len(chosen) > 1:
         raise UsageError(f"{chosen[0]} and {chosen[1]} exclude each other", hint="leave one out")
     if options.report is not None and not options.report.strip():
         raise UsageError("the report is empty", hint="paste the traceback, or what happens")
-    if paths and options.goal not in GOALS:
+    if options.paths and options.goal not in GOALS:
         raise UsageError("paths are for --goal", hint="name a TARGET, or --finding ID")
-    flags = {key: given.get(flag[2:].replace("-", "_")) for key, flag in FLAGS.items()}
-    raise SystemExit(asyncio.run(run_fix(target, paths, flags, options)))
+    return await run_fix(options)
 
 
-async def run_fix(
-    name: str, paths: Sequence[str], flags: Mapping[str, object], options: Options
-) -> int:
+async def run_fix(options: Options, specification: str = "") -> int:
     """Make, show and write fixes; 1 if something is found that is not fixed and written."""
-    async with open_host(options.state, env_file=options.env_file, flags=flags) as opened:
-        host, repository, state = opened
+    async with open_host() as (host, repository, state):
         if said := await recover(repository, state.folder):
             say(f"reviewbot: {said}")
         if options.commit:  # said before anything is paid
             async with open_writer(repository, state.folder) as writer:
                 writer.check_branch(*await writer.git.head())
-        host = replace(
-            host,
-            panelists=read_roles(options.model, "--model"),
-            providers={} if options.linters else None,
-        )
-        target = Target(kind="revision", revision=name) if name else Target()
-        change = await repository.load_change(target)
+        if options.linters:
+            host = replace(host, providers={})
+        kind: Literal["revision", "auto"] = "revision" if options.target else "auto"
+        change = await repository.load_change(Target(kind=kind, revision=options.target))
         findings: tuple[Finding, ...] = ()
         usage = None
         report = (options.report or b"").decode("utf-8", "replace")
-        if options.specification:
-            wanted = options.specification.decode("utf-8", "replace")
-            results = await develop(wanted, change, host)
+        if specification:
+            results = await develop(specification, change, host)
         elif options.goal == REPAIR:
             results = [await repair(report, change, host)]
         elif options.goal:
-            results = [await pursue(options.goal, paths, change, host)]
+            results = [await pursue(options.goal, options.paths, change, host)]
         elif report:
             results = [await fix_report(report, change, host)]
         else:
@@ -151,23 +139,17 @@ async def run_fix(
         say("reviewbot: there is no fix that proved itself; nothing is written")
         return int(not options.linters)
     what = "1 fix is ready" if len(fixed) == 1 else f"{len(fixed)} fixes are ready"
-    if not options.yes and not _is_wanted(what):
-        return 1
-    await _write(fixed, before, findings, state, options)
-    return int(len(fixed) < len(results))
-
-
-async def _write(
-    fixed: list[TaskResult],
-    before: Mapping[str, bytes],
-    findings: Sequence[Finding],
-    state: State,
-    options: Options,
-) -> None:
-    writes = [
-        Write(files=result.files, message=_message(result, findings) if options.commit else "")
-        for result in fixed
-    ]
+    if not options.yes:
+        if not sys.stdin.isatty():
+            say(f"reviewbot: {what}; --yes writes")
+            return 1
+        if not click.confirm(f"{what}. Write?", err=True, default=False):
+            return 1
+    writes = []
+    for result in fixed:
+        headline, body = commit_message(result, findings)
+        message = f"{dead(headline)[:72]}\n\n{dead(body)}\n" if options.commit else ""
+        writes.append(Write(files=result.files, message=message))
     with open_repository() as repository:
         async with open_writer(repository, state.folder) as writer:
             written = await writer.write(writes, before)
@@ -176,24 +158,4 @@ async def _write(
     for commit in written.commits:
         say(f"reviewbot: commit {commit[:10]}")
     say(f"reviewbot fix --undo {written.id} takes it back")
-
-
-async def _undo(id: str, options: Options) -> None:
-    with open_repository() as repository:
-        state = await find_state(repository, os.environ, options.state)
-        async with open_writer(repository, state.folder) as writer:
-            paths = await writer.undo(id)
-    for path in paths:
-        say(f"reviewbot: {path} is what it was before")
-
-
-def _is_wanted(what: str) -> bool:
-    if not sys.stdin.isatty():
-        say(f"reviewbot: {what}; --yes writes")
-        return False
-    return click.confirm(f"{what}. Write?", err=True, default=False)
-
-
-def _message(result: TaskResult, findings: Sequence[Finding]) -> str:
-    headline, body = commit_message(result, findings)
-    return f"{dead(headline)[:72]}\n\n{dead(body)}\n"
+    return int(len(fixed) < len(results))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import sys
 from pathlib import Path
@@ -22,23 +21,23 @@ def command() -> None:
 
 @command.command
 @common
-def install() -> None:
+async def install() -> None:
     """Write pre-commit and pre-push hooks. A hook that is there already runs first."""
-    _print(asyncio.run(install_hooks(Path.cwd(), os.environ)))
+    _print(await install_hooks(Path.cwd(), os.environ))
 
 
 @command.command
 @common
-def uninstall() -> None:
+async def uninstall() -> None:
     """Remove the hooks, and give back those that were there before."""
-    _print(asyncio.run(uninstall_hooks(Path.cwd(), os.environ)))
+    _print(await uninstall_hooks(Path.cwd(), os.environ))
 
 
 @command.command
 @common
-def status() -> None:
+async def status() -> None:
     """Show which hooks run here."""
-    _print(asyncio.run(find_hooks(Path.cwd(), os.environ)))
+    _print(await find_hooks(Path.cwd(), os.environ))
 
 
 @command.command("run")
@@ -47,35 +46,29 @@ def status() -> None:
 @click.option("--strict", is_flag=True, help="Stop git if something cannot be reviewed.")
 @state_option
 @common
-@click.pass_context
-def run_(
-    ctx: click.Context, name: Hook, arguments: tuple[str, ...], strict: bool, state: Path | None
-) -> None:
+async def run_(name: Hook, arguments: tuple[str, ...], strict: bool, **_: object) -> int:
     """Review what is about to be committed or pushed, as git calls it.
 
     HOOK is pre-commit or pre-push. ARGUMENTS are those of git: the remote and its address.
     """
-    ctx.meta[PASSES] = not strict
-    code = asyncio.run(_review(name, arguments, state))
-    ctx.exit(code if strict or code == 1 else 0)
-
-
-async def _review(name: Hook, arguments: tuple[str, ...], folder: Path | None) -> int:
-    """1 for a finding that stops git, 3 if something was not reviewed, else 0."""
+    click.get_current_context().meta[PASSES] = not strict
 
     def tell(line: str) -> None:
         if not is_given("quiet") or not line.startswith("reviewbot: "):
             say(line)
 
-    async with open_host(folder) as (host, repository, state):
+    async with open_host() as (host, repository, state):
         if name == "pre-commit":
-            return await review_commit(host, repository, state, tell)
-        remote = next(iter(arguments), os.environ.get("PRE_COMMIT_REMOTE_NAME", "origin"))
-        if sys.stdin.isatty() or (os.environ.get("PRE_COMMIT") == "1" and not arguments):
-            refs = refs_of_framework(os.environ)
+            code = await review_commit(host, repository, state, tell)
         else:
-            refs = read_refs(sys.stdin.read())
-        return await review_push(host, repository, state, refs, remote, tell)
+            remote = next(iter(arguments), os.environ.get("PRE_COMMIT_REMOTE_NAME", "origin"))
+            if sys.stdin.isatty() or (os.environ.get("PRE_COMMIT") == "1" and not arguments):
+                refs = refs_of_framework(os.environ)
+            else:
+                refs = read_refs(sys.stdin.read())
+            code = await review_push(host, repository, state, refs, remote, tell)
+    # 1 is a finding that stops git, 3 that something was not reviewed.
+    return code if strict or code == 1 else 0
 
 
 def _print(hooks: list[HookFile]) -> None:

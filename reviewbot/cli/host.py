@@ -7,16 +7,19 @@ import os
 import re
 import sys
 import time
-import zlib
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, nullcontext, suppress
 from math import inf
 from pathlib import Path
 
+import click
+import msgspec
+from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.cli.terminal import is_given, say, uses_color
-from reviewbot.config.load import Layer, environment_layer, flag_layer, read_layer
+from reviewbot.cli.terminal import is_given, say
+from reviewbot.config.load import FLAGS, Layer, environment_layer, flag_layer, read_layer
+from reviewbot.debate.panel import read_roles
 from reviewbot.errors import GitError, UsageError
 from reviewbot.events import Emit, Event
 from reviewbot.git.repository import Repository
@@ -33,60 +36,68 @@ ASSIGNMENT = re.compile(
 INTERVAL = 0.2
 LONG = 5  # seconds
 CLEAR = "\r\x1b[K"
-COLORS = ("cyan", "green", "yellow", "magenta", "blue", "red")
+
+
+class Options(Struct, frozen=True):
+    """Options of commands that ask models, apart from those of FLAGS; few commands have all."""
+
+    model: tuple[str, ...] = ()
+    fresh: bool = False
+    config: Path | None = None
+    env_file: Path | None = None
+    state: Path | None = None
 
 
 @asynccontextmanager
 async def open_host(
-    state: Path | None = None,
-    *,
-    env_file: Path | None = None,
-    flags: Mapping[str, object] | None = None,
-    config: Path | None = None,
-    is_patch: bool = False,
+    emit: Emit | None = None, *, is_patch: bool = False
 ) -> AsyncIterator[tuple[Host, Repository, State]]:
-    """What this process brings to a review, which is shown while it runs. Raises ReviewbotError."""
-    async with show_progress() as emit:
+    """What this process and the options of its command bring to a review. Raises ReviewbotError.
+
+    Without `emit`, progress is shown.
+    """
+    given = click.get_current_context().params
+    options = msgspec.convert(given, Options)
+    panelists = read_roles(options.model, "--model")
+    flags = {key: given.get(flag[2:].replace("-", "_")) for key, flag in FLAGS.items()}
+    layers = [flag_layer(flags)]
+    if file := options.config:  # stands above the repository's own
+        layers.insert(0, read_layer(str(file), "flags", file.read_bytes()))
+    async with nullcontext(emit) if emit else show_progress() as watch:
         with open_repository() as repository:
-            variables = await read_variables(repository, env_file)
+            variables = await read_variables(repository, options.env_file)
             reviewed = None if is_patch else repository
-            kept = await find_state(reviewed, variables, state)
-            host = make_host(reviewed, kept, variables, flags, config)
-            yield replace(host, emit=emit), repository, kept
+            state = await find_state(reviewed, variables, options.state)
+            host = make_host(reviewed, state, variables, layers)
+            host = replace(host, panelists=panelists, fresh=options.fresh, emit=watch)
+            yield host, repository, state
 
 
 def make_host(
     repository: Repository | None,
     state: State,
     variables: Mapping[str, str],
-    flags: Mapping[str, object] | None = None,
-    config: Path | None = None,
+    layers: Sequence[Layer] = (),
 ) -> Host:
     """Raises ReviewbotError."""
     return Host(
         repository=repository,
         journal=state.journal(),
         state_folder=state.folder,
-        layers=read_layers(variables, flags, config),
+        layers=[*read_layers(variables), *layers],
         variables=variables,
         dismissals=load_dismissals(state.dismissals),
     )
 
 
-def read_layers(
-    variables: Mapping[str, str],
-    flags: Mapping[str, object] | None = None,
-    config: Path | None = None,
-) -> list[Layer]:
-    """Settings of the user file, the environment, a file that --config names, and flags."""
+def read_layers(variables: Mapping[str, str]) -> list[Layer]:
+    """Settings of the environment and the user file."""
     layers = [environment_layer(variables)]
     if variables.get("HOME") or variables.get("XDG_CONFIG_HOME"):
         path = user_folder(variables, "XDG_CONFIG_HOME", ".config") / "config.yml"
         if path.is_file():
             layers.append(read_layer(str(path), "user", path.read_bytes()))
-    if config:  # stands above the repository's own
-        layers.append(read_layer(str(config), "flags", config.read_bytes()))
-    return [*layers, flag_layer(flags or {})]
+    return layers
 
 
 async def read_variables(repository: Repository, file: Path | None = None) -> dict[str, str]:
@@ -132,11 +143,11 @@ async def find_root() -> Path | None:
     return None
 
 
-def open_state(folder: Path | None) -> State:
+async def open_state(folder: Path | None = None) -> State:
     """The state of the repository around the current folder, or else of this user."""
     with open_repository() as repository, suppress(GitError):
-        return asyncio.run(find_state(repository, os.environ, folder))
-    return asyncio.run(find_state(None, os.environ, folder))
+        return await find_state(repository, os.environ, folder)
+    return await find_state(None, os.environ, folder)
 
 
 def find_finding(review: Review, name: str) -> Finding:
@@ -172,10 +183,9 @@ async def show_progress() -> AsyncIterator[Emit]:
             if is_live:
                 print(end=CLEAR, file=sys.stderr)
             head = f"{name} asks {event.who}" if is_question else f"{event.who} answers {name}"
-            color = COLORS[zlib.crc32(event.who.encode()) % len(COLORS)] if uses_color() else None
-            say(f"── {head}", color)
+            say(f"── {head}", by=event.who)
             for line in event.text.rstrip("\n").split("\n"):
-                say(f"│ {line}", color)
+                say(f"│ {line}", by=event.who)
         if event.seconds is None:
             running.append(name)
             return

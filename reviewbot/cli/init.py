@@ -1,8 +1,7 @@
 from __future__ import annotations
 
-import asyncio
 import os
-from collections.abc import Sequence
+from itertools import chain
 from pathlib import Path
 
 import click
@@ -41,43 +40,41 @@ EXAMPLE = Path(__file__).with_name("reviewbot.yml")
     help="Write a workflow for GitHub as well.",
 )
 @common
-def command(hooks: bool, workflows: tuple[str, ...]) -> None:
+async def command(hooks: bool, workflows: tuple[str, ...]) -> None:
     """Write a .reviewbot.yml with settings to choose from. No file is overwritten."""
-    root = asyncio.run(find_root())
+    root = await find_root()
     if root is None:
         raise GitError("this is no work tree of git", hint="run it in a git repository, or use -C")
-    write_workflows(root, workflows)
+    folder = root / ".github/workflows"
+    if workflows and folder.resolve() != folder:
+        raise UsageError(f"{folder} is a link to elsewhere", hint="remove the link")
+    for file in chain.from_iterable(WORKFLOWS[name] for name in dict.fromkeys(workflows)):
+        text = (TEMPLATES / file).read_text(encoding="utf-8")
+        _write(folder / file, text.replace("uses: REVIEWBOT", f"uses: {ACTION}").encode())
+    if workflows:
+        say("Workflows count once they are on the default branch: git add .github/workflows")
+        say("To add language models, set the secret of a key: gh secret set ANTHROPIC_API_KEY")
+    if "commands" in workflows and not (folder / WORKFLOWS["review"][0]).exists():
+        say("Commands that review need that workflow too: reviewbot init --workflow review")
     yaml, toml = (root / name for name in CONFIG_FILES)
-    if os.path.lexists(yaml):
-        say(f"reviewbot: {yaml} is there already and stays as it is")
-    elif toml.is_file() and read_toml(toml.read_bytes(), toml.name).value:
+    is_new = not os.path.lexists(yaml)
+    if is_new and toml.is_file() and read_toml(toml.read_bytes(), toml.name).value:
         say(f"reviewbot: {toml} has [tool.reviewbot], so no {yaml.name} is written")
     else:
-        write_file(yaml, EXAMPLE.read_bytes(), 0o644)
-        say(f"reviewbot: {yaml} is written")
-        say(f"It counts once it is committed: git add {yaml.name}")
+        _write(yaml, EXAMPLE.read_bytes())
+        if is_new:
+            say(f"It counts once it is committed: git add {yaml.name}")
     if hooks:
-        for hook in asyncio.run(install_hooks(Path.cwd(), os.environ)):
+        for hook in await install_hooks(Path.cwd(), os.environ):
             say(f"reviewbot: {hook}")
     else:
         say("To review before each commit and push: reviewbot hook install")
 
 
-def write_workflows(root: Path, names: Sequence[str]) -> None:
-    """Write those that are not there yet. Raises ReviewbotError."""
-    folder = root / ".github/workflows"
-    if names and folder.resolve() != folder:
-        raise UsageError(f"{folder} is a link to elsewhere", hint="remove the link")
-    for path in (folder / file for name in dict.fromkeys(names) for file in WORKFLOWS[name]):
-        if os.path.lexists(path):
-            say(f"reviewbot: {path} is there already and stays as it is")
-            continue
-        text = (TEMPLATES / path.name).read_text(encoding="utf-8")
-        text = text.replace("uses: REVIEWBOT", f"uses: {ACTION}")
-        write_file(path, text.encode(), 0o644)
-        say(f"reviewbot: {path} is written")
-    if names:
-        say("Workflows count once they are on the default branch: git add .github/workflows")
-        say("To add language models, set the secret of a key: gh secret set ANTHROPIC_API_KEY")
-    if "commands" in names and not (folder / WORKFLOWS["review"][0]).exists():
-        say("Commands that review need that workflow too: reviewbot init --workflow review")
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that is not there yet. Raises ReviewbotError."""
+    if os.path.lexists(path):
+        say(f"reviewbot: {path} is there already and stays as it is")
+        return
+    write_file(path, content, 0o644)
+    say(f"reviewbot: {path} is written")

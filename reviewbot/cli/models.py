@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -45,12 +44,12 @@ def command(ctx: click.Context) -> None:
 
 @command.command("list")
 @common
-def list_() -> None:
+async def list_() -> None:
     """List the panel with prices, and the providers that are there or missing."""
-    settings, variables, asked, notes = asyncio.run(_load())
+    settings, variables, asked, notes = await _load()
     lines = ["Panel" if asked else "No language model is configured: only executed checks decide."]
     prices = prices_of(settings.providers)
-    scores = open_state(None).journal().get(SCORES, Scores) or Scores()
+    scores = (await open_state()).journal().get(SCORES, Scores) or Scores()
     names = [member.provider for member in asked]
     connections = connections_to(names, settings.providers, variables, 0)
     for member in asked:
@@ -71,32 +70,23 @@ def list_() -> None:
 
 @command.command
 @common
-def test() -> None:
+async def test() -> int:
     """Ask each model of the panel for one word. Exit with 3 if one does not answer.
 
     How fast local models are is recorded for the next review.
     """
-    settings, variables, asked, notes = asyncio.run(_load())
+    settings, variables, asked, notes = await _load()
     if not asked:
         raise ReviewbotError("no model can be asked", hint=" ".join(notes) or "reviewbot doctor")
-    members = list({(member.provider, member.model): member for member in asked}.values())
-    answers = asyncio.run(_ask(members, settings, variables, open_state(None).journal()))
-    deliver("\n".join(map(plain, answers)))
-    if any(line.startswith("✗") for line in answers):
-        raise SystemExit(ReviewbotError.exit_code)
-
-
-async def _ask(
-    members: list[Panelist], settings: Settings, variables: Mapping[str, str], journal: Journal
-) -> tuple[str, ...]:
-    """A line for each model."""
+    members = {(member.provider, member.model): member for member in asked}.values()
+    journal = (await open_state()).journal()
+    seconds = settings.limits.seconds
+    providers = [member.provider for member in members]
+    connections = connections_to(providers, settings.providers, variables, seconds)
 
     async def open_ledger() -> Ledger:
         return Ledger(Journal())
 
-    providers = [member.provider for member in members]
-    seconds = settings.limits.seconds
-    connections = connections_to(providers, settings.providers, variables, seconds)
     client = ModelClient(
         connections,
         open_ledger,
@@ -105,7 +95,7 @@ async def _ask(
         ends_at=time.monotonic() + seconds,
     )
 
-    async def ask_one(member: Panelist) -> str:
+    async def ask(member: Panelist) -> str:
         name = f"{member.provider}:{member.model}"
         unread = ""
         if connections[member.provider].is_local:
@@ -136,9 +126,11 @@ async def _ask(
 
     try:
         await client.open()
-        return await run_all(*map(ask_one, members))
+        answers = await run_all(*map(ask, members))
     finally:
         await client.close()
+    deliver("\n".join(map(plain, answers)))
+    return ReviewbotError.exit_code if any(line.startswith("✗") for line in answers) else 0
 
 
 async def _load() -> tuple[Settings, Mapping[str, str], list[Panelist], list[str]]:

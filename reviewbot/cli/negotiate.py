@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import re
 import sys
 import textwrap
@@ -10,10 +9,9 @@ from typing import Literal
 
 import click
 import msgspec
-from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host
-from reviewbot.cli.review import SEPARATOR, TargetAndPaths
+from reviewbot.cli.review import TargetAndPaths
 from reviewbot.cli.terminal import (
     FILE,
     common,
@@ -23,14 +21,13 @@ from reviewbot.cli.terminal import (
     state_option,
     style_for,
 )
-from reviewbot.debate.panel import read_roles
 from reviewbot.errors import UsageError
 from reviewbot.reports.words import usage_words
-from reviewbot.talk.negotiation import Idea, Negotiation, negotiate
+from reviewbot.talk.negotiation import Negotiation, negotiate
 from reviewbot.text.plain import plain
 
 WHICH = "Which ideas are to be done? (for example I1,I3, or none)"
-HEADINGS = {"agreed": "Agreed", "contested": "Contested", "rejected": "Rejected"}
+STANDINGS = ("agreed", "contested", "rejected")
 
 
 @click.command(cls=TargetAndPaths)
@@ -44,16 +41,13 @@ HEADINGS = {"agreed": "Agreed", "contested": "Contested", "rejected": "Rejected"
 @click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
 @state_option
 @common
-def command(
+async def command(
     question: str,
+    paths: tuple[str, ...],
     decide: str | None,
     format: Literal["text", "json"],
     output: Path | None,
-    model: tuple[str, ...],
-    max_cost_usd: float | None,
-    timeout: int | None,
-    env_file: Path | None,
-    state: Path | None,
+    **_: object,
 ) -> None:
     """Let the panel negotiate what is to be done, then decide.
 
@@ -62,8 +56,6 @@ def command(
     """
     if not question.strip():
         raise UsageError("the question is empty", hint='reviewbot negotiate "How should we …?"')
-    flags = {"limits.cost_usd": max_cost_usd, "limits.seconds": timeout}
-    paths = click.get_current_context().meta.get(SEPARATOR, ())
 
     def ask_person(found: Negotiation) -> tuple[str, ...] | None:
         if decide is not None:
@@ -78,12 +70,8 @@ def command(
             except UsageError as error:
                 say(f"reviewbot: {error.with_hint}")
 
-    async def run() -> Negotiation:
-        async with open_host(state, env_file=env_file, flags=flags) as (host, _, __):
-            host = replace(host, panelists=read_roles(model, "--model"))
-            return await negotiate(question, paths, host, ask_person)
-
-    found = asyncio.run(run())
+    async with open_host() as (host, _repository, _state):
+        found = await negotiate(question, paths, host, ask_person)
     if format == "json":
         deliver(msgspec.json.format(msgspec.json.encode(found)).decode(), output)
     else:
@@ -106,23 +94,22 @@ def describe(found: Negotiation) -> Iterator[str]:
     """The ideas by what became of them, with who is for and against, as lines for a terminal."""
     width = max(40, style_for().width)
     yield from (f"{absence.label} is missing: {absence.reason}" for absence in found.absences)
-    for standing, heading in HEADINGS.items():
+    for standing in STANDINGS:
         ideas = [idea for idea in found.ideas if idea.standing == standing]
         if ideas:
-            yield from ("", heading)
+            yield from ("", standing.capitalize())
         for idea in ideas:
-            for line in map(plain, _describe(idea)):
+            adopt, reject, wanted = idea.cast("adopt"), idea.cast("reject"), idea.proposal
+            lines = [
+                f"{idea.id}  {wanted.title}  ({len(adopt)} for, {len(reject)} against)",
+                f"    {wanted.proposal}",
+                f"    Benefit: {wanted.benefit}",
+                f"    Risk: {wanted.risk}",
+                f"    Proposed by {', '.join(idea.authors)}.",
+                *(f"    {vote.panelist} objects: {vote.reason}" for vote in reject),
+                *(f"    {v.panelist} is unsure: {v.reason}" for v in idea.cast("unsure")),
+            ]
+            for line in map(plain, lines):
                 yield from textwrap.wrap(line, width, subsequent_indent="    ")
     if found.decision is not None:
         yield from ("", f"Decided: {', '.join(found.decision) or 'none of it'}.")
-
-
-def _describe(idea: Idea) -> Iterator[str]:
-    adopt, reject = idea.cast("adopt"), idea.cast("reject")
-    yield f"{idea.id}  {idea.proposal.title}  ({len(adopt)} for, {len(reject)} against)"
-    yield f"    {idea.proposal.proposal}"
-    yield f"    Benefit: {idea.proposal.benefit}"
-    yield f"    Risk: {idea.proposal.risk}"
-    yield f"    Proposed by {', '.join(idea.authors)}."
-    for vote in (*reject, *idea.cast("unsure")):
-        yield f"    {vote.panelist} {'objects' if vote in reject else 'is unsure'}: {vote.reason}"

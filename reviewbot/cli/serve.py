@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,30 +29,26 @@ MIN_TOKEN = 16  # characters
 @click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
 @state_option
 @common
-def command(host: str, port: int, no_exec: bool, env_file: Path | None, state: Path | None) -> None:
+async def command(
+    host: str, port: int, no_exec: bool, env_file: Path | None, state: Path | None
+) -> None:
     """Serve the REST API for this repository, until it is interrupted.
 
     Clients need the token in REVIEWBOT_TOKEN; without one, a new one is printed.
     """
     try:
-        asyncio.run(_serve(host, port, no_exec, env_file, state))
+        from uvicorn import Config, Server
+
+        from reviewbot.server.app import make_app
+        from reviewbot.server.jobs import Jobs
     except ImportError as error:
         message = f"the server needs a package that is not installed: {error.name}"
         raise UsageError(message, hint="pip install 'reviewbot[server]'") from error
 
-
-async def _serve(
-    address: str, port: int, no_exec: bool, env_file: Path | None, folder: Path | None
-) -> None:
-    from uvicorn import Config, Server
-
-    from reviewbot.server.app import make_app
-    from reviewbot.server.jobs import Jobs
-
     with open_repository() as repository:
         root = await repository.root()
         variables = await read_variables(repository, env_file)
-        state = await find_state(repository, variables, folder)
+        kept = await find_state(repository, variables, state)
     token = variables.get(TOKEN) or token_urlsafe(32)
     if len(token) < MIN_TOKEN:
         raise UsageError(f"{TOKEN} has less than {MIN_TOKEN} characters", hint="unset it")
@@ -62,18 +57,17 @@ async def _serve(
     @contextmanager
     def open_host(emit: Emit) -> Iterator[Host]:
         with Repository(root) as repository:
-            host = make_host(repository, state, variables)
-            yield replace(host, may_execute=not no_exec, emit=emit)
+            made = make_host(repository, kept, variables)
+            yield replace(made, may_execute=not no_exec, emit=emit)
 
     try:
-        family = AF_INET6 if ":" in address else AF_INET
-        listener = create_server((address, port), family=family)
+        listener = create_server((host, port), family=AF_INET6 if ":" in host else AF_INET)
     except OSError as error:
-        message = f"{address} cannot be listened at, port {port}: {error.strerror}"
+        message = f"{host} cannot be listened at, port {port}: {error.strerror}"
         raise ReviewbotError(message, hint="name another one: --port, --host") from error
-    say(f"reviewbot: serving {root} at http://{address}:{listener.getsockname()[1]}")
+    say(f"reviewbot: serving {root} at http://{host}:{listener.getsockname()[1]}")
     if not variables.get(TOKEN):
         say(f"reviewbot: the token is {token}")
-    app = make_app(Jobs(open_host, state), state, ledger, token)
+    app = make_app(Jobs(open_host, kept), kept, ledger, token)
     config = Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=2)
     await Server(config).serve([listener])

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
+import json
 import os
-from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, closing, suppress
 from datetime import UTC, datetime
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import click
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.cli.export import EXPORTS, read_turn, transcript, tried
 from reviewbot.cli.host import make_host, open_repository, open_state, read_layers
 from reviewbot.cli.review import format_option
 from reviewbot.cli.terminal import (
@@ -27,21 +28,131 @@ from reviewbot.cli.terminal import (
     state_option,
     style_for,
 )
-from reviewbot.config.load import load_settings
+from reviewbot.config.load import flag_layer, load_settings
+from reviewbot.debate import prompts
+from reviewbot.debate.case import Case, Position
+from reviewbot.debate.reader import Judgement
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.journal import Journal
 from reviewbot.llm.client import Totals
 from reviewbot.llm.prices import DOLLAR
+from reviewbot.llm.provider import ModelReply, ModelRequest, ToolCall
 from reviewbot.llm.providers.replay import Replay
 from reviewbot.pipeline import review as make_review
 from reviewbot.reports import render, words
 from reviewbot.state import State, read_review
 from reviewbot.store.database import FILE, Store, open_store
-from reviewbot.store.sessions import Record, Session, list_sessions, load_session, prune_sessions
+from reviewbot.store.sessions import (
+    Record,
+    Session,
+    Turn,
+    list_sessions,
+    load_session,
+    prune_sessions,
+)
+from reviewbot.text.plain import plain
+from reviewbot.text.secrets import redact
+from reviewbot.verdict.calibration import truth_of
 from reviewbot.verdict.document import Review
 
 MOST_USD = 10_000  # of limits.cost_usd: what was paid needs no cap
+
+
+def read_turn(turn: Turn) -> tuple[ModelRequest, ModelReply | None]:
+    """The question, and the answer unless the call failed."""
+    # msgspec's decoder refuses lone surrogates, which models do write.
+    reply = msgspec.convert(json.loads(turn.reply), ModelReply) if turn.reply else None
+    return msgspec.convert(json.loads(turn.request), ModelRequest), reply
+
+
+def transcript(record: Record) -> Iterator[str]:
+    """Lines for a terminal. What several questions begin with is shown once."""
+    shown: set[str] = set()
+    for turn in record.turns:
+        (request, reply), who = read_turn(turn), f"{turn.provider}:{turn.model}"
+        if request.prefix not in shown:
+            shown.add(request.prefix)
+            yield from _block("What the questions below begin with", request.prefix)
+        yield from _block(f"{turn.phase} asks {who}", request.news)
+        if reply:
+            yield from _block(f"{who} answers {turn.phase}", reply.said)
+        else:
+            yield from _block(f"{who} gives {turn.phase} no answer", turn.message)
+
+
+def tried(record: Record) -> Iterator[str]:
+    """Lines about what was tried for each task of a fix."""
+    for trial in record.trials:
+        yield from _block(f"{trial.task}: {trial.outcome} ({trial.author})", trial.reasons)
+        if trial.diff:
+            yield from _block(trial.title, trial.diff)
+
+
+def _block(title: str, text: str) -> Iterator[str]:
+    yield safe(f"── {title}")
+    for line in redact(text.rstrip("\n"))[0].split("\n"):
+        yield plain(f"│ {line}")
+
+
+def chat_lines(record: Record) -> Iterator[str]:
+    """A conversation for each reply. Calls of tools are messages in OpenAI's form."""
+    for request, reply in map(read_turn, record.turns):
+        if reply is None:
+            continue
+        messages = [_message("user", f"{request.prefix}\n\n{request.question}")]
+        for step in request.turns:
+            messages.append(_message("assistant", "", step.calls))
+            for call, result in zip(step.calls, step.results, strict=True):
+                messages.append(_message("tool", result) | {"tool_call_id": call.id})
+        messages.append(_message("assistant", reply.text, reply.calls))
+        yield json.dumps({"messages": messages})
+
+
+def _message(role: str, text: str, calls: tuple[ToolCall, ...] = ()) -> dict[str, Any]:
+    named = [
+        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+        for call in calls
+        for arguments in [redact(call.arguments)[0]]
+    ]
+    more = {"tool_calls": named} if named else {}
+    return {"role": role, "content": redact(text)[0], **more}
+
+
+def preference_lines(record: Record) -> Iterator[str]:
+    """For each case that a proof or a ruling decided, right judgements against wrong ones.
+
+    The prompt asks about one case, although panelists may have judged several at once.
+    """
+    review = read_review(record.session.review)
+    for finding in review.findings if review else ():
+        truth = truth_of(finding)
+        if truth is None or not finding.claims:
+            continue
+        title = prompts.quoted(finding.claims[0].title)
+        requests = [request for request, _ in map(read_turn, record.turns)]
+        prefix = next((r.prefix for r in requests if title in r.question), "")
+        case = Case(id="C1", claims=finding.claims, proof=finding.proof)
+        question = prompts.render("cross_examination", cases=[case])
+        prompt = redact(f"{prefix}\n\n{question}")[0]
+        last = {p.panelist: p for p in sorted(finding.positions, key=lambda p: p.round)}
+        right = [p for p in last.values() if p.stance == truth]
+        wrong = [p for p in last.values() if p.stance not in (truth, "unsure")]
+        for chosen, rejected in product(right, wrong):
+            answers = {"chosen": _answer(chosen), "rejected": _answer(rejected)}
+            yield json.dumps({"prompt": prompt, **answers})
+
+
+def _answer(position: Position) -> str:
+    values = {"case": "C1", **msgspec.to_builtins(position)}
+    judgement = msgspec.convert(values, Judgement)
+    return redact(msgspec.json.encode({"judgements": [judgement]}).decode())[0]
+
+
+EXPORTS: Mapping[str, Callable[[Record], Iterator[str]]] = {
+    "chat": chat_lines,
+    "preferences": preference_lines,
+}
 
 
 @click.group(invoke_without_command=True)
@@ -50,7 +161,7 @@ MOST_USD = 10_000  # of limits.cost_usd: what was paid needs no cap
 @click.pass_context
 def command(ctx: click.Context, state: Path | None) -> None:
     """List, show, replay, export or remove past reviews. Without a command, they are listed."""
-    ctx.obj = open_state(state)
+    ctx.obj = state
     if ctx.invoked_subcommand is None:
         ctx.invoke(list_)
 
@@ -58,9 +169,9 @@ def command(ctx: click.Context, state: Path | None) -> None:
 @command.command("list")
 @common
 @click.pass_obj
-def list_(state: State) -> None:
+async def list_(folder: Path | None) -> None:
     """List past reviews, the newest first."""
-    with open_past(state) as past:
+    async with open_past(folder) as past:
         rows = past.rows()
     if not rows:
         say("reviewbot: there is no review yet")
@@ -72,9 +183,9 @@ def list_(state: State) -> None:
 @format_option
 @common
 @click.pass_obj
-def show(state: State, id: str, format: str) -> None:
+async def show(folder: Path | None, id: str, format: str) -> None:
     """Show a review again, by default the newest. With -v, also what models were asked."""
-    with open_past(state) as past:
+    async with open_past(folder) as past:
         review, record = past.find(id)
     parts = [render(review, format, style_for())] if review else []
     if record and not review and record.session.review.strip("{}"):  # a negotiation or a chat
@@ -95,14 +206,38 @@ def show(state: State, id: str, format: str) -> None:
 @format_option
 @common
 @click.pass_obj
-def replay(state: State, id: str, format: str) -> None:
+async def replay(folder: Path | None, id: str, format: str) -> None:
     """Make a review again from the answers that models gave. Nobody is asked."""
-    with open_past(state) as past:
+    async with open_past(folder) as past:
         _, record = past.find(id)
     if record is None or not record.turns:
         hint = "reviewbot sessions lists others"
         raise UsageError(f"review {id} has no recorded answers of models", hint=hint)
-    deliver(render(asyncio.run(replay_session(record, state)), format, style_for()))
+    subject, turns = record.session.subject, [read_turn(turn) for turn in record.turns]
+    if not subject.head_commit:
+        message = f"review {record.session.id} is about changes that were not committed"
+        raise UsageError(message, hint="replay the review of a commit: reviewbot sessions")
+    # A question without an answer is an absence.
+    replies = {r.label: reply.text for r, reply in turns if reply and not reply.calls}
+    answers = Replay.from_answers(replies)
+    most = flag_layer({"limits.cost_usd": MOST_USD})
+    with open_repository() as repository:
+        commits = f"{subject.base_commit or subject.base_tree}..{subject.head_commit}"
+        change = await repository.load_change(Target(kind="revision", revision=commits))
+        host = replace(
+            make_host(repository, past.state, os.environ, [most]),
+            journal=Journal(),  # another replay may have other answers to the same questions
+            providers={agent.provider: answers for agent in record.agents},
+            panelists={agent.name: f"{agent.provider}:{agent.model}" for agent in record.agents},
+        )
+        result = await make_review(replace(change, target=subject.target), host)
+    cost = sum(turn.cost for turn in record.turns) / DOLLAR
+    calls = sum(reply is not None for _, reply in turns)
+    used = [reply.usage for _, reply in turns if reply and reply.usage]
+    names = ("input_tokens", "cached_input_tokens", "output_tokens")
+    tokens = {name: sum(getattr(usage, name) for usage in used) for name in names}
+    usage = Totals(recorded_calls=calls, cost_usd=cost, saved_usd=cost, **tokens)
+    deliver(render(replace(result, usage=usage), format, style_for()))
 
 
 @command.command
@@ -111,15 +246,17 @@ def replay(state: State, id: str, format: str) -> None:
 @output_option("-o", "--output", help="Write the lines to FILE.")
 @common
 @click.pass_obj
-def export(state: State, ids: tuple[str, ...], format: str, output: Path | None) -> None:
+async def export(
+    folder: Path | None, ids: tuple[str, ...], format: str, output: Path | None
+) -> None:
     """Export answers of models for fine-tuning: JSON lines, without secrets.
 
     Of all reviews, or of those with an ID. A line is a conversation (chat), or a right and a wrong
     judgement of the same claim (preferences).
     """
     lines: dict[str, None] = {}  # reviews share what was asked once
-    with open_past(state) as past:
-        for _, record in map(past.find, ids or past.sessions()):
+    async with open_past(folder) as past:
+        for _, record in map(past.find, ids or past.sessions):
             lines |= dict.fromkeys(EXPORTS[format](record) if record else ())
     deliver("\n".join(lines), output)
     say(f"reviewbot: exported lines: {len(lines)}")
@@ -128,37 +265,33 @@ def export(state: State, ids: tuple[str, ...], format: str, output: Path | None)
 @command.command
 @common
 @click.pass_obj
-def prune(state: State) -> None:
+async def prune(folder: Path | None) -> None:
     """Remove all past reviews, recorded results and answers of models. Dismissals stay."""
-    with open_past(state) as past:
+    async with open_past(folder) as past:
         count = len(past.rows())
-        past.prune()
+        for project in {session.subject.project for session in past.sessions.values()}:
+            assert past.store
+            prune_sessions(past.store, project)
+        past.state.prune()
+    async with open_past(folder) as past:
         count -= len(past.rows())  # one that runs stays
-    say(f"reviewbot: {count} reviews and all recorded results are removed from {state.folder}")
+    say(f"reviewbot: {count} reviews and all recorded results are removed from {past.state.folder}")
 
 
 class Past(Struct, frozen=True):
-    """Past reviews. Those in the ledger have a number as their id, the others a time.
+    """Past reviews; `sessions` are those in the ledger, the newest first.
 
-    Attributes:
-        project: whose reviews are meant; None for all of a ledger that belongs to the state.
+    They have a number as their id, the others a time.
     """
 
     state: State
     store: Store | None = None
-    project: str | None = None
-
-    def sessions(self) -> dict[str, Session]:
-        """Those of the ledger by their id, the newest first."""
-        if self.store is None:
-            return {}
-        found = list_sessions(self.store, self.project or "")
-        return {str(s.id): s for s in found if self.project in (None, s.subject.project)}
+    sessions: Mapping[str, Session] = {}
 
     def rows(self) -> list[str]:
         """A line for each review, the newest first."""
         rows, in_ledger = [], []
-        for id, session in self.sessions().items():
+        for id, session in self.sessions.items():
             review, about = read_review(session.review), session.subject
             in_ledger.append(review)
             headline = words.headline(review) if review else session.state.capitalize()
@@ -180,64 +313,32 @@ class Past(Struct, frozen=True):
 
         Raises UsageError. There is no review if it did not end.
         """
-        sessions, review = self.sessions(), None
-        if id not in sessions:
+        review = None
+        if id not in self.sessions:
             review = self.state.load(id) if id else self.state.newest()
             if review is None:
                 message = f"there is no review {id} that can be read"
                 raise UsageError(message, hint="reviewbot sessions")
-            id = next((s for s in sessions if read_review(sessions[s].review) == review), "")
+            found = (s for s in self.sessions if read_review(self.sessions[s].review) == review)
+            id = next(found, "")
         if self.store is None or not id:
             return review, None
-        return read_review(sessions[id].review), load_session(self.store, int(id))
-
-    def prune(self) -> None:
-        """Remove all but those that run, and what was recorded for them."""
-        if self.store:
-            for project in {session.subject.project for session in self.sessions().values()}:
-                prune_sessions(self.store, project)
-        self.state.prune()
+        return read_review(self.sessions[id].review), load_session(self.store, int(id))
 
 
-@contextmanager
-def open_past(state: State) -> Iterator[Past]:
+@asynccontextmanager
+async def open_past(folder: Path | None) -> AsyncIterator[Past]:
     """Raises ReviewbotError."""
+    state = await open_state(folder)
     url = load_settings(read_layers(os.environ)).settings.store.url
     if not url and not (state.folder / FILE).exists():
         yield Past(state)
         return
     project = ""
-    with open_repository() as repository, suppress(GitError):
-        project = asyncio.run(repository.name())
+    if url:  # others may use it too, while the ledger of the state is all of this repository
+        with open_repository() as repository, suppress(GitError):
+            project = await repository.name()
     with closing(open_store(url, state.folder)) as store:
-        yield Past(state, store, project if url else None)
-
-
-async def replay_session(record: Record, state: State) -> Review:
-    """Review the commits of a session again, where each question has its recorded answer.
-
-    A question without one is an absence. Raises ReviewbotError.
-    """
-    subject, turns = record.session.subject, [read_turn(turn) for turn in record.turns]
-    if not subject.head_commit:
-        message = f"review {record.session.id} is about changes that were not committed"
-        raise UsageError(message, hint="replay the review of a commit: reviewbot sessions")
-    replies = {r.label: reply.text for r, reply in turns if reply and not reply.calls}
-    answers = Replay.from_answers(replies)
-    with open_repository() as repository:
-        commits = f"{subject.base_commit or subject.base_tree}..{subject.head_commit}"
-        change = await repository.load_change(Target(kind="revision", revision=commits))
-        host = replace(
-            make_host(repository, state, os.environ, {"limits.cost_usd": MOST_USD}),
-            journal=Journal(),  # another replay may have other answers to the same questions
-            providers={agent.provider: answers for agent in record.agents},
-            panelists={agent.name: f"{agent.provider}:{agent.model}" for agent in record.agents},
-        )
-        result = await make_review(replace(change, target=subject.target), host)
-    cost = sum(turn.cost for turn in record.turns) / DOLLAR
-    calls = sum(reply is not None for _, reply in turns)
-    used = [reply.usage for _, reply in turns if reply and reply.usage]
-    names = ("input_tokens", "cached_input_tokens", "output_tokens")
-    tokens = {name: sum(getattr(usage, name) for usage in used) for name in names}
-    usage = Totals(recorded_calls=calls, cost_usd=cost, saved_usd=cost, **tokens)
-    return replace(result, usage=usage)
+        found = list_sessions(store, project)
+        mine = {str(s.id): s for s in found if not url or s.subject.project == project}
+        yield Past(state, store, mine)

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import sys
-from collections.abc import Callable
+import zlib
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
-from functools import partial
+from functools import partial, wraps
+from inspect import iscoroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec
 
 import click
 
@@ -18,11 +20,13 @@ from reviewbot.errors import ReviewbotError
 if TYPE_CHECKING:
     from reviewbot.reports.words import Style
 
-Command = TypeVar("Command", bound=Callable[..., object])
+Parameters = ParamSpec("Parameters")
+Code = int | None  # with which a command ends; None is 0
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
 ANY_FILE = click.Path(path_type=Path, dir_okay=False)
 FOLDER = click.Path(path_type=Path, file_okay=False)
+COLORS = ("cyan", "green", "yellow", "magenta", "blue", "red")  # of models
 # In the `meta` of a context: what reviewbot cannot do stops neither commit nor push.
 PASSES = "reviewbot.passes"
 
@@ -48,21 +52,32 @@ content_option = partial(
 )
 
 
-def common(command: Command) -> Command:
-    """Add -C, -v, -q and --color to a command."""
+def common(
+    command: Callable[Parameters, Coroutine[Any, Any, Code] | Code],
+) -> Callable[Parameters, None]:
+    """Add -C, -v, -q and --color to a command, which returns its exit code or a coroutine of it."""
+
+    @wraps(command)
+    def run(*args: Parameters.args, **kwargs: Parameters.kwargs) -> None:
+        code = command(*args, **kwargs)
+        if iscoroutine(code):
+            import asyncio  # --help needs none
+
+            code = asyncio.run(code)
+        if code:
+            raise SystemExit(code)
+
     option = partial(click.option, expose_value=False, callback=_remember)
-    command = option("--color", type=click.Choice(("auto", "always", "never")))(command)
-    command = option("-q", "--quiet", is_flag=True, help="Print less.")(command)
-    command = option("-v", "--verbose", is_flag=True, help="Print more.")(command)
-    return click.option(
-        *("-C", "directory"),
-        type=click.Path(exists=True, file_okay=False),
-        metavar="DIR",
-        is_eager=True,
-        expose_value=False,
-        callback=_change_directory,
-        help="Run as if started in DIR.",
-    )(command)
+    folder = click.Path(exists=True, file_okay=False)
+    in_folder = partial(option, type=folder, is_eager=True, callback=_change_directory)
+    for add in (
+        option("--color", type=click.Choice(("auto", "always", "never"))),
+        option("-q", "--quiet", is_flag=True, help="Print less."),
+        option("-v", "--verbose", is_flag=True, help="Print more."),
+        in_folder("-C", "directory", metavar="DIR", help="Run as if started in DIR."),
+    ):
+        run = add(run)
+    return run
 
 
 def is_given(name: str) -> bool:
@@ -78,11 +93,13 @@ def safe(line: str) -> str:
     return plain(redact(line)[0])
 
 
-def say(line: str, color: str | None = None) -> None:
-    """Print a line for people."""
+def say(line: str, *, by: str = "") -> None:
+    """Print a line for people, in the colour of the model whose words it has."""
+    text, is_colored = safe(line), bool(by) and uses_color()
+    if is_colored:
+        text = click.style(text, fg=COLORS[zlib.crc32(by.encode()) % len(COLORS)])
     with suppress(OSError):  # nobody reads it, or the terminal has gone
-        text = safe(line)
-        click.echo(click.style(text, fg=color) if color else text, err=True, color=bool(color))
+        click.echo(text, err=True, color=is_colored)
 
 
 def deliver(document: str, file: Path | None = None) -> None:

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Literal, get_args
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
+from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
+from msgspec.inspect import FloatType, IntType, Metadata, type_info
 
 from reviewbot.config.settings import Settings
-from reviewbot.config.values import Document, Key, dotted, validate
 from reviewbot.errors import ConfigError
 from reviewbot.text.plain import plain
 from reviewbot.text.secrets import redact
 
+Key = tuple[str, ...]
+# Where a key was set, as messages and `config show` say it.
+Where = Callable[[Key], str]
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")
+fields = cache(msgspec.structs.fields)  # a millisecond for each struct
 LayerKind = Literal["user", "repository", "environment", "flags"]  # the last counts most
 
 # What the file of a repository may say about a section, or key: "lower" only values below those of
@@ -39,6 +47,18 @@ FLAGS = {
     "limits.cost_usd": "--max-cost-usd",
     "sandbox.kind": "--sandbox",
 }
+
+
+class Document(Struct, frozen=True):
+    """A value as JSON has them, and the lines where keys, and the items "[0]" of lists, begin."""
+
+    value: object
+    lines: Mapping[Key, int] = {}
+
+    def line(self, key: Key) -> int | None:
+        """The line of the key, or else of the nearest one around it."""
+        around = (key[:end] for end in range(len(key), -1, -1))
+        return next((self.lines[key] for key in around if key in self.lines), None)
 
 
 class Layer(Struct, frozen=True):
@@ -194,3 +214,80 @@ def _nested(values: Mapping[Key, object]) -> object:
         name: _nested({key[1:]: value for key, value in values.items() if key[0] == name})
         for name in names
     }
+
+
+def dotted(key: Key) -> str:
+    return ".".join(key).replace(".[", "[")
+
+
+def validate(
+    value: object,
+    kind: object,
+    key: Key,
+    where: Where,
+    *,
+    is_text: bool = False,
+    is_part: bool = False,
+) -> object:
+    """The value, and all in it, as plain values of the right type.
+
+    With `is_text`, values are texts to be read as their type; with `is_part`, keys that are
+    required may be missing, but not in a list. Raises ConfigError.
+    """
+    options = get_args(kind)
+    if type(None) in options:
+        kind = options[0]
+    if get_origin(kind) is tuple:
+        if is_text and isinstance(value, str):
+            value = [part.strip() for part in value.split(",") if part.strip()]
+        if not isinstance(value, list | tuple):
+            raise _wrong(key, where, "a list")
+        return [
+            validate(item, options[0], (*key, f"[{number}]"), where, is_text=is_text)
+            for number, item in enumerate(value)
+        ]
+    known = fields(kind) if isinstance(kind, type) and issubclass(kind, Struct) else ()
+    if not known and get_origin(kind) is not dict:
+        try:
+            return msgspec.convert(value, kind, strict=not is_text)
+        except msgspec.ValidationError:
+            raise _wrong(key, where, allowed(kind)) from None
+    value = {} if value is None else value
+    if not isinstance(value, dict):
+        raise _wrong(key, where, "a mapping")
+    kinds = {field.name: field.type for field in known} or dict.fromkeys(value, options[-1])
+    found = {}
+    for name, inner in value.items():
+        place = (*key, name)
+        if name not in kinds:
+            near = difflib.get_close_matches(name, kinds, n=1)
+            nearest = dotted((*key, *near))
+            hint = f"did you mean {nearest}?" if near else f"known are {', '.join(kinds)}"
+            what = f"unknown key {redact(dotted(place))[0][:80]}"
+            raise ConfigError(f"{where(place)}: {what}; {hint}")
+        if not known and not NAME.fullmatch(name):
+            what = f"a name in {dotted(key)} has letters, digits, '-' and '_', at most 64"
+            raise ConfigError(f"{where(place)}: {what}")
+        found[name] = validate(inner, kinds[name], place, where, is_text=is_text, is_part=is_part)
+    for field in known:
+        if field.required and field.name not in found and not is_part:
+            raise ConfigError(f"{where(key)}: {dotted((*key, field.name))} is missing")
+    return found
+
+
+def allowed(kind: object) -> str:
+    """The values of a type, in words."""
+    if get_origin(kind) is Literal:
+        return f"one of {', '.join(map(str, get_args(kind)))}"
+    info = type_info(kind)
+    if isinstance(info, Metadata):
+        info = info.type
+    if isinstance(info, IntType | FloatType):
+        name = "a whole number" if isinstance(info, IntType) else "a number"
+        return f"{name} from {info.ge} to {info.le}"
+    return "true or false" if kind is bool else "a text"
+
+
+def _wrong(key: Key, where: Where, what: str) -> ConfigError:
+    """An error that does not quote the value, which may be a secret."""
+    return ConfigError(f"{where(key)}: {dotted(key)} must be {what}")

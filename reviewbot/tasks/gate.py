@@ -17,8 +17,7 @@ from reviewbot.checks.scans import MAX_LINE, MAX_PARSED, find_syntax_errors, gra
 from reviewbot.git.change import Change, ChangedFile
 from reviewbot.tasks import gate_tables as tables
 from reviewbot.text.files import TEST, TEST_CLASS, classify, language_of
-from reviewbot.text.hidden import find_hidden, visible
-from reviewbot.text.line_ends import find_line_ends
+from reviewbot.text.hidden import find_hidden, find_line_ends, visible
 from reviewbot.text.secrets import find_secrets, redact
 
 # Changed lines, and files.

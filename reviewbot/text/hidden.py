@@ -1,5 +1,8 @@
 """Characters that a reader does not see, or that change the order of what is seen.
 
+Among them are line ends of a language inside of what git and a diff show as one line: what follows
+one in a comment is executed, and a reader takes it for the comment.
+
 See https://trojansource.codes and Unicode's default ignorable characters (UAX #44). Emoji
 sequences, joiners beside letters of scripts that need them, and a leading byte order mark are
 normal.
@@ -13,6 +16,8 @@ from collections.abc import Iterator
 from typing import Literal
 
 from msgspec import Struct
+
+from reviewbot.text.files import language_of
 
 HiddenKind = Literal["bidi", "zero_width", "tag", "filler", "control"]
 
@@ -57,6 +62,27 @@ FLAGS = tuple(
 )
 CONTROLS = {"\b": "BACKSPACE", "\f": "FORM FEED", "\r": "CARRIAGE RETURN", "\x1b": "ESCAPE"}
 
+# Executed with the compilers of Python, JavaScript, Java and C; the others by their
+# specifications. A lone carriage return ends no line in Go, Rust, Ruby, Perl and shells.
+LINE_ENDS = {
+    "\r": "python java kotlin scala groovy c cpp objective-c swift dart php lua sql",
+    "\r\u2028\u2029": "javascript typescript vue svelte",
+    "\r\x85\u2028\u2029": "csharp yaml",  # YAML 1.1
+}
+LINE_END_OF = {
+    name: re.compile(f"[{signs}]") for signs, names in LINE_ENDS.items() for name in names.split()
+}
+# JLS 3.3: escapes are translated before comments are recognized, in this form only.
+JAVA_ESCAPE = re.compile(r"//.*?(?<!\\)(?:\\\\)*(\\u+000[ad])(?=.*\S)", re.IGNORECASE)
+# PEP 263: any encoding but those in which every ASCII character stands for itself. In UTF-7,
+# `+AAo-` is a line feed, in `unicode_escape` it is `\n`.
+PYTHON_ENCODING = re.compile(
+    r"[ \t\f]*#.*?coding[:=][ \t]*(?!(?:utf[-_]?8(?:[-_].*)?|(?:us[-_]?)?ascii|latin[-_]?\d+"
+    r"|iso[-_]?8859[-_]\d+(?:[-_].*)?|(?:windows[-_]?|cp)\d{3,4}|gb(?:k|2312|18030)|big5"
+    r"|euc[-_]\w+|s(?:hift)?[-_]?jis\w*|koi8[-_]\w|mac[-_]?roman)(?![-\w.]))([-\w.]+)",
+    re.IGNORECASE,
+)
+
 
 def find_hidden(text: str) -> Iterator[Hidden]:
     """Every hidden character, in order. Tabs, `\\n` and `\\r\\n` are not hidden."""
@@ -72,7 +98,10 @@ def find_hidden(text: str) -> Iterator[Hidden]:
             if len(run) > 2 or not _is_normal(text, offset):
                 matching = (kind for kind, pattern in KINDS.items() if pattern.match(character))
                 kind: HiddenKind = next(matching, "control")  # of a lone carriage return
-                yield Hidden(kind, ord(character), _name(character), offset)
+                is_byte = "\ud800" <= character <= "\udfff"
+                unnamed = "UNDECODABLE BYTE" if is_byte else "UNNAMED CHARACTER"
+                name = unicodedata.name(character, CONTROLS.get(character, unnamed))
+                yield Hidden(kind, ord(character), name, offset)
 
 
 def visible(text: str) -> str:
@@ -81,6 +110,22 @@ def visible(text: str) -> str:
     for hidden in find_hidden(text):
         characters[hidden.offset] = f"⟨U+{hidden.codepoint:04X}⟩"
     return "".join(characters)
+
+
+def find_line_ends(path: str, text: str) -> Iterator[tuple[int, str]]:
+    """At most one for each line where something follows it: the line from 1, and a sentence."""
+    language = language_of(path)
+    if language not in LINE_END_OF:
+        return
+    for number, line in enumerate(text.split("\n"), 1):
+        content = line.rstrip()
+        if match := LINE_END_OF[language].search(content):
+            what = f"U+{ord(match[0]):04X} ends the line for {language}"
+            yield number, f"{what}, so what follows it is code"
+        elif language == "java" and (match := JAVA_ESCAPE.search(content)):
+            yield number, f"{match[1]} ends the comment, so what follows it is code"
+        elif language == "python" and number <= 2 and (match := PYTHON_ENCODING.match(content)):
+            yield number, f"In the encoding {match[1][:40]}, a comment can contain code"
 
 
 def _is_normal(text: str, offset: int) -> bool:
@@ -101,9 +146,3 @@ def _is_normal(text: str, offset: int) -> bool:
         before = text[offset - 2 : offset - 1] if before in ("\ufe0e", "\ufe0f") else before
         return EMOJI.match(before) is not None
     return False
-
-
-def _name(character: str) -> str:
-    if "\ud800" <= character <= "\udfff":
-        return "UNDECODABLE BYTE"
-    return unicodedata.name(character, CONTROLS.get(character, "UNNAMED CHARACTER"))

@@ -6,7 +6,6 @@ Literal anchors are looked for first, so text without secrets costs a few substr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -103,21 +102,27 @@ PLACEHOLDER_PASSWORD = re.compile(
 BASE64_RUN = re.compile(r"[A-Za-z0-9+/=]{24}")
 
 
-def find_secrets(text: str) -> Iterator[Secret]:
+def find_secrets(text: str) -> list[Secret]:
     """The secrets of a text with any number of lines, in order; two that overlap are one."""
+    matches = []
+    for row in dict.fromkeys([row for anchor, row in ANCHORS if anchor in text]):
+        group = "secret" if "(?P<secret>" in row.pattern else 0
+        for match in re.finditer(row.pattern, text, re.ASCII):
+            if not _is_placeholder(row.name, match[group]):
+                matches.append(Secret(row.name, *match.span(group)))
     found: list[Secret] = []
-    for secret in sorted(_matches(text), key=lambda secret: (secret.start, -secret.end)):
+    for secret in sorted(matches, key=lambda secret: (secret.start, -secret.end)):
         if found and secret.start < found[-1].end:
             first = found.pop()
             secret = Secret(first.name, first.start, max(first.end, secret.end))
         found.append(secret)
-    yield from found
+    return found
 
 
 def redact(text: str) -> tuple[str, int]:
     """The text with placeholders such as `«secret:jwt»`, and their number. It keeps its lines."""
     count = 0
-    while secrets := list(find_secrets(text)):  # a token may hide the border of the one beside it
+    while secrets := find_secrets(text):  # a token may hide the border of the one beside it
         parts: list[str] = []
         position = 0
         for secret in secrets:
@@ -127,14 +132,6 @@ def redact(text: str) -> tuple[str, int]:
         text = "".join((*parts, text[position:]))
         count += len(secrets)
     return text, count
-
-
-def _matches(text: str) -> Iterator[Secret]:
-    for row in dict.fromkeys([row for anchor, row in ANCHORS if anchor in text]):
-        group = "secret" if "(?P<secret>" in row.pattern else 0
-        for match in re.finditer(row.pattern, text, re.ASCII):
-            if not _is_placeholder(row.name, match[group]):
-                yield Secret(row.name, *match.span(group))
 
 
 def _is_placeholder(name: str, value: str) -> bool:
