@@ -20,12 +20,11 @@ from reviewbot.git.change import Change
 from reviewbot.pipeline import briefs_of, prepare, review_change
 from reviewbot.services import Host, Services, open_services
 from reviewbot.store.sessions import TrialRow
-from reviewbot.tasks.bug import prepare_bug
+from reviewbot.tasks.bug import prepare_bug, prepare_repair
 from reviewbot.tasks.cycle import work
 from reviewbot.tasks.feature import plan_increments, prepare_feature
 from reviewbot.tasks.fix import after, fix_findings
 from reviewbot.tasks.goals import GOALS
-from reviewbot.tasks.repair import prepare_repair
 from reviewbot.tasks.task import Attempt, Task, TaskResult
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify

@@ -29,10 +29,9 @@ from reviewbot.reports.words import DEFAULT
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.services import Host
-from reviewbot.tasks.edits import Draft, Edit, apply_edits
+from reviewbot.tasks.cycle import Draft, Edit, apply_edits
 from reviewbot.tasks.task import Candidate, Judgement, Step, Task, TaskResult
-from reviewbot.tasks.tool_fixes import _merged
-from reviewbot.tasks.trial import Trials, identities
+from reviewbot.tasks.trial import Trials, _merged, identities
 from reviewbot.verdict.document import Review
 
 CART = "def total(prices):\n    return sum(prices)\n"

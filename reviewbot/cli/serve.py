@@ -47,8 +47,7 @@ async def _serve(
 ) -> None:
     from uvicorn import Config, Server
 
-    from reviewbot.server.app import make_app
-    from reviewbot.server.jobs import Jobs
+    from reviewbot.server.app import Jobs, make_app
 
     with open_repository() as repository:
         root = await repository.root()

@@ -116,8 +116,9 @@ def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) ->
     )
 
 
-def shown(text: str) -> str:
+def shown(text: str | bytes) -> str:
     """A text without secrets, with hidden characters made visible. It keeps its lines."""
+    text = text if isinstance(text, str) else text.decode("utf-8", "replace")
     return visible(redact(text)[0])
 
 

@@ -13,8 +13,8 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.context import passages
 from reviewbot.context.brief import Brief
+from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.debate.merge import alike
 from reviewbot.debate.panel import Absence, Panel
@@ -22,7 +22,6 @@ from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.llm.client import Totals
 from reviewbot.services import Host, open_services
-from reviewbot.tasks.edits import ask, shown
 
 MAX_IDEAS = 5  # of one panelist
 SAME_TITLE = 0.6  # the share of words that titles of one idea have in common at least
@@ -99,7 +98,7 @@ async def negotiate(
     Raises ReviewbotError, UsageError without two panelists.
     """
     assert host.repository
-    question = passages.shown(question)
+    question = shown(question)
     change = await host.repository.load_change(Target())
     change = replace(change, target="negotiation", title=question, description="")
     files = await host.repository.read_files(change.head_tree, paths)
@@ -113,7 +112,7 @@ async def negotiate(
         material = {path: shown(content) for path, content in sorted(files.items())}
         brief = Brief(title="", description="", passages=(), material=material)
         text = prompts.render("brainstorm", question=question, most=MAX_IDEAS)
-        answers = await ask(panel, panel.names, "brainstorm", text, brief, Proposals)
+        answers = await panel.ask_for(panel.names, "brainstorm", text, brief, Proposals)
         ideas = put_on_table((name, answer.ideas[:MAX_IDEAS]) for name, answer in answers)
         for number in (1, 2):
             if open_ideas := [idea for idea in ideas if idea.standing == "contested"]:
@@ -154,7 +153,7 @@ async def _vote(
 ) -> dict[str, Idea]:
     """The ideas by id, with the votes of a round."""
     text = prompts.render("ballot", question=question, ideas=ideas)
-    answers = await ask(panel, panel.names, f"vote_{number}", text, brief, Ballots)
+    answers = await panel.ask_for(panel.names, f"vote_{number}", text, brief, Ballots)
     voted = {}
     for idea in ideas:
         cast = [

@@ -1,9 +1,12 @@
-"""Whether changed Python code still does what it did."""
+"""Whether changed Python code still does what it did, and whether tests notice if it does not."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from itertools import accumulate
+
+from msgspec import Struct
 
 from reviewbot.proofs.search import compare_behaviour
 from reviewbot.tasks.task import Judgement, Step
@@ -15,6 +18,22 @@ BRANCHES = (
     *(ast.If, ast.IfExp, ast.For, ast.AsyncFor, ast.While, ast.ExceptHandler, ast.comprehension),
     *(ast.BoolOp, ast.match_case, ast.Assert),
 )
+
+
+OPERATORS: dict[type[ast.AST], type] = {
+    **{ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq},
+    **{ast.NotEq: ast.Eq, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot},
+    **{ast.IsNot: ast.Is, ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Add, ast.Div: ast.Mult},
+    **{ast.FloorDiv: ast.Mult, ast.Mod: ast.Add, ast.And: ast.Or, ast.Or: ast.And},
+}
+
+
+class Mutant(Struct, frozen=True):
+    """A text of a file with one defect, on a line (counted from 1). `words` say which."""
+
+    line: int
+    words: str
+    text: str
 
 
 async def judge_behaviour(step: Step, trials: Trials) -> Judgement:
@@ -61,6 +80,53 @@ def size_of(files: Mapping[str, bytes]) -> tuple[int, int]:
     return branches, sum(isinstance(node, ast.stmt) for node in nodes) - comments
 
 
+def mutants_of(text: str, lines: Collection[int]) -> Iterator[Mutant]:
+    """Defects on these lines, at most one for each node of the syntax tree."""
+    raw = text.encode()
+    starts = [0, *accumulate(map(len, raw.splitlines(keepends=True)))]
+    for node in _executed(_parse(text)):
+        old, new = _change(node)
+        if old is None or new is None or getattr(node, "lineno", 0) not in lines:
+            continue
+        start = starts[old.lineno - 1] + old.col_offset
+        end = starts[(old.end_lineno or 0) - 1] + (old.end_col_offset or 0)
+        changed = raw[:start] + f"({ast.unparse(new)})".encode() + raw[end:]
+        yield Mutant(old.lineno, f"`{ast.unparse(old)}` as `{ast.unparse(new)}`", changed.decode())
+
+
+def _change(node: ast.AST) -> tuple[ast.expr | None, ast.expr | None]:
+    """What is replaced, and what by; None if the node has no defect."""
+    match node:
+        case ast.Compare(left=left, ops=[operator], comparators=right):
+            return node, ast.Compare(left, [OPERATORS[type(operator)]()], right)
+        case ast.BinOp(left=left, op=operator, right=right) if type(operator) in OPERATORS:
+            return node, ast.BinOp(left, OPERATORS[type(operator)](), right)
+        case ast.BoolOp(op=operator, values=values):
+            return node, ast.BoolOp(OPERATORS[type(operator)](), values)
+        case ast.UnaryOp(op=ast.Not(), operand=operand):
+            return node, operand
+        case ast.Constant(value=bool(value)):
+            return node, ast.Constant(not value)
+        case ast.Constant(value=int(value)):
+            return node, ast.Constant(value + 1)
+        case ast.Return(value=ast.expr() as value) if not isinstance(value, ast.Constant):
+            return value, ast.Constant(None)
+    return None, None
+
+
+def _executed(node: ast.AST) -> Iterator[ast.AST]:
+    """All nodes but those of annotations and decorators, of which few tests could notice a defect,
+    and of f-strings, whose places are not known before Python 3.12.
+    """
+    yield node
+    skipped = ("annotation", "returns", "decorator_list")
+    for name, value in ast.iter_fields(node):
+        for child in value if isinstance(value, list) else [value]:
+            is_known = isinstance(child, ast.AST) and not isinstance(child, ast.JoinedStr)
+            if is_known and name not in skipped:
+                yield from _executed(child)
+
+
 def _untested(step: Step) -> Iterator[str]:
     """Changed lines that no test runs."""
     suites = [r.report for r in step.evidence.runs if r.side == "head" and r.kind == "test"]
@@ -81,7 +147,7 @@ def _public_names(content: bytes) -> dict[str, ast.stmt]:
     return {name: node for name, node in found.items() if not name.startswith("_")}
 
 
-def _parse(content: bytes) -> ast.Module:
+def _parse(content: str | bytes) -> ast.Module:
     try:
         return ast.parse(content)
     except (SyntaxError, ValueError, RecursionError):

@@ -1,25 +1,31 @@
-"""Fix what somebody reports: first a test that shows it, then the fix, with that test."""
+"""Fix what somebody reports, first with a test that shows it, or make tests pass that fail.
+
+Tests fail where a change ends, as after a red run of CI.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from posixpath import join
 from statistics import mode
 
 from msgspec import Struct
 
-from reviewbot.checks.check import is_below
+from reviewbot.checks.check import Check, is_below
+from reviewbot.checks.evidence import FAILURES, TestOutcome
 from reviewbot.checks.languages.python import PYTHON
+from reviewbot.checks.run import applies
 from reviewbot.context.brief import Brief
+from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.proofs.proof import Reproduction, Run, run_reproduction
 from reviewbot.tasks.cycle import MAX_FILE
-from reviewbot.tasks.edits import ask, shown
+from reviewbot.tasks.goals import project_at, run_suite
 from reviewbot.tasks.task import Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
@@ -27,6 +33,7 @@ from reviewbot.text.files import classify
 MAX_REPORT = 20_000  # characters
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
 MAX_FILES, MAX_NAMES = 6, 200
+MAX_FAILURES, MAX_OUTPUT, MAX_REPAIRED = 10, 3_000, 8  # shown; characters of one; files
 MAX_HYPOTHESES = 3
 PATH = re.compile(r"(?<![\w./\\-])[\w./\\-]{1,300}\.[A-Za-z]{1,4}\b")
 WORD = re.compile(r"\b[A-Za-z_]\w{3,60}\b")
@@ -43,7 +50,7 @@ class Hypothesis(Struct, frozen=True):
 
 async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -> Task:
     """Reproduce what a report says. Raises UsageError with the reasons if nobody can."""
-    text = shown(report[:MAX_REPORT].encode())
+    text = shown(report[:MAX_REPORT])
     tree = trials.change.head_tree
     paths = await files_about(report, tree, trials)
     contents = await trials.repository.read_files(tree, paths)
@@ -51,7 +58,7 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
     folder = await trials.folder_of(paths)
     prompt = prompts.render("reproduce", report=text, files=files)
     names = panel.names[:MAX_HYPOTHESES]
-    answers = await ask(panel, names, "reproduce", prompt, brief, Hypothesis)
+    answers = await panel.ask_for(names, "reproduce", prompt, brief, Hypothesis)
     reasons = [f"{absence.panelist}: {absence.reason}" for absence in panel.absences]
     tried: set[str] = set()
     for author, hypothesis in answers:
@@ -90,6 +97,69 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
         given={path: await trials.tidy(path, hypothesis.test.encode())},
         details=details,
         purpose=text,
+        judge=judge,
+    )
+
+
+async def prepare_repair(log: str, trials: Trials, panel: Panel, brief: Brief) -> Task:
+    """All tests run first. If none fails, the log is taken for a bug report.
+
+    Raises UsageError if there is nothing to repair.
+    """
+    tree = trials.change.head_tree
+    project = await project_at(tree, trials)
+    red: list[TestOutcome] = []
+    problems: list[str] = []
+    suites: list[Check] = []
+    for check in project.checks:
+        if check.kind == "test" and applies(check, project.head_files, project):
+            report = await run_suite(tree, check, trials, {})
+            own = _failures(report.tests)
+            red += own
+            suites += [check] if own or not report.problem else []
+            problems += [f"{check.name}: {report.problem}"] if report.problem else []
+    if not red:
+        if log.strip():
+            return await prepare_bug(log, trials, panel, brief)
+        reason = "; ".join(problems) or "no test fails"
+        hint = "give the log of the run that failed: --report FILE"
+        raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
+    known = {test.id for test in red}
+    framed = [frame.path for test in red for frame in test.frames[::-1]]
+    framed += [test.id.partition("::")[0] for test in red]
+    said = (log[-MAX_REPORT:], *(test.output[-MAX_OUTPUT:] for test in red[:MAX_FAILURES]))
+    named = await files_about("\n".join(said), tree, trials)
+
+    async def judge(step: Step) -> Judgement:
+        after: list[TestOutcome] = []
+        for suite in suites:
+            report = await run_suite(step.after, suite, trials, {})
+            if report.problem:
+                words = f"{suite.name} does not run to its end: {report.problem}."
+                return Judgement(unmet=(words,))
+            after += report.tests
+        unmet = [
+            f"{test.id} {'still fails' if test.id in known else 'fails now'}: {test.message[:200]}"
+            for test in _failures(after)
+        ]
+        passed = {test.id for test in after if test.outcome == "passed"}
+        passed |= {id.partition("::")[0] for id in passed}  # files that could not be imported
+        unmet += [f"{id} does not run any more." for id in sorted(known - passed) if not unmet]
+        fact = f"Tests that failed and pass now: {len(known)}, such as {min(known)}."
+        return Judgement(unmet=tuple(unmet[:MAX_FAILURES]), facts=() if unmet else (fact,))
+
+    count = "1 test" if len(red) == 1 else f"{len(red)} tests"
+    failures = [(test.id, test.message, shown(test.output[-MAX_OUTPUT:])) for test in red]
+    return Task(
+        id="repair",
+        kind="repair",
+        title=f"Repair {count} that fail: {min(known)}",
+        paths=tuple(dict.fromkeys([*framed, *named]))[:MAX_REPAIRED],
+        details={
+            "failures": failures[:MAX_FAILURES],
+            "more": len(red) - MAX_FAILURES,
+            "log": shown(log[-MAX_REPORT:]),
+        },
         judge=judge,
     )
 
@@ -148,3 +218,7 @@ def _ending(name: str, existing: Collection[str]) -> list[str]:
         if matches:
             return matches if len(matches) <= MAX_FILES else []
     return []
+
+
+def _failures(tests: Iterable[TestOutcome]) -> list[TestOutcome]:
+    return [test for test in tests if test.outcome in FAILURES]

@@ -9,12 +9,13 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.context.brief import Brief
+from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import MODERATOR, Panel
-from reviewbot.tasks.edits import Draft, Objections, apply_edits, ask, shown
 from reviewbot.tasks.task import Attempt, Candidate, Task, TaskResult, Trial
 from reviewbot.tasks.trial import Trials
 
@@ -23,6 +24,27 @@ MAX_ATTEMPTS = 3
 MAX_FILE, MAX_OTHERS = 60_000, 30_000
 SMALL = 6  # changed lines, which nobody is asked to make fewer
 HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
+
+
+class Edit(Struct, frozen=True, kw_only=True):
+    path: str
+    find: str
+    replace: str
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    edits: list[Edit]
+    explanation: str = ""
+
+
+class Objection(Struct, frozen=True, kw_only=True):
+    path: str
+    line: int
+    reason: str
+
+
+class Objections(Struct, frozen=True, kw_only=True):
+    objections: list[Objection]
 
 
 async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskResult:
@@ -42,7 +64,7 @@ async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskRe
     dissent: tuple[str, ...] = ()
     for number in range(1, MAX_ATTEMPTS + 1):
         text = prompts.render(task.kind, files=_texts(files), attempts=attempts, **task.details)
-        drafts = await ask(panel, [proposer], f"fix_{task.id}_{number}", text, brief, Draft)
+        drafts = await panel.ask_for([proposer], f"fix_{task.id}_{number}", text, brief, Draft)
         if not drafts:
             reasons = (f"{proposer} did not answer: {panel.absences[-1].reason}",)
             break
@@ -111,7 +133,7 @@ async def _objections(
     phase, lines = f"judge_{task.id}_{number}", _lines_of(diff)
     given = {"title": task.title, "purpose": task.purpose, "diff": diff}
     text = prompts.render("judge_fix", **given, objections=())
-    answers = await ask(panel, judges, phase, text, brief, Objections)
+    answers = await panel.ask_for(judges, phase, text, brief, Objections)
     found = [
         (name, objection)
         for name, answer in answers
@@ -121,7 +143,7 @@ async def _objections(
     if found and len({name for name, _ in found}) < len(answers):
         said = [objection for _, objection in found]
         text = prompts.render("judge_fix", **given, objections=said)
-        ruled = await ask(panel, [MODERATOR], f"{phase}_ruling", text, brief, Objections)
+        ruled = await panel.ask_for([MODERATOR], f"{phase}_ruling", text, brief, Objections)
         for _, ruling in ruled:
             upheld = {(objection.path, objection.line) for objection in ruling.objections}
             found = [(name, each) for name, each in found if (each.path, each.line) in upheld]
@@ -150,7 +172,7 @@ async def _simpler(
     if len(re.findall(r"^[+-](?![+-])", diff, re.MULTILINE)) <= SMALL:
         return trial
     text = prompts.render("optimise_fix", title=task.title, diff=diff, files=_texts(now))
-    drafts = await ask(panel, [optimizer], f"optimise_{task.id}", text, brief, Draft)
+    drafts = await panel.ask_for([optimizer], f"optimise_{task.id}", text, brief, Draft)
     if not drafts or not drafts[0][1].edits:
         return trial
     try:
@@ -175,6 +197,30 @@ def _candidate(author: str, draft: Draft, files: Mapping[str, bytes], task: Task
     if touched := sorted(changed.keys() & task.given.keys()):
         raise ValueError(f"{touched[0]} is given, and stays as it is")
     return Candidate(author=author, files=changed, explanation=draft.explanation)
+
+
+def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes | None]:
+    """New content of the files. Raises ValueError with what is wrong, for the model to read."""
+    changed: dict[str, bytes | None] = {}
+    for edit in draft.edits:
+        if not edit.find:
+            if files.get(edit.path) or changed.get(edit.path):
+                raise ValueError(f"{edit.path} exists: say what to find in it")
+            changed[edit.path] = edit.replace.encode("utf-8", "surrogatepass")
+            continue
+        content = changed.get(edit.path) or files.get(edit.path)
+        if content is None:
+            raise ValueError(f"{edit.path} is none of the files that are shown")
+        ends = "\r\n" if b"\r\n" in content else "\n"
+        find, replacement = (
+            text.replace("\r\n", "\n").replace("\n", ends).encode("utf-8", "surrogatepass")
+            for text in (edit.find, edit.replace)
+        )
+        if (count := content.count(find)) != 1:
+            times = "does not occur" if count == 0 else f"occurs {count} times"
+            raise ValueError(f"what is to be found in {edit.path} {times}: {edit.find[:200]!r}")
+        changed[edit.path] = content.replace(find, replacement)
+    return changed
 
 
 def _texts(files: Mapping[str, bytes]) -> dict[str, str]:

@@ -9,13 +9,13 @@ from msgspec import Struct
 
 from reviewbot.checks.languages.python import PYTHON
 from reviewbot.context.brief import Brief
+from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.proofs.proof import Reproduction, run_reproduction
 from reviewbot.tasks.bug import files_about, path_of_test
 from reviewbot.tasks.cycle import MAX_FILE
-from reviewbot.tasks.edits import ask, shown
 from reviewbot.tasks.task import Attempt, Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
@@ -48,12 +48,12 @@ async def plan_increments(
     specification: str, trials: Trials, panel: Panel, brief: Brief
 ) -> list[Increment]:
     """The steps, which build on each other. Raises UsageError if there is no plan."""
-    text = shown(specification[:MAX_SPECIFICATION].encode())
+    text = shown(specification[:MAX_SPECIFICATION])
     files = await _files(specification, trials)
     names = sorted(await trials.repository.list_files(trials.change.head_tree))[:MAX_LISTED]
     given = {"specification": text, "names": names, "files": files, "most": MAX_STEPS}
     prompt = prompts.render("increments", **given)
-    answers = await ask(panel, panel.names[:1], "plan", prompt, brief, Increments)
+    answers = await panel.ask_for(panel.names[:1], "plan", prompt, brief, Increments)
     if not answers or not answers[0][1].increments:
         reason = panel.absences[-1].reason if panel.absences else "it has no steps"
         raise UsageError(f"there is no plan: {reason}", hint="say more exactly what is wanted")
@@ -77,7 +77,7 @@ async def prepare_feature(
     files = await _files(f"{specification}\n{increment.behaviour}", trials)
     folder = await trials.folder_of([*files])
     given: dict[str, object] = {
-        "specification": shown(specification[:MAX_SPECIFICATION].encode()),
+        "specification": shown(specification[:MAX_SPECIFICATION]),
         "increment": increment,
         "others": [step.title for step in increments if step != increment],
     }
@@ -87,7 +87,7 @@ async def prepare_feature(
     for attempt in range(1, ATTEMPTS + 1):
         phase = f"accept_{number}_{attempt}"
         text = prompts.render("acceptance", files=files, attempts=attempts, **given)
-        answers = await ask(panel, [tester], phase, text, brief, Acceptance)
+        answers = await panel.ask_for([tester], phase, text, brief, Acceptance)
         test = answers[0][1].test if answers else ""
         if not test.strip():
             reason = panel.absences[-1].reason if not answers else "it wrote none"
@@ -117,7 +117,7 @@ async def prepare_feature(
         title=increment.title,
         paths=tuple(files),
         given={path: await trials.tidy(path, test.encode())},
-        purpose=shown(increment.behaviour.encode()),
+        purpose=shown(increment.behaviour),
         details={**given, "test": test, "path": path},
         judge=judge,
     )

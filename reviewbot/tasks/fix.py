@@ -15,7 +15,6 @@ from reviewbot.proofs.proof import Proof, run_reproduction
 from reviewbot.proofs.timing import THRESHOLD, compare_times
 from reviewbot.tasks.cycle import failed, result_of, work
 from reviewbot.tasks.task import Candidate, Judgement, Step, Task, TaskResult, Trial
-from reviewbot.tasks.tool_fixes import draft_tool_fixes
 from reviewbot.tasks.trial import Trials, identities
 from reviewbot.text.files import classify
 from reviewbot.verdict.decide import COPY, alike
@@ -33,9 +32,7 @@ async def fix_findings(
     results: list[TaskResult] = []
     left = list(findings)
     reported = [finding.result for finding in findings if finding.result]
-    candidate = await draft_tool_fixes(
-        reported, trials.change, project, trials.repository, trials.executor
-    )
+    candidate = await trials.draft_tool_fixes(reported, trials.change.head_tree, project)
     if candidate:
         fixed, trial = await _largest_batch(candidate, left, trials)
         if trial:

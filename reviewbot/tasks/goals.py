@@ -12,14 +12,13 @@ from reviewbot.checks.evidence import Report
 from reviewbot.checks.project import Project, load_project
 from reviewbot.checks.run import IDS, NO_TEST, job_of, read
 from reviewbot.context.brief import Brief
+from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
 from reviewbot.proofs.timing import THRESHOLD, compare_times, time_snippet
-from reviewbot.tasks.behaviour import judge_behaviour, size_of
-from reviewbot.tasks.edits import ask, shown
-from reviewbot.tasks.mutants import Mutant, mutants_of
+from reviewbot.tasks.behaviour import Mutant, judge_behaviour, mutants_of, size_of
 from reviewbot.tasks.task import Judgement, Kind, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
@@ -61,7 +60,7 @@ async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief:
     files = {path: shown(content) for path, content in found.items()}
     writer = panel.names[-1]
     text = prompts.render("benchmark", files=files)
-    answers = await ask(panel, [writer], "benchmark", text, brief, BenchmarkAnswer)
+    answers = await panel.ask_for([writer], "benchmark", text, brief, BenchmarkAnswer)
     if not answers:
         raise UsageError(f"there is no benchmark: {panel.absences[-1].reason}")
     source = answers[0][1].source
