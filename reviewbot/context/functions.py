@@ -79,10 +79,6 @@ class Block(Struct, frozen=True):
     end: int
 
     @property
-    def length(self) -> int:
-        return self.end - self.start + 1
-
-    @property
     def lines(self) -> range:
         return range(self.start, self.end + 1)
 

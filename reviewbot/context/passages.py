@@ -160,7 +160,7 @@ def _spans(
     whole: list[Block] = []
     for block in outline.functions:
         # A closure is part of the function around it.
-        if block.length <= MAX_FUNCTION and not (whole and whole[-1].contains(block.start)):
+        if len(block.lines) <= MAX_FUNCTION and not (whole and whole[-1].contains(block.start)):
             whole.append(block)
     spans: list[range] = []
     for hunk in hunks:
@@ -217,16 +217,16 @@ def _background(
     for class_ in (*around, *(c for c in outline.classes if c.name in heads)):
         wanted += class_.head
         constructor = outline.constructor_of(class_)
-        if constructor and constructor.length <= MAX_CONSTRUCTOR:
+        if constructor and len(constructor.lines) <= MAX_CONSTRUCTOR:
             wanted += constructor.lines
-    wanted += (n for f in touched if f.length > MAX_FUNCTION for n in f.head)
+    wanted += (n for f in touched if len(f.lines) > MAX_FUNCTION for n in f.head)
     for number, text in enumerate(texts, 1):
         if (constant := CONSTANT.match(text)) and constant[1] in named:
             more = takewhile(INNER.match, texts[number : number + MAX_USED])
             wanted += range(number, number + 1 + sum(1 for _ in more))
     for function in outline.functions:
         if function.name in called:
-            wanted += function.lines if function.length <= MAX_USED else function.head
+            wanted += function.lines if len(function.lines) <= MAX_USED else function.head
     wanted += (n for c in outline.classes if c.name in named for n in c.head)
     return set(wanted[:MAX_BACKGROUND])
 

@@ -13,7 +13,7 @@ from reviewbot.checks.project import Project
 from reviewbot.context.brief import Brief, Passage
 from reviewbot.context.callers import callers_of, find_calls
 from reviewbot.context.passages import Excerpt, Run, clipped, excerpt_of, shown
-from reviewbot.git.change import Change, ChangedFile, Line, describe
+from reviewbot.git.change import Change, ChangedFile, describe
 from reviewbot.git.repository import Repository
 from reviewbot.text.files import classify
 
@@ -106,12 +106,8 @@ def make_passage(file: ChangedFile, run: Run, heading: str = "") -> Passage:
         base={line.base: text for line, text in run if line.base is not None},
         head={line.head: text for line, text in run if line.head is not None},
         added=frozenset(line.head for line, _ in run if line.head and line.base is None),
-        rows=tuple(f"{line.head or line.base}{_mark(line)}{text}" for line, text in run),
+        rows=tuple(f"{line.head or line.base}{line.marker}{text}" for line, text in run),
     )
-
-
-def _mark(line: Line) -> str:
-    return "+" if line.base is None else "-" if line.head is None else " "
 
 
 def _share_out(excerpts: Sequence[Excerpt], room: int) -> Iterator[list[Excerpt]]:

@@ -19,7 +19,7 @@ from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel, Panelist, Question
 from reviewbot.debate.reader import FileAnswer, reader_of
-from reviewbot.git.change import Change, ChangedFile, Location
+from reviewbot.git.change import Change, Location
 from reviewbot.llm.client import BYTES_A_TOKEN
 from reviewbot.llm.prices import Pace
 from reviewbot.llm.provider import ModelRequest, Usage
@@ -107,8 +107,12 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
     lines = sum(line.is_changed for file in sources for hunk in file.hunks for line in hunk.lines)
     if lines > SMALL_LINES:
         yield f"size: {lines} changed lines of source"
+    texts = dict[str, str]()
+    for file in sources:
+        changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
+        texts[file.path] = "\n".join((file.path, *changed)).lower()
     for name, words in RISKS.items():
-        if path := next((file.path for file in sources if _mentions(file, words)), ""):
+        if path := next((path for path, text in texts.items() if words.search(text)), ""):
             yield f"{name}: {path}"
     if path := next((file.path for file in change.files if MIGRATION.search(file.path)), ""):
         yield f"migration: {path}"
@@ -185,11 +189,6 @@ def describe_local(plan: Plan, calls: Sequence[tuple[ModelRequest, Usage]]) -> I
             if request.label.startswith(f"{name}/first_pass")
         ]
         yield f"{said}, and it {f'took {sum(times):.0f} s' if times else 'did not answer'}."
-
-
-def _mentions(file: ChangedFile, words: re.Pattern[str]) -> bool:
-    changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
-    return words.search("\n".join((file.path, *changed)).lower()) is not None
 
 
 def _readers(

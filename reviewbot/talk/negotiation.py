@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from reviewbot.context.brief import Brief
 from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
-from reviewbot.debate.merge import alike
+from reviewbot.debate.case import alike
 from reviewbot.debate.panel import Absence, Panel
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.change import Target

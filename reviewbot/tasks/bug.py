@@ -113,7 +113,7 @@ async def prepare_repair(log: str, trials: Trials, panel: Panel, brief: Brief) -
     suites: list[Check] = []
     for check in project.checks:
         if check.kind == "test" and applies(check, project.head_files, project):
-            report = await run_suite(tree, check, trials, {})
+            report = await run_suite(tree, check, trials)
             own = _failures(report.tests)
             red += own
             suites += [check] if own or not report.problem else []
@@ -133,7 +133,7 @@ async def prepare_repair(log: str, trials: Trials, panel: Panel, brief: Brief) -
     async def judge(step: Step) -> Judgement:
         after: list[TestOutcome] = []
         for suite in suites:
-            report = await run_suite(step.after, suite, trials, {})
+            report = await run_suite(step.after, suite, trials)
             if report.problem:
                 words = f"{suite.name} does not run to its end: {report.problem}."
                 return Judgement(unmet=(words,))

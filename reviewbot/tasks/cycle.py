@@ -167,8 +167,8 @@ async def _simpler(
 ) -> Trial:
     """A version with less, if it is tried as well and nobody objects; else the same."""
     optimizer = panel.names[-1]
-    now = {path: content for path, content in trial.candidate.files.items() if content is not None}
-    diff = _diff(files, trial.candidate.files)
+    now = trial.candidate.files
+    diff = _diff(files, now)
     if len(re.findall(r"^[+-](?![+-])", diff, re.MULTILINE)) <= SMALL:
         return trial
     text = prompts.render("optimise_fix", title=task.title, diff=diff, files=_texts(now))
@@ -179,7 +179,7 @@ async def _simpler(
         candidate = _candidate(*drafts[0], now, task)
     except ValueError:
         return trial
-    candidate = replace(candidate, files={**trial.candidate.files, **candidate.files})
+    candidate = replace(candidate, files={**now, **candidate.files})
     shorter = _diff(files, candidate.files)
     if shorter.count("\n") >= diff.count("\n"):
         return trial
@@ -199,9 +199,9 @@ def _candidate(author: str, draft: Draft, files: Mapping[str, bytes], task: Task
     return Candidate(author=author, files=changed, explanation=draft.explanation)
 
 
-def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes | None]:
+def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """New content of the files. Raises ValueError with what is wrong, for the model to read."""
-    changed: dict[str, bytes | None] = {}
+    changed: dict[str, bytes] = {}
     for edit in draft.edits:
         if not edit.find:
             if files.get(edit.path) or changed.get(edit.path):
@@ -227,11 +227,11 @@ def _texts(files: Mapping[str, bytes]) -> dict[str, str]:
     return {path: shown(content) for path, content in sorted(files.items())}
 
 
-def _diff(before: Mapping[str, bytes], after: Mapping[str, bytes | None]) -> str:
+def _diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
     """A unified diff with the lines as readers may see them."""
     parts: list[str] = []
     for path in sorted(after):
-        old, new = before.get(path, b""), after[path] or b""
+        old, new = before.get(path, b""), after[path]
         lines = shown(old).splitlines(), shown(new).splitlines()
         parts += difflib.unified_diff(*lines, path, path, lineterm="")
     return "\n".join(parts)

@@ -122,7 +122,7 @@ async def _largest_batch(
     """The fixes of tools that can be made together; those that break something, file by file."""
     reported = [f for f in findings if f.result and f.location]
     best: tuple[list[Finding], Trial | None] = [], None
-    kept: Mapping[str, bytes | None] = {}
+    kept: Mapping[str, bytes] = {}
     for files in (candidate.files, *({path: text} for path, text in candidate.files.items())):
         more = replace(candidate, files={**kept, **files})
         tried = await _try_batch(more, reported, trials)

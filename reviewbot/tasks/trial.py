@@ -60,13 +60,9 @@ class Trials(Struct, frozen=True, kw_only=True):
         found = await self._collect(tree)
         step = Step(before=head, after=tree, change=own, evidence=found)
         # Of a test that is given, nothing can be mended.
-        about_given = {
-            words
-            for result in found.new_results
-            if result.kind == "diagnostic" and result.location
-            if result.location.path in task.given
-            for words in _regressions(Evidence(), replace(found, results=(result,)))
-        }
+        places = [(r, r.location) for r in found.new_results if r.kind == "diagnostic"]
+        given = tuple(result for result, at in places if at and at.path in task.given)
+        about_given = {*_regressions(Evidence(), Evidence(results=given))}
         worse = tuple(w for w in _regressions(self.evidence, found) if w not in about_given)
         trial = replace(trial, regressions=worse, evidence=found)
         if trial.outcome != "refused":  # else what the task asks for need not be run

@@ -25,10 +25,6 @@ class Score(Struct, frozen=True):
     def settled(self) -> int:
         return self.right + self.wrong
 
-    @property
-    def is_unreliable(self) -> bool:
-        return self.settled >= MIN_SETTLED and self.right < self.wrong
-
 
 class Scores(Struct, frozen=True):
     """Of each model, as `provider:model`."""
@@ -78,7 +74,7 @@ def uncounted(scores: Scores, panelists: Sequence[Panelist]) -> dict[str, str]:
     for panelist in panelists:
         model = f"{panelist.provider}:{panelist.model}"
         known = scores.models.get(model, Score())
-        if known.is_unreliable:
+        if known.settled >= MIN_SETTLED and known.right < known.wrong:
             words = f"{model} was right in {known.right} of {known.settled} settled judgements"
             found[panelist.name] = f"The votes of {panelist.name} do not count: {words}."
     return found if 2 * len(found) < len(panelists) else {}
