@@ -14,15 +14,13 @@ from reviewbot.checks.project import Project
 from reviewbot.checks.run import collect
 from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief
-from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
 from reviewbot.pipeline import briefs_of, prepare, review_change
 from reviewbot.services import Host, Services, open_services
 from reviewbot.store.sessions import TrialRow
-from reviewbot.tasks.bug import prepare_bug, prepare_repair
 from reviewbot.tasks.cycle import work
-from reviewbot.tasks.feature import plan_increments, prepare_feature
+from reviewbot.tasks.described import plan_increments, prepare_bug, prepare_feature, prepare_repair
 from reviewbot.tasks.fix import after, fix_findings
 from reviewbot.tasks.goals import GOALS
 from reviewbot.tasks.task import Attempt, Task, TaskResult
@@ -49,9 +47,9 @@ async def fix(
         wanted = {alike(f) for f in result.reported if not ids or f.id in ids}
         found = [f for f in (*result.reported, *copies_of(result)) if alike(f) in wanted]
         whole, project, _ = await prepare(change, services)
-        trials = await _trials(whole, project, services)
         briefs = await briefs_of(whole, project, services.panel, services)
-        results = await fix_findings(found, trials, project, services.panel, briefs)
+        trials = await _trials(whole, project, services, briefs[0])
+        results = await fix_findings(found, trials, project, briefs)
         seconds = round(time.monotonic() - started, 2)
         result = replace(result, usage=services.client.totals, seconds=seconds)
         await services.finish(msgspec.json.encode(result).decode(), trials_of(results))
@@ -92,12 +90,10 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
     """
     results: list[TaskResult] = []
     async with _open_trials(change, host) as (services, trials):
-        panel, brief = services.panel, _no_brief(change)
-        increments = await plan_increments(specification, trials, panel, brief)
+        increments = await plan_increments(specification, trials)
         for number in range(1, len(increments) + 1):
-            given = (specification, increments, number)
             try:
-                task = await prepare_feature(*given, trials, panel, brief)
+                task = await prepare_feature(specification, increments, number, trials)
             except UsageError as error:
                 if not results:
                     raise
@@ -105,7 +101,7 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
                 stopped = TaskResult(kind="feature", title=title, outcome="failed", reasons=why)
                 results.append(stopped)
                 break
-            results.append(await work(task, trials, panel, brief))
+            results.append(await work(task, trials))
             if results[-1].outcome != "fixed":
                 break
             trials = await after(trials, results[-1])
@@ -115,12 +111,10 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
 
 
 async def _work(
-    make: Callable[[Trials, Panel, Brief], Awaitable[Task]], change: Change, host: Host
+    make: Callable[[Trials], Awaitable[Task]], change: Change, host: Host
 ) -> TaskResult:
     async with _open_trials(change, host) as (services, trials):
-        brief = _no_brief(change)
-        task = await make(trials, services.panel, brief)
-        result = await work(task, trials, services.panel, brief)
+        result = await work(await make(trials), trials)
         result = replace(result, usage=services.client.totals)
         await services.finish(trials=trials_of([result]))
         return result
@@ -139,11 +133,8 @@ async def _open_trials(change: Change, host: Host) -> AsyncIterator[tuple[Servic
         assert host.repository
         stay = await host.repository.compare(change.head_tree, change.head_tree)
         whole, project, _ = await prepare(replace(stay, title=change.title), services)
-        yield services, await _trials(whole, project, services)
-
-
-def _no_brief(change: Change) -> Brief:
-    return Brief(title=change.title, description="", passages=(), material={})
+        brief = Brief(title=change.title, description="", passages=(), material={})
+        yield services, await _trials(whole, project, services, brief)
 
 
 def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:
@@ -168,7 +159,7 @@ def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:
     return rows
 
 
-async def _trials(change: Change, project: Project, services: Services) -> Trials:
+async def _trials(change: Change, project: Project, services: Services, brief: Brief) -> Trials:
     assert services.host.repository
     off = [entry.name for entry in services.settings.checks if entry.off]
     return Trials(
@@ -179,4 +170,6 @@ async def _trials(change: Change, project: Project, services: Services) -> Trial
         checks=services.checks,
         languages=services.languages,
         off=off,
+        panel=services.panel,
+        brief=brief,
     )

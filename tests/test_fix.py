@@ -378,7 +378,7 @@ def test_what_changes_nothing_or_cannot_be_made_is_no_fix(project: Project) -> N
             evidence=Evidence(),
             repository=repository,
             executor=Bubblewrap(find_environment(None, {})),
-            **{"checks": (), "languages": {}, "off": ()},
+            **{"checks": (), "languages": {}, "off": (), "panel": None, "brief": None},
         )
         for path, text, outcome, words in (
             ("a.py", b"x = 2\n", "refused", "It changes nothing."),

@@ -24,7 +24,7 @@ from reviewbot.journal import Journal
 from reviewbot.reports.text import render_fixes
 from reviewbot.reports.words import DEFAULT
 from reviewbot.services import Host
-from reviewbot.tasks.bug import PATH
+from reviewbot.tasks.described import PATH
 from reviewbot.tasks.goals import mutants_of, size_of
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model, panel_of

@@ -118,7 +118,7 @@ def is_asked(case: Case, panelist: str, number: int, plan: Plan) -> bool:
     Nobody is asked about what was executed: results of checks, and claims that a test proved or
     refuted. The second round is for cases on which the first one did not agree.
     """
-    if case.is_settled or (plan.only_serious and not (case.is_serious or case.is_about_security)):
+    if case.is_settled or (plan.only_serious and not case.is_grave):
         return False
     if number == 1:
         return panelist not in case.raisers
@@ -140,10 +140,15 @@ async def ask_intent(
     if not any(brief.statements for brief in briefs):
         silence = (Intention(panelist="", citation=None, reason=UNSTATED),)
         return tuple(replace(c, intentions=silence) if c in proven else c for c in cases)
+    witnesses = {}
+    for case in proven:
+        others = [name for name in panel.names if case.proof and name != case.proof.by]
+        # Two are needed, so a moderator stands in where too few are there.
+        witnesses[case.id] = others if len(others) > 1 else [*others, MODERATOR]
     asked: list[Question] = []
     for name in (*panel.names, MODERATOR):
         if name not in plan.own:
-            here = [case for case in proven if _is_witness(case, name, panel)]
+            here = [case for case in proven if name in witnesses[case.id]]
             asked += questions_about(here, name, "intent", "intent", plan.briefs_of(name, briefs))
     given = await ask_about(asked, panel, "judgements", IntentAnswer)
     intentions = defaultdict[str, list[Intention]](list)
@@ -283,10 +288,3 @@ def _position(
         reason=judgement.reason,
         citations=citations,
     )
-
-
-def _is_witness(case: Case, panelist: str, panel: Panel) -> bool:
-    """Two witnesses are needed, so a moderator stands in where too few others are there."""
-    author = case.proof.by if case.proof else ""
-    others = [name for name in panel.names if name != author]
-    return len(others) < 2 if panelist == MODERATOR else panelist in others

@@ -330,7 +330,6 @@ def make_app(jobs: Jobs, state: State, ledger: str, token: str) -> Starlette:
 
 
 def openapi() -> dict[str, Any]:
-    """The description of the API, in OpenAPI 3.1."""
     (order, job, review), parts = msgspec.json.schema_components(
         (Order, Job, Review), ref_template="#/components/schemas/{name}"
     )

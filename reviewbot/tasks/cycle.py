@@ -12,10 +12,9 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.context.brief import Brief
 from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
-from reviewbot.debate.panel import MODERATOR, Panel
+from reviewbot.debate.panel import MODERATOR
 from reviewbot.tasks.task import Attempt, Candidate, Task, TaskResult, Trial
 from reviewbot.tasks.trial import Trials
 
@@ -47,8 +46,9 @@ class Objections(Struct, frozen=True, kw_only=True):
     objections: list[Objection]
 
 
-async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskResult:
-    """Have a task done by models. Each question begins with the brief."""
+async def work(task: Task, trials: Trials) -> TaskResult:
+    """Have a task done by models."""
+    panel, brief = trials.panel, trials.brief
     proposer, *judges = panel.names
     found = await trials.repository.read_files(trials.change.head_tree, task.paths)
     files, room = dict[str, bytes](), MAX_OTHERS
@@ -86,9 +86,9 @@ async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskRe
             reasons = trial.reasons
             if trial.outcome != "refused":
                 best = trial
-                reasons = dissent = await _objections(task, diff, number, judges, panel, brief)
+                reasons = dissent = await _objections(task, diff, number, judges, trials)
                 if not dissent:
-                    best = await _simpler(task, trial, known, trials, panel, brief)
+                    best = await _simpler(task, trial, known, trials)
                     break
         attempts.append(Attempt(diff, reasons))
     if best is None:
@@ -127,13 +127,13 @@ async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
 
 
 async def _objections(
-    task: Task, diff: str, number: int, judges: Sequence[str], panel: Panel, brief: Brief
+    task: Task, diff: str, number: int, judges: Sequence[str], trials: Trials
 ) -> tuple[str, ...]:
     """What judges say against lines of the change; the moderator rules if some accept it."""
     phase, lines = f"judge_{task.id}_{number}", _lines_of(diff)
     given = {"title": task.title, "purpose": task.purpose, "diff": diff}
     text = prompts.render("judge_fix", **given, objections=())
-    answers = await panel.ask_for(judges, phase, text, brief, Objections)
+    answers = await trials.panel.ask_for(judges, phase, text, trials.brief, Objections)
     found = [
         (name, objection)
         for name, answer in answers
@@ -143,7 +143,8 @@ async def _objections(
     if found and len({name for name, _ in found}) < len(answers):
         said = [objection for _, objection in found]
         text = prompts.render("judge_fix", **given, objections=said)
-        ruled = await panel.ask_for([MODERATOR], f"{phase}_ruling", text, brief, Objections)
+        phase = f"{phase}_ruling"
+        ruled = await trials.panel.ask_for([MODERATOR], phase, text, trials.brief, Objections)
         for _, ruling in ruled:
             upheld = {(objection.path, objection.line) for objection in ruling.objections}
             found = [(name, each) for name, each in found if (each.path, each.line) in upheld]
@@ -162,17 +163,15 @@ def _lines_of(diff: str) -> set[tuple[str, int]]:
     return found
 
 
-async def _simpler(
-    task: Task, trial: Trial, files: Mapping[str, bytes], trials: Trials, panel: Panel, brief: Brief
-) -> Trial:
+async def _simpler(task: Task, trial: Trial, files: Mapping[str, bytes], trials: Trials) -> Trial:
     """A version with less, if it is tried as well and nobody objects; else the same."""
-    optimizer = panel.names[-1]
+    panel, optimizer = trials.panel, trials.panel.names[-1]
     now = trial.candidate.files
     diff = _diff(files, now)
     if len(re.findall(r"^[+-](?![+-])", diff, re.MULTILINE)) <= SMALL:
         return trial
     text = prompts.render("optimise_fix", title=task.title, diff=diff, files=_texts(now))
-    drafts = await panel.ask_for([optimizer], f"optimise_{task.id}", text, brief, Draft)
+    drafts = await panel.ask_for([optimizer], f"optimise_{task.id}", text, trials.brief, Draft)
     if not drafts or not drafts[0][1].edits:
         return trial
     try:
@@ -187,7 +186,7 @@ async def _simpler(
     if better.outcome != trial.outcome:
         return trial
     judges = [name for name in panel.names if name != optimizer]
-    against = await _objections(task, shorter, MAX_ATTEMPTS + 1, judges, panel, brief)
+    against = await _objections(task, shorter, MAX_ATTEMPTS + 1, judges, trials)
     return trial if against else better
 
 

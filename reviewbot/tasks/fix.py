@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from reviewbot.checks.project import Project
 from reviewbot.context.brief import Brief, brief_about
-from reviewbot.debate.panel import Panel
 from reviewbot.proofs.proof import Proof, run_reproduction
 from reviewbot.proofs.timing import THRESHOLD, compare_times
 from reviewbot.tasks.cycle import failed, result_of, work
@@ -22,11 +21,7 @@ from reviewbot.verdict.document import Finding
 
 
 async def fix_findings(
-    findings: Sequence[Finding],
-    trials: Trials,
-    project: Project,
-    panel: Panel,
-    briefs: Sequence[Brief],
+    findings: Sequence[Finding], trials: Trials, project: Project, briefs: Sequence[Brief]
 ) -> list[TaskResult]:
     """Each fix builds on those before it."""
     results: list[TaskResult] = []
@@ -45,11 +40,12 @@ async def fix_findings(
         groups.setdefault(alike(finding), []).append(finding)
     for group in groups.values():
         task = task_of(group, trials)
-        if not panel.panelists:
+        if not trials.panel.panelists:
             reason = "No fix of a linter proved itself, and no language model is configured."
             results.append(failed(task, [reason]))
             continue
-        result = await work(task, trials, panel, brief_about(group[0].location, briefs))
+        brief = brief_about(group[0].location, briefs)
+        result = await work(task, replace(trials, brief=brief))
         results.append(result)
         if result.outcome == "fixed":
             trials = await after(trials, result)

@@ -13,10 +13,8 @@ from reviewbot.checks.check import Check
 from reviewbot.checks.evidence import Report
 from reviewbot.checks.project import Project, load_project
 from reviewbot.checks.run import IDS, NO_TEST, job_of, read
-from reviewbot.context.brief import Brief
 from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
-from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
 from reviewbot.proofs.search import compare_behaviour
@@ -55,10 +53,7 @@ class BenchmarkAnswer(Struct, frozen=True):
     source: str
 
 
-Prepare = Callable[[Sequence[str], Trials, Panel, Brief], Awaitable[Task]]
-
-
-async def refactor(paths: Sequence[str], trials: Trials, _: Panel, __: Brief) -> Task:
+async def refactor(paths: Sequence[str], trials: Trials) -> Task:
     """Fewer branches or statements, with the same public names and the same behaviour."""
 
     async def judge(step: Step) -> Judgement:
@@ -74,14 +69,14 @@ async def refactor(paths: Sequence[str], trials: Trials, _: Panel, __: Brief) ->
     return _task("refactor", "Simplify", paths, judge)
 
 
-async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief: Brief) -> Task:
+async def performance(paths: Sequence[str], trials: Trials) -> Task:
     """Faster in a benchmark that somebody else writes first, with the same behaviour."""
     tree = trials.change.head_tree
     found = await trials.repository.read_files(tree, paths)
     files = {path: shown(content) for path, content in found.items()}
-    writer = panel.names[-1]
+    panel, writer = trials.panel, trials.panel.names[-1]
     text = prompts.render("benchmark", files=files)
-    answers = await panel.ask_for([writer], "benchmark", text, brief, BenchmarkAnswer)
+    answers = await panel.ask_for([writer], "benchmark", text, trials.brief, BenchmarkAnswer)
     if not answers:
         raise UsageError(f"there is no benchmark: {panel.absences[-1].reason}")
     source = answers[0][1].source
@@ -108,7 +103,7 @@ async def performance(paths: Sequence[str], trials: Trials, panel: Panel, brief:
     return _task("performance", "Speed up", paths, judge, **given)
 
 
-async def tests(paths: Sequence[str], trials: Trials, _: Panel, __: Brief) -> Task:
+async def tests(paths: Sequence[str], trials: Trials) -> Task:
     """Tests that run a line that no test runs, or notice a defect that no test notices."""
     sources = [path for path in paths if classify(path) != "test"]
     tree = trials.change.head_tree
@@ -169,6 +164,7 @@ async def tests(paths: Sequence[str], trials: Trials, _: Panel, __: Brief) -> Ta
     return replace(task, paths=(*sources, *beside[:MAX_TEST_FILES]))
 
 
+Prepare = Callable[[Sequence[str], Trials], Awaitable[Task]]
 GOALS: Mapping[str, Prepare] = {"refactor": refactor, "performance": performance, "tests": tests}
 
 
@@ -339,7 +335,6 @@ def _untested(step: Step) -> Iterator[str]:
 
 
 def _public_names(content: bytes) -> dict[str, ast.stmt]:
-    """What a module defines at its top."""
     kinds = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
     found = {node.name: node for node in _parse(content).body if isinstance(node, kinds)}
     return {name: node for name, node in found.items() if not name.startswith("_")}

@@ -15,6 +15,8 @@ from reviewbot.checks.evidence import CheckResult, Evidence
 from reviewbot.checks.languages.python import PYTHON
 from reviewbot.checks.project import Project, folder_of, load_project
 from reviewbot.checks.run import collect, job_of
+from reviewbot.context.brief import Brief
+from reviewbot.debate.panel import Panel
 from reviewbot.errors import GitError
 from reviewbot.git.change import Change, Location
 from reviewbot.git.repository import Repository
@@ -25,9 +27,10 @@ from reviewbot.text.files import classify
 
 
 class Trials(Struct, frozen=True, kw_only=True):
-    """What candidates for a change are tried with.
+    """What candidates for a change are made and tried with.
 
     Attributes:
+        brief: what all questions about a task begin with.
         change: it ends where candidates begin. Where nothing is reviewed, nothing differs in it.
         evidence: of the change itself: what is reported there is not a candidate's fault.
     """
@@ -39,6 +42,8 @@ class Trials(Struct, frozen=True, kw_only=True):
     checks: Sequence[Check]
     languages: Mapping[str, Language]
     off: Collection[str]
+    panel: Panel
+    brief: Brief
 
     async def try_out(self, candidate: Candidate, task: Task) -> Trial:
         """Whether a candidate does what a task asks for, and breaks nothing."""

@@ -8,6 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from reviewbot.debate.case import latest_stances
 from reviewbot.debate.panel import Panelist
 from reviewbot.verdict.document import Finding, Review
 
@@ -35,20 +36,15 @@ class Scores(Struct, frozen=True):
 def score(
     reviews: Iterable[tuple[Review, Mapping[str, str]]], dismissed: Collection[str]
 ) -> Scores:
-    """What became of claims and judgements in reviews.
+    """What became of claims and judgements in reviews, each given with the panelists' models.
 
-    Args:
-        reviews: each with the model of each panelist.
-        dismissed: keys of findings that a person dismissed.
+    `dismissed` are keys of findings.
     """
     right, wrong = Counter[str](), Counter[str]()
     for review, models in reviews:
         for finding in review.findings:
             truth = "not_real" if finding.key in dismissed else truth_of(finding)
-            held = {claim.by: "real" for claim in finding.claims}
-            for position in sorted(finding.positions, key=lambda position: position.round):
-                held[position.panelist] = position.stance
-            for name, stance in held.items():
+            for name, stance in latest_stances(finding.claims, finding.positions).items():
                 if truth and stance != "unsure" and name in models:
                     (right if stance == truth else wrong)[models[name]] += 1
     names = sorted({*right, *wrong})

@@ -1,6 +1,6 @@
-"""Fix what somebody reports, first with a test that shows it, or make tests pass that fail.
+"""Fix or build what somebody describes: first a test that fails, then the code that passes it.
 
-Tests fail where a change ends, as after a red run of CI.
+The test is written for a report or a step of a specification, or is one that fails in CI.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from posixpath import join
 from statistics import mode
 
@@ -18,23 +18,25 @@ from reviewbot.checks.check import Check, is_below
 from reviewbot.checks.evidence import FAILURES, TestOutcome
 from reviewbot.checks.languages.python import PYTHON
 from reviewbot.checks.run import applies
-from reviewbot.context.brief import Brief
 from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
-from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.proofs.proof import Reproduction, Run, run_reproduction
 from reviewbot.tasks.cycle import MAX_FILE
 from reviewbot.tasks.goals import project_at, run_suite
-from reviewbot.tasks.task import Judgement, Step, Task
+from reviewbot.tasks.task import Attempt, Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 
-MAX_REPORT = 20_000  # characters
+MAX_REPORT = 20_000  # characters, of a specification too
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
 MAX_FILES, MAX_NAMES = 6, 200
 MAX_FAILURES, MAX_OUTPUT, MAX_REPAIRED = 10, 3_000, 8  # shown; characters of one; files
 MAX_HYPOTHESES = 3
+MAX_STEPS = 8
+MAX_LISTED = 200  # files
+MAX_NAME = 40  # characters of a test file's
+ATTEMPTS = 2  # at a test
 PATH = re.compile(r"(?<![\w./\\-])[\w./\\-]{1,300}\.[A-Za-z]{1,4}\b")
 WORD = re.compile(r"\b[A-Za-z_]\w{3,60}\b")
 EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b")
@@ -48,7 +50,24 @@ class Hypothesis(Struct, frozen=True):
     test: str
 
 
-async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -> Task:
+class Increment(Struct, frozen=True):
+    """A step: what it adds, and what one can see or call that was not there before."""
+
+    title: str
+    behaviour: str
+
+
+class Increments(Struct, frozen=True):
+    increments: list[Increment]
+
+
+class Acceptance(Struct, frozen=True):
+    """A whole pytest file."""
+
+    test: str
+
+
+async def prepare_bug(report: str, trials: Trials) -> Task:
     """Reproduce what a report says. Raises UsageError with the reasons if nobody can."""
     text = shown(report[:MAX_REPORT])
     tree = trials.change.head_tree
@@ -57,8 +76,9 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
     files = {p: shown(content) for p, content in contents.items() if len(content) <= MAX_FILE}
     folder = await trials.folder_of(paths)
     prompt = prompts.render("reproduce", report=text, files=files)
+    panel = trials.panel
     names = panel.names[:MAX_HYPOTHESES]
-    answers = await panel.ask_for(names, "reproduce", prompt, brief, Hypothesis)
+    answers = await panel.ask_for(names, "reproduce", prompt, trials.brief, Hypothesis)
     reasons = [f"{absence.panelist}: {absence.reason}" for absence in panel.absences]
     tried: set[str] = set()
     for author, hypothesis in answers:
@@ -101,7 +121,7 @@ async def prepare_bug(report: str, trials: Trials, panel: Panel, brief: Brief) -
     )
 
 
-async def prepare_repair(log: str, trials: Trials, panel: Panel, brief: Brief) -> Task:
+async def prepare_repair(log: str, trials: Trials) -> Task:
     """All tests run first. If none fails, the log is taken for a bug report.
 
     Raises UsageError if there is nothing to repair.
@@ -120,7 +140,7 @@ async def prepare_repair(log: str, trials: Trials, panel: Panel, brief: Brief) -
             problems += [f"{check.name}: {report.problem}"] if report.problem else []
     if not red:
         if log.strip():
-            return await prepare_bug(log, trials, panel, brief)
+            return await prepare_bug(log, trials)
         reason = "; ".join(problems) or "no test fails"
         hint = "give the log of the run that failed: --report FILE"
         raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
@@ -160,6 +180,80 @@ async def prepare_repair(log: str, trials: Trials, panel: Panel, brief: Brief) -
             "more": len(red) - MAX_FAILURES,
             "log": shown(log[-MAX_REPORT:]),
         },
+        judge=judge,
+    )
+
+
+async def plan_increments(specification: str, trials: Trials) -> list[Increment]:
+    """The steps, which build on each other. Raises UsageError if there is no plan."""
+    text = shown(specification[:MAX_REPORT])
+    files = await _files(specification, trials)
+    names = sorted(await trials.repository.list_files(trials.change.head_tree))[:MAX_LISTED]
+    given = {"specification": text, "names": names, "files": files, "most": MAX_STEPS}
+    prompt = prompts.render("increments", **given)
+    panel = trials.panel
+    answers = await panel.ask_for(panel.names[:1], "plan", prompt, trials.brief, Increments)
+    if not answers or not answers[0][1].increments:
+        reason = panel.absences[-1].reason if panel.absences else "it has no steps"
+        raise UsageError(f"there is no plan: {reason}", hint="say more exactly what is wanted")
+    return answers[0][1].increments[:MAX_STEPS]
+
+
+async def prepare_feature(
+    specification: str, increments: Sequence[Increment], number: int, trials: Trials
+) -> Task:
+    """The task of one step, counted from 1. Who writes its test does not write its code.
+
+    Raises UsageError if there is no test that fails now.
+    """
+    increment, panel = increments[number - 1], trials.panel
+    tester = panel.names[-1]
+    tree = trials.change.head_tree
+    files = await _files(f"{specification}\n{increment.behaviour}", trials)
+    folder = await trials.folder_of([*files])
+    given: dict[str, object] = {
+        "specification": shown(specification[:MAX_REPORT]),
+        "increment": increment,
+        "others": [step.title for step in increments if step != increment],
+    }
+    name = "_".join(re.findall(r"[a-z0-9]+", increment.title.lower())) or "step"
+    path = await path_of_test(name[:MAX_NAME].rstrip("_"), folder, trials)
+    attempts: list[Attempt] = []
+    for attempt in range(1, ATTEMPTS + 1):
+        phase = f"accept_{number}_{attempt}"
+        text = prompts.render("acceptance", files=files, attempts=attempts, **given)
+        answers = await panel.ask_for([tester], phase, text, trials.brief, Acceptance)
+        test = answers[0][1].test if answers else ""
+        if not test.strip():
+            reason = panel.absences[-1].reason if not answers else "it wrote none"
+            raise UsageError(f"{tester} gave no test for step {number}: {reason}")
+        reproduction = Reproduction(language=PYTHON.name, source=test)
+        run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
+        with_test = await trials.repository.make_tree(tree, {path: test.encode()})
+        _, _, refusals = await trials.refusals(with_test)
+        if run.outcome not in ("fails", "errors"):
+            words = run.outcome.replace("_", " ")
+            refusals.append(f"The test {words} without the step: {run.output}")
+        if not refusals:
+            break
+        attempts.append(Attempt(test, tuple(refusals)))
+    else:
+        raise UsageError(f"step {number} has no test that can be used: {attempts[-1].reasons[0]}")
+
+    async def judge(step: Step) -> Judgement:
+        run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
+        if run.outcome != "passes":
+            return Judgement(unmet=(f"The test of the step {run.outcome}: {run.output}",))
+        return Judgement(facts=(f"{path} fails without the step and passes with it.",))
+
+    return Task(
+        id=f"step_{number}",
+        kind="feature",
+        title=increment.title,
+        paths=tuple(files),
+        given={path: await trials.tidy(path, test.encode())},
+        purpose=shown(increment.behaviour),
+        details={**given, "test": test, "path": path},
         judge=judge,
     )
 
@@ -206,6 +300,17 @@ async def files_about(report: str, tree: str, trials: Trials) -> list[str]:
         count = Counter(match.path for match in matches if classify(match.path) == "source")
         found += [path for path, _ in count.most_common(MAX_FILES)]
     return list(dict.fromkeys(found))[:MAX_FILES]
+
+
+async def _files(text: str, trials: Trials) -> dict[str, str]:
+    """What a text may be about, or else the first source files, as models see them."""
+    tree = trials.change.head_tree
+    paths = await files_about(text, tree, trials)
+    if not paths:
+        existing = sorted(await trials.repository.list_files(tree))
+        paths = [path for path in existing if classify(path) == "source"][:3]
+    contents = await trials.repository.read_files(tree, paths)
+    return {path: shown(text) for path, text in contents.items() if len(text) <= MAX_FILE}
 
 
 def _ending(name: str, existing: Collection[str]) -> list[str]:
