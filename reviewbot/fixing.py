@@ -17,18 +17,15 @@ from reviewbot.checks.project import Project
 from reviewbot.checks.run import collect
 from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief
-from reviewbot.debate.panel import Panel
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
 from reviewbot.pipeline import briefs_of, prepare, review_change
 from reviewbot.services import Host, Services, open_services
 from reviewbot.store.sessions import TrialRow
-from reviewbot.tasks.bug import prepare_bug
 from reviewbot.tasks.cycle import work
-from reviewbot.tasks.feature import plan_increments, prepare_feature
+from reviewbot.tasks.described import plan_increments, prepare_bug, prepare_feature, prepare_repair
 from reviewbot.tasks.fix import after, fix_findings
 from reviewbot.tasks.goals import GOALS
-from reviewbot.tasks.repair import prepare_repair
 from reviewbot.tasks.task import Attempt, Task, TaskResult
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
@@ -50,9 +47,9 @@ async def fix(
         wanted = {alike(f) for f in result.reported if not ids or f.id in ids}
         found = [f for f in (*result.reported, *copies_of(result)) if alike(f) in wanted]
         whole, project = await prepare(change, services)
-        trials = await _trials(whole, project, services)
         briefs = await briefs_of(whole, project, services.panel, services)
-        results = await fix_findings(found, trials, project, services.panel, briefs)
+        trials = await _trials(whole, project, services, briefs[0])
+        results = await fix_findings(found, trials, project, briefs)
         seconds = round(time.monotonic() - started, 2)
         result = replace(result, usage=services.client.totals, seconds=seconds)
         await services.finish(msgspec.json.encode(result).decode(), trials_of(results))
@@ -86,13 +83,11 @@ async def repair(log: str, change: Change, host: Host) -> TaskResult:
 async def develop(specification: str, change: Change, host: Host) -> list[TaskResult]:
     """Build what is asked for on the head of a change, up to the first step that does not work."""
     results: list[TaskResult] = []
-    async with _open_trials(change, host) as (services, trials, brief):
-        panel = services.panel
-        increments = await plan_increments(specification, trials, panel, brief)
+    async with _open_trials(change, host) as (services, trials):
+        increments = await plan_increments(specification, trials)
         for number in range(1, len(increments) + 1):
-            given = (specification, increments, number)
             try:
-                task = await prepare_feature(*given, trials, panel, brief)
+                task = await prepare_feature(specification, increments, number, trials)
             except UsageError as error:
                 if not results:
                     raise
@@ -100,7 +95,7 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
                 stopped = TaskResult(kind="feature", title=title, outcome="failed", reasons=why)
                 results.append(stopped)
                 break
-            results.append(await work(task, trials, panel, brief))
+            results.append(await work(task, trials))
             if results[-1].outcome != "fixed":
                 break
             trials = await after(trials, results[-1])
@@ -110,11 +105,10 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
 
 
 async def _work(
-    make: Callable[[Trials, Panel, Brief], Awaitable[Task]], change: Change, host: Host
+    make: Callable[[Trials], Awaitable[Task]], change: Change, host: Host
 ) -> TaskResult:
-    async with _open_trials(change, host) as (services, trials, brief):
-        task = await make(trials, services.panel, brief)
-        result = await work(task, trials, services.panel, brief)
+    async with _open_trials(change, host) as (services, trials):
+        result = await work(await make(trials), trials)
         result = replace(result, usage=services.client.totals)
         await services.finish(trials=trials_of([result]))
         return result
@@ -134,7 +128,7 @@ async def _open_trials(change: Change, host: Host) -> AsyncIterator[tuple[Servic
         stay = await host.repository.compare(change.head_tree, change.head_tree)
         whole, project = await prepare(replace(stay, title=change.title), services)
         brief = Brief(title=change.title, description="", passages=(), material={})
-        yield services, await _trials(whole, project, services), brief
+        yield services, await _trials(whole, project, services, brief)
 
 
 def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:
@@ -157,7 +151,7 @@ def trials_of(results: Sequence[TaskResult]) -> list[TrialRow]:
     return rows
 
 
-async def _trials(change: Change, project: Project, services: Services) -> Trials:
+async def _trials(change: Change, project: Project, services: Services, brief: Brief) -> Trials:
     assert services.host.repository
     off = [entry.name for entry in services.settings.checks if entry.off]
     return Trials(
@@ -168,4 +162,6 @@ async def _trials(change: Change, project: Project, services: Services) -> Trial
         checks=services.checks,
         languages=services.languages,
         off=off,
+        panel=services.panel,
+        brief=brief,
     )

@@ -29,10 +29,9 @@ from reviewbot.reports.words import DEFAULT
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.services import Host
-from reviewbot.tasks.edits import Draft, Edit, apply_edits
+from reviewbot.tasks.cycle import Draft, Edit, apply_edits
 from reviewbot.tasks.task import Candidate, Judgement, Step, Task, TaskResult
-from reviewbot.tasks.tool_fixes import _merged
-from reviewbot.tasks.trial import Trials, identities
+from reviewbot.tasks.trial import Trials, _merged, identities
 from reviewbot.verdict.document import Review
 
 CART = "def total(prices):\n    return sum(prices)\n"
@@ -379,7 +378,7 @@ def test_what_changes_nothing_or_cannot_be_made_is_no_fix(project: Project) -> N
             evidence=Evidence(),
             repository=repository,
             executor=Bubblewrap(find_environment(None, {})),
-            **{"checks": (), "languages": {}, "off": ()},
+            **{"checks": (), "languages": {}, "off": (), "panel": None, "brief": None},
         )
         for path, text, outcome, words in (
             ("a.py", b"x = 2\n", "refused", "It changes nothing."),

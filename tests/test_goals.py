@@ -24,9 +24,8 @@ from reviewbot.journal import Journal
 from reviewbot.reports.text import render_fixes
 from reviewbot.reports.words import DEFAULT
 from reviewbot.services import Host
-from reviewbot.tasks.behaviour import size_of
-from reviewbot.tasks.bug import PATH
-from reviewbot.tasks.mutants import mutants_of
+from reviewbot.tasks.described import PATH
+from reviewbot.tasks.goals import mutants_of, size_of
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model, panel_of
 
@@ -175,7 +174,7 @@ def total(prices: list[int]) -> int:
 def test_what_is_not_compared_is_not_the_same(
     project: Project, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("reviewbot.tasks.behaviour.MAX_FUNCTIONS", 1 if number == 3 else 2)
+    monkeypatch.setattr("reviewbot.tasks.goals.MAX_FUNCTIONS", 1 if number == 3 else 2)
     test = "from lists import f\n\n\ndef test_f():\n    assert f(1) == 2\n"
     project.commit("Lists", {"lists.py": OTHERS, "test_lists.py": test})
     (body,) = re.findall(rf"if \w+: return {number}\n +return 0", OTHERS)

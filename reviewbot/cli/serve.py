@@ -39,8 +39,7 @@ async def command(
     try:
         from uvicorn import Config, Server
 
-        from reviewbot.server.app import make_app
-        from reviewbot.server.jobs import Jobs
+        from reviewbot.server.app import Jobs, make_app
     except ImportError as error:
         message = f"the server needs a package that is not installed: {error.name}"
         raise UsageError(message, hint="pip install 'reviewbot[server]'") from error

@@ -1,4 +1,4 @@
-"""Cut a changed file into passages: its hunks with the functions around them."""
+"""Cut a changed file into passages: its hunks with the functions around them, by its grammar."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby, takewhile
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from reviewbot.checks.project import Project
-from reviewbot.context.functions import CONSTRUCTORS, Block, Outline, innermost, parse
 from reviewbot.git.change import ChangedFile, Hunk, Line
-from reviewbot.text.files import classify
+from reviewbot.text.files import classify, language_of
 from reviewbot.text.hidden import visible
 from reviewbot.text.secrets import BASE64_RUN, redact
+
+if TYPE_CHECKING:
+    from ast_grep_py import Rule, SgNode
 
 MAX_LINE = 400  # characters
 # Lines: a function that is shown whole, and what is shown around a change in a longer one.
@@ -28,8 +31,57 @@ CALLED = re.compile(r"(\w+)\(")
 CONSTANT = re.compile(r"(?:(?:export|const|let|var|static) )*([A-Za-z_]\w*)\b[^=(]*=(?!=)")
 INNER = re.compile(r"[ \t)\]}]")
 NEAR = 2  # passages with at most so many lines between them are one
+MAX_HEAD = 5  # lines above and with the name of a function
 UNREAD, MAX_UNREAD = frozenset({"generated", "vendored", "data", "fixture"}), 60
 MAX_CHANGED = 20_000  # lines: nobody wrote them
+# Of a file that is parsed: characters, and nodes. ast-grep finds the place of a node from the top:
+# 15,000 functions inside each other take 3 s.
+MAX_LENGTH, MAX_NODES = 400_000, 5_000
+# By language, kinds of nodes: functions; classes and what holds methods like one; imports. An
+# unknown kind is an error, and so is an unknown language.
+KINDS = """
+python: function_definition | class_definition | import_statement import_from_statement
+javascript: SCRIPT | class_declaration | import_statement lexical_declaration
+typescript: SCRIPT | class_declaration abstract_class_declaration interface_declaration | \
+    import_statement
+tsx: SCRIPT | class_declaration abstract_class_declaration interface_declaration | import_statement
+go: function_declaration method_declaration | | import_declaration
+rust: function_item | impl_item trait_item | use_declaration
+java: method_declaration constructor_declaration | class_declaration interface_declaration \
+    enum_declaration record_declaration | import_declaration
+c: function_definition | | preproc_include
+cpp: function_definition | class_specifier struct_specifier | preproc_include using_declaration
+ruby: method singleton_method do_block | class module | call
+php: function_definition method_declaration | class_declaration interface_declaration \
+    trait_declaration | namespace_use_declaration
+csharp: method_declaration constructor_declaration | class_declaration struct_declaration \
+    interface_declaration record_declaration | using_directive
+kotlin: function_declaration secondary_constructor | class_declaration object_declaration | \
+    import_header
+""".replace(
+    "SCRIPT",
+    "function_declaration generator_function_declaration method_definition arrow_function"
+    " function_expression",
+)
+KINDS_OF = {
+    language: [kinds.split() for kinds in row.split("|")]
+    for language, _, row in (line.partition(":") for line in KINDS.strip().split("\n"))
+}
+# Patterns of imports, for the kinds that much else is as well.
+IMPORT = {"call": "^require", "lexical_declaration": r"^[^\n]*\brequire\("}
+CONSTRUCTORS = frozenset({"__init__", "constructor", "initialize", "__construct", "init", "new"})
+# What begins where its function should: a decorator, `export`, `const`, a test with its name.
+WRAPPERS = frozenset(
+    {
+        *("decorated_definition", "export_statement", "lexical_declaration", "pair"),
+        *("variable_declaration", "variable_declarator", "assignment_expression"),
+        *("expression_statement", "field_definition", "public_field_definition"),
+        *("arguments", "call_expression", "call", "template_declaration"),
+    }
+)
+BEFORE_PARENTHESIS = re.compile(r"([\w~]+)\s*\(")
+# Lines above a function that are about it: comments, and attributes of Rust and C#.
+ABOVE = re.compile(r"\s*(?:#[\s\[]|//|/\*|\*|\[\w)")
 # Methods that are called by the name of their class, or by what has one.
 BY_CLASS = CONSTRUCTORS - {"new", "initialize"} | {"__call__"}
 
@@ -37,12 +89,52 @@ BY_CLASS = CONSTRUCTORS - {"new", "initialize"} | {"__call__"}
 Run = Sequence[tuple[Line, str]]
 
 
+class Block(Struct, frozen=True):
+    """A function or class; a closure has no name, which stands on the line `head_end`.
+
+    It starts with the comments, attributes and decorators above it.
+    """
+
+    name: str
+    start: int
+    head_end: int
+    end: int
+
+    @property
+    def lines(self) -> range:
+        return range(self.start, self.end + 1)
+
+    @property
+    def head(self) -> range:
+        """The lines up to the name, at most MAX_HEAD."""
+        return range(max(self.start, self.head_end - MAX_HEAD + 1), self.head_end + 1)
+
+    def contains(self, place: float) -> bool:
+        return self.start <= place <= self.end
+
+
+class Outline(Struct, frozen=True):
+    """The blocks of a file, outer ones first, and the first and last line of each import."""
+
+    functions: tuple[Block, ...] = ()
+    classes: tuple[Block, ...] = ()
+    imports: tuple[tuple[int, int], ...] = ()
+
+    def constructor_of(self, class_: Block) -> Block | None:
+        own = (
+            function
+            for function in self.functions
+            if class_.contains(function.start)
+            if innermost(self.classes, function.start) == class_
+            if function.name in CONSTRUCTORS or function.name == class_.name
+        )
+        return next(own, None)
+
+
 class Excerpt(Struct, frozen=True, kw_only=True):
     """What is shown of a changed file, and why nothing is (`omission`).
 
-    Attributes:
-        background: lines at head that are not near the change.
-        functions: names of those that changed, each with a changed line.
+    `background` is at head and not near the change. `functions` that changed have a changed line.
     """
 
     file: ChangedFile
@@ -116,8 +208,9 @@ def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) ->
     )
 
 
-def shown(text: str) -> str:
+def shown(text: str | bytes) -> str:
     """A text without secrets, with hidden characters made visible. It keeps its lines."""
+    text = text if isinstance(text, str) else text.decode("utf-8", "replace")
     return visible(redact(text)[0])
 
 
@@ -159,7 +252,7 @@ def _spans(
     whole: list[Block] = []
     for block in outline.functions:
         # A closure is part of the function around it.
-        if block.length <= MAX_FUNCTION and not (whole and whole[-1].contains(block.start)):
+        if len(block.lines) <= MAX_FUNCTION and not (whole and whole[-1].contains(block.start)):
             whole.append(block)
     spans: list[range] = []
     for hunk in hunks:
@@ -195,10 +288,8 @@ def _background(
     """What changed lines belong to, and what is used where they are: numbers of lines at head.
 
     Imports; classes with their constructors, and their bases; heads of long functions; constants,
-    functions and classes that changed lines name.
-
-    Args:
-        used: the lines that are shown, each with whether it is changed.
+    functions and classes that changed lines name. `used` are the lines that are shown, each with
+    whether it is changed.
     """
     wanted: list[int] = []
     words = set(WORD.findall("\n".join(text for _, text in used)))
@@ -216,16 +307,16 @@ def _background(
     for class_ in (*around, *(c for c in outline.classes if c.name in heads)):
         wanted += class_.head
         constructor = outline.constructor_of(class_)
-        if constructor and constructor.length <= MAX_CONSTRUCTOR:
+        if constructor and len(constructor.lines) <= MAX_CONSTRUCTOR:
             wanted += constructor.lines
-    wanted += (n for f in touched if f.length > MAX_FUNCTION for n in f.head)
+    wanted += (n for f in touched if len(f.lines) > MAX_FUNCTION for n in f.head)
     for number, text in enumerate(texts, 1):
         if (constant := CONSTANT.match(text)) and constant[1] in named:
             more = takewhile(INNER.match, texts[number : number + MAX_USED])
             wanted += range(number, number + 1 + sum(1 for _ in more))
     for function in outline.functions:
         if function.name in called:
-            wanted += function.lines if function.length <= MAX_USED else function.head
+            wanted += function.lines if len(function.lines) <= MAX_USED else function.head
     wanted += (n for c in outline.classes if c.name in named for n in c.head)
     return set(wanted[:MAX_BACKGROUND])
 
@@ -240,3 +331,77 @@ def _functions(outline: Outline, changed: Mapping[float, Line]) -> Iterator[tupl
         class_ = innermost(outline.classes, block.start) if block.name in BY_CLASS else None
         if class_ or not block.name.startswith("__"):
             yield class_.name if class_ else block.name, changed[place]
+
+
+def innermost(blocks: Sequence[Block], place: float) -> Block | None:
+    """The last of the blocks that contain a place: they are in order, outer ones first."""
+    return next((block for block in reversed(blocks) if block.contains(place)), None)
+
+
+def parse(path: str, text: str) -> Outline:
+    """The outline of a file; empty for other languages and what is too large.
+
+    Blocks with errors are left out: where they end is not certain.
+    """
+    # A header may be of C++, whose grammar reads C as well.
+    special = {".tsx": "tsx", ".h": "cpp"}
+    language = special.get(path[path.rfind(".") :], language_of(path) or "")
+    if language not in KINDS_OF or len(text) > MAX_LENGTH:
+        return Outline()
+    from ast_grep_py import SgRoot
+
+    functions, classes, imports = KINDS_OF[language]
+    rules: list[Rule] = [{"kind": kind} for kind in (*functions, *classes)]
+    rules += [{"kind": kind, "regex": IMPORT.get(kind, "")} for kind in imports]
+    root = SgRoot(text, language).root()
+    nodes, broken = root.find_all(any=rules), root.find_all(kind="ERROR")
+    if len(nodes) + len(broken) > MAX_NODES:
+        return Outline()
+    errors = [_span(node) for node in broken]
+    lines = text.split("\n")
+    blocks, imported = [], []
+    for node in nodes:
+        start, end = _span(node)
+        if node.kind() in imports:
+            imported.append((start, end))
+        elif not any(first <= end and start <= last for first, last in errors):
+            blocks.append((_block(node, lines), node.kind() in classes))
+    blocks.sort(key=lambda pair: (pair[0].start, -pair[0].end))
+    found = tuple(block for block, is_class in blocks if not is_class)
+    return Outline(
+        found,
+        tuple(block for block, is_class in blocks if is_class),
+        tuple(span for span in sorted(imported) if not any(f.contains(span[0]) for f in found)),
+    )
+
+
+def _span(node: SgNode) -> tuple[int, int]:
+    """The first and last line. A node that ends with a line feed ends on the line before."""
+    span = node.range()
+    end = span.end.line + (1 if span.end.column or span.end.line == span.start.line else 0)
+    return span.start.line + 1, end
+
+
+def _block(node: SgNode, lines: Sequence[str]) -> Block:
+    (start, end), name = _span(node), _name_of(node)
+    parent = node.parent()
+    while parent is not None and parent.kind() in WRAPPERS:
+        start, end = _span(parent)[0], max(end, _span(parent)[1])
+        name, parent = name or _name_of(parent), parent.parent()
+    head_end = name.range().start.line + 1 if name else start
+    while start > 1 and ABOVE.match(lines[start - 2]):
+        start -= 1
+    # Of `int Shop::total(int x)`, `total`.
+    text = name.text()[:200] if name else ""
+    called = BEFORE_PARENTHESIS.search(text)
+    words = re.findall(r"\w+[?!]?", called[1] if called else text.partition("<")[0])
+    return Block(words[-1] if words else "", start, max(start, head_end), end)
+
+
+def _name_of(node: SgNode) -> SgNode | None:
+    fields = ("name", "declarator", "left", "key", "property")
+    for field in ("type",) if node.kind() == "impl_item" else fields:
+        if found := node.field(field):
+            return found
+    kinds = ("simple_identifier", "type_identifier")  # of Kotlin and Swift, without a field
+    return next((child for child in node.children() if child.kind() in kinds), None)

@@ -1,21 +1,25 @@
-"""Write what panelists read, and share a large change out among several briefs."""
+"""Write what panelists read, and share a large change out among several briefs.
+
+Calls of what changed are found in the whole repository, by the look of lines.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count, groupby
 
 from msgspec.structs import replace
 
 from reviewbot.checks.project import Project
-from reviewbot.context.brief import Brief, Passage
-from reviewbot.context.callers import callers_of, find_calls
+from reviewbot.concurrency import run_all
+from reviewbot.context.brief import Brief, Call, Callers, Passage
 from reviewbot.context.passages import Excerpt, Run, clipped, excerpt_of, shown
-from reviewbot.git.change import Change, ChangedFile, Line, describe
+from reviewbot.git.change import Change, ChangedFile, describe
 from reviewbot.git.repository import Repository
-from reviewbot.text.files import classify
+from reviewbot.text.files import LANGUAGES, classify, language_of
 
 MAX_BRIEF = 90_000  # characters, about 30,000 tokens
 RESERVED = 24_000  # of these, for calls, results of linters, and the frame of the prompt
@@ -23,6 +27,24 @@ RESERVED = 24_000  # of these, for calls, results of linters, and the frame of t
 FILLED, BORDERS = 0.6, 4
 MAX_INSTRUCTIONS, MAX_ALL_INSTRUCTIONS, MAX_DESCRIPTION = 6_000, 18_000, 6_000
 ROW, HEADING = 5, 80  # characters of a row beside its text, of a passage beside path and heading
+
+MAX_NAMES = 100  # of functions, in one search
+MAX_LISTED, MIN_TESTS, MAX_ALL = 5, 2, 30  # calls of a function, in tests, and of all
+# A name that is called more often says too little about which function is meant.
+MAX_CALLS = 40
+MAX_DECLARED = 3  # files that declare a name
+MAX_TEXT = 160  # characters that are shown of a line
+MAX_LENGTH = 1_000  # of such a line; longer ones are generated
+# Languages that call each other's functions count as one.
+FAMILY = {"typescript": "javascript", "cpp": "c", "kotlin": "java", "scala": "java"}
+CALL = re.compile(r"(?<!\w)(\w+[?!]?) ?\(")
+NO_CALL = re.compile(r"\s*(?:#(?!\{)|//|/\*|\*|--\s|import\b|from\b|use\b|using\b|require\b)")
+# A function is declared after a keyword, or after words alone if a block follows.
+KEYWORD = re.compile(r"\b(?:def|func|function|fn|fun|class|struct)\b[^=]*$")
+WORDS = re.compile(r"[\w\s<>\[\],*&:]*$")
+BLOCK = re.compile(r"[^()]*\)[^=(]*\{\s*$")
+# The language of a function, or that of its family, and its name.
+Key = tuple[str, str]
 
 
 async def write_briefs(
@@ -33,8 +55,7 @@ async def write_briefs(
 ) -> tuple[Brief, ...]:
     """At least one brief. Where one ends hardly depends on edits in the files of others.
 
-    Args:
-        instructions: paths of files at base that say what the repository asks of reviewers.
+    Files at base, `instructions`, say what the repository asks of reviewers.
     """
     asked: dict[str, str] = {}
     if repository and change.base_tree and instructions:
@@ -98,6 +119,96 @@ async def write_briefs(
     return tuple(briefs)
 
 
+async def find_calls(
+    repository: Repository, tree: str, functions: Iterable[tuple[str, str]]
+) -> dict[Key, list[Call]]:
+    """The calls of functions, which are given with the path of their file.
+
+    Of a name that many files declare, only those in the file of the function: the others may call
+    anything.
+    """
+    own = _files_of(functions)
+    calls: dict[Key, list[Call]] = {key: [] for key in own}
+    names = sorted({name for _, name in calls})
+    families = {family for family, _ in calls}
+    globs = [
+        f"*{ending}"
+        for language in LANGUAGES
+        if FAMILY.get(language, language) in families
+        for ending in LANGUAGES[language][1].split()
+        if ending.startswith(".")
+    ]
+    patterns = (
+        rf"(^|[^A-Za-z0-9_])({'|'.join(map(re.escape, names[start : start + MAX_NAMES]))}) ?\("
+        for start in range(0, len(names), MAX_NAMES)
+    )
+    declared: dict[Key, set[str]] = {key: set() for key in calls}
+    matches = await run_all(*(repository.search(tree, pattern, globs) for pattern in patterns))
+    for match in dict.fromkeys(chain.from_iterable(matches)):
+        if len(match.text) > MAX_LENGTH or NO_CALL.match(match.text):
+            continue
+        # Most lines are declarations, and hiding secrets takes ten times as long as all else.
+        keys = set[Key]()
+        for place in CALL.finditer(match.text):
+            key = _key(match.path, place[1])
+            before, after = match.text[: place.start()], match.text[place.end() :]
+            is_declared = KEYWORD.search(before) or (WORDS.match(before) and BLOCK.match(after))
+            if key in calls and is_declared:
+                declared[key].add(match.path)
+            elif key in calls:
+                keys.add(key)
+        if keys and classify(match.path) in ("source", "test"):
+            call = Call(match.path, match.line, clipped(shown(match.text.strip()), MAX_TEXT))
+            for key in keys:
+                calls[key].append(call)
+    return {
+        key: [c for c in found if c.path in own[key] or len(declared[key]) <= MAX_DECLARED]
+        for key, found in calls.items()
+    }
+
+
+def callers_of(
+    functions: Iterable[tuple[str, str]],
+    calls: Mapping[Key, Sequence[Call]],
+    shown_lines: Collection[tuple[str, int]],
+    elsewhere: Collection[str],
+) -> tuple[Callers, ...]:
+    """What one brief says of the calls of its functions.
+
+    It leaves out lines that are shown anyway; `elsewhere` are files that other briefs are about.
+    """
+    callers: list[Callers] = []
+    room = MAX_ALL
+    for key, own in _files_of(functions).items():
+        others = [call for call in calls[key] if (call.path, call.line) not in shown_lines]
+        if not room or not others:
+            continue
+        is_common = len(calls[key]) > MAX_CALLS
+        meant = [call for call in others if call.path in own or not is_common]
+        meant.sort(key=lambda call: call.path not in own)
+        tests = [call for call in meant if classify(call.path) == "test"]
+        rest = [call for call in meant if classify(call.path) != "test"]
+        first = tests[: max(MIN_TESTS, MAX_LISTED - len(rest))]
+        listed = tuple([*first, *rest][: min(MAX_LISTED, room)])
+        room -= len(listed) or 1
+        listed = tuple(replace(c, line=None) if c.path in elsewhere else c for c in listed)
+        callers.append(Callers(function=key[1], count=len(others), calls=listed))
+    return tuple(callers)
+
+
+def _files_of(functions: Iterable[tuple[str, str]]) -> dict[Key, set[str]]:
+    """The files of functions, by what they are called."""
+    files: dict[Key, set[str]] = {}
+    for path, name in functions:
+        files.setdefault(_key(path, name), set()).add(path)
+    return files
+
+
+def _key(path: str, name: str) -> Key:
+    language = language_of(path) or ""
+    return FAMILY.get(language, language), name
+
+
 def make_passage(file: ChangedFile, run: Run, heading: str = "") -> Passage:
     return Passage(
         path=file.path,
@@ -106,12 +217,8 @@ def make_passage(file: ChangedFile, run: Run, heading: str = "") -> Passage:
         base={line.base: text for line, text in run if line.base is not None},
         head={line.head: text for line, text in run if line.head is not None},
         added=frozenset(line.head for line, _ in run if line.head and line.base is None),
-        rows=tuple(f"{line.head or line.base}{_mark(line)}{text}" for line, text in run),
+        rows=tuple(f"{line.head or line.base}{line.marker}{text}" for line, text in run),
     )
-
-
-def _mark(line: Line) -> str:
-    return "+" if line.base is None else "-" if line.head is None else " "
 
 
 def _share_out(excerpts: Sequence[Excerpt], room: int) -> Iterator[list[Excerpt]]:

@@ -28,7 +28,6 @@ UNSTATED = "The change adds no line of a test, of documentation or of a comment.
 MAX_CASES = 5
 MAX_LENGTH = 20_000  # characters, about 6,000 tokens
 Item = TypeVar("Item", bound=Judgement | IntentAnswer | TestAnswer)
-Asked = tuple[Question, Sequence[Case]]  # a question, and the cases that it is about
 
 
 class Consultation(Struct, frozen=True):
@@ -58,28 +57,28 @@ def cases_by_brief(
 
 def questions_about(
     cases: Sequence[Case], panelist: str, phase: str, template: str, briefs: Sequence[Brief]
-) -> list[Asked]:
+) -> list[Question]:
     """One question a batch. `template` is that of the prompt, which gets the cases."""
 
     def order(case: Case) -> bytes:
         return hashlib.sha256(f"{phase} {panelist} {case.id}".encode()).digest()
 
-    questions: list[Asked] = []
+    questions: list[Question] = []
     for brief, here in cases_by_brief(cases, briefs):
         for number, batch in enumerate(_batches(sorted(here, key=order), template), start=1):
-            question = Question.about(brief, panelist, phase, template, cases=batch)
+            question = Question.about(brief, panelist, phase, template, batch)
             if number > 1:
                 question = replace(question, phase=f"{question.phase}/{number}")
-            questions.append((question, batch))
+            questions.append(question)
     return questions
 
 
 async def ask_about(
-    asked: Sequence[Asked], panel: Panel, field: str, type_: type[Item]
+    questions: Sequence[Question], panel: Panel, field: str, type_: type[Item]
 ) -> list[tuple[Question, Item]]:
     """What is answered about each case in the list `field`: the first item, with its question."""
-    wanted = {question.label: {case.id for case in cases} for question, cases in asked}
-    answers = await panel.ask([question for question, _ in asked], reader_of(field, type_))
+    wanted = {question.label: {case.id for case in question.cases} for question in questions}
+    answers = await panel.ask(questions, reader_of(field, type_))
     given = []
     for question, items in answers:
         for item in items:
@@ -95,7 +94,7 @@ async def cross_examine(
     """In round 1 a panelist judges what others raised; in round 2 also its own, unmarked."""
     cases = list(cases)
     for number in range(1, plan.rounds + 1):
-        asked: list[Asked] = []
+        asked: list[Question] = []
         phase = f"cross_examination_{number}"
         for name in panel.names:
             own = plan.briefs_of(name, briefs)
@@ -119,7 +118,7 @@ def is_asked(case: Case, panelist: str, number: int, plan: Plan) -> bool:
     Nobody is asked about what was executed: results of checks, and claims that a test proved or
     refuted. The second round is for cases on which the first one did not agree.
     """
-    if case.is_settled or (plan.only_serious and not (case.is_serious or case.is_about_security)):
+    if case.is_settled or (plan.only_serious and not case.is_grave):
         return False
     if number == 1:
         return panelist not in case.raisers
@@ -141,10 +140,15 @@ async def ask_intent(
     if not any(brief.statements for brief in briefs):
         silence = (Intention(panelist="", citation=None, reason=UNSTATED),)
         return tuple(replace(c, intentions=silence) if c in proven else c for c in cases)
-    asked: list[Asked] = []
+    witnesses = {}
+    for case in proven:
+        others = [name for name in panel.names if case.proof and name != case.proof.by]
+        # Two are needed, so a moderator stands in where too few are there.
+        witnesses[case.id] = others if len(others) > 1 else [*others, MODERATOR]
+    asked: list[Question] = []
     for name in (*panel.names, MODERATOR):
         if name not in plan.own:
-            here = [case for case in proven if _is_witness(case, name, panel)]
+            here = [case for case in proven if name in witnesses[case.id]]
             asked += questions_about(here, name, "intent", "intent", plan.briefs_of(name, briefs))
     given = await ask_about(asked, panel, "judgements", IntentAnswer)
     intentions = defaultdict[str, list[Intention]](list)
@@ -164,13 +168,12 @@ async def moderate(
     contested = [case for case in cases if is_contested(case, needed)]
     if not contested or not panel.panelists or not plan.rounds:
         return tuple(cases)
-    asked: list[Asked] = []
+    asked: list[Question] = []
     for brief, here in cases_by_brief(contested, briefs):
         # It is often of another vendor, whose cache does not know what the panelists read.
         part = brief.narrowed({claim.location.path for case in here for claim in case.claims})
         for phase, in_order in (("ruling", here), ("ruling_reversed", here[::-1])):
-            question = Question.about(part, MODERATOR, phase, "ruling", cases=in_order)
-            asked.append((question, here))
+            asked.append(Question.about(part, MODERATOR, phase, "ruling", in_order))
     given = await ask_about(asked, panel, "judgements", Judgement)
 
     def ruled(case: Case) -> Case:
@@ -193,11 +196,7 @@ def is_contested(case: Case, needed: int) -> bool:
 
 def questions_about_change(text: str, briefs: Sequence[Brief], panel: Panel) -> list[Question]:
     """To every panelist, with the brief that shows most of the files that the text names."""
-
-    def count(brief: Brief) -> int:
-        return sum(passage.path in text for passage in brief.passages)
-
-    brief = max(briefs, key=count)
+    brief = max(briefs, key=lambda brief: sum(p.path in text for p in brief.passages))
     question = prompts.render("question", question=text)
     return [Question(name, "question", question, brief) for name in panel.names]
 
@@ -242,30 +241,31 @@ def _batches(cases: Sequence[Case], template: str) -> list[list[Case]]:
     return [*batches, open_] if open_ else batches
 
 
-async def _ask(asked: Sequence[Asked], panel: Panel) -> list[tuple[Question, Judgement]]:
+async def _ask(asked: Sequence[Question], panel: Panel) -> list[tuple[Question, Judgement]]:
     """Judgements with their questions. Cases that an answer leaves out are asked once more."""
     given = await ask_about(asked, panel, "judgements", Judgement)
     absent = {absence.label for absence in panel.absences}
-    left_out: list[Asked] = []
-    for question, cases in _without_answer(asked, given):
+    left_out: list[Question] = []
+    for question in _without_answer(asked, given):
         if question.label not in absent:
-            text = prompts.render("cross_examination", cases=cases)
-            left_out.append((replace(question, phase=f"{question.phase}/rest", text=text), cases))
+            text = prompts.render("cross_examination", cases=question.cases)
+            left_out.append(replace(question, phase=f"{question.phase}/rest", text=text))
     more = await ask_about(left_out, panel, "judgements", Judgement)
-    for question, cases in _without_answer(left_out, more):
-        reasons = (f"no usable judgement of the claim at {case.location}" for case in cases)
+    for question in _without_answer(left_out, more):
+        places = (case.location for case in question.cases)
+        reasons = (f"no usable judgement of the claim at {place}" for place in places)
         panel.absences += (Absence(question.panelist, question.phase, why) for why in reasons)
     return given + more
 
 
 def _without_answer(
-    asked: Sequence[Asked], given: Sequence[tuple[Question, Judgement]]
-) -> Iterator[Asked]:
+    asked: Sequence[Question], given: Sequence[tuple[Question, Judgement]]
+) -> Iterator[Question]:
     """The questions that have cases without a judgement, with these cases."""
     judged = {(question.label, judgement.case) for question, judgement in given}
-    for question, cases in asked:
-        if left := [case for case in cases if (question.label, case.id) not in judged]:
-            yield question, left
+    for question in asked:
+        if left := [case for case in question.cases if (question.label, case.id) not in judged]:
+            yield replace(question, cases=left)
 
 
 def _position(
@@ -288,10 +288,3 @@ def _position(
         reason=judgement.reason,
         citations=citations,
     )
-
-
-def _is_witness(case: Case, panelist: str, panel: Panel) -> bool:
-    """Two witnesses are needed, so a moderator stands in where too few others are there."""
-    author = case.proof.by if case.proof else ""
-    others = [name for name in panel.names if name != author]
-    return len(others) < 2 if panelist == MODERATOR else panelist in others

@@ -19,7 +19,7 @@ from reviewbot.context.brief import Brief
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel, Panelist, Question
 from reviewbot.debate.reader import FileAnswer, reader_of
-from reviewbot.git.change import Change, ChangedFile, Location
+from reviewbot.git.change import Change, Location
 from reviewbot.llm.client import BYTES_A_TOKEN
 from reviewbot.llm.prices import Pace
 from reviewbot.llm.provider import ModelRequest, Usage
@@ -76,7 +76,6 @@ class Plan(Struct, frozen=True, kw_only=True):
         return panelist not in self.own or any(place and b.shows(str(place)) for b in briefs)
 
     def briefs_of(self, panelist: str, briefs: Sequence[Brief]) -> Sequence[Brief]:
-        """The briefs about which a panelist may be asked."""
         return [b for b in [self.own[panelist]] if b] if panelist in self.own else briefs
 
 
@@ -91,11 +90,16 @@ def make_plan(
     """
     reasons = tuple(risks_of(change, project))
     is_calm = effort == "auto" and not reasons
-    is_alone = effort == "low" or is_calm
+    is_shared = effort != "low" and not is_calm and len(briefs) <= SHARED_PORTIONS
+    readers = {brief.name: tuple(panel) for brief in briefs}
+    for brief in briefs if panel and not is_shared else ():
+        # One panelist for each portion of a large change: the same for as long as its name is.
+        number = int.from_bytes(hashlib.sha256(brief.name.encode()).digest()[:4])
+        readers[brief.name] = (panel[number % len(panel) if len(briefs) > 1 else 0],)
     return Plan(
         effort=effort,
         reasons=reasons,
-        readers={brief.name: _readers(brief, briefs, panel, is_alone) for brief in briefs},
+        readers=readers,
         rounds=ROUNDS[effort],
         only_serious=effort == "medium" or is_calm,
     )
@@ -107,8 +111,12 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
     lines = sum(line.is_changed for file in sources for hunk in file.hunks for line in hunk.lines)
     if lines > SMALL_LINES:
         yield f"size: {lines} changed lines of source"
+    texts = dict[str, str]()
+    for file in sources:
+        changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
+        texts[file.path] = "\n".join((file.path, *changed)).lower()
     for name, words in RISKS.items():
-        if path := next((file.path for file in sources if _mentions(file, words)), ""):
+        if path := next((path for path, text in texts.items() if words.search(text)), ""):
             yield f"{name}: {path}"
     if path := next((file.path for file in change.files if MIGRATION.search(file.path)), ""):
         yield f"migration: {path}"
@@ -127,11 +135,9 @@ def risks_of(change: Change, project: Project) -> Iterator[str]:
 async def delegate(
     briefs: Sequence[Brief], plan: Plan, panel: Panel, paces: Mapping[str, Pace], seconds: float
 ) -> Plan:
-    """Give local panelists briefs that they can read in time, which a strong model chooses.
+    """Give local panelists, who have `paces`, what they can read in their share of the seconds.
 
-    Args:
-        paces: how fast local panelists are, by their names; others are not limited.
-        seconds: the time of the whole review.
+    A strong model chooses it.
     """
     strong = [panelist for panelist in panel.panelists if panelist.name not in paces]
     readers, owns, forecasts = dict(plan.readers), dict(plan.own), dict(plan.forecasts)
@@ -185,23 +191,6 @@ def describe_local(plan: Plan, calls: Sequence[tuple[ModelRequest, Usage]]) -> I
             if request.label.startswith(f"{name}/first_pass")
         ]
         yield f"{said}, and it {f'took {sum(times):.0f} s' if times else 'did not answer'}."
-
-
-def _mentions(file: ChangedFile, words: re.Pattern[str]) -> bool:
-    changed = (line.text for hunk in file.hunks for line in hunk.lines if line.is_changed)
-    return words.search("\n".join((file.path, *changed)).lower()) is not None
-
-
-def _readers(
-    brief: Brief, briefs: Sequence[Brief], panel: Sequence[str], is_alone: bool
-) -> tuple[str, ...]:
-    """One panelist for each portion of a large change: the same for as long as its name is."""
-    if not panel or (not is_alone and len(briefs) <= SHARED_PORTIONS):
-        return tuple(panel)
-    if len(briefs) == 1:
-        return (panel[0],)
-    number = int.from_bytes(hashlib.sha256(brief.name.encode()).digest()[:4])
-    return (panel[number % len(panel)],)
 
 
 async def _choose(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeVar, get_args
 
 import msgspec
@@ -117,7 +118,7 @@ def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], li
     for raw in find_list(text, field):
         try:
             value = msgspec.json.decode(raw, type=dict[str, Any])
-            value = {key: REPAIRS.get(key, _text)(value[key], key) for key in value}
+            value = {key: REPAIRS.get(key, _text)(value[key]) for key in value}
             items.append(msgspec.convert(value, type_, strict=False))
         except (msgspec.MsgspecError, RecursionError):
             malformed.append(bytes(raw).decode()[:MAX_TEXT])
@@ -170,31 +171,31 @@ def _candidates(text: str) -> Iterator[str]:
             yield text[first : last + 1]
 
 
-def _text(value: Any, _: str) -> Any:
+def _text(value: Any) -> Any:
     return value[:MAX_TEXT] if isinstance(value, str) else value
 
 
-def _word(value: Any, key: str) -> Any:
+def _word(synonyms: Mapping[str, str], value: Any) -> Any:
     if not isinstance(value, str):
         return value
     word = value.strip().lower().replace("-", "_").replace(" ", "_")
-    return SYNONYMS[key].get(word, word)
+    return synonyms.get(word, word)
 
 
-def _line(value: Any, _: str) -> Any:
+def _line(value: Any) -> Any:
     """The first number of "12", "12-14", "L12" or [12, 14]."""
     number = FIRST_NUMBER.search(str(value))
     return int(number[0]) if number else value
 
 
-def _citations(value: Any, _: str) -> Any:
+def _citations(value: Any) -> Any:
     return [citation_of(item) for item in (value if isinstance(value, list) else [value])]
 
 
 def citation_of(value: Any) -> str:
     """`path:line` or the id of a result, also if it came as an object, or with more words."""
     if isinstance(value, dict):
-        value = f"{value.get('path', '')}:{_line(value.get('line', ''), '')}"
+        value = f"{value.get('path', '')}:{_line(value.get('line', ''))}"
     text = str(value).strip().strip("`")
     if place := re.match(r".+?:\d+(?!\d)", text):  # a path may have spaces
         return place[0]
@@ -202,7 +203,7 @@ def citation_of(value: Any) -> str:
     return words[0].rstrip(",.;") if words else ""
 
 
-def _reproduction(value: Any, _: str) -> Any:
+def _reproduction(value: Any) -> Any:
     """As an object; an empty one is none, a bare text is Python, an unknown kind is a test."""
     if isinstance(value, str):
         value = {"language": "python", "source": value}
@@ -213,11 +214,7 @@ def _reproduction(value: Any, _: str) -> Any:
     return {"language": language, "source": source, "kind": kind if kind in KINDS else "test"}
 
 
-REPAIRS: Mapping[str, Callable[[Any, str], Any]] = {
-    "severity": _word,
-    "category": _word,
-    "stance": _word,
-    "line": _line,
-    "citations": _citations,
-    "reproduction": _reproduction,
+REPAIRS: Mapping[str, Callable[[Any], Any]] = {
+    **{field: partial(_word, synonyms) for field, synonyms in SYNONYMS.items()},
+    **{"line": _line, "citations": _citations, "reproduction": _reproduction},
 }

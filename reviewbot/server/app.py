@@ -1,42 +1,200 @@
-"""The REST API: a client orders jobs, watches them, and reads what is recorded."""
+"""The REST API: a client orders jobs, watches them, and reads what is recorded.
+
+Jobs are reviews, fixes and negotiations, done one after another.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
+import sys
+import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager, closing
-from typing import Any
+from contextlib import AbstractContextManager, asynccontextmanager, closing
+from datetime import UTC, datetime
+from functools import partial
+from secrets import token_hex
+from typing import Annotated, Any, Literal, TypeAlias
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec import Meta, Struct
+from msgspec.structs import asdict, replace
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
 
-from reviewbot.errors import ReviewbotError, UsageError
+from reviewbot.errors import ReviewbotError
+from reviewbot.events import Emit, Event
+from reviewbot.fixing import fix, fix_report, pursue
+from reviewbot.git.change import Change, Target
+from reviewbot.git.diff import load_patch
+from reviewbot.pipeline import review
 from reviewbot.reports import FORMATS, render
 from reviewbot.reports.words import Style
-from reviewbot.server.jobs import Failure, Job, Jobs, Order
+from reviewbot.services import Host
 from reviewbot.state import State, read_review
 from reviewbot.store.database import Store, open_store
 from reviewbot.store.sessions import list_sessions, load_session
+from reviewbot.talk.negotiation import negotiate
+from reviewbot.tasks.task import TaskResult
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Review
 from reviewbot.version import __version__
 
 MAX_BODY = 8_000_000  # bytes, of a patch above all
-Handler = Callable[[Request], Awaitable[Response]]
+MAX_WAITING, MAX_KEPT = 50, 200  # jobs
+SECONDS_BETWEEN_LOOKS = 0.1
+Revision = Annotated[str, Meta(description="a commit, A..B or A...B; empty: uncommitted work")]
 
 
-class ApiError(Exception):
+class ReviewOrder(Struct, frozen=True, tag_field="kind", tag="review", forbid_unknown_fields=True):
+    """Review a target, or a patch, of which nothing is executed."""
+
+    target: Revision = ""
+    patch: str = ""
+
+
+class FixOrder(Struct, frozen=True, tag_field="kind", tag="fix", forbid_unknown_fields=True):
+    """Draft and prove fixes: of a target's findings, of a report, or towards a goal."""
+
+    target: Revision = ""
+    findings: tuple[str, ...] = ()
+    report: str = ""
+    goal: Literal["refactor", "performance", "tests"] | None = None
+    paths: tuple[str, ...] = ()
+
+
+class NegotiateOrder(
+    Struct, frozen=True, tag_field="kind", tag="negotiate", forbid_unknown_fields=True
+):
+    """Let the panel negotiate about a question and files."""
+
+    question: Annotated[str, Meta(min_length=1)]
+    paths: tuple[str, ...] = ()
+
+
+Order: TypeAlias = ReviewOrder | FixOrder | NegotiateOrder
+
+
+class Failure(Struct, frozen=True):
+    message: str
+    hint: str = ""
+
+
+class Job(Struct, kw_only=True):
+    """An order, and what became of it. `result` is a JSON document of the order's kind."""
+
+    id: str
+    order: Order
+    state: Literal["waiting", "running", "done", "failed", "cancelled"] = "waiting"
+    ordered: str  # ISO 8601
+    result: Any = None
+    error: Failure | None = None
+
+
+class ApiError(ReviewbotError):
     """A request that is answered with an error."""
 
     def __init__(self, status: int, message: str, hint: str = "") -> None:
-        super().__init__(message)
-        self.status, self.failure = status, Failure(message, hint)
+        super().__init__(message, hint=hint)
+        self.status = status
+
+
+class Jobs:
+    """Keeps the newest jobs in memory. Reviews are kept in the state folder as well."""
+
+    def __init__(
+        self, open_host: Callable[[Emit], AbstractContextManager[Host]], state: State
+    ) -> None:
+        self._open_host, self._state = open_host, state
+        self.by_id: dict[str, Job] = {}
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        self._events: dict[str, list[Event]] = {}
+        self._one = asyncio.Lock()  # tests of two jobs would disturb each other's times
+
+    def start(self, order: Order) -> Job:
+        """Raises ApiError if too many wait."""
+        if sum(job.state == "waiting" for job in self.by_id.values()) >= MAX_WAITING:
+            raise ApiError(429, f"{MAX_WAITING} jobs wait already", "ask again later")
+        for id in [id for id in self.by_id if id not in self._tasks][: -MAX_KEPT or None]:
+            del self.by_id[id], self._events[id]
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        job = Job(id=token_hex(8), order=order, ordered=now)
+        self.by_id[job.id], self._events[job.id] = job, []
+        self._tasks[job.id] = asyncio.create_task(self._run(job))
+        return job
+
+    async def cancel(self, *ids: str) -> None:
+        """End jobs, by default all. What was paid for them is recorded."""
+        tasks = [self._tasks[id] for id in ids or self._tasks if id in self._tasks]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def events(self, job: Job, after: int = 0) -> AsyncIterator[tuple[int, Event]]:
+        """What happens in a job until it ends, numbered from 1; without the first `after`."""
+        known = self._events[job.id]
+        while True:
+            has_ended = job.id not in self._tasks
+            for number in range(after, len(known)):
+                yield number + 1, known[number]
+            after = max(after, len(known))
+            if has_ended:
+                return
+            await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
+
+    async def _run(self, job: Job) -> None:
+        try:
+            async with self._one:
+                job.state = "running"
+                with self._open_host(self._events[job.id].append) as host:
+                    job.result = await perform(job.order, host, self._state)
+                job.state = "done"
+        except ReviewbotError as error:
+            job.state, job.error = "failed", Failure(str(error), error.hint or "")
+        except asyncio.CancelledError:
+            job.state = "cancelled"
+        except Exception as error:  # the server goes on, and its log says where it happened
+            job.state = "failed"
+            job.error = Failure(f"this is a bug in reviewbot: {type(error).__name__}")
+            sys.stderr.write(redact("".join(traceback.format_exception(error)))[0])
+        finally:
+            del self._tasks[job.id]
+
+
+async def perform(order: Order, host: Host, state: State) -> Any:
+    """What comes of an order, as a value that msgspec can encode. Raises ReviewbotError."""
+    repository = host.repository
+    assert repository
+    if isinstance(order, NegotiateOrder):
+        return await negotiate(order.question, order.paths, host, lambda _: None)
+    change: Change
+    if isinstance(order, ReviewOrder) and order.patch:
+        change, host = await load_patch(order.patch.encode()), replace(host, repository=None)
+    else:
+        revision = order.target
+        target = Target(kind="revision", revision=revision) if revision else Target()
+        change = await repository.load_change(target)
+    if isinstance(order, ReviewOrder):
+        result = await review(change, host)
+        state.save(result)
+        return result
+    if order.report.strip():
+        return {"fixes": [_fix(await fix_report(order.report, change, host))]}
+    if order.goal:
+        return {"fixes": [_fix(await pursue(order.goal, order.paths, change, host))]}
+    result, fixes = await fix(change, host, order.findings)
+    state.save(result)
+    return {"review": result, "fixes": [_fix(fixed) for fixed in fixes]}
+
+
+def _fix(result: TaskResult) -> dict[str, Any]:
+    """A fix as clients get it: with its diff, and without the content of files."""
+    without = ("files", "evidence", "tree")
+    return {n: getattr(result, n) for n in result.__struct_fields__ if n not in without}
 
 
 class Api:
@@ -52,14 +210,11 @@ class Api:
             order = msgspec.json.decode(await request.body(), type=Order)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
             raise ApiError(422, f"the order cannot be read: {error}", "see /openapi.json") from None
-        try:
-            job = self._jobs.start(order)
-        except UsageError as error:
-            raise ApiError(429, str(error), error.hint or "") from None
+        job = self._jobs.start(order)
         return _json(job, 202, {"location": f"/v1/jobs/{job.id}"})
 
     async def list_jobs(self, _: Request) -> Response:
-        return _json([_summary(job) for job in self._jobs.list()])
+        return _json([replace(job, result=None) for job in reversed(self._jobs.by_id.values())])
 
     async def show_job(self, request: Request) -> Response:
         return _json(self._job(request))
@@ -67,7 +222,7 @@ class Api:
     async def cancel_job(self, request: Request) -> Response:
         job = self._job(request)
         await self._jobs.cancel(job.id)
-        return _json(_summary(job))
+        return _json(replace(job, result=None))
 
     async def watch_job(self, request: Request) -> Response:
         """A stream of server-sent events; with Last-Event-ID, those after it."""
@@ -77,7 +232,7 @@ class Api:
             after = int(last) if last.isdecimal() else 0
             async for number, event in self._jobs.events(job, after):
                 yield f"id: {number}\nevent: progress\ndata: {_text(event)}\n\n"
-            yield f"event: end\ndata: {_text(_summary(job))}\n\n"
+            yield f"event: end\ndata: {_text(replace(job, result=None))}\n\n"
 
         return StreamingResponse(stream(), media_type="text/event-stream")
 
@@ -97,10 +252,8 @@ class Api:
         return Response(render(review, name, Style()), media_type=kind)
 
     async def list_sessions(self, _: Request) -> Response:
-        def read(store: Store) -> list[dict[str, Any]]:
-            return [_without_review(session) for session in list_sessions(store)]
-
-        return _json(await self._read(read))
+        sessions = await self._read(list_sessions)
+        return _json([_without_review(session) for session in sessions])
 
     async def show_session(self, request: Request) -> Response:
         """Agents, every question and answer, and what was tried, without secrets."""
@@ -120,24 +273,19 @@ class Api:
     async def show_schema(self, _: Request) -> Response:
         return _json(openapi())
 
-    def answering(self, handler: Handler) -> Handler:
-        """The handler for clients with the token, with errors as JSON."""
-
-        async def answer(request: Request) -> Response:
-            given = request.headers.get("authorization", "").removeprefix("Bearer ")
-            try:
-                if not hmac.compare_digest(given.encode(), self._token.encode()):
-                    raise ApiError(401, "the token is missing or wrong", "Authorization: Bearer …")
-                return await handler(request)
-            except ApiError as error:
-                return _json({"error": error.failure}, error.status)
-            except ReviewbotError as error:
-                return _json({"error": Failure(str(error), error.hint or "")}, 500)
-
-        return answer
+    async def answer(self, handler: Handler, request: Request) -> Response:
+        """What a handler says to clients with the token, or an error as JSON."""
+        given = request.headers.get("authorization", "").removeprefix("Bearer ")
+        try:
+            if not hmac.compare_digest(given.encode(), self._token.encode()):
+                raise ApiError(401, "the token is missing or wrong", "Authorization: Bearer …")
+            return await handler(self, request)
+        except ReviewbotError as error:
+            status = error.status if isinstance(error, ApiError) else 500
+            return _json({"error": Failure(str(error), error.hint or "")}, status)
 
     def _job(self, request: Request) -> Job:
-        job = self._jobs.find(request.path_params["id"])
+        job = self._jobs.by_id.get(request.path_params["id"])
         if job is None:
             raise ApiError(404, "there is no such job", "see /v1/jobs")
         return job
@@ -150,18 +298,19 @@ class Api:
         return await run_in_threadpool(work)
 
 
+Handler = Callable[[Api, Request], Awaitable[Response]]
 # Method, path, handler, and what it answers.
-ROUTES: tuple[tuple[str, str, Callable[[Api], Handler], str], ...] = (
-    ("POST", "/v1/jobs", lambda api: api.order, "Order a review, a fix or a negotiation."),
-    ("GET", "/v1/jobs", lambda api: api.list_jobs, "The newest jobs, without their results."),
-    ("GET", "/v1/jobs/{id}", lambda api: api.show_job, "A job with its result or error."),
-    ("DELETE", "/v1/jobs/{id}", lambda api: api.cancel_job, "Cancel a job."),
-    ("GET", "/v1/jobs/{id}/events", lambda api: api.watch_job, "What happens, until it ends."),
-    ("GET", "/v1/reviews", lambda api: api.list_reviews, "Past reviews, the newest first."),
-    ("GET", "/v1/reviews/{id}", lambda api: api.show_review, "A past review; ?format=NAME."),
-    ("GET", "/v1/sessions", lambda api: api.list_sessions, "Sessions of the ledger."),
-    ("GET", "/v1/sessions/{id:int}", lambda api: api.show_session, "A session with its turns."),
-    ("GET", "/openapi.json", lambda api: api.show_schema, "This description."),
+ROUTES: tuple[tuple[str, str, Handler, str], ...] = (
+    ("POST", "/v1/jobs", Api.order, "Order a review, a fix or a negotiation."),
+    ("GET", "/v1/jobs", Api.list_jobs, "The newest jobs, without their results."),
+    ("GET", "/v1/jobs/{id}", Api.show_job, "A job with its result or error."),
+    ("DELETE", "/v1/jobs/{id}", Api.cancel_job, "Cancel a job."),
+    ("GET", "/v1/jobs/{id}/events", Api.watch_job, "What happens, until it ends."),
+    ("GET", "/v1/reviews", Api.list_reviews, "Past reviews, the newest first."),
+    ("GET", "/v1/reviews/{id}", Api.show_review, "A past review; ?format=NAME."),
+    ("GET", "/v1/sessions", Api.list_sessions, "Sessions of the ledger."),
+    ("GET", "/v1/sessions/{id:int}", Api.show_session, "A session with its turns."),
+    ("GET", "/openapi.json", Api.show_schema, "This description."),
 )
 
 
@@ -174,14 +323,13 @@ def make_app(jobs: Jobs, state: State, ledger: str, token: str) -> Starlette:
         await jobs.cancel()
 
     routes = [
-        Route(path, api.answering(handler_of(api)), methods=[method])
-        for method, path, handler_of, _ in ROUTES
+        Route(path, partial(api.answer, handler), methods=[method])
+        for method, path, handler, _ in ROUTES
     ]
     return Starlette(routes=routes, lifespan=lifespan)
 
 
 def openapi() -> dict[str, Any]:
-    """The description of the API, in OpenAPI 3.1."""
     (order, job, review), parts = msgspec.json.schema_components(
         (Order, Job, Review), ref_template="#/components/schemas/{name}"
     )
@@ -209,10 +357,6 @@ def openapi() -> dict[str, Any]:
         "paths": paths,
         "components": {"schemas": parts, "securitySchemes": token},
     }
-
-
-def _summary(job: Job) -> Mapping[str, Any]:
-    return {**asdict(job), "result": None}
 
 
 def _without_review(session: Any) -> dict[str, Any]:

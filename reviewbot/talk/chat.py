@@ -33,9 +33,6 @@ class Answer(Struct, frozen=True):
     answer: str
 
 
-SCHEMA = msgspec.json.schema(Answer)
-
-
 class Chat:
     """A conversation. Whoever is asked reads all of it; `lead` answers what names nobody."""
 
@@ -76,10 +73,11 @@ class Chat:
         asked = names or (self.lead,)
         answers = await run_all(*(self._answer(name, message) for name in asked))
         self.history.append(("A person", message))
-        self.history += [(name, text) for name, text in zip(asked, answers, strict=True) if text]
-        if not any(answers):
+        given = {name: text for name, text in zip(asked, answers, strict=True) if text}
+        self.history += given.items()
+        if not given:
             raise ModelError(self._leads.absences[-1].reason)
-        return {name: text for name, text in zip(asked, answers, strict=True) if text}
+        return given
 
     async def _answer(self, name: str, message: str) -> str:
         said = "\n\n".join(f"{who}: {text}" for who, text in self.history)[-MAX_HISTORY:]
@@ -142,5 +140,6 @@ def read_answer(text: str) -> str:
 
 async def _ask(panel: Panel, name: str, phase: str, text: str) -> str:
     brief = Brief(title="", description="", passages=(), material={})
-    answers = await panel.ask([Question(name, phase, text, brief, SCHEMA)], read_answer)
+    question = Question(name, phase, text, brief, msgspec.json.schema(Answer))
+    answers = await panel.ask([question], read_answer)
     return answers[0][1] if answers else ""

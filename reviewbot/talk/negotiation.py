@@ -13,16 +13,15 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.context import passages
 from reviewbot.context.brief import Brief
+from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
-from reviewbot.debate.merge import alike
-from reviewbot.debate.panel import Absence, Panel
+from reviewbot.debate.case import alike
+from reviewbot.debate.panel import Absence
 from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.llm.client import Totals
 from reviewbot.services import Host, open_services
-from reviewbot.tasks.edits import ask, shown
 
 MAX_IDEAS = 5  # of one panelist
 SAME_TITLE = 0.6  # the share of words that titles of one idea have in common at least
@@ -99,7 +98,7 @@ async def negotiate(
     Raises ReviewbotError, UsageError without two panelists.
     """
     assert host.repository
-    question = passages.shown(question)
+    question = shown(question)
     change = await host.repository.load_change(Target())
     change = replace(change, target="negotiation", title=question, description="")
     files = await host.repository.read_files(change.head_tree, paths)
@@ -113,11 +112,13 @@ async def negotiate(
         material = {path: shown(content) for path, content in sorted(files.items())}
         brief = Brief(title="", description="", passages=(), material=material)
         text = prompts.render("brainstorm", question=question, most=MAX_IDEAS)
-        answers = await ask(panel, panel.names, "brainstorm", text, brief, Proposals)
+        answers = await panel.ask_for(panel.names, "brainstorm", text, brief, Proposals)
         ideas = put_on_table((name, answer.ideas[:MAX_IDEAS]) for name, answer in answers)
         for number in (1, 2):
-            if open_ideas := [idea for idea in ideas if idea.standing == "contested"]:
-                voted = await _vote(number, question, open_ideas, panel, brief)
+            if contested := [idea for idea in ideas if idea.standing == "contested"]:
+                text = prompts.render("ballot", question=question, ideas=contested)
+                cast = await panel.ask_for(panel.names, f"vote_{number}", text, brief, Ballots)
+                voted = {idea.id: with_votes(idea, number, cast, panel.names) for idea in contested}
                 ideas = [voted.get(idea.id, idea) for idea in ideas]
         if not ideas:
             reasons = "; ".join(f"{a.panelist}: {a.reason}" for a in panel.absences)
@@ -149,24 +150,18 @@ def put_on_table(answers: Iterable[tuple[str, Sequence[Proposal]]]) -> list[Idea
     return ideas
 
 
-async def _vote(
-    number: int, question: str, ideas: Sequence[Idea], panel: Panel, brief: Brief
-) -> dict[str, Idea]:
-    """The ideas by id, with the votes of a round."""
-    text = prompts.render("ballot", question=question, ideas=ideas)
-    answers = await ask(panel, panel.names, f"vote_{number}", text, brief, Ballots)
-    voted = {}
-    for idea in ideas:
-        cast = [
-            Vote(panelist=name, round=number, choice=ballot.choice, reason=ballot.reason)
-            for name, answer in answers
-            for ballot in {b.idea: b for b in answer.ballots}.values()
-            if ballot.idea == idea.id
-        ]
-        idea = replace(idea, votes=(*idea.votes, *cast))
-        others = len(set(panel.names) - set(idea.authors))
-        voted[idea.id] = replace(idea, standing=standing_of(idea, others, is_last=number == 2))
-    return voted
+def with_votes(
+    idea: Idea, number: int, cast: Sequence[tuple[str, Ballots]], panelists: Sequence[str]
+) -> Idea:
+    """Of several votes of a panelist in a round, the last one counts."""
+    votes = [
+        Vote(panelist=name, round=number, choice=ballot.choice, reason=ballot.reason)
+        for name, answer in cast
+        for ballot in [ballot for ballot in answer.ballots if ballot.idea == idea.id][-1:]
+    ]
+    idea = replace(idea, votes=(*idea.votes, *votes))
+    others = len(set(panelists) - set(idea.authors))
+    return replace(idea, standing=standing_of(idea, others, is_last=number == 2))
 
 
 def standing_of(idea: Idea, others: int, *, is_last: bool) -> Standing:

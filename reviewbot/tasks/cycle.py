@@ -9,12 +9,12 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 
+from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.context.brief import Brief
+from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
-from reviewbot.debate.panel import MODERATOR, Panel
-from reviewbot.tasks.edits import Draft, Objections, apply_edits, ask, shown
+from reviewbot.debate.panel import MODERATOR
 from reviewbot.tasks.task import Attempt, Candidate, Task, TaskResult, Trial
 from reviewbot.tasks.trial import Trials
 
@@ -25,8 +25,30 @@ SMALL = 6  # changed lines, which nobody is asked to make fewer
 HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 
-async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskResult:
-    """Have a task done by models. Each question begins with the brief."""
+class Edit(Struct, frozen=True, kw_only=True):
+    path: str
+    find: str
+    replace: str
+
+
+class Draft(Struct, frozen=True, kw_only=True):
+    edits: list[Edit]
+    explanation: str = ""
+
+
+class Objection(Struct, frozen=True, kw_only=True):
+    path: str
+    line: int
+    reason: str
+
+
+class Objections(Struct, frozen=True, kw_only=True):
+    objections: list[Objection]
+
+
+async def work(task: Task, trials: Trials) -> TaskResult:
+    """Have a task done by models."""
+    panel, brief = trials.panel, trials.brief
     proposer, *judges = panel.names
     found = await trials.repository.read_files(trials.change.head_tree, task.paths)
     files, room = dict[str, bytes](), MAX_OTHERS
@@ -42,7 +64,7 @@ async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskRe
     dissent: tuple[str, ...] = ()
     for number in range(1, MAX_ATTEMPTS + 1):
         text = prompts.render(task.kind, files=_texts(files), attempts=attempts, **task.details)
-        drafts = await ask(panel, [proposer], f"fix_{task.id}_{number}", text, brief, Draft)
+        drafts = await panel.ask_for([proposer], f"fix_{task.id}_{number}", text, brief, Draft)
         if not drafts:
             reasons = (f"{proposer} did not answer: {panel.absences[-1].reason}",)
             break
@@ -64,9 +86,9 @@ async def work(task: Task, trials: Trials, panel: Panel, brief: Brief) -> TaskRe
             reasons = trial.reasons
             if trial.outcome != "refused":
                 best = trial
-                reasons = dissent = await _objections(task, diff, number, judges, panel, brief)
+                reasons = dissent = await _objections(task, diff, number, judges, trials)
                 if not dissent:
-                    best = await _simpler(task, trial, known, trials, panel, brief)
+                    best = await _simpler(task, trial, known, trials)
                     break
         attempts.append(Attempt(diff, reasons))
     if best is None:
@@ -105,13 +127,13 @@ async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
 
 
 async def _objections(
-    task: Task, diff: str, number: int, judges: Sequence[str], panel: Panel, brief: Brief
+    task: Task, diff: str, number: int, judges: Sequence[str], trials: Trials
 ) -> tuple[str, ...]:
     """What judges say against lines of the change; the moderator rules if some accept it."""
     phase, lines = f"judge_{task.id}_{number}", _lines_of(diff)
     given = {"title": task.title, "purpose": task.purpose, "diff": diff}
     text = prompts.render("judge_fix", **given, objections=())
-    answers = await ask(panel, judges, phase, text, brief, Objections)
+    answers = await trials.panel.ask_for(judges, phase, text, trials.brief, Objections)
     found = [
         (name, objection)
         for name, answer in answers
@@ -121,7 +143,8 @@ async def _objections(
     if found and len({name for name, _ in found}) < len(answers):
         said = [objection for _, objection in found]
         text = prompts.render("judge_fix", **given, objections=said)
-        ruled = await ask(panel, [MODERATOR], f"{phase}_ruling", text, brief, Objections)
+        phase = f"{phase}_ruling"
+        ruled = await trials.panel.ask_for([MODERATOR], phase, text, trials.brief, Objections)
         for _, ruling in ruled:
             upheld = {(objection.path, objection.line) for objection in ruling.objections}
             found = [(name, each) for name, each in found if (each.path, each.line) in upheld]
@@ -140,24 +163,22 @@ def _lines_of(diff: str) -> set[tuple[str, int]]:
     return found
 
 
-async def _simpler(
-    task: Task, trial: Trial, files: Mapping[str, bytes], trials: Trials, panel: Panel, brief: Brief
-) -> Trial:
+async def _simpler(task: Task, trial: Trial, files: Mapping[str, bytes], trials: Trials) -> Trial:
     """A version with less, if it is tried as well and nobody objects; else the same."""
-    optimizer = panel.names[-1]
-    now = {path: content for path, content in trial.candidate.files.items() if content is not None}
-    diff = _diff(files, trial.candidate.files)
+    panel, optimizer = trials.panel, trials.panel.names[-1]
+    now = trial.candidate.files
+    diff = _diff(files, now)
     if len(re.findall(r"^[+-](?![+-])", diff, re.MULTILINE)) <= SMALL:
         return trial
     text = prompts.render("optimise_fix", title=task.title, diff=diff, files=_texts(now))
-    drafts = await ask(panel, [optimizer], f"optimise_{task.id}", text, brief, Draft)
+    drafts = await panel.ask_for([optimizer], f"optimise_{task.id}", text, trials.brief, Draft)
     if not drafts or not drafts[0][1].edits:
         return trial
     try:
         candidate = _candidate(*drafts[0], now, task)
     except ValueError:
         return trial
-    candidate = replace(candidate, files={**trial.candidate.files, **candidate.files})
+    candidate = replace(candidate, files={**now, **candidate.files})
     shorter = _diff(files, candidate.files)
     if shorter.count("\n") >= diff.count("\n"):
         return trial
@@ -165,7 +186,7 @@ async def _simpler(
     if better.outcome != trial.outcome:
         return trial
     judges = [name for name in panel.names if name != optimizer]
-    against = await _objections(task, shorter, MAX_ATTEMPTS + 1, judges, panel, brief)
+    against = await _objections(task, shorter, MAX_ATTEMPTS + 1, judges, trials)
     return trial if against else better
 
 
@@ -177,15 +198,39 @@ def _candidate(author: str, draft: Draft, files: Mapping[str, bytes], task: Task
     return Candidate(author=author, files=changed, explanation=draft.explanation)
 
 
+def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """New content of the files. Raises ValueError with what is wrong, for the model to read."""
+    changed: dict[str, bytes] = {}
+    for edit in draft.edits:
+        if not edit.find:
+            if files.get(edit.path) or changed.get(edit.path):
+                raise ValueError(f"{edit.path} exists: say what to find in it")
+            changed[edit.path] = edit.replace.encode("utf-8", "surrogatepass")
+            continue
+        content = changed.get(edit.path) or files.get(edit.path)
+        if content is None:
+            raise ValueError(f"{edit.path} is none of the files that are shown")
+        ends = "\r\n" if b"\r\n" in content else "\n"
+        find, replacement = (
+            text.replace("\r\n", "\n").replace("\n", ends).encode("utf-8", "surrogatepass")
+            for text in (edit.find, edit.replace)
+        )
+        if (count := content.count(find)) != 1:
+            times = "does not occur" if count == 0 else f"occurs {count} times"
+            raise ValueError(f"what is to be found in {edit.path} {times}: {edit.find[:200]!r}")
+        changed[edit.path] = content.replace(find, replacement)
+    return changed
+
+
 def _texts(files: Mapping[str, bytes]) -> dict[str, str]:
     return {path: shown(content) for path, content in sorted(files.items())}
 
 
-def _diff(before: Mapping[str, bytes], after: Mapping[str, bytes | None]) -> str:
+def _diff(before: Mapping[str, bytes], after: Mapping[str, bytes]) -> str:
     """A unified diff with the lines as readers may see them."""
     parts: list[str] = []
     for path in sorted(after):
-        old, new = before.get(path, b""), after[path] or b""
+        old, new = before.get(path, b""), after[path]
         lines = shown(old).splitlines(), shown(new).splitlines()
         parts += difflib.unified_diff(*lines, path, path, lineterm="")
     return "\n".join(parts)

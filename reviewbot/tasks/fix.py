@@ -10,12 +10,10 @@ from msgspec.structs import replace
 
 from reviewbot.checks.project import Project
 from reviewbot.context.brief import Brief, brief_about
-from reviewbot.debate.panel import Panel
 from reviewbot.proofs.proof import Proof, run_reproduction
 from reviewbot.proofs.timing import THRESHOLD, compare_times
 from reviewbot.tasks.cycle import failed, result_of, work
 from reviewbot.tasks.task import Candidate, Judgement, Step, Task, TaskResult, Trial
-from reviewbot.tasks.tool_fixes import draft_tool_fixes
 from reviewbot.tasks.trial import Trials, identities
 from reviewbot.text.files import classify
 from reviewbot.verdict.decide import COPY, alike
@@ -23,19 +21,13 @@ from reviewbot.verdict.document import Finding
 
 
 async def fix_findings(
-    findings: Sequence[Finding],
-    trials: Trials,
-    project: Project,
-    panel: Panel,
-    briefs: Sequence[Brief],
+    findings: Sequence[Finding], trials: Trials, project: Project, briefs: Sequence[Brief]
 ) -> list[TaskResult]:
     """Each fix builds on those before it."""
     results: list[TaskResult] = []
     left = list(findings)
     reported = [finding.result for finding in findings if finding.result]
-    candidate = await draft_tool_fixes(
-        reported, trials.change, project, trials.repository, trials.executor
-    )
+    candidate = await trials.draft_tool_fixes(reported, trials.change.head_tree, project)
     if candidate:
         fixed, trial = await _largest_batch(candidate, left, trials)
         if trial:
@@ -48,11 +40,12 @@ async def fix_findings(
         groups.setdefault(alike(finding), []).append(finding)
     for group in groups.values():
         task = task_of(group, trials)
-        if not panel.panelists:
+        if not trials.panel.panelists:
             reason = "No fix of a linter proved itself, and no language model is configured."
             results.append(failed(task, [reason]))
             continue
-        result = await work(task, trials, panel, brief_about(group[0].location, briefs))
+        brief = brief_about(group[0].location, briefs)
+        result = await work(task, replace(trials, brief=brief))
         results.append(result)
         if result.outcome == "fixed":
             trials = await after(trials, result)
@@ -125,7 +118,7 @@ async def _largest_batch(
     """The fixes of tools that can be made together; those that break something, file by file."""
     reported = [f for f in findings if f.result and f.location]
     best: tuple[list[Finding], Trial | None] = [], None
-    kept: Mapping[str, bytes | None] = {}
+    kept: Mapping[str, bytes] = {}
     for files in (candidate.files, *({path: text} for path, text in candidate.files.items())):
         more = replace(candidate, files={**kept, **files})
         tried = await _try_batch(more, reported, trials)

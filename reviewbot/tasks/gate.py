@@ -11,10 +11,11 @@ import unicodedata
 import warnings
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
 from itertools import accumulate
 
 from reviewbot.checks.scans import MAX_LINE, MAX_PARSED, find_syntax_errors, grammar_of
-from reviewbot.git.change import Change, ChangedFile
+from reviewbot.git.change import Change
 from reviewbot.tasks import gate_tables as tables
 from reviewbot.text.files import TEST, TEST_CLASS, classify, language_of
 from reviewbot.text.hidden import find_hidden, find_line_ends, visible
@@ -46,9 +47,8 @@ def refusals_of(
 ) -> list[str]:
     """What speaks against a candidate, a sentence each; empty if it may be tried. Pure.
 
-    Args:
-        step: what differs between head and the candidate's tree, as git lists it.
-        before, after: content by path. Files above 1 MB are absent.
+    `step` is what differs between head and its tree. Of the content by path, `before` and `after`,
+    files above 1 MB are absent.
     """
     max_lines, max_files = TOOL_LIMITS if is_tool else MODEL_LIMITS
     lines = sum(line.is_changed for f in step.files for h in f.hunks for line in h.lines)
@@ -61,7 +61,14 @@ def refusals_of(
         return found
     known = {part for path in existing for part in _prefixes(path)}
     for file in step.files:
-        reasons = [*_kind(file)]
+        reasons = list[str]()
+        if file.status not in ("added", "modified"):
+            status = file.status.replace("_", " ")
+            reasons.append(f"is {status}: fixes only add files and change lines")
+        elif file.mode not in ("100644", "100755"):
+            reasons.append("is no regular file")
+        elif file.mode != (file.old_mode if file.status == "modified" else "100644"):
+            reasons.append(f"gets the mode {file.mode}: fixes make no file executable")
         if not file.path.isprintable() or any(find_hidden(file.path)):
             reasons.append("has a name with hidden or control characters")
         if file.status == "added":
@@ -90,14 +97,9 @@ def why_protected(path: str) -> str | None:
     is_code = kind in ("source", "test") and language not in (None, *tables.PROTECTED_LANGUAGES)
     if not is_code and kind != "documentation":
         return "fixes change the project's own code and documentation alone"
-    if (
-        name in tables.PROTECTED_NAMES
-        or name.startswith(tables.PROTECTED_STARTS)
-        or name.endswith(tables.PROTECTED_ENDS)
-        or any(part in name for part in tables.PROTECTED_PARTS)
-        or tables.REQUIREMENTS.fullmatch(name)
-        or any(f in parts[:-1] and name.endswith(e) for f, e in tables.PROTECTED_IN.items())
-    ):
+    is_protected = any(fnmatchcase(name, pattern) for pattern in tables.PROTECTED_NAMES)
+    whole = "/".join(("", *parts))
+    if is_protected or any(fnmatchcase(whole, pattern) for pattern in tables.PROTECTED_PATHS):
         return "it decides what runs, or who may say so"
     return None
 
@@ -107,15 +109,6 @@ def is_test(path: str) -> bool:
     stem = path.rpartition("/")[2].split(".", 1)[0]
     named = TEST.search(path.lower()) or TEST_CLASS.search(path) or tables.TEST_NAME.search(stem)
     return bool(named) or classify(path) == "fixture"
-
-
-def _kind(file: ChangedFile) -> Iterator[str]:
-    if file.status not in ("added", "modified"):
-        yield f"is {file.status.replace('_', ' ')}: fixes only add files and change lines"
-    elif file.mode not in ("100644", "100755"):
-        yield "is no regular file"
-    elif file.mode != (file.old_mode if file.status == "modified" else "100644"):
-        yield f"gets the mode {file.mode}: fixes make no file executable"
 
 
 def _new_name(path: str, known: Collection[str]) -> Iterator[str]:
@@ -186,16 +179,13 @@ def _contents(path: str, old: bytes | None, new: bytes, is_tool: bool) -> Iterat
         yield f"is a test: {ONLY_ADD}, as new files"
     elif is_test(path) and language_of(path) == "python":
         try:
-            is_weaker = _assertions(after) < _assertions(before)
+            trees = [ast.parse(text) for text in texts]
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             yield f"is a test that cannot be read: {ONLY_ADD}"
             return
-        if is_weaker:
+        if _assertions(trees[1]) < _assertions(trees[0]):
             yield f"loses an assertion or a test: {ONLY_ADD}"
-        words = [
-            Counter([*_names(path, text), *_looked_up(text)]) - Counter(_expected(text))
-            for text in texts
-        ]
+        words = [_words(_names(path, text), tree) for text, tree in zip(texts, trees, strict=True)]
         for word in sorted(tables.SKIP_NAMES & (words[1] - words[0]).keys())[:1]:
             yield f"adds {word}, which keeps tests from running or failing"
     elif path.endswith(".rs") and _rust_tests(before) != _rust_tests(after):
@@ -255,26 +245,24 @@ def _rust_tests(text: str) -> str:
     return text[match.start() :] if match else ""
 
 
-def _looked_up(text: str) -> Iterator[str]:
-    """Names in Python code that it looks up by a text."""
-    for node in ast.walk(ast.parse(text)):
+def _words(names: Iterable[str], tree: ast.AST) -> Counter[str]:
+    """Names in Python code and those that it looks up by a text, but not exceptions that it
+    expects: `with pytest.raises(SystemExit)`.
+    """
+    found = Counter(names)
+    for node in ast.walk(tree):
         match node:
             case ast.Call(func=ast.Name(id=f) | ast.Attribute(attr=f), args=a) if f in LOOK_UPS:
-                yield from (str(each.value) for each in a if isinstance(each, ast.Constant))
-
-
-def _expected(text: str) -> Iterator[str]:
-    """Exceptions that Python code says it expects: `with pytest.raises(SystemExit)`."""
-    for node in ast.walk(ast.parse(text)):
-        match node:
+                found.update(str(each.value) for each in a if isinstance(each, ast.Constant))
             case ast.With(items=[ast.withitem(ast.Call(ast.Attribute(attr="raises"), [*given]))]):
-                yield from (each.id for each in given if isinstance(each, ast.Name))
+                found.subtract(each.id for each in given if isinstance(each, ast.Name))
+    return found
 
 
-def _assertions(text: str) -> int:
+def _assertions(tree: ast.AST) -> int:
     """How many assertions and tests Python code has. Constants and tuples assert nothing."""
     count = 0
-    for node in ast.walk(ast.parse(text)):
+    for node in ast.walk(tree):
         match node:
             case ast.Assert(test=test):
                 count += not isinstance(test, ast.Constant | ast.Tuple)

@@ -29,27 +29,18 @@ PROTECTED_NAMES = _words(
     meson_options.txt mix.exs noxfile.py package.swift podfile qwen.md rails_helper.rb rakefile
     review.md setup.py setuptests.js setuptests.ts setuptests.tsx sitecustomize.py skill.md
     spec_helper.rb test_helper.rb toxfile.py usercustomize.py vagrantfile wallaby.js warp.md
+    codeowners.* dangerfile* docker-bake* gruntfile.* gulpfile.* jest-setup* jest.setup* jest_setup*
+    karma.* vitest.setup* vitest.workspace* webpack.* *.agent.md *.chatmode.md *.conf.cjs *.conf.js
+    *.conf.mjs *.conf.ts *.gemspec *.gradle.kts *.instructions.md *.prompt.md *.config.*
+    *.workspace.* *requirement*.txt *requirement*.in *requirement*.pip *constraints*.txt
+    *constraints*.in *constraints*.pip
     """
 )
-
-PROTECTED_STARTS = (
-    *("codeowners.", "dangerfile", "docker-bake", "gruntfile.", "gulpfile.", "jest-setup"),
-    *("jest.setup", "jest_setup", "karma.", "vitest.setup", "vitest.workspace", "webpack."),
+# The same for paths, after a slash.
+PROTECTED_PATHS = _words(
+    "*/requirements/*.txt */requirements/*.in */constraints/*.txt */constraints/*.in"
+    " */docs/*conf.py */doc/*conf.py"
 )
-
-PROTECTED_ENDS = (
-    *(".agent.md", ".chatmode.md", ".conf.cjs", ".conf.js", ".conf.mjs", ".conf.ts", ".gemspec"),
-    *(".gradle.kts", ".instructions.md", ".prompt.md"),
-)
-
-# `vite.config.ts` and its like are programs that tools run.
-PROTECTED_PARTS = (".config.", ".workspace.")
-REQUIREMENTS = re.compile(r".*(?:requirement|constraints).*\.(?:txt|in|pip)", re.DOTALL)
-# Files with such an end anywhere below a folder of that name.
-PROTECTED_IN = {
-    **{"requirements": (".txt", ".in"), "constraints": (".txt", ".in")},
-    **{"docs": ("conf.py",), "doc": ("conf.py",)},
-}
 # A module of these names in the tree could speak for what runs or supports the tests.
 RUNNERS = _words("pytest _pytest pluggy iniconfig coverage hypothesis ruff packaging") | {
     check.command[2] for check in _CHECKS if check.command[1:2] == ("-m",)

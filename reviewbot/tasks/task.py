@@ -16,11 +16,11 @@ Kind = Literal["fix", "bug", "refactor", "performance", "tests", "repair", "feat
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
-    """New content of files, by path; None removes one. The explanation is untrusted text."""
+    """New content of files, by path. The explanation is untrusted text."""
 
     author: str
     is_tool: bool = False
-    files: Mapping[str, bytes | None]
+    files: Mapping[str, bytes]
     explanation: str = ""
 
 
@@ -114,7 +114,7 @@ class TaskResult(Struct, frozen=True, kw_only=True):
     author: str = ""
     tree: str = ""
     evidence: Evidence = Evidence()
-    files: Mapping[str, bytes | None] = {}
+    files: Mapping[str, bytes] = {}
     diff: str = ""
     explanation: str = ""
     facts: tuple[str, ...] = ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from difflib import SequenceMatcher
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -12,22 +13,24 @@ from reviewbot.checks.check import Check, Language
 from reviewbot.checks.compare import NUMBER
 from reviewbot.checks.evidence import CheckResult, Evidence
 from reviewbot.checks.languages.python import PYTHON
-from reviewbot.checks.project import folder_of, load_project
-from reviewbot.checks.run import collect
+from reviewbot.checks.project import Project, folder_of, load_project
+from reviewbot.checks.run import collect, job_of
+from reviewbot.context.brief import Brief
+from reviewbot.debate.panel import Panel
 from reviewbot.errors import GitError
-from reviewbot.git.change import Change
+from reviewbot.git.change import Change, Location
 from reviewbot.git.repository import Repository
 from reviewbot.sandbox.executor import Executor
 from reviewbot.tasks.gate import refusals_of
 from reviewbot.tasks.task import Candidate, Judgement, Step, Task, Trial
-from reviewbot.tasks.tool_fixes import draft_tool_fixes
 from reviewbot.text.files import classify
 
 
 class Trials(Struct, frozen=True, kw_only=True):
-    """What candidates for a change are tried with.
+    """What candidates for a change are made and tried with.
 
     Attributes:
+        brief: what all questions about a task begin with.
         change: it ends where candidates begin. Where nothing is reviewed, nothing differs in it.
         evidence: of the change itself: what is reported there is not a candidate's fault.
     """
@@ -39,6 +42,8 @@ class Trials(Struct, frozen=True, kw_only=True):
     checks: Sequence[Check]
     languages: Mapping[str, Language]
     off: Collection[str]
+    panel: Panel
+    brief: Brief
 
     async def try_out(self, candidate: Candidate, task: Task) -> Trial:
         """Whether a candidate does what a task asks for, and breaks nothing."""
@@ -60,13 +65,9 @@ class Trials(Struct, frozen=True, kw_only=True):
         found = await self._collect(tree)
         step = Step(before=head, after=tree, change=own, evidence=found)
         # Of a test that is given, nothing can be mended.
-        about_given = {
-            words
-            for result in found.new_results
-            if result.kind == "diagnostic" and result.location
-            if result.location.path in task.given
-            for words in _regressions(Evidence(), replace(found, results=(result,)))
-        }
+        places = [(r, r.location) for r in found.new_results if r.kind == "diagnostic"]
+        given = tuple(result for result, at in places if at and at.path in task.given)
+        about_given = {*_regressions(Evidence(), Evidence(results=given))}
         worse = tuple(w for w in _regressions(self.evidence, found) if w not in about_given)
         trial = replace(trial, regressions=worse, evidence=found)
         if trial.outcome != "refused":  # else what the task asks for need not be run
@@ -111,9 +112,50 @@ class Trials(Struct, frozen=True, kw_only=True):
         fixers = [check for check in self.checks if check.fix]
         project = await load_project(change, self.repository, fixers)
         found = await collect(change, project, self.off, self.executor)
-        tools = (change, project, self.repository, self.executor)
-        fixed = await draft_tool_fixes(found.new_results, *tools)
+        fixed = await self.draft_tool_fixes(found.new_results, tree, project)
         return (fixed.files.get(path) if fixed else None) or content
+
+    async def draft_tool_fixes(
+        self, results: Sequence[CheckResult], head: str, project: Project
+    ) -> Candidate | None:
+        """One candidate for a tree of all linters that fix something; None if none does.
+
+        Tools fix whole files. What is about none of the results, and no consequence of one, is left
+        out.
+        """
+        tree, names = head, list[str]()
+        for check in project.checks:
+            own = [(r, r.location) for r in results if r.check == check.name and r.location]
+            if not own or not check.fix:
+                continue
+            paths = sorted({place.path for _, place in own})
+            rules = sorted({result.name for result, _ in own})
+            job = job_of(check, tree, project, files=paths, rules=rules)
+            completed = await self.executor.execute(job)
+            if completed.outcome == "ended" and completed.stdout.strip():
+                try:
+                    fixed = await self.repository.apply_patch(tree, completed.stdout, check.folder)
+                except GitError:  # the tool printed no patch
+                    continue
+                tree = await self._only_near([place for _, place in own], tree, fixed)
+                names.append(check.name)
+        if tree == head:
+            return None
+        changed = (await self.repository.compare(head, tree)).files
+        contents = await self.repository.read_files(tree, [file.path for file in changed])
+        return Candidate(author=", ".join(names), is_tool=True, files=contents)
+
+    async def _only_near(self, places: Sequence[Location], tree: str, fixed: str) -> str:
+        """A tree with those of the changes that touch one of the lines."""
+        paths = [file.path for file in (await self.repository.compare(tree, fixed)).files]
+        before = await self.repository.read_files(tree, paths)
+        after = await self.repository.read_files(fixed, paths)
+        files: dict[str, bytes | None] = {}
+        for path in paths:
+            lines = [range(at.line, at.end_line + 1) for at in places if at.path == path]
+            if path in before and path in after:  # not above 1 MB
+                files[path] = _merged(before[path], after[path], lines)
+        return await self.repository.make_tree(tree, files)
 
     async def folder_of(self, paths: Sequence[str]) -> str:
         """The top of the Python project of the first of some files, "" if there is none."""
@@ -125,6 +167,18 @@ class Trials(Struct, frozen=True, kw_only=True):
         project = await load_project(change, self.repository, self.checks)
         known = {id for result in self.evidence.new_results for id in result.tests}
         return await collect(change, project, self.off, self.executor, known)
+
+
+def _merged(before: bytes, after: bytes, wanted: Sequence[range]) -> bytes:
+    """The old lines, with the new ones where they replace a wanted line (counted from 1)."""
+    old, new = before.splitlines(keepends=True), after.splitlines(keepends=True)
+    lines: list[bytes] = []
+    for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new).get_opcodes():
+        # What is inserted stands before the line after it, or after the line before it.
+        touched = range(start + 1, end + 1) if end > start else range(start, start + 2)
+        is_wanted = any(number in touched for lines_ in wanted for number in lines_)
+        lines += new[new_start:new_end] if kind != "equal" and is_wanted else old[start:end]
+    return b"".join(lines)
 
 
 def _regressions(before: Evidence, after: Evidence) -> Iterator[str]:

@@ -8,6 +8,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from reviewbot.debate.case import latest_stances
 from reviewbot.debate.panel import Panelist
 from reviewbot.verdict.document import Finding, Review
 
@@ -25,10 +26,6 @@ class Score(Struct, frozen=True):
     def settled(self) -> int:
         return self.right + self.wrong
 
-    @property
-    def is_unreliable(self) -> bool:
-        return self.settled >= MIN_SETTLED and self.right < self.wrong
-
 
 class Scores(Struct, frozen=True):
     """Of each model, as `provider:model`."""
@@ -39,20 +36,15 @@ class Scores(Struct, frozen=True):
 def score(
     reviews: Iterable[tuple[Review, Mapping[str, str]]], dismissed: Collection[str]
 ) -> Scores:
-    """What became of claims and judgements in reviews.
+    """What became of claims and judgements in reviews, each given with the panelists' models.
 
-    Args:
-        reviews: each with the model of each panelist.
-        dismissed: keys of findings that a person dismissed.
+    `dismissed` are keys of findings.
     """
     right, wrong = Counter[str](), Counter[str]()
     for review, models in reviews:
         for finding in review.findings:
             truth = "not_real" if finding.key in dismissed else truth_of(finding)
-            held = {claim.by: "real" for claim in finding.claims}
-            for position in sorted(finding.positions, key=lambda position: position.round):
-                held[position.panelist] = position.stance
-            for name, stance in held.items():
+            for name, stance in latest_stances(finding.claims, finding.positions).items():
                 if truth and stance != "unsure" and name in models:
                     (right if stance == truth else wrong)[models[name]] += 1
     names = sorted({*right, *wrong})
@@ -78,7 +70,7 @@ def uncounted(scores: Scores, panelists: Sequence[Panelist]) -> dict[str, str]:
     for panelist in panelists:
         model = f"{panelist.provider}:{panelist.model}"
         known = scores.models.get(model, Score())
-        if known.is_unreliable:
+        if known.settled >= MIN_SETTLED and known.right < known.wrong:
             words = f"{model} was right in {known.right} of {known.settled} settled judgements"
             found[panelist.name] = f"The votes of {panelist.name} do not count: {words}."
     return found if 2 * len(found) < len(panelists) else {}

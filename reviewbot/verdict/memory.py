@@ -20,13 +20,12 @@ from reviewbot.checks.project import Project
 from reviewbot.config.settings import Effort
 from reviewbot.context.passages import shown
 from reviewbot.debate.panel import Panel
-from reviewbot.git.change import Change, Hunk, Location, Part, only_parts, part_at, parts_of
+from reviewbot.git.change import Change, Location, Part, only_parts, part_at, parts_of
 from reviewbot.journal import key_of
 from reviewbot.severity import RANK
 from reviewbot.text.secrets import redact
-from reviewbot.verdict.decide import verdict_of
+from reviewbot.verdict.decide import excerpt_of, lines_at, verdict_of
 from reviewbot.verdict.document import Decided, Finding, Memory, Remembered, Review
-from reviewbot.verdict.identity import excerpt_of, lines_at
 from reviewbot.verdict.rules import DISMISSED
 from reviewbot.version import __version__
 
@@ -43,9 +42,9 @@ def course_of(panel: Panel, effort: Effort) -> str:
 
 def paths_read_earlier(change: Change, to_read: Change) -> Iterator[str]:
     """Files with parts that are not to be read any more."""
-    left = {file.path: file.hunks for file in to_read.files}
+    left = {file.path: sum(len(hunk.lines) for hunk in file.hunks) for file in to_read.files}
     for file in change.files:
-        if file.path not in left or _lines(left[file.path]) < _lines(file.hunks):
+        if file.path not in left or left[file.path] < sum(len(hunk.lines) for hunk in file.hunks):
             yield file.path
 
 
@@ -136,19 +135,13 @@ def with_dismissals(review: Review, memory: Memory) -> Review:
     )
     own = review.memory or Memory()
     others = tuple(known for known in own.findings if known.key not in dismissed)
-    is_blocked = any(finding.blocks for finding in findings)
+    is_lifted = review.verdict == "request_changes" and not any(f.blocks for f in findings)
     return replace(
         review,
         findings=findings,
-        verdict="comment"
-        if review.verdict == "request_changes" and not is_blocked
-        else review.verdict,
+        verdict="comment" if is_lifted else review.verdict,
         memory=replace(own, findings=(*others, *dismissed.values())),
     )
-
-
-def _lines(hunks: Sequence[Hunk]) -> int:
-    return sum(len(hunk.lines) for hunk in hunks)
 
 
 def _unread_marks(parts: Sequence[Part], memory: Memory, course: str) -> set[str]:
@@ -247,12 +240,13 @@ def _remember(
                 known[finding.key] = before
             continue
         place = finding.location
+        text = _folded(lines_at(place, change, project, shown)[:1])[0]
         known[finding.key] = Remembered(
             **_decided(finding) | {"title": redact(finding.title)[0]},
             check=finding.result.check if finding.result else before.check if before else "",
             path=place.path if place else "",
             line=place.line if place else 0,
-            text=before.text if before and finding.carried else _text(place, change, project),
+            text=before.text if before and finding.carried else text,
             cites=before.cites if before and finding.carried else tuple(_cites(finding, parts)),
         )
     return list(known.values())
@@ -268,10 +262,6 @@ def _cites(finding: Finding, parts: Sequence[Part]) -> Iterator[str]:
             part = part_at(place, parts)
             if part and part.distance(place) == 0:
                 yield part.mark
-
-
-def _text(place: Location | None, change: Change, project: Project) -> str:
-    return _folded(lines_at(place, change, project, shown)[:1])[0]
 
 
 def _folded(lines: Iterable[str]) -> list[str]:

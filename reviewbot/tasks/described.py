@@ -1,0 +1,329 @@
+"""Fix or build what somebody describes: first a test that fails, then the code that passes it.
+
+The test is written for a report or a step of a specification, or is one that fails in CI.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Sequence
+from posixpath import join
+from statistics import mode
+
+from msgspec import Struct
+
+from reviewbot.checks.check import Check, is_below
+from reviewbot.checks.evidence import FAILURES, TestOutcome
+from reviewbot.checks.languages.python import PYTHON
+from reviewbot.checks.run import applies
+from reviewbot.context.passages import shown
+from reviewbot.debate import prompts
+from reviewbot.errors import UsageError
+from reviewbot.proofs.proof import Reproduction, Run, run_reproduction
+from reviewbot.tasks.cycle import MAX_FILE
+from reviewbot.tasks.goals import project_at, run_suite
+from reviewbot.tasks.task import Attempt, Judgement, Step, Task
+from reviewbot.tasks.trial import Trials
+from reviewbot.text.files import classify
+
+MAX_REPORT = 20_000  # characters, of a specification too
+PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
+MAX_FILES, MAX_NAMES = 6, 200
+MAX_FAILURES, MAX_OUTPUT, MAX_REPAIRED = 10, 3_000, 8  # shown; characters of one; files
+MAX_HYPOTHESES = 3
+MAX_STEPS = 8
+MAX_LISTED = 200  # files
+MAX_NAME = 40  # characters of a test file's
+ATTEMPTS = 2  # at a test
+PATH = re.compile(r"(?<![\w./\\-])[\w./\\-]{1,300}\.[A-Za-z]{1,4}\b")
+WORD = re.compile(r"\b[A-Za-z_]\w{3,60}\b")
+EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b")
+DEFINITION = r"^\s*(async def|def|class|func|fn|function)\s+({})\b"
+
+
+class Hypothesis(Struct, frozen=True):
+    """What causes it, and a test file that fails because of it; an empty one if there is none."""
+
+    cause: str
+    test: str
+
+
+class Increment(Struct, frozen=True):
+    """A step: what it adds, and what one can see or call that was not there before."""
+
+    title: str
+    behaviour: str
+
+
+class Increments(Struct, frozen=True):
+    increments: list[Increment]
+
+
+class Acceptance(Struct, frozen=True):
+    """A whole pytest file."""
+
+    test: str
+
+
+async def prepare_bug(report: str, trials: Trials) -> Task:
+    """Reproduce what a report says. Raises UsageError with the reasons if nobody can."""
+    text = shown(report[:MAX_REPORT])
+    tree = trials.change.head_tree
+    paths = await files_about(report, tree, trials)
+    contents = await trials.repository.read_files(tree, paths)
+    files = {p: shown(content) for p, content in contents.items() if len(content) <= MAX_FILE}
+    folder = await trials.folder_of(paths)
+    prompt = prompts.render("reproduce", report=text, files=files)
+    panel = trials.panel
+    names = panel.names[:MAX_HYPOTHESES]
+    answers = await panel.ask_for(names, "reproduce", prompt, trials.brief, Hypothesis)
+    reasons = [f"{absence.panelist}: {absence.reason}" for absence in panel.absences]
+    tried: set[str] = set()
+    for author, hypothesis in answers:
+        if not hypothesis.test.strip() or hypothesis.test in tried:
+            reasons.append(f"{author}: {hypothesis.cause or 'no test'}")
+            continue
+        tried.add(hypothesis.test)
+        reproduction = Reproduction(language=PYTHON.name, source=hypothesis.test)
+        run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
+        if problem := why_no_reproduction(run, report):
+            reasons.append(f"{author}: {problem}")
+            continue
+        break
+    else:
+        raise UsageError(
+            f"nobody could reproduce it ({'; '.join(reasons)})",
+            hint="add the command, the input and the whole traceback to the report",
+        )
+    digest = hashlib.sha256(hypothesis.test.encode()).hexdigest()[:8]
+    path = await path_of_test(f"regression_{digest}", folder, trials)
+
+    async def judge(step: Step) -> Judgement:
+        run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
+        if run.outcome != "passes":
+            return Judgement(unmet=(f"The test that reproduces it {run.outcome}.",))
+        return Judgement(facts=(f"{path} fails without the fix and passes with it.",))
+
+    details = {"report": text, "cause": hypothesis.cause, "test": hypothesis.test, "path": path}
+    said = [line.strip() for line in text.splitlines() if line.strip()] or ["a report"]
+    title = said[-1] if said[0].startswith((">>>", "Traceback ")) else said[0]
+    return Task(
+        id="report",
+        kind="bug",
+        title=f"Fix: {title[:200]}",
+        paths=tuple(files),
+        given={path: await trials.tidy(path, hypothesis.test.encode())},
+        details=details,
+        purpose=text,
+        judge=judge,
+    )
+
+
+async def prepare_repair(log: str, trials: Trials) -> Task:
+    """All tests run first. If none fails, the log is taken for a bug report.
+
+    Raises UsageError if there is nothing to repair.
+    """
+    tree = trials.change.head_tree
+    project = await project_at(tree, trials)
+    red: list[TestOutcome] = []
+    problems: list[str] = []
+    suites: list[Check] = []
+    for check in project.checks:
+        if check.kind == "test" and applies(check, project.head_files, project):
+            report = await run_suite(tree, check, trials)
+            own = _failures(report.tests)
+            red += own
+            suites += [check] if own or not report.problem else []
+            problems += [f"{check.name}: {report.problem}"] if report.problem else []
+    if not red:
+        if log.strip():
+            return await prepare_bug(log, trials)
+        reason = "; ".join(problems) or "no test fails"
+        hint = "give the log of the run that failed: --report FILE"
+        raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
+    known = {test.id for test in red}
+    framed = [frame.path for test in red for frame in test.frames[::-1]]
+    framed += [test.id.partition("::")[0] for test in red]
+    said = (log[-MAX_REPORT:], *(test.output[-MAX_OUTPUT:] for test in red[:MAX_FAILURES]))
+    named = await files_about("\n".join(said), tree, trials)
+
+    async def judge(step: Step) -> Judgement:
+        after: list[TestOutcome] = []
+        for suite in suites:
+            report = await run_suite(step.after, suite, trials)
+            if report.problem:
+                words = f"{suite.name} does not run to its end: {report.problem}."
+                return Judgement(unmet=(words,))
+            after += report.tests
+        unmet = [
+            f"{test.id} {'still fails' if test.id in known else 'fails now'}: {test.message[:200]}"
+            for test in _failures(after)
+        ]
+        passed = {test.id for test in after if test.outcome == "passed"}
+        passed |= {id.partition("::")[0] for id in passed}  # files that could not be imported
+        unmet += [f"{id} does not run any more." for id in sorted(known - passed) if not unmet]
+        fact = f"Tests that failed and pass now: {len(known)}, such as {min(known)}."
+        return Judgement(unmet=tuple(unmet[:MAX_FAILURES]), facts=() if unmet else (fact,))
+
+    count = "1 test" if len(red) == 1 else f"{len(red)} tests"
+    failures = [(test.id, test.message, shown(test.output[-MAX_OUTPUT:])) for test in red]
+    return Task(
+        id="repair",
+        kind="repair",
+        title=f"Repair {count} that fail: {min(known)}",
+        paths=tuple(dict.fromkeys([*framed, *named]))[:MAX_REPAIRED],
+        details={
+            "failures": failures[:MAX_FAILURES],
+            "more": len(red) - MAX_FAILURES,
+            "log": shown(log[-MAX_REPORT:]),
+        },
+        judge=judge,
+    )
+
+
+async def plan_increments(specification: str, trials: Trials) -> list[Increment]:
+    """The steps, which build on each other. Raises UsageError if there is no plan."""
+    text = shown(specification[:MAX_REPORT])
+    files = await _files(specification, trials)
+    names = sorted(await trials.repository.list_files(trials.change.head_tree))[:MAX_LISTED]
+    given = {"specification": text, "names": names, "files": files, "most": MAX_STEPS}
+    prompt = prompts.render("increments", **given)
+    panel = trials.panel
+    answers = await panel.ask_for(panel.names[:1], "plan", prompt, trials.brief, Increments)
+    if not answers or not answers[0][1].increments:
+        reason = panel.absences[-1].reason if panel.absences else "it has no steps"
+        raise UsageError(f"there is no plan: {reason}", hint="say more exactly what is wanted")
+    return answers[0][1].increments[:MAX_STEPS]
+
+
+async def prepare_feature(
+    specification: str, increments: Sequence[Increment], number: int, trials: Trials
+) -> Task:
+    """The task of one step, counted from 1. Who writes its test does not write its code.
+
+    Raises UsageError if there is no test that fails now.
+    """
+    increment, panel = increments[number - 1], trials.panel
+    tester = panel.names[-1]
+    tree = trials.change.head_tree
+    files = await _files(f"{specification}\n{increment.behaviour}", trials)
+    folder = await trials.folder_of([*files])
+    given: dict[str, object] = {
+        "specification": shown(specification[:MAX_REPORT]),
+        "increment": increment,
+        "others": [step.title for step in increments if step != increment],
+    }
+    name = "_".join(re.findall(r"[a-z0-9]+", increment.title.lower())) or "step"
+    path = await path_of_test(name[:MAX_NAME].rstrip("_"), folder, trials)
+    attempts: list[Attempt] = []
+    for attempt in range(1, ATTEMPTS + 1):
+        phase = f"accept_{number}_{attempt}"
+        text = prompts.render("acceptance", files=files, attempts=attempts, **given)
+        answers = await panel.ask_for([tester], phase, text, trials.brief, Acceptance)
+        test = answers[0][1].test if answers else ""
+        if not test.strip():
+            reason = panel.absences[-1].reason if not answers else "it wrote none"
+            raise UsageError(f"{tester} gave no test for step {number}: {reason}")
+        reproduction = Reproduction(language=PYTHON.name, source=test)
+        run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
+        with_test = await trials.repository.make_tree(tree, {path: test.encode()})
+        _, _, refusals = await trials.refusals(with_test)
+        if run.outcome not in ("fails", "errors"):
+            words = run.outcome.replace("_", " ")
+            refusals.append(f"The test {words} without the step: {run.output}")
+        if not refusals:
+            break
+        attempts.append(Attempt(test, tuple(refusals)))
+    else:
+        raise UsageError(f"step {number} has no test that can be used: {attempts[-1].reasons[0]}")
+
+    async def judge(step: Step) -> Judgement:
+        run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
+        if run.outcome != "passes":
+            return Judgement(unmet=(f"The test of the step {run.outcome}: {run.output}",))
+        return Judgement(facts=(f"{path} fails without the step and passes with it.",))
+
+    return Task(
+        id=f"step_{number}",
+        kind="feature",
+        title=increment.title,
+        paths=tuple(files),
+        given={path: await trials.tidy(path, test.encode())},
+        purpose=shown(increment.behaviour),
+        details={**given, "test": test, "path": path},
+        judge=judge,
+    )
+
+
+async def path_of_test(name: str, folder: str, trials: Trials) -> str:
+    """A new file where most tests of a project are, which hides none that is there."""
+    existing = sorted(await trials.repository.list_files(trials.change.head_tree))
+    tests = [path for path in existing if classify(path) == "test" and PYTEST.search(path)]
+    tests = [path for path in tests if is_below(path, folder)]
+    beside = mode(path.rpartition("/")[0] for path in tests) if tests else join(folder, "tests")
+    names = (join(beside, f"test_{name}{more}.py") for more in ("", *range(2, 1000)))
+    return next(path for path in names if path not in existing)
+
+
+def why_no_reproduction(run: Run, report: str) -> str:
+    """Why a test does not show what was reported; empty if it does. Pure.
+
+    A test whose own code raises shows a defect of the test, unless the report names the exception.
+    """
+    if run.outcome not in ("fails", "errors"):
+        return f"the test {run.outcome.replace('_', ' ')}"
+    failed = [test for test in run.tests if test.outcome in ("failed", "error")]
+    named = set(EXCEPTION.findall(report))
+    for test in failed:
+        raised = set(EXCEPTION.findall(test.message.partition(":")[0]))
+        if raised & named:
+            return ""
+        is_own = not test.frames or test.frames[-1].path.startswith("test_reviewbot_reproduction")
+        is_assertion = test.message.startswith(("assert", "AssertionError", "Failed"))
+        if test.outcome == "failed" and (is_assertion or (not is_own and run.outcome == "fails")):
+            return ""
+    return f"the test itself fails: {failed[0].message[:200]}" if failed else "no test fails"
+
+
+async def files_about(report: str, tree: str, trials: Trials) -> list[str]:
+    """Files that a report names, the innermost of a traceback first, then definitions."""
+    existing = await trials.repository.list_files(tree)
+    names = [*dict.fromkeys(PATH.findall(report))][-MAX_NAMES:]
+    found = [path for name in names for path in _ending(name, existing)][::-1]
+    words = sorted(set(WORD.findall(report)))[:200]
+    if words:
+        pattern = DEFINITION.format("|".join(words))
+        matches = await trials.repository.search(tree, pattern, ())
+        count = Counter(match.path for match in matches if classify(match.path) == "source")
+        found += [path for path, _ in count.most_common(MAX_FILES)]
+    return list(dict.fromkeys(found))[:MAX_FILES]
+
+
+async def _files(text: str, trials: Trials) -> dict[str, str]:
+    """What a text may be about, or else the first source files, as models see them."""
+    tree = trials.change.head_tree
+    paths = await files_about(text, tree, trials)
+    if not paths:
+        existing = sorted(await trials.repository.list_files(tree))
+        paths = [path for path in existing if classify(path) == "source"][:3]
+    contents = await trials.repository.read_files(tree, paths)
+    return {path: shown(text) for path, text in contents.items() if len(text) <= MAX_FILE}
+
+
+def _ending(name: str, existing: Collection[str]) -> list[str]:
+    """The files that a name can mean: tracebacks have absolute paths of another machine."""
+    parts = name.replace("\\", "/").lstrip("./").split("/")
+    for start in range(len(parts)):
+        wanted = "/".join(parts[start:])
+        ending = f"/{wanted}"
+        matches = sorted(p for p in existing if p == wanted or p.endswith(ending))
+        if matches:
+            return matches if len(matches) <= MAX_FILES else []
+    return []
+
+
+def _failures(tests: Iterable[TestOutcome]) -> list[TestOutcome]:
+    return [test for test in tests if test.outcome in FAILURES]
