@@ -83,7 +83,7 @@ async def repair(log: str, change: Change, host: Host) -> TaskResult:
 async def develop(specification: str, change: Change, host: Host) -> list[TaskResult]:
     """Build what is asked for on the head of a change, up to the first step that does not work."""
     results: list[TaskResult] = []
-    async with _open_trials(change, host) as (services, trials):
+    async with _open_trials(change, host, "develop") as (services, trials):
         increments = await plan_increments(specification, trials)
         for number in range(1, len(increments) + 1):
             try:
@@ -115,9 +115,11 @@ async def _work(
 
 
 @asynccontextmanager
-async def _open_trials(change: Change, host: Host) -> AsyncIterator[tuple[Services, Trials, Brief]]:
+async def _open_trials(
+    change: Change, host: Host, kind: str = "fix"
+) -> AsyncIterator[tuple[Services, Trials]]:
     """Make code where a change ends: whatever a check then reports is the candidate's fault."""
-    async with open_services(change, host) as services:
+    async with open_services(change, host, kind) as services:
         if not services.panel.panelists:
             message = "no language model is configured, so there is nobody to write code"
             raise UsageError(message, hint="reviewbot models list")

@@ -102,10 +102,16 @@ def test_fixes_are_drafted_and_nothing_is_written(shop: Project) -> None:  # noq
         assert (fixed["outcome"], fixed["author"]) == ("fixed", "ruff")
         assert "+print(PRICES['tea'] == 3)" in fixed["diff"]
         assert (shop.folder / "prices.py").read_text() == text
-        lost = client.finish({"kind": "fix", "target": "HEAD", "goal": "refactor"})
-        assert lost["state"] == "failed"
-        assert "nobody to write code" in lost["error"]["message"]
-        assert lost["error"]["hint"] == "reviewbot models list"
+        for order in (
+            {"kind": "fix", "goal": "refactor"},
+            {"kind": "fix", "goal": "repair", "report": "a log"},
+            {"kind": "fix", "report": "Traceback"},
+            {"kind": "develop", "specification": "A clock."},
+        ):
+            lost = client.finish({**order, "target": "HEAD"})
+            assert lost["state"] == "failed", order
+            assert "nobody to write code" in lost["error"]["message"]
+            assert lost["error"]["hint"] == "reviewbot models list"
 
 
 def test_a_negotiation_and_its_turns(shop: Project) -> None:  # noqa: F811

@@ -28,7 +28,7 @@ from starlette.routing import Route
 
 from reviewbot.errors import ReviewbotError
 from reviewbot.events import Emit, Event
-from reviewbot.fixing import fix, fix_report, pursue
+from reviewbot.fixing import develop, fix, fix_report, pursue, repair
 from reviewbot.git.change import Change, Target
 from reviewbot.git.diff import load_patch
 from reviewbot.pipeline import review
@@ -45,7 +45,8 @@ from reviewbot.verdict.document import Review
 from reviewbot.version import __version__
 
 MAX_BODY = 8_000_000  # bytes, of a patch above all
-MAX_WAITING, MAX_KEPT = 50, 200  # jobs
+MAX_WAITING, MAX_KEPT = 50, 100  # jobs
+MAX_TEXT = 20_000  # characters of a question or answer in an event
 SECONDS_BETWEEN_LOOKS = 0.1
 Revision = Annotated[str, Meta(description="a commit, A..B or A...B; empty: uncommitted work")]
 
@@ -58,13 +59,25 @@ class ReviewOrder(Struct, frozen=True, tag_field="kind", tag="review", forbid_un
 
 
 class FixOrder(Struct, frozen=True, tag_field="kind", tag="fix", forbid_unknown_fields=True):
-    """Draft and prove fixes: of a target's findings, of a report, or towards a goal."""
+    """Draft and prove fixes: of a target's findings, of a report, or towards a goal.
+
+    With the goal "repair", the report is the log of a run that failed.
+    """
 
     target: Revision = ""
     findings: tuple[str, ...] = ()
     report: str = ""
-    goal: Literal["refactor", "performance", "tests"] | None = None
+    goal: Literal["refactor", "performance", "tests", "repair"] | None = None
     paths: tuple[str, ...] = ()
+
+
+class DevelopOrder(
+    Struct, frozen=True, tag_field="kind", tag="develop", forbid_unknown_fields=True
+):
+    """Build what a specification asks for, in proven steps."""
+
+    specification: Annotated[str, Meta(min_length=1)]
+    target: Revision = ""
 
 
 class NegotiateOrder(
@@ -76,7 +89,7 @@ class NegotiateOrder(
     paths: tuple[str, ...] = ()
 
 
-Order: TypeAlias = ReviewOrder | FixOrder | NegotiateOrder
+Order: TypeAlias = ReviewOrder | FixOrder | DevelopOrder | NegotiateOrder
 
 
 class Failure(Struct, frozen=True):
@@ -146,11 +159,14 @@ class Jobs:
                 return
             await asyncio.sleep(SECONDS_BETWEEN_LOOKS)
 
+    def _add(self, id: str, event: Event) -> None:
+        self._events[id].append(replace(event, text=event.text[:MAX_TEXT]))
+
     async def _run(self, job: Job) -> None:
         try:
             async with self._one:
                 job.state = "running"
-                with self._open_host(self._events[job.id].append) as host:
+                with self._open_host(partial(self._add, job.id)) as host:
                     job.result = await perform(job.order, host, self._state)
                 job.state = "done"
         except ReviewbotError as error:
@@ -182,6 +198,10 @@ async def perform(order: Order, host: Host, state: State) -> Any:
         result = await review(change, host)
         state.save(result)
         return result
+    if isinstance(order, DevelopOrder):
+        return {"fixes": [_fix(step) for step in await develop(order.specification, change, host)]}
+    if order.goal == "repair":
+        return {"fixes": [_fix(await repair(order.report, change, host))]}
     if order.report.strip():
         return {"fixes": [_fix(await fix_report(order.report, change, host))]}
     if order.goal:
