@@ -30,20 +30,20 @@ async def command(finding: str, reason: str | None, undo: bool, state: Path | No
         raise UsageError("a dismissal needs a reason", hint="dismiss FINDING --reason TEXT")
     kept = await open_state(state)
     root = await find_root()
-    files = [kept.dismissals, *([root / DISMISSALS] if root else [])]
-    if root and files[1].resolve() != files[1]:
-        raise UsageError(f"{files[1]} is a link to elsewhere", hint="remove the link")
-    known = [load_dismissals(file) for file in files]
+    files = {kept.dismissals: 0o600} | ({root / DISMISSALS: 0o644} if root else {})
+    if root and (root / DISMISSALS).resolve() != root / DISMISSALS:
+        raise UsageError(f"{root / DISMISSALS} is a link to elsewhere", hint="remove the link")
+    known = {file: load_dismissals(file) for file in files}
     if undo:
-        dismissed = {*known[0], *known[-1]}
+        dismissed = {key for entries in known.values() for key in entries}
         key = finding if finding in dismissed else find_finding(kept.newest(), finding).key
         if key not in dismissed:
             raise UsageError(f"{finding} is not dismissed", hint="reviewbot explain lists findings")
-        for entries in known:
+        for entries in known.values():
             entries.pop(key, None)
     else:
         found = find_finding(kept.newest(), finding)
-        for entries in known:
+        for entries in known.values():
             entries[found.key] = Dismissal(
                 key=found.key,
                 reason=reason,
@@ -51,10 +51,9 @@ async def command(finding: str, reason: str | None, undo: bool, state: Path | No
                 path=found.location.path if found.location else "",
                 date=date.today().isoformat(),
             )
-    for file, entries in zip(files, known, strict=True):
+    for file, entries in known.items():
         if file.exists() or not undo:
-            mode = 0o600 if file == kept.dismissals else 0o644
-            write_file(file, write_dismissals(entries), mode)
+            write_file(file, write_dismissals(entries), files[file])
     say(f"reviewbot: {finding} is {'reported again' if undo else 'not reported again here'}")
     if root:
         when = "An entry that the base has counts until" if undo else "For others it counts once"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, closing, suppress
 from datetime import UTC, datetime
 from itertools import product
@@ -149,10 +149,7 @@ def _answer(position: Position) -> str:
     return redact(msgspec.json.encode({"judgements": [judgement]}).decode())[0]
 
 
-EXPORTS: Mapping[str, Callable[[Record], Iterator[str]]] = {
-    "chat": chat_lines,
-    "preferences": preference_lines,
-}
+EXPORTS = {"chat": chat_lines, "preferences": preference_lines}
 
 
 @click.group(invoke_without_command=True)
