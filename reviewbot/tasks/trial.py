@@ -78,12 +78,10 @@ class Trials(Struct, frozen=True, kw_only=True):
                 if run.side == "head" and run.kind == "test" and run.outcome != "ended"
             )
             unproven = (*judgement.unproven, *stopped, *sorted(about_given))
-            judgement = replace(judgement, unproven=unproven)
-            trial = replace(trial, judgement=judgement)
+            trial = replace(trial, judgement=replace(judgement, unproven=unproven))
         changed_tests = [file for file in own.files if classify(file.path) == "test"]
         if trial.outcome != "refused" and changed_tests:
-            old = {file.old_path: before.get(file.old_path) for file in changed_tests}
-            old |= {file.path: None for file in changed_tests if file.path not in before}
+            old = {file.path: before.get(file.path) for file in changed_tests}
             with_old = await self.repository.make_tree(tree, old)
             # What passes with the candidate has to pass with the old tests.
             known = [r for r in self.evidence.results if r.kind == "diagnostic"]
@@ -99,7 +97,7 @@ class Trials(Struct, frozen=True, kw_only=True):
         """What differs in a tree, its files before, and what the gate says against it."""
         head = self.change.head_tree
         own = await self.repository.compare(head, tree)
-        paths = [path for file in own.files for path in (file.path, file.old_path)]
+        paths = [file.path for file in own.files]  # renamed files are refused unread
         before = await self.repository.read_files(head, paths)
         after = await self.repository.read_files(tree, paths)
         existing = await self.repository.list_files(head)
@@ -120,8 +118,7 @@ class Trials(Struct, frozen=True, kw_only=True):
     ) -> Candidate | None:
         """One candidate for a tree of all linters that fix something; None if none does.
 
-        Tools fix whole files. What is about none of the results, and no consequence of one, is left
-        out.
+        Tools fix whole files. What is about none of the results, or a consequence, is left out.
         """
         tree, names = head, list[str]()
         for check in project.checks:
