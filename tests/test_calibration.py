@@ -12,6 +12,7 @@ from test_reports import PROVEN
 from test_rules import case, claim
 
 from reviewbot.debate.case import Position
+from reviewbot.debate.judge import is_contested
 from reviewbot.debate.panel import Panelist
 from reviewbot.verdict.calibration import Score, Scores, score, uncounted
 from reviewbot.verdict.document import Review
@@ -98,7 +99,17 @@ def test_outcomes_take_the_vote_of_a_model_and_a_review_stays_what_it_was(cart: 
             last = number == 10
             words = "The votes of reviewer do not count: gpu:b was right in 0 of 20 settled"
             assert (words in done.stdout) == last, number
-        assert "gpu:b  $1 in, $1 out a million tokens; right in 0 of 22" in run("models").stdout
+        assert "gpu:b  $1 in, $1 out a million tokens; right in 0 of 20" in run("models").stdout
         # Outcomes since then change nothing about a change that was reviewed.
         again = run("review", "HEAD~1", "--format", "json")
         assert "do not count" not in again.stdout
+
+
+def test_where_a_vote_does_not_count_the_moderator_is_asked() -> None:
+    agreed = case("critic", "reviewer")
+    assert not is_contested(agreed, 2, frozenset())
+    assert is_contested(agreed, 2, frozenset({"reviewer"}))
+    assert is_contested(case("reviewer"), 2, frozenset({"reviewer"}))
+    rejected = case("critic", against=("reviewer", "optimizer"))
+    assert not is_contested(rejected, 2, frozenset())
+    assert is_contested(rejected, 2, frozenset({"reviewer"}))

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import sys
 from contextlib import suppress
 
@@ -8,7 +7,7 @@ import click
 from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host
-from reviewbot.cli.terminal import FILE, common, is_given, safe, say, state_option
+from reviewbot.cli.terminal import FILE, common, is_given, safe, say, state_option, wait_for
 from reviewbot.config.load import flag_layer
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.events import Event
@@ -51,7 +50,7 @@ async def command(lead: str | None, **_: object) -> None:
                 _print(f"{_models(chat)} /help shows what you can do.")
             with suppress(EOFError):
                 while True:
-                    line = (await asyncio.to_thread(input, "> " if is_terminal else "")).strip()
+                    line = wait_for(lambda: input("> " if is_terminal else "")).strip()
                     if line == "/quit":
                         break
                     try:

@@ -20,6 +20,7 @@ from reviewbot.cli.terminal import (
     say,
     state_option,
     style_for,
+    wait_for,
 )
 from reviewbot.config.settings import Effort
 from reviewbot.errors import UsageError
@@ -143,7 +144,7 @@ async def run_fix(options: Options, specification: str = "") -> int:
         if not sys.stdin.isatty():
             say(f"reviewbot: {what}; --yes writes")
             return 1
-        if not click.confirm(f"{what}. Write?", err=True, default=False):
+        if not wait_for(lambda: click.confirm(f"{what}. Write?", err=True, default=False)):
             return 1
     writes = []
     for result in fixed:

@@ -20,6 +20,7 @@ from reviewbot.cli.terminal import (
     say,
     state_option,
     style_for,
+    wait_for,
 )
 from reviewbot.errors import UsageError
 from reviewbot.reports.words import usage_words
@@ -66,7 +67,7 @@ async def command(
             say(line)
         while True:
             try:
-                return read_ids(click.prompt(WHICH, err=True), found)
+                return read_ids(wait_for(lambda: click.prompt(WHICH, err=True)), found)
             except UsageError as error:
                 say(f"reviewbot: {error.with_hint}")
 

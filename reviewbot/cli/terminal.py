@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import sys
 import zlib
 from collections.abc import Callable, Coroutine
@@ -11,7 +12,7 @@ from contextlib import suppress
 from functools import partial, wraps
 from inspect import iscoroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import click
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from reviewbot.reports.words import Style
 
 Parameters = ParamSpec("Parameters")
+Answer = TypeVar("Answer")
 Code = int | None  # with which a command ends; None is 0
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
@@ -115,6 +117,17 @@ def deliver(document: str, file: Path | None = None) -> None:
     except OSError as error:
         message = f"{file} cannot be written: {error.strerror}"
         raise ReviewbotError(message, hint="name another file with -o") from error
+
+
+def wait_for(answer: Callable[[], Answer]) -> Answer:
+    """What a person answers, at a prompt that Ctrl-C ends: asyncio's handler would wait for it."""
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        return answer()
+    except click.Abort:
+        raise KeyboardInterrupt from None
+    finally:
+        signal.signal(signal.SIGINT, handler)
 
 
 def uses_color() -> bool:

@@ -165,7 +165,7 @@ async def moderate(
 ) -> tuple[Case, ...]:
     """Ask twice, with the cases in both orders. Only a ruling that is the same twice counts."""
     needed = len(panel.names) if panel.has_one_model else 2
-    contested = [case for case in cases if is_contested(case, needed)]
+    contested = [case for case in cases if is_contested(case, needed, panel.uncounted)]
     if not contested or not panel.panelists or not plan.rounds:
         return tuple(cases)
     asked: list[Question] = []
@@ -184,12 +184,13 @@ async def moderate(
     return tuple(ruled(case) if given and case in contested else case for case in cases)
 
 
-def is_contested(case: Case, needed: int) -> bool:
+def is_contested(case: Case, needed: int, uncounted: frozenset[str]) -> bool:
     """Nothing executed decides, it matters, and not as many as needed agree or most reject it."""
     if case.is_settled:
         return False
-    support, oppose = len(case.holders("real")), len(case.holders("not_real"))
-    is_rejected = (oppose >= 2 and oppose > support) or support == 0
+    in_favour, against = case.holders("real"), case.holders("not_real")
+    support, oppose = len(in_favour - uncounted), len(against - uncounted)
+    is_rejected = (oppose >= 2 and oppose > support) or not in_favour
     is_agreed = support >= needed and oppose == 0
     return RANK[case.severity] >= RANK["medium"] and not is_rejected and not is_agreed
 
