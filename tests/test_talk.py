@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -283,3 +287,18 @@ def test_both_work_from_python(serve: Callable[..., VendorServer]) -> None:
     outcome = reviewbot.negotiate("How?", ["prices.py"])
     assert [idea.standing for idea in outcome.ideas] == ["rejected", "agreed"]
     assert outcome.decision is None
+
+
+def test_ctrl_c_ends_a_prompt_at_once(serve: Callable[..., VendorServer]) -> None:
+    serve(talker)
+    command = (sys.executable, "-m", "reviewbot", "chat")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write("/models\n")
+        process.stdin.flush()
+        assert process.stdout.readline().endswith("a leads.\n")
+        time.sleep(0.1)  # it waits for the next line
+        process.send_signal(signal.SIGINT)
+        assert process.wait(5) == 130
