@@ -52,7 +52,7 @@ def developer(steps: list[dict[str, str]], tests: list[str], edits: list[dict[st
 
 
 def build(project: Project, answer: Answer) -> tuple[list[TaskResult], Scripted]:
-    return work(project, answer, lambda c, h: develop("A calculator.", c, h))  # type: ignore[return-value]
+    return work(project, answer, lambda c, h: develop("A calculator.", c, h))
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_each_step_begins_with_a_test_and_builds_on_those_before(empty: Project)
     labels = [label for label, _ in scripted.prompts]
     assert labels[:2] == ["critic/plan", "optimizer/accept_1_1"]
     assert "critic/fix_step_1_1" in labels
-    # Who writes the code reads the test, and no step is told of the code of another.
+    # Who writes the code reads the test, and who writes the next test reads the code so far.
     prompts = dict(scripted.prompts)
     assert "assert divide(6, 3) == 2" in prompts["critic/fix_step_2_1"]
     assert "return a + b" in prompts["optimizer/accept_2_1"]

@@ -15,6 +15,7 @@ from http.client import HTTPConnection
 from typing import Any
 
 import pytest
+import test_talk
 from click.testing import CliRunner
 from conftest import Project
 from jsonschema import Draft202012Validator
@@ -24,9 +25,10 @@ from reviewbot.cli.commands import reviewbot
 from reviewbot.server.app import ROUTES, openapi
 from tests import fake_openai
 from tests.served import configuration, configure
-from tests.test_talk import negotiator, prompt_of, shop  # noqa: F401  # a fixture
 from tests.vendor_server import Received, Sent, VendorServer
 
+pytest_plugins = ["postgres"]
+shop = test_talk.shop  # a fixture
 TOKEN = "a token of the test"
 PATCH = (
     "--- a/a.py\n+++ b/a.py\n@@ -1 +1,6 @@\n x = 1\n+<<<<<<< ours\n+a\n+=======\n+b\n+>>>>>>> b\n"
@@ -75,7 +77,7 @@ def serving(*options: str, token: str = TOKEN) -> Iterator[Client]:
         process.communicate(timeout=10)
 
 
-def test_a_review_is_ordered_watched_and_read(shop: Project) -> None:  # noqa: F811
+def test_a_review_is_ordered_watched_and_read(shop: Project) -> None:
     shop.commit("A slip", {"prices.py": "PRICES = {'tea': 3}\nprint(undefined)\n"})
     with serving() as client:
         job = client.finish({"kind": "review", "target": "HEAD"})
@@ -92,7 +94,7 @@ def test_a_review_is_ordered_watched_and_read(shop: Project) -> None:  # noqa: F
         assert by_patch["findings"][0]["result"]["name"] == "conflict-marker"
 
 
-def test_fixes_are_drafted_and_nothing_is_written(shop: Project) -> None:  # noqa: F811
+def test_fixes_are_drafted_and_nothing_is_written(shop: Project) -> None:
     text = "PRICES = {'tea': 3}\nprint(PRICES['tea'] is 3)\n"
     shop.commit("A slip", {"prices.py": text})
     with serving() as client:
@@ -114,10 +116,10 @@ def test_fixes_are_drafted_and_nothing_is_written(shop: Project) -> None:  # noq
             assert lost["error"]["hint"] == "reviewbot models list"
 
 
-def test_a_negotiation_and_its_turns(shop: Project) -> None:  # noqa: F811
+def test_a_negotiation_and_its_turns(shop: Project) -> None:
     def script(received: Received) -> Sent:
-        assert prompt_of(received)
-        return fake_openai.answer(json.dumps(negotiator(received)))
+        assert test_talk.prompt_of(received)
+        return fake_openai.answer(json.dumps(test_talk.negotiator(received)))
 
     server = VendorServer(script)
     with server.running():
@@ -134,7 +136,29 @@ def test_a_negotiation_and_its_turns(shop: Project) -> None:  # noqa: F811
     assert shop
 
 
-def test_a_job_is_cancelled_and_the_next_one_runs(shop: Project) -> None:  # noqa: F811
+def test_a_ledger_of_a_team_shows_sessions_of_this_project_alone(
+    shop: Project, postgres: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    other = Project(tmp_path_factory.mktemp("other"))
+    other.commit("Begin", {"a.txt": "a\n"})
+
+    def script(received: Received) -> Sent:
+        return fake_openai.answer(json.dumps(test_talk.negotiator(received)))
+
+    server = VendorServer(script)
+    with server.running():
+        shared = json.loads(configuration(server.url)) | {"store": {"url": postgres}}
+        configure(json.dumps(shared))
+        with serving("-C", str(shop.folder)) as client:
+            client.finish({"kind": "negotiate", "question": "How?"})
+            (session,) = client.ask("GET", "/v1/sessions")[1]
+            assert client.ask("GET", f"/v1/sessions/{session['id']}")[0] == 200
+        with serving("-C", str(other.folder)) as client:
+            assert client.ask("GET", "/v1/sessions") == (200, [])
+            assert client.ask("GET", f"/v1/sessions/{session['id']}")[0] == 404
+
+
+def test_a_job_is_cancelled_and_the_next_one_runs(shop: Project) -> None:
     server = VendorServer(lambda _: Sent(delay=20))
     with server.running():
         configure(configuration(server.url))

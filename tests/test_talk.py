@@ -149,7 +149,7 @@ def test_who_proposes_nothing_usable_is_named(serve: Callable[..., VendorServer]
 
 def idea(*votes: tuple[str, str], authors: tuple[str, ...] = ("a",)) -> Idea:
     made = Proposal(title="t", proposal="p", benefit="b", risk="r")
-    cast: Any = [Vote(panelist=p, round=1, choice=c, reason="") for p, c in votes]  # type: ignore[arg-type]
+    cast: Any = [Vote(panelist=p, round=1, choice=c, reason="") for p, c in votes]
     return Idea(id="I1", proposal=made, authors=authors, votes=tuple(cast))
 
 

@@ -42,7 +42,8 @@ async def command(lead: str | None, **_: object) -> None:
         day = flag_layer({"limits.seconds": 24 * 3600})
         async with open_chat(replace(host, layers=(*host.layers, day))) as chat:
             if lead:
-                chat.lead = _known(lead, chat)
+                chat.check(lead)
+                chat.lead = lead
             is_terminal = sys.stdin.isatty()
             if is_terminal:
                 with suppress(ImportError):
@@ -73,7 +74,9 @@ async def _obey(line: str, chat: Chat) -> None:
     elif verb == "/cost":
         _print(usage_words(chat.totals))
     elif verb in ("/lead", "/models"):
-        chat.lead = _known(name, chat) if verb == "/lead" else chat.lead
+        if verb == "/lead":
+            chat.check(name)
+            chat.lead = name
         _print(_models(chat))
     else:
         _print(HELP)
@@ -96,12 +99,6 @@ def _show(event: Event) -> None:
         return  # it is printed as the answer
     for line in calls or read_answer(event.text).split("\n"):
         say(f"  {who} {line}" if calls else f"  {who}: {line}", by=event.who)
-
-
-def _known(name: str, chat: Chat) -> str:
-    if name not in chat.members:
-        raise UsageError(f"nobody is called {name}", hint=f"there is {', '.join(chat.members)}")
-    return name
 
 
 def _models(chat: Chat) -> str:

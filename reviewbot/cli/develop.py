@@ -23,8 +23,8 @@ from reviewbot.errors import UsageError
 async def command(specification: BinaryIO, **given: object) -> int:
     """Build what FILE describes, in steps; - reads standard input.
 
-    Each step begins with a test that fails, written by another model than its code. Nothing is
-    written unless you say so.
+    Each step begins with a test that fails, by another panelist than its code where there are
+    several. Nothing is written unless you say so.
     """
     wanted = specification.read().decode("utf-8", "replace")
     if not wanted.strip():

@@ -39,19 +39,22 @@ async def command(
     try:
         from uvicorn import Config, Server
 
-        from reviewbot.server.app import Jobs, make_app
+        from reviewbot.server.app import Api, Jobs, make_app
     except ImportError as error:
         message = f"the server needs a package that is not installed: {error.name}"
-        raise UsageError(message, hint="pip install 'reviewbot[server]'") from error
+        hint = "pip install '.[server]' in the clone of reviewbot"
+        raise UsageError(message, hint=hint) from error
 
     with open_repository() as repository:
         root = await repository.root()
         variables = await read_variables(repository, env_file)
         kept = await find_state(repository, variables, state)
+        # A database may be that of a team: then only sessions of this project are shown.
+        ledger = load_settings(read_layers(variables)).settings.store.url
+        project = await repository.name() if ledger else ""
     token = variables.get(TOKEN) or token_urlsafe(32)
     if len(token) < MIN_TOKEN:
         raise UsageError(f"{TOKEN} has less than {MIN_TOKEN} characters", hint="unset it")
-    ledger = load_settings(read_layers(variables)).settings.store.url
 
     @contextmanager
     def open_host(emit: Emit) -> Iterator[Host]:
@@ -66,7 +69,8 @@ async def command(
         raise ReviewbotError(message, hint="name another one: --port, --host") from error
     say(f"reviewbot: serving {root} at http://{host}:{listener.getsockname()[1]}")
     if not variables.get(TOKEN):
-        say(f"reviewbot: the token is {token}")
-    app = make_app(Jobs(open_host, kept), kept, ledger, token)
+        click.echo(f"reviewbot: the token is {token}", err=True)  # say() may take it for a secret
+    jobs = Jobs(open_host, kept)
+    app = make_app(Api(jobs, kept, ledger, project, token), jobs)
     config = Config(app, log_level="warning", server_header=False, timeout_graceful_shutdown=2)
     await Server(config).serve([listener])

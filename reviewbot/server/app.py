@@ -218,10 +218,16 @@ def _fix(result: TaskResult) -> dict[str, Any]:
 
 
 class Api:
-    """What answers requests. `ledger` is its database, None for that of the state folder."""
+    """What answers requests.
 
-    def __init__(self, jobs: Jobs, state: State, ledger: str, token: str) -> None:
-        self._jobs, self._state, self._ledger, self._token = jobs, state, ledger, token
+    Args:
+        ledger: the address of the database; empty for that of the state folder.
+        project: whose sessions clients may read; empty for all.
+    """
+
+    def __init__(self, jobs: Jobs, state: State, ledger: str, project: str, token: str) -> None:
+        self._jobs, self._state, self._token = jobs, state, token
+        self._ledger, self._project = ledger, project
 
     async def order(self, request: Request) -> Response:
         if int(request.headers.get("content-length") or MAX_BODY + 1) > MAX_BODY:
@@ -272,14 +278,14 @@ class Api:
         return Response(render(review, name, Style()), media_type=kind)
 
     async def list_sessions(self, _: Request) -> Response:
-        sessions = await self._read(list_sessions)
+        sessions = await self._read(lambda store: list_sessions(store, self._project))
         return _json([_without_review(session) for session in sessions])
 
     async def show_session(self, request: Request) -> Response:
         """Agents, every question and answer, and what was tried, without secrets."""
         id = request.path_params["id"]
         record = await self._read(lambda store: load_session(store, id))
-        if record is None:
+        if not record or self._project not in ("", record.session.subject.project):
             raise ApiError(404, "there is no such session", "see /v1/sessions")
         turns = []
         for turn in record.turns:
@@ -321,7 +327,7 @@ class Api:
 Handler = Callable[[Api, Request], Awaitable[Response]]
 # Method, path, handler, and what it answers.
 ROUTES: tuple[tuple[str, str, Handler, str], ...] = (
-    ("POST", "/v1/jobs", Api.order, "Order a review, a fix or a negotiation."),
+    ("POST", "/v1/jobs", Api.order, "Order a job."),
     ("GET", "/v1/jobs", Api.list_jobs, "The newest jobs, without their results."),
     ("GET", "/v1/jobs/{id}", Api.show_job, "A job with its result or error."),
     ("DELETE", "/v1/jobs/{id}", Api.cancel_job, "Cancel a job."),
@@ -334,8 +340,7 @@ ROUTES: tuple[tuple[str, str, Handler, str], ...] = (
 )
 
 
-def make_app(jobs: Jobs, state: State, ledger: str, token: str) -> Starlette:
-    api = Api(jobs, state, ledger, token)
+def make_app(api: Api, jobs: Jobs) -> Starlette:
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:

@@ -60,14 +60,19 @@ class Chat:
     def totals(self) -> Totals:
         return self._client.totals
 
+    def check(self, name: str) -> None:
+        """Raises UsageError for a name that nobody has."""
+        if name not in self.members:
+            hint = f"there is {', '.join(self.members)}"
+            raise UsageError(f"nobody is called {name}", hint=hint)
+
     async def say(self, message: str, *names: str) -> dict[str, str]:
         """What those who are named answer to a message, at once, or else the lead; by name.
 
         Raises UsageError for a name that nobody has, ModelError if nobody answers.
         """
-        if unknown := [name for name in names if name not in self.members]:
-            hint = f"there is {', '.join(self.members)}"
-            raise UsageError(f"nobody is called {unknown[0]}", hint=hint)
+        for name in names:
+            self.check(name)
         self._asked["chat"] += 1
         message = shown(message)
         asked = names or (self.lead,)

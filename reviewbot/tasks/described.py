@@ -195,14 +195,14 @@ async def plan_increments(specification: str, trials: Trials) -> list[Increment]
     answers = await panel.ask_for(panel.names[:1], "plan", prompt, trials.brief, Increments)
     if not answers or not answers[0][1].increments:
         reason = panel.absences[-1].reason if panel.absences else "it has no steps"
-        raise UsageError(f"there is no plan: {reason}", hint="say more exactly what is wanted")
+        raise UsageError(f"there is no plan: {reason}", hint="describe the result in more detail")
     return answers[0][1].increments[:MAX_STEPS]
 
 
 async def prepare_feature(
     specification: str, increments: Sequence[Increment], number: int, trials: Trials
 ) -> Task:
-    """The task of one step, counted from 1. Who writes its test does not write its code.
+    """The task of one step, counted from 1. The last panelist writes its test, the first its code.
 
     Raises UsageError if there is no test that fails now.
     """
