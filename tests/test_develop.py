@@ -170,6 +170,19 @@ def test_a_file_that_cannot_be_imported_is_repaired(project: Project) -> None:
     result, _ = work(project, answer, lambda c, h: repair("", c, h))
     assert result.outcome == "fixed"
     assert result.facts == ("Tests that failed and pass now: 1, such as test_cart.py.",)
+    assert result.title == "Repair 1 test that fails: test_cart.py"
+
+
+def test_what_a_red_test_calls_is_shown_though_its_output_does_not_name_it(
+    project: Project,
+) -> None:
+    test = "from cart import total\n\nVALUE = total([1])\n"
+    test += "\n\ndef test_value():\n    assert VALUE == 1\n"
+    project.commit("A cart", {"cart.py": RED, "test_cart.py": test})
+    answer = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
+    result, scripted = work(project, answer, lambda c, h: repair("", c, h))
+    assert result.outcome == "fixed"
+    assert "return sum(prices) + 1" in dict(scripted.prompts)["critic/fix_repair_1"]
 
 
 def test_where_nothing_is_red_the_log_is_a_report(project: Project, tmp_path: Path) -> None:

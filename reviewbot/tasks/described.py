@@ -147,7 +147,9 @@ async def prepare_repair(log: str, trials: Trials) -> Task:
     known = {test.id for test in red}
     framed = [frame.path for test in red for frame in test.frames[::-1]]
     framed += [test.id.partition("::")[0] for test in red]
-    said = (log[-MAX_REPORT:], *(test.output[-MAX_OUTPUT:] for test in red[:MAX_FAILURES]))
+    said = [log[-MAX_REPORT:], *(test.output[-MAX_OUTPUT:] for test in red[:MAX_FAILURES])]
+    files = await trials.repository.read_files(tree, framed)  # they name what they test
+    said += (text.decode("utf-8", "replace")[:MAX_REPORT] for text in files.values())
     named = await files_about("\n".join(said), tree, trials)
 
     async def judge(step: Step) -> Judgement:
@@ -168,12 +170,12 @@ async def prepare_repair(log: str, trials: Trials) -> Task:
         fact = f"Tests that failed and pass now: {len(known)}, such as {min(known)}."
         return Judgement(unmet=tuple(unmet[:MAX_FAILURES]), facts=() if unmet else (fact,))
 
-    count = "1 test" if len(red) == 1 else f"{len(red)} tests"
+    count = "1 test that fails" if len(red) == 1 else f"{len(red)} tests that fail"
     failures = [(test.id, test.message, shown(test.output[-MAX_OUTPUT:])) for test in red]
     return Task(
         id="repair",
         kind="repair",
-        title=f"Repair {count} that fail: {min(known)}",
+        title=f"Repair {count}: {min(known)}",
         paths=tuple(dict.fromkeys([*framed, *named]))[:MAX_REPAIRED],
         details={
             "failures": failures[:MAX_FAILURES],
