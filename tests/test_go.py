@@ -100,6 +100,8 @@ def test_a_module_is_tested(project: Project) -> None:
     (gap,) = (gap for gap in review.gaps if gap.startswith("go-test"))
     assert "no required module provides package example.org/away" in gap
     assert "example.org/away: run go mod tidy (3 passed, 3 failed, 1 skipped)" in gap
+    (unknown,) = (gap for gap in review.gaps if "no linter reads such files" in gap)
+    assert unknown.startswith("go.work was only scanned; ")
     lines = {c.path: (c.executed, c.statements) for c in review.coverage if c.statements}
     assert lines == {
         **{"shop.go": (9, 11), "shop_test.go": (8, 9), "boom/boom_test.go": (1, 1)},
