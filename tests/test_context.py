@@ -361,6 +361,26 @@ def test_of_many_calls_five_are_listed_and_of_too_many_none(project: Project) ->
 # What the author and the repository say
 
 
+def test_versions_that_the_project_works_with_are_those_of_the_base(project: Project) -> None:
+    files = {
+        "pyproject.toml": '[project]\nrequires-python = ">=3.9"\n',
+        "go/go.mod": "module m\n\ngo 1.21\n",
+        "web/package.json": '{"engines": {"node": ">=18"}}\n',
+        "core/Cargo.toml": '[package]\nedition = "2021"\n',
+        "vendor/x/setup.py": 'setup(python_requires=">=2.7")\n',
+    }
+    project.commit("Start", files)
+    project.commit("More", {"a.py": "x = 1\n", "web/package.json": '{"engines": {"node": "20"}}\n'})
+    (brief,) = briefs_of(project)
+    assert brief.versions == (
+        'pyproject.toml: requires-python = ">=3.9"',
+        'core/Cargo.toml: edition = "2021"',
+        "go/go.mod: go 1.21",
+        'web/package.json: "node": ">=18"',
+    )
+    assert '- "go/go.mod: go 1.21"\n' in shared_prefix(brief)
+
+
 def test_instructions_are_those_of_the_base(project: Project) -> None:
     project.commit("Before", {"AGENTS.md": "Look at locks.\n" + "x" * 9_000, "a.py": FUNCTION})
     (project.folder / "LINK.md").symlink_to("AGENTS.md")

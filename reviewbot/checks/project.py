@@ -56,6 +56,16 @@ USES = re.compile(
     r"""(?m)"(@?[\w./-]+)"\s*:\s*"(?:workspace:|[*^~<>=v\d])"""
     r"""|^"?([\w.-]+)"?\s*=\s*\{\s*workspace\s*=\s*true|(?<![\w.])((?:\.\./)+[\w./@-]+)"""
 )
+# Lines that say with which versions of a language a project works.
+VERSIONS = {
+    "pyproject.toml": re.compile(r"^requires-python\s*=.*", re.MULTILINE),
+    "setup.cfg": re.compile(r"^python_requires\s*=.*", re.MULTILINE),
+    "setup.py": re.compile(r"python_requires\s*=\s*(['\"]).*?\1"),
+    "go.mod": re.compile(r"^go \d.*", re.MULTILINE),
+    "package.json": re.compile(r'"node"\s*:\s*".*?"'),
+    "Cargo.toml": re.compile(r"^(?:rust-version|edition)\s*=.*", re.MULTILINE),
+}
+MAX_VERSIONS, MAX_VERSION = 5, 100  # lines; characters of one
 # Folders and files of a project that nobody imports.
 NOT_IMPORTED = {"benchmarks", "conftest", "doc", "docs", "examples", "fuzz", "noxfile", "scripts"}
 NOT_IMPORTED |= {"setup", "tools"}
@@ -109,6 +119,20 @@ class Project(Struct, frozen=True, kw_only=True):
     def files(self) -> frozenset[str]:
         return self.base_files | self.head_files
 
+    @property
+    def versions(self) -> tuple[str, ...]:
+        """Lines of VERSIONS at base, each behind its path, those of the top first."""
+        rows = []
+        for path in sorted(self.base_texts, key=lambda path: (path.count("/"), path)):
+            line = VERSIONS.get(path.rpartition("/")[2])
+            if (
+                line
+                and classify(path) != "vendored"
+                and (match := line.search(self.base_texts[path]))
+            ):
+                rows.append(f"{path}: {match[0].strip()[:MAX_VERSION]}")
+        return tuple(rows[:MAX_VERSIONS])
+
     def config_of(self, check: Check) -> str | None:
         """The file in its folder that configures a tool, see `Check.configured_by`."""
         for wanted in check.configured_by:
@@ -153,7 +177,7 @@ async def load_project(
     """Read what checks need to know."""
     named = (wanted.partition(" ")[0] for check in checks for wanted in check.configured_by)
     configs = (*CONFIGS, *named)
-    names = (*configs, *chain.from_iterable(chain(*PROJECTS.values())), *PINS)
+    names = (*configs, *chain.from_iterable(chain(*PROJECTS.values())), *PINS, *VERSIONS)
     base_files, base_texts = await _read_side(change, "base", names, repository)
     head_files, head_texts = await _read_side(change, "head", MANIFESTS, repository)
     before = sorted(base_files)

@@ -63,7 +63,8 @@ async def write_briefs(
         most = min(MAX_INSTRUCTIONS, MAX_ALL_INSTRUCTIONS // len(instructions))
         texts = {path: files.get(path, b"").decode("utf-8", "replace") for path in instructions}
         asked = {path: clipped(shown(text.strip()), most) for path, text in texts.items() if text}
-    size = MAX_DESCRIPTION + sum(map(len, (*asked, *asked.values())))
+    versions = tuple(map(shown, project.versions))
+    size = MAX_DESCRIPTION + sum(map(len, (*asked, *asked.values(), *versions)))
     in_order = sorted(change.files, key=lambda file: file.path)
     excerpts = []
     for file in in_order:
@@ -95,6 +96,7 @@ async def write_briefs(
             title=title,
             description=description,
             instructions=asked,
+            versions=versions,
             passages=tuple(passages),
             background=tuple(make_passage(p.file, run) for p in portion for run in p.background),
             omissions={part.file.path: part.omission for part in portion if part.omission},
