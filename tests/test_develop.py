@@ -81,6 +81,37 @@ def test_each_step_begins_with_a_test_and_builds_on_those_before(empty: Project)
     assert "return a + b" in prompts["optimizer/accept_2_1"]
 
 
+def test_judges_of_a_step_know_what_it_is_for_and_what_others_are_for(empty: Project) -> None:
+    edits = [
+        {"path": "calc.py", "find": "", "replace": CODE},
+        {"path": "calc.py", "find": "    return a + b\n", "replace": f"    return a + b\n{MORE}"},
+    ]
+    _, scripted = build(empty, developer(STEPS, [ADD, DIVIDE], edits))
+    first, second = (dict(scripted.prompts)[f"reviewer/judge_step_{n}_1"] for n in (1, 2))
+    for prompt, test in ((first, "assert add(1, 2) == 3"), (second, "assert divide(6, 3) == 2")):
+        assert "A calculator." in prompt
+        assert test in prompt
+    assert 'come later, and are not asked for here: "Divide numbers"' in first
+    assert 'built already: "Add numbers"' in second
+
+
+def test_a_draft_that_fails_a_test_is_made_again_with_its_output(empty: Project) -> None:
+    wrong = {"path": "calc.py", "find": "", "replace": CODE.replace("+", "-")}
+    right = {"path": "calc.py", "find": "", "replace": CODE}
+    (done,), scripted = build(empty, developer(STEPS[:1], [ADD], [wrong, right]))
+    assert done.outcome == "fixed"
+    prompt = dict(scripted.prompts)["critic/fix_step_1_2"]
+    assert "fails: assert -1 == 3" in prompt
+    assert "\n>       assert add(1, 2) == 3\nE       assert -1 == 3" in prompt
+
+
+def test_a_test_is_named_after_whole_words_of_its_step(empty: Project) -> None:
+    title = "Add two numbers and print the multiplication table"
+    edits = [{"path": "calc.py", "find": "", "replace": CODE}]
+    (done,), _ = build(empty, developer([{**STEPS[0], "title": title}], [ADD], edits))
+    assert "tests/test_add_two_numbers_and_print_the.py" in done.files
+
+
 def test_a_test_that_passes_without_the_step_is_written_again(empty: Project) -> None:
     idle = "def test_nothing():\n    assert True\n"
     edits = [{"path": "calc.py", "find": "", "replace": CODE}]
@@ -144,6 +175,8 @@ def test_what_is_red_is_repaired(red: Project) -> None:
     prompt = dict(scripted.prompts)["critic/fix_repair_1"]
     assert "assert 2 == 1" in prompt
     assert "return sum(prices) + 1" in prompt
+    judged = dict(scripted.prompts)["reviewer/judge_repair_1"]
+    assert "test_cart.py::test_total: assert 2 == 1" in judged
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 from posixpath import join
 from statistics import mode
+from textwrap import shorten
 
 from msgspec import Struct
 
@@ -27,6 +28,7 @@ from reviewbot.tasks.goals import project_at, run_suite
 from reviewbot.tasks.task import Attempt, Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
+from reviewbot.text.plain import first_line
 
 MAX_REPORT = 20_000  # characters, of a specification too
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
@@ -177,6 +179,7 @@ async def prepare_repair(log: str, trials: Trials) -> Task:
         kind="repair",
         title=f"Repair {count}: {min(known)}",
         paths=tuple(dict.fromkeys([*framed, *named]))[:MAX_REPAIRED],
+        purpose="\n".join(f"{id}: {message}" for id, message, _ in failures[:MAX_FAILURES]),
         details={
             "failures": failures[:MAX_FAILURES],
             "more": len(red) - MAX_FAILURES,
@@ -216,10 +219,12 @@ async def prepare_feature(
     given: dict[str, object] = {
         "specification": shown(specification[:MAX_REPORT]),
         "increment": increment,
-        "others": [step.title for step in increments if step != increment],
+        "done": [step.title for step in increments[: number - 1]],
+        "later": [step.title for step in increments[number:]],
     }
-    name = "_".join(re.findall(r"[a-z0-9]+", increment.title.lower())) or "step"
-    path = await path_of_test(name[:MAX_NAME].rstrip("_"), folder, trials)
+    words = " ".join(re.findall(r"[a-z0-9]+", increment.title.lower()))
+    name = shorten(words, MAX_NAME, placeholder="").replace(" ", "_") or "step"
+    path = await path_of_test(name, folder, trials)
     attempts: list[Attempt] = []
     for attempt in range(1, ATTEMPTS + 1):
         phase = f"accept_{number}_{attempt}"
@@ -235,17 +240,20 @@ async def prepare_feature(
         _, _, refusals = await trials.refusals(with_test)
         if run.outcome not in ("fails", "errors"):
             words = run.outcome.replace("_", " ")
-            refusals.append(f"The test {words} without the step: {run.output}")
+            refusals.append(f"The test {words} without the step.\n{shown(run.output)}")
         if not refusals:
             break
         attempts.append(Attempt(test, tuple(refusals)))
     else:
-        raise UsageError(f"step {number} has no test that can be used: {attempts[-1].reasons[0]}")
+        reason = first_line(attempts[-1].reasons[0])
+        raise UsageError(f"step {number} has no test that can be used: {reason}")
+
+    given |= {"test": test, "path": path}
 
     async def judge(step: Step) -> Judgement:
         run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
         if run.outcome != "passes":
-            return Judgement(unmet=(f"The test of the step {run.outcome}: {run.output}",))
+            return Judgement(unmet=(f"The test of the step {run.outcome}.\n{shown(run.output)}",))
         return Judgement(facts=(f"{path} fails without the step and passes with it.",))
 
     return Task(
@@ -254,8 +262,8 @@ async def prepare_feature(
         title=increment.title,
         paths=tuple(files),
         given={path: await trials.tidy(path, test.encode())},
-        purpose=shown(increment.behaviour),
-        details={**given, "test": test, "path": path},
+        purpose=prompts.render("step", **given),
+        details=given,
         judge=judge,
     )
 

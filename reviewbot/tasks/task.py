@@ -42,7 +42,10 @@ class Judgement(Struct, frozen=True, kw_only=True):
 
 
 class Attempt(Struct, frozen=True):
-    """A draft that was not accepted: its diff, and why."""
+    """A draft that was not accepted: its diff, and why.
+
+    A reason is a sentence; lines after it are the output of a test.
+    """
 
     diff: str
     reasons: tuple[str, ...]
@@ -71,7 +74,7 @@ class Task(Struct, frozen=True, kw_only=True):
 
 
 class Trial(Struct, frozen=True, kw_only=True):
-    """What became of a candidate. The lists hold a sentence for each reason.
+    """What became of a candidate. The lists hold reasons as an Attempt does.
 
     Attributes:
         tree: empty if it could not be made.
