@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -206,6 +208,27 @@ def test_a_file_that_cannot_be_imported_is_repaired(project: Project) -> None:
     assert result.title == "Repair 1 test that fails: test_cart.py"
 
 
+@pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
+def test_what_does_not_compile_is_shown_once_and_repaired(project: Project) -> None:
+    test = 'package cart\n\nimport "testing"\n\nfunc {}(t *testing.{}) {{\n\tif Total(1) != 1 {{\n'
+    test += "\t\tt.Fatal()\n\t}}\n}}\n"
+    files = {
+        "go.mod": "module example.org/cart\n\ngo 1.21\n",
+        "cart.go": "package cart\n\nfunc Total(n int) int { return add(n) }\n",
+        "sum.go": "package cart\n\nfunc sum(n int) int { return n }\n",
+        "cart_test.go": test.format("TestTotal", "T"),
+        "bench_test.go": test.format("BenchmarkTotal", "B"),
+    }
+    project.commit("A cart", files)
+    answer = by_edit("cart.go", "add(n)", "sum(n)")
+    result, scripted = work(project, answer, lambda c, h: repair("", c, h), PATH=os.environ["PATH"])
+    assert (result.outcome, result.reasons) == ("fixed", ())
+    prompt = dict(scripted.prompts)["critic/fix_repair_1"]
+    assert prompt.count("undefined: add\n") == 1
+    assert '"bench_test.go" and 1 more with the same output: "undefined: add"' in prompt
+    assert '## "cart.go"' in prompt
+
+
 def test_what_a_red_test_calls_is_shown_though_its_output_does_not_name_it(
     project: Project,
 ) -> None:
@@ -214,6 +237,15 @@ def test_what_a_red_test_calls_is_shown_though_its_output_does_not_name_it(
     project.commit("A cart", {"cart.py": RED, "test_cart.py": test})
     answer = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
     result, scripted = work(project, answer, lambda c, h: repair("", c, h))
+    assert result.outcome == "fixed"
+    assert "return sum(prices) + 1" in dict(scripted.prompts)["critic/fix_repair_1"]
+
+
+def test_frames_of_an_environment_in_the_project_hide_no_source(red: Project) -> None:
+    shutil.copytree(lean_environment(), red.folder / ".venv", symlinks=True)
+    answer = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
+    environment = str(red.folder / ".venv")
+    result, scripted = work(red, answer, lambda c, h: repair("", c, h), VIRTUAL_ENV=environment)
     assert result.outcome == "fixed"
     assert "return sum(prices) + 1" in dict(scripted.prompts)["critic/fix_repair_1"]
 

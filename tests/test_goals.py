@@ -71,7 +71,9 @@ def pursue_goal(project: Project, goal: str, answer: Answer) -> tuple[TaskResult
     return work(project, answer, lambda c, h: pursue(goal, ("lists.py",), c, h))
 
 
-def work(project: Project, answer: Answer, what: Callable[..., Any]) -> tuple[TaskResult, Scripted]:
+def work(
+    project: Project, answer: Answer, what: Callable[..., Any], **variables: str
+) -> tuple[TaskResult, Scripted]:
     scripted = Scripted(answer)
     with Repository(project.folder) as repository:
         host = Host(
@@ -80,7 +82,7 @@ def work(project: Project, answer: Answer, what: Callable[..., Any]) -> tuple[Ta
             providers={"replay": scripted},
             panelists={role: f"replay:{role}" for role in ("critic", "reviewer", "optimizer")},
             layers=(flag_layer({}),),
-            variables={"VIRTUAL_ENV": lean_environment()},
+            variables={"VIRTUAL_ENV": lean_environment(), **variables},
         )
         change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
         return asyncio.run(what(change, host)), scripted

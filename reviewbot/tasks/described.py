@@ -9,7 +9,7 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from posixpath import join
+from posixpath import dirname, join
 from statistics import mode
 from textwrap import shorten
 
@@ -147,10 +147,15 @@ async def prepare_repair(log: str, trials: Trials) -> Task:
         hint = "give the log of the run that failed: --report FILE"
         raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
     known = {test.id for test in red}
-    framed = [frame.path for test in red for frame in test.frames[::-1]]
-    framed += [test.id.partition("::")[0] for test in red]
-    said = [log[-MAX_REPORT:], *(test.output[-MAX_OUTPUT:] for test in red[:MAX_FAILURES])]
+    alike: dict[tuple[str, str], list[TestOutcome]] = {}
+    for test in red:
+        alike.setdefault((test.message, test.output), []).append(test)
+    first = [tests[0] for tests in alike.values()]
+    framed = [frame.path for test in first for frame in test.frames[::-1]]
+    framed += [test.id.partition("::")[0] for test in first]
+    said = [log[-MAX_REPORT:], *(test.output[-MAX_OUTPUT:] for test in first[:MAX_FAILURES])]
     files = await trials.repository.read_files(tree, framed)  # they name what they test
+    framed = [path for path in framed if path in files]  # others belong to an environment
     said += (text.decode("utf-8", "replace")[:MAX_REPORT] for text in files.values())
     named = await files_about("\n".join(said), tree, trials)
 
@@ -166,23 +171,26 @@ async def prepare_repair(log: str, trials: Trials) -> Task:
             f"{test.id} {'still fails' if test.id in known else 'fails now'}: {test.message[:200]}"
             for test in _failures(after)
         ]
-        passed = {test.id for test in after if test.outcome == "passed"}
-        passed |= {id.partition("::")[0] for id in passed}  # files that could not be imported
-        unmet += [f"{id} does not run any more." for id in sorted(known - passed) if not unmet]
+        if not unmet:
+            unmet = [f"{id} does not run any more." for id in sorted(known) if not _runs(id, after)]
         fact = f"Tests that failed and pass now: {len(known)}, such as {min(known)}."
         return Judgement(unmet=tuple(unmet[:MAX_FAILURES]), facts=() if unmet else (fact,))
 
     count = "1 test that fails" if len(red) == 1 else f"{len(red)} tests that fail"
-    failures = [(test.id, test.message, shown(test.output[-MAX_OUTPUT:])) for test in red]
+    groups = [*alike.values()][:MAX_FAILURES]
+    failures = [
+        (test.id, test.message, len(others), shown(test.output[-MAX_OUTPUT:]))
+        for test, *others in groups
+    ]
     return Task(
         id="repair",
         kind="repair",
         title=f"Repair {count}: {min(known)}",
         paths=tuple(dict.fromkeys([*framed, *named]))[:MAX_REPAIRED],
-        purpose="\n".join(f"{id}: {message}" for id, message, _ in failures[:MAX_FAILURES]),
+        purpose="\n".join(f"{id}: {message}" for id, message, *_ in failures),
         details={
-            "failures": failures[:MAX_FAILURES],
-            "more": len(red) - MAX_FAILURES,
+            "failures": failures,
+            "more": len(red) - sum(map(len, groups)),
             "log": shown(log[-MAX_REPORT:]),
         },
         judge=judge,
@@ -333,6 +341,18 @@ def _ending(name: str, existing: Collection[str]) -> list[str]:
         if matches:
             return matches if len(matches) <= MAX_FILES else []
     return []
+
+
+def _runs(id: str, tests: Collection[TestOutcome]) -> bool:
+    """Whether what failed passes: a test, or a test of a file that could not be loaded.
+
+    Of a file that has none, such as `conftest.py`, whether a test beside or below it passes.
+    """
+    passed = {test.id for test in tests if test.outcome == "passed"}
+    files = {name.partition("::")[0] for name in passed}
+    if "::" in id or any(test.id.partition("::")[0] == id for test in tests):
+        return id in passed | files
+    return any(is_below(path, dirname(id)) for path in files)
 
 
 def _failures(tests: Iterable[TestOutcome]) -> list[TestOutcome]:
