@@ -343,6 +343,21 @@ def test_what_linters_say_of_the_test_of_a_report_is_shown(largest: Project) -> 
     assert result.reasons[0].startswith("ruff-project reports Wrong type passed to first argument")
 
 
+def test_where_no_fix_passes_a_test_that_of_another_panelist_is_tried(largest: Project) -> None:
+    edit = by_edit("lists.py", "max(items)", "max(items, default=None)")
+    wrong = by_report(REPRODUCED.replace("is None", "== 0"), edit)
+    right = by_report(REPRODUCED, edit)
+
+    def answer(label: str, prompt: str) -> Any:
+        return (wrong if label == "critic/reproduce" else right)(label, prompt)
+
+    result, scripted = work(largest, answer, lambda c, h: fix_report(REPORT, c, h))
+    assert result.outcome == "fixed"
+    assert REPRODUCED.encode() in result.files.values()
+    assert len(result.attempts) == 3
+    assert sum("/reproduce" in label for label, _ in scripted.prompts) == 3
+
+
 def test_a_proposer_that_proposes_nothing_says_why(largest: Project) -> None:
     answer = by_report(REPRODUCED, lambda *_: {"edits": [], "explanation": "It is right."})
     result, scripted = work(largest, answer, lambda c, h: fix_report(REPORT, c, h))

@@ -70,7 +70,10 @@ class Acceptance(Struct, frozen=True):
 
 
 async def prepare_bug(report: str, trials: Trials) -> Task:
-    """Reproduce what a report says. Raises UsageError with the reasons if nobody can."""
+    """Reproduce what a report says; each test that does makes a task, in place of the one before.
+
+    Raises UsageError with the reasons if nobody can.
+    """
     text = shown(report[:MAX_REPORT])
     tree = trials.change.head_tree
     paths = await files_about(report, tree, trials)
@@ -82,25 +85,41 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     names = panel.names[:MAX_HYPOTHESES]
     answers = await panel.ask_for(names, "reproduce", prompt, trials.brief, Hypothesis)
     reasons = [f"{absence.panelist}: {absence.reason}" for absence in panel.absences]
-    tried: set[str] = set()
+    found: dict[str, Hypothesis] = {}
     for author, hypothesis in answers:
-        if not hypothesis.test.strip() or hypothesis.test in tried:
+        test = hypothesis.test
+        if not test.strip() or test in found:
             reasons.append(f"{author}: {hypothesis.cause or 'no test'}")
             continue
-        tried.add(hypothesis.test)
-        reproduction = Reproduction(language=PYTHON.name, source=hypothesis.test)
+        reproduction = Reproduction(language=PYTHON.name, source=test)
         run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
         if problem := why_no_reproduction(run, report):
             reasons.append(f"{author}: {problem}")
-            continue
-        break
-    else:
+        else:
+            found[test] = hypothesis
+    if not found:
         raise UsageError(
             f"nobody could reproduce it ({'; '.join(reasons)})",
             hint="add the command, the input and the whole traceback to the report",
         )
+    task: Task | None = None
+    for hypothesis in reversed(found.values()):
+        task = await _task_of(hypothesis, text, tuple(files), folder, task, trials)
+    assert task
+    return task
+
+
+async def _task_of(
+    hypothesis: Hypothesis,
+    text: str,
+    paths: tuple[str, ...],
+    folder: str,
+    instead: Task | None,
+    trials: Trials,
+) -> Task:
     digest = hashlib.sha256(hypothesis.test.encode()).hexdigest()[:8]
     path = await path_of_test(f"regression_{digest}", folder, trials)
+    reproduction = Reproduction(language=PYTHON.name, source=hypothesis.test)
 
     async def judge(step: Step) -> Judgement:
         run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
@@ -115,11 +134,12 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
         id="report",
         kind="bug",
         title=f"Fix: {title[:200]}",
-        paths=tuple(files),
+        paths=paths,
         given={path: await trials.tidy(path, hypothesis.test.encode())},
         details=details,
         purpose=text,
         judge=judge,
+        instead=instead,
     )
 
 

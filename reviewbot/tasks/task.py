@@ -60,6 +60,7 @@ class Task(Struct, frozen=True, kw_only=True):
         details: what the prompt of its kind shows beside files and attempts.
         purpose: what judges read beside the title.
         judge: what the kind asks for beyond what all tasks do.
+        instead: what is tried if no candidate is accepted, such as the same with another test.
     """
 
     id: str
@@ -70,6 +71,7 @@ class Task(Struct, frozen=True, kw_only=True):
     details: Mapping[str, object] = {}
     purpose: str = ""
     judge: Callable[[Step], Awaitable[Judgement]]
+    instead: Task | None = None
     findings: tuple[Finding, ...] = ()
 
 
