@@ -250,6 +250,16 @@ def test_frames_of_an_environment_in_the_project_hide_no_source(red: Project) ->
     assert "return sum(prices) + 1" in dict(scripted.prompts)["critic/fix_repair_1"]
 
 
+def test_a_file_that_is_too_large_to_be_shown_is_named(red: Project) -> None:
+    large = RED + "\n\n" + "# A comment\n" * 6_000
+    red.commit("Explain", {"cart.py": large})
+    answer = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
+    result, scripted = work(red, answer, lambda c, h: repair("", c, h))
+    assert result.outcome == "fixed"
+    prompt = dict(scripted.prompts)["critic/fix_repair_1"]
+    assert 'Too large to be shown; tools read parts of: "cart.py"' in prompt
+
+
 def test_where_nothing_is_red_the_log_is_a_report(project: Project, tmp_path: Path) -> None:
     assert tmp_path
     project.commit("A cart", {"cart.py": RED.replace(" + 1", ""), "test_cart.py": TESTS})
