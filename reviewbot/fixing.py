@@ -108,7 +108,12 @@ async def _work(
     make: Callable[[Trials], Awaitable[Task]], change: Change, host: Host
 ) -> TaskResult:
     async with _open_trials(change, host) as (services, trials):
-        result = await work(await make(trials), trials)
+        task = await make(trials)
+        result = await work(task, trials)
+        while result.outcome == "failed" and task.instead:
+            task = task.instead
+            more = await work(task, trials)
+            result = replace(more, attempts=(*result.attempts, *more.attempts))
         result = replace(result, usage=services.client.totals)
         await services.finish(trials=trials_of([result]))
         return result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -81,6 +83,37 @@ def test_each_step_begins_with_a_test_and_builds_on_those_before(empty: Project)
     assert "return a + b" in prompts["optimizer/accept_2_1"]
 
 
+def test_judges_of_a_step_know_what_it_is_for_and_what_others_are_for(empty: Project) -> None:
+    edits = [
+        {"path": "calc.py", "find": "", "replace": CODE},
+        {"path": "calc.py", "find": "    return a + b\n", "replace": f"    return a + b\n{MORE}"},
+    ]
+    _, scripted = build(empty, developer(STEPS, [ADD, DIVIDE], edits))
+    first, second = (dict(scripted.prompts)[f"reviewer/judge_step_{n}_1"] for n in (1, 2))
+    for prompt, test in ((first, "assert add(1, 2) == 3"), (second, "assert divide(6, 3) == 2")):
+        assert "A calculator." in prompt
+        assert test in prompt
+    assert 'come later, and are not asked for here: "Divide numbers"' in first
+    assert 'built already: "Add numbers"' in second
+
+
+def test_a_draft_that_fails_a_test_is_made_again_with_its_output(empty: Project) -> None:
+    wrong = {"path": "calc.py", "find": "", "replace": CODE.replace("+", "-")}
+    right = {"path": "calc.py", "find": "", "replace": CODE}
+    (done,), scripted = build(empty, developer(STEPS[:1], [ADD], [wrong, right]))
+    assert done.outcome == "fixed"
+    prompt = dict(scripted.prompts)["critic/fix_step_1_2"]
+    assert "fails: assert -1 == 3" in prompt
+    assert "\n>       assert add(1, 2) == 3\nE       assert -1 == 3" in prompt
+
+
+def test_a_test_is_named_after_whole_words_of_its_step(empty: Project) -> None:
+    title = "Add two numbers and print the multiplication table"
+    edits = [{"path": "calc.py", "find": "", "replace": CODE}]
+    (done,), _ = build(empty, developer([{**STEPS[0], "title": title}], [ADD], edits))
+    assert "tests/test_add_two_numbers_and_print_the.py" in done.files
+
+
 def test_a_test_that_passes_without_the_step_is_written_again(empty: Project) -> None:
     idle = "def test_nothing():\n    assert True\n"
     edits = [{"path": "calc.py", "find": "", "replace": CODE}]
@@ -144,6 +177,8 @@ def test_what_is_red_is_repaired(red: Project) -> None:
     prompt = dict(scripted.prompts)["critic/fix_repair_1"]
     assert "assert 2 == 1" in prompt
     assert "return sum(prices) + 1" in prompt
+    judged = dict(scripted.prompts)["reviewer/judge_repair_1"]
+    assert "test_cart.py::test_total: assert 2 == 1" in judged
 
 
 @pytest.mark.parametrize(
@@ -173,6 +208,27 @@ def test_a_file_that_cannot_be_imported_is_repaired(project: Project) -> None:
     assert result.title == "Repair 1 test that fails: test_cart.py"
 
 
+@pytest.mark.skipif(not shutil.which("go"), reason="Go is not installed")
+def test_what_does_not_compile_is_shown_once_and_repaired(project: Project) -> None:
+    test = 'package cart\n\nimport "testing"\n\nfunc {}(t *testing.{}) {{\n\tif Total(1) != 1 {{\n'
+    test += "\t\tt.Fatal()\n\t}}\n}}\n"
+    files = {
+        "go.mod": "module example.org/cart\n\ngo 1.21\n",
+        "cart.go": "package cart\n\nfunc Total(n int) int { return add(n) }\n",
+        "sum.go": "package cart\n\nfunc sum(n int) int { return n }\n",
+        "cart_test.go": test.format("TestTotal", "T"),
+        "bench_test.go": test.format("BenchmarkTotal", "B"),
+    }
+    project.commit("A cart", files)
+    answer = by_edit("cart.go", "add(n)", "sum(n)")
+    result, scripted = work(project, answer, lambda c, h: repair("", c, h), PATH=os.environ["PATH"])
+    assert (result.outcome, result.reasons) == ("fixed", ())
+    prompt = dict(scripted.prompts)["critic/fix_repair_1"]
+    assert prompt.count("undefined: add\n") == 1
+    assert '"bench_test.go" and 1 more with the same output: "undefined: add"' in prompt
+    assert '## "cart.go"' in prompt
+
+
 def test_what_a_red_test_calls_is_shown_though_its_output_does_not_name_it(
     project: Project,
 ) -> None:
@@ -183,6 +239,25 @@ def test_what_a_red_test_calls_is_shown_though_its_output_does_not_name_it(
     result, scripted = work(project, answer, lambda c, h: repair("", c, h))
     assert result.outcome == "fixed"
     assert "return sum(prices) + 1" in dict(scripted.prompts)["critic/fix_repair_1"]
+
+
+def test_frames_of_an_environment_in_the_project_hide_no_source(red: Project) -> None:
+    shutil.copytree(lean_environment(), red.folder / ".venv", symlinks=True)
+    answer = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
+    environment = str(red.folder / ".venv")
+    result, scripted = work(red, answer, lambda c, h: repair("", c, h), VIRTUAL_ENV=environment)
+    assert result.outcome == "fixed"
+    assert "return sum(prices) + 1" in dict(scripted.prompts)["critic/fix_repair_1"]
+
+
+def test_a_file_that_is_too_large_to_be_shown_is_named(red: Project) -> None:
+    large = RED + "\n\n" + "# A comment\n" * 6_000
+    red.commit("Explain", {"cart.py": large})
+    answer = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
+    result, scripted = work(red, answer, lambda c, h: repair("", c, h))
+    assert result.outcome == "fixed"
+    prompt = dict(scripted.prompts)["critic/fix_repair_1"]
+    assert 'Too large to be shown; tools read parts of: "cart.py"' in prompt
 
 
 def test_where_nothing_is_red_the_log_is_a_report(project: Project, tmp_path: Path) -> None:

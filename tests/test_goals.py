@@ -71,7 +71,9 @@ def pursue_goal(project: Project, goal: str, answer: Answer) -> tuple[TaskResult
     return work(project, answer, lambda c, h: pursue(goal, ("lists.py",), c, h))
 
 
-def work(project: Project, answer: Answer, what: Callable[..., Any]) -> tuple[TaskResult, Scripted]:
+def work(
+    project: Project, answer: Answer, what: Callable[..., Any], **variables: str
+) -> tuple[TaskResult, Scripted]:
     scripted = Scripted(answer)
     with Repository(project.folder) as repository:
         host = Host(
@@ -80,7 +82,7 @@ def work(project: Project, answer: Answer, what: Callable[..., Any]) -> tuple[Ta
             providers={"replay": scripted},
             panelists={role: f"replay:{role}" for role in ("critic", "reviewer", "optimizer")},
             layers=(flag_layer({}),),
-            variables={"VIRTUAL_ENV": lean_environment()},
+            variables={"VIRTUAL_ENV": lean_environment(), **variables},
         )
         change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
         return asyncio.run(what(change, host)), scripted
@@ -339,6 +341,21 @@ def test_what_linters_say_of_the_test_of_a_report_is_shown(largest: Project) -> 
 
     assert result.outcome == "suggested"
     assert result.reasons[0].startswith("ruff-project reports Wrong type passed to first argument")
+
+
+def test_where_no_fix_passes_a_test_that_of_another_panelist_is_tried(largest: Project) -> None:
+    edit = by_edit("lists.py", "max(items)", "max(items, default=None)")
+    wrong = by_report(REPRODUCED.replace("is None", "== 0"), edit)
+    right = by_report(REPRODUCED, edit)
+
+    def answer(label: str, prompt: str) -> Any:
+        return (wrong if label == "critic/reproduce" else right)(label, prompt)
+
+    result, scripted = work(largest, answer, lambda c, h: fix_report(REPORT, c, h))
+    assert result.outcome == "fixed"
+    assert REPRODUCED.encode() in result.files.values()
+    assert len(result.attempts) == 3
+    assert sum("/reproduce" in label for label, _ in scripted.prompts) == 3
 
 
 def test_a_proposer_that_proposes_nothing_says_why(largest: Project) -> None:

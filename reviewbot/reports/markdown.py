@@ -22,7 +22,7 @@ from reviewbot.severity import RANK
 from reviewbot.tasks.task import TaskResult
 from reviewbot.text.files import language_of
 from reviewbot.text.markdown import block, code, inline
-from reviewbot.text.plain import plain, shortened_bytes
+from reviewbot.text.plain import first_line, plain, shortened_bytes
 from reviewbot.text.secrets import redact
 from reviewbot.verdict.document import Finding, Memory, Remembered, Review
 
@@ -220,7 +220,8 @@ def fixes(results: Sequence[TaskResult], commits: Sequence[str], problem: str) -
     parts = [f"{inline(problem)}.\n"] if problem else []
     for result in results:
         names = ", ".join(map(inline, result.findings)) or inline(result.title)
-        why = "".join(f" {inline(text)}" for text in (*result.reasons, *result.dissent)[:5])
+        said = map(first_line, (*result.reasons, *result.dissent)[:5])
+        why = "".join(f" {inline(text)}" for text in said)
         if result.outcome == "fixed":
             commit = next(made, "")
             done = f"committed as {code(commit[:10])}" if commit else "not committed"

@@ -57,13 +57,15 @@ async def work(task: Task, trials: Trials) -> TaskResult:
         if size <= MAX_FILE and (task.kind != "fix" or not files or size <= room):
             room -= size if files else 0
             files[path] = found[path]
+    omitted = [path for path in task.paths if path in found and path not in files]
     known = dict(files)
     attempts: list[Attempt] = []
     best: Trial | None = None
     reasons: tuple[str, ...] = ()
     dissent: tuple[str, ...] = ()
     for number in range(1, MAX_ATTEMPTS + 1):
-        text = prompts.render(task.kind, files=_texts(files), attempts=attempts, **task.details)
+        given = {**task.details, "files": _texts(files), "omitted": omitted, "attempts": attempts}
+        text = prompts.render(task.kind, **given)
         drafts = await panel.ask_for([proposer], f"fix_{task.id}_{number}", text, brief, Draft)
         if not drafts:
             reasons = (f"{proposer} did not answer: {panel.absences[-1].reason}",)

@@ -9,8 +9,9 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from posixpath import join
+from posixpath import dirname, join
 from statistics import mode
+from textwrap import shorten
 
 from msgspec import Struct
 
@@ -27,6 +28,7 @@ from reviewbot.tasks.goals import project_at, run_suite
 from reviewbot.tasks.task import Attempt, Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
+from reviewbot.text.plain import first_line
 
 MAX_REPORT = 20_000  # characters, of a specification too
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
@@ -68,7 +70,10 @@ class Acceptance(Struct, frozen=True):
 
 
 async def prepare_bug(report: str, trials: Trials) -> Task:
-    """Reproduce what a report says. Raises UsageError with the reasons if nobody can."""
+    """Reproduce what a report says; each test that does makes a task, in place of the one before.
+
+    Raises UsageError with the reasons if nobody can.
+    """
     text = shown(report[:MAX_REPORT])
     tree = trials.change.head_tree
     paths = await files_about(report, tree, trials)
@@ -80,25 +85,41 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     names = panel.names[:MAX_HYPOTHESES]
     answers = await panel.ask_for(names, "reproduce", prompt, trials.brief, Hypothesis)
     reasons = [f"{absence.panelist}: {absence.reason}" for absence in panel.absences]
-    tried: set[str] = set()
+    found: dict[str, Hypothesis] = {}
     for author, hypothesis in answers:
-        if not hypothesis.test.strip() or hypothesis.test in tried:
+        test = hypothesis.test
+        if not test.strip() or test in found:
             reasons.append(f"{author}: {hypothesis.cause or 'no test'}")
             continue
-        tried.add(hypothesis.test)
-        reproduction = Reproduction(language=PYTHON.name, source=hypothesis.test)
+        reproduction = Reproduction(language=PYTHON.name, source=test)
         run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
         if problem := why_no_reproduction(run, report):
             reasons.append(f"{author}: {problem}")
-            continue
-        break
-    else:
+        else:
+            found[test] = hypothesis
+    if not found:
         raise UsageError(
             f"nobody could reproduce it ({'; '.join(reasons)})",
             hint="add the command, the input and the whole traceback to the report",
         )
+    task: Task | None = None
+    for hypothesis in reversed(found.values()):
+        task = await _task_of(hypothesis, text, tuple(files), folder, task, trials)
+    assert task
+    return task
+
+
+async def _task_of(
+    hypothesis: Hypothesis,
+    text: str,
+    paths: tuple[str, ...],
+    folder: str,
+    instead: Task | None,
+    trials: Trials,
+) -> Task:
     digest = hashlib.sha256(hypothesis.test.encode()).hexdigest()[:8]
     path = await path_of_test(f"regression_{digest}", folder, trials)
+    reproduction = Reproduction(language=PYTHON.name, source=hypothesis.test)
 
     async def judge(step: Step) -> Judgement:
         run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
@@ -113,11 +134,12 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
         id="report",
         kind="bug",
         title=f"Fix: {title[:200]}",
-        paths=tuple(files),
+        paths=paths,
         given={path: await trials.tidy(path, hypothesis.test.encode())},
         details=details,
         purpose=text,
         judge=judge,
+        instead=instead,
     )
 
 
@@ -145,10 +167,15 @@ async def prepare_repair(log: str, trials: Trials) -> Task:
         hint = "give the log of the run that failed: --report FILE"
         raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
     known = {test.id for test in red}
-    framed = [frame.path for test in red for frame in test.frames[::-1]]
-    framed += [test.id.partition("::")[0] for test in red]
-    said = [log[-MAX_REPORT:], *(test.output[-MAX_OUTPUT:] for test in red[:MAX_FAILURES])]
+    alike: dict[tuple[str, str], list[TestOutcome]] = {}
+    for test in red:
+        alike.setdefault((test.message, test.output), []).append(test)
+    first = [tests[0] for tests in alike.values()]
+    framed = [frame.path for test in first for frame in test.frames[::-1]]
+    framed += [test.id.partition("::")[0] for test in first]
+    said = [log[-MAX_REPORT:], *(test.output[-MAX_OUTPUT:] for test in first[:MAX_FAILURES])]
     files = await trials.repository.read_files(tree, framed)  # they name what they test
+    framed = [path for path in framed if path in files]  # others belong to an environment
     said += (text.decode("utf-8", "replace")[:MAX_REPORT] for text in files.values())
     named = await files_about("\n".join(said), tree, trials)
 
@@ -164,22 +191,26 @@ async def prepare_repair(log: str, trials: Trials) -> Task:
             f"{test.id} {'still fails' if test.id in known else 'fails now'}: {test.message[:200]}"
             for test in _failures(after)
         ]
-        passed = {test.id for test in after if test.outcome == "passed"}
-        passed |= {id.partition("::")[0] for id in passed}  # files that could not be imported
-        unmet += [f"{id} does not run any more." for id in sorted(known - passed) if not unmet]
+        if not unmet:
+            unmet = [f"{id} does not run any more." for id in sorted(known) if not _runs(id, after)]
         fact = f"Tests that failed and pass now: {len(known)}, such as {min(known)}."
         return Judgement(unmet=tuple(unmet[:MAX_FAILURES]), facts=() if unmet else (fact,))
 
     count = "1 test that fails" if len(red) == 1 else f"{len(red)} tests that fail"
-    failures = [(test.id, test.message, shown(test.output[-MAX_OUTPUT:])) for test in red]
+    groups = [*alike.values()][:MAX_FAILURES]
+    failures = [
+        (test.id, test.message, len(others), shown(test.output[-MAX_OUTPUT:]))
+        for test, *others in groups
+    ]
     return Task(
         id="repair",
         kind="repair",
         title=f"Repair {count}: {min(known)}",
         paths=tuple(dict.fromkeys([*framed, *named]))[:MAX_REPAIRED],
+        purpose="\n".join(f"{id}: {message}" for id, message, *_ in failures),
         details={
-            "failures": failures[:MAX_FAILURES],
-            "more": len(red) - MAX_FAILURES,
+            "failures": failures,
+            "more": len(red) - sum(map(len, groups)),
             "log": shown(log[-MAX_REPORT:]),
         },
         judge=judge,
@@ -216,10 +247,12 @@ async def prepare_feature(
     given: dict[str, object] = {
         "specification": shown(specification[:MAX_REPORT]),
         "increment": increment,
-        "others": [step.title for step in increments if step != increment],
+        "done": [step.title for step in increments[: number - 1]],
+        "later": [step.title for step in increments[number:]],
     }
-    name = "_".join(re.findall(r"[a-z0-9]+", increment.title.lower())) or "step"
-    path = await path_of_test(name[:MAX_NAME].rstrip("_"), folder, trials)
+    words = " ".join(re.findall(r"[a-z0-9]+", increment.title.lower()))
+    name = shorten(words, MAX_NAME, placeholder="").replace(" ", "_") or "step"
+    path = await path_of_test(name, folder, trials)
     attempts: list[Attempt] = []
     for attempt in range(1, ATTEMPTS + 1):
         phase = f"accept_{number}_{attempt}"
@@ -235,17 +268,20 @@ async def prepare_feature(
         _, _, refusals = await trials.refusals(with_test)
         if run.outcome not in ("fails", "errors"):
             words = run.outcome.replace("_", " ")
-            refusals.append(f"The test {words} without the step: {run.output}")
+            refusals.append(f"The test {words} without the step.\n{shown(run.output)}")
         if not refusals:
             break
         attempts.append(Attempt(test, tuple(refusals)))
     else:
-        raise UsageError(f"step {number} has no test that can be used: {attempts[-1].reasons[0]}")
+        reason = first_line(attempts[-1].reasons[0])
+        raise UsageError(f"step {number} has no test that can be used: {reason}")
+
+    given |= {"test": test, "path": path}
 
     async def judge(step: Step) -> Judgement:
         run = await run_reproduction(reproduction, step.after, PYTHON, trials.executor, folder)
         if run.outcome != "passes":
-            return Judgement(unmet=(f"The test of the step {run.outcome}: {run.output}",))
+            return Judgement(unmet=(f"The test of the step {run.outcome}.\n{shown(run.output)}",))
         return Judgement(facts=(f"{path} fails without the step and passes with it.",))
 
     return Task(
@@ -254,8 +290,8 @@ async def prepare_feature(
         title=increment.title,
         paths=tuple(files),
         given={path: await trials.tidy(path, test.encode())},
-        purpose=shown(increment.behaviour),
-        details={**given, "test": test, "path": path},
+        purpose=prompts.render("step", **given),
+        details=given,
         judge=judge,
     )
 
@@ -325,6 +361,18 @@ def _ending(name: str, existing: Collection[str]) -> list[str]:
         if matches:
             return matches if len(matches) <= MAX_FILES else []
     return []
+
+
+def _runs(id: str, tests: Collection[TestOutcome]) -> bool:
+    """Whether what failed passes: a test, or a test of a file that could not be loaded.
+
+    Of a file that has none, such as `conftest.py`, whether a test beside or below it passes.
+    """
+    passed = {test.id for test in tests if test.outcome == "passed"}
+    files = {name.partition("::")[0] for name in passed}
+    if "::" in id or any(test.id.partition("::")[0] == id for test in tests):
+        return id in passed | files
+    return any(is_below(path, dirname(id)) for path in files)
 
 
 def _failures(tests: Iterable[TestOutcome]) -> list[TestOutcome]:

@@ -42,7 +42,10 @@ class Judgement(Struct, frozen=True, kw_only=True):
 
 
 class Attempt(Struct, frozen=True):
-    """A draft that was not accepted: its diff, and why."""
+    """A draft that was not accepted: its diff, and why.
+
+    A reason is a sentence; lines after it are the output of a test.
+    """
 
     diff: str
     reasons: tuple[str, ...]
@@ -57,6 +60,7 @@ class Task(Struct, frozen=True, kw_only=True):
         details: what the prompt of its kind shows beside files and attempts.
         purpose: what judges read beside the title.
         judge: what the kind asks for beyond what all tasks do.
+        instead: what is tried if no candidate is accepted, such as the same with another test.
     """
 
     id: str
@@ -67,11 +71,12 @@ class Task(Struct, frozen=True, kw_only=True):
     details: Mapping[str, object] = {}
     purpose: str = ""
     judge: Callable[[Step], Awaitable[Judgement]]
+    instead: Task | None = None
     findings: tuple[Finding, ...] = ()
 
 
 class Trial(Struct, frozen=True, kw_only=True):
-    """What became of a candidate. The lists hold a sentence for each reason.
+    """What became of a candidate. The lists hold reasons as an Attempt does.
 
     Attributes:
         tree: empty if it could not be made.

@@ -16,6 +16,7 @@ from reviewbot.checks.languages.python import PYTHON
 from reviewbot.checks.project import Project, folder_of, load_project
 from reviewbot.checks.run import collect, job_of
 from reviewbot.context.brief import Brief
+from reviewbot.context.passages import shown
 from reviewbot.debate.panel import Panel
 from reviewbot.errors import GitError
 from reviewbot.git.change import Change, Location
@@ -185,7 +186,8 @@ def _regressions(before: Evidence, after: Evidence) -> Iterator[str]:
         more = Counter(identities([result])) - known
         known -= Counter(identities([result]))
         if more:
-            yield f"{result.check} reports {result.message} ({result.location or result.name})."
+            said = f"{result.check} reports {result.message} ({result.location or result.name})."
+            yield f"{said}\n{shown(result.output)}".rstrip()
     ended = _ended(after)
     for check in sorted(_ended(before) - ended):
         yield f"{check} does not come to its end any more."
