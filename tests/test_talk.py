@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import select
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Project
+from msgspec.structs import replace
 
 import reviewbot
 from reviewbot.talk.negotiation import Idea, Proposal, Vote, put_on_table, standing_of
@@ -302,3 +306,72 @@ def test_ctrl_c_ends_a_prompt_at_once(serve: Callable[..., VendorServer]) -> Non
         time.sleep(0.1)  # it waits for the next line
         process.send_signal(signal.SIGINT)
         assert process.wait(5) == 130
+
+
+@contextmanager
+def on_a_terminal(*arguments: str) -> Iterator[Callable[[str, str], str]]:
+    """Runs a command; what it gives waits for words, then types, and returns what was shown."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execv(sys.executable, (sys.executable, "-m", "reviewbot", *arguments))
+    seen = b""
+
+    def type_after(words: str, keys: str) -> str:
+        nonlocal seen
+        ends_at = time.monotonic() + 30
+        while words.encode() not in seen:
+            assert time.monotonic() < ends_at, seen.decode()
+            if select.select([terminal], [], [], 0.2)[0]:
+                seen += os.read(terminal, 65_536)
+        text, seen = seen.decode(), b""
+        os.write(terminal, keys.encode())
+        return text
+
+    try:
+        yield type_after
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    finally:
+        os.close(terminal)
+
+
+def test_ctrl_c_ends_an_answer_and_the_conversation_goes_on(
+    serve: Callable[..., VendorServer],
+) -> None:
+    def answer(received: Received) -> Any:
+        if "Why?" in prompt_of(received):
+            return replace(fake_openai.answer("late"), delay=20)
+        return {"answer": f"history: {'first' in prompt_of(received)}"}
+
+    server = serve(answer)
+    with on_a_terminal("chat") as type_after:
+        type_after("> ", "Say first.\n")
+        type_after("history: ", "Why?\n")
+        while len(server.received) < 2:
+            time.sleep(0.05)
+        type_after("Why?", "\x03")
+        type_after("interrupted", "And now?\n")
+        type_after("history: True", "/quit\n")
+    said = json.loads(run("sessions", "show", "1").stdout)["chat"]
+    assert [turn["text"] for turn in said] == [
+        "Say first.",
+        "history: True",
+        "And now?",
+        "history: True",
+    ]
+
+
+def test_what_was_said_before_ctrl_c_is_kept(serve: Callable[..., VendorServer]) -> None:
+    serve(talker)
+    command = (sys.executable, "-m", "reviewbot", "chat")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write("Hello\n")
+        process.stdin.flush()
+        assert process.stdout.readline().startswith("a read 0 results")
+        assert process.stdout.readline().startswith("and history")
+        time.sleep(0.2)  # it waits for the next line
+        process.send_signal(signal.SIGINT)
+        assert process.wait(5) == 130
+    assert "Done  chat" in run("sessions").stdout

@@ -117,9 +117,11 @@ async def open_chat(host: Host) -> AsyncIterator[Chat]:
     change = replace(change, target="chat", title="", description="")
     async with open_services(change, host, kind="chat") as services:
         chat = Chat(services)
-        yield chat
-        said = [{"who": who, "text": text} for who, text in chat.history]
-        await services.finish(msgspec.json.encode({"chat": said}).decode())
+        try:
+            yield chat
+        finally:  # also if the person interrupts it
+            said = [{"who": who, "text": text} for who, text in chat.history]
+            await services.finish(msgspec.json.encode({"chat": said}).decode())
 
 
 def members_of(panelists: Sequence[Panelist]) -> list[Panelist]:
