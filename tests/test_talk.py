@@ -409,9 +409,10 @@ def test_ctrl_c_ends_an_answer_and_the_conversation_goes_on(
     serve: Callable[..., VendorServer],
 ) -> None:
     def answer(received: Received) -> Any:
-        if "Why?" in prompt_of(received):
+        prompt = prompt_of(received)
+        if "Why?" in prompt and "And now?" not in prompt:
             return replace(fake_openai.answer("late"), delay=20)
-        return {"answer": f"history: {'first' in prompt_of(received)}"}
+        return {"answer": f"history: {'first' in prompt}, {'Why?' in prompt}"}
 
     server = serve(answer)
     with on_a_terminal("chat") as type_after:
@@ -421,14 +422,10 @@ def test_ctrl_c_ends_an_answer_and_the_conversation_goes_on(
             time.sleep(0.05)
         type_after("Why?", "\x03")
         type_after("interrupted", "And now?\n")
-        type_after("history: True", "/quit\n")
+        type_after("history: True, True", "/quit\n")
     said = json.loads(run("sessions", "show", "1").stdout)["chat"]
-    assert [turn["text"] for turn in said] == [
-        "Say first.",
-        "history: True",
-        "And now?",
-        "history: True",
-    ]
+    asked = [turn["text"] for turn in said if turn["who"] == "A person"]
+    assert asked == ["Say first.", "Why?", "And now?"]
 
 
 def test_what_was_said_before_ctrl_c_is_kept(serve: Callable[..., VendorServer]) -> None:

@@ -77,8 +77,10 @@ class Chat:
         self._asked["chat"] += 1
         message = shown(message)
         asked = names or (self.lead,)
-        answers = await run_all(*(self._answer(name, message) for name in asked))
-        self.history.append(("A person", message))
+        try:
+            answers = await run_all(*(self._answer(name, message) for name in asked))
+        finally:  # what a person asked belongs to it also if they interrupt the answer
+            self.history.append(("A person", message))
         given = {name: text for name, text in zip(asked, answers, strict=True) if text}
         self.history += given.items()
         if not given:
