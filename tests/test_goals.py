@@ -14,6 +14,7 @@ from conftest import Project
 from lean import lean_environment
 from scripted import Answer, Scripted, by_edit
 
+from reviewbot.checks.languages.python import PYTEST
 from reviewbot.cli.commands import reviewbot
 from reviewbot.config.load import flag_layer
 from reviewbot.errors import UsageError
@@ -221,6 +222,8 @@ NEW_TEST = (
 def test_new_tests_run_what_none_ran_and_notice_a_defect(
     lists: Project, path: str, content: str, reason: str
 ) -> None:
+    others = {f"test_a{number}.py": "def test_a():\n    pass\n" for number in range(4)}
+    lists.commit("Others", others)
     result, scripted = pursue_goal(lists, "tests", by_edit(path, "", content))
 
     if reason:
@@ -233,7 +236,41 @@ def test_new_tests_run_what_none_ran_and_notice_a_defect(
         fact,
     )
     (prompt,) = (question for label, question in scripted.prompts if "/fix_" in label)
-    assert "No test runs these lines: lists.py:10, lists.py:11" in prompt
+    assert "No test runs these lines: lists.py:10-13, 15." in prompt
+    assert '## "test_lists.py"' in prompt, "it names the module"
+    assert '## "test_a2.py"' not in prompt
+
+
+MANY = "import pytest\n\n\n@pytest.mark.skip\n@pytest.mark.parametrize('number', range(5))\n"
+MANY += "def test_many(number):\n    pass\n"
+
+
+def test_tests_that_are_deselected_do_not_count_as_many(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of many tests, nobody tells which one runs a line, and which line runs at import."""
+    plugin = PYTEST.tool_files["reviewbot_pytest.py"]
+    plugin = plugin.replace("MAX_TOLD_APART = 5_000", "MAX_TOLD_APART = 4")
+    monkeypatch.setitem(PYTEST.tool_files, "reviewbot_pytest.py", plugin)
+    files = {
+        "lists.py": LISTS,
+        "test_many.py": MANY,
+        "pytest.ini": "[pytest]\naddopts = -k 'not many'\n",
+    }
+    project.commit("Begin", files)
+    result, _ = pursue_goal(project, "tests", by_edit("test_sign.py", "", NEW_TEST))
+    assert result.facts[0].startswith("The new tests run 5 lines that no test ran, ")
+
+
+def test_new_tests_count_where_nobody_tells_which_test_runs_a_line(
+    lists: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plugin = PYTEST.tool_files["reviewbot_pytest.py"]
+    plugin = plugin.replace("MAX_TOLD_APART = 5_000", "MAX_TOLD_APART = 0")
+    monkeypatch.setitem(PYTEST.tool_files, "reviewbot_pytest.py", plugin)
+    result, _ = pursue_goal(lists, "tests", by_edit("test_sign.py", "", NEW_TEST))
+
+    assert (result.outcome, result.reasons) == ("fixed", ()), result.attempts
 
 
 def test_where_every_line_is_run_a_test_has_to_notice_what_no_other_does(project: Project) -> None:
@@ -364,6 +401,21 @@ def test_a_proposer_that_proposes_nothing_says_why(largest: Project) -> None:
     words = "critic proposes nothing: It is right."
     assert (result.outcome, result.reasons) == ("failed", (words,))
     assert len([label for label, _ in scripted.prompts if "/fix_" in label]) == 1
+
+
+def test_a_proposer_that_gives_up_hides_no_reason_from_before(lists: Project) -> None:
+    """What was refused last is what a person can go on with."""
+
+    def answer(label: str, _: str) -> Any:
+        edit = {"path": "other.py", "find": "", "replace": "x = 1\n"}
+        gives_up = label.endswith("_2")
+        return {"edits": [] if gives_up else [edit], "explanation": "I give up."}
+
+    result, _ = pursue_goal(lists, "tests", answer)
+    assert result.reasons == (
+        "It changes other.py, which is no test.",
+        "critic proposes nothing: I give up.",
+    )
 
 
 def test_long_words_in_a_report_take_no_time() -> None:

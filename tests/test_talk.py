@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
+import select
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from conftest import Project
+from msgspec.structs import replace
 
 import reviewbot
 from reviewbot.talk.negotiation import Idea, Proposal, Vote, put_on_table, standing_of
@@ -104,6 +108,77 @@ def test_ideas_are_attacked_and_voted_on_twice_before_a_person_decides(
     assert [idea["standing"] for idea in found["ideas"]] == ["rejected", "agreed"]
     assert found["decision"] == ["I2"]
     assert "negotiation How do we look up prices?" in run("sessions").stdout
+
+
+def same_idea(received: Received) -> Any:
+    """a and b want one thing in other words, b's are better; c, who sees both, remarks on it."""
+    model, prompt = received.body["model"], prompt_of(received)
+    titles = {"a": ["Speed up lookups"], "b": ["Cache the prices"], "c": []}
+    if "# Task: propose" in prompt:
+        ideas = [proposal(title) for title in titles[model]]
+        return {"ideas": ideas, "remark": "prices.py:1 has one price" if model == "c" else ""}
+    ballot = {"reason": "Worth it.", "choice": "adopt"}
+    ballots = [{"idea": "I1", **ballot, "same_as": "I2" if model == "a" else ""}]
+    ballots += [{"idea": "I2", "reason": "Said twice.", "choice": "reject", "same_as": "I1"}]
+    return {"ballots": ballots}
+
+
+def test_ideas_that_most_call_the_same_are_one(serve: Callable[..., VendorServer]) -> None:
+    server = serve(same_idea)
+    found = json.loads(run("negotiate", "What first?", "--format", "json").stdout)
+    (idea,) = found["ideas"]
+    assert (idea["id"], idea["standing"]) == ("I1", "agreed")
+    assert idea["proposal"]["title"] == "Cache the prices"
+    assert [variant["title"] for variant in idea["variants"]] == ["Speed up lookups"]
+    assert sorted(idea["authors"]) == ["critic", "reviewer"]
+    ballots = [p for r in server.received if "# Task: attack" in (p := prompt_of(r))]
+    assert len(ballots) == 3
+    assert all('Somebody remarks on the question: "prices.py:1 has' in text for text in ballots)
+    done = run("negotiate", "What first?")
+    assert done.stdout.startswith("optimizer remarks: prices.py:1 has one price\n\nAgreed\nI1  ")
+    assert "    In other words: Speed up lookups. How: Speed up lookups.\n" in done.stdout
+
+
+def test_that_nothing_should_be_done_is_an_outcome(serve: Callable[..., VendorServer]) -> None:
+    serve(lambda _: {"ideas": [], "remark": "prices.py reads nothing"})
+    done = run("negotiate", "Why is reading slow?")
+    assert done.exit_code == 0, done.output
+    assert "critic remarks: prices.py reads nothing" in done.stdout
+    assert "Nobody proposed anything." in done.stdout
+    assert "decide" not in done.output
+
+
+def test_what_is_settled_can_be_referred_to(serve: Callable[..., VendorServer]) -> None:
+    def answer(received: Received) -> Any:
+        said = negotiator(received)
+        for ballot in said.get("ballots", ()):
+            is_against = received.body["model"] == "a" or ballot["idea"] == "I1"
+            ballot["choice"] = "reject" if is_against else "adopt"
+        return said
+
+    server = serve(answer)
+    run("negotiate", "How?")
+    second = [p for r in server.received if "An argument" in (p := prompt_of(r))]
+    assert second
+    assert all('No longer voted on: I1 "Cache prices" (rejected).' in text for text in second)
+
+
+def test_models_see_the_names_of_files(serve: Callable[..., VendorServer], shop: Project) -> None:
+    many = {f"data/{number // 50}/{number}.txt": "" for number in range(300)}
+    shop.commit("Data", many)
+    server = serve(lambda r: talker(r) if "person says" in prompt_of(r) else negotiator(r))
+    run("negotiate", "How?")
+    run("chat", text="Hello\n")
+    names = '"data/0/ (50 files)", "data/1/ (50 files)"'
+    assert all(names in prompt_of(received) for received in server.received)
+    assert all('"notes.txt", "prices.py"' in prompt_of(r) for r in server.received)
+
+
+def test_a_person_at_a_terminal_sees_the_table_once(serve: Callable[..., VendorServer]) -> None:
+    serve(negotiator)
+    with on_a_terminal("negotiate", "How?") as type_after:
+        type_after("to be done?", "I2\n")
+        assert "Use a database" not in type_after("Decided: I2.", "")
 
 
 def test_without_a_person_nothing_is_decided(serve: Callable[..., VendorServer]) -> None:
@@ -302,3 +377,69 @@ def test_ctrl_c_ends_a_prompt_at_once(serve: Callable[..., VendorServer]) -> Non
         time.sleep(0.1)  # it waits for the next line
         process.send_signal(signal.SIGINT)
         assert process.wait(5) == 130
+
+
+@contextmanager
+def on_a_terminal(*arguments: str) -> Iterator[Callable[[str, str], str]]:
+    """Runs a command; what it gives waits for words, then types, and returns what was shown."""
+    pid, terminal = pty.fork()
+    if not pid:
+        os.execv(sys.executable, (sys.executable, "-m", "reviewbot", *arguments))
+    seen = b""
+
+    def type_after(words: str, keys: str) -> str:
+        nonlocal seen
+        ends_at = time.monotonic() + 30
+        while words.encode() not in seen:
+            assert time.monotonic() < ends_at, seen.decode()
+            if select.select([terminal], [], [], 0.2)[0]:
+                seen += os.read(terminal, 65_536)
+        text, seen = seen.decode(), b""
+        os.write(terminal, keys.encode())
+        return text
+
+    try:
+        yield type_after
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    finally:
+        os.close(terminal)
+
+
+def test_ctrl_c_ends_an_answer_and_the_conversation_goes_on(
+    serve: Callable[..., VendorServer],
+) -> None:
+    def answer(received: Received) -> Any:
+        prompt = prompt_of(received)
+        if "Why?" in prompt and "And now?" not in prompt:
+            return replace(fake_openai.answer("late"), delay=20)
+        return {"answer": f"history: {'first' in prompt}, {'Why?' in prompt}"}
+
+    server = serve(answer)
+    with on_a_terminal("chat") as type_after:
+        type_after("> ", "Say first.\n")
+        type_after("history: ", "Why?\n")
+        while len(server.received) < 2:
+            time.sleep(0.05)
+        type_after("Why?", "\x03")
+        type_after("interrupted", "And now?\n")
+        type_after("history: True, True", "/quit\n")
+    said = json.loads(run("sessions", "show", "1").stdout)["chat"]
+    asked = [turn["text"] for turn in said if turn["who"] == "A person"]
+    assert asked == ["Say first.", "Why?", "And now?"]
+
+
+def test_what_was_said_before_ctrl_c_is_kept(serve: Callable[..., VendorServer]) -> None:
+    serve(talker)
+    command = (sys.executable, "-m", "reviewbot", "chat")
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(command, text=True, **pipes) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write("Hello\n")
+        process.stdin.flush()
+        assert process.stdout.readline().startswith("a read 0 results")
+        assert process.stdout.readline().startswith("and history")
+        time.sleep(0.2)  # it waits for the next line
+        process.send_signal(signal.SIGINT)
+        assert process.wait(5) == 130
+    assert "Done  chat" in run("sessions").stdout

@@ -7,7 +7,16 @@ import click
 from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host
-from reviewbot.cli.terminal import FILE, common, is_given, safe, say, state_option, wait_for
+from reviewbot.cli.terminal import (
+    FILE,
+    common,
+    is_given,
+    safe,
+    say,
+    state_option,
+    wait_for,
+    was_interrupted,
+)
 from reviewbot.config.load import flag_layer
 from reviewbot.errors import ModelError, UsageError
 from reviewbot.events import Event
@@ -21,7 +30,7 @@ Whatever does not begin with / goes to the lead, who may consult the others or d
 /lead NAME       make somebody else the lead
 /models          show who is there
 /cost            show what it has cost
-/quit            end it (or Ctrl-D)"""
+/quit            end it (or Ctrl-D); Ctrl-C ends an answer"""
 
 
 @click.command
@@ -55,7 +64,10 @@ async def command(lead: str | None, **_: object) -> None:
                     if line == "/quit":
                         break
                     try:
-                        await _obey(line, chat)
+                        if not is_terminal:
+                            await _obey(line, chat)
+                        elif await was_interrupted(_obey(line, chat)):
+                            say("reviewbot: interrupted; Ctrl-D ends the conversation")
                     except (UsageError, ModelError) as error:
                         say(f"reviewbot: {error.with_hint}")
             say(f"reviewbot: {usage_words(chat.totals)}")

@@ -55,13 +55,11 @@ async def command(
     Each panelist proposes without seeing the others. All ideas are attacked and voted on without
     names; on what is contested, there is a second vote. Files after -- are shown to all.
     """
-    if not question.strip():
-        raise UsageError("the question is empty", hint='reviewbot negotiate "How should we …?"')
 
     def ask_person(found: Negotiation) -> tuple[str, ...] | None:
         if decide is not None:
             return read_ids(decide, found)
-        if not sys.stdin.isatty():
+        if not sys.stdin.isatty() or not found.ideas:
             return None
         for line in describe(found):
             say(line)
@@ -76,9 +74,13 @@ async def command(
     if format == "json":
         deliver(msgspec.json.format(msgspec.json.encode(found)).decode(), output)
     else:
-        deliver("\n".join(describe(found)), output)
+        stands_above = decide is None and found.decision is not None and sys.stdout.isatty()
+        lines = [] if stands_above and not output else [*describe(found), ""]
+        if found.decision is not None:
+            lines += [f"Decided: {', '.join(found.decision) or 'none of it'}."]
+        deliver("\n".join(lines), output)
     say(f"reviewbot: {usage_words(found.usage)}")
-    if found.decision is None:
+    if found.decision is None and found.ideas:
         say("reviewbot: nobody has decided; run it again with --decide, nothing is paid again")
 
 
@@ -92,25 +94,31 @@ def read_ids(words: str, found: Negotiation) -> tuple[str, ...]:
 
 
 def describe(found: Negotiation) -> Iterator[str]:
-    """The ideas by what became of them, with who is for and against, as lines for a terminal."""
+    """The ideas by what became of them, with who is for and against, as lines for a terminal.
+
+    Of what is rejected, the objections are enough.
+    """
     width = max(40, style_for().width)
     yield from (f"{absence.label} is missing: {absence.reason}" for absence in found.absences)
+    lines = [f"{name} remarks: {remark}" for name, remark in found.remarks.items()]
+    lines += [] if found.ideas else ["Nobody proposed anything."]
     for standing in STANDINGS:
         ideas = [idea for idea in found.ideas if idea.standing == standing]
-        if ideas:
-            yield from ("", standing.capitalize())
-        for idea in ideas:
+        lines += ["", standing.capitalize()] if ideas else []
+        for idea in sorted(ideas, key=lambda idea: -len(idea.cast("adopt"))):
             adopt, reject, wanted = idea.cast("adopt"), idea.cast("reject"), idea.proposal
-            lines = [
-                f"{idea.id}  {wanted.title}  ({len(adopt)} for, {len(reject)} against)",
-                f"    {wanted.proposal}",
-                f"    Benefit: {wanted.benefit}",
-                f"    Risk: {wanted.risk}",
+            lines += [f"{idea.id}  {wanted.title}  ({len(adopt)} for, {len(reject)} against)"]
+            if standing != "rejected":
+                lines += [
+                    f"    {wanted.proposal}",
+                    f"    Benefit: {wanted.benefit}",
+                    f"    Risk: {wanted.risk}",
+                    *(f"    In other words: {v.title}. {v.proposal}" for v in idea.variants),
+                ]
+            lines += [
                 f"    Proposed by {', '.join(idea.authors)}.",
                 *(f"    {vote.panelist} objects: {vote.reason}" for vote in reject),
                 *(f"    {v.panelist} is unsure: {v.reason}" for v in idea.cast("unsure")),
             ]
-            for line in map(plain, lines):
-                yield from textwrap.wrap(line, width, subsequent_indent="    ")
-    if found.decision is not None:
-        yield from ("", f"Decided: {', '.join(found.decision) or 'none of it'}.")
+    for line in map(plain, lines):
+        yield from textwrap.wrap(line, width, subsequent_indent="    ") or [""]

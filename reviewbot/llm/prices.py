@@ -150,7 +150,8 @@ class Budget:
             if self.spent + worst > self.cap:
                 raise BudgetExceeded(
                     f"the call may cost {dollars(worst)}, and {dollars(self.left)} are left of the "
-                    f"{dollars(self.cap)} of limits.cost_usd"
+                    f"{dollars(self.cap)} of limits.cost_usd",
+                    hint="--max-cost-usd allows more; what was answered is not paid again",
                 )
             self._reserved += worst
 

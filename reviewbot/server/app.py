@@ -22,6 +22,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import asdict, replace
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
@@ -76,7 +77,7 @@ class DevelopOrder(
 ):
     """Build what a specification asks for, in proven steps."""
 
-    specification: Annotated[str, Meta(min_length=1)]
+    specification: Annotated[str, Meta(pattern=r"\S")]
     target: Revision = ""
 
 
@@ -85,7 +86,7 @@ class NegotiateOrder(
 ):
     """Let the panel negotiate about a question and files."""
 
-    question: Annotated[str, Meta(min_length=1)]
+    question: Annotated[str, Meta(pattern=r"\S")]
     paths: tuple[str, ...] = ()
 
 
@@ -292,8 +293,10 @@ class Api:
             texts = {name: redact(getattr(turn, name))[0] for name in ("request", "reply")}
             decoded = {name: json.loads(text) if text else None for name, text in texts.items()}
             turns.append({**asdict(turn), **decoded})
-        review = read_review(record.session.review)
+        review, document = read_review(record.session.review), redact(record.session.review)[0]
         more = {"agents": record.agents, "turns": turns, "trials": record.trials, "review": review}
+        # What a negotiation or a chat ended with.
+        more["outcome"] = json.loads(document or "null") if review is None else None
         return _json({**_without_review(record.session), **more})
 
     async def show_schema(self, _: Request) -> Response:
@@ -351,7 +354,13 @@ def make_app(api: Api, jobs: Jobs) -> Starlette:
         Route(path, partial(api.answer, handler), methods=[method])
         for method, path, handler, _ in ROUTES
     ]
-    return Starlette(routes=routes, lifespan=lifespan)
+    return Starlette(routes=routes, lifespan=lifespan, exception_handlers={HTTPException: refuse})
+
+
+async def refuse(_: Request, error: Exception) -> Response:
+    """The answer to a path or a method that there is not."""
+    assert isinstance(error, HTTPException)
+    return _json({"error": Failure(error.detail, "see /openapi.json")}, error.status_code)
 
 
 def openapi() -> dict[str, Any]:

@@ -23,6 +23,7 @@ from reviewbot.llm.client import Totals
 from reviewbot.llm.tools import ToolBox
 from reviewbot.llm.tools.files import Context
 from reviewbot.services import Host, Services, open_services
+from reviewbot.talk.overview import brief_of
 
 MAX_HISTORY = 60_000  # characters of the conversation that a model reads again
 STEPS = 12  # uses of tools for one message
@@ -36,7 +37,7 @@ class Answer(Struct, frozen=True):
 class Chat:
     """A conversation. Whoever is asked reads all of it; `lead` answers what names nobody."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, brief: Brief) -> None:
         members, box = members_of(services.panel.panelists), services.panel.toolbox
         if not members:
             message = "no language model is configured, so there is nobody to talk to"
@@ -44,7 +45,7 @@ class Chat:
         self.members = {member.name: member for member in members}
         self.lead = members[0].name
         self.history: list[tuple[str, str]] = []
-        self._client = services.client
+        self._client, self._brief = services.client, brief
         self._alone = Panel(members, self._client)
         self._with_tools = Panel(members, self._client, box)
         more = {
@@ -76,8 +77,10 @@ class Chat:
         self._asked["chat"] += 1
         message = shown(message)
         asked = names or (self.lead,)
-        answers = await run_all(*(self._answer(name, message) for name in asked))
-        self.history.append(("A person", message))
+        try:
+            answers = await run_all(*(self._answer(name, message) for name in asked))
+        finally:  # what a person asked belongs to it also if they interrupt the answer
+            self.history.append(("A person", message))
         given = {name: text for name, text in zip(asked, answers, strict=True) if text}
         self.history += given.items()
         if not given:
@@ -88,7 +91,7 @@ class Chat:
         said = "\n\n".join(f"{who}: {text}" for who, text in self.history)[-MAX_HISTORY:]
         others = [member for member in self.members.values() if member.name != name]
         text = prompts.render("chat", who=name, others=others, history=said, message=message)
-        return await _ask(self._leads, name, f"chat_{self._asked['chat']}", text)
+        return await self._ask(self._leads, name, f"chat_{self._asked['chat']}", text)
 
     async def _consult(
         self, _: Context, name: Name, question: Annotated[str, Meta(description="all of it")]
@@ -105,8 +108,13 @@ class Chat:
             return f"nobody is called {name}; there is {', '.join(self.members)}"
         self._asked[kind] += 1
         text = prompts.render("colleague", message=message, is_task=kind == "delegate")
-        answer = await _ask(panel, name, f"{kind}_{self._asked[kind]}", text)
+        answer = await self._ask(panel, name, f"{kind}_{self._asked[kind]}", text)
         return answer or f"{name} gave no answer: {panel.absences[-1].reason}"
+
+    async def _ask(self, panel: Panel, name: str, phase: str, text: str) -> str:
+        question = Question(name, phase, text, self._brief, msgspec.json.schema(Answer))
+        answers = await panel.ask([question], read_answer)
+        return answers[0][1] if answers else ""
 
 
 @asynccontextmanager
@@ -116,10 +124,12 @@ async def open_chat(host: Host) -> AsyncIterator[Chat]:
     change = await host.repository.load_change(Target())
     change = replace(change, target="chat", title="", description="")
     async with open_services(change, host, kind="chat") as services:
-        chat = Chat(services)
-        yield chat
-        said = [{"who": who, "text": text} for who, text in chat.history]
-        await services.finish(msgspec.json.encode({"chat": said}).decode())
+        chat = Chat(services, await brief_of(services, change.head_tree))
+        try:
+            yield chat
+        finally:  # also if the person interrupts it
+            said = [{"who": who, "text": text} for who, text in chat.history]
+            await services.finish(msgspec.json.encode({"chat": said}).decode())
 
 
 def members_of(panelists: Sequence[Panelist]) -> list[Panelist]:
@@ -141,10 +151,3 @@ def read_answer(text: str) -> str:
     if not answer.strip():
         raise ValueError("the answer is empty")
     return answer.strip()
-
-
-async def _ask(panel: Panel, name: str, phase: str, text: str) -> str:
-    brief = Brief(title="", description="", passages=(), material={})
-    question = Question(name, phase, text, brief, msgspec.json.schema(Answer))
-    answers = await panel.ask([question], read_answer)
-    return answers[0][1] if answers else ""

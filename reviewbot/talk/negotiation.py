@@ -7,13 +7,13 @@ attacks and votes, and on what is contested there is a second vote with all obje
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import combinations
 from typing import Literal
 
 import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.context.brief import Brief
 from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.debate.case import alike
@@ -22,6 +22,7 @@ from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.llm.client import Totals
 from reviewbot.services import Host, open_services
+from reviewbot.talk.overview import brief_of
 
 MAX_IDEAS = 5  # of one panelist
 SAME_TITLE = 0.6  # the share of words that titles of one idea have in common at least
@@ -39,15 +40,22 @@ class Proposal(Struct, frozen=True, kw_only=True):
 
 
 class Proposals(Struct, frozen=True, kw_only=True):
+    """What a panelist proposes; `remark` says what the question takes for granted wrongly."""
+
     ideas: list[Proposal]
+    remark: str = ""
 
 
 class Ballot(Struct, frozen=True, kw_only=True):
-    """What a panelist answers about one idea; `reason` is its strongest objection or argument."""
+    """What a panelist answers about one idea; `reason` is its strongest objection or argument.
+
+    `same_as` is the id of another idea that is the same work.
+    """
 
     idea: str
     reason: str
     choice: Choice
+    same_as: str = ""
 
 
 class Ballots(Struct, frozen=True, kw_only=True):
@@ -62,10 +70,14 @@ class Vote(Struct, frozen=True, kw_only=True):
 
 
 class Idea(Struct, frozen=True, kw_only=True):
-    """An idea on the table. The votes of its authors are shown and do not count."""
+    """An idea on the table. The votes of its authors are shown and do not count.
+
+    `variants` are proposals of the same in other words.
+    """
 
     id: str
     proposal: Proposal
+    variants: tuple[Proposal, ...] = ()
     authors: tuple[str, ...]
     votes: tuple[Vote, ...] = ()
     standing: Standing = "contested"
@@ -77,10 +89,14 @@ class Idea(Struct, frozen=True, kw_only=True):
 
 
 class Negotiation(Struct, frozen=True, kw_only=True):
-    """What came of it. `decision` holds ids of ideas; None if nobody has decided yet."""
+    """What came of it. `decision` holds ids of ideas; None if nobody has decided yet.
+
+    `remarks` say by panelist what the question takes for granted wrongly.
+    """
 
     question: str
     panelists: tuple[str, ...]
+    remarks: dict[str, str] = {}
     ideas: tuple[Idea, ...]
     decision: tuple[str, ...] | None = None
     absences: tuple[Absence, ...] = ()
@@ -98,7 +114,8 @@ async def negotiate(
     Raises ReviewbotError, UsageError without two panelists.
     """
     assert host.repository
-    question = shown(question)
+    if not (question := shown(question)).strip():
+        raise UsageError("the question is empty", hint="ask, for example: How should we …?")
     change = await host.repository.load_change(Target())
     change = replace(change, target="negotiation", title=question, description="")
     files = await host.repository.read_files(change.head_tree, paths)
@@ -110,22 +127,31 @@ async def negotiate(
             message = "a negotiation needs two panelists, and there are fewer"
             raise UsageError(message, hint="reviewbot models list")
         material = {path: shown(content) for path, content in sorted(files.items())}
-        brief = Brief(title="", description="", passages=(), material=material)
+        brief = await brief_of(services, change.head_tree, material)
         text = prompts.render("brainstorm", question=question, most=MAX_IDEAS)
         answers = await panel.ask_for(panel.names, "brainstorm", text, brief, Proposals)
+        if not answers:
+            reasons = "; ".join(f"{a.panelist}: {a.reason}" for a in panel.absences)
+            raise ReviewbotError(f"nobody proposed anything ({reasons})")
+        remarks = {name: answer.remark for name, answer in answers if answer.remark.strip()}
         ideas = put_on_table((name, answer.ideas[:MAX_IDEAS]) for name, answer in answers)
+        given = {"question": question, "remarks": remarks.values()}
         for number in (1, 2):
             if contested := [idea for idea in ideas if idea.standing == "contested"]:
-                text = prompts.render("ballot", question=question, ideas=contested)
+                settled = [idea for idea in ideas if idea.standing != "contested"]
+                text = prompts.render("ballot", ideas=contested, settled=settled, **given)
                 cast = await panel.ask_for(panel.names, f"vote_{number}", text, brief, Ballots)
-                voted = {idea.id: with_votes(idea, number, cast, panel.names) for idea in contested}
-                ideas = [voted.get(idea.id, idea) for idea in ideas]
-        if not ideas:
-            reasons = "; ".join(f"{a.panelist}: {a.reason}" for a in panel.absences)
-            raise ReviewbotError(f"nobody proposed anything ({reasons or 'empty answers'})")
+                ideas = join_same(ideas, cast, panel.names)
+                ideas = [
+                    with_votes(idea, number, cast, panel.names)
+                    if idea.standing == "contested"
+                    else idea
+                    for idea in ideas
+                ]
         result = Negotiation(
             question=question,
             panelists=panel.names,
+            remarks=remarks,
             ideas=tuple(ideas),
             absences=tuple(panel.absences),
             usage=services.client.totals,
@@ -142,12 +168,33 @@ def put_on_table(answers: Iterable[tuple[str, Sequence[Proposal]]]) -> list[Idea
     for proposal, name in sorted(named, key=lambda pair: (pair[0].title.lower(), pair[1])):
         for at, known in enumerate(ideas):
             if alike(known.proposal.title, proposal.title) >= SAME_TITLE:
-                authors = dict.fromkeys((*known.authors, name))
-                ideas[at] = replace(known, authors=tuple(authors))
+                ideas[at] = join(known, Idea(id="", proposal=proposal, authors=(name,)))
                 break
         else:
             ideas.append(Idea(id=f"I{len(ideas) + 1}", proposal=proposal, authors=(name,)))
     return ideas
+
+
+def join(idea: Idea, other: Idea) -> Idea:
+    authors = tuple(dict.fromkeys((*idea.authors, *other.authors)))
+    wordings = dict.fromkeys((*idea.variants, other.proposal, *other.variants))
+    variants = tuple(each for each in wordings if each != idea.proposal)
+    return replace(idea, authors=authors, variants=variants)
+
+
+def join_same(
+    ideas: Sequence[Idea], cast: Sequence[tuple[str, Ballots]], panelists: Sequence[str]
+) -> list[Idea]:
+    """Two ideas that most panelists call the same become the one that more of them refer to."""
+    said = {(name, b.idea, b.same_as) for name, answer in cast for b in answer.ballots}
+    known = {idea.id: idea for idea in ideas}
+    for one, other in combinations(list(known), 2):
+        there = {name for name, *pair in said if pair == [one, other]}
+        back = {name for name, *pair in said if pair == [other, one]}
+        if one in known and other in known and 2 * len(there | back) > len(panelists):
+            kept, gone = (one, other) if len(back) >= len(there) else (other, one)
+            known[kept] = join(known[kept], known.pop(gone))
+    return list(known.values())
 
 
 def with_votes(

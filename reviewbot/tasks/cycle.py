@@ -68,13 +68,13 @@ async def work(task: Task, trials: Trials) -> TaskResult:
         text = prompts.render(task.kind, **given)
         drafts = await panel.ask_for([proposer], f"fix_{task.id}_{number}", text, brief, Draft)
         if not drafts:
-            reasons = (f"{proposer} did not answer: {panel.absences[-1].reason}",)
+            reasons = (*reasons, f"{proposer} did not answer: {panel.absences[-1].reason}")
             break
         diff = ""
         try:
             draft = drafts[0][1]
             if not draft.edits:
-                reasons = (f"{proposer} proposes nothing: {draft.explanation}",)
+                reasons = (*reasons, f"{proposer} proposes nothing: {draft.explanation}")
                 break
             # It may have read others.
             more = {edit.path for edit in draft.edits if edit.find} - known.keys()

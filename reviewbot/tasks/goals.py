@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, groupby
+from pathlib import PurePosixPath
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -24,7 +25,6 @@ from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 
 MAX_MUTANTS = 10
-MAX_LISTED = 60  # lines without a test that are named
 MAX_TEST_FILES = 3
 MAX_FUNCTIONS = 20
 BRANCHES = (
@@ -91,8 +91,7 @@ async def performance(paths: Sequence[str], trials: Trials) -> Task:
         if judgement.unmet:
             return judgement
         try:
-            trees = step.before, step.after
-            ratio = await compare_times(source, *trees, trials.executor, folder)
+            ratio = await compare_times(source, step.before, step.after, trials.executor, folder)
         except ValueError as error:
             return replace(judgement, unmet=(f"The benchmark does not run: {error}.",))
         if ratio.high >= 1 / THRESHOLD:
@@ -141,6 +140,8 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
             return Judgement(unmet=("Not every new test passes, or there is none.",))
         ids = tuple(test.id for test in new)
         ran = {path: {n for test in new for n in test.lines.get(path, ())} for path in contents}
+        if not any(test.lines for test in after.tests):  # nobody told which test runs a line
+            ran = {path: {*after.executed.get(path, ())} for path in contents}
         fresh = {path: tuple(sorted(ran[path] & missing.get(path, set()))) for path in contents}
         count = sum(map(len, fresh.values()))
         if missing and not count:
@@ -153,13 +154,18 @@ async def tests(paths: Sequence[str], trials: Trials) -> Task:
                 return Judgement(facts=(f"The new tests {more}fail with {defect}.",))
         return Judgement(unmet=("The new tests notice none of the defects that were tried.",))
 
-    places = [f"{path}:{n}" for path, lines in missing.items() for n in sorted(lines)]
     given = {
-        "places": places[:MAX_LISTED],
+        "places": [f"{path}:{_ranges(numbers)}" for path, numbers in missing.items()],
         "survivors": [f"{path}:{mutant.line}: {mutant.words}" for path, mutant in survivors],
     }
-    existing = await trials.repository.list_files(tree)
-    beside = sorted(path for path in existing if classify(path) == "test" and path[-3:] == ".py")
+    existing = sorted(await trials.repository.list_files(tree))
+    beside = [path for path in existing if classify(path) == "test" and path[-3:] == ".py"]
+    texts = await trials.repository.read_files(tree, beside)
+    names = [PurePosixPath(path).stem.strip("_").encode() for path in sources]
+    # Tests that name a module show best how it is tested.
+    beside.sort(
+        key=lambda path: -sum(name in path.encode() + texts.get(path, b"") for name in names)
+    )
     task = _task("tests", "Test", sources, judge, **given)
     return replace(task, paths=(*sources, *beside[:MAX_TEST_FILES]))
 
@@ -206,6 +212,13 @@ def _missing(report: Report) -> dict[str, set[int]]:
         for path in found.keys() & ran.keys():
             found[path] -= set(ran[path])
     return {path: lines for path, lines in found.items() if lines}
+
+
+def _ranges(lines: Collection[int]) -> str:
+    """Numbers of lines as people write them, such as 1-3, 5."""
+    runs = groupby(enumerate(sorted(lines)), key=lambda pair: pair[1] - pair[0])
+    found = [[number for _, number in run] for _, run in runs]
+    return ", ".join(f"{run[0]}-{run[-1]}" if run[1:] else f"{run[0]}" for run in found)
 
 
 def _choose(

@@ -46,14 +46,6 @@ MAX_TOLD_APART = 5_000
 OPENED: list[int] = []
 
 
-def pytest_configure(config: Any) -> None:
-    changed: dict[str, list[int]] = {}
-    if os.path.exists(CHANGED):
-        with open(CHANGED, encoding="utf-8") as file:
-            changed = json.load(file)
-    config.pluginmanager.register(Reporter(changed, str(config.rootpath)), "reviewbot-reporter")
-
-
 def write(**record: Any) -> None:
     line = json.dumps(record, ensure_ascii=False).replace("\\u0000", "\\ufffd") + "\n"
     if not OPENED:
@@ -137,7 +129,10 @@ class Reporter:
             if any(relative(file) in self.changed for file in files):
                 affected.add(module)
         items.sort(key=lambda item: getattr(item, "module", None) not in affected)
-        self.is_told_apart &= len(items) <= MAX_TOLD_APART
+
+    def pytest_collection_finish(self, session: Any) -> None:
+        """What options such as -m deselect is gone by now."""
+        self.is_told_apart &= len(session.items) <= MAX_TOLD_APART
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.enter(nodeid[:MAX_ID])
@@ -239,8 +234,16 @@ def file_of(value: Any) -> str:
 
 
 @pytest.hookimpl(hookwrapper=True)
-def pytest_load_initial_conftests() -> Generator[None, Any, None]:
-    """Report a conftest.py that cannot be loaded: pytest ends before a session begins."""
+def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, None]:
+    """Measure from here on, as a conftest.py imports modules, and report one that cannot be loaded:
+    pytest ends before a session begins.
+    """
+    changed: dict[str, list[int]] = {}
+    if os.path.exists(CHANGED):
+        with open(CHANGED, encoding="utf-8") as file:
+            changed = json.load(file)
+    reporter = Reporter(changed, str(early_config.rootpath))
+    early_config.pluginmanager.register(reporter, "reviewbot-reporter")
     result = yield
     error = result.excinfo[1] if result.excinfo else None
     if error is not None and getattr(error, "path", None):
