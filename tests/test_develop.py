@@ -280,6 +280,19 @@ def test_steps_are_committed_from_the_command_line_and_taken_back(
         if "# Task: build one step" in prompt:
             return {"edits": [{"path": "calc.py", "find": "", "replace": CODE}], "explanation": ""}
         return {"objections": []} if "# Task: judge" in prompt else {"edits": []}
+def test_without_python_nobody_is_asked_to_reproduce_a_log(project: Project) -> None:
+    project.commit("A page", {"page.js": "export const title = 'Cart';\n"})
+    asked: list[str] = []
+
+    def answer(label: str, _: str) -> Any:
+        asked.append(label)
+        return {"cause": "?", "test": ""}
+
+    with pytest.raises(UsageError, match="there is no Python here"):
+        work(project, answer, lambda c, h: repair("not ok 1 - title", c, h))
+    assert not asked
+
+
 
     def run(*words: str, text: str = "") -> Result:
         return CliRunner().invoke(reviewbot, words, input=text)
