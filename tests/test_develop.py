@@ -136,6 +136,17 @@ def test_a_test_that_the_gate_refuses_is_written_again(empty: Project) -> None:
     assert done.outcome == "fixed"
 
 
+def test_a_test_that_a_linter_objects_to_is_written_again(empty: Project) -> None:
+    empty.commit("Rules", {"pyproject.toml": '[tool.ruff.lint]\nselect = ["E501"]\n'})
+    long = ADD + f"    assert add(2, 3) == 5  # {'much ' * 20}\n"
+    edits = [{"path": "calc.py", "find": "", "replace": CODE}]
+    (done,), scripted = build(empty, developer(STEPS[:1], [long, ADD], edits))
+    assert (done.outcome, done.reasons) == ("fixed", ())
+    assert "reports Line too long" in dict(scripted.prompts)["optimizer/accept_1_2"]
+    (shown,), _ = build(empty, developer(STEPS[:1], [long, long], edits))
+    assert shown.outcome == "suggested"
+
+
 def test_it_ends_at_the_first_step_that_does_not_work(empty: Project) -> None:
     wrong = {"path": "calc.py", "find": "", "replace": CODE.replace("+", "-")}
     (stopped,), _ = build(empty, developer(STEPS, [ADD], [wrong] * 3))
@@ -267,6 +278,19 @@ def test_where_nothing_is_red_the_log_is_a_report(project: Project, tmp_path: Pa
         work(project, by_edit("a", "b", "c"), lambda c, h: repair("", c, h))
     with pytest.raises(UsageError, match="nobody could reproduce it"):
         work(project, lambda *_: {"cause": "?", "test": ""}, lambda c, h: repair("Boom", c, h))
+
+
+def test_without_python_nobody_is_asked_to_reproduce_a_log(project: Project) -> None:
+    project.commit("A page", {"page.js": "export const title = 'Cart';\n"})
+    asked: list[str] = []
+
+    def answer(label: str, _: str) -> Any:
+        asked.append(label)
+        return {"cause": "?", "test": ""}
+
+    with pytest.raises(UsageError, match="there is no Python here"):
+        work(project, answer, lambda c, h: repair("not ok 1 - title", c, h))
+    assert not asked
 
 
 def test_steps_are_committed_from_the_command_line_and_taken_back(

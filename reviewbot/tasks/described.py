@@ -76,6 +76,9 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     """
     text = shown(report[:MAX_REPORT])
     tree = trials.change.head_tree
+    if not any(path.endswith(".py") for path in await trials.repository.list_files(tree)):
+        message = "a report is reproduced by a test in Python, and there is no Python here"
+        raise UsageError(message, hint="where a test fails: fix --goal repair")
     paths = await files_about(report, tree, trials)
     contents = await trials.repository.read_files(tree, paths)
     files = {p: shown(content) for p, content in contents.items() if len(content) <= MAX_FILE}
@@ -135,7 +138,7 @@ async def _task_of(
         kind="bug",
         title=f"Fix: {title[:200]}",
         paths=paths,
-        given={path: await trials.tidy(path, hypothesis.test.encode())},
+        given={path: (await trials.tidy(path, hypothesis.test.encode()))[0]},
         details=details,
         purpose=text,
         judge=judge,
@@ -264,11 +267,13 @@ async def prepare_feature(
             raise UsageError(f"{tester} gave no test for step {number}: {reason}")
         reproduction = Reproduction(language=PYTHON.name, source=test)
         run = await run_reproduction(reproduction, tree, PYTHON, trials.executor, folder)
-        with_test = await trials.repository.make_tree(tree, {path: test.encode()})
+        tidied, complaints = await trials.tidy(path, test.encode())
+        with_test = await trials.repository.make_tree(tree, {path: tidied})
         _, _, refusals = await trials.refusals(with_test)
         if run.outcome not in ("fails", "errors"):
             words = run.outcome.replace("_", " ")
             refusals.append(f"The test {words} without the step.\n{shown(run.output)}")
+        refusals += complaints if attempt < ATTEMPTS else ()  # the last is taken as it is
         if not refusals:
             break
         attempts.append(Attempt(test, tuple(refusals)))
@@ -289,7 +294,7 @@ async def prepare_feature(
         kind="feature",
         title=increment.title,
         paths=tuple(files),
-        given={path: await trials.tidy(path, test.encode())},
+        given={path: tidied},
         purpose=prompts.render("step", **given),
         details=given,
         judge=judge,

@@ -104,15 +104,21 @@ class Trials(Struct, frozen=True, kw_only=True):
         existing = await self.repository.list_files(head)
         return own, before, refusals_of(own, before, after, existing, is_tool)
 
-    async def tidy(self, path: str, content: bytes) -> bytes:
-        """A new file, with what linters fix in it themselves."""
-        tree = await self.repository.make_tree(self.change.head_tree, {path: content})
-        change = await self.repository.compare(self.change.head_tree, tree)
+    async def tidy(self, path: str, content: bytes) -> tuple[bytes, list[str]]:
+        """A new file, with what linters fix in it themselves, and what they say of the rest."""
         fixers = [check for check in self.checks if check.fix]
-        project = await load_project(change, self.repository, fixers)
-        found = await collect(change, project, self.off, self.executor)
+
+        async def look(content: bytes) -> tuple[str, Project, Evidence]:
+            tree = await self.repository.make_tree(self.change.head_tree, {path: content})
+            change = await self.repository.compare(self.change.head_tree, tree)
+            project = await load_project(change, self.repository, fixers)
+            return tree, project, await collect(change, project, self.off, self.executor)
+
+        tree, project, found = await look(content)
         fixed = await self.draft_tool_fixes(found.new_results, tree, project)
-        return (fixed.files.get(path) if fixed else None) or content
+        if fixed and (better := fixed.files.get(path)):
+            content, (_, _, found) = better, await look(better)
+        return content, [*_regressions(Evidence(), found)]
 
     async def draft_tool_fixes(
         self, results: Sequence[CheckResult], head: str, project: Project
