@@ -209,6 +209,19 @@ def prove_rows(project: Project, rows: Mapping[str, tuple[Kind, str, str]]) -> d
     return proofs
 
 
+def test_a_call_that_returns_only_now_is_no_difference(project: Project) -> None:
+    fast = "import time\n\n\ndef halve(number: int) -> int:\n    time.sleep(0)\n"
+    fast += "    return number // 2\n"
+    slow = fast.replace("sleep(0)", "sleep(9 * (number == 0))")
+    project.commit("Slow", {"halves.py": slow})
+    project.commit("Fast", {"halves.py": fast})
+    found = compare(project, "halves:halve")["halve"]
+    assert (found.before, found.count > 0) == (None, True), found.words
+    project.commit("Slow again", {"halves.py": slow})
+    words = "halves.halve(0,) returns 0 before, and does not return within 2 s now"
+    assert compare(project, "halves:halve")["halve"].words == words
+
+
 def test_what_each_kind_proves(numbers: Project) -> None:
     prove_rows(numbers, ROWS)
 

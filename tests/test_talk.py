@@ -177,8 +177,17 @@ def test_models_see_the_names_of_files(serve: Callable[..., VendorServer], shop:
 def test_a_person_at_a_terminal_sees_the_table_once(serve: Callable[..., VendorServer]) -> None:
     serve(negotiator)
     with on_a_terminal("negotiate", "How?") as type_after:
-        type_after("to be done?", "I2\n")
+        assert "the change" not in type_after("to be done?", "I2\n")
         assert "Use a database" not in type_after("Decided: I2.", "")
+
+
+def test_who_leaves_the_decision_open_keeps_the_table(serve: Callable[..., VendorServer]) -> None:
+    serve(negotiator)
+    with on_a_terminal("negotiate", "How?", code=130) as type_after:
+        type_after("to be done?", "\x03")
+        type_after("interrupted", "")
+    found = json.loads(run("sessions", "show", "1").stdout)
+    assert (len(found["ideas"]), found["decision"]) == (2, None)
 
 
 def test_without_a_person_nothing_is_decided(serve: Callable[..., VendorServer]) -> None:
@@ -380,7 +389,7 @@ def test_ctrl_c_ends_a_prompt_at_once(serve: Callable[..., VendorServer]) -> Non
 
 
 @contextmanager
-def on_a_terminal(*arguments: str) -> Iterator[Callable[[str, str], str]]:
+def on_a_terminal(*arguments: str, code: int = 0) -> Iterator[Callable[[str, str], str]]:
     """Runs a command; what it gives waits for words, then types, and returns what was shown."""
     pid, terminal = pty.fork()
     if not pid:
@@ -400,7 +409,7 @@ def on_a_terminal(*arguments: str) -> Iterator[Callable[[str, str], str]]:
 
     try:
         yield type_after
-        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+        assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == code
     finally:
         os.close(terminal)
 

@@ -200,7 +200,7 @@ async def show_progress() -> AsyncIterator[Emit]:
             while is_live:
                 await asyncio.sleep(INTERVAL)
                 columns = os.get_terminal_size(sys.stderr.fileno()).columns or 80
-                what = ", ".join(dict.fromkeys(running)) or "reading the change"
+                what = ", ".join(dict.fromkeys(running)) or "preparing"
                 line = plain(f"{time.monotonic() - started:.0f} s{spent}  {what}")[: columns - 1]
                 print(CLEAR, line, sep="", end="", file=sys.stderr, flush=True)
 

@@ -65,6 +65,8 @@ async def compare_behaviour(
         runs = [found.get(name, NOT_CALLED) for found in (first, again, second)]
         triples = zip(*(run.calls for run in runs), strict=False)
         stable = [(old, new) for old, same, new in triples if old == same]
+        # That a call returns now which did not is no harm, or a matter of how busy the machine is.
+        stable = [pair for pair in stable if not pair[0].outcome.startswith("does not return")]
         different = [(old, new) for old, new in stable if old.outcome != new.outcome]
         returns = sum(old.outcome.startswith("returns") for old, _ in stable)
         few = "" if returns >= MIN_RETURNS else "no arguments were found that it takes"

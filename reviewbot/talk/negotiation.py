@@ -156,8 +156,10 @@ async def negotiate(
             absences=tuple(panel.absences),
             usage=services.client.totals,
         )
-        result = replace(result, decision=decide(result))
-        await services.finish(msgspec.json.encode(result).decode())
+        try:
+            result = replace(result, decision=decide(result))
+        finally:  # also if the person leaves it open
+            await services.finish(msgspec.json.encode(result).decode())
     return result
 
 
