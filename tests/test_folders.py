@@ -159,7 +159,7 @@ def test_a_tool_runs_where_it_is_configured(project: Project) -> None:
 def test_packages_that_many_projects_lack_are_one_gap(project: Project) -> None:
     """Whether tests, a conftest.py or an option of a plug-in that is missing shows that."""
     lacks, config = "import nowhere_at_all\n", "[pytest]\naddopts = --strict-config\nplugged = 1\n"
-    files = {f"{name}/pytest.ini": config for name in "abcd"}
+    files = {f"{name}/pytest.ini": config if name in "ab" else "" for name in "abcd"}
     files |= {f"{name}/tests/test_it.py": lacks for name in "abcd"}
     project.commit("Begin", files | {"a/tests/conftest.py": lacks, "e/pytest.ini": ""})
     project.commit("Change", {f"{name}/x.py": "" for name in "abcd"})

@@ -58,7 +58,7 @@ SIGN = LISTS[LISTS.index("    if number > 0:") :]
 @pytest.fixture(autouse=True)
 def _less(monkeypatch: pytest.MonkeyPatch) -> None:
     """Fewer defects are tried than in earnest."""
-    monkeypatch.setattr("reviewbot.tasks.goals.MAX_MUTANTS", 3)
+    monkeypatch.setattr("reviewbot.tasks.goals.MAX_MUTANTS", 2)
 
 
 @pytest.fixture

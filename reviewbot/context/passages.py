@@ -249,11 +249,11 @@ def _spans(
 ) -> list[range]:
     """What is shown of the lines: hunks, with the functions around their changed lines."""
     index = {line.head: number for number, line in enumerate(lines) if line.head}
-    whole: list[Block] = []
+    whole, others = list[Block](), list[Block]()
     for block in outline.functions:
         # A closure is part of the function around it.
-        if len(block.lines) <= MAX_FUNCTION and not (whole and whole[-1].contains(block.start)):
-            whole.append(block)
+        is_inner = whole and whole[-1].contains(block.start)
+        (others if is_inner or len(block.lines) > MAX_FUNCTION else whole).append(block)
     spans: list[range] = []
     for hunk in hunks:
         start, end = hunk.start, hunk.stop
@@ -262,7 +262,7 @@ def _spans(
             if at >= 0 and whole[at].contains(places[number]):
                 start = min(start, index[whole[at].start])
                 end = max(end, index[whole[at].end] + 1)
-            elif large := innermost(outline.functions, places[number]):
+            elif large := innermost(others, places[number]):
                 start = min(start, max(index[large.start], number - AROUND))
                 end = max(end, min(index[large.end], number + AROUND) + 1)
         while spans and start <= spans[-1].stop + NEAR:
@@ -335,7 +335,8 @@ def _functions(outline: Outline, changed: Mapping[float, Line]) -> Iterator[tupl
 
 def innermost(blocks: Sequence[Block], place: float) -> Block | None:
     """The last of the blocks that contain a place: they are in order, outer ones first."""
-    return next((block for block in reversed(blocks) if block.contains(place)), None)
+    before = blocks[: bisect_right(blocks, place, key=lambda block: block.start)]
+    return next((block for block in reversed(before) if block.end >= place), None)
 
 
 def parse(path: str, text: str) -> Outline:

@@ -12,6 +12,7 @@ import shutil
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import cache
 from itertools import pairwise, product
 from pathlib import Path, PurePosixPath
 
@@ -99,17 +100,20 @@ def find_environment(
     """Find the tools of the project in a work tree."""
     lender = _Lender(root, variables, committed)
     own = Path(sys.executable)
-    usable = [python for python in lender.pythons() if lender.lend(python) is not None]
+    lend = cache(lender.lend)
+    usable = [python for python in lender.pythons() if lend(python) is not None]
     # An interpreter that was found by chance is of less use than a later one that has pytest.
     python = max(usable or [own], key=_is_environment_or_has_pytest)
-    mounts = [*(lender.lend(python) or ()), *lender.of_tree(generated)]
+    mounts = [*(lend(python) or ()), *lender.of_tree(generated)]
     below = dict(lender.pythons_below())
-    mounts += (mount for other in below.values() for mount in lender.lend(other) or ())
+    mounts += (mount for other in below.values() for mount in lend(other) or ())
     path = [f"{lender.project}/node_modules/.bin"]
     named = lender.add_toolchains(mounts, path)
-    own_mounts = lender.lend(own) or ()
+    own_mounts = lend(own) or ()
     prefixes = {Path("/usr/local"), *(p.parent.parent for p in (own, python, *below.values()))}
-    packages = {f.name for p in prefixes for f in p.glob("lib/python3*/*-packages/*-info")}
+    folders = (f"{f}/" for p in prefixes for f in p.glob("lib/python3*/*-packages"))
+    folders = (folder for folder in folders if os.access(folder, os.R_OK))
+    packages = {f for at in folders for f in os.listdir(at) if f[-5:] == "-info"}  # noqa: PTH208 (thousands)
     lent = [m.source for m in (*mounts, *own_mounts) if m.source and m.target != GO_CACHE]
     versions = [(found.st_mtime_ns, found.st_size) for found in map(os.stat, lent)]
     return Environment(
@@ -261,9 +265,8 @@ class _Lender:
         return folder in of_tree or not self._name_in_tree(real)
 
     def _name_in_tree(self, path: Path) -> str:
-        if self._root is None or not path.is_relative_to(self._root):
-            return ""
-        return str(path.relative_to(self._root))
+        root = self._root
+        return str(path.relative_to(root)) if root and path.is_relative_to(root) else ""
 
 
 def _is_of_system(folder: Path) -> bool:
