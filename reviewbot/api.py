@@ -4,8 +4,6 @@ The settings are those of the command line: of the repository's base, the user's
 environment. All functions raise reviewbot.errors.ReviewbotError.
 """
 
-from __future__ import annotations
-
 import asyncio
 import os
 from collections.abc import AsyncIterator, Sequence

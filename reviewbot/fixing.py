@@ -3,8 +3,6 @@
 Nothing is written. All functions raise ReviewbotError.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
 from contextlib import asynccontextmanager

@@ -1,7 +1,5 @@
 """How bad a problem is, from cosmetic to "stop everything"."""
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 Severity = Literal["low", "medium", "high", "critical"]

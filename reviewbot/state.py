@@ -1,7 +1,5 @@
 """What reviewbot keeps of a repository: recorded results, past reviews, local dismissals."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Mapping

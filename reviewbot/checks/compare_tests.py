@@ -1,7 +1,5 @@
 """Which tests a change broke, and where."""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """What a project says about itself: which tools it configures, which packages it declares."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from bisect import bisect

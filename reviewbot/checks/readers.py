@@ -1,7 +1,5 @@
 """Formats in which tools report. `parse` of a custom check names a row of `READERS`."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, NamedTuple, TypeVar

@@ -1,7 +1,5 @@
 """Checks that read text for known patterns and syntax errors. They run nothing."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

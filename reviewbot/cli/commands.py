@@ -1,7 +1,5 @@
 """The table of commands, and the one place where errors end."""
 
-from __future__ import annotations
-
 import errno
 import importlib
 import os

@@ -1,7 +1,5 @@
 """What the command line brings to a review: settings of the user, recorded results, progress."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

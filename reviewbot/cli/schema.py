@@ -1,7 +1,5 @@
 """JSON Schemas of the documents that reviewbot writes and reads, made from their types."""
 
-from __future__ import annotations
-
 import inspect
 import json
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Past reviews: each that ended is a file of the state, those with models are in the ledger too."""
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import AsyncIterator, Iterator, Mapping

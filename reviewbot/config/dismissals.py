@@ -3,8 +3,6 @@
 An inline ignore is `# reviewbot: ignore[rule] reason` at the end of a line, or alone above it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Effective settings: flags > environment > repository file > user file > defaults."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import re

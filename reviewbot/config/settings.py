@@ -1,7 +1,5 @@
 """What a user can configure. Defaults stand here; a test compares docs/configuration.md."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct

@@ -3,8 +3,6 @@
 Values are built from the events of the parser, so nothing is expanded before it was looked at.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

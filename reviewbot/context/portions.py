@@ -3,8 +3,6 @@
 Calls of what changed are found in the whole repository, by the look of lines.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import re

@@ -5,8 +5,6 @@ settle. Opinions on one case pull those on the next, so few stand in one questio
 gets them in an order of its own, and critical ones stand alone.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

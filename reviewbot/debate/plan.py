@@ -3,8 +3,6 @@
 At what effort, `--dry-run` prints. Local models read as much as they can in time.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

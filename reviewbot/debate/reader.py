@@ -4,8 +4,6 @@ All questions share one JSON Schema: prompt caches of vendors know a prefix only
 schema that came with it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial

@@ -1,7 +1,5 @@
 """A small project with planted defects, to be reviewed by the demo."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Fetch single commits from a server, without trusting it, the repository or its configuration."""
 
-from __future__ import annotations
-
 import base64
 import re
 from collections.abc import Mapping, Sequence

@@ -7,8 +7,6 @@ uncommitted work, stays in it. Filters (`filter.*.clean`, git-lfs) do not run, b
 know them: files that need one are as the index has them.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

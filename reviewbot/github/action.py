@@ -1,7 +1,5 @@
 """What `reviewbot github` does in a job of a workflow."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing, suppress

@@ -4,8 +4,6 @@ The first row that applies says that nothing is done, and why. Each row knows wh
 about the payload come first, so that most events that are skipped cost no call of the API.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 from msgspec import Struct

@@ -8,8 +8,6 @@ PyGithub signs in, and renews the tokens of apps. It sends nothing else: its req
 without the query and no 307, and fails with ValueError at a rate limit that is no number.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import time

@@ -5,8 +5,6 @@ quoted, indented, in a list or in a sentence is talk about a command. The rest o
 to it; for `ask` and `dispute`, the lines below as well.
 """
 
-from __future__ import annotations
-
 import re
 from difflib import get_close_matches
 from typing import Literal

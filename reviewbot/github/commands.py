@@ -6,8 +6,6 @@ can, and orders a run of the review workflow for the rest, by two numbers: of th
 of the comment. That run reads both again.
 """
 
-from __future__ import annotations
-
 import asyncio
 import io
 import zipfile

@@ -4,8 +4,6 @@ Each commit expects the head that was reviewed; a head that moved ends the work.
 to the default branch, to a fork, or to a branch with rules about who may change it.
 """
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import re

@@ -4,8 +4,6 @@ Payloads of GitHub Enterprise Server and of new events differ, so whatever is mi
 type counts as absent.
 """
 
-from __future__ import annotations
-
 import re
 import secrets
 from collections.abc import Mapping, Sequence

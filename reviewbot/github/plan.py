@@ -4,8 +4,6 @@
 the same end, where a plan is empty. The summary comes last: it says that a commit was reviewed.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Review a pull request, and leave under it what should stand there, however it goes."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

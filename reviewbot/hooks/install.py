@@ -3,8 +3,6 @@
 Hooks that another program manages stay as they are.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

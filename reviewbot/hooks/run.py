@@ -4,8 +4,6 @@ Their exit code is 1 for findings that stop git, 3 if something was not reviewed
 stops git is up to the caller.
 """
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Mapping

@@ -1,7 +1,5 @@
 """What all providers have in common, and how they ask: one address, bounded answers, no retries."""
 
-from __future__ import annotations
-
 import asyncio
 import ipaddress
 import re

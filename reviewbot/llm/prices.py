@@ -3,8 +3,6 @@
 Amounts are whole nano-dollars, so that sums are exact.
 """
 
-from __future__ import annotations
-
 import asyncio
 import math
 import re

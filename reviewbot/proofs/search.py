@@ -1,7 +1,5 @@
 """Search for arguments on which Python functions fail, or do something else than before."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import msgspec

@@ -1,7 +1,5 @@
 """Is it slower, or faster? Times on two trees, taken alternately, as one ratio with its spread."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from statistics import median
 

@@ -3,8 +3,6 @@
 https://docs.github.com/en/code-security/code-scanning/integrating-with-code-scanning/sarif-support-for-code-scanning
 """
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import quote
 

@@ -3,8 +3,6 @@
 What is untrusted in the sentences is not neutralised yet.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter

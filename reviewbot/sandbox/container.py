@@ -1,7 +1,5 @@
 """A container of docker or podman: what bubblewrap offers, with the programs of an image."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets

@@ -4,8 +4,6 @@ Nothing of it is run to find out, and nothing is lent that the change could have
 counts only for what is in it, so a forged pyvenv.cfg shows no other folder.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

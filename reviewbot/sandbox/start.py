@@ -1,7 +1,5 @@
 """What every sandbox does with a job: its files, its words, its end."""
 
-from __future__ import annotations
-
 import asyncio
 import os
 import re

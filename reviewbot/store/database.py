@@ -1,7 +1,5 @@
 """The database of calls and sessions: SQLite in the state folder, or PostgreSQL."""
 
-from __future__ import annotations
-
 import fcntl
 import hashlib
 import os

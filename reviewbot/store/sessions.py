@@ -3,8 +3,6 @@
 All functions raise ReviewbotError.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Sequence
 from typing import Literal, TypeVar

@@ -1,7 +1,5 @@
 """A person talks with a model, which reads files, consults others and delegates to them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager

@@ -4,8 +4,6 @@ Everybody proposes without seeing the others, all ideas come to one table withou
 attacks and votes, and on what is contested there is a second vote with all objections in view.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations
 from typing import Literal

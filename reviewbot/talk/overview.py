@@ -1,7 +1,5 @@
 """What models know of a repository before they look: the names of its files."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Mapping
 

@@ -3,8 +3,6 @@
 What was tried counts: a change is "fixed" only if everything ran with it and nothing objects.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Mapping, Sequence

@@ -3,8 +3,6 @@
 The test is written for a report or a step of a specification, or is one that fails in CI.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections import Counter

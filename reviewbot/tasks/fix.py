@@ -1,7 +1,5 @@
 """Fix findings: the linters' own fixes first and together, then models, one finding at a time."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import partial

@@ -1,7 +1,5 @@
 """What no fix may do, whoever made it."""
 
-from __future__ import annotations
-
 import ast
 import io
 import re

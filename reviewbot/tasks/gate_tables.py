@@ -1,7 +1,5 @@
 """What the gate compares files with: names, marks and words, to be read and argued with."""
 
-from __future__ import annotations
-
 import re
 
 from reviewbot.checks.languages import LANGUAGES

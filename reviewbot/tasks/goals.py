@@ -1,7 +1,5 @@
 """Tasks that are not about a finding: simpler code, faster code, more tests."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from itertools import accumulate, groupby

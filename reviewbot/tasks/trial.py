@@ -1,7 +1,5 @@
 """Try a candidate: the gate, all checks with it, and what its task asks for."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher

@@ -1,7 +1,5 @@
 """What a file is by its path."""
 
-from __future__ import annotations
-
 import re
 from typing import Literal
 

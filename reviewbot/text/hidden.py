@@ -8,8 +8,6 @@ sequences, joiners beside letters of scripts that need them, and a leading byte 
 normal.
 """
 
-from __future__ import annotations
-
 import re
 import unicodedata
 from collections.abc import Iterator

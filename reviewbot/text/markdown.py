@@ -5,8 +5,6 @@ GitHub makes live on its own (@name, #1, https://, :emoji:, the hash of a commit
 shown as code, where it is dead.
 """
 
-from __future__ import annotations
-
 import re
 
 from reviewbot.text.hidden import visible

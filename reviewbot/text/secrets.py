@@ -3,8 +3,6 @@
 Literal anchors are looked for first, so text without secrets costs a few substring searches.
 """
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

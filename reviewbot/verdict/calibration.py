@@ -1,7 +1,5 @@
 """How often models were right where something settled it, so that some votes do not count."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal

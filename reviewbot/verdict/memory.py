@@ -6,8 +6,6 @@ by a revert or a force-push, so does the finding. Checks run each time, and say 
 stands.
 """
 
-from __future__ import annotations
-
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence

@@ -1,7 +1,5 @@
 """Go: go vet, and go test with coverage of changed lines."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterator

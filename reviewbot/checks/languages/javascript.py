@@ -1,7 +1,5 @@
 """JavaScript and TypeScript: ESLint, the TypeScript compiler, and the tests of `npm test`."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

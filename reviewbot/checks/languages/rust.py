@@ -1,7 +1,5 @@
 """Rust: Clippy, and cargo test."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 Another one is a module and a row, or an entry point.
 """
 
-from __future__ import annotations
-
 import importlib
 import importlib.util
 import re

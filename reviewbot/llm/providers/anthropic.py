@@ -1,7 +1,5 @@
 """Claude, by Anthropic's Messages API: https://platform.claude.com/docs/en/api/messages."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, ClassVar
 

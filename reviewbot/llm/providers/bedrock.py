@@ -5,8 +5,6 @@ botocore, on which boto3 is built, signs the requests. Our own client sends them
 wait in threads, and can neither be cancelled nor bounded. Answers do not stream.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

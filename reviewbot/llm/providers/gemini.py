@@ -1,7 +1,5 @@
 """Google's Gemini, with a key of its own API: https://ai.google.dev/api; never Vertex AI."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from typing import Any, ClassVar

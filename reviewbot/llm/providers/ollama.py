@@ -1,7 +1,5 @@
 """Models on an Ollama server, through its own API: the compatible one has no `num_ctx`."""
 
-from __future__ import annotations
-
 import math
 import re
 from typing import Any

@@ -7,8 +7,6 @@ Servers differ in what they accept. Each is asked in the best way first; what it
 tried again with that model.
 """
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping

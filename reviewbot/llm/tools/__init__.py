@@ -1,7 +1,5 @@
 """The tools that panelists may use. Another one is a function and a row."""
 
-from __future__ import annotations
-
 import inspect
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Ask a database. It refuses by itself what does more than read; no statement is judged here."""
 
-from __future__ import annotations
-
 import asyncio
 import importlib.util
 import json

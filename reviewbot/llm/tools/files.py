@@ -1,7 +1,5 @@
 """Read files, search in them and list folders, as git has them, and run commands on a copy."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Annotated
 
