@@ -73,7 +73,7 @@ def test_a_job_that_is_killed_is_finished_by_the_next(jobs: Jobs, pull: Pull, wr
     assert jobs.push(pull).writes == []
 
 
-@pytest.mark.parametrize("count", [2, 10])
+@pytest.mark.parametrize("count", [2, 5, 10])
 def test_jobs_for_one_head_at_once_end_as_one(
     jobs: Jobs, pull: Pull, monkeypatch: pytest.MonkeyPatch, count: int
 ) -> None:
