@@ -16,6 +16,7 @@ from reviewbot.checks.run import collect
 from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief
 from reviewbot.errors import UsageError
+from reviewbot.events import Event
 from reviewbot.git.change import Change
 from reviewbot.pipeline import briefs_of, prepare, review_change
 from reviewbot.services import Host, Services, open_services
@@ -83,17 +84,24 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
     results: list[TaskResult] = []
     async with _open_trials(change, host, "develop") as (services, trials):
         increments = await plan_increments(specification, trials)
-        for number in range(1, len(increments) + 1):
+        for number, increment in enumerate(increments, start=1):
+            name, started = (
+                f"step {number} of {len(increments)}: {increment.title}",
+                time.monotonic(),
+            )
+            host.emit(Event("step", name))
             try:
                 task = await prepare_feature(specification, increments, number, trials)
+                results.append(await work(task, trials))
             except UsageError as error:
                 if not results:
                     raise
-                title, why = increments[number - 1].title, (str(error),)
-                stopped = TaskResult(kind="feature", title=title, outcome="failed", reasons=why)
+                why = (str(error),)
+                stopped = TaskResult(
+                    kind="feature", title=increment.title, outcome="failed", reasons=why
+                )
                 results.append(stopped)
-                break
-            results.append(await work(task, trials))
+            host.emit(Event("step", name, time.monotonic() - started))
             if results[-1].outcome != "fixed":
                 break
             trials = await after(trials, results[-1])

@@ -316,7 +316,8 @@ def test_steps_are_committed_from_the_command_line_and_taken_back(
         (empty.folder / ".git/reviewbot").mkdir()
         config = panel_of(server, "critic", "reviewer")
         (empty.folder / ".git/reviewbot/config.yml").write_text(config)
-        shown = run("develop", "-", text="A calculator\n")
+        shown = run("develop", "-", "-v", text="A calculator\n")
+        assert "reviewbot: step 1 of 1: Add numbers (" in shown.stderr
         assert "1 fix is ready; --yes writes" in shown.stderr
         assert not (empty.folder / "calc.py").exists()
         done = run("develop", "-", "--yes", "--commit", text="A calculator\n")

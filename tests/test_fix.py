@@ -270,6 +270,12 @@ def test_what_others_cite_against_it_is_revised_or_shown(
     assert result.outcome == outcome
     stands = f"reviewer (cart.py:{line}): Hides the cause." in result.dissent
     assert stands == (outcome == "suggested")
+    again = [
+        prompt for label, prompt in scripted.prompts if label.endswith("_2") and "/fix_" in label
+    ]
+    assert bool(again) == (outcome == "suggested")
+    # Who writes it does not learn whose objection it is.
+    assert all('- "cart.py:2: Hides the cause."' in prompt for prompt in again)
     asked = [prompt for label, prompt in scripted.prompts if label.startswith("moderator/")]
     assert bool(asked) == ("optimizer" not in objectors)
     assert all('line 2: "Hides the cause."' in prompt for prompt in asked)

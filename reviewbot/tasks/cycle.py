@@ -86,8 +86,13 @@ async def work(task: Task, trials: Trials) -> TaskResult:
             reasons = trial.reasons
             if trial.outcome != "refused":
                 best = trial
-                reasons = dissent = await _objections(task, diff, number, judges, trials)
-                if not dissent:
+                against = await _objections(task, diff, number, judges, trials)
+                # Who wrote it does not learn who objects.
+                reasons = tuple(f"{each.path}:{each.line}: {each.reason}" for _, each in against)
+                dissent = tuple(
+                    f"{name} ({each.path}:{each.line}): {each.reason}" for name, each in against
+                )
+                if not against:
                     best = await _simpler(task, trial, known, trials)
                     break
         attempts.append(Attempt(diff, reasons))
@@ -128,7 +133,7 @@ async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
 
 async def _objections(
     task: Task, diff: str, number: int, judges: Sequence[str], trials: Trials
-) -> tuple[str, ...]:
+) -> list[tuple[str, Objection]]:
     """What judges say against lines of the change; the moderator rules if some accept it."""
     phase, lines = f"judge_{task.id}_{number}", _lines_of(diff)
     given = {"title": task.title, "purpose": task.purpose, "diff": diff}
@@ -148,7 +153,7 @@ async def _objections(
         for _, ruling in ruled:
             upheld = {(objection.path, objection.line) for objection in ruling.objections}
             found = [(name, each) for name, each in found if (each.path, each.line) in upheld]
-    return tuple(f"{name} ({each.path}:{each.line}): {each.reason}" for name, each in found)
+    return found
 
 
 def _lines_of(diff: str) -> set[tuple[str, int]]:
