@@ -93,9 +93,8 @@ async def performance(paths: Sequence[str], trials: Trials) -> Task:
         except ValueError as error:
             return replace(judgement, unmet=(f"The benchmark does not run: {error}.",))
         if ratio.high >= 1 / THRESHOLD:
-            doubt = (
-                "" if ratio.low >= 1 else "reliably "
-            )  # other programs may have used the machine
+            # Other programs may have used the machine.
+            doubt = "" if ratio.low >= 1 else "reliably "
             return replace(judgement, unmet=(f"It is not {doubt}faster: {ratio.words}.",))
         return replace(judgement, facts=(f"It is {ratio.words}.", *judgement.facts))
 

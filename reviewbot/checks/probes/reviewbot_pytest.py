@@ -235,8 +235,9 @@ def file_of(value: Any) -> str:
 
 @pytest.hookimpl(hookwrapper=True)
 def pytest_load_initial_conftests(early_config: Any) -> Generator[None, Any, None]:
-    """Measure from here on, as a conftest.py imports modules, and report one that cannot be loaded:
-    pytest ends before a session begins.
+    """Measure from here on: a conftest.py imports modules. Report one that cannot be loaded.
+
+    pytest ends before a session begins then.
     """
     changed: dict[str, list[int]] = {}
     if os.path.exists(CHANGED):
