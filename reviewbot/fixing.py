@@ -76,7 +76,7 @@ async def repair(log: str, change: Change, host: Host) -> TaskResult:
 
     Raises UsageError if there is nothing to repair.
     """
-    return await _work(partial(prepare_repair, log), change, host)
+    return await _work(partial(prepare_repair, log, change), change, host)
 
 
 async def develop(specification: str, change: Change, host: Host) -> list[TaskResult]:

@@ -188,6 +188,7 @@ def test_what_is_red_is_repaired(red: Project) -> None:
     prompt = dict(scripted.prompts)["critic/fix_repair_1"]
     assert "assert 2 == 1" in prompt
     assert "return sum(prices) + 1" in prompt
+    assert "Words\n\nREADME.md (added)\n+# Cart\n" in prompt  # the last commit
     judged = dict(scripted.prompts)["reviewer/judge_repair_1"]
     assert "test_cart.py::test_total: assert 2 == 1" in judged
 

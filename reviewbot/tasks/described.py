@@ -6,7 +6,7 @@ The test is written for a report or a step of a specification, or is one that fa
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from posixpath import dirname, join
 from statistics import mode
 from textwrap import shorten
@@ -20,6 +20,7 @@ from reviewbot.checks.run import applies
 from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.errors import UsageError
+from reviewbot.git.change import Change
 from reviewbot.proofs.proof import Reproduction, Run, run_reproduction
 from reviewbot.tasks.cycle import MAX_FILE
 from reviewbot.tasks.goals import project_at, run_suite
@@ -144,8 +145,10 @@ async def _task_of(
     )
 
 
-async def prepare_repair(log: str, trials: Trials) -> Task:
+async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
     """All tests run first. If none fails, the log is taken for a bug report.
+
+    The last change may have broken them: it is shown.
 
     Raises UsageError if there is nothing to repair.
     """
@@ -213,6 +216,7 @@ async def prepare_repair(log: str, trials: Trials) -> Task:
             "failures": failures,
             "more": len(red) - sum(map(len, groups)),
             "log": shown(log[-MAX_REPORT:]),
+            "last": shown("\n".join([last.title, *_lines_of(last)]))[:MAX_REPORT],
         },
         judge=judge,
     )
@@ -364,6 +368,12 @@ def _ending(name: str, existing: Collection[str]) -> list[str]:
         if matches:
             return matches if len(matches) <= MAX_FILES else []
     return []
+
+
+def _lines_of(change: Change) -> Iterator[str]:
+    for file in change.files:
+        yield f"\n{file.path} ({file.status})"
+        yield from (line.marker + line.text for hunk in file.hunks for line in hunk.lines)
 
 
 def _runs(id: str, tests: Collection[TestOutcome]) -> bool:
