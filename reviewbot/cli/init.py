@@ -6,7 +6,7 @@ import click
 
 from reviewbot.cli.host import find_root
 from reviewbot.cli.terminal import common, say
-from reviewbot.config.load import read_toml
+from reviewbot.config.document import read_toml
 from reviewbot.errors import GitError, UsageError
 from reviewbot.hooks.install import install_hooks
 from reviewbot.journal import write_file
