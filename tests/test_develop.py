@@ -18,6 +18,7 @@ from reviewbot.errors import UsageError
 from reviewbot.fixing import develop, repair
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model, panel_of
+from tests.test_go import compile_library
 from tests.test_goals import work
 
 STEPS = [
@@ -231,9 +232,12 @@ def test_what_does_not_compile_is_shown_once_and_repaired(project: Project) -> N
         "cart_test.go": test.format("TestTotal", "T"),
         "bench_test.go": test.format("BenchmarkTotal", "B"),
     }
-    project.commit("A cart", files)
+    project.commit("A cart", {**files, "cart.go": files["sum.go"].replace("sum", "Total")})
+    compile_library(project.folder, ".")
+    project.commit("Add", files)
     answer = by_edit("cart.go", "add(n)", "sum(n)")
-    result, scripted = work(project, answer, lambda c, h: repair("", c, h), PATH=os.environ["PATH"])
+    variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    result, scripted = work(project, answer, lambda c, h: repair("", c, h), **variables)
     assert (result.outcome, result.reasons) == ("fixed", ())
     prompt = dict(scripted.prompts)["critic/fix_repair_1"]
     assert prompt.count("undefined: add\n") == 1

@@ -239,7 +239,7 @@ def test_new_tests_run_what_none_ran_and_notice_a_defect(
     assert "No test runs these lines: lists.py:10-13, 15." in prompt
     assert '## "test_lists.py"' in prompt, "it names the module"
     assert '## "test_a2.py"' not in prompt
-    assert "no line is longer than the longest that is there" in prompt
+    assert "so keep to its length of lines" in prompt
 
 
 MANY = "import pytest\n\n\n@pytest.mark.skip\n@pytest.mark.parametrize('number', range(5))\n"
