@@ -404,6 +404,9 @@ def on_a_terminal(*arguments: str, code: int = 0) -> Iterator[Callable[[str, str
             if select.select([terminal], [], [], 0.2)[0]:
                 seen += os.read(terminal, 65_536)
         text, seen = seen.decode(), b""
+        # A signal that comes just before it reads would wait for the next key.
+        while keys and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "S":
+            time.sleep(0.02)
         os.write(terminal, keys.encode())
         return text
 
