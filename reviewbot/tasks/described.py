@@ -77,7 +77,7 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     tree = trials.change.head_tree
     if not any(path.endswith(".py") for path in await trials.repository.list_files(tree)):
         message = "a report is reproduced by a test in Python, and there is no Python here"
-        raise UsageError(message, hint="where a test fails: fix --goal repair")
+        raise UsageError(message, hint="write a test that fails, then: reviewbot fix --goal repair")
     paths = await files_about(report, tree, trials)
     contents = await trials.repository.read_files(tree, paths)
     files = {p: shown(content) for p, content in contents.items() if len(content) <= MAX_FILE}
