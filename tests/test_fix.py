@@ -42,10 +42,13 @@ TEST_OF_NEW = TEST.replace("import ", "import count, ")  # it cannot run before 
 
 
 def fix_head(
-    project: Project, answer: Answer | None = None, ids: tuple[str, ...] = ()
+    project: Project,
+    answer: Answer | None = None,
+    ids: tuple[str, ...] = (),
+    moderator: tuple[str, ...] = (),
 ) -> tuple[Review, list[TaskResult], Scripted]:
     scripted = Scripted(answer or (lambda *_: {}))
-    roles = ("critic", "reviewer", "optimizer") if answer else ()
+    roles = ("critic", "reviewer", "optimizer", *moderator) if answer else ()
     with Repository(project.folder) as repository:
         host = Host(
             repository=repository,
@@ -249,23 +252,27 @@ def test_lines_that_repeat_take_no_time_to_merge() -> None:
 
 
 @pytest.mark.parametrize(
-    ("objectors", "line", "outcome"),
+    ("objectors", "moderator", "line", "outcome"),
     [
-        ("reviewer", 2, "fixed"),  # the optimizer accepts it, and the moderator as well
-        ("reviewer moderator", 2, "suggested"),
-        ("reviewer optimizer", 2, "suggested"),  # nobody accepts it
-        ("reviewer optimizer", 99, "fixed"),  # it cites nothing of the change
+        ("reviewer", "moderator", 2, "fixed"),  # the optimizer accepts it, and the moderator too
+        ("reviewer ruling", "moderator", 2, "suggested"),
+        # Without a moderator it is the optimizer who rules, not the critic, who wrote it.
+        ("reviewer", "", 2, "fixed"),
+        ("reviewer ruling", "", 2, "suggested"),
+        ("reviewer optimizer", "moderator", 2, "suggested"),  # nobody accepts it
+        ("reviewer optimizer", "", 99, "fixed"),  # it cites nothing of the change
     ],
 )
 def test_what_others_cite_against_it_is_revised_or_shown(
-    cart: Project, objectors: str, line: int, outcome: str
+    cart: Project, objectors: str, moderator: str, line: int, outcome: str
 ) -> None:
     def answer(label: str, prompt: str) -> Any:
-        if "/judge_" in label and label.partition("/")[0] in objectors.split():
+        name = "ruling" if label.endswith("_ruling") else label.partition("/")[0]
+        if "/judge_" in label and name in objectors.split():
             return {"objections": [{"path": "cart.py", "line": line, "reason": "Hides the cause."}]}
         return by_edit("cart.py", "sum(prices) + 1", "sum(prices)")(label, prompt)
 
-    _, (result,), scripted = fix_head(cart, answer)
+    _, (result,), scripted = fix_head(cart, answer, moderator=tuple(moderator.split()))
 
     assert result.outcome == outcome
     stands = f"reviewer (cart.py:{line}): Hides the cause." in result.dissent
@@ -276,9 +283,9 @@ def test_what_others_cite_against_it_is_revised_or_shown(
     assert bool(again) == (outcome == "suggested")
     # Who writes it does not learn whose objection it is.
     assert all('- "cart.py:2: Hides the cause."' in prompt for prompt in again)
-    asked = [prompt for label, prompt in scripted.prompts if label.startswith("moderator/")]
-    assert bool(asked) == ("optimizer" not in objectors)
-    assert all('line 2: "Hides the cause."' in prompt for prompt in asked)
+    rulings = {n.partition("/")[0]: p for n, p in scripted.prompts if n.endswith("_ruling")}
+    assert {*rulings} == (set() if "optimizer" in objectors else {moderator or "optimizer"})
+    assert all('line 2: "Hides the cause."' in prompt for prompt in rulings.values())
 
 
 def test_a_simpler_version_takes_its_place_if_it_is_as_strong(cart: Project) -> None:

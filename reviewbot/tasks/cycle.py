@@ -134,7 +134,11 @@ async def result_of(task: Task, trial: Trial, trials: Trials) -> TaskResult:
 async def _objections(
     task: Task, diff: str, number: int, judges: Sequence[str], trials: Trials
 ) -> list[tuple[str, Objection]]:
-    """What judges say against lines of the change; the moderator rules if some accept it."""
+    """What judges say against lines of the change.
+
+    If others accept it, the moderator rules, or where that is the model of a panelist, who may have
+    written the change, those who accept it.
+    """
     phase, lines = f"judge_{task.id}_{number}", _lines_of(diff)
     given = {"title": task.title, "purpose": task.purpose, "diff": diff}
     text = prompts.render("judge_fix", **given, objections=())
@@ -145,14 +149,14 @@ async def _objections(
         for objection in answer.objections
         if (objection.path, objection.line) in lines
     ]
-    if found and len({name for name, _ in found}) < len(answers):
-        said = [objection for _, objection in found]
-        text = prompts.render("judge_fix", **given, objections=said)
-        phase = f"{phase}_ruling"
-        ruled = await trials.panel.ask_for([MODERATOR], phase, text, trials.brief, Objections)
-        for _, ruling in ruled:
-            upheld = {(objection.path, objection.line) for objection in ruling.objections}
-            found = [(name, each) for name, each in found if (each.path, each.line) in upheld]
+    against = {name for name, _ in found}
+    accepting = [name for name, _ in answers if name not in against]
+    if found and accepting:
+        text = prompts.render("judge_fix", **given, objections=[each for _, each in found])
+        phase, who = f"{phase}_ruling", [MODERATOR] if trials.panel.has_moderator else accepting
+        ruled = await trials.panel.ask_for(who, phase, text, trials.brief, Objections)
+        upheld = {(each.path, each.line) for _, ruling in ruled for each in ruling.objections}
+        found = [(n, each) for n, each in found if not ruled or (each.path, each.line) in upheld]
     return found
 
 
