@@ -171,6 +171,10 @@ TESTS = (
     "    assert isinstance(total([]), int)\n"
 )
 
+# As GitHub shows it, and as `gh run view --log` prints it.
+LOG = "\ufeff2026-11-27T10:00:02.3234567Z \x1b[31m===== 2 failed =====\x1b[0m\n"
+LOG += "test\tRun tests\t2026-11-27T10:00:02.3234567Z E  assert 2 == 1\n"
+
 
 @pytest.fixture
 def red(project: Project) -> Project:
@@ -182,12 +186,12 @@ def red(project: Project) -> Project:
 
 def test_what_is_red_is_repaired(red: Project) -> None:
     answer = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
-    result, scripted = work(red, answer, lambda c, h: repair("E  assert 2 == 1", c, h))
+    result, scripted = work(red, answer, lambda c, h: repair(LOG, c, h))
     assert result.outcome == "fixed"
     assert result.title == "Repair 2 tests that fail: test_cart.py::test_empty"
     assert result.facts == ("Tests that failed and pass now: 2, such as test_cart.py::test_empty.",)
     prompt = dict(scripted.prompts)["critic/fix_repair_1"]
-    assert "assert 2 == 1" in prompt
+    assert "\n===== 2 failed =====\nE  assert 2 == 1\n" in prompt
     assert "return sum(prices) + 1" in prompt
     assert "Words\n\nREADME.md (added)\n+# Cart\n" in prompt  # the last commit
     judged = dict(scripted.prompts)["reviewer/judge_repair_1"]
@@ -281,8 +285,15 @@ def test_where_nothing_is_red_the_log_is_a_report(project: Project, tmp_path: Pa
     project.commit("A cart", {"cart.py": RED.replace(" + 1", ""), "test_cart.py": TESTS})
     with pytest.raises(UsageError, match="there is nothing to repair: no test fails"):
         work(project, by_edit("a", "b", "c"), lambda c, h: repair("", c, h))
+    asked: list[str] = []
+
+    def answer(_: str, prompt: str) -> Any:
+        asked.append(prompt)
+        return {"cause": "?", "test": ""}
+
     with pytest.raises(UsageError, match="nobody could reproduce it"):
-        work(project, lambda *_: {"cause": "?", "test": ""}, lambda c, h: repair("Boom", c, h))
+        work(project, answer, lambda c, h: repair("Collecting\n" * 2_000 + "Boom", c, h))
+    assert all("What a run that failed reports\n" in p and "\nBoom\n" in p for p in asked)
 
 
 def test_without_python_nobody_is_asked_to_reproduce_a_log(project: Project) -> None:

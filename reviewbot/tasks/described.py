@@ -41,6 +41,8 @@ ATTEMPTS = 2  # at a test
 PATH = re.compile(r"(?<![\w./\\-])[\w./\\-]{1,300}\.[A-Za-z]{1,4}\b")
 WORD = re.compile(r"\b[A-Za-z_]\w{3,60}\b")
 EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b")
+# What logs of GitHub Actions have before each line, and colours.
+MARKS = re.compile(r"(?m)^(?:[^\t\n]+\t){,2}\d{4}-\d\d-\d\dT[\d:.]+Z |\x1b\[[\d;]*m")
 DEFINITION = r"^\s*(async def|def|class|func|fn|function)\s+({})\b"
 
 
@@ -152,7 +154,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
 
     Raises UsageError if there is nothing to repair.
     """
-    tree = trials.change.head_tree
+    tree, log = trials.change.head_tree, MARKS.sub("", log.lstrip("\ufeff"))[-MAX_REPORT:]
     project = await project_at(tree, trials)
     red: list[TestOutcome] = []
     problems: list[str] = []
@@ -166,7 +168,8 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
             problems += [f"{check.name}: {report.problem}"] if report.problem else []
     if not red:
         if log.strip():
-            return await prepare_bug(log, trials)
+            start = "What a run that failed reports\n\n"
+            return await prepare_bug(start + log[len(start) - MAX_REPORT :], trials)
         reason = "; ".join(problems) or "no test fails"
         hint = "give the log of the run that failed: --report FILE"
         raise UsageError(f"there is nothing to repair: {reason}", hint=hint)
@@ -177,7 +180,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
     first = [tests[0] for tests in alike.values()]
     framed = [frame.path for test in first for frame in test.frames[::-1]]
     framed += [test.id.partition("::")[0] for test in first]
-    said = [log[-MAX_REPORT:], *(test.output[-MAX_OUTPUT:] for test in first[:MAX_FAILURES])]
+    said = [log, *(test.output[-MAX_OUTPUT:] for test in first[:MAX_FAILURES])]
     files = await trials.repository.read_files(tree, framed)  # they name what they test
     framed = [path for path in framed if path in files]  # others belong to an environment
     said += (text.decode("utf-8", "replace")[:MAX_REPORT] for text in files.values())
@@ -215,7 +218,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
         details={
             "failures": failures,
             "more": len(red) - sum(map(len, groups)),
-            "log": shown(log[-MAX_REPORT:]),
+            "log": shown(log),
             "last": shown("\n".join([last.title, *_lines_of(last)]))[:MAX_REPORT],
         },
         judge=judge,
