@@ -95,7 +95,7 @@ ESLINT = Check(
     report="eslint.json",
     seconds=180,
     distant_rules=("no-undef", "no-unused-vars", "@typescript-eslint/no-unused-vars"),
-    install_hint="install Node.js, and run npm ci",
+    install_hint="install Node.js, and the packages of the project (npm ci, pnpm install or yarn)",
 )
 TSC = replace(
     ESLINT,
@@ -126,7 +126,7 @@ NPM_TEST = Check(
     report=REPORT,
     seconds=300,
     tool_files=FILES,
-    install_hint="install Node.js, and run npm ci",
+    install_hint="install Node.js, and the packages of the project (npm ci, pnpm install or yarn)",
 )
 JAVASCRIPT = Language(
     name="javascript",

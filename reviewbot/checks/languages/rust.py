@@ -19,7 +19,7 @@ RUN = ("sh", f"/reviewbot/{PROGRAM}")
 REPRODUCTION = "reviewbot_reproduction"
 MESSAGE = re.compile(r'^\{"reason":"compiler-message".*', re.MULTILINE)
 COMPILED = re.compile(r"^(?!/)(\S.*\.rs):$", re.MULTILINE)
-ERROR = re.compile(r"^(?:error(?:\[E\d+\])?|Error): .*", re.MULTILINE)
+ERROR = re.compile(r"^(?:error(?:\[E\d+\])?|Error): (?:.*:\n +.*|.*)", re.MULTILINE)
 MISSING = re.compile(r"offline mode|--offline was specified|Read-only file system")
 FUNCTION = re.compile(r"^\./(.+\.rs):(\d+):.*?\bfn (?:r#)?(\w+)", re.MULTILINE)
 EXECUTABLE = re.compile(r'"src_path":"([^"]+)".*"executable":"[^"]*/([^"/]+)"')
@@ -76,10 +76,10 @@ def _diagnostics(line: str) -> Iterator[Diagnostic]:
 
 
 def problem_of(text: str) -> str:
-    """The first line that says why cargo did not do its work."""
+    """The first line that says why cargo did not do its work, with the first of a list below."""
     error = ERROR.search(text)
     hint = ": run cargo fetch" if MISSING.search(text) else ""
-    return error[0][:200] + hint if error else ""
+    return " ".join(error[0].split())[:200] + hint if error else ""
 
 
 def read_tests(completed: Completed) -> Report:
