@@ -1,7 +1,6 @@
 """Is it slower, or faster? Times on two trees, taken alternately, as one ratio with its spread."""
 
 from collections.abc import Sequence
-from statistics import median
 
 from msgspec import Struct
 
@@ -86,5 +85,5 @@ async def compare_times(
 
 
 def ratio_of(before: Sequence[float], after: Sequence[float]) -> Ratio:
-    low, high = min(after) / max(before), max(after) / min(before)
-    return Ratio(middle=median(after) / median(before), low=low, high=high)
+    low, high, half = min(after) / max(before), max(after) / min(before), len(before) // 2
+    return Ratio(middle=sorted(after)[half] / sorted(before)[half], low=low, high=high)

@@ -37,22 +37,20 @@ CHARACTERS: dict[HiddenKind, str] = {
     "filler": "\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0",
     "control": "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff",
 }
-KINDS = {kind: re.compile(f"[{characters}]") for kind, characters in CHARACTERS.items()}
-RUN = re.compile(rf"(?:[{''.join(CHARACTERS.values())}]|\r(?!\n|\Z))+")
+# Patterns are compiled where they are needed: most text is ASCII.
+RUN = rf"(?:[{''.join(CHARACTERS.values())}]|\r(?!\n|\Z))+"
 
 BYTE_ORDER_MARK, JOINER = "\ufeff", "\u200d"
-EMOJI = re.compile(
+EMOJI = (
     "[\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u27bf\u2900-\u297f\u2b00-\u2bff"
     "\u3030\u303d\u3297\u3299\U0001f000-\U0001faff]"
 )
 # Right-to-left, Indic and South-East Asian scripts, without the hidden characters among them.
-LETTER = re.compile(
-    "[\u0590-\u061b\u061d-\u109f\u1780-\u17b3\u17b6-\u180a\u1810-\u18af\ufb1d-\ufefc]"
-)
+LETTER = "[\u0590-\u061b\u061d-\u109f\u1780-\u17b3\u17b6-\u180a\u1810-\u18af\ufb1d-\ufefc]"
 # Thai, Lao, Burmese and Khmer divide words with it, as others do with a space.
 WORD_BREAK = "\u200b"
-UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17b3\u17b6-\u17ff]")
-MARK_OF_SCRIPT = re.compile("[\u034f\u061c\u180b-\u180f\u200c-\u200f]")
+UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17b3\u17b6-\u17ff]"
+MARK_OF_SCRIPT = "[\u034f\u061c\u180b-\u180f\u200c-\u200f]"
 # England, Scotland, Wales: the flags that Unicode writes as a black flag with tags.
 FLAGS = tuple(
     "".join(chr(0xE0000 + ord(letter)) for letter in f"{region}\x7f")
@@ -67,18 +65,15 @@ LINE_ENDS = {
     "\r\u2028\u2029": "javascript typescript vue svelte",
     "\r\x85\u2028\u2029": "csharp yaml",  # YAML 1.1
 }
-LINE_END_OF = {
-    name: re.compile(f"[{signs}]") for signs, names in LINE_ENDS.items() for name in names.split()
-}
+LINE_END_OF = {name: f"[{signs}]" for signs, names in LINE_ENDS.items() for name in names.split()}
 # JLS 3.3: escapes are translated before comments are recognized, in this form only.
-JAVA_ESCAPE = re.compile(r"//.*?(?<!\\)(?:\\\\)*(\\u+000[ad])(?=.*\S)", re.IGNORECASE)
+JAVA_ESCAPE = r"(?i)//.*?(?<!\\)(?:\\\\)*(\\u+000[ad])(?=.*\S)"
 # PEP 263: any encoding but those in which every ASCII character stands for itself. In UTF-7,
 # `+AAo-` is a line feed, in `unicode_escape` it is `\n`.
-PYTHON_ENCODING = re.compile(
-    r"[ \t\f]*#.*?coding[:=][ \t]*(?!(?:utf[-_]?8(?:[-_].*)?|(?:us[-_]?)?ascii|latin[-_]?\d+"
+PYTHON_ENCODING = (
+    r"(?i)[ \t\f]*#.*?coding[:=][ \t]*(?!(?:utf[-_]?8(?:[-_].*)?|(?:us[-_]?)?ascii|latin[-_]?\d+"
     r"|iso[-_]?8859[-_]\d+(?:[-_].*)?|(?:windows[-_]?|cp)\d{3,4}|gb(?:k|2312|18030)|big5"
-    r"|euc[-_]\w+|s(?:hift)?[-_]?jis\w*|koi8[-_]\w|mac[-_]?roman)(?![-\w.]))([-\w.]+)",
-    re.IGNORECASE,
+    r"|euc[-_]\w+|s(?:hift)?[-_]?jis\w*|koi8[-_]\w|mac[-_]?roman)(?![-\w.]))([-\w.]+)"
 )
 
 
@@ -87,14 +82,16 @@ def find_hidden(text: str) -> Iterator[Hidden]:
     # Most text is printable ASCII, which this tells many times faster than the pattern.
     if text.isascii() and text.replace("\n", "").replace("\t", "").isprintable():
         return
-    for match in RUN.finditer(text):
+    for match in re.finditer(RUN, text):
         run = match.group()
         if run in FLAGS and text[match.start() - 1 : match.start()] == "\N{WAVING BLACK FLAG}":
             continue
         for offset, character in enumerate(run, match.start()):
             # No script and no emoji needs more than two in a row; more can carry hidden text.
             if len(run) > 2 or not _is_normal(text, offset):
-                matching = (kind for kind, pattern in KINDS.items() if pattern.match(character))
+                matching = (
+                    kind for kind, own in CHARACTERS.items() if re.match(f"[{own}]", character)
+                )
                 kind: HiddenKind = next(matching, "control")  # of a lone carriage return
                 is_byte = "\ud800" <= character <= "\udfff"
                 unnamed = "UNDECODABLE BYTE" if is_byte else "UNNAMED CHARACTER"
@@ -115,14 +112,15 @@ def find_line_ends(path: str, text: str) -> Iterator[tuple[int, str]]:
     language = language_of(path)
     if language not in LINE_END_OF:
         return
+    line_end = re.compile(LINE_END_OF[language])
     for number, line in enumerate(text.split("\n"), 1):
         content = line.rstrip()
-        if match := LINE_END_OF[language].search(content):
+        if match := line_end.search(content):
             what = f"U+{ord(match[0]):04X} ends the line for {language}"
             yield number, f"{what}, so what follows it is code"
-        elif language == "java" and (match := JAVA_ESCAPE.search(content)):
+        elif language == "java" and (match := re.search(JAVA_ESCAPE, content)):
             yield number, f"{match[1]} ends the comment, so what follows it is code"
-        elif language == "python" and number <= 2 and (match := PYTHON_ENCODING.match(content)):
+        elif language == "python" and number <= 2 and (match := re.match(PYTHON_ENCODING, content)):
             yield number, f"In the encoding {match[1][:40]}, a comment can contain code"
 
 
@@ -131,16 +129,18 @@ def _is_normal(text: str, offset: int) -> bool:
     before, after = text[offset - 1 : offset], text[offset + 1 : offset + 2]
     if character == BYTE_ORDER_MARK:
         return offset == 0
-    if MARK_OF_SCRIPT.match(character) and (LETTER.match(before) or LETTER.match(after)):
+    if re.match(MARK_OF_SCRIPT, character) and (
+        re.match(LETTER, before) or re.match(LETTER, after)
+    ):
         return True
     if character == WORD_BREAK:  # some write two
         before = text[offset - 2 : offset - 1] if before == WORD_BREAK else before
         after = text[offset + 2 : offset + 3] if after == WORD_BREAK else after
-        return bool(UNSPACED.match(before) and UNSPACED.match(after))
+        return bool(re.match(UNSPACED, before) and re.match(UNSPACED, after))
     if character in "\ufe0e\ufe0f":  # show it as text, as an emoji
         is_keycap = before in set("0123456789#*") and after == "\u20e3"
-        return is_keycap or EMOJI.match(before) is not None
-    if character == JOINER and EMOJI.match(after):
+        return is_keycap or re.match(EMOJI, before) is not None
+    if character == JOINER and re.match(EMOJI, after):
         before = text[offset - 2 : offset - 1] if before in ("\ufe0e", "\ufe0f") else before
-        return EMOJI.match(before) is not None
+        return re.match(EMOJI, before) is not None
     return False
