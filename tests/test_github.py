@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -149,38 +150,16 @@ def test_a_token_that_may_only_read_leaves_a_summary_and_annotations(
     assert "Undefined name" in ran.summary
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
+def test_an_input_that_is_wrong_is_named_before_anything_is_reviewed(
+    jobs: Jobs, faulty: Pull
+) -> None:
+    for name, text, said in (
         ("dry_run", "maybe", "the input dry_run is 'maybe' (choose one of false, true)"),
         ("max_cost_usd", "x", "the input max_cost_usd: limits.cost_usd must be a number"),
-    ],
-)
-def test_an_input_that_is_wrong_is_named_before_anything_is_reviewed(
-    jobs: Jobs, faulty: Pull, name: str, text: str, said: str
-) -> None:
-    ran = jobs.push(faulty, "opened", **{name: text})
-
-    assert (ran.exit_code, ran.outputs) == (2, {})
-    assert said in ran.log
-
-
-@pytest.mark.parametrize(
-    ("action", "label", "skip"),
-    [
-        ("labeled", "help wanted", "unrelated_action"),
-        ("edited", "", "unrelated_action"),
-        ("assigned", "", "unrelated_action"),
-    ],
-)
-def test_events_that_need_no_review_cost_no_call(
-    jobs: Jobs, faulty: Pull, action: str, label: str, skip: str
-) -> None:
-    event = jobs.github.event("pull_request", pull=faulty, action=action, label=label)
-
-    ran = jobs.run("pull_request", event)
-
-    assert (ran.exit_code, ran.calls, ran.outputs) == (0, 0, {"skip_reason": skip})
+    ):
+        ran = jobs.push(faulty, "opened", **{name: text})
+        assert (ran.exit_code, ran.outputs) == (2, {})
+        assert said in ran.log
 
 
 def test_another_base_is_another_change(jobs: Jobs, app: Repository, faulty: Pull) -> None:
@@ -191,7 +170,8 @@ def test_another_base_is_another_change(jobs: Jobs, app: Repository, faulty: Pul
     event = jobs.github.event("pull_request", pull=faulty, action="edited")
     retargeted = event | {"changes": {"base": {"ref": {"from": "main"}}}}
 
-    assert jobs.run("pull_request", event).outputs == {"skip_reason": "unrelated_action"}
+    ran = jobs.run("pull_request", event)
+    assert (ran.calls, ran.outputs) == (0, {"skip_reason": "unrelated_action"})
     ran = jobs.run("pull_request", retargeted)
 
     assert (ran.outputs["verdict"], ran.outputs["comments_resolved"]) == ("comment", "1")
@@ -218,15 +198,6 @@ def test_drafts_bots_and_labels_are_up_to_the_base(jobs: Jobs, app: Repository) 
     assert jobs.push(by_bot, "opened").outputs["verdict"] == "request_changes"
     by_other = app.pull("Update", "update", author="other[bot]")
     assert jobs.push(by_other, "opened").outputs == {"skip_reason": "bot_author"}
-
-
-def test_a_push_while_a_review_is_made_has_a_run_of_its_own(jobs: Jobs, faulty: Pull) -> None:
-    event = jobs.github.event("pull_request", pull=faulty, action="opened")
-    faulty.push({"b.py": "x = 1\n"})
-
-    ran = jobs.run("pull_request", event)
-
-    assert (ran.outputs, ran.writes) == ({"skip_reason": "head_moved"}, [])
 
 
 def test_commands_are_answered_once_each(jobs: Jobs, faulty: Pull) -> None:
@@ -272,38 +243,27 @@ def test_a_dismissed_finding_is_not_reported_again(jobs: Jobs, faulty: Pull) -> 
 
 
 def test_pause_stop_and_resume(jobs: Jobs, faulty: Pull) -> None:
-    assert "reviewed when you ask" in said(jobs, faulty, "/debate pause")
+    said = partial(jobs.ask, faulty)
+    assert "reviewed when you ask" in said("/debate pause")
     assert jobs.push(faulty, "opened").outputs == {"skip_reason": "paused"}
-    assert "Paused by `ann`" in said(jobs, faulty, "/debate status")
-    said(jobs, faulty, "/debate stop")
+    assert "Paused by `ann`" in said("/debate status")
+    said("/debate stop")
     assert jobs.say(faulty, "ann", "/debate pause").outputs == {"skip_reason": "stopped"}
-    assert "Stopped by `ann`" in said(jobs, faulty, "/debate status")
-    assert "newest commit is not reviewed yet" in said(jobs, faulty, "/debate resume")
+    assert "Stopped by `ann`" in said("/debate status")
+    assert "newest commit is not reviewed yet" in said("/debate resume")
     assert jobs.push(faulty, "opened").outputs["verdict"] == "request_changes"
     assert summary_of(faulty).startswith("**Changes requested**")
 
 
-@pytest.mark.parametrize(
-    ("login", "body"),
-    [
+def test_comments_without_effect(jobs: Jobs, faulty: Pull) -> None:
+    for login, body in (
         ("rob", "/debate dismiss F1 because"),
-        ("stranger", "/debate stop"),
         ("helper[bot]", "/debate stop"),
         ("ann", "> /debate stop"),
-        ("ann", "Please do not /debate stop"),
-        ("ann", "    /debate stop"),
-        ("ann", "```\n/debate stop\n```"),
-        ("ann", "/debates"),
-    ],
-)
-def test_comments_without_effect(jobs: Jobs, faulty: Pull, login: str, body: str) -> None:
-    ran = jobs.say(faulty, login, body)
-
-    assert (ran.exit_code, ran.writes) == (0, [])
-    assert ran.calls <= 1
-
-
-def test_a_comment_that_is_edited_or_deleted_has_no_effect(jobs: Jobs, faulty: Pull) -> None:
+    ):
+        ran = jobs.say(faulty, login, body)
+        assert (ran.exit_code, ran.writes) == (0, [])
+        assert ran.calls <= 1
     comment = faulty.comment("ann", "Hello")
     faulty.edit(comment, "/debate stop")
     for action in ("edited", "deleted"):
@@ -312,22 +272,16 @@ def test_a_comment_that_is_edited_or_deleted_has_no_effect(jobs: Jobs, faulty: P
 
 
 def test_a_review_that_is_asked_for_runs_in_the_review_workflow(jobs: Jobs, faulty: Pull) -> None:
+    assert "actions: write" in jobs.ask(faulty, "/debate the division")
     jobs.permissions |= {"actions": "write"}
+    assert "reviewbot init --workflow review" in jobs.ask(faulty, "/debate the division")
     faulty.repository.workflows.append("reviewbot-review.yml")
-
     ran = jobs.say(faulty, "ann", "/debate the division")
-
     assert ran.outputs["verdict"] == "request_changes"
     assert len(faulty.threads) == 1
     answer = faulty.comments[-1].body
     assert answer.startswith("<!-- reviewbot:answer comment=")
     assert "**Changes requested**" in answer
-
-
-def test_an_order_says_what_is_missing(jobs: Jobs, faulty: Pull) -> None:
-    assert "`reviewbot init --workflow review`" in said(jobs, faulty, "/debate full") or (
-        "actions: write" in faulty.comments[-1].body
-    )
 
 
 def test_an_ordered_run_reads_the_comment_again(jobs: Jobs, faulty: Pull) -> None:
@@ -349,8 +303,3 @@ def test_more_commands_than_allowed_in_an_hour_are_not_obeyed(jobs: Jobs, faulty
 
     assert len(faulty.comments) == 5
     assert [reaction.content for reaction in faulty.comments[-1].reactions] == ["confused"]
-
-
-def said(jobs: Jobs, pull: Pull, body: str) -> str:
-    jobs.say(pull, "ann", body)
-    return pull.comments[-1].body

