@@ -203,12 +203,6 @@ def test_the_file_of_init_has_the_defaults_in_comments() -> None:
     assert chosen == Settings(), f"{EXAMPLE.name} has other defaults"
 
 
-@each("name", ["review", "evidence", "config", "recording"])
-def test_schemas_are_printed(name: str) -> None:
-    schema = json.loads(run("schema", name).stdout)
-    assert schema["title"] == f"reviewbot {name}"
-
-
 @each(
     ("text", "is_valid"),
     [
