@@ -586,7 +586,7 @@ def events_of(github: GitHub, pull: Pull) -> list[tuple[str, Any]]:
         ("workflow_run", event("workflow_run", run=home.run("collect", pull=pull))),
         ("workflow_dispatch", event("workflow_dispatch", repository=home, inputs=inputs)),
         ("schedule", event("schedule", repository=home)),
-        ("push", event("push", repository=home)),
+        ("push", {"ref": "refs/heads/main"} | event("schedule", repository=home)),
         ("merge_group", {"action": "checks_requested", "merge_group": group}),
     ]
 

@@ -153,10 +153,6 @@ class Thread(Record):
         start = self.anchor.start_line
         return self.pull.current_line(self.anchor, start) if start and self.line else None
 
-    @property
-    def is_outdated(self) -> bool:
-        return self.line is None
-
     def is_visible_to(self, user: User | None) -> bool:
         """Comments of a pending review are visible to their author only."""
         return any(not comment.is_pending or comment.user is user for comment in self.comments)
@@ -213,8 +209,6 @@ class CheckRun(Record):
     details_url: str | None = None
     output: dict[str, Any] = field(default_factory=dict)
     annotations: list[dict[str, Any]] = field(default_factory=list)
-    started_at: str | None = None
-    completed_at: str | None = None
 
     @property
     def url(self) -> str:
@@ -248,7 +242,6 @@ class Artifact(Record):
     content: bytes
     run: WorkflowRun
     created_at: str
-    expired: bool = False
 
 
 @dataclass(frozen=True)

@@ -20,14 +20,11 @@ from tests.fake_github.records import (
     User,
     WorkflowRun,
 )
-from tests.fake_github.repository import GITHUB
 
 if TYPE_CHECKING:
-    from tests.fake_github.bare_repository import ChangedFile
     from tests.fake_github.repository import Repository
 
 Object = dict[str, Any]
-WEB_FLOW = User(19_864_447, "web-flow")
 DAY = 86_400
 
 
@@ -38,10 +35,6 @@ def pick(record: Any, names: str, **more: Any) -> Object:
 
 def user(account: User) -> Object:
     return pick(account, "login id node_id", type=account.kind)
-
-
-def optional_user(account: User | None) -> Object | None:
-    return user(account) if account else None
 
 
 def repository(home: Repository) -> Object:
@@ -88,7 +81,7 @@ def pull_simple(pull: Pull) -> Object:
 def pull(pull: Pull) -> Object:
     counts = pick(
         pull,
-        "merged additions deletions changed_files",
+        "merged",
         mergeable=True,
         mergeable_state="clean",
         comments=len(pull.comments),
@@ -96,14 +89,6 @@ def pull(pull: Pull) -> Object:
         commits=len(pull.commits),
     )
     return pull_simple(pull) | counts
-
-
-def file(file: ChangedFile) -> Object:
-    more = {"patch": file.patch} if file.patch else {}
-    more |= {"previous_filename": file.previous} if file.previous else {}
-    changes = file.additions + file.deletions
-    names = "status additions deletions"
-    return pick(file, names, sha=file.blob, filename=file.path, changes=changes, **more)
 
 
 def label(name: str) -> Object:
@@ -183,8 +168,8 @@ def check_run(run: CheckRun) -> Object:
     texts = {key: run.output.get(key) for key in ("title", "summary", "text")}
     return pick(
         run,
-        "id node_id name head_sha external_id status conclusion details_url started_at "
-        "completed_at",
+        "id node_id name head_sha external_id status conclusion details_url",
+        **{"started_at": None, "completed_at": None},
         url=f"{run.repository.api_url}/check-runs/{run.id}",
         html_url=run.url,
         app={"slug": run.app, "name": run.app},
@@ -194,24 +179,9 @@ def check_run(run: CheckRun) -> Object:
 
 
 def commit(home: Repository, sha: str) -> Object:
-    commit = home.bare.read_commit(sha)
-    users = home.github.users
-    signed = (commit.committer, commit.committer_email) == GITHUB
-    committer = WEB_FLOW if signed else users.get(commit.committer)
-    author = {"name": commit.author, "email": commit.email, "date": commit.date}
-    details = {"author": author, "message": commit.message, "tree": {"sha": commit.tree}}
-    details["committer"] = {"name": commit.committer, "email": commit.committer_email}
-    reason = "valid" if signed else "unsigned"
-    details["verification"] = {"verified": signed, "reason": reason}
-    return {
-        "sha": sha,
-        "url": f"{home.api_url}/commits/{sha}",
-        "html_url": f"{home.url}/commit/{sha}",
-        "commit": details,
-        "author": optional_user(users.get(commit.author)),
-        "committer": optional_user(committer),
-        "parents": [{"sha": parent} for parent in commit.parents],
-    }
+    details = {"message": home.bare.message(sha)}
+    url = f"{home.url}/commit/{sha}"
+    return {"sha": sha, "html_url": url, "commit": details, "author": None, "committer": None}
 
 
 def workflow_run(run: WorkflowRun) -> Object:
@@ -247,7 +217,8 @@ def artifact(artifact: Artifact) -> Object:
     url = f"{home.api_url}/actions/artifacts/{artifact.id}"
     return pick(
         artifact,
-        "id node_id name expired created_at",
+        "id node_id name created_at",
+        expired=False,
         size_in_bytes=len(artifact.content),
         url=url,
         archive_download_url=f"{url}/zip",

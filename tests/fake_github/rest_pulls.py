@@ -24,10 +24,7 @@ WRITE = "pull_requests:write"
 def list_pulls(call: Call) -> Any:
     """Newest first."""
     state, base = call.query.get("state", "open"), call.query.get("base")
-    owner, _, branch = call.query.get("head", "").partition(":")
     found = [p for p in reversed(call.repository.pulls) if base in (None, p.base_ref)]
-    if branch:
-        found = [p for p in found if (p.head_repository.owner, p.head_ref) == (owner, branch)]
     return Page([objects.pull_simple(p) for p in found if state in ("all", p.state)])
 
 
@@ -37,31 +34,15 @@ def create(call: Call) -> Any:
     if call.actor.login == rules.ACTIONS_BOT and not home.actions_may_approve:
         message = "GitHub Actions is not permitted to create or approve pull requests."
         raise ApiError(403, message)
-    owner, _, branch = body["head"].rpartition(":")
-    forks = (r for r in call.github.repositories.values() if home in (r, r.parent))
-    source = next((fork for fork in forks if owner and fork.owner == owner), home)
     base = home.bare.sha(f"refs/heads/{body['base']}")
-    head = source.bare.sha(f"refs/heads/{branch}")
-    if head is None:
+    head = home.bare.sha(f"refs/heads/{body['head']}")
+    if not (head and base and home.bare.log(base, head)):
         raise validation_failed("PullRequest", "head", code="invalid")
-    if base is None:
-        raise validation_failed("PullRequest", "base", code="invalid")
-    wanted = (branch, body["base"], source, "open")
-    if any((p.head_ref, p.base_ref, p.head_repository, p.state) == wanted for p in home.pulls):
-        message = f"A pull request already exists for {source.owner}:{branch}."
-        raise validation_failed("PullRequest", "head", message)
-    if source is home and not home.bare.log(base, head):
-        message = f"No commits between {body['base']} and {branch}"
-        raise validation_failed("PullRequest", "", message)
-    pull = home.pull(
-        body.get("title", branch),
-        branch,
-        body["base"],
-        author=call.actor.login,
-        head_repository=source,
-        draft=body.get("draft", False),
-        body=body.get("body") or "",
-    )
+    wanted = (body["head"], body["base"], "open")
+    if any((p.head_ref, p.base_ref, p.state) == wanted for p in home.pulls):
+        raise validation_failed("PullRequest", "head", "A pull request already exists.")
+    author, text = call.actor.login, body.get("body") or ""
+    pull = home.pull(body["title"], body["head"], body["base"], author=author, body=text)
     return Respond(201, objects.pull(pull))
 
 
@@ -82,10 +63,8 @@ def create_review(call: Call) -> Any:
 @operation("pulls/delete-pending-review", WRITE)
 def delete_pending_review(call: Call) -> Any:
     review = find_review(call)
-    if review.user is not call.actor:
-        raise forbidden()
     if review.state != "PENDING":
-        raise unprocessable("Can not delete a non-pending pull request review")
+        raise forbidden()
     pull = call.pull
     pull.reviews.remove(review)
     pull.all_threads[:] = [t for t in pull.all_threads if t.comments[0].review is not review]
@@ -98,8 +77,6 @@ def dismiss_review(call: Call) -> Any:
     if review.state not in ("APPROVED", "CHANGES_REQUESTED"):
         kind = "neither an approval nor a request for changes"
         raise unprocessable(f"Can not dismiss a review that is {kind}")
-    if not call.body["message"].strip():
-        raise unprocessable("Message can't be blank")
     review.state = "DISMISSED"
     return objects.review(review)
 
@@ -125,16 +102,13 @@ def reply(call: Call) -> Any:
 
 @operation("pulls/delete-review-comment", WRITE)
 def delete_review_comment(call: Call) -> Any:
-    """The last comment takes its thread along, and a review that has no text of its own."""
+    """The last comment takes its thread along."""
     comment = find_review_comment(call)
-    rules.check_may_change(comment, call.actor)
     thread, review, pull = comment.thread, comment.review, comment.thread.pull
     thread.comments.remove(comment)
     review.comments.remove(comment)
     if not thread.comments:
         pull.all_threads.remove(thread)
-    if not review.comments and not review.body and review.state == "COMMENTED":
-        pull.reviews.remove(review)
     return Respond(204)
 
 

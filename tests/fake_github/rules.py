@@ -8,13 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tests.fake_github.bare_repository import Hunk
-from tests.fake_github.messages import ApiError, not_found, unprocessable, validation_failed
+from tests.fake_github.messages import ApiError, unprocessable, validation_failed
 from tests.fake_github.records import Anchor, Comment, Issue, Review, ReviewComment, Thread, User
 
 if TYPE_CHECKING:
     from tests.fake_github.permissions import Token
     from tests.fake_github.pull import Pull
-    from tests.fake_github.repository import Repository
 
 BODY_CHARACTERS = 65_536
 ACTIONS_BOT = "github-actions[bot]"
@@ -30,19 +29,6 @@ NO_PATH = f"{THREAD} path is invalid and {NO_HUNK}"
 NOT_BEFORE = f"{THREAD} start line must precede the end line."
 NO_BODY = "You need to leave a comment indicating the requested changes."
 TOO_LONG = f"Body is too long (maximum is {BODY_CHARACTERS} characters)"
-
-# What rules of a ruleset have against a commit on a branch. Other rules do not stop one.
-COMMIT_RULES = {
-    "pull_request": "Changes must be made through a pull request.",
-    "update": "Cannot update this protected ref.",
-    "required_status_checks": "3 of 3 required status checks are expected.",
-    "merge_queue": "Changes must be made through the merge queue",
-    "required_deployments": "Required deployments are expected.",
-    "code_scanning": "Code scanning is waiting for results.",
-    "workflows": "Required workflows are expected.",
-}
-CREATION_RULES = {"creation": "Cannot create ref due to creations being restricted."}
-DELETION_RULES = {"deletion": "Cannot delete this protected ref."}
 
 
 def check_length(resource: str, body: str) -> None:
@@ -169,22 +155,6 @@ def check_start(hunk: Hunk | None, line: int, start: int, side: str) -> None:
         raise unprocessable(NO_LINES)
     if start not in hunk.lines(side):
         raise unprocessable(OTHER_HUNK)
-
-
-def check_may_change(comment: Comment | ReviewComment, actor: User) -> None:
-    """An app may change what others wrote, and so may who has write access."""
-    if comment.user is actor or actor.kind == "Bot":
-        return
-    if comment.repository.role(actor.login) not in WRITERS:
-        if isinstance(comment, ReviewComment):
-            raise not_found()
-        raise ApiError(403, "Must have admin rights to Repository.")
-
-
-def broken_rules(home: Repository, branch: str, texts: dict[str, str]) -> str:
-    """What rules of a branch say against an update, as GitHub words it; empty if they allow it."""
-    broken = [texts[kind] for kind in home.rules_of(branch) if kind in texts]
-    return "Repository rule violations found\n\n" + "\n\n".join(broken) + "\n\n" if broken else ""
 
 
 def needs_workflows(token: Token, paths: list[str]) -> bool:
