@@ -35,7 +35,6 @@ def faulty(app: Repository) -> Pull:
 
 def test_a_pull_request_gets_one_review(jobs: Jobs, faulty: Pull) -> None:
     ran = jobs.push(faulty, "opened")
-
     assert ran.exit_code == 0
     assert ran.calls <= 8
     assert ran.writes == ["pulls/create-review", "checks/create", "issues/create-comment"]
@@ -68,19 +67,15 @@ def test_a_second_run_for_a_commit_writes_nothing_and_one_that_is_asked_for_revi
 ) -> None:
     jobs.variables["INPUT_FAIL_ON"] = "high"
     first = jobs.push(faulty, "opened")
-
     ran = jobs.push(faulty)
     again = jobs.run(
         "pull_request", jobs.github.event("pull_request", pull=faulty, action="reopened")
     )
-
     assert (ran.calls, ran.writes, ran.outputs) == (1, [], {"skip_reason": "already_reviewed"})
     assert (again.calls, again.writes) == (1, [])
     assert (first.exit_code, ran.exit_code, again.exit_code) == (1, 1, 1)  # by fail_on
-
     jobs.variables["GITHUB_RUN_ATTEMPT"] = "2"
     ran = jobs.push(faulty, "opened")
-
     assert (ran.outputs["verdict"], ran.writes) == ("request_changes", [])
 
 
@@ -89,19 +84,15 @@ def test_what_is_fixed_is_closed_and_what_comes_back_is_opened_again(
 ) -> None:
     jobs.push(faulty, "opened")
     faulty.push({"a.py": "def half(n):\n    return n / 4\n"})
-
     fixed = jobs.push(faulty)
-
     (thread,) = faulty.threads
     assert thread.is_resolved
     assert [review.state for review in faulty.reviews] == ["DISMISSED"]
     assert fixed.outputs["comments_resolved"] == "1"
     assert "F1" in summary_of(faulty)
     assert "**No longer found:** F1" in summary_of(faulty)
-
     faulty.push(FAULTY)
     jobs.push(faulty)
-
     (thread,) = faulty.threads
     assert not thread.is_resolved
     assert [review.state for review in faulty.reviews] == ["DISMISSED", "CHANGES_REQUESTED"]
@@ -112,9 +103,7 @@ def test_what_a_person_resolved_or_answered_stays_theirs(jobs: Jobs, faulty: Pul
     jobs.push(faulty, "opened")
     faulty.reply(faulty.threads[0], "ann", "On purpose.")
     faulty.push({"a.py": "def half(n):\n    return n / 4\n"})
-
     jobs.push(faulty)
-
     assert not faulty.threads[0].is_resolved
 
 
@@ -126,9 +115,7 @@ def test_without_the_right_to_resolve_a_thread_is_folded_and_answered_once(
     faulty.push({"a.py": "def half(n):\n    return n / 4\n"})
     jobs.push(faulty)
     faulty.push({"README.md": "An app!\n"})
-
     ran = jobs.push(faulty)
-
     (thread,) = faulty.threads
     assert [comment.body.split("\n")[1:] for comment in thread.comments[1:]] == [
         ["No longer found."]
@@ -141,9 +128,7 @@ def test_a_token_that_may_only_read_leaves_a_summary_and_annotations(
     jobs: Jobs, faulty: Pull
 ) -> None:
     jobs.permissions = {"contents": "read", "pull_requests": "read", "metadata": "read"}
-
     ran = jobs.push(faulty, "opened")
-
     assert (ran.exit_code, ran.writes) == (0, [])
     assert "::error file=a.py,line=2" in ran.log
     assert "the review is in the job summary" in ran.log
@@ -169,11 +154,9 @@ def test_another_base_is_another_change(jobs: Jobs, app: Repository, faulty: Pul
     faulty.base_ref = "release"
     event = jobs.github.event("pull_request", pull=faulty, action="edited")
     retargeted = event | {"changes": {"base": {"ref": {"from": "main"}}}}
-
     ran = jobs.run("pull_request", event)
     assert (ran.calls, ran.outputs) == (0, {"skip_reason": "unrelated_action"})
     ran = jobs.run("pull_request", retargeted)
-
     assert (ran.outputs["verdict"], ran.outputs["comments_resolved"]) == ("comment", "1")
     assert "**No longer found:** F1" in summary_of(faulty)
     assert [review.state for review in faulty.reviews] == ["DISMISSED"]
@@ -191,7 +174,6 @@ def test_drafts_bots_and_labels_are_up_to_the_base(jobs: Jobs, app: Repository) 
     pull.labels.append("reviewbot:skip")
     pull.push({"b.py": "x = 1\n"})
     assert jobs.push(pull, "ready_for_review").outputs == {"skip_reason": "skip_label"}
-
     app.commit("main", {".reviewbot.yml": "github: {drafts: true, bots: [renovate]}\n"}, "Set")
     app.commit("update", FAULTY, "Update", parent="main")
     by_bot = app.pull("Update", "update", author="renovate[bot]", draft=True)
@@ -203,7 +185,6 @@ def test_drafts_bots_and_labels_are_up_to_the_base(jobs: Jobs, app: Repository) 
 def test_commands_are_answered_once_each(jobs: Jobs, faulty: Pull) -> None:
     jobs.permissions |= {"issues": "write"}
     jobs.push(faulty, "opened")
-
     for body, expected in [
         ("/debate help", "`/debate dismiss F1 reason`: do not report a finding again"),
         ("/debate status", "Last reviewed: `"),
@@ -216,7 +197,6 @@ def test_commands_are_answered_once_each(jobs: Jobs, faulty: Pull) -> None:
         comment = faulty.comment("ann", body)
         event = jobs.github.event("issue_comment", comment=comment)
         first, second = jobs.run("issue_comment", event), jobs.run("issue_comment", event)
-
         assert first.exit_code == 0, first.log
         assert expected in faulty.comments[-1].body
         assert faulty.comments[-1].body.startswith(
@@ -232,9 +212,7 @@ def test_a_dismissed_finding_is_not_reported_again(jobs: Jobs, faulty: Pull) -> 
     jobs.say(faulty, "ann", "/debate dismiss F1 `m` is a global that the *runner* sets @bob")
     assert faulty.threads[0].is_resolved
     faulty.push({"b.py": "x = 1\n"})
-
     ran = jobs.push(faulty)
-
     assert ran.outputs["verdict"] == "comment"
     assert [review.state for review in faulty.reviews] == ["DISMISSED"]
     assert "`@bob`" in summary_of(faulty)
@@ -290,7 +268,6 @@ def test_an_ordered_run_reads_the_comment_again(jobs: Jobs, faulty: Pull) -> Non
     event = jobs.github.event("workflow_dispatch", repository=faulty.repository, inputs=inputs)
     faulty.edit(comment, "/debate full ")
     assert jobs.run("workflow_dispatch", event).writes == []
-
     comment = faulty.comment("rob", "/debate full")
     event["inputs"]["comment"] = str(comment.id)
     assert jobs.run("workflow_dispatch", event).writes == []
@@ -300,6 +277,5 @@ def test_more_commands_than_allowed_in_an_hour_are_not_obeyed(jobs: Jobs, faulty
     jobs.config = "github: {commands_per_hour: 2}\n"
     for _ in range(3):
         jobs.say(faulty, "ann", "/debate help")
-
     assert len(faulty.comments) == 5
     assert [reaction.content for reaction in faulty.comments[-1].reactions] == ["confused"]

@@ -189,7 +189,6 @@ def test_a_refusal_is_said_and_nothing_sent_again(
     row: str, said: Said, kind: str, words: str
 ) -> None:
     found, count, waited, sentence = refused(said, resolve if "graphql" in row else comment)
-
     assert (found, count, waited) == (kind, 1, [])
     assert sentence.startswith("GitHub was asked to do it and answered ")
     assert words in sentence
@@ -417,7 +416,6 @@ def test_accounts_ids_and_names_are_those_of_now_and_a_viewer_need_not_be() -> N
     no_viewer = graphql({"type": "FORBIDDEN", "path": ["viewer"], **NO_ACCESS})
     with scripted(no_viewer, Said(200, {"data": WHOLE})) as (client, script, _):
         found = read_snapshot(client, 7)
-
     assert ["viewer {" in body["query"] for _, _, body, _ in script.heard] == [True, False]
     assert (found.repository, found.me, found.is_fork) == ("octo/renamed", "app[bot]", True)
     assert (found.pull.author, found.pull.head_repository, found.pull.is_locked) == (None, "", True)

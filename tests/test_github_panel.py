@@ -202,7 +202,6 @@ def test_a_fix_is_committed_and_taken_back(jobs: Jobs, cart: Pull, temp: str) ->
         assert cart.threads[0].is_resolved, "what was committed is reviewed"
         reviewed = summary_of(cart)
         assert "is taken back by" in jobs.ask(cart, "/debate undo", temp=temp)
-
     assert reactions(cart, "/debate fix F77") == {"eyes", "confused"}
     for command in ("/debate fix F1", "/debate undo"):
         assert reactions(cart, command) == {"eyes", "rocket"}
@@ -328,7 +327,6 @@ def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
     assert (ran.exit_code, ran.writes) == (0, [])
     assert "give issues: write" in ran.log
     assert "Undefined name" in ran.summary
-
     jobs.permissions["issues"] = "write"
     assert jobs.run("schedule", event, dry_run="true").writes == []
     jobs.run("schedule", event)
@@ -398,7 +396,6 @@ def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     assert [order.inputs["pull_request"] for order in untidy.repository.dispatches] == ["1"]
     said = untidy.repository.bare.git("log", "-1", "--format=%B", untidy.head_sha)
     assert re.fullmatch("Fix: Use `==` .+\n\nReviewbot-Finding: .+\n*", said)
-
     jobs.push(untidy, autofix="commit")
     untidy.push({"b.py": UNTIDY}, "Revert")
     reverted = untidy.head_sha
@@ -406,7 +403,6 @@ def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     assert "Nothing is fixed: the fix of F1 was taken back." in ran.log
     assert untidy.head_sha == reverted
     assert [*findings(ran)] == ["F1"]
-
     untidy.push(OTHER, "Fix b, add c")
     other = untidy.head_sha
     assert [*findings(jobs.push(untidy, autofix="commit"))] == ["F2"]
@@ -489,7 +485,6 @@ def test_a_pull_request_with_fixes_is_opened_and_brought_up_to_date(
     assert (made.base_ref, made.title) == ("topic", "Fixes for pull request 1")
     assert made.head_ref == f"reviewbot/fix-1-{first[:8]}"
     assert "x == 'a'" in home.text(made.head_sha, "b.py")
-
     untidy.push({"c.py": OTHER["c.py"]}, "Add c")
     ran = jobs.push(untidy, autofix="pull_request")
     assert (home.pulls, made.state) == ([untidy, made], "open")
@@ -609,7 +604,6 @@ def test_an_issue_becomes_a_pull_request_with_its_test_once_actions_may_open_one
         app.actions_may_approve = True
         said = jobs.ask(reported, "/debate fix")
         again = jobs.ask(reported, "/debate fix")
-
     assert "is not permitted to create or approve pull requests" in refused
     assert "Cost: " in refused
     (made,) = app.pulls

@@ -94,7 +94,6 @@ def test_jobs_for_one_head_at_once_end_as_one(
     with ThreadPoolExecutor(count) as pool:
         assert list(pool.map(main, variables)) == [0] * count
     assert len(pull.reviews) == count
-
     jobs.push(pull)
     assert_reviewed_once(pull)
     assert len(pull.all_threads) == 1
@@ -110,7 +109,6 @@ def test_a_lost_answer_repeats_nothing(jobs: Jobs, pull: Pull, after: bool) -> N
     assert_reviewed_once(pull)
     assert pull.labels == ["reviewbot:changes-requested"]
     assert (len(pull.reviews), len(pull.repository.check_runs(pull.head_sha))) == (1, 1)
-
     pull.push(FIXED)
     then = ("graphql:resolveReviewThread", "pulls/dismiss-review", "issues/remove-label")
     jobs.github.faults += [faults.dropped(each, after=after) for each in then]

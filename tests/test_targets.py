@@ -332,7 +332,6 @@ def test_what_only_a_filter_can_tell_is_left_out(history: Project) -> None:
     assert (change.target, mark(history).exists()) == ("HEAD", False)
     said = "Uncommitted work in {}, if any, was left out: only a filter knows what git would commit"
     assert change.notes == (f"{said.format('a.env, b.env, gone.env and 1 more')}.",)
-
     for name in ("b.env", "c.env", "d.env", "e.nb"):
         (history.folder / name).write_text("other\n")
     for name in names[2:]:
@@ -512,11 +511,9 @@ def test_history_cannot_be_forged(history: Project) -> None:
     history.commit("One", {"d.py": "d = 1\n"})
     history.commit("Two", {"e.py": "e = 1\n"})
     expected = load(history.folder, HEAD), load(history.folder, BASE)
-
     history.git("replace", "HEAD~1", "HEAD~2")
     assert (load(history.folder, HEAD), load(history.folder, BASE)) == expected
     history.git("replace", "--delete", "HEAD~1")
-
     history.git("commit-graph", "write", "--reachable")
     graph = history.folder / ".git/objects/info/commit-graph"
     content = graph.read_bytes()
@@ -525,7 +522,6 @@ def test_history_cannot_be_forged(history: Project) -> None:
     graph.chmod(0o644)
     graph.write_bytes(content[:at] + b"\x70\0\0\0" * 2 + content[at + 8 :])  # HEAD~1: no parents
     assert (load(history.folder, HEAD), load(history.folder, BASE)) == expected
-
     commits = history.git("rev-parse", "HEAD", "side").split()
     (history.folder / ".git/info/grafts").write_text(" ".join(commits) + "\n")
     assert (load(history.folder, HEAD), load(history.folder, BASE)) == expected

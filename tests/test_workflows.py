@@ -209,7 +209,6 @@ def test_files_that_exist_stay_and_the_next_step_is_said(tmp_path: Path) -> None
     folder = tmp_path / ".github/workflows"
     folder.mkdir(parents=True)
     (folder / "reviewbot-collect.yml").write_text("mine")
-
     said = init(tmp_path, "forks", "commands", "forks")
     assert "reviewbot-collect.yml is there already and stays as it is" in said
     assert (folder / "reviewbot-collect.yml").read_text() == "mine"
@@ -233,7 +232,6 @@ def test_nothing_is_written_through_a_link(tmp_path: Path) -> None:
 def test_keys_reach_the_program_only_where_it_asks_models(home: Home, mode: str) -> None:
     shim(home.programs, "uv", RECORDING_UV)
     keys = {"anthropic_api_key": "sk-ant-1", "openrouter_api_key": "sk-or-2"}
-
     job = home.run_action(mode=mode, **keys)
     assert job.conclusion == "success", job.log
     assert "-I -m reviewbot github" in job.log
@@ -291,7 +289,6 @@ def test_a_pull_request_is_reviewed_and_a_bot_cancels_no_review(home: Home) -> N
 
 def test_commands_are_answered_or_ordered(home: Home) -> None:
     pull = home.pull()
-
     reactions, run = home.say(pull, "ann", "/debate help")
     assert reactions == ["eyes", "rocket"], run.log
     assert "`/debate full`" in pull.comments[-1].body
@@ -300,7 +297,6 @@ def test_commands_are_answered_or_ordered(home: Home) -> None:
     assert (reactions, run.conclusion) == (["eyes"], "success")
     (order,) = home.app.dispatches
     event = home.github.event("workflow_dispatch", repository=home.app, inputs=order.inputs)
-
     run = home.run("review", "workflow_dispatch", event)
     assert run.conclusion == "success", run.log
     assert "Changes requested" in pull.comments[-1].body
@@ -321,7 +317,6 @@ def test_a_fork_is_reviewed_by_the_pair_and_its_evidence_proves_nothing(home: Ho
     assert first.conclusion == "success", first.log
     assert not home.github.writes()
     assert "No language model is asked in this job." in first.jobs["collect"].summary
-
     run = home.run("publish", "workflow_run", home.github.event("workflow_run", run=known))
     assert run.conclusion == "success", run.log
     findings = json.loads(run.jobs["publish"].step("review").outputs["findings_json"])

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tests.fake_github import rest_objects as objects
-from tests.fake_github.contract import contract
 
 if TYPE_CHECKING:
     from tests.fake_github.pull import Pull
@@ -18,46 +17,39 @@ Payload = dict[str, Any]
 
 def common(home: Repository, sender: str) -> Payload:
     account = objects.user(home.github.user(sender))
-    return {
-        "repository": contract().component("full-repository", objects.repository(home)),
-        "sender": contract().component("simple-user", account),
-    }
+    return {"repository": objects.repository(home), "sender": account}
 
 
 def pull_request(
     *, pull: Pull, action: str = "opened", sender: str = "", label: str = ""
 ) -> Payload:
     """`label`: the one added or removed."""
-    described = contract().component("pull-request", objects.pull(pull))
+    described = objects.pull(pull)
     payload: Payload = {"action": action, "number": pull.number, "pull_request": described}
     if label:
-        payload["label"] = contract().component("label", objects.label(label))
+        payload["label"] = objects.label(label)
     return payload | common(pull.repository, sender or pull.user.login)
 
 
 def issue_comment(*, comment: Comment, action: str = "created") -> Payload:
     payload: Payload = {
         "action": action,
-        "issue": contract().component("issue", objects.issue(comment.parent)),
-        "comment": contract().component("issue-comment", objects.comment(comment)),
+        "issue": objects.issue(comment.parent),
+        "comment": objects.comment(comment),
     }
     return payload | common(comment.repository, comment.login)
 
 
 def pull_request_review_comment(*, comment: ReviewComment, action: str = "created") -> Payload:
-    shown, pull = objects.review_comment(comment), objects.pull_simple(comment.thread.pull)
-    payload: Payload = {
-        "action": action,
-        "comment": contract().component("pull-request-review-comment", shown),
-        "pull_request": contract().component("pull-request-simple", pull),
-    }
+    shown, pull = objects.review_comment(comment), objects.pull(comment.thread.pull)
+    payload: Payload = {"action": action, "comment": shown, "pull_request": pull}
     return payload | common(comment.repository, comment.login)
 
 
 def workflow_run(*, run: WorkflowRun, action: str = "completed") -> Payload:
     """`pull_requests` is empty for a fork, as on GitHub."""
     path = ".github/workflows/reviewbot.yml"
-    shown = contract().component("workflow-run", objects.workflow_run(run) | {"path": path})
+    shown = objects.workflow_run(run) | {"path": path}
     payload = {
         "action": action,
         "workflow_run": shown,
@@ -74,7 +66,7 @@ def workflow_dispatch(*, repository: Repository, inputs: Payload) -> Payload:
 
 def schedule(*, repository: Repository) -> Payload:
     """No webhook: a runner writes the cron line, the workflow and the repository."""
-    described = contract().component("full-repository", objects.repository(repository))
+    described = objects.repository(repository)
     workflow = ".github/workflows/reviewbot.yml"
     return {"schedule": "0 3 * * 1", "workflow": workflow, "repository": described}
 

@@ -25,7 +25,7 @@ def list_pulls(call: Call) -> Any:
     """Newest first."""
     state, base = call.query.get("state", "open"), call.query.get("base")
     found = [p for p in reversed(call.repository.pulls) if base in (None, p.base_ref)]
-    return Page([objects.pull_simple(p) for p in found if state in ("all", p.state)])
+    return Page([objects.pull(p) for p in found if state in ("all", p.state)])
 
 
 @operation("pulls/create", WRITE)
