@@ -192,15 +192,6 @@ def test_links_and_lists_that_do_not_fit_are_counted() -> None:
     assert f"\nand {99 - shown.count('- F')} more\n" in shown
 
 
-def test_a_comment() -> None:
-    assert comment(replace(QUESTION, id="F1")).split("\n\n") == [
-        "**F1 (high): Two workers can sell the last item twice**",
-        "Two customers pay for one item.",
-        "**Question:** panelists disagree about something serious. 2 of 3 panelists find it real.",
-        "- optimizer disagrees: the queue has one worker, so that sales never run at the same time",
-    ]
-
-
 def test_a_comment_that_is_too_long_says_so() -> None:
     assert PROVEN.proof
     output = "\u202e" * 10_000

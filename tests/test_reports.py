@@ -335,27 +335,6 @@ def test_only_a_complete_review_without_findings_is_green() -> None:
     }
 
 
-def test_the_text_of_a_broken_test() -> None:
-    assert render(REVIEWS["broken test"]) == (
-        """\
-Changes requested: 1 finding
-
-F1  high  cart.py:4  assert 33.0 == 27.0
-    4 | return round(sum(prices) * (1 + discount), 2)
-    Test: tests/test_cart.py::test_total and 1 more
-    Proven: this test passed before the change and fails with it (pytest).
-
-Checks
-    pytest  212 passed, 2 failed
-
-Checks passed: secrets, ruff (4 before)
-2 changed files: 1 reviewed, 1 with nothing to review; tests executed 12 of 15
-changed lines.
-No language model configured: only executed checks decide. Set
-ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel."""
-    )
-
-
 def test_the_text_of_a_question() -> None:
     assert render(REVIEWS["question"], style=Style(width=90)) == (
         """\
@@ -377,25 +356,6 @@ lines.
 Panel: critic, reviewer, optimizer (anthropic:claude-sonnet-5). 14 calls, 44,300 tokens
 (67 % cached), 38 s."""
     )
-
-
-def test_the_text_of_an_incomplete_review() -> None:
-    shown = render(REVIEWS["incomplete"])
-    assert (
-        """
-Not complete
-    web/app.js was only scanned;
-      no linter reads such files here: add one under checks: in .reviewbot.yml, or configure a model
-    mypy was not run: bubblewrap is not installed
-    optimizer did not answer: the time of the review was over (limits.seconds)
-
-Checks
-    cargo-test  9 passed, 3 failed before as well
-
-"""
-        in shown
-    )
-    assert shown.count("mypy") == 1
 
 
 def test_quiet_text_has_only_findings_and_gaps() -> None:
@@ -436,18 +396,6 @@ def test_only_the_last_position_of_a_panelist_is_dissent() -> None:
     review = replace(PANEL, findings=(replace(QUESTION, positions=(changed, first)),))
     for format_ in ("text", "markdown", "sarif"):
         assert "disagrees" not in render(review, format_)
-
-
-def test_prose_is_wrapped_and_code_is_not() -> None:
-    code = "total = " + " + ".join(f"prices[{number}]" for number in range(12))
-    finding = replace(PROVEN, excerpt=code, consequence="many words " * 300)
-    lines = render(replace(PANEL, findings=(finding,)), style=Style(width=60)).split("\n")
-    assert f"    4 | {code}" in lines
-    prose = [line for line in lines if "many words" in line]
-    assert len(prose) > 5
-    assert max(map(len, prose)) <= 60
-    assert sum(map(len, prose)) < 700
-    assert prose[-1].endswith("…")
 
 
 @each("review", REVIEWS.values())
@@ -523,22 +471,6 @@ def test_schemas_are_of_2020_12(name: SchemaName) -> None:
     assert schema["title"] == f"reviewbot {name}"
 
 
-@each(
-    ("name", "document", "is_valid"),
-    [
-        ("config", {"review": {"fail_on": "high"}}, True),
-        ("config", {"review": {"fail_on": "bad"}}, False),
-        ("config", {"reviews": {}}, False),
-        ("recording", {"entries": [{"label": "critic/first_pass"}]}, True),
-        ("recording", {"entries": [{}]}, False),
-        ("evidence", {"runs": [{"check": "ruff", "side": "head", "outcome": "ended"}]}, True),
-        ("evidence", {"runs": [{"check": "ruff", "side": "top", "outcome": "ended"}]}, False),
-    ],
-)
-def test_schemas_tell_right_from_wrong(name: SchemaName, document: object, is_valid: bool) -> None:
-    assert jsonschema.Draft202012Validator(schema_of(name)).is_valid(document) == is_valid
-
-
 @each("review", REVIEWS.values())
 def test_sarif_follows_the_schema(review: Review) -> None:
     run = sarif(review)
@@ -576,12 +508,6 @@ def test_sarif_of_findings() -> None:
         "artifactLocation": {"uri": "cart.py", "uriBaseId": "%SRCROOT%"},
         "region": {"startLine": 1},
     }
-
-
-def test_sarif_has_no_links() -> None:
-    finding = replace(LINT, title="[words](https://evil.example)")
-    (result,) = sarif(replace(CLEAN, findings=(finding,)))["results"]
-    assert result["message"]["text"].startswith("[words] (https://evil.example)\n")
 
 
 def test_sarif_says_that_a_review_is_incomplete() -> None:
@@ -705,28 +631,6 @@ def test_a_bar_does_not_end_a_cell() -> None:
     check = replace(check, state="flaky")
     shown = GITHUB.render(render(replace(CLEAN, checks=(check,)), "markdown"))
     assert "<td>a|b</td>\n<td>flaky</td>\n<td><code>x|y</code> z | 1</td>" in shown
-
-
-def test_markdown_fits_into_a_comment_and_says_what_it_left_out() -> None:
-    count = 150
-    findings = tuple(
-        replace(PROVEN, id=f"F{number}", title=f"Defect {number}", consequence="wörds " * 300)
-        for number in range(1, count + 1)
-    )
-    gaps = tuple(f"file{number}.js was not reviewed" + ", why" * 40 for number in range(count))
-    review = replace(PANEL, verdict="request_changes", findings=findings, complete=False, gaps=gaps)
-    shown = render(review, "markdown")
-    check_markdown(shown)
-    assert len(shown.encode()) > MAX_BYTES * 0.75
-    first = f"**Changes requested (incomplete)**: tests written for {count} claims fail.\n"
-    assert shown.startswith(first)
-    assert "### F1 (high): Defect 1\n" in shown
-    assert re.search(r"\n- F\d+ \(high\): Defect \d+, `cart.py:4` \(proven\)\n", shown)
-    full = shown.count("\n### F")
-    short = shown.count("\n- F")
-    assert f"<summary>{count - full} more</summary>" in shown
-    assert full + short == count or f"\nand {count - full - short} more" in shown
-    assert shown.endswith(" 38 s.")
 
 
 # --- safety

@@ -9,9 +9,7 @@ import pwd
 import shutil
 import subprocess
 import time
-from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from conftest import Project
@@ -19,7 +17,6 @@ from conftest import Project
 from reviewbot.errors import GitError, UsageError
 from reviewbot.git.change import Change, Target
 from reviewbot.git.repository import Repository
-from reviewbot.process import Ended, run_process
 from reviewbot.state import find_state
 
 AUTO = Target()
@@ -168,16 +165,6 @@ def test_the_index_is_reviewed_apart_from_the_work_tree(history: Project) -> Non
     }
 
 
-def test_a_hook_names_another_index(history: Project) -> None:
-    shutil.copy(history.folder / ".git/index", history.folder / ".git/next-index")
-    (history.folder / "n.py").write_text("n = 1\n")
-    environment = os.environ | {"GIT_INDEX_FILE": ".git/next-index"}
-    subprocess.run(("git", "add", "n.py"), cwd=history.folder, env=environment, check=True)
-    change = load(history.folder / "sub", STAGED, Path(".git/next-index"))
-    assert [file.path for file in change.files] == ["n.py"]
-    assert paths(history.folder, STAGED) == []
-
-
 def test_every_kind_of_change_of_a_work_tree(project: Project) -> None:
     names = ("changed", "gone", "mode", "becomes_link", "becomes_folder")
     project.commit("First", {name: f"{name}\n" * 5 for name in names} | {".gitignore": "ignored\n"})
@@ -299,12 +286,6 @@ def test_a_sparse_checkout_deletes_nothing(history: Project) -> None:
     history.git("sparse-checkout", "set", "--cone", "--sparse-index", "sub")
     (history.folder / "sub/s.py").write_text("s = 3\n")
     assert paths(history.folder, WORK_TREE) == ["sub/s.py"]
-
-
-def test_line_ends_are_those_that_would_be_committed(history: Project) -> None:
-    history.git("config", "core.autocrlf", "input")
-    (history.folder / "a.py").write_bytes(b"a = 2\r\nb = 2\r\n")
-    assert added(load(history.folder)) == {"a.py": ["b = 2"]}
 
 
 def test_attributes_say_what_would_be_committed(history: Project) -> None:
@@ -551,20 +532,3 @@ def test_a_work_tree_elsewhere_is_refused(tmp_path: Path) -> None:
 def test_a_folder_that_does_not_exist(tmp_path: Path) -> None:
     with pytest.raises(GitError, match="is not a folder"):
         load(tmp_path / "absent")
-
-
-def test_a_review_of_a_commit_starts_few_processes(
-    history: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    commands = []
-
-    async def run_and_count(command: Sequence[str], **options: Any) -> Ended:
-        commands.append(command)
-        return await run_process(command, **options)
-
-    monkeypatch.setattr("reviewbot.git.process.run_process", run_and_count)
-    with Repository(history.folder) as repository:
-        change = asyncio.run(repository.load_change(HEAD))
-        for tree in (change.base_tree, change.head_tree) * 2:
-            asyncio.run(repository.list_files(tree))
-    assert len(commands) == 6

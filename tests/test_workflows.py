@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 from conftest import why_no_sandbox
+from test_docs import rows as table_rows
+from test_docs import section
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.cli.init import ACTION, WORKFLOWS
@@ -29,7 +31,6 @@ from tests.fake_github import GitHub, Pull, Repository
 pytest_plugins = ["tests.fake_github.fixtures"]
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs/github.md"
 FILE = ROOT / "action.yml"
 INSTALL, SANDBOX, REVIEW, *_ = read_yaml(FILE)["runs"]["steps"]
 KEYS = [f"{name}_api_key" for name, vendor in VENDORS.items() if vendor.key_names]
@@ -159,9 +160,7 @@ def test_linters_find_nothing_and_actions_are_pinned(files: Path) -> None:
 
 
 def rows(heading: str) -> list[list[str]]:
-    text = PAGE.read_text().partition(f"\n## {heading}\n")[2].partition("\n## ")[0]
-    lines = re.findall(r"^\| (.+) \|$", text, re.MULTILINE)[1:]
-    return [[cell.strip() for cell in line.split("|")] for line in lines]
+    return table_rows(section("docs/github.md", f"## {heading}"))
 
 
 def test_permissions_are_documented_and_keys_are_apart_from_the_right_to_write(files: Path) -> None:

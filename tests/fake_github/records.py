@@ -46,12 +46,6 @@ class Authored(Record):
     def login(self) -> str:
         return self.user.login
 
-    @property
-    def author_association(self) -> str:
-        if self.repository.owner.lower() == self.login.lower():
-            return "OWNER"
-        return "COLLABORATOR" if self.login.lower() in self.repository.roles else "NONE"
-
 
 @dataclass(eq=False)
 class Reaction(Record):

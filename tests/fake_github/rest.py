@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-# Each module adds its operations to HANDLERS.
-from tests.fake_github import rest_issues, rest_pulls, rest_repository  # noqa: F401
+from tests.fake_github import operations  # noqa: F401  # adds them to HANDLERS
 from tests.fake_github.call import HANDLERS, Call, Page, Respond
 from tests.fake_github.contract import contract
 from tests.fake_github.messages import (
@@ -44,13 +43,7 @@ def respond(github: GitHub, request: Request, token: Token | None) -> Response:
     if errors := contract().request_errors(operation, request.parameters, body):
         return violation(github, request, errors)
     call = Call(
-        github,
-        operation,
-        variables,
-        request.parameters,
-        body if body is not None else {},
-        token,
-        f"{github.server_url}{request.path}",
+        github, operation, variables, request.parameters, body if body is not None else {}, token
     )
     try:
         check_permissions(call)
