@@ -217,10 +217,8 @@ def test_a_rate_limit_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """G12, G13, G23: for what writes as well, since nothing was done."""
     monkeypatch.setattr("time.time", lambda: EPOCH)
     done = Said(200, {"data": {"resolveReviewThread": {"thread": {}}}})
-    calls = [(call, said, wait) for said, wait in WAITS[: -len(ODD)] for call in (comment, resolve)]
-    calls += [(call, *WAITS[0]) for call in (compare, ask)]
-    for call, said, seconds in [*calls, *((comment, *row) for row in WAITS[-len(ODD) :])]:
-        is_rest = call in (comment, compare)
+    for call, (said, seconds) in ((call, row) for row in WAITS for call in (comment, resolve, ask)):
+        is_rest = call is comment
         if said.status == 200 and is_rest:
             continue
         with scripted(said, DONE if is_rest else done) as (client, script, waited):

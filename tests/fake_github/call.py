@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from tests.fake_github.messages import ApiError, not_found, unauthenticated
+from tests.fake_github.messages import not_found, unauthenticated
 
 if TYPE_CHECKING:
     from tests.fake_github.contract import Operation
@@ -54,7 +54,7 @@ class Call:
     @property
     def pull(self) -> Pull:
         found = self.repository.pulls_by_number.get(self.variables["pull_number"])
-        if found is None or found.deleted:
+        if found is None:
             raise not_found()
         return found
 
@@ -65,8 +65,6 @@ class Call:
         found = home.pulls_by_number.get(number) or home.issues_by_number.get(number)
         if found is None:
             raise not_found()
-        if found.deleted:
-            raise ApiError(410, "This issue was deleted")
         return found
 
 

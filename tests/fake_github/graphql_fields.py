@@ -133,7 +133,7 @@ def viewer_user(viewer: Viewer, _: Any) -> dict[str, Any]:
 def find_pull(viewer: Viewer, home: Repository, number: int) -> Pull:
     viewer.need_read(home, "pull_requests")
     found = home.pulls_by_number.get(number)
-    if found is None or found.deleted:
+    if found is None:
         raise not_found(f"Could not resolve to a PullRequest with the number of {number}.")
     return found
 

@@ -216,8 +216,7 @@ def list_issues(call: Call) -> Any:
     found = [
         issue
         for issue in sorted((*home.pulls, *home.issues), key=lambda issue: -issue.number)
-        if not issue.deleted
-        and state in ("all", issue.state)
+        if state in ("all", issue.state)
         and labels <= set(issue.labels)
         and creator in (None, issue.user.login)
     ]

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Pull(Authored):
-    """Tests may set `title`, `body`, `draft`, `locked`, `deleted`, `labels` and `base_ref`.
+    """Tests may set `title`, `body`, `draft`, `locked`, `labels` and `base_ref`.
 
     Attributes:
         all_threads: with those of pending reviews, which `threads` leaves out.
@@ -32,7 +32,6 @@ class Pull(Authored):
     state: str = "open"
     merged: bool = False
     locked: bool = False
-    deleted: bool = False
     labels: list[str] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)

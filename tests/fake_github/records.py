@@ -181,7 +181,6 @@ class Issue(Authored):
     labels: list[str] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
     locked: bool = False
-    deleted: bool = False
 
     @property
     def url(self) -> str:

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from tests.fake_github.repository import Repository
 
 Object = dict[str, Any]
-DAY = 86_400
 
 
 def pick(record: Any, names: str, **more: Any) -> Object:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.fake_github.bare_repository import Hunk
 from tests.fake_github.messages import ApiError, unprocessable, validation_failed
 from tests.fake_github.records import Anchor, Comment, Issue, Review, ReviewComment, Thread, User
 
@@ -24,9 +23,7 @@ THREAD = "Pull request review thread"
 NO_HUNK = f"{THREAD} diff hunk can't be blank"
 NO_LINE = f"{THREAD} line must be part of the diff and {NO_HUNK}"
 OTHER_HUNK = f"{THREAD} start line must be part of the same hunk as the line."
-NO_LINES = f"{THREAD} line must be part of the diff, {OTHER_HUNK}, and {NO_HUNK}"
 NO_PATH = f"{THREAD} path is invalid and {NO_HUNK}"
-NOT_BEFORE = f"{THREAD} start line must precede the end line."
 NO_BODY = "You need to leave a comment indicating the requested changes."
 TOO_LONG = f"Body is too long (maximum is {BODY_CHARACTERS} characters)"
 
@@ -38,9 +35,7 @@ def check_length(resource: str, body: str) -> None:
 
 
 def check_conversation(parent: Pull | Issue, actor: User) -> None:
-    """G15, G16. Who has write access may comment on a locked conversation; an app may not."""
-    if parent.deleted:
-        raise ApiError(410, "This issue was deleted")
+    """G15. Who has write access may comment on a locked conversation; an app may not."""
     if parent.locked and parent.repository.role(actor.login) not in WRITERS:
         raise ApiError(403, "Unable to create comment because issue is locked.")
 
@@ -141,20 +136,11 @@ def find_anchor(pull: Pull, commit: str, comment: dict[str, Any]) -> Anchor:
         raise unprocessable(NO_LINE)
     hunk = next((hunk for hunk in file.hunks if line in hunk.lines(side)), None)
     start_side = (comment.get("start_side") or side) if start is not None else None
-    if start is not None:
-        check_start(hunk, line, start, start_side or side)
     if hunk is None:
         raise unprocessable(NO_LINE)
-    return Anchor(file.path, line, start, side, start_side, commit, pull.merge_base, hunk.text)
-
-
-def check_start(hunk: Hunk | None, line: int, start: int, side: str) -> None:
-    if start >= line:
-        raise unprocessable(NOT_BEFORE)
-    if hunk is None:
-        raise unprocessable(NO_LINES)
-    if start not in hunk.lines(side):
+    if start is not None and (start >= line or start not in hunk.lines(side)):
         raise unprocessable(OTHER_HUNK)
+    return Anchor(file.path, line, start, side, start_side, commit, pull.merge_base, hunk.text)
 
 
 def needs_workflows(token: Token, paths: list[str]) -> bool:
