@@ -622,6 +622,9 @@ def test_only_writers_and_only_fix_on_an_issue_and_not_without_end(
     for login, words in (("mallory", "/debate fix"), ("ann", "/debate status")):
         jobs.say(reported, login, words)
         assert reported.comments[-1].login == login
+    inputs = {"issue": str(reported.number), "comment": str(reported.comments[0].id)}
+    order = jobs.github.event("workflow_dispatch", repository=app, inputs=inputs)
+    assert jobs.run("workflow_dispatch", order).writes == []
     for _ in range(3):
         jobs.say(reported, "ann", "/debate fix")
     asked = [comment for comment in reported.comments if comment.body == "/debate fix"]
