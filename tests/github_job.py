@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,18 @@ class Jobs:
             event = self.github.event("workflow_dispatch", repository=home, inputs=inputs_)
             ran = self.run("workflow_dispatch", event, **inputs)
         return ran
+
+    def ask(self, pull: Pull | Issue, body: str, login: str = "ann", **inputs: str) -> str:
+        """What the newest comment says once a command is obeyed."""
+        self.say(pull, login, body, **inputs)
+        return pull.comments[-1].body
+
+    @contextmanager
+    def panel(self, reply: Callable[[str, str], Any], *roles: str) -> Iterator[None]:
+        """Models that answer by a function of their name and the prompt."""
+        with model(reply).running() as server:
+            self.config = panel_of(server, *(roles or ("critic", "reviewer")))
+            yield
 
 
 def panel_of(server: VendorServer, *roles: str) -> str:

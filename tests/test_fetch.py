@@ -31,7 +31,6 @@ def fetch(github: GitHub, folder: Path, *commits: str, token: str = "", depth: i
 
 def test_two_commits_are_enough_for_a_review(github: GitHub, pull: Pull, tmp_path: Path) -> None:
     fetch(github, tmp_path / "new", pull.base_sha, pull.head_sha)
-
     with Repository(tmp_path / "new") as repository:
         target = Target(kind="revision", revision=f"{pull.base_sha}..{pull.head_sha}")
         change = asyncio.run(repository.load_change(target))
@@ -48,9 +47,7 @@ def test_a_clone_with_its_whole_history_keeps_it(
     clone = tmp_path / "clone"
     pull.push({"c.py": "z = 1\n"})
     before = git(clone, "for-each-ref")
-
     fetch(github, clone, pull.head_sha)
-
     assert git(clone, "rev-list", "--count", "main") == "4"
     assert git(clone, "rev-list", "--count", pull.head_sha) == "3"
     assert git(clone, "for-each-ref") == before
@@ -60,9 +57,7 @@ def test_a_clone_with_its_whole_history_keeps_it(
 def test_what_is_there_is_not_fetched(github: GitHub, pull: Pull, tmp_path: Path) -> None:
     fetch(github, tmp_path, pull.head_sha)
     count = len(github.log)
-
     fetch(github, tmp_path, pull.head_sha)
-
     assert len(github.log) == count
 
 
@@ -72,9 +67,7 @@ def test_a_header_that_the_checkout_left_is_not_sent(
     git(tmp_path, "init", "--quiet")
     left = (f"http.{github.server_url}/.extraheader", "AUTHORIZATION: basic eDp5")
     git(tmp_path, "config", *left)
-
     fetch(github, tmp_path, pull.head_sha)
-
     assert git(tmp_path, "cat-file", "-t", pull.head_sha) == "commit"
 
 
@@ -86,9 +79,7 @@ def test_a_commit_of_old_times_is_fetched(github: GitHub, pull: Pull, tmp_path: 
     made = subprocess.run([*command, "--literally"], input=text.encode(), capture_output=True)
     commit = made.stdout.decode().strip()
     git(home.path, "update-ref", "refs/heads/old", commit)
-
     fetch(github, tmp_path, commit)
-
     assert git(tmp_path, "cat-file", "-t", commit) == "commit"
 
 

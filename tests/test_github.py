@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -34,7 +35,6 @@ def faulty(app: Repository) -> Pull:
 
 def test_a_pull_request_gets_one_review(jobs: Jobs, faulty: Pull) -> None:
     ran = jobs.push(faulty, "opened")
-
     assert ran.exit_code == 0
     assert ran.calls <= 8
     assert ran.writes == ["pulls/create-review", "checks/create", "issues/create-comment"]
@@ -67,19 +67,15 @@ def test_a_second_run_for_a_commit_writes_nothing_and_one_that_is_asked_for_revi
 ) -> None:
     jobs.variables["INPUT_FAIL_ON"] = "high"
     first = jobs.push(faulty, "opened")
-
     ran = jobs.push(faulty)
     again = jobs.run(
         "pull_request", jobs.github.event("pull_request", pull=faulty, action="reopened")
     )
-
     assert (ran.calls, ran.writes, ran.outputs) == (1, [], {"skip_reason": "already_reviewed"})
     assert (again.calls, again.writes) == (1, [])
     assert (first.exit_code, ran.exit_code, again.exit_code) == (1, 1, 1)  # by fail_on
-
     jobs.variables["GITHUB_RUN_ATTEMPT"] = "2"
     ran = jobs.push(faulty, "opened")
-
     assert (ran.outputs["verdict"], ran.writes) == ("request_changes", [])
 
 
@@ -88,19 +84,15 @@ def test_what_is_fixed_is_closed_and_what_comes_back_is_opened_again(
 ) -> None:
     jobs.push(faulty, "opened")
     faulty.push({"a.py": "def half(n):\n    return n / 4\n"})
-
     fixed = jobs.push(faulty)
-
     (thread,) = faulty.threads
     assert thread.is_resolved
     assert [review.state for review in faulty.reviews] == ["DISMISSED"]
     assert fixed.outputs["comments_resolved"] == "1"
     assert "F1" in summary_of(faulty)
     assert "**No longer found:** F1" in summary_of(faulty)
-
     faulty.push(FAULTY)
     jobs.push(faulty)
-
     (thread,) = faulty.threads
     assert not thread.is_resolved
     assert [review.state for review in faulty.reviews] == ["DISMISSED", "CHANGES_REQUESTED"]
@@ -111,9 +103,7 @@ def test_what_a_person_resolved_or_answered_stays_theirs(jobs: Jobs, faulty: Pul
     jobs.push(faulty, "opened")
     faulty.reply(faulty.threads[0], "ann", "On purpose.")
     faulty.push({"a.py": "def half(n):\n    return n / 4\n"})
-
     jobs.push(faulty)
-
     assert not faulty.threads[0].is_resolved
 
 
@@ -125,9 +115,7 @@ def test_without_the_right_to_resolve_a_thread_is_folded_and_answered_once(
     faulty.push({"a.py": "def half(n):\n    return n / 4\n"})
     jobs.push(faulty)
     faulty.push({"README.md": "An app!\n"})
-
     ran = jobs.push(faulty)
-
     (thread,) = faulty.threads
     assert [comment.body.split("\n")[1:] for comment in thread.comments[1:]] == [
         ["No longer found."]
@@ -140,47 +128,23 @@ def test_a_token_that_may_only_read_leaves_a_summary_and_annotations(
     jobs: Jobs, faulty: Pull
 ) -> None:
     jobs.permissions = {"contents": "read", "pull_requests": "read", "metadata": "read"}
-
     ran = jobs.push(faulty, "opened")
-
     assert (ran.exit_code, ran.writes) == (0, [])
     assert "::error file=a.py,line=2" in ran.log
     assert "the review is in the job summary" in ran.log
     assert "Undefined name" in ran.summary
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "said"),
-    [
+def test_an_input_that_is_wrong_is_named_before_anything_is_reviewed(
+    jobs: Jobs, faulty: Pull
+) -> None:
+    for name, text, said in (
         ("dry_run", "maybe", "the input dry_run is 'maybe' (choose one of false, true)"),
         ("max_cost_usd", "x", "the input max_cost_usd: limits.cost_usd must be a number"),
-    ],
-)
-def test_an_input_that_is_wrong_is_named_before_anything_is_reviewed(
-    jobs: Jobs, faulty: Pull, name: str, text: str, said: str
-) -> None:
-    ran = jobs.push(faulty, "opened", **{name: text})
-
-    assert (ran.exit_code, ran.outputs) == (2, {})
-    assert said in ran.log
-
-
-@pytest.mark.parametrize(
-    ("action", "label", "skip"),
-    [
-        ("labeled", "help wanted", "unrelated_action"),
-        ("edited", "", "unrelated_action"),
-        ("assigned", "", "unrelated_action"),
-    ],
-)
-def test_events_that_need_no_review_cost_no_call(
-    jobs: Jobs, faulty: Pull, action: str, label: str, skip: str
-) -> None:
-    event = jobs.github.event("pull_request", pull=faulty, action=action, label=label)
-
-    ran = jobs.run("pull_request", event)
-
-    assert (ran.exit_code, ran.calls, ran.outputs) == (0, 0, {"skip_reason": skip})
+    ):
+        ran = jobs.push(faulty, "opened", **{name: text})
+        assert (ran.exit_code, ran.outputs) == (2, {})
+        assert said in ran.log
 
 
 def test_another_base_is_another_change(jobs: Jobs, app: Repository, faulty: Pull) -> None:
@@ -190,10 +154,9 @@ def test_another_base_is_another_change(jobs: Jobs, app: Repository, faulty: Pul
     faulty.base_ref = "release"
     event = jobs.github.event("pull_request", pull=faulty, action="edited")
     retargeted = event | {"changes": {"base": {"ref": {"from": "main"}}}}
-
-    assert jobs.run("pull_request", event).outputs == {"skip_reason": "unrelated_action"}
+    ran = jobs.run("pull_request", event)
+    assert (ran.calls, ran.outputs) == (0, {"skip_reason": "unrelated_action"})
     ran = jobs.run("pull_request", retargeted)
-
     assert (ran.outputs["verdict"], ran.outputs["comments_resolved"]) == ("comment", "1")
     assert "**No longer found:** F1" in summary_of(faulty)
     assert [review.state for review in faulty.reviews] == ["DISMISSED"]
@@ -211,7 +174,6 @@ def test_drafts_bots_and_labels_are_up_to_the_base(jobs: Jobs, app: Repository) 
     pull.labels.append("reviewbot:skip")
     pull.push({"b.py": "x = 1\n"})
     assert jobs.push(pull, "ready_for_review").outputs == {"skip_reason": "skip_label"}
-
     app.commit("main", {".reviewbot.yml": "github: {drafts: true, bots: [renovate]}\n"}, "Set")
     app.commit("update", FAULTY, "Update", parent="main")
     by_bot = app.pull("Update", "update", author="renovate[bot]", draft=True)
@@ -220,19 +182,9 @@ def test_drafts_bots_and_labels_are_up_to_the_base(jobs: Jobs, app: Repository) 
     assert jobs.push(by_other, "opened").outputs == {"skip_reason": "bot_author"}
 
 
-def test_a_push_while_a_review_is_made_has_a_run_of_its_own(jobs: Jobs, faulty: Pull) -> None:
-    event = jobs.github.event("pull_request", pull=faulty, action="opened")
-    faulty.push({"b.py": "x = 1\n"})
-
-    ran = jobs.run("pull_request", event)
-
-    assert (ran.outputs, ran.writes) == ({"skip_reason": "head_moved"}, [])
-
-
 def test_commands_are_answered_once_each(jobs: Jobs, faulty: Pull) -> None:
     jobs.permissions |= {"issues": "write"}
     jobs.push(faulty, "opened")
-
     for body, expected in [
         ("/debate help", "`/debate dismiss F1 reason`: do not report a finding again"),
         ("/debate status", "Last reviewed: `"),
@@ -245,7 +197,6 @@ def test_commands_are_answered_once_each(jobs: Jobs, faulty: Pull) -> None:
         comment = faulty.comment("ann", body)
         event = jobs.github.event("issue_comment", comment=comment)
         first, second = jobs.run("issue_comment", event), jobs.run("issue_comment", event)
-
         assert first.exit_code == 0, first.log
         assert expected in faulty.comments[-1].body
         assert faulty.comments[-1].body.startswith(
@@ -261,9 +212,7 @@ def test_a_dismissed_finding_is_not_reported_again(jobs: Jobs, faulty: Pull) -> 
     jobs.say(faulty, "ann", "/debate dismiss F1 `m` is a global that the *runner* sets @bob")
     assert faulty.threads[0].is_resolved
     faulty.push({"b.py": "x = 1\n"})
-
     ran = jobs.push(faulty)
-
     assert ran.outputs["verdict"] == "comment"
     assert [review.state for review in faulty.reviews] == ["DISMISSED"]
     assert "`@bob`" in summary_of(faulty)
@@ -272,38 +221,27 @@ def test_a_dismissed_finding_is_not_reported_again(jobs: Jobs, faulty: Pull) -> 
 
 
 def test_pause_stop_and_resume(jobs: Jobs, faulty: Pull) -> None:
-    assert "reviewed when you ask" in said(jobs, faulty, "/debate pause")
+    said = partial(jobs.ask, faulty)
+    assert "reviewed when you ask" in said("/debate pause")
     assert jobs.push(faulty, "opened").outputs == {"skip_reason": "paused"}
-    assert "Paused by `ann`" in said(jobs, faulty, "/debate status")
-    said(jobs, faulty, "/debate stop")
+    assert "Paused by `ann`" in said("/debate status")
+    said("/debate stop")
     assert jobs.say(faulty, "ann", "/debate pause").outputs == {"skip_reason": "stopped"}
-    assert "Stopped by `ann`" in said(jobs, faulty, "/debate status")
-    assert "newest commit is not reviewed yet" in said(jobs, faulty, "/debate resume")
+    assert "Stopped by `ann`" in said("/debate status")
+    assert "newest commit is not reviewed yet" in said("/debate resume")
     assert jobs.push(faulty, "opened").outputs["verdict"] == "request_changes"
     assert summary_of(faulty).startswith("**Changes requested**")
 
 
-@pytest.mark.parametrize(
-    ("login", "body"),
-    [
+def test_comments_without_effect(jobs: Jobs, faulty: Pull) -> None:
+    for login, body in (
         ("rob", "/debate dismiss F1 because"),
-        ("stranger", "/debate stop"),
         ("helper[bot]", "/debate stop"),
         ("ann", "> /debate stop"),
-        ("ann", "Please do not /debate stop"),
-        ("ann", "    /debate stop"),
-        ("ann", "```\n/debate stop\n```"),
-        ("ann", "/debates"),
-    ],
-)
-def test_comments_without_effect(jobs: Jobs, faulty: Pull, login: str, body: str) -> None:
-    ran = jobs.say(faulty, login, body)
-
-    assert (ran.exit_code, ran.writes) == (0, [])
-    assert ran.calls <= 1
-
-
-def test_a_comment_that_is_edited_or_deleted_has_no_effect(jobs: Jobs, faulty: Pull) -> None:
+    ):
+        ran = jobs.say(faulty, login, body)
+        assert (ran.exit_code, ran.writes) == (0, [])
+        assert ran.calls <= 1
     comment = faulty.comment("ann", "Hello")
     faulty.edit(comment, "/debate stop")
     for action in ("edited", "deleted"):
@@ -312,22 +250,16 @@ def test_a_comment_that_is_edited_or_deleted_has_no_effect(jobs: Jobs, faulty: P
 
 
 def test_a_review_that_is_asked_for_runs_in_the_review_workflow(jobs: Jobs, faulty: Pull) -> None:
+    assert "actions: write" in jobs.ask(faulty, "/debate the division")
     jobs.permissions |= {"actions": "write"}
+    assert "reviewbot init --workflow review" in jobs.ask(faulty, "/debate the division")
     faulty.repository.workflows.append("reviewbot-review.yml")
-
     ran = jobs.say(faulty, "ann", "/debate the division")
-
     assert ran.outputs["verdict"] == "request_changes"
     assert len(faulty.threads) == 1
     answer = faulty.comments[-1].body
     assert answer.startswith("<!-- reviewbot:answer comment=")
     assert "**Changes requested**" in answer
-
-
-def test_an_order_says_what_is_missing(jobs: Jobs, faulty: Pull) -> None:
-    assert "`reviewbot init --workflow review`" in said(jobs, faulty, "/debate full") or (
-        "actions: write" in faulty.comments[-1].body
-    )
 
 
 def test_an_ordered_run_reads_the_comment_again(jobs: Jobs, faulty: Pull) -> None:
@@ -336,7 +268,6 @@ def test_an_ordered_run_reads_the_comment_again(jobs: Jobs, faulty: Pull) -> Non
     event = jobs.github.event("workflow_dispatch", repository=faulty.repository, inputs=inputs)
     faulty.edit(comment, "/debate full ")
     assert jobs.run("workflow_dispatch", event).writes == []
-
     comment = faulty.comment("rob", "/debate full")
     event["inputs"]["comment"] = str(comment.id)
     assert jobs.run("workflow_dispatch", event).writes == []
@@ -346,11 +277,5 @@ def test_more_commands_than_allowed_in_an_hour_are_not_obeyed(jobs: Jobs, faulty
     jobs.config = "github: {commands_per_hour: 2}\n"
     for _ in range(3):
         jobs.say(faulty, "ann", "/debate help")
-
     assert len(faulty.comments) == 5
     assert [reaction.content for reaction in faulty.comments[-1].reactions] == ["confused"]
-
-
-def said(jobs: Jobs, pull: Pull, body: str) -> str:
-    jobs.say(pull, "ann", body)
-    return pull.comments[-1].body

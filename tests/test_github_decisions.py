@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from each import each
+import pytest
 from github import Auth
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -16,13 +16,14 @@ from reviewbot.config.settings import GitHubSettings
 from reviewbot.github.activity import MODES, TABLE, Facts, NothingToDo, may_execute
 from reviewbot.github.activity import decide as decide_or_raise
 from reviewbot.github.activity import needs_permission_of as asks_about
-from reviewbot.github.client import Client
+from reviewbot.github.client import Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
 from reviewbot.github.commands import ORDERED, answer_here
 from reviewbot.github.job import INPUTS, CommentEvent, Event, Job, Mode, Subject
-from reviewbot.github.pulls import Author, State
+from reviewbot.github.pulls import SUMMARY, Author, State, encode_state
+from reviewbot.github.steps import check_open
 from reviewbot.verdict.document import Memory, Remembered
-from tests.test_github_plan import ANN, BOT, HEAD, OLD, PULL, SHA, snapshot
+from tests.test_github_plan import ANN, BOT, HEAD, OLD, PULL, SHA, comment, snapshot
 
 FULL = (
     "/debate full|/DEBATE Full|\n\n  \n/debate full|\r\n\t\r\n/debate full\r\n|"
@@ -87,19 +88,10 @@ def test_what_each_comment_asks_for() -> None:
     assert {verb for verb, _, _ in COMMANDS.values()} == {form.verb for form in FORMS}
 
 
-@each(
-    ("body", "findings"),
-    [
-        ("fix", ()),
-        ("fix all", ()),
-        ("fix F1", ("F1",)),
-        ("fix\u2028F1", ("F1",)),
-        ("fix f2, F10 F2", ("F2", "F10")),
-        ("fix `F3`.", ("F3",)),
-    ],
-)
-def test_which_findings_are_to_be_fixed(body: str, findings: tuple[str, ...]) -> None:
-    assert parse(f"/debate {body}") == Command(FORMS[2], findings=findings)
+def test_which_findings_are_to_be_fixed() -> None:
+    two = {"fix f2, F10 F2": ("F2", "F10"), "fix `F3`.": ("F3",), "fix\u2028F1": ("F1",)}
+    for body, findings in ({"fix": (), "fix all": ()} | two).items():
+        assert parse(f"/debate {body}") == Command(FORMS[2], findings=findings)
 
 
 PIECES = ["/debate", " ", "\n", "\ufeff", ">", "`", "F1", "f22,", "?", "é", "fix", "\u0130"]
@@ -234,3 +226,17 @@ def test_each_subject_has_its_activity_and_nothing_runs_beside_keys() -> None:
         if subject not in ("audit", "merge_group"):
             assert asks_about(known) == asked, (subject, has_keys, may_write, pull)
     assert not may_execute(facts("pull_request", snapshot=None))
+
+
+def test_nothing_is_posted_on_what_was_closed_or_moved_or_stopped_meanwhile() -> None:
+    stopped = comment(1, f"{SUMMARY}\n{encode_state(State(stopped_by='ann'))}\n")
+    check_open(snapshot(), HEAD)
+    for about, error, said in (
+        ({"pull": replace(PULL, state="CLOSED")}, NothingToDo, "was closed meanwhile"),
+        ({"pull": replace(PULL, is_locked=True)}, NothingToDo, "conversation is locked"),
+        ({"pull": replace(PULL, head_sha=OLD)}, NothingToDo, "newer commit was pushed"),
+        ({"comments": (stopped,)}, NothingToDo, "told to stop"),
+        ({"hides_own": True}, GitHubError, "cannot be read whole"),
+    ):
+        with pytest.raises(error, match=said):
+            check_open(snapshot(**about), HEAD)

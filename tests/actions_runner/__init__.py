@@ -5,21 +5,12 @@
     assert run.jobs["review"].conclusion == "success", run.log
 
 Scripts run in real shells; actions of others are in `simulated`. Not simulated: matrices,
-containers, services, reusable workflows, caches, cancelling, patterns of `paths`.
+containers, services, reusable workflows, caches, cancelling, filters by branch or path, workflow
+commands.
 """
 
-from tests.actions_runner.results import Annotation, JobRun, StepRun, WorkflowRun
-from tests.actions_runner.runner import GitHub, Runner
-from tests.actions_runner.workflow import Concurrency, WorkflowError, starts
+from tests.actions_runner.results import JobRun, WorkflowRun
+from tests.actions_runner.runner import Runner
+from tests.actions_runner.workflow import WorkflowError
 
-__all__ = [
-    "Annotation",
-    "Concurrency",
-    "GitHub",
-    "JobRun",
-    "Runner",
-    "StepRun",
-    "WorkflowError",
-    "WorkflowRun",
-    "starts",
-]
+__all__ = ["JobRun", "Runner", "WorkflowError", "WorkflowRun"]

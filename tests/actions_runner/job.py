@@ -9,15 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tests.actions_runner.commands import (
-    MAX_SUMMARY_BYTES,
-    FileError,
-    Masks,
-    read_assignments,
-    read_commands,
-)
+from tests.actions_runner.commands import FileError, Masks, read_assignments
 from tests.actions_runner.expressions import Declared, Evaluator, Function
-from tests.actions_runner.results import Annotation, Conclusion, StepRun
+from tests.actions_runner.results import Conclusion, StepRun
 from tests.actions_runner.simulated import SIMULATED, ActionError
 from tests.actions_runner.workflow import WorkflowError, check_names, read_yaml
 from tests.lean import lean_environment
@@ -26,13 +20,8 @@ if TYPE_CHECKING:
     from tests.actions_runner.runner import Runner
 
 MAX_SECONDS = 120
-SHELLS = {
-    "": ("bash", "-e"),
-    "bash": ("bash", "--noprofile", "--norc", "-eo", "pipefail"),
-    "sh": ("sh", "-e"),
-}
-FILES = ("OUTPUT", "ENV", "PATH", "STATE", "STEP_SUMMARY")
-SUMMARY_ERROR = "$GITHUB_STEP_SUMMARY upload aborted, supports content up to a size of 1024k"
+SHELLS = {"": ("bash", "-e"), "bash": ("bash", "--noprofile", "--norc", "-eo", "pipefail")}
+FILES = ("OUTPUT", "ENV", "PATH", "STEP_SUMMARY")
 
 
 class Machine:
@@ -41,7 +30,6 @@ class Machine:
     Attributes:
         github: the context of this name; what is text there is in the environment as well.
         env: of the workflow and the job, and what steps wrote to GITHUB_ENV.
-        path: what steps wrote to GITHUB_PATH, the last one first.
     """
 
     def __init__(
@@ -55,7 +43,6 @@ class Machine:
         event.write_text(json.dumps(github["event"]), encoding="utf-8")
         self.github = {**github, "workspace": str(self.workspace), "event_path": str(event)}
         self.env: dict[str, str] = {}
-        self.path: list[str] = []
         self.masks = Masks(github["token"], *runner.secrets.values())
         self.results: list[StepRun] = []
         fixed = {"os": "Linux", "arch": "X64", "environment": "github-hosted", "name": "runner"}
@@ -89,7 +76,6 @@ class Machine:
             },
             **{f"GITHUB_{kind}": str(files / kind) for kind in FILES},
         }
-        environment["PATH"] = os.pathsep.join([*self.path, environment["PATH"]])
         ended = subprocess.run(
             [*SHELLS[step.get("shell", "")], str(files / "script")],
             env=environment,
@@ -100,34 +86,23 @@ class Machine:
             check=False,
             timeout=MAX_SECONDS,
         )
-        result = read_commands(ended.stdout.decode("utf-8", "replace"), self.masks)
-        if code := ended.returncode:
-            result.exit_code = code if code > 0 else 128 - code  # a signal, as a shell says it
-            self.fail(result, f"Process completed with exit code {result.exit_code}.")
-        self._read_files(
-            {kind: (files / kind).read_text("utf-8", "replace") for kind in FILES}, result
-        )
-        return result
-
-    def fail(self, result: StepRun, message: str) -> None:
-        message = self.masks.hide(message)
-        result.annotations.append(Annotation("error", message))
-        result.log += f"##[error]{message}\n"
-        result.outcome = "failure"
-
-    def _read_files(self, texts: Mapping[str, str], result: StepRun) -> None:
+        result = StepRun(log=self.masks.hide(ended.stdout.decode("utf-8", "replace")))
+        if ended.returncode:
+            self.fail(result, f"Process completed with exit code {ended.returncode}.")
+        texts = {kind: (files / kind).read_text("utf-8", "replace") for kind in FILES}
         try:
             result.outputs |= read_assignments(texts["OUTPUT"])
             self.env |= read_assignments(texts["ENV"])
-            read_assignments(texts["STATE"])
         except FileError as error:
             self.fail(result, str(error))
-        for line in filter(None, texts["PATH"].splitlines()):
-            self.path = [line, *(each for each in self.path if each != line)]
-        if len(texts["STEP_SUMMARY"].encode()) <= MAX_SUMMARY_BYTES:
-            result.summary = self.masks.hide(texts["STEP_SUMMARY"])
-        else:  # the step succeeds nevertheless
-            result.annotations.append(Annotation("error", SUMMARY_ERROR))
+        if texts["PATH"]:
+            raise WorkflowError("GITHUB_PATH is not simulated")
+        result.summary = self.masks.hide(texts["STEP_SUMMARY"])
+        return result
+
+    def fail(self, result: StepRun, message: str) -> None:
+        result.log += f"##[error]{self.masks.hide(message)}\n"
+        result.outcome = "failure"
 
 
 class Steps:
@@ -202,16 +177,11 @@ class Steps:
             raise WorkflowError(f"{uses} is not simulated")
         simulate, known = SIMULATED[name]
         check_names(uses, inputs, known.split())
-        lines: list[str] = []
-        outputs, message = {}, ""
+        result = StepRun()
         try:
-            outputs = simulate(machine, inputs, lines.append)
+            result.outputs = simulate(machine, inputs)
         except ActionError as error:
-            message = str(error)
-        result = read_commands("".join(lines), machine.masks)
-        result.outputs = outputs
-        if message:
-            machine.fail(result, message)
+            machine.fail(result, str(error))
         return result
 
 

@@ -12,31 +12,20 @@ from tests.actions_runner.workflow import Concurrency
 Conclusion = Literal["success", "failure", "skipped"]
 
 
-class Annotation(Struct, frozen=True):
-    """`properties` are those of `::error file=a.py,line=3::message`."""
-
-    level: str
-    message: str
-    properties: dict[str, str] = field(default_factory=dict)
-
-
 class StepRun(Struct, kw_only=True):
     """A step.
 
     Attributes:
         outcome, conclusion: before and after `continue-on-error`.
-        log, output: what it printed: as users see it, and unmasked, so that tests notice a secret.
+        log: what it printed, as users see it.
     """
 
     name: str = ""
     id: str = ""
     outcome: Conclusion = "success"
     conclusion: Conclusion = "success"
-    exit_code: int = 0
     outputs: dict[str, str] = field(default_factory=dict)
     log: str = ""
-    output: str = ""
-    annotations: list[Annotation] = field(default_factory=list)
     summary: str = ""
 
 
@@ -65,16 +54,8 @@ class JobRun(Struct, kw_only=True):
         return "".join(step.log for step in self.steps)
 
     @property
-    def output(self) -> str:
-        return "".join(step.output for step in self.steps)
-
-    @property
     def summary(self) -> str:
         return "".join(step.summary for step in self.steps)
-
-    @property
-    def annotations(self) -> list[Annotation]:
-        return [annotation for step in self.steps for annotation in step.annotations]
 
 
 class WorkflowRun(Struct, kw_only=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct, field
 
@@ -28,24 +28,9 @@ from tests.actions_runner.workflow import (
     sort_jobs,
     starts,
 )
+from tests.fake_github import GitHub
 
 FIRST_RUN = 7_000_000_001
-
-
-class GitHub(Protocol):
-    """What the runner needs of GitHub."""
-
-    @property
-    def api_url(self) -> str: ...
-
-    @property
-    def graphql_url(self) -> str: ...
-
-    @property
-    def server_url(self) -> str: ...
-
-    def token(self, login: str, permissions: Mapping[str, str]) -> str:
-        """A token with these permissions, whose names have underscores."""
 
 
 class Runner(Struct, kw_only=True):

@@ -9,20 +9,16 @@ import base64
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from tests.actions_runner import stub_uv
-
 if TYPE_CHECKING:
     from tests.actions_runner.job import Machine
 
 Inputs = dict[str, str]
-Print = Callable[[str], None]
 FORBIDDEN = "Resource not accessible by integration"
 
 
@@ -39,29 +35,17 @@ class SarifUpload(Struct, frozen=True):
     category: str
 
 
-def checkout(machine: Machine, inputs: Inputs, write: Print) -> dict[str, str]:
-    """A token that is kept stands in the configuration of the repository."""
+def checkout(machine: Machine, inputs: Inputs) -> dict[str, str]:
     github = machine.github
-    repository = inputs.get("repository") or github["repository"]
-    is_own = repository == github["repository"]
-    wanted = inputs.get("ref") or (github["sha"] if is_own else "HEAD")
-    token = inputs.get("token") or github["token"]
-    folder = machine.workspace / inputs.get("path", ".")
-    folder.mkdir(parents=True, exist_ok=True)
-    depth = inputs.get("fetch-depth", "1")
-    options = ["--quiet", "--no-tags", *([f"--depth={depth}"] if depth != "0" else [])]
-    url = f"{github['server_url']}/{repository}.git"
-    try:
-        git(folder, "init", "--quiet")
-        git(folder, "remote", "add", "origin", url)
-        git(folder, "fetch", *options, "origin", wanted, token=token)
-        git(folder, "checkout", "--quiet", "--force", "FETCH_HEAD")
-    except subprocess.CalledProcessError as error:
-        write(error.stderr)
-        raise ActionError(f"The process 'git' failed with exit code {error.returncode}") from error
     if inputs.get("persist-credentials") != "false":
-        name = f"http.{github['server_url']}/.extraheader"
-        git(folder, "config", "--local", name, _authorization(token))
+        raise ActionError("a checkout that keeps its token is not simulated")
+    wanted = inputs.get("ref") or github["sha"]
+    folder = machine.workspace
+    options = ["--quiet", "--no-tags", f"--depth={inputs.get('fetch-depth', '1')}"]
+    git(folder, "init", "--quiet")
+    git(folder, "remote", "add", "origin", f"{github['server_url']}/{github['repository']}.git")
+    git(folder, "fetch", *options, "origin", wanted, token=github["token"])
+    git(folder, "checkout", "--quiet", "--force", "FETCH_HEAD")
     return {"ref": wanted, "commit": git(folder, "rev-parse", "HEAD").strip()}
 
 
@@ -84,58 +68,28 @@ def _authorization(token: str) -> str:
     return "AUTHORIZATION: basic " + base64.b64encode(f"x-access-token:{token}".encode()).decode()
 
 
-def setup_python(machine: Machine, _inputs: Inputs, _write: Print) -> dict[str, str]:
-    """The interpreter of the tests, without its packages, whichever version is asked for."""
-    folder = machine.folder / "tools/python"
-    folder.mkdir(parents=True, exist_ok=True)
-    for name in ("python", "python3"):
-        (folder / name).unlink(missing_ok=True)
-        (folder / name).symlink_to(Path(sys.executable).resolve())
-    machine.path.insert(0, str(folder))
-    return {"python-path": str(folder / "python")}
-
-
-def setup_uv(machine: Machine, _inputs: Inputs, _write: Print) -> dict[str, str]:
-    program = stub_uv.install(machine.folder / "tools/uv")
-    machine.path.insert(0, str(program.parent))
-    return {"uv-path": str(program)}
-
-
-def upload_artifact(machine: Machine, inputs: Inputs, write: Print) -> dict[str, str]:
-    """The root of an artifact is the folder that all paths share. Hidden files are left out."""
-    paths = [machine.workspace / line.strip() for line in inputs["path"].split("\n") if line]
-    if set(inputs["path"]) & set("*?[!"):
-        raise NotImplementedError(f"patterns are not simulated: {inputs['path']}")
-    files = [
-        file
-        for path in paths
-        for file in sorted([path, *path.rglob("*")])
-        if file.is_file() and "/." not in f"/{file.relative_to(path.parent)}"
-    ]
-    if not files:
-        message = f"No files were found with the provided path: {inputs['path']}."
-        if inputs.get("if-no-files-found") == "error":
-            raise ActionError(message)
-        write(message if inputs.get("if-no-files-found") == "ignore" else f"::warning::{message}")
-        return {}
-    name = inputs.get("name", "artifact")
-    folder = machine.runner.artifacts_folder(machine.github["run_id"]) / name
+def upload_artifact(machine: Machine, inputs: Inputs) -> dict[str, str]:
+    """A file, or what is in a folder. Hidden files are left out."""
+    path = machine.workspace / inputs["path"]
+    folder = machine.runner.artifacts_folder(machine.github["run_id"]) / inputs["name"]
     if folder.exists() and inputs.get("overwrite") != "true":
+        name = inputs["name"]
         raise ActionError(f"an artifact with the name {name} already exists on the workflow run")
     shutil.rmtree(folder, ignore_errors=True)
-    root = paths[0].parent if paths == files else Path(os.path.commonpath(paths))
-    _copy(files, root, folder)
-    return {"artifact-id": str(len(list(folder.parent.iterdir())))}
+    root = path if path.is_dir() else path.parent
+    found = (file for file in sorted([path, *path.rglob("*")]) if file.is_file())
+    _copy((file for file in found if "/." not in f"/{file.relative_to(root)}"), root, folder)
+    return {"artifact-id": "1"} if folder.exists() else {}
 
 
-def download_artifact(machine: Machine, inputs: Inputs, _write: Print) -> dict[str, str]:
-    """Without a name all artifacts. `run-id` counts only with `github-token`, as on GitHub."""
+def download_artifact(machine: Machine, inputs: Inputs) -> dict[str, str]:
+    """`run-id` counts only with `github-token`, as on GitHub."""
     github, run_id = machine.github, machine.github["run_id"]
     if token := inputs.get("github-token"):
         run_id = inputs.get("run-id") or run_id
         if token == github["token"] and "actions" not in machine.permissions:
             raise ActionError(FORBIDDEN)
-    name, folder = inputs.get("name", "."), machine.workspace / inputs.get("path", ".")
+    name, folder = inputs["name"], machine.workspace / inputs.get("path", ".")
     source = machine.runner.artifacts_folder(run_id) / name
     if not source.is_dir():
         reason = f"Artifact not found for name: {name}"
@@ -152,7 +106,7 @@ def _copy(files: Iterable[Path], source: Path, folder: Path) -> None:
         shutil.copyfile(file, target)
 
 
-def upload_sarif(machine: Machine, inputs: Inputs, _write: Print) -> dict[str, str]:
+def upload_sarif(machine: Machine, inputs: Inputs) -> dict[str, str]:
     if machine.permissions.get("security-events") != "write":
         raise ActionError(FORBIDDEN)
     path = machine.workspace / inputs["sarif_file"]
@@ -166,10 +120,8 @@ def upload_sarif(machine: Machine, inputs: Inputs, _write: Print) -> dict[str, s
     return {}
 
 
-SIMULATED: dict[str, tuple[Callable[[Machine, Inputs, Print], dict[str, str]], str]] = {
-    "actions/checkout": (checkout, "repository ref path token fetch-depth persist-credentials"),
-    "actions/setup-python": (setup_python, "python-version check-latest"),
-    "astral-sh/setup-uv": (setup_uv, "version checksum enable-cache github-token"),
+SIMULATED: dict[str, tuple[Callable[[Machine, Inputs], dict[str, str]], str]] = {
+    "actions/checkout": (checkout, "ref fetch-depth persist-credentials"),
     "actions/upload-artifact": (
         upload_artifact,
         "name path if-no-files-found retention-days overwrite",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,7 @@ from tests.actions_runner.expressions import Evaluator, as_text
 
 Payload = Mapping[str, Any]
 
-FILTERS = {"types", "branches", "branches-ignore", "workflows", "inputs"}
+FILTERS = {"types", "workflows", "inputs"}
 DEFAULT_TYPES = ("opened", "synchronize", "reopened")
 JOB_KEYS = {
     *("name", "needs", "if", "runs-on", "timeout-minutes", "permissions", "concurrency"),
@@ -48,13 +47,12 @@ _Loader.yaml_implicit_resolvers = {
 
 def read_yaml(path: Path) -> dict[str, Any]:
     document = yaml.load(path.read_text(encoding="utf-8"), Loader=_Loader)
-    if not isinstance(document, dict):
-        raise WorkflowError(f"{path} is not a mapping")
+    assert isinstance(document, dict), f"{path} is not a mapping"
     return document
 
 
 def starts(workflow: Mapping[str, Any], event_name: str, payload: Payload) -> bool:
-    """Whether an event starts a workflow: `on:` with types, branches and names of workflows."""
+    """Whether an event starts a workflow: `on:` with types and names of workflows."""
     events = read_events(workflow)
     if event_name not in events:
         return False
@@ -67,38 +65,14 @@ def starts(workflow: Mapping[str, Any], event_name: str, payload: Payload) -> bo
     types = filters.get("types", DEFAULT_TYPES if pull_request else [payload.get("action")])
     if payload.get("action") not in as_list(types):
         return False
-    branch = payload.get("ref", "")
-    if pull_request:
-        branch = payload["pull_request"]["base"]["ref"]
-    if event_name == "workflow_run":
-        branch = payload["workflow_run"]["head_branch"]
-        if payload["workflow_run"]["name"] not in filters["workflows"]:
-            return False
-    if branch.startswith("refs/tags/") and ("branches" in filters or "branches-ignore" in filters):
-        return False
-    branch = branch.removeprefix("refs/heads/")
-    return _matches(branch, filters.get("branches", ["**"])) and not _matches(
-        branch, filters.get("branches-ignore", [])
-    )
+    run = payload.get("workflow_run") or {}
+    return event_name != "workflow_run" or run["name"] in filters["workflows"]
 
 
 def read_events(workflow: Mapping[str, Any]) -> dict[str, Any]:
     """`on:` as a mapping, which may be a name or a list as well."""
     events = workflow["on"]
     return events if isinstance(events, dict) else dict.fromkeys(as_list(events))
-
-
-def _matches(branch: str, patterns: str | Sequence[str]) -> bool:
-    """The last pattern that matches decides; one with `!` excludes."""
-    included = False
-    for pattern in as_list(patterns):
-        glob = pattern.removeprefix("!")
-        if set(glob) & set("?+[]"):
-            raise WorkflowError(f"the pattern {pattern!r} is not simulated")
-        expression = re.escape(glob).replace(r"\*\*", ".*").replace(r"\*", "[^/]*")
-        if re.fullmatch(expression, branch):
-            included = not pattern.startswith("!")
-    return included
 
 
 def as_list(value: Any) -> list[Any]:

@@ -13,20 +13,14 @@ from typing import Any
 # Commits are dated one second after another from here, so that ids are the same in every run.
 FIRST_DATE = 1_767_323_045
 HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@", re.MULTILINE)
-STATUSES = {
-    **{"A": "added", "D": "removed", "M": "modified", "R": "renamed"},
-    **{"C": "copied", "T": "changed"},
-}
 DIFF = ("-c", "core.quotepath=false", "diff", "--no-color", "--no-ext-diff", "--no-textconv")
 DIFF = (*DIFF, "-M", "--full-index")
 CONFIG = {
     "uploadpack.allowAnySHA1InWant": "true",
     "uploadpack.allowFilter": "true",
-    "http.receivepack": "true",
     "gc.auto": "0",
     "maintenance.auto": "false",
 }
-COMMIT_FORMAT = "%T%x00%P%x00%an%x00%ae%x00%aI%x00%cn%x00%ce%x00%cI%x00%B"
 
 Files = Mapping[str, str | bytes | None]
 
@@ -45,40 +39,11 @@ class Hunk:
 
 @dataclass(frozen=True)
 class ChangedFile:
-    """`patch` begins at the first `@@`; it is empty where git shows no hunks."""
+    """`previous` is where a renamed file was. There are no hunks where git shows none."""
 
     path: str
-    previous: str | None
-    status: str
-    blob: str
-    patch: str
-
-    @property
-    def additions(self) -> int:
-        return sum(line.startswith("+") for line in self.patch.split("\n"))
-
-    @property
-    def deletions(self) -> int:
-        return sum(line.startswith("-") for line in self.patch.split("\n"))
-
-    @property
-    def hunks(self) -> list[Hunk]:
-        return parse_hunks(self.patch)
-
-
-@dataclass(frozen=True)
-class CommitFields:
-    """`parents` are commit ids, dates ISO 8601."""
-
-    tree: str
-    parents: list[str]
-    author: str
-    email: str
-    date: str
-    committer: str
-    committer_email: str
-    committed: str
-    message: str
+    previous: str
+    hunks: list[Hunk]
 
 
 @dataclass
@@ -142,34 +107,22 @@ class BareRepository:
         self.known |= {sha} - {""}  # commits are never removed
         return sha or None
 
-    def kind(self, name: str) -> str | None:
-        """`commit`, `tree` or `blob`."""
-        return self.run("cat-file", "-t", name, check=False).decode().strip() or None
-
     def commit(
         self,
         branch: str,
         files: Files,
         message: str,
         *,
-        author: tuple[str, str],
-        committer: tuple[str, str],
+        author: str,
         parent: str | None,
         modes: Mapping[str, str],
     ) -> str:
-        """Commit on a branch: write `files` (None deletes one) over `parent` or the branch's tip.
-
-        The content of a link is its target, that of a submodule (mode 160000) its commit.
-        """
+        """Commit on a branch: write `files`, None deletes one, over `parent` or its tip."""
         self.commits += 1
         ref = f"refs/heads/{branch}"
         parent = parent or self.sha(ref)
-        when = f"{FIRST_DATE + self.commits} +0000"
-        header = (
-            f"commit {ref}\n"
-            f"author {author[0]} <{author[1]}> {when}\n"
-            f"committer {committer[0]} <{committer[1]}> {when}\n"
-        )
+        who = f"{author} <{author}@users.example.org> {FIRST_DATE + self.commits} +0000"
+        header = f"commit {ref}\nauthor {who}\ncommitter {who}\n"
         stream = header.encode() + import_data(message.encode())
         stream += f"from {parent}\n".encode() if parent else b""
         for path, content in files.items():
@@ -187,13 +140,8 @@ class BareRepository:
         without = [f"^{base}"] if base else []
         return self.once("rev-list", "--reverse", "--topo-order", head, *without).split()
 
-    def read_commit(self, sha: str) -> CommitFields:
-        words = self.once("show", "-s", f"--format={COMMIT_FORMAT}", sha).split("\0")
-        tree, parents, *people, message = words
-        return CommitFields(tree, parents.split(), *people, message.rstrip("\n"))
-
-    def diff(self, base: str, head: str) -> str:
-        return self.run(*DIFF, base, head).decode("utf-8", "replace")
+    def message(self, sha: str) -> str:
+        return self.once("show", "-s", "--format=%B", sha)
 
     def files(self, base: str, head: str) -> list[ChangedFile]:
         """The files of a diff between two commit ids, in git's order."""
@@ -202,35 +150,23 @@ class BareRepository:
         return list(self.cache["files", base, head])
 
     def _compare(self, base: str, head: str) -> list[ChangedFile]:
-        raw = self.run(*DIFF, "--raw", "--no-abbrev", "-z", base, head)
-        patches = re.split(r"^(?=diff --git )", self.diff(base, head), flags=re.MULTILINE)[1:]
-        files, at = [], 0
-        words = iter(raw.decode("utf-8", "surrogateescape").split("\0"))
-        for word in words:
-            if not word.startswith(":"):
-                continue
-            *_, blob, letter = word.split()
+        raw = self.run(*DIFF, "--name-status", "-z", base, head)
+        text = self.run(*DIFF, base, head).decode("utf-8", "replace")
+        patches = iter(re.split(r"^(?=diff --git )", text, flags=re.MULTILINE)[1:])
+        files, words = [], iter(raw.decode("utf-8", "surrogateescape").split("\0"))
+        for letter in filter(None, words):
             previous = next(words)
             path = next(words) if letter[0] in "RC" else previous
-            pieces = patches[at : at + (2 if letter[0] == "T" else 1)]
-            at += len(pieces)
-            text = "".join(pieces)
-            start = HUNK.search(text)
-            patch = text[start.start() :].rstrip("\n") if start else ""
-            renamed_from = previous if path != previous else None
-            files.append(ChangedFile(path, renamed_from, STATUSES[letter[0]], blob, patch))
+            patch = next(patches) + (next(patches) if letter == "T" else "")
+            files.append(ChangedFile(path, previous, parse_hunks(patch)))
         return files
 
     def moves(self, path: str, old: str, new: str) -> list[Hunk]:
         """How the lines of one file changed between two commit ids, without context."""
-        text = self.once(*DIFF, "-U0", old, new, "--", f":(literal){path}")
-        start = HUNK.search(text)
-        return parse_hunks(text[start.start() :]) if start else []
+        return parse_hunks(self.once(*DIFF, "-U0", old, new, "--", f":(literal){path}"))
 
     def entry(self, sha: str, path: str) -> tuple[str, str, str] | None:
         """Mode, kind and id of what a commit has at a path."""
-        if not path or path.strip("/") != path:
-            return None
         line = self.once("ls-tree", sha, "--", f":(literal){path}")
         mode, kind, oid = line.split("\t")[0].split() if line else ("", "", "")
         return (mode, kind, oid) if line else None
@@ -256,8 +192,6 @@ def import_file(path: str, content: str | bytes | None, mode: str) -> bytes:
     if content is None:
         return b"D " + name + b"\n"
     raw = content.encode("utf-8", "surrogateescape") if isinstance(content, str) else content
-    if mode == "160000":
-        return b"M 160000 %s %s\n" % (raw, name)
     return b"M %s inline %s\n%s" % (mode.encode(), name, import_data(raw))
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlencode
 
-from tests.fake_github.messages import ApiError, not_found, unauthenticated
+from tests.fake_github.messages import not_found, unauthenticated
 
 if TYPE_CHECKING:
     from tests.fake_github.contract import Operation
@@ -29,12 +28,19 @@ class Call:
     query: dict[str, str]
     body: dict[str, Any]
     token: Token | None
-    url: str
 
     @property
     def repository(self) -> Repository:
         name = f"{self.variables['owner']}/{self.variables['repo']}"
         found = self.github.repositories.get(name.lower())
+        if found is None:
+            raise not_found()
+        return found
+
+    def find(self, records: Sequence[Any], variable: str, of: str = "id") -> Any:
+        """The record that a variable of the path names."""
+        wanted = self.variables[variable]
+        found = next((each for each in records if getattr(each, of) == wanted), None)
         if found is None:
             raise not_found()
         return found
@@ -48,7 +54,7 @@ class Call:
     @property
     def pull(self) -> Pull:
         found = self.repository.pulls_by_number.get(self.variables["pull_number"])
-        if found is None or found.deleted:
+        if found is None:
             raise not_found()
         return found
 
@@ -59,8 +65,6 @@ class Call:
         found = home.pulls_by_number.get(number) or home.issues_by_number.get(number)
         if found is None:
             raise not_found()
-        if found.deleted:
-            raise ApiError(410, "This issue was deleted")
         return found
 
 
@@ -72,19 +76,12 @@ class Page:
     key: str = ""
 
     def response(self, call: Call) -> Respond:
-        """The page that the query names, with a `Link` header."""
+        """The page that the query names."""
         size = min(max(int(call.query.get("per_page", PER_PAGE)), 1), MOST_PER_PAGE)
-        number = max(int(call.query.get("page", 1)), 1)
-        last = max(-(-len(self.items) // size), 1)
-        items = self.items[(number - 1) * size : number * size]
-        pages = {"next": number + 1, "last": last} if number < last else {}
-        pages |= {"prev": number - 1, "first": 1} if number > 1 else {}
-        link = ", ".join(
-            f'<{call.url}?{urlencode({**call.query, "page": page})}>; rel="{relation}"'
-            for relation, page in pages.items()
-        )
+        start = (max(int(call.query.get("page", 1)), 1) - 1) * size
+        items = self.items[start : start + size]
         body = {"total_count": len(self.items), self.key: items} if self.key else items
-        return Respond(call.operation.success, body, {"link": link} if link else {})
+        return Respond(call.operation.success, body)
 
 
 @dataclass(frozen=True)

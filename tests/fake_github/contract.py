@@ -27,7 +27,6 @@ BASE_URI = "urn:github"
 # Statuses that GitHub sends everywhere, documented or not; their bodies have a `message`.
 GENERIC_ERRORS = frozenset({301, 307, 401, 403, 404, 409, 410, 422, 429, 500, 502, 503, 504})
 VARIABLE = re.compile(r"\{(\w+)\}")
-EMPTY: dict[str, Any] = {"string": "", "integer": 0, "number": 0, "boolean": False}
 
 Schema = dict[str, Any]
 
@@ -69,6 +68,7 @@ class Operation:
 class Contract:
     document: dict[str, Any]
     registry: Any
+    optional: Any  # the same without `required`
     operations: list[Operation]
 
     def find(self, method: str, path: str) -> tuple[Operation, dict[str, Any]] | None:
@@ -95,11 +95,14 @@ class Contract:
             return errors + (["a body is not described"] if body else [])
         if body is None:
             return errors + (["the body is missing"] if operation.body_required else [])
-        errors += [f"body {error}" for error in self.schema_errors(operation.body, body)]
+        errors += [
+            f"body {error}" for error in self.schema_errors(operation.body, body, self.registry)
+        ]
         unknown = self.unknown_keys(operation.body, body)
         return errors + [f"body key {key} is not described" for key in unknown]
 
     def response_errors(self, operation: Operation, status: int, body: Any) -> list[str]:
+        """The fake sends what is read. What it sends is as described; what it lacks is no error."""
         described = operation.responses.get(str(status))
         if described is None:
             is_error = isinstance(body, dict) and "message" in body
@@ -109,18 +112,8 @@ class Contract:
         schema = json_schema(self.resolve(described))
         if schema is None:
             return [] if body is None or status >= 400 else [f"response {status} has no body"]
-        return [f"response {status} {error}" for error in self.schema_errors(schema, body)]
-
-    def fill_response(self, operation: Operation, status: int, body: Any) -> Any:
-        """A response with the smallest value for each required field that it lacks."""
-        schema = json_schema(self.resolve(operation.responses.get(str(status), {})))
-        return body if schema is None else self.fill(schema, body)
-
-    def component(self, name: str, value: dict[str, Any]) -> dict[str, Any]:
-        """A value of a named schema with all that it requires."""
-        filled = self.fill({"$ref": f"{BASE_URI}#/components/schemas/{name}"}, value)
-        assert isinstance(filled, dict)
-        return filled
+        errors = self.schema_errors(schema, body, self.optional)
+        return [f"response {status} {error}" for error in errors]
 
     def resolve(self, schema: Schema) -> Schema:
         while "$ref" in schema:
@@ -130,9 +123,9 @@ class Contract:
             schema = node
         return schema
 
-    def schema_errors(self, schema: Schema, value: Any) -> list[str]:
+    def schema_errors(self, schema: Schema, value: Any, registry: Any) -> list[str]:
         """The best error of a validator, if there is one."""
-        validator = OAS30Validator(schema, registry=self.registry)
+        validator = OAS30Validator(schema, registry=registry)
         error = best_match(validator.iter_errors(value))
         return [f"{error.json_path}: {error.message[:300]}"] if error else []
 
@@ -157,57 +150,6 @@ class Contract:
             unknown += self.unknown_keys(own[key], value[key], f"{at}.{key}")
         return unknown
 
-    def fill(self, schema: Schema, value: Any) -> Any:
-        schema = self.choose(self.resolve(schema), value)
-        if isinstance(value, list):
-            return [self.fill(schema.get("items", {}), each) for each in value]
-        if not isinstance(value, dict):
-            return value
-        own = schema.get("properties", {})
-        missing = [name for name in schema.get("required", ()) if name not in value]
-        filled = {name: self.smallest(own.get(name, {})) for name in missing}
-        for name, each in value.items():
-            filled[name] = self.fill(own[name], each) if name in own else each
-        return filled
-
-    def choose(self, schema: Schema, value: Any) -> Schema:
-        """The alternative that fits a value best, or the sum of schemas that apply together."""
-        if "allOf" in schema:
-            parts = [self.choose(self.resolve(part), value) for part in schema["allOf"]]
-            schema = {
-                "properties": {
-                    k: v for part in parts for k, v in part.get("properties", {}).items()
-                },
-                "required": [name for part in parts for name in part.get("required", ())],
-            }
-        if "anyOf" not in schema or schema.get("properties"):
-            return schema
-        choices = [self.choose(self.resolve(choice), value) for choice in schema["anyOf"]]
-        if isinstance(value, list):
-            return next((c for c in choices if c.get("type") == "array"), choices[0])
-        if isinstance(value, dict):
-            return max(
-                choices,
-                key=lambda choice: (
-                    len(value.keys() & choice.get("properties", {}).keys()),
-                    -len(choice.get("required", ())),
-                ),
-            )
-        return choices[0]
-
-    def smallest(self, schema: Schema) -> Any:
-        """The smallest value that a schema allows."""
-        schema = self.resolve(schema)
-        if schema.get("nullable"):
-            return None
-        schema = self.choose(schema, None)
-        if "enum" in schema:
-            return schema["enum"][0]
-        kind = schema.get("type", "object" if "properties" in schema else "string")
-        if kind == "array":
-            return []
-        return self.fill(schema, {}) if kind == "object" else EMPTY[kind]
-
 
 @cache
 def contract() -> Contract:
@@ -222,7 +164,19 @@ def contract() -> Contract:
         for method, described in methods.items()
     ]
     operations.sort(key=lambda operation: -operation.literal)
-    return Contract(document, registry, operations)
+    optional = Registry().with_resource(
+        BASE_URI, DRAFT4.create_resource(without_required(document))
+    )
+    return Contract(document, registry, optional, operations)
+
+
+def without_required(node: Any) -> Any:
+    if isinstance(node, list):
+        return [without_required(each) for each in node]
+    if not isinstance(node, dict):
+        return node
+    is_list = isinstance(node.get("required"), list)
+    return {k: without_required(v) for k, v in node.items() if k != "required" or not is_list}
 
 
 def repair(node: Any) -> Any:

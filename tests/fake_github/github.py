@@ -6,8 +6,7 @@ import secrets
 import shutil
 import tempfile
 import threading
-import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import TracebackType
@@ -104,11 +103,11 @@ class GitHub:
             if entry.is_write and entry.operation != "git" and 0 < entry.status < 400
         ]
 
-    def user(self, login: str, id: int | None = None) -> User:
+    def user(self, login: str) -> User:
         """An account, created if there is none. Logins that end in `[bot]` are bots."""
         if login not in self.users:
             kind = "Bot" if login.endswith("[bot]") else "User"
-            self.users[login] = User(id or 1_000 + len(self.users), login, kind)
+            self.users[login] = User(1_000 + len(self.users), login, kind)
         return self.users[login]
 
     def repository(self, full_name: str, *, private: bool = False) -> Repository:
@@ -120,45 +119,17 @@ class GitHub:
         self.repositories[full_name.lower()] = repository
         return repository
 
-    def token(
-        self,
-        login: str = ACTIONS_BOT,
-        permissions: Mapping[str, str] | None = None,
-        *,
-        repositories: Iterable[str] | None = None,
-        expires_in: float | None = None,
-        has_viewer: bool = True,
-    ) -> str:
-        """A token that has exactly these permissions; without them, those of `REVIEWER`.
-
-        `repositories`: the only ones it reaches. `expires_in`: seconds. Without `has_viewer`
-        a GraphQL query for `viewer` has no data at all.
-        """
+    def token(self, login: str = ACTIONS_BOT, permissions: Mapping[str, str] | None = None) -> str:
+        """A token that has exactly these permissions; without them, those of `REVIEWER`."""
         text = f"{'ghs' if login.endswith('[bot]') else 'ghp'}_{secrets.token_hex(18)}"
-        self.tokens[text] = Token(
-            text,
-            self.user(login),
-            dict(REVIEWER if permissions is None else permissions),
-            None if repositories is None else frozenset(name.lower() for name in repositories),
-            None if expires_in is None else time.time() + expires_in,
-            login.removesuffix("[bot]"),
-            has_viewer,
-        )
+        granted = dict(REVIEWER if permissions is None else permissions)
+        app = login.removesuffix("[bot]")
+        self.tokens[text] = Token(text, self.user(login), granted, app)
         return text
 
-    def app(
-        self,
-        slug: str,
-        *,
-        id: int = 77,
-        key: str | None = None,
-        permissions: Mapping[str, str] | None = None,
-    ) -> App:
+    def app(self, slug: str, *, key: str, id: int = 77) -> App:
         """An app that is installed on every repository. `key`: its public key, PEM."""
-        installation = self.next_id() % 1_000_000
-        app = App(
-            id, slug, dict(REVIEWER if permissions is None else permissions), installation, key
-        )
+        app = App(id, slug, dict(REVIEWER), self.next_id() % 1_000_000, key)
         self.user(app.login)
         self.apps[id] = app
         return app
@@ -177,10 +148,8 @@ class GitHub:
             for pull in repository.pulls:
                 if pull.head_repository is not changed or pull.state != "open":
                     continue
-                sha, ref = (
-                    changed.bare.sha(f"refs/heads/{pull.head_ref}"),
-                    f"refs/pull/{pull.number}/head",
-                )
+                sha = changed.bare.sha(f"refs/heads/{pull.head_ref}")
+                ref = f"refs/pull/{pull.number}/head"
                 if sha is None or sha == repository.bare.sha(ref):
                     continue
                 if changed is not repository:

@@ -6,7 +6,6 @@ A query that the schema does not allow is a violation, and so is a field that th
 from __future__ import annotations
 
 import base64
-import binascii
 import gzip
 import json
 from functools import cache
@@ -72,11 +71,9 @@ def errors_of(query: str) -> tuple[GraphQLError, ...]:
 
 
 def read_body(request: Request) -> dict[str, Any]:
-    try:
-        body = json.loads(request.content)
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
+    body = json.loads(request.content)
+    assert isinstance(body, dict)
+    return body
 
 
 def classify(request: Request) -> tuple[str, bool]:
@@ -98,14 +95,7 @@ def respond(github: GitHub, request: Request, token: Token | None) -> Response:
     if token is None:
         message = "This endpoint requires you to be authenticated."
         return Response.json(401, {"message": message, "status": "401"})
-    if not isinstance(body.get("query"), str) or body.keys() - {
-        "query",
-        "variables",
-        "operationName",
-    }:
-        github.violations.append(f"POST /api/graphql: {sorted(body)} is not a query")
-        message = "A query attribute must be specified and must be a string."
-        return Response.json(400, {"message": message})
+    assert body.keys() <= {"query", "variables"}, f"{sorted(body)} is not a query"
     result = run(body, Viewer(github, token))
     errors = [format_error(error) for error in result.errors or ()]
     # An error without a path is one of the query, not of its execution.
@@ -128,7 +118,6 @@ def run(body: dict[str, Any], viewer: Viewer) -> ExecutionResult:
         document,
         context_value=viewer,
         variable_values=body.get("variables") or {},
-        operation_name=body.get("operationName"),
         field_resolver=resolve,
         type_resolver=resolve_type,
     )
@@ -153,24 +142,21 @@ def find_thread(viewer: Viewer, node_id: str) -> Thread:
         for pull in home.pulls:
             for thread in pull.threads:
                 if thread.node_id == node_id:
+                    need_write(viewer, home, "pull_requests")
+                    if viewer.github.resolving_needs_contents:
+                        need_write(viewer, home, "contents")
                     return thread
     raise not_found(f"Could not resolve to a node with the global id of '{node_id}'")
 
 
 def resolve_thread(viewer: Viewer, _: None, input: Input) -> Node:
     thread = find_thread(viewer, input["threadId"])
-    need_write(viewer, thread.pull.repository, "pull_requests")
-    if viewer.github.resolving_needs_contents:
-        need_write(viewer, thread.pull.repository, "contents")
     thread.resolved_by = thread.resolved_by or viewer.token.user
     return {"thread": thread}
 
 
 def unresolve_thread(viewer: Viewer, _: None, input: Input) -> Node:
     thread = find_thread(viewer, input["threadId"])
-    need_write(viewer, thread.pull.repository, "pull_requests")
-    if viewer.github.resolving_needs_contents:
-        need_write(viewer, thread.pull.repository, "contents")
     thread.resolved_by = None
     return {"thread": thread}
 
@@ -193,8 +179,6 @@ def create_commit(viewer: Viewer, _: None, input: Input) -> Node:
     home, branch, head = find_branch(viewer, input["branch"])
     need_write(viewer, home, "contents")
     expected = input["expectedHeadOid"]
-    if home.bare.kind(expected) != "commit":
-        raise not_found(f"No commit exists with specified expectedHeadOid '{expected}'.")
     if head != expected:
         message = f'Expected branch to point to "{expected}" but it did not.  Pull and try again.'
         raise failure("STALE_DATA", message)
@@ -203,8 +187,6 @@ def create_commit(viewer: Viewer, _: None, input: Input) -> Node:
         raise forbidden()
     if why := home.protected.get(branch):
         raise failure("BRANCH_PROTECTION_RULE_VIOLATION", why)
-    if broken := rules.broken_rules(home, branch, rules.COMMIT_RULES):
-        raise failure("FORBIDDEN", broken)
     message = input["message"]
     text = "\n\n".join(filter(None, (message["headline"], message.get("body"))))
     entries = {path: home.bare.entry(head, path) for path in files}
@@ -212,7 +194,7 @@ def create_commit(viewer: Viewer, _: None, input: Input) -> Node:
         path: EXECUTABLE for path, entry in entries.items() if entry and entry[0] == EXECUTABLE
     }
     login = viewer.token.user.login
-    sha = home.commit(branch, files, text, author=login, modes=modes, by_github=True)
+    sha = home.commit(branch, files, text, author=login, modes=modes)
     return {"commit": Commit(home, sha)}
 
 
@@ -229,25 +211,14 @@ def find_branch(viewer: Viewer, branch: Input) -> tuple[Repository, str, str]:
 def read_changes(home: Repository, head: str, changes: Input) -> dict[str, bytes | None]:
     """The files by path, None for a deletion."""
     deleted = [deletion["path"] for deletion in changes.get("deletions", ())]
-    written = [addition["path"] for addition in changes.get("additions", ())]
-    paths = [*deleted, *written]
+    written = changes.get("additions", ())
+    paths = [*deleted, *(addition["path"] for addition in written)]
     for path in paths:
-        if paths.count(path) > 1:
-            raise failure("UNPROCESSABLE", f"Path must be unique: {path}")
-        if any(part.lower() in BAD_PARTS for part in path.split("/")):
-            raise failure("UNPROCESSABLE", f"Path is malformed: {path}")
-    for path in deleted:
-        if home.bare.entry(head, path) is None:
-            message = "A path was requested for deletion which does not exist as of commit oid"
-            raise not_found(f"{message} `{head}`")
-    try:
-        contents = [
-            base64.b64decode(addition["contents"], validate=True)
-            for addition in changes.get("additions", ())
-        ]
-    except binascii.Error:
-        raise failure("UNPROCESSABLE", "A file's contents are not Base64.") from None
-    return {**dict.fromkeys(deleted), **dict(zip(written, contents, strict=True))}
+        bad = any(part.lower() in BAD_PARTS for part in path.split("/"))
+        if bad or paths.count(path) > 1 or (path in deleted and not home.bare.entry(head, path)):
+            raise failure("UNPROCESSABLE", f"Path is malformed, not unique, or not there: {path}")
+    contents = {each["path"]: base64.b64decode(each["contents"], validate=True) for each in written}
+    return {**dict.fromkeys(deleted), **contents}
 
 
 FIELDS["Mutation"] = {

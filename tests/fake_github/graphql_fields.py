@@ -6,8 +6,6 @@ of another attribute, or as a function of viewer, record and arguments.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError, GraphQLResolveInfo
 
-from tests.fake_github.bare_repository import CommitFields
 from tests.fake_github.pull import Pull
 from tests.fake_github.records import CheckRun, Comment, Issue, Review, ReviewComment, Thread, User
 
@@ -72,12 +69,8 @@ class Commit:
     sha: str
 
     @property
-    def fields(self) -> CommitFields:
-        return self.repository.bare.read_commit(self.sha)
-
-    @property
-    def url(self) -> str:
-        return f"{self.repository.url}/commit/{self.sha}"
+    def message(self) -> str:
+        return self.repository.bare.message(self.sha)
 
 
 def resolve(source: Any, info: GraphQLResolveInfo, **arguments: Any) -> Any:
@@ -115,37 +108,16 @@ def page(
     **_: Any,
 ) -> dict[str, Any]:
     """A connection."""
-    if first is None and last is None:
-        message = f"value to properly paginate the `{name}` connection."
-        message = f"You must provide a `first` or `last` {message}"
-        raise failure("MISSING_PAGINATION_BOUNDARIES", message)
-    for word, value in (("first", first), ("last", last)):
-        if value is not None and value > MOST_PER_PAGE:
-            limit = f"exceeds the `{word}` limit of {MOST_PER_PAGE} records."
-            message = f"Requesting {value} records on the `{name}` connection {limit}"
-            raise failure("EXCESSIVE_PAGINATION", message)
-    start, stop = read_cursor(after) if after else 0, len(items)
+    if not 0 < (first or last or 0) <= MOST_PER_PAGE:
+        message = f"You must provide a `first` or `last` up to {MOST_PER_PAGE} for `{name}`."
+        raise failure("EXCESSIVE_PAGINATION", message)
+    start, stop = int(after or 0), len(items)
     if first is not None:
         stop = min(stop, start + first)
     elif last is not None:
         start = max(start, stop - last)
-    info = {"hasNextPage": stop < len(items), "hasPreviousPage": start > 0}
-    info |= {"startCursor": write_cursor(start), "endCursor": write_cursor(stop)}
-    if start >= stop:
-        info |= {"startCursor": None, "endCursor": None}
+    info = {"hasNextPage": stop < len(items), "endCursor": str(stop)}
     return {"totalCount": len(items), "nodes": items[start:stop], "pageInfo": info}
-
-
-def write_cursor(position: int) -> str:
-    return base64.b64encode(f"cursor:v2:{position}".encode()).decode()
-
-
-def read_cursor(cursor: str) -> int:
-    try:
-        return int(base64.b64decode(cursor).decode().rsplit(":", 1)[1])
-    except (binascii.Error, ValueError, IndexError):
-        message = f"`{cursor}` does not appear to be a valid cursor."
-        raise failure("INVALID_CURSOR_ARGUMENTS", message) from None
 
 
 def connection(name: str, items: Callable[[Any], Sequence[Any]]) -> Field:
@@ -153,9 +125,7 @@ def connection(name: str, items: Callable[[Any], Sequence[Any]]) -> Field:
 
 
 def viewer_user(viewer: Viewer, _: Any) -> dict[str, Any]:
-    """`viewer` cannot be null: without one, `data` as a whole is. Its login has `[bot]`."""
-    if not viewer.token.has_viewer:
-        raise forbidden()
+    """Its login has `[bot]`."""
     user = viewer.token.user
     return {"login": user.login, "databaseId": user.id, "id": user.node_id}
 
@@ -163,27 +133,13 @@ def viewer_user(viewer: Viewer, _: Any) -> dict[str, Any]:
 def find_pull(viewer: Viewer, home: Repository, number: int) -> Pull:
     viewer.need_read(home, "pull_requests")
     found = home.pulls_by_number.get(number)
-    if found is None or found.deleted:
+    if found is None:
         raise not_found(f"Could not resolve to a PullRequest with the number of {number}.")
     return found
 
 
-def pulls(viewer: Viewer, home: Repository, **page_arguments: Any) -> Any:
-    viewer.need_read(home, "pull_requests")
-    states, ref = page_arguments.get("states"), page_arguments.get("headRefName")
-    found = [pull for pull in home.pulls if not pull.deleted]
-    found = [pull for pull in found if not states or pull.state.upper() in states]
-    found = [pull for pull in found if ref in (None, pull.head_ref)]
-    if (page_arguments.get("orderBy") or {}).get("direction") == "DESC":
-        found.reverse()
-    return page("pullRequests", found, **page_arguments)
-
-
 def reviews(viewer: Viewer, pull: Pull, **page_arguments: Any) -> Any:
-    states, author = page_arguments.get("states"), page_arguments.get("author")
     found = [r for r in pull.reviews if r.state != "PENDING" or r.user is viewer.token.user]
-    found = [r for r in found if not states or r.state in states]
-    found = [r for r in found if author in (None, r.login, r.user.graphql_login)]
     return page("reviews", found, **page_arguments)
 
 
@@ -241,7 +197,7 @@ FIELDS: dict[str, dict[str, Field]] = {
     },
     "User": ACCOUNT,
     "Bot": ACCOUNT,
-    "Repository": {"nameWithOwner": "full_name", "pullRequest": find_pull, "pullRequests": pulls},
+    "Repository": {"nameWithOwner": "full_name", "pullRequest": find_pull},
     "PullRequest": {
         "state": lambda _, pull: "MERGED" if pull.merged else pull.state.upper(),
         "isDraft": "draft",
@@ -261,7 +217,7 @@ FIELDS: dict[str, dict[str, Field]] = {
         ),
     },
     "PullRequestReviewThread": {"comments": thread_comments},
-    "Commit": {"oid": "sha", "message": "fields.message", "checkSuites": check_suites},
+    "Commit": {"oid": "sha", "checkSuites": check_suites},
     "CheckSuite": {
         "checkRuns": connection("checkRuns", lambda suite: list(suite["runs"].values()))
     },

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Pull(Authored):
-    """Tests may set `title`, `body`, `draft`, `locked`, `deleted`, `labels` and `base_ref`.
+    """Tests may set `title`, `body`, `draft`, `locked`, `labels` and `base_ref`.
 
     Attributes:
         all_threads: with those of pending reviews, which `threads` leaves out.
@@ -32,7 +32,6 @@ class Pull(Authored):
     state: str = "open"
     merged: bool = False
     locked: bool = False
-    deleted: bool = False
     labels: list[str] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
@@ -68,18 +67,6 @@ class Pull(Authored):
         return bare.files(bare.merge_base(base, commit) or base, commit)
 
     @property
-    def changed_files(self) -> int:
-        return len(self.files)
-
-    @property
-    def additions(self) -> int:
-        return sum(file.additions for file in self.files)
-
-    @property
-    def deletions(self) -> int:
-        return sum(file.deletions for file in self.files)
-
-    @property
     def commits(self) -> list[str]:
         return self.repository.bare.log(self.base_sha, self.head_sha)
 
@@ -110,21 +97,19 @@ class Pull(Authored):
         lines = [hunk.lines(anchor.side) for file in files for hunk in file.hunks]
         return line + shift if any(line + shift in each for each in lines) else None
 
-    def push(self, files: Files, message: str = "Continue", *, author: str = "") -> str:
+    def push(self, files: Files, message: str = "Continue") -> str:
         """Commit on top of the head. Return the commit's id."""
         assert self.head_repository, "the head repository is deleted"
-        author = author or self.login
-        return self.head_repository.commit(self.head_ref, files, message, author=author)
+        return self.head_repository.commit(self.head_ref, files, message, author=self.login)
 
-    def force_push(self, files: Files, message: str = "Rewrite", *, parent: str = "") -> str:
-        """Make the head one commit on `parent`, else on the merge base. Return its id.
+    def force_push(self, files: Files) -> str:
+        """Make the head one commit on the merge base. Return its id.
 
         GitHub re-points the `commit_id` of reviews to the new head (G25).
         """
         assert self.head_repository, "the head repository is deleted"
-        sha = self.head_repository.commit(
-            self.head_ref, files, message, author=self.login, parent=parent or self.merge_base
-        )
+        where = {"author": self.login, "parent": self.merge_base}
+        sha = self.head_repository.commit(self.head_ref, files, "Rewrite", **where)
         for review in self.reviews:
             review.commit_id = sha
         return sha
@@ -132,27 +117,15 @@ class Pull(Authored):
     def comment(self, login: str, body: str) -> Comment:
         return rules.create_comment(self, self.repository.github.user(login), body)
 
-    def edit(self, comment: Comment | ReviewComment, body: str, *, editor: str = "") -> None:
-        """Change a comment, as its author or as somebody else with write access."""
-        github = self.repository.github
-        comment.edit(github.user(editor or comment.login), body, github.now())
+    def edit(self, comment: Comment | ReviewComment, body: str) -> None:
+        comment.edit(comment.user, body, self.repository.github.now())
 
     def reply(self, thread: Thread, login: str, body: str) -> ReviewComment:
         return rules.create_reply(thread, self.repository.github.user(login), body)
 
-    def thread(
-        self,
-        login: str,
-        path: str,
-        line: int,
-        *,
-        body: str = "Why?",
-        start_line: int | None = None,
-        side: str = "RIGHT",
-    ) -> Thread:
-        """Start a thread on lines of the diff, with a review of its own."""
-        comment = {"path": path, "line": line, "side": side, "body": body}
-        comment |= {"start_line": start_line} if start_line else {}
+    def thread(self, login: str, path: str, line: int, *, body: str = "Why?") -> Thread:
+        """Start a thread on a line of the diff, with a review of its own."""
+        comment = {"path": path, "line": line, "side": "RIGHT", "body": body}
         request = {"event": "COMMENT", "comments": [comment]}
         review = rules.create_review(self, self.repository.github.user(login), request)
         return review.comments[0].thread

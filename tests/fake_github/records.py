@@ -46,12 +46,6 @@ class Authored(Record):
     def login(self) -> str:
         return self.user.login
 
-    @property
-    def author_association(self) -> str:
-        if self.repository.owner.lower() == self.login.lower():
-            return "OWNER"
-        return "COLLABORATOR" if self.login.lower() in self.repository.roles else "NONE"
-
 
 @dataclass(eq=False)
 class Reaction(Record):
@@ -153,10 +147,6 @@ class Thread(Record):
         start = self.anchor.start_line
         return self.pull.current_line(self.anchor, start) if start and self.line else None
 
-    @property
-    def is_outdated(self) -> bool:
-        return self.line is None
-
     def is_visible_to(self, user: User | None) -> bool:
         """Comments of a pending review are visible to their author only."""
         return any(not comment.is_pending or comment.user is user for comment in self.comments)
@@ -191,7 +181,6 @@ class Issue(Authored):
     labels: list[str] = field(default_factory=list)
     comments: list[Comment] = field(default_factory=list)
     locked: bool = False
-    deleted: bool = False
 
     @property
     def url(self) -> str:
@@ -213,8 +202,6 @@ class CheckRun(Record):
     details_url: str | None = None
     output: dict[str, Any] = field(default_factory=dict)
     annotations: list[dict[str, Any]] = field(default_factory=list)
-    started_at: str | None = None
-    completed_at: str | None = None
 
     @property
     def url(self) -> str:
@@ -248,7 +235,6 @@ class Artifact(Record):
     content: bytes
     run: WorkflowRun
     created_at: str
-    expired: bool = False
 
 
 @dataclass(frozen=True)

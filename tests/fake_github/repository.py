@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from tests.fake_github.github import GitHub
 
 ROLES = ("none", "read", "triage", "write", "maintain", "admin")
-# Who commits what is made on GitHub itself. GitHub signs these commits.
-GITHUB = ("GitHub", "noreply@github.com")
 
 
 @dataclass(eq=False)
@@ -104,26 +102,17 @@ class Repository:
         author: str = "octocat",
         parent: str | None = None,
         modes: Mapping[str, str] | None = None,
-        by_github: bool = False,
     ) -> str:
         """Commit on a branch, which begins at main where it is new. Return the commit's id.
 
         Pull requests with that head follow. `files` maps paths to text or bytes, None deletes.
-        `modes`: `100755`, `120000`, `160000` by path. `by_github`: signed by GitHub.
+        `modes`: `100755` by path.
         """
         parent = self.bare.sha(parent) if parent else None
         if not parent and not self.bare.sha(f"refs/heads/{branch}"):
             parent = self.bare.sha("refs/heads/main")
-        person = (author, f"{author}@users.example.org")
-        sha = self.bare.commit(
-            branch,
-            files,
-            message,
-            author=person,
-            committer=GITHUB if by_github else person,
-            parent=parent,
-            modes=modes or {},
-        )
+        about = {"author": author, "parent": parent, "modes": modes or {}}
+        sha = self.bare.commit(branch, files, message, **about)
         self.github.update_heads(self)
         return sha
 
@@ -189,49 +178,18 @@ class Repository:
             fork.bare.git("update-ref", ref, sha)
         return fork
 
-    def check(
-        self,
-        sha: str,
-        name: str,
-        conclusion: str | None = "success",
-        *,
-        app: str = "ci",
-        summary: str = "",
-    ) -> CheckRun:
-        """A check run of another app; without a conclusion it is in progress."""
-        now = self.github.now()
-        run = CheckRun(self.github.next_check_id(), name, sha, app, self)
-        run.status = "completed" if conclusion else "in_progress"
-        run.conclusion = conclusion
-        run.started_at, run.completed_at = now, now if conclusion else None
-        run.output = {"title": None, "summary": summary or None, "text": None}
+    def check(self, sha: str, name: str, conclusion: str = "success") -> CheckRun:
+        """A check run of another app."""
+        run = CheckRun(self.github.next_check_id(), name, sha, "ci", self, "completed", conclusion)
         self.all_check_runs.append(run)
         return run
 
-    def run(
-        self,
-        name: str,
-        *,
-        pull: Pull,
-        event: str = "pull_request",
-        conclusion: str | None = "success",
-    ) -> WorkflowRun:
+    def run(self, name: str, *, pull: Pull) -> WorkflowRun:
         """A completed run of a workflow for a pull request. A fork's run names no pull request."""
-        head = pull.head_repository
-        github = self.github
-        run = WorkflowRun(
-            github.next_id(),
-            name,
-            self,
-            event,
-            pull.head_ref,
-            pull.head_sha,
-            head,
-            pull.user,
-            github.now(),
-            conclusion,
-            [pull] if head is self else [],
-        )
+        head, github = pull.head_repository, self.github
+        about = (pull.head_ref, pull.head_sha, head, pull.user, github.now())
+        pulls = [pull] if head is self else []
+        run = WorkflowRun(github.next_id(), name, self, "pull_request", *about, "success", pulls)
         self.runs.append(run)
         return run
 
@@ -241,11 +199,9 @@ class Repository:
         run.artifacts.append(artifact)
         return artifact
 
-    def protect(
-        self, branch: str, why: str = "Changes must be made through a pull request."
-    ) -> None:
+    def protect(self, branch: str) -> None:
         """Refuse commits on a branch by its own protection."""
-        self.protected[branch] = why
+        self.protected[branch] = "Changes must be made through a pull request."
 
     def add_rule(self, kind: str, pattern: str = "*") -> None:
         """Add a rule of a ruleset, of any of GitHub's types, for branches that match."""

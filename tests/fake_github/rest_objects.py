@@ -5,7 +5,6 @@ Only what is known is written here: `Contract.fill` adds what GitHub's schemas r
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Any
 
 from tests.fake_github.pull import Pull
@@ -20,15 +19,11 @@ from tests.fake_github.records import (
     User,
     WorkflowRun,
 )
-from tests.fake_github.repository import GITHUB
 
 if TYPE_CHECKING:
-    from tests.fake_github.bare_repository import ChangedFile
     from tests.fake_github.repository import Repository
 
 Object = dict[str, Any]
-WEB_FLOW = User(19_864_447, "web-flow")
-DAY = 86_400
 
 
 def pick(record: Any, names: str, **more: Any) -> Object:
@@ -40,120 +35,50 @@ def user(account: User) -> Object:
     return pick(account, "login id node_id", type=account.kind)
 
 
-def optional_user(account: User | None) -> Object | None:
-    return user(account) if account else None
-
-
 def repository(home: Repository) -> Object:
-    return pick(
-        home,
-        "id node_id name full_name private",
-        owner=user(home.github.user(home.owner)),
-        html_url=home.url,
-        url=home.api_url,
-        clone_url=f"{home.url}.git",
-        fork=home.is_fork,
-        default_branch="main",
-        visibility="private" if home.private else "public",
-    )
+    owner = user(home.github.user(home.owner))
+    return pick(home, "id full_name private", owner=owner, default_branch="main", fork=home.is_fork)
 
 
 def side(home: Repository | None, account: User, ref: str, sha: str) -> Object:
     """The `head` or `base` of a pull request; `repo` is null where it was deleted (G30)."""
     login = home.owner if home else account.login
-    owner = user(home.github.user(login) if home else account)
     repo = repository(home) if home else None
-    return {"label": f"{login}:{ref}", "ref": ref, "sha": sha, "user": owner, "repo": repo}
+    return {"label": f"{login}:{ref}", "ref": ref, "sha": sha, "repo": repo}
 
 
-def pull_simple(pull: Pull) -> Object:
-    home, url = pull.repository, f"{pull.repository.api_url}/pulls/{pull.number}"
+def pull(pull: Pull) -> Object:
     return pick(
         pull,
-        "id node_id number state locked title draft created_at updated_at author_association",
-        url=url,
+        "id number state locked title draft",
         html_url=pull.url,
-        diff_url=f"{pull.url}.diff",
-        issue_url=url.replace("/pulls/", "/issues/"),
         body=pull.body or None,
         user=user(pull.user),
         labels=[label(name) for name in pull.labels],
         merged_at=pull.updated_at if pull.merged else None,
-        closed_at=pull.updated_at if pull.state == "closed" else None,
         head=side(pull.head_repository, pull.user, pull.head_ref, pull.head_sha),
-        base=side(home, pull.user, pull.base_ref, pull.base_sha),
+        base=side(pull.repository, pull.user, pull.base_ref, pull.base_sha),
     )
-
-
-def pull(pull: Pull) -> Object:
-    counts = pick(
-        pull,
-        "merged additions deletions changed_files",
-        mergeable=True,
-        mergeable_state="clean",
-        comments=len(pull.comments),
-        review_comments=len(pull.review_comments),
-        commits=len(pull.commits),
-    )
-    return pull_simple(pull) | counts
-
-
-def file(file: ChangedFile) -> Object:
-    more = {"patch": file.patch} if file.patch else {}
-    more |= {"previous_filename": file.previous} if file.previous else {}
-    changes = file.additions + file.deletions
-    names = "status additions deletions"
-    return pick(file, names, sha=file.blob, filename=file.path, changes=changes, **more)
 
 
 def label(name: str) -> Object:
-    number = zlib.crc32(name.encode())
-    return {"id": number, "node_id": f"LA_{number}", "name": name, "color": "ededed"}
+    return {"name": name, "color": "ededed"}
 
 
 def comment(comment: Comment) -> Object:
-    api_url = comment.repository.api_url
-    return pick(
-        comment,
-        "id node_id body created_at updated_at author_association",
-        url=f"{api_url}/issues/comments/{comment.id}",
-        html_url=comment.url,
-        issue_url=f"{api_url}/issues/{comment.parent.number}",
-        user=user(comment.user),
-    )
+    names, parent = "id node_id body created_at updated_at", comment.parent
+    more = {"issue_url": f"{comment.repository.api_url}/issues/{parent.number}"}
+    return pick(comment, names, html_url=comment.url, user=user(comment.user), **more)
 
 
 def review(review: Review) -> Object:
-    more = {"submitted_at": review.submitted_at} if review.submitted_at else {}
-    names = "id node_id body state commit_id author_association"
-    more["pull_request_url"] = f"{review.repository.api_url}/pulls/{review.pull.number}"
-    return pick(review, names, user=user(review.user), html_url=review.url, **more)
+    names = "id node_id body state commit_id"
+    return pick(review, names, user=user(review.user), html_url=review.url)
 
 
 def review_comment(comment: ReviewComment) -> Object:
-    thread, anchor, line = comment.thread, comment.thread.anchor, comment.thread.line
-    api_url = comment.repository.api_url
-    # GitHub's schema has no null for these.
-    more = {"line": line} if line is not None else {}
-    more |= {"in_reply_to_id": comment.in_reply_to_id} if comment.in_reply_to_id else {}
-    return pick(
-        comment,
-        "id node_id body created_at updated_at author_association",
-        pull_request_review_id=comment.review.id,
-        **pick(anchor, "path side start_side"),
-        diff_hunk=anchor.hunk,
-        commit_id=thread.pull.head_sha if line is not None else anchor.commit,
-        original_commit_id=anchor.commit,
-        user=user(comment.user),
-        html_url=comment.url,
-        url=f"{api_url}/pulls/comments/{comment.id}",
-        pull_request_url=f"{api_url}/pulls/{thread.pull.number}",
-        start_line=thread.start_line,
-        original_line=anchor.line,
-        original_start_line=anchor.start_line,
-        subject_type="line",
-        **more,
-    )
+    names = "id node_id body created_at updated_at"
+    return pick(comment, names, user=user(comment.user), html_url=comment.url)
 
 
 def reaction(reaction: Reaction) -> Object:
@@ -161,97 +86,35 @@ def reaction(reaction: Reaction) -> Object:
 
 
 def issue(issue: Issue | Pull) -> Object:
-    url = f"{issue.repository.api_url}/issues/{issue.number}"
-    more: Object = {}
-    if isinstance(issue, Pull):
-        urls = {"url": url.replace("/issues/", "/pulls/"), "html_url": issue.url}
-        urls |= {"diff_url": f"{issue.url}.diff", "patch_url": f"{issue.url}.patch"}
-        more = {"pull_request": urls, "draft": issue.draft}
-    return pick(
-        issue,
-        "id node_id number title body state locked created_at author_association",
-        url=url,
-        html_url=issue.url,
-        user=user(issue.user),
-        labels=[label(name) for name in issue.labels],
-        comments=len(issue.comments),
-        **more,
-    )
+    more: Object = {"pull_request": {"html_url": issue.url}} if isinstance(issue, Pull) else {}
+    labels = [label(name) for name in issue.labels]
+    names = "id number title body state locked created_at"
+    return pick(issue, names, html_url=issue.url, user=user(issue.user), labels=labels, **more)
 
 
 def check_run(run: CheckRun) -> Object:
-    texts = {key: run.output.get(key) for key in ("title", "summary", "text")}
-    return pick(
-        run,
-        "id node_id name head_sha external_id status conclusion details_url started_at "
-        "completed_at",
-        url=f"{run.repository.api_url}/check-runs/{run.id}",
-        html_url=run.url,
-        app={"slug": run.app, "name": run.app},
-        output=texts | {"annotations_count": len(run.annotations)},
-        check_suite={"id": 1},
-    )
+    names = "id node_id name head_sha external_id status conclusion"
+    return pick(run, names, html_url=run.url, output=run.output, app={"slug": run.app})
 
 
 def commit(home: Repository, sha: str) -> Object:
-    commit = home.bare.read_commit(sha)
-    users = home.github.users
-    signed = (commit.committer, commit.committer_email) == GITHUB
-    committer = WEB_FLOW if signed else users.get(commit.committer)
-    author = {"name": commit.author, "email": commit.email, "date": commit.date}
-    details = {"author": author, "message": commit.message, "tree": {"sha": commit.tree}}
-    details["committer"] = {"name": commit.committer, "email": commit.committer_email}
-    reason = "valid" if signed else "unsigned"
-    details["verification"] = {"verified": signed, "reason": reason}
-    return {
-        "sha": sha,
-        "url": f"{home.api_url}/commits/{sha}",
-        "html_url": f"{home.url}/commit/{sha}",
-        "commit": details,
-        "author": optional_user(users.get(commit.author)),
-        "committer": optional_user(committer),
-        "parents": [{"sha": parent} for parent in commit.parents],
-    }
+    details = {"message": home.bare.message(sha)}
+    url = f"{home.url}/commit/{sha}"
+    return {"sha": sha, "html_url": url, "commit": details, "author": None, "committer": None}
 
 
 def workflow_run(run: WorkflowRun) -> Object:
-    home = run.repository
-    pulls = [
-        {
-            "id": pull.id,
-            "number": pull.number,
-            "head": {"ref": pull.head_ref, "sha": pull.head_sha, "repo": {"id": home.id}},
-            "base": {"ref": pull.base_ref, "sha": pull.base_sha, "repo": {"id": home.id}},
-        }
-        for pull in run.pulls
-    ]
+    home, head = run.repository, run.head_repository
     return pick(
         run,
-        "id node_id name event conclusion head_branch head_sha created_at",
+        "id name event conclusion head_branch head_sha created_at",
         status="completed",
-        head_repository=repository(run.head_repository) if run.head_repository else None,
+        head_repository=repository(head) if head else None,
         repository=repository(home),
         actor=user(run.actor),
-        triggering_actor=user(run.actor),
-        run_number=1,
-        run_attempt=1,
-        html_url=f"{home.url}/actions/runs/{run.id}",
-        url=f"{home.api_url}/actions/runs/{run.id}",
-        artifacts_url=f"{home.api_url}/actions/runs/{run.id}/artifacts",
-        pull_requests=pulls,
+        pull_requests=[{"id": pull.id, "number": pull.number} for pull in run.pulls],
     )
 
 
 def artifact(artifact: Artifact) -> Object:
-    run, home = artifact.run, artifact.run.repository
-    url = f"{home.api_url}/actions/artifacts/{artifact.id}"
-    return pick(
-        artifact,
-        "id node_id name expired created_at",
-        size_in_bytes=len(artifact.content),
-        url=url,
-        archive_download_url=f"{url}/zip",
-        updated_at=artifact.created_at,
-        expires_at=home.github.later(DAY),
-        workflow_run=pick(run, "id head_branch head_sha", repository_id=home.id),
-    )
+    return pick(artifact, "id name created_at", expired=False)

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.fake_github.bare_repository import Hunk
-from tests.fake_github.messages import ApiError, not_found, unprocessable, validation_failed
+from tests.fake_github.messages import ApiError, unprocessable, validation_failed
 from tests.fake_github.records import Anchor, Comment, Issue, Review, ReviewComment, Thread, User
 
 if TYPE_CHECKING:
     from tests.fake_github.permissions import Token
     from tests.fake_github.pull import Pull
-    from tests.fake_github.repository import Repository
 
 BODY_CHARACTERS = 65_536
 ACTIONS_BOT = "github-actions[bot]"
@@ -25,24 +23,9 @@ THREAD = "Pull request review thread"
 NO_HUNK = f"{THREAD} diff hunk can't be blank"
 NO_LINE = f"{THREAD} line must be part of the diff and {NO_HUNK}"
 OTHER_HUNK = f"{THREAD} start line must be part of the same hunk as the line."
-NO_LINES = f"{THREAD} line must be part of the diff, {OTHER_HUNK}, and {NO_HUNK}"
 NO_PATH = f"{THREAD} path is invalid and {NO_HUNK}"
-NOT_BEFORE = f"{THREAD} start line must precede the end line."
 NO_BODY = "You need to leave a comment indicating the requested changes."
 TOO_LONG = f"Body is too long (maximum is {BODY_CHARACTERS} characters)"
-
-# What rules of a ruleset have against a commit on a branch. Other rules do not stop one.
-COMMIT_RULES = {
-    "pull_request": "Changes must be made through a pull request.",
-    "update": "Cannot update this protected ref.",
-    "required_status_checks": "3 of 3 required status checks are expected.",
-    "merge_queue": "Changes must be made through the merge queue",
-    "required_deployments": "Required deployments are expected.",
-    "code_scanning": "Code scanning is waiting for results.",
-    "workflows": "Required workflows are expected.",
-}
-CREATION_RULES = {"creation": "Cannot create ref due to creations being restricted."}
-DELETION_RULES = {"deletion": "Cannot delete this protected ref."}
 
 
 def check_length(resource: str, body: str) -> None:
@@ -52,9 +35,7 @@ def check_length(resource: str, body: str) -> None:
 
 
 def check_conversation(parent: Pull | Issue, actor: User) -> None:
-    """G15, G16. Who has write access may comment on a locked conversation; an app may not."""
-    if parent.deleted:
-        raise ApiError(410, "This issue was deleted")
+    """G15. Who has write access may comment on a locked conversation; an app may not."""
     if parent.locked and parent.repository.role(actor.login) not in WRITERS:
         raise ApiError(403, "Unable to create comment because issue is locked.")
 
@@ -155,36 +136,11 @@ def find_anchor(pull: Pull, commit: str, comment: dict[str, Any]) -> Anchor:
         raise unprocessable(NO_LINE)
     hunk = next((hunk for hunk in file.hunks if line in hunk.lines(side)), None)
     start_side = (comment.get("start_side") or side) if start is not None else None
-    if start is not None:
-        check_start(hunk, line, start, start_side or side)
     if hunk is None:
         raise unprocessable(NO_LINE)
-    return Anchor(file.path, line, start, side, start_side, commit, pull.merge_base, hunk.text)
-
-
-def check_start(hunk: Hunk | None, line: int, start: int, side: str) -> None:
-    if start >= line:
-        raise unprocessable(NOT_BEFORE)
-    if hunk is None:
-        raise unprocessable(NO_LINES)
-    if start not in hunk.lines(side):
+    if start is not None and (start >= line or start not in hunk.lines(side)):
         raise unprocessable(OTHER_HUNK)
-
-
-def check_may_change(comment: Comment | ReviewComment, actor: User) -> None:
-    """An app may change what others wrote, and so may who has write access."""
-    if comment.user is actor or actor.kind == "Bot":
-        return
-    if comment.repository.role(actor.login) not in WRITERS:
-        if isinstance(comment, ReviewComment):
-            raise not_found()
-        raise ApiError(403, "Must have admin rights to Repository.")
-
-
-def broken_rules(home: Repository, branch: str, texts: dict[str, str]) -> str:
-    """What rules of a branch say against an update, as GitHub words it; empty if they allow it."""
-    broken = [texts[kind] for kind in home.rules_of(branch) if kind in texts]
-    return "Repository rule violations found\n\n" + "\n\n".join(broken) + "\n\n" if broken else ""
+    return Anchor(file.path, line, start, side, start_side, commit, pull.merge_base, hunk.text)
 
 
 def needs_workflows(token: Token, paths: list[str]) -> bool:
