@@ -52,10 +52,7 @@ SCENARIOS = {
         *("test_cart.py::test_total", "cart.py:2"),
     ),
     "a removed public function": Scenario(
-        {
-            "setup.py": "from setuptools import setup\n\nsetup(name='cart')\n",
-            "cart.py": CART + COUNT,
-        },
+        {"setup.py": "setup(name='cart')\n", "cart.py": CART + COUNT},
         {"cart.py": CART},
         *("object-removed", "cart.py:0"),
     ),
