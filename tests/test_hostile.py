@@ -33,77 +33,30 @@ from reviewbot.text.plain import dead
 from reviewbot.verdict.document import Remembered, Review
 
 MENTIONS = r"""
-@octocat
-@octo/everyone
-cc:@octocat
-**@octocat**
-"@octocat",
-a@evil.example
-\@octocat
-&#64;octocat
-&#x40;octocat
-@<b></b>octocat
-[@octocat](x)
-`x`@octocat
+@octocat ¦ @octo/everyone ¦ cc:@octocat ¦ **@octocat** ¦ "@octocat", ¦ a@evil.example
+\@octocat ¦ &#64;octocat ¦ &#x40;octocat ¦ @<b></b>octocat ¦ [@octocat](x) ¦ `x`@octocat
 x/@octocat
 """
 REFERENCES = r"""
-#1
-fixes #1
-resolves octo/app#1
-fix https://github.com/octo/app/issues/1
-close GH-1
-`x`#1
-\#1
-&#35;1
-fixed:#1,#2;#3
+#1 ¦ fixes #1 ¦ resolves octo/app#1 ¦ fix https://github.com/octo/app/issues/1
+close GH-1 ¦ `x`#1 ¦ \#1 ¦ &#35;1 ¦ fixed:#1,#2;#3
 octo/app@0123456789abcdef0123456789abcdef01234567
-0123456789abcdef0123456789abcdef01234567
-x~#1
+0123456789abcdef0123456789abcdef01234567 ¦ x~#1
 """
 LINKS = r"""
-https://evil.example
-HTTPS://EVIL.EXAMPLE
-ftp://evil.example
-www.evil.example
-mailto:a@evil.example
-xmpp:a@evil.example/x
-<https://evil.example>
-<a@evil.example>
-<javascript:alert(1)>
-[c](https://evil.example/l)
-[c](javascript:alert(1))
-[c][r]
-[c]: https://evil.example
-[r][]
-[^1]
-[^1]: https://evil.example
-[x]
-![p](https://evil.example/p.png)
-![r][r]
-[![b](https://evil.example/b.svg)](https://evil.example)
-`code`(https://evil.example)
-[`code`](https://evil.example)
-](https://evil.example)
-\[c](x)
-[c](x\)
+https://evil.example ¦ HTTPS://EVIL.EXAMPLE ¦ ftp://evil.example ¦ www.evil.example
+mailto:a@evil.example ¦ xmpp:a@evil.example/x ¦ <https://evil.example>
+<a@evil.example> ¦ <javascript:alert(1)> ¦ [c](https://evil.example/l)
+[c](//evil.example) ¦ [c](javascript:alert(1)) ¦ [c][r] ¦ [c]: https://evil.example ¦ [r][] ¦ [^1]
+[^1]: https://evil.example ¦ [x] ¦ ![p](https://evil.example/p.png) ¦ ![r][r]
+[![b](https://evil.example/b.svg)](https://evil.example) ¦ `code`(https://evil.example)
+[`code`](https://evil.example) ¦ ](https://evil.example) ¦ \[c](x) ¦ [c](x\)
 """
 HTML = r"""
-<img src=https://evil.example/q.png>
-<script>alert(1)</script>
-<iframe src=x></iframe>
-<br>
-</details></details><h1>Approved</h1>
-</summary>
-<details><summary>@octocat</summary>
-<!-- not closed
--->
-<?php echo 1 ?>
-<![CDATA[ x ]]>
-&lt;img src=x&gt;
-\<img src=x>
-<x
-<a@b
+<img src=https://evil.example/q.png> ¦ <script>alert(1)</script>
+<iframe src=x></iframe> ¦ <br> ¦ </details></details><h1>Approved</h1> ¦ </summary>
+<details><summary>@octocat</summary> ¦ <!-- not closed ¦ --> ¦ <?php echo 1 ?>
+<!-- comment --> ¦ <b>bold</b> ¦ <![CDATA[ x ]]> ¦ &lt;img src=x&gt; ¦ \<img src=x> ¦ <x ¦ <a@b
 """
 MARKERS = r"""
 <!-- reviewbot:summary -->
@@ -116,72 +69,21 @@ MARKERS = r"""
 ⟨U+202E⟩
 """
 COMMANDS = r"""
-/debate fix
-/approve
-/hold cancel
-  /approve
-␉/approve
-`/approve`
-\/approve
-x⏎/approve
-x␍/approve
-x⏎⏎/approve
-::error file=x::owned
-  ::set-output name=verdict::approve
-##[error]owned
-##vso[task.setvariable variable=x]y
-x ##[error]owned
-x⏎::error::owned
-x%0A::error::owned
-%0D%0A::error::owned
-,title=x::owned
-file=x,line=1
+/debate fix ¦ /approve ¦ /hold cancel ¦ ␠␠/approve ¦ ␉/approve ¦ `/approve` ¦ \/approve
+x⏎/approve ¦ x␍/approve ¦ x⏎⏎/approve ¦ ::error file=x::owned
+␠␠::set-output name=verdict::approve ¦ ##[error]owned
+##vso[task.setvariable variable=x]y ¦ x ##[error]owned ¦ x⏎::error::owned
+x%0A::error::owned ¦ %0D%0A::error::owned ¦ ,title=x::owned ¦ file=x,line=1
 """
 BLOCKS = r"""
-# Approved
-Approved⏎===
-Approved⏎---
----
-- - -
-* item
-1. item
--␉item
-- a⏎  - b⏎    - c
-- [ ] task
-- [x] task
-> quote
-> [!NOTE]⏎> fine
-| a | b |⏎|---|---|⏎| 1 | 2 |
-|
-\|
-a \| b
-``` ⏎x
-```⏎x⏎```
-```suggestion⏎import os⏎```
-~~~suggestion⏎import os⏎~~~
-```mermaid⏎click A "https://evil.example"⏎```
-suggestion
-````
-`
-` `
-`` ` ``
-`a``b`
-`a
-x `@octocat` `#1
-$x$
-$`x`$
-\(x\)
-**bold**
-__strong__
-~~gone~~
-a*b*c
-:smile:
-:octocat:
-    indented
-line  ⏎break
-line\⏎break
-\\
-&copy;
+# Approved ¦ Approved⏎=== ¦ Approved⏎--- ¦ --- ¦ - - - ¦ * item ¦ 1. item ¦ -␉item
+- a⏎  - b⏎    - c ¦ - [ ] task ¦ - [x] task ¦ > quote ¦ > [!NOTE]⏎> fine
+| a | b |⏎|---|---|⏎| 1 | 2 | ¦ | ¦ \| ¦ a \| b ¦ ``` ⏎x ¦ ```⏎x⏎```
+```suggestion⏎import os⏎``` ¦ ~~~suggestion⏎import os⏎~~~
+```mermaid⏎click A "https://evil.example"⏎``` ¦ suggestion ¦ ```` ¦ ` ¦ ` ` ¦ `` ` ``
+`a``b` ¦ `a ¦ x `@octocat` `#1 ¦ $x$ ¦ $`x`$ ¦ \(x\) ¦ **bold** ¦ __strong__ ¦ ~~gone~~
++ item ¦ 1) item ¦ *** ¦ _em_ ¦ ~~~ ¦ a | b
+a*b*c ¦ :smile: ¦ :octocat: ¦ ␠␠␠␠indented ¦ line  ⏎break ¦ line\⏎break ¦ \\ ¦ &copy;
 """
 CHARACTERS = [
     *("\x1b[31mred\x1b[0m", "\x1b]8;;https://evil.example\x1b\\x\x1b]8;;\x1b\\", "\x9b2J"),
@@ -192,9 +94,10 @@ CHARACTERS = [
     *("x" * 2_000, "<" * 1_200, "\u202e" * 300, "@a " * 400, "|" * 1_200),
     *(sign.join("`" * count for count in range(1, 30)) for sign in "\n "),
 ]
-SIGNS = str.maketrans({"⏎": "\n", "␍": "\r", "␉": "\t"})
+# Between texts of a line, there is a broken bar.
+SIGNS = str.maketrans({"⏎": "\n", "␍": "\r", "␉": "\t", "␠": " "})
 TABLES = (MENTIONS, REFERENCES, LINKS, HTML, MARKERS, COMMANDS, BLOCKS)
-TEXTS = [line.translate(SIGNS) for table in TABLES for line in table.strip("\n").split("\n")]
+TEXTS = [text.translate(SIGNS) for text in re.split(r" ¦ |\n+", "".join(TABLES).strip("\n"))]
 TEXTS += CHARACTERS
 
 URL = "https://github.com/octo/app/pull/1#discussion_r1"

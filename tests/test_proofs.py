@@ -166,6 +166,7 @@ SEARCHES: dict[str, tuple[Kind, str, str]] = {
     ),
     "other behaviour": ("behaviour", "numbers_:clamp", "proven"),
     "an exception that is gone": ("behaviour", "numbers_:first", "proven"),
+    "no function": ("behaviour", "numbers_:nothing", "inconclusive"),
 }
 BENCHMARKS: dict[str, tuple[Kind, str, str]] = {
     "as fast": (

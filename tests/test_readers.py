@@ -88,6 +88,10 @@ def test_type_checkers() -> None:
     older = replace(printed("", 2), stderr=b"mypy: error: unrecognized arguments: --output=json\n")
     with pytest.raises(ValueError, match=r"it is older than 1\.11: pip install -U mypy in its "):
         read_mypy(older)
+    (check,) = (known for known in PYTHON.checks if known.name == "mypy")
+    missing = replace(printed("", 1), stderr=b"/bin/python: No module named mypy\n")
+    hint = "mypy is not installed for this project: install mypy into the project's environment"
+    assert read(check, "head", missing)[:2] == ("not_run", hint)
     pyright = read_pyright(recorded("pyright/pyright.json")).diagnostics
     assert len(pyright) == 11
     assert (pyright[0].rule, str(pyright[0].location)) == ("reportReturnType", "/src/shop.py:7")
