@@ -274,14 +274,13 @@ def test_tests_of_both_sides() -> None:
 
 def test_a_file_that_fails_outside_of_its_tests() -> None:
     passed, failed = outcome("a.test.js::adds", "passed"), outcome("a.test.js", message="TypeError")
-    for before, state in (
-        ([passed], "new"),
-        ([passed, failed], "existing"),
-        ([failed], "existing"),
-    ):
+    for before, state in (([passed], "new"), ([passed, failed], "existing")):
         (result,) = suite(SAME, before, [passed, failed]).results
         assert (result.state, result.at_import) == (state, False)
         assert result.message == "a.test.js fails: TypeError"
+    # Two tests of one name, and tests without a name, are compared in their order.
+    twice = [outcome("test 1"), outcome("test 1", "passed")]
+    assert states(suite(SAME, twice, twice)) == [("failing_test", "existing")]
 
 
 def test_a_conftest_that_cannot_be_loaded_breaks_the_tests_of_its_folder() -> None:

@@ -117,17 +117,11 @@ def test_a_suite_that_ran_nothing_or_was_stopped_did_not_pass(lines: list[str], 
 @each(
     ("format_", "name", "passed", "failed", "skipped"),
     [
-        ("junit", "bats.xml", 3, 3, 2),
-        ("junit", "go_junit_report.xml", 6, 11, 1),
-        ("junit", "jest.xml", 3, 5, 1),
-        ("junit", "node.xml", 5, 6, 2),
-        ("junit", "pytest.xml", 4, 7, 2),
-        ("junit", "surefire.xml", 1, 2, 1),
-        ("junit", "vitest.xml", 1, 3, 2),
-        ("tap", "ava.tap", 2, 2, 2),
-        ("tap", "node.tap", 5, 4, 3),
-        ("tap", "perl.tap", 2, 3, 2),
-        ("tap", "tape.tap", 1, 3, 1),
+        *[("junit", "bats.xml", 3, 3, 2), ("junit", "go_junit_report.xml", 6, 11, 1)],
+        *[("junit", "jest.xml", 3, 5, 1), ("junit", "node.xml", 5, 6, 2)],
+        *[("junit", "pytest.xml", 4, 7, 2), ("junit", "surefire.xml", 1, 2, 1)],
+        *[("junit", "vitest.xml", 1, 3, 2), ("tap", "ava.tap", 2, 2, 2)],
+        *[("tap", "node.tap", 5, 4, 3), ("tap", "perl.tap", 2, 3, 2), ("tap", "tape.tap", 1, 3, 1)],
         ("tap", "vitest_nested.tap", 1, 3, 2),
     ],
 )
@@ -143,8 +137,7 @@ def test_test_runners(
     ("name", "problem"),
     [
         ("perl_bails_out.tap", "bailed out: no database"),
-        ("perl_dies.tap", "planned 3 tests, ran 1"),
-        ("node.tap", ""),
+        *[("perl_dies.tap", "planned 3 tests, ran 1"), ("node.tap", "")],
     ],
 )
 def test_a_run_that_ended_early_says_so(name: str, problem: str) -> None:
@@ -192,8 +185,7 @@ def test_a_failed_test_of_tap_has_its_message() -> None:
     [
         ("gnu", "cc: no such program", "no such program"),
         ("gnu", "/usr/lib/require.rb:85:in 'require': cannot load", "cannot load"),
-        ("sarif", "", "truncated"),
-        ("sarif", "{}", "runs is missing"),
+        *[("sarif", "", "truncated"), ("sarif", "{}", "runs is missing")],
         ("sarif", '{"runs": [{"invocations": [{"executionSuccessful": false}]}]}', "failed"),
         ("sarif", '{"runs": [{"results": "none"}]}', "results is missing, or is no list"),
         ("rdjson", "Traceback", "Traceback"),
@@ -201,8 +193,7 @@ def test_a_failed_test_of_tap_has_its_message() -> None:
         ("junit", "error: no tests", "error: no tests"),
         ("junit", "<testsuite><testcase ", "not a JUnit report"),
         ("junit", '<!DOCTYPE a [<!ENTITY b "c">]><testsuite/>', "document type"),
-        ("tap", "command not found", "command not found"),
-        ("tap", "", "printed no TAP"),
+        *[("tap", "command not found", "command not found"), ("tap", "", "printed no TAP")],
     ],
 )
 def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> None:
@@ -213,11 +204,9 @@ def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> No
 @each(
     ("format_", "text"),
     [
-        ("gnu", "a.c:3: Warning: m"),
-        ("sarif", '{"runs": [{"results": []}]}'),
+        *[("gnu", "a.c:3: Warning: m"), ("sarif", '{"runs": [{"results": []}]}')],
         ("rdjson", '{"message": "m", "location": {"path": "a.c"}}'),
-        ("junit", "<testsuite><testcase name='m'/></testsuite>"),
-        ("tap", "ok 1 - m\n1..1"),
+        *[("junit", "<testsuite><testcase name='m'/></testsuite>"), ("tap", "ok 1 - m\n1..1")],
     ],
 )
 def test_a_report_that_is_written_counts_and_not_what_is_printed(
