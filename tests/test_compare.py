@@ -447,6 +447,22 @@ def test_files_that_cannot_be_loaded_for_one_reason_are_one_result() -> None:
     assert len(suite(SAME, base, [*files, *others]).results) == 3
 
 
+def test_tests_that_import_what_cannot_be_parsed_have_its_cause() -> None:
+    wrong, said = (
+        diagnostic(2, "invalid-syntax", severity="critical"),
+        "SyntaxError: invalid syntax",
+    )
+    failed = replace(outcome("test_a.py", "error", said), output='  File "a.py", line 2')
+    tests = Report(tests=(outcome(TEST, "passed"),)), Report(tests=(failed,))
+    runs = [
+        *(ran("ruff", "base"), ran("ruff", "head", wrong)),
+        *(ran("pytest", "base", kind="test", report=tests[0]),),
+        *(ran("pytest", "head", kind="test", report=tests[1]),),
+    ]
+    results = compare(SAME, runs, NOTHING_KNOWN).results
+    assert [(result.check, result.cause) for result in results] == [("ruff", ""), ("pytest", "E1")]
+
+
 TWO_LINES = change_of(changed("a\nb\nc\nd\ne", "a\nB\nc\nD\ne"))
 
 

@@ -93,9 +93,7 @@ def test_a_module_is_tested(project: Project) -> None:
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
     project.commit("Begin", MODULE)
     compile_library(project.folder / "tool", "./in")
-
     review = project.review(target=Target(kind="all"))
-
     found = {finding.title: finding.result for finding in review.findings}
     assert {title: str(result.location) for title, result in found.items() if result} == {
         "TestMean/three fails: found 4, not 3": "shop_test.go:9",

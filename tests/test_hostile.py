@@ -80,7 +80,8 @@ BLOCKS = r"""
 - a⏎  - b⏎    - c ¦ - [ ] task ¦ - [x] task ¦ > quote ¦ > [!NOTE]⏎> fine
 | a | b |⏎|---|---|⏎| 1 | 2 | ¦ | ¦ \| ¦ a \| b ¦ ``` ⏎x ¦ ```⏎x⏎```
 ```suggestion⏎import os⏎``` ¦ ~~~suggestion⏎import os⏎~~~
-```mermaid⏎click A "https://evil.example"⏎``` ¦ suggestion ¦ ```` ¦ ` ¦ ` ` ¦ `` ` ``
+```mermaid⏎click A "https://evil.example"⏎``` ¦ suggestion ¦ Mermaid
+geojson x ¦ ```` ¦ ` ¦ ` ` ¦ `` ` ``
 `a``b` ¦ `a ¦ x `@octocat` `#1 ¦ $x$ ¦ $`x`$ ¦ \(x\) ¦ **bold** ¦ __strong__ ¦ ~~gone~~
 + item ¦ 1) item ¦ *** ¦ _em_ ¦ ~~~ ¦ a | b
 a*b*c ¦ :smile: ¦ :octocat: ¦ ␠␠␠␠indented ¦ line  ⏎break ¦ line\⏎break ¦ \\ ¦ &copy;
