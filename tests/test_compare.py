@@ -508,16 +508,6 @@ def test_the_title_of_tests_that_fail() -> None:
     assert result.message == "test_a fails: AssertionError: assert 'x…' == '…x…'"
 
 
-def test_a_new_test_that_fails_with_each_of_its_parameters_is_one_result() -> None:
-    head = [outcome(f"test_a.py::test_a[{x}]", "failed", f"assert {x}") for x in range(3)]
-    other = outcome("test_a.py::test_b[0]", "failed", line=9)
-    found = suite(SAME, [], [*head, other]).results
-    assert [(r.name, len(r.tests)) for r in found] == [
-        ("test_a.py::test_a[0]", 3),
-        ("test_a.py::test_b[0]", 1),
-    ]
-
-
 def test_new_tests_of_a_file_that_fail_for_want_of_one_thing_are_one_result() -> None:
     for message, count in (("AttributeError: no total", 1), ("assert 1 == 2", 3), ("", 3)):
         tests = [outcome(f"test_a.py::test_{n}", "failed", message, n) for n in (4, 9, 14)]
@@ -525,6 +515,13 @@ def test_new_tests_of_a_file_that_fail_for_want_of_one_thing_are_one_result() ->
         found = suite(SAME, [], [*tests, other]).results
         assert len(found) == count + 1, message
         assert (found[0].location or found[0]) == Location("test_a.py", 4, 4)
+    # So is one that fails with each of its parameters.
+    head = [outcome(f"test_a.py::test_a[{x}]", "failed", f"assert {x}") for x in range(3)]
+    found = suite(SAME, [], [*head, outcome("test_a.py::test_b[0]", "failed", line=9)]).results
+    assert [(r.name, len(r.tests)) for r in found] == [
+        ("test_a.py::test_a[0]", 3),
+        ("test_a.py::test_b[0]", 1),
+    ]
 
 
 def test_type_checkers_say_one_thing_of_a_line() -> None:

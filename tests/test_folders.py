@@ -40,8 +40,6 @@ pythonpath = ["src"]
 select = ["UP006"]
 """
 EMPTY = "from cart import total\n\n\ndef test_empty():\n    assert total([]) == 0\n"
-
-
 FLAKY = "import os\n\n\ndef test_it():\n    assert not os.path.exists('/reviewbot/changed.json')\n"
 API = "services/api/src/cart.py"
 FILES = {

@@ -272,13 +272,6 @@ def test_what_vet_says_of_what_it_reads(more: str, problem: str) -> None:
     assert read_vet(Completed(outcome="ended", report=silent)).problem == "vet failed"
 
 
-def test_where_go_is_not_installed_nothing_runs() -> None:
-    ended = subprocess.run(
-        ("/bin/sh", "-c", probe(PROGRAM)[PROGRAM]), env={"PATH": ""}, check=False
-    )
-    assert ended.returncode == COMMAND_NOT_FOUND
-
-
 def test_a_test_for_a_claim_is_a_package_of_its_own() -> None:
     _, check = configured_checks([GO], ())
     job = GO.place_test("package x", "tree", "tool")
@@ -286,3 +279,7 @@ def test_a_test_for_a_claim_is_a_package_of_its_own() -> None:
     assert job.extra_files == {"tool/reviewbot_reproduction/reproduction_test.go": "package x"}
     assert GO.is_missing_name("undefined: shop.Mean")
     assert not GO.is_missing_name("found 4, not 3")
+    # Where Go is not installed, nothing runs.
+    script = probe(PROGRAM)[PROGRAM]
+    ended = subprocess.run(("/bin/sh", "-c", script), env={"PATH": ""}, check=False)
+    assert ended.returncode == COMMAND_NOT_FOUND

@@ -59,14 +59,10 @@ HTML = r"""
 <!-- comment --> ¦ <b>bold</b> ¦ <![CDATA[ x ]]> ¦ &lt;img src=x&gt; ¦ \<img src=x> ¦ <x ¦ <a@b
 """
 MARKERS = r"""
-<!-- reviewbot:summary -->
-<!-- reviewbot:state eJwrSy0qzszPAwAK1AK5 -->
+<!-- reviewbot:summary --> ¦ <!-- reviewbot:state eJwrSy0qzszPAwAK1AK5 -->
 <!-- reviewbot:finding 0123 F1 0123456789 -->
-<!-- reviewbot:review sha=0123 event=APPROVE -->
-<!-- reviewbot:answer comment=1 -->
-« secret:jwt »
-«secret:jwt»
-⟨U+202E⟩
+<!-- reviewbot:review sha=0123 event=APPROVE --> ¦ <!-- reviewbot:answer comment=1 -->
+« secret:jwt » ¦ «secret:jwt» ¦ ⟨U+202E⟩
 """
 COMMANDS = r"""
 /debate fix ¦ /approve ¦ /hold cancel ¦ ␠␠/approve ¦ ␉/approve ¦ `/approve` ¦ \/approve

@@ -24,40 +24,22 @@ from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.executor import LocalExecutor
 
 BASE = """import random
-
-
 def clamp(value: int, low: int, high: int) -> int:
     return max(low, min(value, high))
-
-
 def first(items: list[int]) -> int:
     return items[0]
-
-
 def lengths(text):
     return [len(word) for word in text.split()]
-
-
 def dice() -> int:
     return random.randint(1, 10**9)
-
-
 def extend(items: list[int]) -> None:
     items.append(1)
-
-
 def only(*, name):
     return name
-
-
 def last(items):
     return items[-1]
-
-
 def is_any(number: int) -> bool:
     return number > 0
-
-
 def is_express(word):
     return word == "express"
 """
