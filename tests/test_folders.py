@@ -121,20 +121,19 @@ def test_who_uses_what_changes_runs_his_tests(services: Project) -> None:
 def test_a_tool_runs_where_it_is_configured(project: Project) -> None:
     """At the top or between, where the folder of a project does not configure it."""
     project.environment = sys.prefix  # it has mypy
-    files = {f"python/libs/{name}/setup.py": "" for name in ("own", "cart")}
-    files |= dict.fromkeys(("mypy.ini", "python/libs/own/mypy.ini"), "[mypy]\nstrict = true\n")
-    files["python/ruff.toml"] = 'lint.select = ["UP006"]\n'
-    files["python/libs/own/ruff.toml"] = 'lint.select = ["E711"]\n'
-    project.commit("Begin", files)
+    cart, own, app = "python/libs/cart/cart.py", "python/libs/own/own.py", "app/app.py"
+    files = {f"{path.rpartition('/')[0]}/setup.py": "" for path in (cart, own, app)}
+    files |= {
+        "ruff.toml": 'lint.select = ["E711"]\n',
+        "python/ruff.toml": 'lint.select = ["UP006"]\n',
+    }
+    project.commit("Begin", files | {"python/libs/own/mypy.ini": "[mypy]\nstrict = true\n"})
     wrong = "from typing import List\n\n\ndef more(x: List[str]):\n    return x == None\n"
-    project.commit("Add", {f"python/libs/{name}/{name}.py": wrong for name in ("own", "cart")})
-    cart, own = "python/libs/cart/cart.py", "python/libs/own/own.py"
+    project.commit("Add", dict.fromkeys((cart, own, app), wrong))
     found = {(f.result.check, str(f.location)) for f in project.review().findings if f.result}
     assert found == {
-        ("mypy", f"{cart}:4"),
-        ("mypy python/libs/own", f"{own}:4"),
-        ("ruff-project python", f"{cart}:4"),
-        ("ruff-project python/libs/own", f"{own}:5"),
+        *(("ruff-project", f"{app}:5"), ("ruff-project python", f"{cart}:4")),
+        *(("ruff-project python", f"{own}:4"), ("mypy python/libs/own", f"{own}:4")),
     }
 
 
