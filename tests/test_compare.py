@@ -397,6 +397,11 @@ def test_the_line_that_broke_a_test() -> None:
         seen = tuple(Location(path, line, line) for path, line in frames)
         (result,) = broken_by(change, replace(outcome(TEST), frames=seen, lines=lines), other)
         assert str(result.location) == place, (frames, lines)
+    # Of two lines, it is the one that most broken tests executed.
+    ran_lines = {"one": (2, 6), "two": (6,)}
+    both = [replace(outcome(f"{B}::{n}"), lines={A: lines}) for n, lines in ran_lines.items()]
+    (result,) = broken_by(change, *both)
+    assert (str(result.location), len(result.tests)) == ("a.py:6", 2)
     # A test that the change edits may be wrong itself.
     change = change_of(REPLACED, changed("a\nb", "a\nB", path="test_a.py"))
     (result,) = broken_by(change, outcome(TEST, line=7))
