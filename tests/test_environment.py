@@ -61,12 +61,11 @@ def test_an_editable_installation_means_the_copy_under_review(root: Path, tree: 
     completed = run(environment, tree, "{python}", "-c", "import shop; print(shop.VERSION)")
     assert completed.stdout == b"under review\n"
     assert completed.project == str(root)
-
-
-def test_an_environment_that_the_change_commits_is_not_lent(root: Path) -> None:
-    make_venv(root / ".venv")
-    committed = find_environment(root, {}, [".venv/pyvenv.cfg"])
-    assert committed.python == sys.executable
+    # One that the change commits is not lent, and a package more makes it another one.
+    assert find_environment(root, {}, [".venv/pyvenv.cfg"]).python == sys.executable
+    assert find_environment(root, {}).tools == environment.tools
+    (packages / "pytest-9.0.dist-info").mkdir()
+    assert find_environment(root, {}).tools != environment.tools
 
 
 def test_a_forged_environment_shows_no_other_folder(root: Path) -> None:
@@ -77,16 +76,6 @@ def test_a_forged_environment_shows_no_other_folder(root: Path) -> None:
     (root / ".venv/bin/python").symlink_to("/usr/bin/env")
     environment = find_environment(root, {"HOME": f"{root.parent}/home"})
     assert targets(environment) == [f"{root}/.venv"]
-
-
-def test_an_active_environment_is_used(root: Path, tree: Path) -> None:
-    make_venv(root.parent / "elsewhere")
-    write(root.parent, {"elsewhere/lib/python3.11/site-packages/pytest/__init__.py": ""})
-    variables = {"VIRTUAL_ENV": f"{root.parent}/elsewhere"}
-    completed = run(
-        find_environment(root, variables), tree, "{python}", "-c", "import sys; print(sys.prefix)"
-    )
-    assert completed.stdout.decode().strip() == f"{root.parent}/elsewhere"
 
 
 def test_an_environment_of_reviewbot_alone_is_not_that_of_a_project(
@@ -141,24 +130,19 @@ def test_nothing_is_lent_that_lies_behind_a_committed_link(root: Path) -> None:
 
 def test_caches_are_lent_without_what_knows_passwords(root: Path, tree: Path) -> None:
     home = root.parent / "home"
-    secrets = (
-        ".npmrc",
-        ".cargo/credentials.toml",
-        ".git-credentials",
-        "go/pkg/mod/cache/vcs/x/config",
-    )
-    write(home, {name: "secret" for name in (*secrets, "sdk/node/etc/npmrc")})
+    secrets = (".npmrc", ".cargo/credentials.toml", ".git-credentials", "sdk/node/etc/npmrc")
+    write(home, dict.fromkeys((*secrets, "go/pkg/mod/cache/vcs/x/config"), "secret"))
     write(home, {"go/pkg/mod/m/x.go": "module", ".cargo/registry/c": "crate", ".rustup/s": ""})
-    write(home, {"sdk/go/bin/go": "#!/bin/sh\necho go\n", "sdk/go/src/x": ""})
-    write(home, {".cache/go-build/00/a": "object"})
-    write(home, {".cargo/bin/cargo": "#!/bin/sh\necho cargo\n"})
-    write(home, {"sdk/node/bin/node": "#!/bin/sh\necho node\n", "sdk/node/include/node/x": ""})
+    write(
+        home, {".cache/go-build/00/a": "object", "sdk/go/src/x": "", "sdk/node/include/node/x": ""}
+    )
+    for tool in ("sdk/go/bin/go", ".cargo/bin/cargo", "sdk/node/bin/node"):
+        write(home, {tool: f"#!/bin/sh\necho {tool.rpartition('/')[2]}\n"})
     path = f"{home}/sdk/go/bin:{home}/.cargo/bin:{home}/sdk/node/bin"
     environment = find_environment(root, {"HOME": str(home), "PATH": path})
     script = (
         "go; cargo; node; cat $GOMODCACHE/m/x.go $CARGO_HOME/registry/c /tmp/go-cache/00/a;"
-        " touch $CARGO_HOME/lock;"
-        f" grep -r secret {home} {root}"
+        f" touch $CARGO_HOME/lock; grep -r secret {home} {root}"
     )
     completed = run(environment, tree, "sh", "-c", script)
     assert completed.stdout == b"go\ncargo\nnode\nmodulecrateobject"
@@ -171,12 +155,8 @@ def test_a_home_is_never_lent(root: Path) -> None:
     home = root.parent / "home"
     write(home, {"bin/go": "", "src/x": "", "bin/python3": "", "lib/python3.11/os.py": ""})
     write(home, {".local/bin/java": "", ".local/release": ""})
-    variables = {
-        "HOME": str(home),
-        "PATH": f"{home}/bin:{home}/.local/bin",
-        "GOMODCACHE": str(home),
-    }
-    lent = targets(find_environment(root, variables))
+    variables = {"HOME": str(home), "PATH": f"{home}/bin:{home}/.local/bin"}
+    lent = targets(find_environment(root, {**variables, "GOMODCACHE": str(home)}))
     assert not {str(home), f"{home}/.local"} & set(lent)
 
 
@@ -185,18 +165,7 @@ def test_a_work_tree_in_the_way_of_the_system_is_laid_out_elsewhere(place: str) 
     assert find_environment(Path(place), {}).project == "/project"
 
 
-def test_the_tools_change_with_a_package(root: Path) -> None:
-    packages = make_venv(root / ".venv")
-    before = find_environment(root, {}).tools
-    assert find_environment(root, {}).tools == before
-    (packages / "pytest-9.0.dist-info").mkdir()
-    assert find_environment(root, {}).tools != before
-
-
 def test_no_container_engine_of_the_work_tree_is_started(root: Path) -> None:
     environment = find_environment(root, {"PATH": f"{root}/bin::.:bin:/opt/bin"})
-    assert environment.engine_variables["PATH"].split(":") == [
-        "/opt/bin",
-        *os.defpath.split(":"),
-        "/usr/local/bin",
-    ]
+    found = environment.engine_variables["PATH"].split(":")
+    assert found == ["/opt/bin", *os.defpath.split(":"), "/usr/local/bin"]

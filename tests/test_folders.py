@@ -12,11 +12,12 @@ import pytest
 from conftest import Project
 from each import each
 from lean import lean_environment
-from scripted import Answer, Scripted, by_edit
+from scripted import Scripted, by_edit
 
 from reviewbot.checks.languages.go import GO
 from reviewbot.checks.languages.python import PYTHON
-from reviewbot.checks.project import find_uses, folder_of
+from reviewbot.checks.project import find_uses, folder_of, load_project
+from reviewbot.checks.run import applies
 from reviewbot.fixing import fix, fix_report
 from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
@@ -25,7 +26,6 @@ from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.job import Job
 from reviewbot.services import Host
-from reviewbot.tasks.task import TaskResult
 from reviewbot.verdict.document import Review
 
 CART = "from typing import List\n\n\ndef total(prices: List[int]) -> int:\n    return sum(prices)\n"
@@ -38,10 +38,9 @@ version = "1"
 pythonpath = ["src"]
 [tool.ruff.lint]
 select = ["UP006"]
-[tool.mypy]
-strict = true
 """
 EMPTY = "from cart import total\n\n\ndef test_empty():\n    assert total([]) == 0\n"
+FLAKY = "import os\n\n\ndef test_it():\n    assert not os.path.exists('/reviewbot/changed.json')\n"
 API = "services/api/src/cart.py"
 FILES = {
     "prices.py": "def total(prices):\n    return sum(prices)\n",
@@ -67,31 +66,18 @@ def results_of(review: Review) -> dict[str, str]:
 
 
 def test_each_project_is_checked_in_its_folder(services: Project) -> None:
-    services.environment = sys.prefix  # it has mypy
     broken = CART.replace("sum(prices)", 'len(prices) + "1"') + "\n\ndef more(x: List[str]): ...\n"
     services.commit("Change", {API: broken})
     review = services.review()
     places = {f"{f.result.check} {f.rule}": str(f.location) for f in review.findings if f.result}
-    path = "services/api"
     assert places == {
-        f"mypy {path} operator": f"{API}:5",
-        f"mypy {path} no-untyped-def": f"{API}:8",
-        f"pytest {path} services/api/tests/test_cart.py::test_total": f"{API}:5",
-        f"ruff-project {path} UP006": f"{API}:8",
+        "pytest services/api services/api/tests/test_cart.py::test_total": f"{API}:5",
+        "ruff-project services/api UP006": f"{API}:8",
     }
     # Neither the other service nor the top has anything to do with it.
-    assert [name for name in results_of(review) if "pytest" in name] == [f"pytest {path}"]
+    assert [name for name in results_of(review) if "pytest" in name] == ["pytest services/api"]
     (lines,) = (c for c in review.coverage if c.statements)
     assert (lines.path, lines.executed) == (API, 1)
-
-
-def test_lines_that_only_others_could_run_do_not_count(services: Project) -> None:
-    """A suite says nothing of another project, not even that its lines did not run."""
-    services.commit("Hide", {"services/api/coverage.py": ""})  # its lines are not measured
-    page = "services/web/page.py"
-    services.commit("Change", {API: f"{CART}\n\nx = 1\n", page: "x = 1 + 0\n"})
-    lines = {c.path: (c.statements, c.executed) for c in services.review().coverage}
-    assert lines == {API: (0, 0), page: (1, 1)}
 
 
 USES = [
@@ -115,59 +101,55 @@ def test_which_projects_a_project_uses(file: str, text: str, used: str) -> None:
 
 
 def test_who_uses_what_changes_runs_his_tests(services: Project) -> None:
-    """Also if nothing changes in his folder."""
+    """Also if nothing changes in his folder. A flaky test is none of his findings."""
     config = '[tool.pytest.ini_options]\npythonpath = ["../api/src"]\n'
     shop = {"services/shop/pyproject.toml": config}
     services.commit("Use", shop | {"services/shop/tests/test_shop.py": EMPTY})
-    services.commit("Change", {API: CART.replace("sum(prices)", "sum(prices) or len('a')")})
+    page = "services/web/page.py"
+    change = {API: CART.replace("sum(prices)", "sum(prices) or len('a')"), page: "x = 1 + 0\n"}
+    services.commit("Change", change | {"services/web/tests/test_flaky.py": FLAKY})
     review = services.review()
-    (finding,) = review.findings
-    assert (str(finding.location), finding.rule) == (
-        *(f"{API}:5", "services/shop/tests/test_shop.py::test_empty"),
-    )
+    (finding,) = review.reported
+    place = f"{API}:5", "services/shop/tests/test_shop.py::test_empty"
+    assert (str(finding.location), finding.rule) == place
     assert results_of(review)["pytest services/api"] == "1 passed"
-    assert "pytest services/web" not in results_of(review)
-
-
-def test_the_top_has_its_own_tests_alone(services: Project) -> None:
-    services.commit("Change", {"prices.py": "def total(prices):\n    return sum(prices) + 0\n"})
-    review = services.review()
-    assert results_of(review)["pytest"] == "1 passed"
-    assert "pytest services/api" not in results_of(review)
+    assert "1 flaky" in results_of(review)["pytest services/web"]
+    lines = {c.path: (c.statements, c.executed) for c in review.coverage if c.statements}
+    assert (lines[API], lines[page]) == ((1, 1), (1, 1))
 
 
 def test_a_tool_runs_where_it_is_configured(project: Project) -> None:
     """At the top or between, where the folder of a project does not configure it."""
-    project.environment = sys.prefix
-    files = {f"python/libs/{name}/setup.py": "" for name in ("own", "cart")}
-    files["mypy.ini"] = "[mypy]\nstrict = true\n"
-    files["python/ruff.toml"] = 'lint.select = ["UP006"]\n'
-    files["python/libs/own/ruff.toml"] = 'lint.select = ["E711"]\n'
-    project.commit("Begin", files)
+    project.environment = sys.prefix  # it has mypy
+    cart, own, app = "python/libs/cart/cart.py", "python/libs/own/own.py", "app/app.py"
+    files = {f"{path.rpartition('/')[0]}/setup.py": "" for path in (cart, own, app)}
+    files |= {
+        "ruff.toml": 'lint.select = ["E711"]\n',
+        "python/ruff.toml": 'lint.select = ["UP006"]\n',
+    }
+    project.commit("Begin", files | {"python/libs/own/mypy.ini": "[mypy]\nstrict = true\n"})
     wrong = "from typing import List\n\n\ndef more(x: List[str]):\n    return x == None\n"
-    project.commit("Add", {f"python/libs/{name}/{name}.py": wrong for name in ("own", "cart")})
-    cart, own = "python/libs/cart/cart.py", "python/libs/own/own.py"
+    project.commit("Add", dict.fromkeys((cart, own, app), wrong))
     found = {(f.result.check, str(f.location)) for f in project.review().findings if f.result}
     assert found == {
-        ("mypy", f"{cart}:4"),
-        ("mypy", f"{own}:4"),
-        ("ruff-project python", f"{cart}:4"),
-        ("ruff-project python/libs/own", f"{own}:5"),
+        *(("ruff-project", f"{app}:5"), ("ruff-project python", f"{cart}:4")),
+        *(("ruff-project python", f"{own}:4"), ("mypy python/libs/own", f"{own}:4")),
     }
 
 
 def test_packages_that_many_projects_lack_are_one_gap(project: Project) -> None:
-    """Whether tests, a conftest.py or an option of a plug-in that is missing shows that."""
+    """Whether tests, a plug-in, a conftest.py or an option of a missing plug-in shows that."""
     lacks, config = "import nowhere_at_all\n", "[pytest]\naddopts = --strict-config\nplugged = 1\n"
-    files = {f"{name}/pytest.ini": config if name in "ab" else "" for name in "abcd"}
-    files |= {f"{name}/tests/test_it.py": lacks for name in "abcd"}
+    files = {f"{name}/pytest.ini": config if name == "a" else "" for name in "abc"}
+    files |= {f"{name}/tests/test_it.py": lacks for name in "abc"}
+    files["b/tests/conftest.py"] = "pytest_plugins = ['nowhere_at_all']\n"
     project.commit("Begin", files | {"a/tests/conftest.py": lacks, "e/pytest.ini": ""})
-    project.commit("Change", {f"{name}/x.py": "" for name in "abcd"})
+    project.commit("Change", {f"{name}/x.py": "" for name in "abc"})
     (gap,) = project.review().gaps
     assert gap == (
         "pytest a is incomplete: ModuleNotFoundError: No module named 'nowhere_at_all'"
         " (a/tests/conftest.py): install it into the project's environment (0 passed);"
-        " packages are missing for pytest b, pytest c and 1 more as well"
+        " packages are missing for pytest b, pytest c as well"
     )
 
 
@@ -178,19 +160,6 @@ def test_a_tool_that_fails_in_many_projects_says_why_in_each(project: Project) -
     project.commit("Change", {f"{name}/x.py": "" for name in "ab"})
     gaps = [gap.partition(":")[0] for gap in project.review().gaps]
     assert gaps == ["ruff-project a is incomplete", "ruff-project b is incomplete"]
-
-
-def test_a_project_that_tests_read_is_none_of_the_repository(project: Project) -> None:
-    folder = "tests/data/app"
-    project.commit("Begin", {f"{folder}/setup.py": "", f"{folder}/test_app.py": "import nothing\n"})
-    project.commit("Change", {f"{folder}/test_app.py": "import nothing_else\n"})
-    assert f"pytest {folder}" not in results_of(project.review())
-
-
-def test_a_script_in_a_hidden_folder_is_no_test(project: Project) -> None:
-    project.commit("Begin", {"api/setup.py": "", ".github/run_api_test.py": ""})
-    project.commit("Change", {"README.md": "More\n"})
-    assert not project.review().gaps
 
 
 def test_an_ignore_names_the_check_without_its_folder(project: Project) -> None:
@@ -204,39 +173,46 @@ def test_an_ignore_names_the_check_without_its_folder(project: Project) -> None:
     assert (finding.rule, finding.reason) == ("UP006", "An inline ignore covers it.")
 
 
-def test_a_test_that_fails_once_is_flaky_in_a_folder_too(services: Project) -> None:
-    flaky = (
-        "import os\n\n\ndef test_it():\n    assert not os.path.exists('/reviewbot/changed.json')\n"
-    )
-    services.commit("Add", {"services/web/tests/test_flaky.py": flaky})
-    review = services.review()
-    assert not review.reported
-    assert "1 flaky" in results_of(review)["pytest services/web"]
+SHOP = {path.replace("web", "shop"): text for path, text in FILES.items() if "web" in path}
+# What the base has, what changes, and where tests run.
+PLANS = [
+    (FILES, {"prices.py": ""}, "pytest"),
+    (FILES, {"services/web/page.py": ""}, "pytest services/web"),
+    (FILES, SHOP, "pytest services/shop"),
+    (FILES | {"pytest.ini": ""}, {"services/web/page.py": ""}, "pytest"),
+    # A project that tests read, and a script in a hidden folder.
+    ({f"tests/data/{path}": text for path, text in SHOP.items()}, {"a.py": ""}, "pytest"),
+    ({"a/setup.py": "", ".github/run_api_test.py": ""}, {"README.md": "More\n"}, ""),
+]
 
 
-def test_a_new_project_is_checked_in_its_folder(services: Project) -> None:
-    whole = services.review(target=Target(kind="all"))
-    suites = {f"pytest{folder}": "1 passed" for folder in ("", " services/api", " services/web")}
-    assert {n: t for n, t in results_of(whole).items() if "pytest" in n} == suites
-    assert not whole.reported
-
-    more = {path.replace("web", "shop"): text for path, text in FILES.items() if "web" in path}
-    services.commit("Add", more)
-    review = services.review()
-    assert results_of(review)["pytest services/shop"] == "1 passed"
-    assert not review.reported
+def test_where_tests_run(project: Project) -> None:
+    for base, change, names in PLANS:
+        project.commit("Begin", base)
+        project.commit("Change", change)
+        assert ", ".join(suites_of(project)) == names, (base, change)
+        project.git("rm", "-r", "--quiet", ".")
 
 
-def test_where_the_top_is_a_project_all_runs_there(services: Project) -> None:
-    services.commit("Configure", {"pytest.ini": "[pytest]\n"})
-    services.commit("Change", {"services/web/page.py": "x = 2\n"})
-    assert "pytest" in results_of(services.review())
+def suites_of(project: Project) -> list[str]:
+    async def plan() -> list[str]:
+        with Repository(project.folder) as repository:
+            change = await repository.load_change(Target(kind="revision", revision="HEAD"))
+            found = await load_project(change, repository, PYTHON.checks)
+            paths = [path for file in change.files for path in (file.old_path, file.path)]
+            return [c.name for c in found.checks if c.kind == "test" and applies(c, paths, found)]
+
+    return asyncio.run(plan())
 
 
-def scripted_fix(project: Project, answer: Answer) -> tuple[Review, list[TaskResult]]:
-    with Repository(project.folder) as repository:
-        change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
-        return asyncio.run(fix(change, host_of(repository, Scripted(answer))))
+def test_a_whole_tree_is_checked_in_the_folders_of_its_projects(services: Project) -> None:
+    services.commit("Fail", {"services/web/tests/test_page.py": "def test_x():\n    assert 0\n"})
+    review = services.review(target=Target(kind="all"))
+    suites = {name: text for name, text in results_of(review).items() if "pytest" in name}
+    assert suites.pop("pytest services/web") == "0 passed, 1 failed"
+    assert suites == dict.fromkeys(("pytest", "pytest services/api"), "1 passed")
+    (finding,) = review.reported
+    assert finding.reason == "This test fails."  # it is not new
 
 
 def host_of(repository: Repository, scripted: Scripted) -> Host:
@@ -250,7 +226,9 @@ def host_of(repository: Repository, scripted: Scripted) -> Host:
 
 
 def test_a_claim_is_proven_and_fixed_in_the_project_that_it_is_about(services: Project) -> None:
-    services.commit("Change", {API: CART.replace("sum(prices)", "sum(prices) or 1")})
+    """And what a linter of the project reports, as it fixes it."""
+    more = "\n\ndef more(x: List[str]): ...\n"
+    services.commit("Change", {API: CART.replace("sum(prices)", "sum(prices) or 1") + more})
     words = dict.fromkeys(("title", "trigger", "consequence", "refuted_if"), "An empty cart costs.")
     claim = {"path": API, "line": 5, "quote": "return sum(prices) or 1", "severity": "high"}
     claim |= {"category": "correctness", **words}
@@ -260,18 +238,14 @@ def test_a_claim_is_proven_and_fixed_in_the_project_that_it_is_about(services: P
     def answer(label: str, prompt: str) -> Any:
         return {"claims": [claim]} if "first_pass" in label else edit(label, prompt)
 
-    review, (result,) = scripted_fix(services, answer)
-    proof = review.findings[0].proof
-    assert proof
+    with Repository(services.folder) as repository:
+        change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
+        review, results = asyncio.run(fix(change, host_of(repository, Scripted(answer))))
+    proof = next(finding.proof for finding in review.findings if finding.proof)
     assert (proof.result, proof.folder) == ("proven", "services/api")
-    assert (result.outcome, [*result.files]) == ("fixed", [API]), result.attempts
-
-
-def test_what_a_linter_of_a_project_fixes(services: Project) -> None:
-    services.commit("Change", {API: f"{CART}\n\ndef more(x: List[str]): ...\n"})
-    _, (result,) = scripted_fix(services, lambda *_: {})
-    assert (result.outcome, result.author) == ("fixed", "ruff-project services/api")
-    assert result.files[API] == f"{CART}\n\ndef more(x: list[str]): ...\n".encode()
+    assert [result.outcome for result in results] == ["fixed", "fixed"], results
+    (linted,) = (result for result in results if result.author == "ruff-project services/api")
+    assert b"def more(x: list[str]): ..." in linted.files[API]
 
 
 def test_a_report_about_a_project_is_reproduced_there(services: Project) -> None:

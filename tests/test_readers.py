@@ -36,11 +36,9 @@ def printed(text: str, exit_code: int = 0) -> Completed:
     [
         ("gnu", "gcc.txt", 4, ("warning", "a.c:3", "low")),
         ("gnu", "go_vet.txt", 2, ("message", "main.go:8", "low")),
-        ("gnu", "ruff.txt", 6, ("F401", "lint.py:1", "low")),
         ("gnu", "shellcheck.txt", 5, ("SC2164", "deploy.sh:2", "low")),
         ("gnu", "tsc.txt", 2, ("TS2322", "src/cart (old).ts:1", "medium")),
         ("rdjson", "ruff.json", 6, ("F401", "/src/lint.py:1", "low")),
-        ("sarif", "hadolint.sarif", 9, ("DL3006", "Dockerfile:1", "low")),
         ("sarif", "ruff.sarif", 6, ("F401", "/src/lint.py:1", "medium")),
         ("sarif", "sqlfluff.sarif", 4, ("PRS", "query.sql:3", "medium")),
         ("sarif", "zizmor.sarif", 3, ("zizmor/artipacked", ".github/workflows/ci.yml:7", "low")),
@@ -76,42 +74,54 @@ MISTYPED = 'Incompatible return value type (got "int", expected "str")'
 
 def test_type_checkers() -> None:
     note = b"setup.cfg: note: unused section(s): [mypy-tests.*]\n"
-    with_note = recorded("mypy/mypy.jsonl")
-    with_note = replace(with_note, stdout=note + with_note.stdout + note)
-    assert read_mypy(with_note) == read_mypy(recorded("mypy/mypy.jsonl"))
+    plain = recorded("mypy/mypy.jsonl")
+    with_note = replace(plain, stdout=note + plain.stdout + note)
+    mypy = read_mypy(with_note)
+    assert mypy == read_mypy(plain)
+    assert (len(mypy.diagnostics), mypy.diagnostics[0].rule) == (6, "return-value")
+    assert str(mypy.diagnostics[0].location) == "shop.py:7"
     stopped = read_mypy(replace(with_note, exit_code=2))
     assert (stopped.problem, stopped.diagnostics) == (f"shop.py:7: {MISTYPED}", ())
-    blocker = (
-        b'{"file": "mypy.ini", "line": 3, "severity": "error", "code": null, "message": "x"}\n'
-    )
-    assert read_mypy(replace(printed("", 2), stderr=blocker)).problem == "mypy.ini:3: x"
+    blocker = {"file": "mypy.ini", "line": 3, "severity": "error", "code": None, "message": "x"}
+    said = json.dumps(blocker).encode()
+    assert read_mypy(replace(printed("", 2), stderr=said)).problem == "mypy.ini:3: x"
     older = replace(printed("", 2), stderr=b"mypy: error: unrecognized arguments: --output=json\n")
     with pytest.raises(ValueError, match=r"it is older than 1\.11: pip install -U mypy in its "):
         read_mypy(older)
-    mypy = read_mypy(recorded("mypy/mypy.jsonl")).diagnostics
-    assert (len(mypy), mypy[0].rule, str(mypy[0].location)) == (6, "return-value", "shop.py:7")
+    (check,) = (known for known in PYTHON.checks if known.name == "mypy")
+    missing = replace(printed("", 1), stderr=b"/bin/python: No module named mypy\n")
+    hint = "mypy is not installed for this project: install mypy into the project's environment"
+    assert read(check, "head", missing)[:2] == ("not_run", hint)
     pyright = read_pyright(recorded("pyright/pyright.json")).diagnostics
     assert len(pyright) == 11
     assert (pyright[0].rule, str(pyright[0].location)) == ("reportReturnType", "/src/shop.py:7")
 
 
 @each(
+    ("lines", "said"),
+    [
+        (['{"has_finished": true}'], "ran no test"),
+        (['{"test": {"id": "a.py::a", "outcome": "skipped"}}', '{"has_finished": true}'], "ran no"),
+        (['{"test": {"id": "a.py::a", "outcome": "passed"}}', '{"te'], "the run ended before its"),
+        (['{"test": {"id": "a.py::a", "outcome": "passed"}}', '{"has_finished": true}'], ""),
+    ],
+)
+def test_a_suite_that_ran_nothing_or_was_stopped_did_not_pass(lines: list[str], said: str) -> None:
+    (pytest_,) = (known for known in PYTHON.checks if known.name == "pytest")
+    completed = replace(printed(""), report="\n".join(lines).encode())
+    outcome, reason, _ = read(pytest_, "head", completed)
+    assert (outcome, reason[: len(said)]) == ("incomplete" if said else "ended", said)
+    assert bool(said) is bool(reason)
+
+
+@each(
     ("format_", "name", "passed", "failed", "skipped"),
     [
-        ("junit", "bats.xml", 3, 3, 2),
-        ("junit", "go_junit_report.xml", 6, 11, 1),
-        ("junit", "jest.xml", 3, 5, 1),
-        ("junit", "node.xml", 5, 6, 2),
-        ("junit", "pytest.xml", 4, 7, 2),
-        ("junit", "surefire.xml", 1, 2, 1),
-        ("junit", "vitest.xml", 1, 3, 2),
-        ("tap", "ava.tap", 2, 2, 2),
-        ("tap", "bats.tap", 5, 3, 1),
-        ("tap", "mocha.tap", 1, 3, 1),
-        ("tap", "node.tap", 5, 4, 3),
-        ("tap", "perl.tap", 2, 3, 2),
-        ("tap", "tape.tap", 1, 3, 1),
-        ("tap", "vitest_flat.tap", 1, 3, 2),
+        *[("junit", "bats.xml", 3, 3, 2), ("junit", "go_junit_report.xml", 6, 11, 1)],
+        *[("junit", "jest.xml", 3, 5, 1), ("junit", "node.xml", 5, 6, 2)],
+        *[("junit", "pytest.xml", 4, 7, 2), ("junit", "surefire.xml", 1, 2, 1)],
+        *[("junit", "vitest.xml", 1, 3, 2), ("tap", "ava.tap", 2, 2, 2)],
+        *[("tap", "node.tap", 5, 4, 3), ("tap", "perl.tap", 2, 3, 2), ("tap", "tape.tap", 1, 3, 1)],
         ("tap", "vitest_nested.tap", 1, 3, 2),
     ],
 )
@@ -127,20 +137,17 @@ def test_test_runners(
     ("name", "problem"),
     [
         ("perl_bails_out.tap", "bailed out: no database"),
-        ("perl_dies.tap", "planned 3 tests, ran 1"),
-        ("node.tap", ""),
+        *[("perl_dies.tap", "planned 3 tests, ran 1"), ("node.tap", "")],
     ],
 )
 def test_a_run_that_ended_early_says_so(name: str, problem: str) -> None:
     assert READERS["tap"].read(recorded(f"tap/{name}")).problem == problem
 
 
-def test_subtests_have_the_names_of_their_parents() -> None:
+def test_names_of_tests_in_tap() -> None:
+    """Subtests have those of their parents, others a number."""
     tests = READERS["tap"].read(recorded("tap/node.tap")).tests
     assert "nested::inner passes" in {test.id for test in tests}
-
-
-def test_tests_without_names_are_counted() -> None:
     tests = READERS["tap"].read(printed("ok 1\n# a diagnostic\nok 2\nok\n1..3\n")).tests
     assert [test.id for test in tests] == ["test 1", "test 2", "test 3"]
 
@@ -167,12 +174,10 @@ def test_a_failed_test_has_its_message_and_where_it_fails() -> None:
 
 
 def test_a_failed_test_of_tap_has_its_message() -> None:
-    failed = [t for t in READERS["tap"].read(recorded("tap/tape.tap")).tests if t.message]
-    assert failed == []
-    text = "TAP version 13\nnot ok 1 - adds\n  ---\n  message: '1 != 2'\n  ...\n1..1\n"
-    assert READERS["tap"].read(printed(text)).tests[0].message == "1 != 2"
-    text = text.replace("1..1\n", "not ok 2 - sums\n  ---\n  error: '3 != 4'\n  ...\n1..2\n")
-    assert READERS["tap"].read(printed(text)).tests[1].message == "3 != 4"
+    text = "not ok {0} - adds {0}\n  ---\n  {1}: '1 != 2'\n  ...\n"
+    text = f"TAP version 13\n{text.format(1, 'message')}{text.format(2, 'error')}1..2\n"
+    tests = READERS["tap"].read(printed(text)).tests
+    assert [test.message for test in tests] == ["1 != 2", "1 != 2"]
 
 
 @each(
@@ -180,8 +185,7 @@ def test_a_failed_test_of_tap_has_its_message() -> None:
     [
         ("gnu", "cc: no such program", "no such program"),
         ("gnu", "/usr/lib/require.rb:85:in 'require': cannot load", "cannot load"),
-        ("sarif", "", "truncated"),
-        ("sarif", "{}", "runs is missing"),
+        *[("sarif", "", "truncated"), ("sarif", "{}", "runs is missing")],
         ("sarif", '{"runs": [{"invocations": [{"executionSuccessful": false}]}]}', "failed"),
         ("sarif", '{"runs": [{"results": "none"}]}', "results is missing, or is no list"),
         ("rdjson", "Traceback", "Traceback"),
@@ -189,8 +193,7 @@ def test_a_failed_test_of_tap_has_its_message() -> None:
         ("junit", "error: no tests", "error: no tests"),
         ("junit", "<testsuite><testcase ", "not a JUnit report"),
         ("junit", '<!DOCTYPE a [<!ENTITY b "c">]><testsuite/>', "document type"),
-        ("tap", "command not found", "command not found"),
-        ("tap", "", "printed no TAP"),
+        *[("tap", "command not found", "command not found"), ("tap", "", "printed no TAP")],
     ],
 )
 def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> None:
@@ -201,11 +204,9 @@ def test_what_is_no_report(format_: OutputFormat, text: str, message: str) -> No
 @each(
     ("format_", "text"),
     [
-        ("gnu", "a.c:3: Warning: m"),
-        ("sarif", '{"runs": [{"results": []}]}'),
+        *[("gnu", "a.c:3: Warning: m"), ("sarif", '{"runs": [{"results": []}]}')],
         ("rdjson", '{"message": "m", "location": {"path": "a.c"}}'),
-        ("junit", "<testsuite><testcase name='m'/></testsuite>"),
-        ("tap", "ok 1 - m\n1..1"),
+        *[("junit", "<testsuite><testcase name='m'/></testsuite>"), ("tap", "ok 1 - m\n1..1")],
     ],
 )
 def test_a_report_that_is_written_counts_and_not_what_is_printed(
@@ -227,13 +228,8 @@ def test_a_linter_that_ends_well_may_say_so() -> None:
     assert READERS["tap"].read(printed("1..0")).tests == ()
     (found,) = READERS["gnu"].read(replace(printed(""), stderr=b"a.c:0: Warning: m")).diagnostics
     assert (found.message, found.location) == ("m", None)
-
-
-def test_rdjson_that_only_complains_is_no_report() -> None:
-    for stdout in (b"", b"\n"):
-        crashed = Completed(outcome="ended", stdout=stdout, stderr=b"lint: no such option")
-        with pytest.raises(ValueError, match="no such option"):
-            READERS["rdjson"].read(crashed)
+    with pytest.raises(ValueError, match="no such option"):  # but not by complaints alone
+        READERS["rdjson"].read(replace(printed("\n"), stderr=b"lint: no such option"))
 
 
 def test_rdjson_beside_what_a_tool_says_of_its_progress() -> None:
@@ -267,20 +263,15 @@ UNDEFINED = (
 
 @each(("check", "cut", "count"), [("ruff", UNDEFINED[:90], 2), ("pyright", "", 0)])
 def test_what_was_read_of_a_long_output_is_kept(check: str, cut: str, count: int) -> None:
+    """Messages do not name the folder in which the tool ran."""
     text = f"{UNDEFINED}\n{UNDEFINED}\n{cut}"
     flood = replace(printed(text, exit_code=1), is_cut=True)
     found = next(known for known in PYTHON.checks if known.name == check)
     outcome, reason, report = read(found, "head", flood)
     assert (outcome, reason) == ("incomplete", "printed too much")
-    assert [str(item.location) for item in report.diagnostics] == ["a.py:7"] * count
-
-
-def test_messages_do_not_name_the_folder_in_which_the_tool_ran() -> None:
-    (ruff,) = (known for known in PYTHON.checks if known.name == "ruff")
-    _, _, report = read(ruff, "head", printed(UNDEFINED, exit_code=1))
-    assert [item.message for item in report.diagnostics] == [
-        "Undefined name `x` in a.py, not /srv/project/a.py"
-    ]
+    message = "Undefined name `x` in a.py, not /srv/project/a.py"
+    said = [(str(item.location), item.message) for item in report.diagnostics]
+    assert said == [("a.py:7", message)] * count
 
 
 @pytest.mark.parametrize("format_", ["gnu", "tap"])
@@ -295,17 +286,8 @@ def test_any_text_is_read_or_refused(format_: OutputFormat, text: str) -> None:
 
 
 def test_what_depends_on_installed_packages_is_no_error() -> None:
-    codes = (
-        "import-not-found",
-        "untyped-decorator",
-        "no-any-return",
-        "no-any-unimported",
-        "unused-ignore",
-        "misc",
-    )
-    lines = (
-        {"file": "a.py", "line": 1, "severity": "error", "code": code, "message": code}
-        for code in codes
-    )
-    report = read_mypy(printed("\n".join(map(json.dumps, lines)), 1))
+    error = {"file": "a.py", "line": 1, "severity": "error"}
+    codes = "import-not-found untyped-decorator no-any-return no-any-unimported unused-ignore misc"
+    lines = [json.dumps({**error, "code": code, "message": code}) for code in codes.split()]
+    report = read_mypy(printed("\n".join(lines), 1))
     assert [found.rule for found in report.diagnostics] == ["misc"]
