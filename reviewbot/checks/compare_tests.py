@@ -39,6 +39,7 @@ MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 # As Python writes control characters and those outside of ASCII in a quoted text.
 ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
 
+CONFTEST = "conftest.py"
 ASSERTS = ("assert", "AssertionError")  # at the start of a message that says nothing by itself
 # Parameters of pytest, and parts of a test of Go.
 PART = re.compile(r"(::[^\[/]*)[\[/].*", re.DOTALL)
@@ -116,14 +117,16 @@ def tests_that_do_not_run(
     touched = {file.old_path for file in change.files}
     built = {test.id.partition("::")[0] for test in base.report.tests} - project.base_files
     touched |= built if project.base_files else set()
-    # A file that cannot be collected stands for all of its tests.
+    # A file that cannot be loaded stands for all of its tests, a conftest.py for all below it.
     alive = {PART.sub(r"\1", test.id) for test in head.report.tests if test.outcome != "skipped"}
+    folders = tuple(id[: -len(CONFTEST)] for id in alive if f"/{id}".endswith(f"/{CONFTEST}"))
     return [
         test.id
         for test in base.report.tests
         if test.outcome == "passed"
         if test.location and test.id.partition("::")[0] not in touched
         if not alive & {PART.sub(r"\1", test.id), test.id.partition("::")[0]}
+        if not test.id.startswith(folders)
     ]
 
 
@@ -138,7 +141,7 @@ def outcome_before(
         return outcomes.get(id, outcomes.get(old_path))
     folder, _, file = old_path.rpartition("/")
     start = f"{id}::"
-    if file == "conftest.py":
+    if file == CONFTEST:
         start = f"{folder}/" if folder else ""
     covered = {outcomes[other] for other in outcomes if other == id or other.startswith(start)}
     return "passed" if "passed" in covered else "failed" if covered else None

@@ -181,7 +181,10 @@ class Reporter:
             message = lines[-1] if lines else last_line(text)
             frames = FRAME.findall(text) + UNREADABLE.findall(text)
             _, mark, name = report.nodeid.partition("::")  # of a class that cannot be collected
-            write_broken(report.fspath, message, text, frames_in_tree(frames), mark + name)
+            file = str(report.fspath)
+            if os.path.isdir(os.path.join(TREE, file)):  # it stands for what pytest loads first
+                file = os.path.join(file, "conftest.py")
+            write_broken(file, message, text, frames_in_tree(frames), mark + name)
 
     def pytest_internalerror(self, excinfo: Any) -> None:
         write(problem="pytest itself failed: " + last_line(excinfo.exconly())[:MAX_MESSAGE])
