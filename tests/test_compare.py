@@ -453,19 +453,26 @@ def test_files_that_cannot_be_loaded_for_one_reason_are_one_result() -> None:
 
 
 def test_tests_that_import_what_cannot_be_parsed_have_its_cause() -> None:
+    """Others that the same line breaks do not."""
     wrong, said = (
         diagnostic(2, "invalid-syntax", severity="critical"),
         "SyntaxError: invalid syntax",
     )
     failed = replace(outcome("test_a.py", "error", said), output='  File "a.py", line 2')
-    tests = Report(tests=(outcome(TEST, "passed"),)), Report(tests=(failed,))
+    other = replace(outcome("test_b.py::test_b"), frames=(Location("a.py", 2, 2),))
+    before = outcome(TEST, "passed"), replace(other, outcome="passed")
+    tests = Report(tests=before), Report(tests=(failed, other))
     runs = [
         *(ran("ruff", "base"), ran("ruff", "head", wrong)),
         *(ran("pytest", "base", kind="test", report=tests[0]),),
         *(ran("pytest", "head", kind="test", report=tests[1]),),
     ]
     results = compare(SAME, runs, NOTHING_KNOWN).results
-    assert [(result.check, result.cause) for result in results] == [("ruff", ""), ("pytest", "E1")]
+    assert [(str(result.location), result.tests, result.cause) for result in results] == [
+        ("a.py:2", (), ""),
+        ("a.py:2", ("test_a.py",), "E1"),
+        ("a.py:2", ("test_b.py::test_b",), ""),
+    ]
 
 
 TWO_LINES = change_of(changed("a\nb\nc\nd\ne", "a\nB\nc\nD\ne"))

@@ -35,6 +35,7 @@ MISSING_MACHINE = re.compile(
 )
 # As pytest shows that Python did not find the program, at the end of a traceback.
 MISSING_PROGRAM = re.compile(r"FileNotFoundError: .*: '[^/']+'\s+\S*\bsubprocess\.py:\d+:")
+SYNTAX_ERROR = re.compile(r"\b(?:SyntaxError|IndentationError|TabError)\b")
 MISSING_FIXTURE = re.compile(r"fixture '(\w+)' not found")
 # As Python writes control characters and those outside of ASCII in a quoted text.
 ESCAPES = re.compile(r"(?:\\x1b\[[\d;]*m|\\x[\da-f]{2}|\\u[\da-f]{4}|\\U[\da-f]{8})+")
@@ -79,8 +80,10 @@ def compare_tests(
         if earlier == "passed":
             place = locate(test, change, counts, head.report.executed)
             # What one changed line breaks is one result, however the tests fail. Elsewhere those
-            # are that fail alike, whatever values they compare.
-            alike = "" if place != test.location else re.sub(r"[^A-Za-z].*", "", test.message)
+            # are that fail alike, whatever values they compare. What a parser stumbles over has a
+            # cause of its own.
+            is_one = place != test.location and not SYNTAX_ERROR.match(test.message)
+            alike = "" if is_one else re.sub(r"[^A-Za-z].*", "", test.message)
             group = "broken_test", "new", place, alike
             raised = next((f for f in test.frames[-1:] if classify(f.path) == "source"), None)
             cause = "import" if _is_file(test) else str(raised or "")
