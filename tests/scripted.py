@@ -28,9 +28,7 @@ class Scripted:
         self.prompts.append((request.label, request.question))
         phase = request.label.partition("/")[2]
         reply: Any = {"claims": [], "judgements": [], "tests": []}
-        if phase.startswith(
-            ("fix_", "judge_", "optimise_", "benchmark", "reproduce", "plan", "accept_")
-        ):
+        if phase.startswith(PHASES):
             reply = self.answer(request.label, request.question)
         elif phase == "first_pass":
             reply |= self.answer(request.label, request.question)
@@ -42,12 +40,20 @@ class Scripted:
 
 
 def by_edit(path: str, find: str, replace: str) -> Answer:
-    """A proposer that makes one edit; nobody objects, and nobody simplifies."""
+    return by_edits((path, find, replace))
+
+
+def by_edits(*edits: tuple[str, str, str]) -> Answer:
+    """A proposer that makes one edit after another, the last one again and again; nobody objects,
+    and nobody simplifies.
+    """
+    left = list(edits)
 
     def answer(label: str, _: str) -> Any:
         if "/fix_" in label:
-            edit = {"path": path, "find": find, "replace": replace}
-            return {"edits": [edit], "explanation": "It was off by one."}
+            edit = zip(("path", "find", "replace"), left[0], strict=True)
+            left[: len(left) > 1] = []
+            return {"edits": [dict(edit)], "explanation": "It was off by one."}
         return {"objections": []} if "/judge_" in label else {"edits": [], "explanation": ""}
 
     return answer
