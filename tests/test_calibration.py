@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 import test_paid
 from conftest import Project
+from each import each
 from msgspec.structs import replace
 from test_reports import PROVEN
 from test_rules import case, claim
@@ -23,33 +23,22 @@ from tests.vendor_server import VendorServer
 cart = test_paid.cart  # a fixture
 MODELS = {"critic": "v:a", "reviewer": "v:b", "optimizer": "v:c"}
 PANELISTS = [Panelist(name, "", *model.split(":")) for name, model in MODELS.items()]
-HELD = (
-    Position(panelist="reviewer", round=1, stance="real", reason="", citations=()),
-    Position(panelist="reviewer", round=2, stance="not_real", reason="", citations=()),
-    Position(panelist="optimizer", round=1, stance="unsure", reason="", citations=()),
+SAID = (("reviewer", 1, "real"), ("reviewer", 2, "not_real"), ("optimizer", 1, "unsure"))
+HELD = tuple(
+    Position(panelist=name, round=number, stance=stance, reason="") for name, number, stance in SAID
 )
 
 
 def review_of(**fields: Any) -> Review:
     """Its finding is one of the critic; the reviewer is against it in the end."""
-    finding = replace(
-        PROVEN, key="k", claims=(claim("critic"),), positions=HELD, **{"proof": None, **fields}
-    )
-    return Review(
-        target="HEAD",
-        title="",
-        verdict="comment",
-        complete=True,
-        gaps=(),
-        findings=(finding,),
-        coverage=(),
-        checks=(),
-        absences=(),
-        dropped=(),
-    )
+    held = {"key": "k", "claims": (claim("critic"),), "positions": HELD, "proof": None}
+    empty = dict.fromkeys(("gaps", "coverage", "checks", "absences", "dropped"), ())
+    findings = (replace(PROVEN, **{**held, **fields}),)
+    about: dict[str, Any] = {"target": "HEAD", "title": "", "verdict": "comment", "complete": True}
+    return Review(**{**about, **empty, "findings": findings})
 
 
-@pytest.mark.parametrize(
+@each(
     ("fields", "dismissed", "right"),
     [
         ({"ruling": "real", "status": "agreed"}, (), "v:a"),

@@ -13,7 +13,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -124,8 +123,8 @@ async def review_all(jobs: Iterable[tuple[Change, Host]]) -> list[Review]:
 
 # --- killed and resumed
 
-SEEDS = range(50)
-KILLED = tuple(range(3, 48, 5))
+SEEDS = range(25)
+KILLED = tuple(range(3, 25, 5))
 # Faults, and whether a call that fails so may have been charged.
 FAULTS = [
     (fake_openai.FAULTS["L8 overloaded: overloaded"], False),
@@ -175,7 +174,7 @@ class Unreliable:
         return Counter(prompt for prompt, how in self.log[first:] if how == outcome)
 
 
-def test_fifty_reviews_of_which_every_sixth_call_fails_and_nine_are_killed(cart: Project) -> None:
+def test_reviews_of_which_every_sixth_call_fails_and_every_fifth_is_killed(cart: Project) -> None:
     unreliable, folder = Unreliable(), cart.folder
     code = "import asyncio, pathlib, sys, test_paid as t\n"
     code += "asyncio.run(t.review_seeds(pathlib.Path(sys.argv[1]), sys.argv[2], t.KILLED))"
@@ -214,7 +213,7 @@ def test_fifty_reviews_of_which_every_sixth_call_fails_and_nine_are_killed(cart:
             assert row["lost"] == charged[prompt] * worst
     assert not answered
     with VendorServer(debate).running() as server:
-        (calm,) = asyncio.run(review_seeds(folder, server.url, [50]))
+        (calm,) = asyncio.run(review_seeds(folder, server.url, [25]))
     assert [finding.status for finding in calm.findings] == ["agreed", "agreed"]
     for result in (*resumed, *results):
         assert (result.gaps, result.findings) == ((), calm.findings)
@@ -224,10 +223,7 @@ def test_fifty_reviews_of_which_every_sixth_call_fails_and_nine_are_killed(cart:
 
 
 def test_two_owners_that_review_the_same_at_once_ask_everything_once(cart: Project) -> None:
-    def slow(received: Received) -> Sent:
-        return replace(debate(received), delay=0.05)
-
-    with VendorServer(slow).running() as server:
+    with VendorServer(lambda r: replace(debate(r), delay=0.05)).running() as server:
         reviews = asyncio.run(review_seeds(cart.folder, server.url, [1, 1]))
     prompts = Counter(map(prompt_of, server.received))
     assert set(prompts.values()) == {1}
@@ -237,15 +233,14 @@ def test_two_owners_that_review_the_same_at_once_ask_everything_once(cart: Proje
 
 
 @pytest.mark.usefixtures("cart")
-@pytest.mark.parametrize("usage", [..., None, {"prompt_tokens": 0, "completion_tokens": 0}])
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": 0, "completion_tokens": 0}])
 def test_no_server_can_make_a_review_exceed_its_cap(usage: Any) -> None:
     sizes: list[int] = []  # bytes of what was read and written
 
     def script(received: Received) -> Sent:
         sent = debate(received)
-        if usage is not ...:
-            end = fake_openai.events({"choices": [], "usage": usage}).chunks
-            sent = replace(sent, chunks=(*sent.chunks[:-2], *end))
+        end = fake_openai.events({"choices": [], "usage": usage}).chunks
+        sent = replace(sent, chunks=(*sent.chunks[:-2], *end))
         sizes.append(len(json.dumps(received.body)) + sum(map(len, sent.chunks)))
         return sent
 
@@ -335,7 +330,7 @@ DEFECTS = {
     "e.lua": ("<<<<<<< ours\nx = 1\n=======\n>>>>>>> theirs\n", "conflict-marker"),
     "f.lua": ("x = 1 -- \U000e0061\n", "hidden-tag"),
 }
-PLANTED = [names for size in (0, 1, 2, 4) for names in combinations(DEFECTS, size)]
+PLANTED = [(), *((name,) for name in DEFECTS), tuple(DEFECTS)]
 KINDS = ("silent", "lying", "obeying")
 CLAIM = {
     **{"path": "b.py", "line": 1, "quote": "print(y)", "title": "y is defined, no defect"},
@@ -354,7 +349,6 @@ def dishonest(received: Received) -> Sent:
 
 
 def test_no_model_hides_or_approves_what_checks_found(project: Project) -> None:
-    """36 sets of defects, each with three kinds of models."""
     if reason := why_no_sandbox():
         pytest.skip(f"linters do not run: {reason}")
     commits = ""
@@ -381,7 +375,7 @@ def test_no_model_hides_or_approves_what_checks_found(project: Project) -> None:
 
     with VendorServer(dishonest).running() as server:
         reviews = asyncio.run(review_planted(server.url))
-    assert len(reviews) > 100
+    assert len(reviews) == len(PLANTED) * len(KINDS)
     assert len(server.received) >= len(reviews)
     assert reviews[0].verdict == "approve"  # nothing is planted, and approving is allowed
     for result, names in zip(reviews, PLANTED * len(KINDS), strict=True):
