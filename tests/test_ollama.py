@@ -54,16 +54,14 @@ def test_a_question_comes_with_its_schema_and_the_times_are_seconds() -> None:
     pieces: list[str] = []
     (reply,) = ask(server, REQUEST, on_text=pieces.append)
     assert reply.text == "".join(pieces) == GOOD
-    assert reply.usage == Usage(
-        input_tokens=100, output_tokens=10, load_seconds=0.5, input_seconds=0.25, output_seconds=2
-    )
+    seconds = {"load_seconds": 0.5, "input_seconds": 0.25, "output_seconds": 2}
+    assert reply.usage == Usage(input_tokens=100, output_tokens=10, **seconds)
     (received,) = server.received
     assert received.path == "/api/chat"
     assert received.headers["authorization"] == f"Bearer {KEY}"
     body = received.body
-    assert body["messages"] == [
-        {"role": "user", "content": "The change.\n\nWhat is wrong with it?"}
-    ]
+    text = "The change.\n\nWhat is wrong with it?"
+    assert body["messages"] == [{"role": "user", "content": text}]
     assert body["format"] == {"type": "object"}
     assert (body["truncate"], body["shift"]) == (False, False)
     assert body["options"] == {"num_ctx": 1024, "num_predict": 500, "temperature": 0, "seed": 0}
@@ -103,30 +101,24 @@ def test_the_counters_tell_that_an_old_server_cut_the_prompt(
 
 def test_tools_are_called_and_their_results_sent_back() -> None:
     calls = (("read", {"path": "a"}), ("read", {"path": "b"}))
-    server = VendorServer([answer(calls=calls)])
     first = replace(REQUEST, tools=(READ,))
-    (wish,) = ask(server, first)
-    assert [(call.id, json.loads(call.arguments)) for call in wish.calls] == [
-        ("call_0_0", {"path": "a"}),
-        ("call_0_1", {"path": "b"}),
-    ]
-    body = server.received[0].body
+    with VendorServer([answer(calls=calls), answer(GOOD), answer(GOOD)]).running() as server:
+        (wish,) = ask(server, first)
+        second = replace(first, turns=turn_of(wish, "text of a", "text of b"))
+        replies = ask(server, second, replace(second, may_call_tools=False))
+    made = [(call.id, json.loads(call.arguments)) for call in wish.calls]
+    assert made == [("call_0_0", {"path": "a"}), ("call_0_1", {"path": "b"})]
+    assert [reply.text for reply in replies] == [GOOD, GOOD]
+    body, again, last = (received.body for received in server.received)
     assert body["tools"][0]["function"]["parameters"] == READ.parameters
     assert "format" not in body
     assert '{"type":"object"}' in body["messages"][0]["content"]
-    second = replace(first, turns=turn_of(wish, "text of a", "text of b"))
-    server = VendorServer([answer(GOOD), answer(GOOD)])
-    replies = ask(server, second, replace(second, may_call_tools=False))
-    assert [reply.text for reply in replies] == [GOOD, GOOD]
-    _, assistant, *results = server.received[0].body["messages"]
+    _, assistant, *results = again["messages"]
     assert (assistant["role"], assistant["content"]) == ("assistant", "")
     wanted = [call["function"] for call in assistant["tool_calls"]]
     assert wanted == [{"name": name, "arguments": arguments} for name, arguments in calls]
-    assert [(result["tool_name"], result["content"]) for result in results] == [
-        ("read", "text of a"),
-        ("read", "text of b"),
-    ]
-    last = server.received[1].body
+    told = [(result["tool_name"], result["content"]) for result in results]
+    assert told == [("read", "text of a"), ("read", "text of b")]
     assert last["format"] == {"type": "object"}
     assert "tools" not in last
 
