@@ -1,7 +1,5 @@
 """Ledgers for tests, each on SQLite and on PostgreSQL."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

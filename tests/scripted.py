@@ -1,7 +1,5 @@
 """A panel whose answers a test writes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from typing import Any

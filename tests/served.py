@@ -1,7 +1,5 @@
 """A panel of three models behind one server, as a user configures it, and the command line."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The provider `anthropic`, and the HTTP client that all providers use."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The provider `bedrock`."""
 
-from __future__ import annotations
-
 import json
 import re
 from functools import partial

@@ -1,7 +1,5 @@
 """What outcomes say about models, and whose votes they take the weight from."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import test_paid

@@ -1,7 +1,5 @@
 """Calls: what is retried, what is paid, what is asked instead."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence

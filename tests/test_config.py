@@ -1,7 +1,5 @@
 """Configuration: files, environment and flags; inline ignores; ignored files."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import time

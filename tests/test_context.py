@@ -1,7 +1,5 @@
 """What panelists read about a change."""
 
-from __future__ import annotations
-
 import asyncio
 import random
 import re
@@ -398,13 +396,6 @@ def test_long_files_that_nobody_writes_are_left_out(project: Project) -> None:
     assert shown == {path for path, _, reason in LONG if not reason}
 
 
-def test_long_lines_are_cut_visibly(project: Project) -> None:
-    project.commit("After", {"a.py": f"x = '{'y' * 1_000}'\n"})
-    (passage,) = brief_of(project).passages
-    assert passage.head[1].endswith("y … [606 more characters]")
-    assert len(passage.head[1]) < 450
-
-
 def test_a_line_of_a_key_is_known_as_one_without_its_beginning(project: Project) -> None:
     key = [f"{'Ab1+/' * 12}{number:04}" for number in range(30)]
     lines = ["-----BEGIN PRIVATE KEY-----", *key, "-----END PRIVATE KEY-----"]
@@ -417,15 +408,6 @@ def test_a_line_of_a_key_is_known_as_one_without_its_beginning(project: Project)
     assert brief.secrets == 1
     brief = edited(project, "a.cfg", text + "\n\n\n# x\n", "# x", "# y")  # git names a line above
     assert "Ab1+/" not in shared_prefix(brief)
-
-
-def test_six_hundred_lines_fit_into_one_prompt(project: Project) -> None:
-    text = "".join(f"def function_{n}(x):\n{filler(8)}    return x\n\n\n" for n in range(10))
-    new = text.replace("step_2 =", "step_2 = x +").replace("step_5 =", "step_5 = x +")
-    paths = [f"{name}.py" for name in "abcdefghij"]
-    before = dict.fromkeys(paths, f"import os\n\n\n{text}")
-    after = dict.fromkeys(paths, new.replace("return x", "return x + 1"))
-    assert len(shared_prefix(changed_to(project, before, after))) / 3 <= 20_000
 
 
 # Portions
@@ -460,19 +442,6 @@ def test_a_large_change_is_shared_out_and_an_edit_changes_one_brief(project: Pro
     (name,) = [name for name in before if before[name] != after[name]]
     assert f'## "{path}"' in after[name]
     assert f"Explain {path}" in after[name]
-
-
-def test_of_tests_of_a_large_change_only_the_hunks_are_shown(project: Project) -> None:
-    tests = "".join(f"def test_{n}():\n{filler(60)}    x = 1\n{filler(40)}\n\n" for n in range(9))
-    for size, is_large, lines in ((200, False, 9 * 102 + 16), (1_600, True, 9 * 7)):
-        project.commit("Before", {"test_a.py": tests, "b.py": ""})
-        new = {"test_a.py": tests.replace("x = 1", "x = 2"), "b.py": module("b", size)}
-        project.commit("After", new)
-        briefs = briefs_of(project)
-        said = {"one part of a large change" in shared_prefix(brief) for brief in briefs}
-        assert said == {is_large}
-        passages = [passage for brief in briefs for passage in brief.passages]
-        assert sum(len(p.head) for p in passages if p.path == "test_a.py") == lines
 
 
 def test_lines_that_move_in_one_portion_change_no_calls_in_another(project: Project) -> None:

@@ -1,7 +1,5 @@
 """What models on the user's own hardware read, and how long they take."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The demo: a real review of the small project that it brings along."""
 
-from __future__ import annotations
-
 import json
 import re
 import sys

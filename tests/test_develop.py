@@ -1,7 +1,5 @@
 """Whole steps of development, and tests that are red: built and repaired by scripted models."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from typing import Any

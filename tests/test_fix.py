@@ -1,7 +1,5 @@
 """Fixes: drafted by tools and scripted models, tried with real checks and tests."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import subprocess
@@ -159,19 +157,6 @@ def test_a_batch_that_breaks_something_is_made_file_by_file(project: Project) ->
     project.commit("Add", {"a.py": changed, "b.py": compared, "test_b.py": test})
     _, results, _ = fix_head(project)
     assert [sorted(r.files) for r in results if r.outcome == "fixed"] == [["a.py"]]
-
-
-def test_findings_that_differ_in_a_number_are_one_task(project: Project) -> None:
-    long = ("# " + "a" * 100, "# " + "b" * 120)
-    config = "[tool.ruff.lint]\nselect = ['E501']\n"
-    project.commit("Begin", {"pyproject.toml": config, "a.py": "x = 1\n"})
-    project.commit("Add", {"a.py": f"x = 1\n{long[0]}\ny = 2\n{long[1]}\n"})
-    edits = [{"path": "a.py", "find": line, "replace": "# c"} for line in long]
-    review, (result,), _ = fix_head(
-        project, lambda label, _: {"edits": edits if "/fix_" in label else [], "objections": []}
-    )
-    assert [finding.id for finding in review.reported] == ["F1"]
-    assert (result.findings, result.outcome) == (("F1",), "fixed")
 
 
 def test_a_suggestion_outlives_an_answer_that_is_none(cart: Project) -> None:

@@ -5,8 +5,6 @@ A small program runs the tests: pytest takes ten times as long to start, and `te
 whose evidence is a test that it ran. What the gate refuses is in `test_gate.py`.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

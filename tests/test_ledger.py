@@ -1,7 +1,5 @@
 """Calls that are paid for once: claims of tasks and processes, living and dead."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import subprocess
@@ -16,7 +14,6 @@ import pytest
 from msgspec.structs import replace
 
 from reviewbot.concurrency import run_all
-from reviewbot.journal import Journal
 from reviewbot.llm.client import Connection, ModelClient
 from reviewbot.llm.ledger import Lease, Ledger, Recorded, SqlLedger
 from reviewbot.llm.prices import Budget, Prices
@@ -94,19 +91,6 @@ async def recorded(ledger: Ledger, request: ModelRequest = REQUEST) -> Recorded:
 
 async def ask(ledger: Ledger, reply: ModelReply = REPLY, cost: int = 20) -> None:
     await ledger.settle(await claimed(ledger), reply, cost, 1.5)
-
-
-@pytest.mark.parametrize("kind", ["journal", "sql"])
-def test_a_reply_is_recorded_for_whoever_asks_the_same(
-    kind: str, store: Store, tmp_path: Path
-) -> None:
-    async def main() -> None:
-        ledger = Ledger(Journal(tmp_path)) if kind == "journal" else new_ledger(store)
-        await ask(ledger)
-        assert (await recorded(ledger)).reply == REPLY
-        await claimed(ledger, replace(REQUEST, question="what else?"))
-
-    asyncio.run(main())
 
 
 def test_a_session_has_a_turn_for_each_call_whether_it_was_recorded_or_not(store: Store) -> None:

@@ -1,7 +1,5 @@
 """Reviews of a pull request one after another: what they remember, and what they do not read."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re
@@ -16,7 +14,7 @@ from hypothesis import strategies as st
 from lean import lean_environment
 
 from reviewbot.config.load import flag_layer
-from reviewbot.git.change import Target, parts_of
+from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, Usage
@@ -211,19 +209,6 @@ def test_no_line_of_a_key_is_shown_or_remembered(reviews: Reviews) -> None:
         for text in (*documents, msgspec.json.encode(result).decode()):
             assert "Ab1+/" not in text
     assert reviews.panelist.shown == []
-
-
-def test_a_part_is_known_by_its_content(reviews: Reviews) -> None:
-    marks = []
-    function = "\nfunction f()\nend\n"
-    for copies in (1, 2, 1):  # a copy of a part is another part
-        reviews.project.commit("Step", {"a.lua": "x = 1\n" + function * copies})
-        with Repository(reviews.project.folder) as repository:
-            target = Target(kind="revision", revision="main...topic")
-            change = asyncio.run(repository.load_change(target))
-        marks.append({part.mark for part in parts_of(change)})
-    assert marks[0] == marks[2]
-    assert not marks[0] & marks[1]
 
 
 LINES = ("x = 1", "x = 2", "x = 3 -- BUG-a", "x = 4 -- BUG-b", "<<<<<<< ours")

@@ -1,7 +1,5 @@
 """Whole reviews that ask models: killed, resumed, capped, interrupted, and lied to."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -220,16 +218,6 @@ def test_reviews_of_which_every_sixth_call_fails_and_every_fifth_is_killed(cart:
 
 
 # --- one ledger, one cap
-
-
-def test_two_owners_that_review_the_same_at_once_ask_everything_once(cart: Project) -> None:
-    with VendorServer(lambda r: replace(debate(r), delay=0.05)).running() as server:
-        reviews = asyncio.run(review_seeds(cart.folder, server.url, [1, 1]))
-    prompts = Counter(map(prompt_of, server.received))
-    assert set(prompts.values()) == {1}
-    assert prompts.keys() == calls_in(cart.folder / "state-1").keys()
-    assert reviews[0].findings == reviews[1].findings
-    assert sum(each.usage.calls for each in reviews) == len(prompts)
 
 
 @pytest.mark.usefixtures("cart")

@@ -1,7 +1,5 @@
 """The REST API: a server in a process of its own, asked over HTTP."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

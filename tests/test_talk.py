@@ -1,7 +1,5 @@
 """Negotiations and conversations from the command line, with models behind a server."""
 
-from __future__ import annotations
-
 import json
 import os
 import pty
@@ -26,6 +24,7 @@ from tests import fake_openai
 from tests.served import configuration, configure, run
 from tests.vendor_server import Received, Sent, VendorServer
 
+Serve = Callable[..., VendorServer]
 FILES = {"prices.py": "PRICES = {'tea': 3}\n", "notes.txt": "Prices change at night.\n"}
 
 
@@ -81,9 +80,7 @@ def negotiator(received: Received) -> Any:
     return {"ballots": ballots}
 
 
-def test_ideas_are_attacked_and_voted_on_twice_before_a_person_decides(
-    serve: Callable[..., VendorServer],
-) -> None:
+def test_ideas_are_attacked_and_voted_on_twice_before_a_person_decides(serve: Serve) -> None:
     server = serve(negotiator)
     arguments = ("negotiate", "How do we look up prices?", "--decide", "I2", "--", "prices.py")
     done = run(*arguments)
@@ -120,7 +117,7 @@ def same_idea(received: Received) -> Any:
     return {"ballots": ballots}
 
 
-def test_ideas_that_most_call_the_same_are_one(serve: Callable[..., VendorServer]) -> None:
+def test_ideas_that_most_call_the_same_are_one(serve: Serve) -> None:
     server = serve(same_idea)
     found = json.loads(run("negotiate", "What first?", "--format", "json").stdout)
     (idea,) = found["ideas"]
@@ -136,43 +133,14 @@ def test_ideas_that_most_call_the_same_are_one(serve: Callable[..., VendorServer
     assert "    In other words: Speed up lookups. How: Speed up lookups.\n" in done.stdout
 
 
-def test_that_nothing_should_be_done_is_an_outcome(serve: Callable[..., VendorServer]) -> None:
-    serve(lambda _: {"ideas": [], "remark": "prices.py reads nothing"})
-    done = run("negotiate", "Why is reading slow?")
-    assert done.exit_code == 0, done.output
-    assert "critic remarks: prices.py reads nothing" in done.stdout
-    assert "Nobody proposed anything." in done.stdout
-    assert "decide" not in done.output
-
-
-def test_models_see_the_names_of_files(serve: Callable[..., VendorServer], shop: Project) -> None:
-    many = {f"data/{number // 50}/{number}.txt": "" for number in range(300)}
-    shop.commit("Data", many)
-    server = serve(lambda r: talker(r) if "person says" in prompt_of(r) else negotiator(r))
-    run("negotiate", "How?")
-    run("chat", text="Hello\n")
-    names = '"data/0/ (50 files)", "data/1/ (50 files)"'
-    assert all(names in prompt_of(received) for received in server.received)
-    assert all('"notes.txt", "prices.py"' in prompt_of(r) for r in server.received)
-
-
-def test_a_person_at_a_terminal_sees_the_table_once(serve: Callable[..., VendorServer]) -> None:
+def test_a_person_at_a_terminal_sees_the_table_once(serve: Serve) -> None:
     serve(negotiator)
     with on_a_terminal("negotiate", "How?") as type_after:
         assert "the change" not in type_after("to be done?", "I2\n")
         assert "Use a database" not in type_after("Decided: I2.", "")
 
 
-def test_who_leaves_the_decision_open_keeps_the_table(serve: Callable[..., VendorServer]) -> None:
-    serve(negotiator)
-    with on_a_terminal("negotiate", "How?", code=130) as type_after:
-        type_after("to be done?", "\x03")
-        type_after("interrupted", "")
-    found = json.loads(run("sessions", "show", "1").stdout)
-    assert (len(found["ideas"]), found["decision"]) == (2, None)
-
-
-def test_without_a_person_nothing_is_decided(serve: Callable[..., VendorServer]) -> None:
+def test_without_a_person_nothing_is_decided(serve: Serve) -> None:
     serve(negotiator)
     done = run("negotiate", "How?")
     assert done.exit_code == 0
@@ -183,7 +151,7 @@ def test_without_a_person_nothing_is_decided(serve: Callable[..., VendorServer])
     assert "there is no idea I7\nthere is I1, I2" in wrong.stderr
 
 
-def test_what_cannot_be_negotiated(serve: Callable[..., VendorServer]) -> None:
+def test_what_cannot_be_negotiated(serve: Serve) -> None:
     server = serve(negotiator)
     for arguments, words in (
         ((" ",), "the question is empty"),
@@ -257,9 +225,7 @@ def talker(received: Received) -> Any:
     return {"answer": f"a read {len(results)} results\nand history: {'c here' in prompt}"}
 
 
-def test_a_model_reads_consults_and_delegates_and_all_of_it_is_shown(
-    serve: Callable[..., VendorServer],
-) -> None:
+def test_a_model_reads_consults_and_delegates_and_all_of_it_is_shown(serve: Serve) -> None:
     server = serve(talker)
     secret = "ghp_" + "a1B2" * 9
     said = (
@@ -289,7 +255,7 @@ def test_a_model_reads_consults_and_delegates_and_all_of_it_is_shown(
     assert "consult_1" in run("sessions", "show", "1", "-v").output
 
 
-def test_a_leads_and_others_are_asked_by_name(serve: Callable[..., VendorServer]) -> None:
+def test_a_leads_and_others_are_asked_by_name(serve: Serve) -> None:
     serve(talker)
     said = "Hello?\n/ask c Hello?\n/ask z Hello?\n/lead c\nHi\n/?\n"
     done = run("chat", "--lead", "b", text=said)
@@ -300,9 +266,7 @@ def test_a_leads_and_others_are_asked_by_name(serve: Callable[..., VendorServer]
     assert run("chat", "--lead", "z", text="").exit_code == 2
 
 
-def test_who_does_not_answer_is_said_and_the_conversation_goes_on(
-    serve: Callable[..., VendorServer],
-) -> None:
+def test_who_does_not_answer_is_said_and_the_conversation_goes_on(serve: Serve) -> None:
     refusal = Sent(status=400, chunks=(b"{}",))
     serve(lambda r: {"answer": "\x1b[31mred"} if "Second" in prompt_of(r) else refusal)
     done = run("chat", text="First\nSecond\n")
@@ -312,7 +276,7 @@ def test_who_does_not_answer_is_said_and_the_conversation_goes_on(
     assert "\x1b" not in done.stdout
 
 
-def test_both_work_from_python(serve: Callable[..., VendorServer]) -> None:
+def test_both_work_from_python(serve: Serve) -> None:
     serve(lambda r: talker(r) if "person says" in prompt_of(r) else negotiator(r))
     assert reviewbot.chat("Hello").startswith("a read 0 results")
     outcome = reviewbot.negotiate("How?", ["prices.py"])
@@ -349,9 +313,7 @@ def on_a_terminal(*arguments: str, code: int = 0) -> Iterator[Callable[[str, str
         os.close(terminal)
 
 
-def test_ctrl_c_ends_an_answer_and_the_conversation_goes_on(
-    serve: Callable[..., VendorServer],
-) -> None:
+def test_ctrl_c_ends_an_answer_and_the_conversation_goes_on(serve: Serve) -> None:
     def answer(received: Received) -> Any:
         prompt = prompt_of(received)
         if "Why?" in prompt and "And now?" not in prompt:
@@ -372,9 +334,7 @@ def test_ctrl_c_ends_an_answer_and_the_conversation_goes_on(
     assert asked == ["Say first.", "Why?", "And now?"]
 
 
-def test_ctrl_c_ends_a_prompt_at_once_and_what_was_said_before_is_kept(
-    serve: Callable[..., VendorServer],
-) -> None:
+def test_ctrl_c_ends_a_prompt_at_once_and_what_was_said_before_is_kept(serve: Serve) -> None:
     serve(talker)
     command = (sys.executable, "-m", "reviewbot", "chat")
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
