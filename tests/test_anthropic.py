@@ -70,9 +70,7 @@ def test_a_tool_call_goes_back_as_the_model_made_it() -> None:
     assert got_again == [{"type": "tool_result", **last_result}]
 
 
-def test_a_foreign_server_gets_no_key_but_that_of_its_account(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_foreign_server_gets_only_the_key_of_its_account(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
         monkeypatch.setenv(name, "another-key")
     monkeypatch.setenv("ANTHROPIC_CUSTOM_HEADERS", "x-api-key: another-key\nx-other: another-key")

@@ -47,9 +47,7 @@ def review_of(**fields: Any) -> Review:
         ({"proof": PROVEN.proof, "status": "proven"}, ("k",), "v:b"),
     ],
 )
-def test_what_settles_who_was_right(
-    fields: dict[str, Any], dismissed: tuple[str, ...], right: str
-) -> None:
+def test_who_was_right(fields: dict[str, Any], dismissed: tuple[str, ...], right: str) -> None:
     wrong = {"v:a": "v:b", "v:b": "v:a", "": ""}[right]
     expected = {right: Score(1, 0), wrong: Score(0, 1)} if right else {}
     assert score([(review_of(**fields), MODELS)], dismissed) == Scores(expected)

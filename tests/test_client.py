@@ -185,7 +185,7 @@ def test_all_calls_wait_as_long_as_the_vendor_asks() -> None:
     assert server.received[1].at - server.received[0].at >= 0.2
 
 
-def test_a_minute_has_no_more_requests_and_tokens_than_allowed(
+def test_a_minute_has_no_more_calls_and_tokens_than_allowed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("reviewbot.llm.client.WINDOW", 0.5)
@@ -196,9 +196,7 @@ def test_a_minute_has_no_more_requests_and_tokens_than_allowed(
         assert at[3] - at[1] >= 0.3
 
 
-def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model(
-    tmp_path: Path,
-) -> None:
+def test_a_fallback_answers_and_does_so_next_time_without_the_first_model(tmp_path: Path) -> None:
     """It gets the question without what the first model looked up."""
 
     async def run() -> tuple[ModelReply, list[str]]:
@@ -220,9 +218,7 @@ def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model
 
 
 @pytest.mark.parametrize("fallback", ["", "two:big"])
-def test_a_failure_that_no_other_model_makes_good_is_asked_again_next_time(
-    tmp_path: Path, fallback: str
-) -> None:
+def test_a_failure_that_no_model_makes_good_is_asked_again(tmp_path: Path, fallback: str) -> None:
     async def run() -> str:
         servers = {"one": one, "two": two}
         async with kept_in(tmp_path) as ledger, open_client(servers, ledger) as client:

@@ -117,9 +117,7 @@ def test_the_function_around_a_change_is_whole(project: Project) -> None:
         assert len(passage.added) == 1
 
 
-def test_changes_in_one_function_are_one_passage_with_numbers_of_both_sides(
-    project: Project,
-) -> None:
+def test_changes_in_one_function_are_one_passage_with_both_numbers(project: Project) -> None:
     text = f"import a\n\n\ndef f():\n{filler(40)}    return 1\n\n\ndef g():\n    return 2\n"
     new = text.replace("step_3 = 3", "step_3 = 4\n    extra = 1").replace("    step_36 = 36\n", "")
     brief = changed_to(project, {"a.py": text}, {"a.py": f"# A comment.\n{new}"})
@@ -203,9 +201,7 @@ def test_files_that_come_go_and_move(project: Project) -> None:
     st.lists(st.sampled_from(["def f():", "  x = 1", "  def g():", "   y", "", "\r", "é"])),
     st.data(),
 )
-def test_every_changed_line_is_shown_once_with_its_numbers(
-    old: list[str], data: st.DataObject
-) -> None:
+def test_every_changed_line_is_shown_with_its_numbers(old: list[str], data: st.DataObject) -> None:
     new = list(old)
     for _ in range(data.draw(st.integers(1, 4))):
         at, added = data.draw(st.integers(0, len(new))), st.lists(st.just("  z = 1"), max_size=2)
@@ -278,9 +274,7 @@ def test_callers_of_what_is_gone_or_has_another_signature_are_listed(
         ("shop.py", "b.py", "def total(a): ...\nx = total (a)\nsubtotal(1)\n", [2]),
     ],
 )
-def test_what_is_a_call(
-    project: Project, path: str, other: str, text: str, called: list[int]
-) -> None:
+def test_calls(project: Project, path: str, other: str, text: str, called: list[int]) -> None:
     brief = edited(project, path, sample(path), "old(", "fresh(", **{other: text})
     assert [call.line for callers in brief.callers for call in callers.calls] == called
 

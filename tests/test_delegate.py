@@ -2,18 +2,16 @@
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from conftest import Project
 from msgspec.structs import replace
 
-from reviewbot.cli.commands import reviewbot
 from reviewbot.journal import Journal
 from reviewbot.llm.prices import Pace, load_pace, save_paces
 from reviewbot.llm.provider import Usage
 from tests import fake_ollama, fake_responses
+from tests.served import configure, run
 from tests.test_providers import REQUEST
 from tests.vendor_server import Received, Sent, VendorServer
 
@@ -45,9 +43,8 @@ def servers(
     project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[VendorServer, VendorServer]]:
     """A strong and a local model. The change has six files of about 900 tokens each."""
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.chdir(project.folder)
     for factor in (1, 2):
@@ -55,20 +52,18 @@ def servers(
         project.commit(f"Factor {factor}", dict.fromkeys(NAMES, text))
     with VendorServer(strong).running() as remote, VendorServer(local).running() as own:
         monkeypatch.setenv("OLLAMA_HOST", own.url)
-        Path(home, ".config/reviewbot").mkdir(parents=True)
-        Path(home, ".config/reviewbot/config.yml").write_text(
-            f"providers: {{openai: {{base_url: '{remote.url}/v1'}}}}\n"
-            "panel:\n"
-            "  critic: {model: 'openai:gpt-6.1-terra'}\n"
-            "  optimizer: {model: 'ollama:small'}\n"
-            "review: {effort: high}\n"
-            "limits: {seconds: 100}\n"
-        )
+        panel = {
+            "critic": {"model": "openai:gpt-6.1-terra"},
+            "optimizer": {"model": "ollama:small"},
+        }
+        openai = {"openai": {"base_url": f"{remote.url}/v1"}}
+        limits = {"review": {"effort": "high"}, "limits": {"seconds": 100}}
+        configure(json.dumps({"providers": openai, "panel": panel, **limits}))
         yield remote, own
 
 
-def report(*arguments: str) -> str:
-    result = CliRunner().invoke(reviewbot, ["review", "HEAD", "--no-exec", *arguments])
+def report() -> str:
+    result = run("review", "HEAD", "--no-exec")
     assert result.exit_code == 0, result.output
     return " ".join(result.stdout.split())
 
@@ -131,12 +126,10 @@ def test_a_server_that_says_what_was_cached_is_believed() -> None:
     assert paced(Journal(), used(1_000, 0.5, 20, 2, cached=900)) == Pace(read=200, written=10)
 
 
-def test_a_test_of_models_asks_a_local_one_what_it_has_not_in_memory(
-    servers: tuple[VendorServer, VendorServer],
-) -> None:
+def test_models_test_asks_what_is_not_in_memory(servers: tuple[VendorServer, VendorServer]) -> None:
     _, own = servers
     for _ in range(2):
-        shown = CliRunner().invoke(reviewbot, ["models", "test"]).stdout
+        shown = run("models", "test").stdout
         assert "ollama:small answered" in shown
         assert "$0.0000, reads 100 and writes 200 tokens a second" in shown
     first, second = map(prompt, own.received)

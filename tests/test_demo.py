@@ -64,9 +64,7 @@ def recorded() -> Any:
     return recording
 
 
-def test_the_demo_proves_the_planted_defects(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_demo_proves_planted_defects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "prefix", lean_environment())  # it uses the one it is installed in
     recording, folder = tmp_path / "recording.json", tmp_path / "project"
     recording.write_text(json.dumps(recorded()))

@@ -228,9 +228,7 @@ def test_without_python_nobody_is_asked_to_reproduce_a_log(project: Project) -> 
         mend(project, lambda *_: pytest.fail("somebody is asked"), "not ok 1 - title")
 
 
-def test_steps_are_committed_from_the_command_line_and_taken_back(
-    empty: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steps_from_the_command_line(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def reply(_: str, prompt: str) -> Any:
         answers: dict[str, Any] = {
             "# Task: plan": {"increments": STEPS[:1]},

@@ -110,9 +110,7 @@ def test_what_a_linter_fixes_says_nothing_about_claims(project: Project) -> None
     ],
     ids=["proven", "not proven"],
 )
-def test_a_claim_is_gone_when_the_test_for_it_passes(
-    project: Project, test: str, drafts: list[str], reason: str
-) -> None:
+def test_when_a_claim_is_gone(project: Project, test: str, drafts: list[str], reason: str) -> None:
     project.commit("Begin", {"cart.py": CART, "test_a.py": "import cart\n\n\ndef test_a(): ...\n"})
     project.commit("Add", {"cart.py": BROKEN})
     texts = [f"sum(prices) {draft}".rstrip() for draft in drafts]
@@ -191,7 +189,7 @@ def test_lines_that_repeat_take_no_time_to_merge() -> None:
         ("reviewer optimizer", 99, "fixed"),  # it cites nothing of the change
     ],
 )
-def test_what_others_cite_against_it_is_revised_or_shown(
+def test_what_others_cite_against_it(
     cart: Project, objectors: str, line: int, outcome: str
 ) -> None:
     def answer(label: str, prompt: str) -> Any:

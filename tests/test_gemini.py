@@ -15,9 +15,7 @@ from tests.vendor_server import VendorServer, json_answer
 ask = partial(test_providers.ask, "gemini")
 
 
-def test_a_question_comes_with_its_schema_and_thoughts_are_counted(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_question_comes_with_its_schema_and_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("API_KEY", "GENAI_USE_VERTEXAI", "GEMINI_BASE_URL", "GENAI_API_VERSION"):
         monkeypatch.setenv(f"GOOGLE_{name}", "http://127.0.0.1:9")
     counts = {"input_tokens": 900, "cached": 700, "output_tokens": 50, "thought_tokens": 10}

@@ -173,7 +173,7 @@ def total(prices: list[int]) -> int:
 
 
 @pytest.mark.parametrize("number", [1, 3], ids=["a class", "too many"])
-def test_what_is_not_compared_is_not_the_same(
+def test_what_is_not_compared(
     project: Project, number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("reviewbot.tasks.goals.MAX_FUNCTIONS", 1 if number == 3 else 2)
@@ -391,7 +391,7 @@ def test_what_the_command_line_says(lists: Project, monkeypatch: pytest.MonkeyPa
         assert said in str(result.exception) + result.stderr
 
 
-def test_a_report_is_fixed_from_the_command_line_and_taken_back(
+def test_a_report_fixed_from_the_command_line(
     largest: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     texts = ("max(items, default=1)", "max(items, default=None)")

@@ -142,7 +142,7 @@ def test_a_failure_that_is_not_kept_leaves_its_cost_alone(store: Store) -> None:
     assert [turn.cost for turn in record.turns] == [32]
 
 
-def test_twenty_calls_settle_while_as_many_tasks_wait_for_them(
+def test_twenty_calls_settle_while_as_many_tasks_wait(
     url: str, tmp_path: Path, store: Store
 ) -> None:
     requests = [replace(REQUEST, question=str(number)) for number in range(20)]
@@ -282,7 +282,7 @@ def test_nobody_waits_for_another_claim_longer_than_the_review_takes(tmp_path: P
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_the_first_reply_counts_where_a_living_process_was_taken_for_dead(
+def test_the_first_reply_counts_where_an_owner_was_taken_for_dead(
     tmp_path: Path, fails: bool
 ) -> None:
     store, other = (open_store("", tmp_path) for _ in range(2))

@@ -5,16 +5,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from conftest import Project
 from each import each
 
-from reviewbot.cli.commands import reviewbot
 from reviewbot.config.settings import PanelistSettings, ProviderSettings, Settings
 from reviewbot.debate.panel import choose_members
 from reviewbot.errors import ConfigError
 from reviewbot.llm.providers import connections_to
-from tests import fake_openai
+from tests import fake_openai, served
+from tests.served import run
 from tests.vendor_server import Received, Sent, VendorServer
 
 SMALL = {
@@ -28,8 +27,8 @@ SILENT = '{"claims": []}'
 def cart(
     project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Project:
-    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
     monkeypatch.chdir(project.folder)
     project.commit("A cart", SMALL)
     project.commit("Round", {"cart.py": SMALL["cart.py"].replace("sum(prices)", "sum(prices) + 0")})
@@ -50,16 +49,10 @@ def server(cart: Project) -> Iterator[VendorServer]:  # noqa: ARG001
 
 
 def configure(url: str, price: str = "[{model: big, input: 2, output: 10}]") -> None:
-    folder = Path.home() / ".config/reviewbot"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.yml").write_text(
+    served.configure(
         f"providers:\n  gpu:\n    base_url: {url}/v1\n    prices: {price}\n"
         "panel:\n  critic: {model: 'gpu:big'}\n"
     )
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(reviewbot, arguments, prog_name="reviewbot")
 
 
 def members(settings: Settings, named: dict[str, str] | None = None, **variables: str) -> list[str]:
@@ -159,9 +152,7 @@ def test_only_a_server_of_ones_own_costs_nothing(name: str, address: str, is_loc
 
 
 @pytest.mark.usefixtures("cart")
-def test_models_lists_the_panel_with_prices_and_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_models_lists_the_panel_and_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "only executed checks decide" in run("models").stdout
     shown = run("models", "list").stdout
     assert "OPENAI_API_KEY is not set" in shown
@@ -270,9 +261,7 @@ def test_effort_decides_how_many_read_a_calm_change(server: VendorServer) -> Non
         assert len(server.received) - before == asked, effort
 
 
-def test_keys_in_a_file_that_git_ignores_count(
-    cart: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_in_a_file_git_ignores_count(cart: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     (cart.folder / ".env").write_text("ANTHROPIC_API_KEY=k\nPATH=/nowhere\n")
     assert "only executed checks decide" in run("models").stdout
     cart.git("add", "--force", ".env")

@@ -20,7 +20,7 @@ def ask(
     return test_providers.ask(name, server, *requests, **more)
 
 
-def test_a_question_is_one_text_and_asks_for_the_form_of_the_answer(
+def test_a_question_is_one_text_with_the_form_of_the_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     for name in ("API_KEY", "ADMIN_KEY", "BASE_URL", "ORG_ID"):

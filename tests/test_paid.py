@@ -257,7 +257,7 @@ def test_a_model_without_a_price_is_not_asked_under_a_cap() -> None:
 # --- keys, Ctrl-C, lies
 
 
-def test_a_hostile_server_learns_no_key_of_another_vendor(
+def test_a_hostile_server_learns_no_other_key(
     cart: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys = "ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY AWS_SECRET_ACCESS_KEY OPENAI_ORG_ID"
@@ -283,9 +283,7 @@ def test_a_hostile_server_learns_no_key_of_another_vendor(
     assert not [text for text in texts if "canary" in text]
 
 
-def test_ctrl_c_during_a_call_ends_at_once_and_the_next_run_asks_only_the_rest(
-    cart: Project,
-) -> None:
+def test_ctrl_c_ends_a_call_at_once_and_the_next_run_asks_only_the_rest(cart: Project) -> None:
     def script(received: Received) -> Sent:
         return replace(debate(received), delay=60 if received.number == 3 else 0)
 

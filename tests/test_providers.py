@@ -243,9 +243,7 @@ def test_a_prompt_that_cannot_be_written_is_invalid(vendor: str) -> None:
 
 
 @pytest.mark.parametrize("vendor", FAKES)
-def test_a_proxy_of_the_environment_is_used_for_https(
-    vendor: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proxy_of_the_environment_is_used(vendor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     proxy = VendorServer(lambda _: Sent(status=502))
     monkeypatch.setenv("HTTPS_PROXY", proxy.url)
     with proxy.running(), pytest.raises(ProviderError, match="cannot be reached") as caught:

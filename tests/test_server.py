@@ -217,9 +217,7 @@ def test_the_description_is_openapi_and_has_every_route(empty: Client) -> None:
     Draft202012Validator(whole).validate({"kind": "review", "target": "HEAD"})
 
 
-def test_what_keeps_a_server_from_starting(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_keeps_it_from_starting(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     project.commit("A file", {"a.txt": "a\n"})
     for token, more, code, words in (
         ("short", (), 2, "less than 16 characters"),

@@ -81,9 +81,7 @@ def test_show_prints_every_question_and_answer_once_and_neutralised() -> None:
     assert "──" not in run("sessions", "show", "1").stdout
 
 
-def test_replay_makes_the_same_review_and_asks_nobody(
-    server: VendorServer, project: Project
-) -> None:
+def test_replay_makes_the_same_review_asking_nobody(server: VendorServer, project: Project) -> None:
     reviewed = json.loads(run("review", "HEAD", "--format", "json").stdout)
     asked = len(server.received)
     run("review", "HEAD")

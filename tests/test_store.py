@@ -105,9 +105,7 @@ def test_the_session_of_a_dead_process_is_resumed(url: str, tmp_path: Path, stor
     assert start_session(store, SUBJECT, LATER).id > first.id
 
 
-def test_a_fresh_session_is_not_a_resumed_one_and_keeps_its_generation(
-    url: str, tmp_path: Path, store: Store
-) -> None:
+def test_a_fresh_session_keeps_its_generation(url: str, tmp_path: Path, store: Store) -> None:
     for generation in (1, 2):
         other = open_store(url, tmp_path)
         ask(other, start_session(other, SUBJECT, START))
@@ -139,9 +137,7 @@ def test_pruning_removes_a_project_except_for_what_others_use(store: Store) -> N
     assert prune_sessions(store, SUBJECT.project) == 1
 
 
-def test_a_newer_database_is_refused_and_an_older_one_gets_new_tables(
-    url: str, tmp_path: Path
-) -> None:
+def test_newer_databases_are_refused_older_ones_get_new_tables(url: str, tmp_path: Path) -> None:
     def change(statement: str) -> None:
         store.run(lambda connection: connection.execute(statement))
 
@@ -195,9 +191,7 @@ except ReviewbotError as error:
 
 
 @pytest.mark.parametrize("what", ["folder", "file"])
-def test_a_folder_that_cannot_be_written(
-    what: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+def test_a_folder_that_is_not_writable(what: str, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("ledger")
     if what == "file":
         open_store("", folder).close()

@@ -134,9 +134,7 @@ LONG = "7 to 8 of 600:\n    7 VALUE_7 = 7\n    8 VALUE_8"
         (5, {}, f"{READ}Expected `str`, got `int` - at `$.path`"),
     ],
 )
-def test_a_file_is_read_from_git(
-    shop: Shop, path: Any, more: dict[str, Any], expected: str
-) -> None:
+def test_a_file_is_read(shop: Shop, path: Any, more: dict[str, Any], expected: str) -> None:
     (result,) = use(shop, ("read_file", {"path": path, **more}))
     assert expected in result
     assert "work tree" not in result
@@ -249,7 +247,7 @@ def test_hits_and_results_are_cut_and_it_is_said(shop: Shop) -> None:
         ([], ["sh"], "there is no tool execute_command"),
     ],
 )
-def test_only_commands_of_the_operator_run(
+def test_commands_of_the_operator(
     shop: Shop, allowed: list[str], command: Any, expected: str
 ) -> None:
     if reason := why_no_sandbox():
@@ -386,7 +384,7 @@ def state(database: str) -> Any:
         ).fetchone()
 
 
-def test_a_query_has_an_end_and_answers_are_recorded(
+def test_a_query_ends_and_is_recorded(
     shop: Shop, database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     endless = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n"
@@ -404,7 +402,7 @@ def test_a_query_has_an_end_and_answers_are_recorded(
     assert ask(shop, database, clock) != [first]
 
 
-def test_what_a_read_only_transaction_allows_leaves_nothing_behind(
+def test_what_reading_allows_leaves_nothing_behind(
     shop: Shop, postgres: str, postgresql: str
 ) -> None:
     before = state(postgresql)
