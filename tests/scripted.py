@@ -1,10 +1,19 @@
 """A panel whose answers a test writes."""
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
 
+from conftest import Project
+from lean import lean_environment
+
+from reviewbot.config.load import flag_layer
+from reviewbot.git.change import Change, Target
+from reviewbot.git.repository import Repository
+from reviewbot.journal import Journal
 from reviewbot.llm.provider import ModelReply, ModelRequest, Usage
+from reviewbot.services import Host
 
 # Of tasks; the others are those of a review.
 PHASES = ("fix_", "judge_", "optimise_", "benchmark", "reproduce", "plan", "accept_")
@@ -55,3 +64,22 @@ def by_edits(*edits: tuple[str, str, str]) -> Answer:
         return {"objections": []} if "/judge_" in label else {"edits": [], "explanation": ""}
 
     return answer
+
+
+def work(
+    project: Project, answer: Answer | None, what: Callable[[Change, Host], Any], **variables: str
+) -> tuple[Any, Scripted]:
+    """What becomes of the head, with a panel that answers if there is an answer."""
+    scripted = Scripted(answer or (lambda *_: {}))
+    roles = ("critic", "reviewer", "optimizer") if answer else ()
+    with Repository(project.folder) as repository:
+        host = Host(
+            repository=repository,
+            journal=Journal(),
+            providers={"replay": scripted},
+            panelists={role: f"replay:{role}" for role in roles},
+            layers=(flag_layer({"review.effort": "low"}),),
+            variables={"VIRTUAL_ENV": lean_environment(), **variables},
+        )
+        change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
+        return asyncio.run(what(change, host)), scripted

@@ -69,22 +69,15 @@ WRONG: list[tuple[str | bytes, str]] = [
         f"{FIRST}review.fail_on must be one of none, low, medium, high, cri",
     ),
     ("limits:\n  seconds: ten", ".yml:2: limits.seconds must be a whole number from 1 to 86400"),
-    ("limits: {seconds: true}", "must be a whole number from 1 to 86400"),
     ("limits: {seconds: }", "limits.seconds must be a whole number from 1 to 86400"),
     ("limits: {cost_usd: -1}", "limits.cost_usd must be a number from 0 to 10000"),
-    ("limits: {cost_usd: .inf}", "must be a number"),
     ("limits: 3", f"{FIRST}limits must be a mapping"),
     ("review: {ignore: vendor}", "review.ignore must be a list"),
-    ("review: {ignore: [1]}", "review.ignore[0] must be a text"),
-    ("checks: [{run: [a]}]", "checks[0].name is missing"),
-    ("checks: [lint]", "checks[0] must be a mapping"),
     ("checks:\n- name: a\n  parse: x", ".reviewbot.yml:3: checks[0].parse must be one of gnu"),
     ("checks: [{name: a, off: 1}]", "checks[0].off must be true or false"),
     ("checks: [{name: a, ofg: true}]", "unknown key checks[0].ofg; did you mean checks[0].off?"),
-    ("- 1", "must be a mapping"),
     ("review: {}\nreview: {}", ".reviewbot.yml:2: the same key twice; the first is in line 1"),
     ("a: &x 1", f"{FIRST}a YAML anchor is not allowed"),
-    ("a: b\nc: *x", ".reviewbot.yml:2: an alias is not allowed"),
     ("a: !!python/object:os.system 1", f"{FIRST}a YAML tag is not allowed"),
     ("<<: {a: b}", f"{FIRST}a key must be a word"),
     ("? [a]\n: 1", FIRST),
@@ -125,8 +118,6 @@ SECTION = "[tool.reviewbot]\n"
     [
         ("[tool.reviewbot.limits]\n\nseconds = 'x'\n", "pyproject.toml: limits.seconds must be"),
         (f"{SECTION}review.fial_on = 1\n", "pyproject.toml: unknown key review.fial_on"),
-        ("[ tool . 'reviewbot' ]\nlimits = {seconds = 'x'}\n", "pyproject.toml: limits.seconds"),
-        (f"{SECTION}a = 1\na = 1\n", "pyproject.toml is not TOML"),
         (f"{SECTION}a = " + "[" * 30_000, "pyproject.toml nests too deeply"),
         (SECTION + "a." * 30_000 + "a = 1\n", "has a key of more than 16 parts"),
         (f"{SECTION}a = " + "9" * 5_000, "pyproject.toml is not TOML"),
@@ -276,9 +267,6 @@ def test_any_bytes_are_values_or_one_error(content: bytes) -> None:
                 read(text, "x")
 
 
-# --- inline ignores
-
-
 @each(
     ("path", "text", "line"),
     [
@@ -289,8 +277,6 @@ def test_any_bytes_are_values_or_one_error(content: bytes) -> None:
         ("a.js", "f()// IGNORE\n", 1),
         ("a.js", "f('//') /* IGNORE */\n", 1),
         ("a.html", "<!-- IGNORE -->\n<p>\n", 2),
-        ("a.rs", "fn f<'a>() {} // IGNORE\n", 1),
-        ("a.sql", "select 1 -- IGNORE\n", 1),
         ("a.sh", "x=$#  # IGNORE\n", 1),
         ("a.yml", "a: 1 # IGNORE\r\n", 1),
     ],
@@ -308,7 +294,6 @@ def test_an_ignore_applies_to_its_line_or_the_next(path: str, text: str, line: i
         ("# reviewbot: ignore", "rules in brackets and a reason"),
         ("# reviewbot: ignore because", "rules in brackets"),
         ("# reviewbot: ignore[] because", "rules in brackets"),
-        ("# reviewbot: ignore[a because", "rules in brackets"),
         ("# reviewbot: ignore[a]", "a reason"),
         ("# reviewbot: ignore don't warn", "rules in brackets"),
         ("# reviewbot: ignored elsewhere", ""),
@@ -325,7 +310,6 @@ def test_an_ignore_without_rules_or_reason_ignores_nothing(comment: str, lacks: 
     ("path", "text"),
     [
         ("a.py", "x = '# reviewbot: ignore[a] b'\n"),
-        ("a.js", "x = `// reviewbot: ignore[a] b`\n"),
         ("a.js", 'x = "\\"// reviewbot: ignore[a] b"\n'),
         ("a.sh", "echo a#reviewbot: ignore[a] b\n"),
         ("a.py", "# write `# reviewbot: ignore[rule] reason` to ignore a rule\n"),
@@ -356,9 +340,6 @@ def test_any_text_gives_ignores_of_its_lines(path: str, words: list[str]) -> Non
     text = " ".join(words)
     for found in find_ignores(path, f"{text}\n# reviewbot: ignore[a] b\n"):
         assert 1 <= found.comment_line <= found.line <= text.count("\n") + 3
-
-
-# --- ignored files
 
 
 def test_ignored_files_follow_gitignore() -> None:

@@ -73,8 +73,6 @@ def filler(count: int, indent: str = "    ") -> str:
     return "".join(f"{indent}step_{number} = {number}\n" for number in range(count))
 
 
-# Functions
-
 # Of a method from line 9 to line 15: path | import | head of its class | constructor | what
 # stands above it | its head | its end.
 METHODS = r"""
@@ -220,8 +218,6 @@ def test_every_changed_line_is_shown_with_its_numbers(old: list[str], data: st.D
         assert line.base is None or before.split("\n")[line.base - 1] == line.text
 
 
-# Callers
-
 CALLERS = {
     "b.py": "from a import total\n\n\nx = total(1)\ny = subtotal(1)\n# total(2)\n",
     "c.py": "import a\n\n\ndef total(y):\n    return a.total(y)\n",
@@ -319,9 +315,6 @@ def test_of_many_calls_five_are_listed_and_of_too_many_none(project: Project) ->
     assert '"some": 5 of 13' in shared_prefix(brief)
 
 
-# What the author and the repository say
-
-
 def test_versions_that_the_project_works_with_are_those_of_the_base(project: Project) -> None:
     files = {
         "pyproject.toml": '[project]\nrequires-python = ">=3.9"\n',
@@ -366,9 +359,6 @@ def test_the_messages_of_all_commits_state_the_intent(project: Project) -> None:
     assert len(brief.description) < 4_100
 
 
-# What is left out
-
-
 LONG = [
     ("poetry.lock", 61, "data, 61 lines added, 0 removed"),
     ("vendor/a.py", 61, "vendored, 61 lines added, 0 removed"),
@@ -402,9 +392,6 @@ def test_a_line_of_a_key_is_known_as_one_without_its_beginning(project: Project)
     assert brief.secrets == 1
     brief = edited(project, "a.cfg", text + "\n\n\n# x\n", "# x", "# y")  # git names a line above
     assert "Ab1+/" not in shared_prefix(brief)
-
-
-# Portions
 
 
 def module(name: str, count: int) -> str:

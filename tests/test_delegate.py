@@ -11,7 +11,7 @@ from reviewbot.journal import Journal
 from reviewbot.llm.prices import Pace, load_pace, save_paces
 from reviewbot.llm.provider import Usage
 from tests import fake_ollama, fake_responses
-from tests.served import configure, run
+from tests.served import configure, live_in, run
 from tests.test_providers import REQUEST
 from tests.vendor_server import Received, Sent, VendorServer
 
@@ -43,10 +43,8 @@ def servers(
     project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[VendorServer, VendorServer]]:
     """A strong and a local model. The change has six files of about 900 tokens each."""
-    for name in ("HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
+    live_in(project, tmp_path_factory, monkeypatch)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.chdir(project.folder)
     for factor in (1, 2):
         text = "".join(f"VALUE_{n} = {n} * {factor}\n" for n in range(45))
         project.commit(f"Factor {factor}", dict.fromkeys(NAMES, text))

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 from conftest import Project
 from lean import lean_environment
-from scripted import Answer, Scripted, by_edit, by_edits
+from scripted import Answer, Scripted, by_edit, by_edits, work
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import UsageError
@@ -16,7 +16,7 @@ from reviewbot.fixing import develop, repair
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model
 from tests.test_go import compile_library
-from tests.test_goals import at_the_command_line, work
+from tests.test_goals import at_the_command_line
 
 STEPS = [
     {"title": "Add numbers", "behaviour": "calc.add(a, b) returns the sum of two integers."},

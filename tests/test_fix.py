@@ -12,21 +12,18 @@ from click.testing import CliRunner, Result
 from conftest import Project
 from lean import lean_environment
 from msgspec.structs import replace
-from scripted import Answer, Scripted, by_edit, by_edits
+from scripted import Answer, Scripted, by_edit, by_edits, work
 
 from reviewbot.checks.evidence import CheckResult, Evidence
 from reviewbot.cli.commands import reviewbot
-from reviewbot.config.load import flag_layer
 from reviewbot.errors import UsageError
 from reviewbot.fixing import fix
 from reviewbot.git.change import Location, Target
 from reviewbot.git.repository import Repository
-from reviewbot.journal import Journal
 from reviewbot.reports.text import render_fixes
 from reviewbot.reports.words import DEFAULT
 from reviewbot.sandbox.bubblewrap import Bubblewrap
 from reviewbot.sandbox.environment import find_environment
-from reviewbot.services import Host
 from reviewbot.tasks.cycle import Draft, Edit, apply_edits
 from reviewbot.tasks.task import Candidate, Judgement, Step, Task, TaskResult
 from reviewbot.tasks.trial import Trials, _merged, identities
@@ -42,19 +39,7 @@ TEST = "from cart import total\n\n\ndef test_total():\n    assert total([1, 2]) 
 def fix_head(
     project: Project, answer: Answer | None = None, ids: tuple[str, ...] = ()
 ) -> tuple[Review, list[TaskResult], Scripted]:
-    scripted = Scripted(answer or (lambda *_: {}))
-    roles = ("critic", "reviewer", "optimizer") if answer else ()
-    with Repository(project.folder) as repository:
-        host = Host(
-            repository=repository,
-            journal=Journal(),
-            providers={"replay": scripted},
-            panelists={role: f"replay:{role}" for role in roles},
-            layers=(flag_layer({"review.effort": "low"}),),
-            variables={"VIRTUAL_ENV": lean_environment()},
-        )
-        change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
-        review, results = asyncio.run(fix(change, host, ids))
+    (review, results), scripted = work(project, answer, lambda c, h: fix(c, h, ids))
     return review, results, scripted
 
 

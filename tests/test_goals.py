@@ -1,9 +1,7 @@
 """Goals and bug reports: what is accepted, and what is refused with which reason."""
 
-import asyncio
 import re
 import time
-from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -12,19 +10,14 @@ import pytest
 from click.testing import CliRunner
 from conftest import Project
 from lean import lean_environment
-from scripted import Answer, Scripted, by_edit, by_edits
+from scripted import Answer, Scripted, by_edit, by_edits, work
 
 from reviewbot.checks.languages.python import PYTEST
 from reviewbot.cli.commands import reviewbot
-from reviewbot.config.load import flag_layer
 from reviewbot.errors import UsageError
 from reviewbot.fixing import fix_report, pursue
-from reviewbot.git.change import Target
-from reviewbot.git.repository import Repository
-from reviewbot.journal import Journal
 from reviewbot.reports.text import render_fixes
 from reviewbot.reports.words import DEFAULT
-from reviewbot.services import Host
 from reviewbot.tasks.described import PATH
 from reviewbot.tasks.goals import mutants_of, size_of
 from reviewbot.tasks.task import TaskResult
@@ -92,23 +85,6 @@ def at_the_command_line(project: Project, patch: pytest.MonkeyPatch, server: Ven
     state.mkdir()
     (state / "config.yml").write_text(panel_of(server, "critic", "reviewer"))
     return state
-
-
-def work(
-    project: Project, answer: Answer, what: Callable[..., Any], **variables: str
-) -> tuple[TaskResult, Scripted]:
-    scripted = Scripted(answer)
-    with Repository(project.folder) as repository:
-        host = Host(
-            repository=repository,
-            journal=Journal(),
-            providers={"replay": scripted},
-            panelists={role: f"replay:{role}" for role in ("critic", "reviewer", "optimizer")},
-            layers=(flag_layer({}),),
-            variables={"VIRTUAL_ENV": lean_environment(), **variables},
-        )
-        change = asyncio.run(repository.load_change(Target(kind="revision", revision="HEAD")))
-        return asyncio.run(what(change, host)), scripted
 
 
 def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project) -> None:

@@ -13,7 +13,7 @@ from reviewbot.debate.panel import choose_members
 from reviewbot.errors import ConfigError
 from reviewbot.llm.providers import connections_to
 from tests import fake_openai, served
-from tests.served import run
+from tests.served import live_in, run
 from tests.vendor_server import Received, Sent, VendorServer
 
 SMALL = {
@@ -27,9 +27,7 @@ SILENT = '{"claims": []}'
 def cart(
     project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Project:
-    for name in ("HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
-    monkeypatch.chdir(project.folder)
+    live_in(project, tmp_path_factory, monkeypatch)
     project.commit("A cart", SMALL)
     project.commit("Round", {"cart.py": SMALL["cart.py"].replace("sum(prices)", "sum(prices) + 0")})
     return project

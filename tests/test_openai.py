@@ -212,12 +212,13 @@ def test_openrouter_alone_gets_the_mark_for_anthropics_cache() -> None:
 
 
 def test_a_property_that_was_optional_may_be_null() -> None:
+    nullable = [{"type": "string"}, {"type": "null"}]
     schema = {
         "type": "object",
         "properties": {
             "a": {"enum": ["x"]},
             "b": {"type": "integer", "minimum": 1},
-            "c": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+            "c": {"anyOf": nullable, "default": None},
             "d": {"$ref": "#/$defs/D", "default": {}},
         },
         "required": ["b", "d"],
@@ -227,9 +228,6 @@ def test_a_property_that_was_optional_may_be_null() -> None:
     for part in (strict, strict["$defs"]["D"]):
         assert part["additionalProperties"] is False
         assert part["required"] == ["a", "b", "c", "d"]
-    assert strict["properties"] == {
-        "a": {"anyOf": [{"enum": ["x"], "type": "string"}, {"type": "null"}]},
-        "b": {"type": "integer"},
-        "c": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-        "d": {"$ref": "#/$defs/D"},  # it stands alone
-    }
+    optional = {"anyOf": [{"enum": ["x"], "type": "string"}, {"type": "null"}]}
+    b, d = {"type": "integer"}, {"$ref": "#/$defs/D"}  # it stands alone
+    assert strict["properties"] == {"a": optional, "b": b, "c": {"anyOf": nullable}, "d": d}

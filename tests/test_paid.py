@@ -32,7 +32,7 @@ from reviewbot.reports import FORMATS, render
 from reviewbot.services import Host
 from reviewbot.verdict.document import Review
 from tests import fake_openai
-from tests.served import configuration, configure, run
+from tests.served import configuration, configure, live_in, run
 from tests.vendor_server import Received, Sent, VendorServer
 
 ROOT = Path(__file__).parents[1]
@@ -47,10 +47,8 @@ def cart(
     project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Project:
     """A change that no check understands, and a user without a configuration."""
-    for name in ("HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
+    live_in(project, tmp_path_factory, monkeypatch)
     monkeypatch.setattr("reviewbot.llm.client.FIRST_PAUSE", 0.05)
-    monkeypatch.chdir(project.folder)
     project.commit("A cart", BEFORE)
     project.commit("A fee", AFTER)
     return project
@@ -118,8 +116,6 @@ async def review_all(jobs: Iterable[tuple[Change, Host]]) -> list[Review]:
 
     return list(await run_all(*(review_one(*job) for job in jobs)))
 
-
-# --- killed and resumed
 
 SEEDS = range(25)
 KILLED = tuple(range(3, 25, 5))
@@ -217,9 +213,6 @@ def test_reviews_of_which_every_sixth_call_fails_and_every_fifth_is_killed(cart:
         assert (result.gaps, result.findings) == ((), calm.findings)
 
 
-# --- one ledger, one cap
-
-
 @pytest.mark.usefixtures("cart")
 @pytest.mark.parametrize("usage", [None, {"prompt_tokens": 0, "completion_tokens": 0}])
 def test_no_server_can_make_a_review_exceed_its_cap(usage: Any) -> None:
@@ -252,9 +245,6 @@ def test_a_model_without_a_price_is_not_asked_under_a_cap() -> None:
         configure(configuration(server.url, "openrouter"))
         assert run("review", "HEAD", "--max-cost-usd", "0.5").exit_code == 0
     assert len(server.received) > 3
-
-
-# --- keys, Ctrl-C, lies
 
 
 def test_a_hostile_server_learns_no_other_key(

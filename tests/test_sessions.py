@@ -131,19 +131,17 @@ def test_conversations_and_preferences_are_exported_without_secrets(tmp_path: Pa
 
 def test_steps_with_tools_are_part_of_a_conversation() -> None:
     call = ToolCall(id="c1", name="search", arguments=f'{{"text": "{TOKEN}"}}')
-    first = {"provider": "gpu", "model": "a", "prefix": "P", "question": "Q", "schema": {}}
+    who, label = {"provider": "gpu", "model": "a"}, "critic/first_pass"
+    first = {**who, "prefix": "P", "question": "Q", "schema": {}, "label": label}
     step = msgspec.to_builtins(ToolTurn(calls=(call,), results=("found \ud800",)))
-    turn = Turn(
-        **{"agent": "critic", "phase": "critic/first_pass", "provider": "gpu", "model": "a"},
-        request=json.dumps({**first, "label": "critic/first_pass"}),
-        reply=json.dumps({"calls": [msgspec.to_builtins(call)], "usage": None}),
-        **{"fault": "", "message": "", "was_recorded": False, "cost": 0, "seconds": 0},
-    )
-    after = json.dumps({**first, "label": turn.phase, "turns": [step]})
+    none: Any = {"fault": "", "message": "", "was_recorded": False, "cost": 0, "seconds": 0}
+    said = json.dumps({"calls": [msgspec.to_builtins(call)], "usage": None})
+    asked = {"request": json.dumps(first), "reply": said}
+    turn = Turn(agent="critic", phase=label, **who, **asked, **none)
+    after = json.dumps({**first, "turns": [step]})
     last = replace(turn, request=after, reply='{"text": "no", "usage": null}')
-    failed = replace(turn, reply="", message="it refused")
+    turns = (turn, last, replace(turn, reply="", message="it refused"))
     session = Session(id=1, subject=Subject(project="", target="", version=""), started="")
-    turns = (turn, last, failed)
     record = Record(session=session, agents=(), turns=turns)
     wish, end = (json.loads(line)["messages"] for line in chat_lines(record))
     assert wish[1]["tool_calls"][0]["function"]["arguments"] == '{"text": "«secret:github-token»"}'

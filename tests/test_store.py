@@ -2,8 +2,6 @@
 
 import json
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -173,41 +171,6 @@ def test_files_are_for_their_owner_only_and_those_of_dead_processes_go(tmp_path:
     for opened in (store, second):
         opened.close()
     assert list(owners.iterdir()) == []
-
-
-OPEN = """
-import os, sys
-from pathlib import Path
-from reviewbot.errors import ReviewbotError
-from reviewbot.store.database import open_store
-open_store("", Path(sys.argv[2])).close()  # imports what another user may not read
-if os.geteuid() == 0:  # root may write everything
-    os.setgid(65534), os.setuid(65534)
-try:
-    open_store("", Path(sys.argv[1]))
-except ReviewbotError as error:
-    print(error, error.hint, sep="\\n")
-"""
-
-
-@pytest.mark.parametrize("what", ["folder", "file"])
-def test_a_folder_that_is_not_writable(what: str, tmp_path_factory: pytest.TempPathFactory) -> None:
-    folder = tmp_path_factory.mktemp("ledger")
-    if what == "file":
-        open_store("", folder).close()
-        (folder / "ledger.db").chmod(0o444)
-        (folder / "owners").chmod(0o555)
-    folder.chmod(0o555)
-    for parent in (folder.parent, folder.parent.parent):
-        parent.chmod(0o755)
-    command = (sys.executable, "-c", OPEN, folder, folder.parent / "other")
-    here = Path(__file__).parents[1]
-    ended = subprocess.run(command, cwd=here, text=True, capture_output=True)
-    folder.chmod(0o755)
-    assert ended.stderr == ""
-    message, hint = ended.stdout.splitlines()
-    assert message == f"the ledger {folder}/ledger.db cannot be used: Permission denied"
-    assert hint == "make it writable, or name another folder with --state"
 
 
 def test_a_file_that_is_no_database_or_that_of_another_program_is_refused(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 import reviewbot
 from reviewbot.talk.negotiation import Idea, Proposal, Vote, put_on_table, standing_of
 from tests import fake_openai
-from tests.served import configuration, configure, run
+from tests.served import configuration, configure, live_in, run
 from tests.vendor_server import Received, Sent, VendorServer
 
 Serve = Callable[..., VendorServer]
@@ -31,17 +31,14 @@ FILES = {"prices.py": "PRICES = {'tea': 3}\n", "notes.txt": "Prices change at ni
 @pytest.fixture
 def shop(project: Project, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Project]:
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("HOME", "XDG_CONFIG_HOME"):
-            patch.setenv(name, str(tmp_path_factory.mktemp("home")))
-        patch.chdir(project.folder)
+        live_in(project, tmp_path_factory, patch)
         project.commit("A shop", FILES)
         yield project
 
 
 @pytest.fixture
-def serve(shop: Project) -> Iterator[Callable[[Callable[[Received], Any]], VendorServer]]:
+def serve(shop: Project) -> Iterator[Serve]:  # noqa: ARG001
     """Starts a server whose models answer with these documents, and configures a panel of it."""
-    assert shop
     with ExitStack() as stack:
 
         def start(answer: Callable[[Received], Any]) -> VendorServer:
