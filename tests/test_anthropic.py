@@ -114,11 +114,11 @@ def test_only_safe_addresses_are_used(url: str, fields: Mapping[str, Any], probl
     assert url not in str(raised.value)
 
 
-@each("key", ["two words", "line\n", "kéy", "tab\t"])
-def test_a_key_that_cannot_be_one_is_refused_without_being_quoted(key: str) -> None:
-    with pytest.raises(ConfigError, match="has a character that no key has") as raised:
-        make_provider("anthropic", "", key=key)
-    assert key not in str(raised.value)
+def test_a_key_that_cannot_be_one_is_refused_without_being_quoted() -> None:
+    for key in ("two words", "line\n", "kéy", "tab\t"):
+        with pytest.raises(ConfigError, match="has a character that no key has") as raised:
+            make_provider("anthropic", "", key=key)
+        assert key not in str(raised.value)
 
 
 def test_the_time_to_wait_is_a_number() -> None:

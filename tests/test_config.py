@@ -180,20 +180,17 @@ def test_environment_values_are_read_as_the_type_of_their_key() -> None:
     assert settings.review.fail_on == "none"
 
 
-@each(
-    ("name", "value", "message"),
-    [
+def test_a_wrong_variable_is_named() -> None:
+    for name, value, message in (
         ("REVIEW__FAIL_ONE", "x", "REVIEWBOT_REVIEW__FAIL_ONE: unknown key review.fail_o"),
         ("LIMITS__SECONDS", "x", "REVIEWBOT_LIMITS__SECONDS: limits.seconds must be a w"),
         ("LIMITS__COST_USD", "nan", "must be a number from 0"),
         ("PANEL__CRITIC", "x", "REVIEWBOT_PANEL__CRITIC: panel.critic must be a mapping"),
-    ],
-)
-def test_a_wrong_variable_is_named(name: str, value: str, message: str) -> None:
-    variables = {f"REVIEWBOT_{name}": value, "REVIEWBOT_PANEL__CRITIC__LENS": "x"}
-    with pytest.raises(ConfigError) as error:
-        load_settings([environment_layer(variables)])
-    assert message in str(error.value)
+    ):
+        variables = {f"REVIEWBOT_{name}": value, "REVIEWBOT_PANEL__CRITIC__LENS": "x"}
+        with pytest.raises(ConfigError) as error:
+            load_settings([environment_layer(variables)])
+        assert message in str(error.value)
 
 
 def test_a_repository_makes_limits_stricter_and_never_looser() -> None:
@@ -306,23 +303,18 @@ def test_an_ignore_without_rules_or_reason_ignores_nothing(comment: str, lacks: 
         assert [*find_incomplete(path, f"x\ny  {comment}\n")] == expected
 
 
-@each(
-    ("path", "text"),
-    [
+def test_text_that_is_no_comment_ignores_nothing() -> None:
+    for path, text in (
         ("a.py", "x = '# reviewbot: ignore[a] b'\n"),
         ("a.js", 'x = "\\"// reviewbot: ignore[a] b"\n'),
         ("a.sh", "echo a#reviewbot: ignore[a] b\n"),
         ("a.py", "# write `# reviewbot: ignore[rule] reason` to ignore a rule\n"),
         ("a.json", '{"a": 1} // reviewbot: ignore[a] b\n'),
         ("a.py", "# reviewbot is ignored\n"),
-    ],
-)
-def test_text_that_is_no_comment_ignores_nothing(path: str, text: str) -> None:
-    assert find_ignores(path, text) == ()
-    assert [*find_incomplete(path, text.replace("[a] b", ""))] == []
-
-
-def test_text_of_tests_and_documentation_is_no_incomplete_ignore() -> None:
+    ):
+        assert find_ignores(path, text) == (), text
+        assert [*find_incomplete(path, text.replace("[a] b", ""))] == []
+    # Nor is text of tests and documentation an ignore that lacks something.
     for path, text in (
         ("test_a.py", 'write("x = f()  # reviewbot: ignore\\n")\n'),
         ("tests/a.js", "write(`f() // reviewbot: ignore`)\n"),

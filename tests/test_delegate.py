@@ -118,9 +118,7 @@ def test_a_prompt_that_the_server_had_in_memory_does_not_make_a_model_look_fast(
     faster = paced(journal, *cached)
     assert faster
     assert faster.read == pytest.approx(525, 0.01)
-
-
-def test_a_server_that_says_what_was_cached_is_believed() -> None:
+    # A server that says what was cached is believed.
     assert paced(Journal(), used(1_000, 0.5, 20, 2, cached=900)) == Pace(read=200, written=10)
 
 

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 import reviewbot
 from reviewbot.talk.negotiation import Idea, Proposal, Vote, put_on_table, standing_of
+from reviewbot.talk.overview import overview
 from tests import fake_openai
 from tests.served import configuration, configure, live_in, run
 from tests.vendor_server import Received, Sent, VendorServer
@@ -158,6 +159,10 @@ def test_what_cannot_be_negotiated(serve: Serve) -> None:
         assert done.exit_code == 2
         assert words in done.stderr
     assert not server.received
+    serve(lambda _: {"no": 1})
+    done = run("negotiate", "How?")
+    assert done.exit_code == 3
+    assert "nobody proposed anything (critic: " in done.stderr
 
 
 @pytest.mark.usefixtures("shop")
@@ -279,6 +284,11 @@ def test_both_work_from_python(serve: Serve) -> None:
     outcome = reviewbot.negotiate("How?", ["prices.py"])
     assert [idea.standing for idea in outcome.ideas] == ["rejected", "agreed"]
     assert outcome.decision is None
+
+
+def test_of_many_files_models_see_the_names_of_folders() -> None:
+    many = [f"data/{number // 50}/{number}.txt" for number in range(300)]
+    assert overview(["a.py", *many])[:3] == ["a.py", "data/0/ (50 files)", "data/1/ (50 files)"]
 
 
 @contextmanager
