@@ -85,11 +85,7 @@ FAULTS: dict[str, Sent] = {
     "bad request: invalid": refusal(400, "Request contains an invalid argument."),
     "bad key: denied": refusal(400, "API key not valid. Please pass a valid API key."),
     "location: denied": refusal(400, "User location is not supported for the API use"),
-    "forbidden: denied": refusal(403, "The caller does not have permission"),
     "no model: no_model": refusal(404, "models/gemini-retired is not found"),
-    "bad gateway: overloaded": Sent(
-        status=502, headers={"content-type": "text/html"}, chunks=(HTML,)
-    ),
     "odd: overloaded": json_answer({"error": "text"}, 500),
     "odder: overloaded": json_answer([[{"error": {"message": 7}}]], 503),
 }

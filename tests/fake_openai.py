@@ -77,39 +77,25 @@ FAULTS: dict[str, Sent] = {
     "L9 balance: spent": error(429, "No.", kind="x", code="credit_balance_exhausted"),
     "L10 length: truncated": answer('{"claims": [', finish="length"),
     "L10 content filter: refused": answer("{}", finish="content_filter"),
-    "L10 refusal: refused": events(
-        {"choices": [{"delta": {"refusal": "No."}, "finish_reason": "stop"}]}
-    ),
+    "L10 refusal: refused": whole({"refusal": "No."}),
     "L10 function call: malformed": answer("{}", finish="function_call"),
     "L14 no choices: malformed": json_answer({"choices": []}),
     "L14 null: malformed": whole({"content": None}),
     "L14 HTML: malformed": Sent(headers={"content-type": "text/html"}, chunks=(HTML,)),
     "not UTF-8: malformed": Sent(chunks=(b'data: {"x": "\xff"}\n\n',)),
-    "L14 cut: interrupted": replace(
-        answer('{"claims": []}'), chunks=answer("{}").chunks[:2], cut=True
-    ),
+    "L14 cut: interrupted": replace(answer("{}"), chunks=answer("{}").chunks[:2], cut=True),
     "L14 no end: interrupted": events({"choices": [{"delta": {"content": "{}"}}]}),
     "empty: malformed": answer(""),
     "bad request: invalid": error(400, "messages: field required"),
     "denied: denied": error(401, "Incorrect API key provided.", code="invalid_api_key"),
-    "forbidden: denied": error(403, "Country, region, or territory not supported"),
-    "billing: spent": error(402, "Insufficient credits"),
     "no model: no_model": error(404, "The model does not exist", code="model_not_found"),
     "no path: no_model": Sent(status=404, headers={"content-type": "text/html"}, chunks=(HTML,)),
-    "internal: overloaded": error(500, "The server had an error", kind="server_error"),
-    "bad gateway: overloaded": Sent(
-        status=502, headers={"content-type": "text/html"}, chunks=(HTML,)
-    ),
     "error in 200: rate_limited": events({"error": {"message": "Limit exceeded", "code": 429}}),
     "error event: overloaded": events(
         {"choices": [{"delta": {"content": "{"}}]}, {"error": {"message": "gone", "code": 502}}
     ),
-    "vLLM too long: too_long": json_answer(
-        {"object": "error", "message": LENGTH, "code": 400}, 400
-    ),
-    "too many a minute: too_long": error(
-        429, "Request too large for x on tokens per min (TPM)", code="rate_limit_exceeded"
-    ),
+    "vLLM too long: too_long": json_answer({"object": "error", "message": LENGTH}, 400),
+    "too many a minute: too_long": error(429, "Request too large", code="rate_limit_exceeded"),
     "OpenRouter moderation: refused": error(403, "Your chosen model requires moderation and"),
     "FastAPI: invalid": json_answer(
         {"detail": [{"loc": ["body", "messages"], "msg": "required"}]}, 422
