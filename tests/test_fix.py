@@ -63,6 +63,39 @@ def test_a_fix_is_drafted_until_the_broken_test_passes(cart: Project) -> None:
     assert "-    return sum(prices) + 1" in shown
 
 
+def test_right_and_wrong_fixes_are_told_apart(project: Project) -> None:
+    """The right one is written in another way, with a helper and a note."""
+    spare = "\n\ndef spare():\n    return 1\n"
+    library = {"pyproject.toml": "[project]\nname = 'cart'\n", "test_cart.py": TEST}
+    project.commit("Begin", {**library, "cart.py": CART + spare})
+    project.commit("Add", {"cart.py": BROKEN + spare})
+
+    def edit(find: str, text: str, path: str = "cart.py") -> dict[str, str]:
+        return {"path": path, "find": find, "replace": text}
+
+    wrong, total = "sum(prices) + 1", "def total(prices):\n    return sum(prices)\n"
+    borrowed = "from test_aid import total as aid\n\n    return aid(prices)"
+    helper = "\n\ndef _sum(prices):\n    return sum(list(prices))\n"
+    drafts = iter(
+        [
+            [edit(f"return {wrong}", borrowed), edit("", total, "test_aid.py")],
+            [edit(wrong, "sum(prices)"), edit(spare, ""), edit("len(prices)", "nowhere")],
+            [edit(wrong, "_sum(prices)"), edit(spare, helper + spare), edit("", "# Sum\n", "a.md")],
+        ]
+    )
+
+    def answer(label: str, _: str) -> Any:
+        return {"edits": next(drafts) if "/fix_" in label else [], "objections": []}
+
+    _, (result,), _ = fix_head(project, answer)
+    old_tests, worse = (attempt.reasons for attempt in result.attempts)
+    assert old_tests[0].startswith("With the old tests: pytest reports ")
+    for words in ("Undefined name `nowhere`", "public-api reports Public API: spare is removed"):
+        assert any(words in reason for reason in worse), worse
+    assert (result.outcome, result.reasons) == ("fixed", ())
+    assert result.files.keys() == {"cart.py", "a.md"}
+
+
 def claims_about(path: str, line: int, quote: str, test: str = "") -> dict[str, Any]:
     words = ("title", "trigger", "consequence", "refuted_if")
     claim = {"path": path, "line": line, "quote": quote, "category": "correctness"}

@@ -108,7 +108,6 @@ def test_fixes_are_drafted_and_nothing_is_written(shop: Project) -> None:
         assert (shop.folder / "prices.py").read_text() == text
         for order in (
             {"kind": "fix", "goal": "refactor"},
-            {"kind": "fix", "goal": "repair", "report": "a log"},
             {"kind": "fix", "report": "Traceback"},
             {"kind": "develop", "specification": "A clock."},
         ):
