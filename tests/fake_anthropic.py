@@ -1,7 +1,5 @@
 """Answers of Anthropic's Messages API, and its documented faults."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -20,8 +18,6 @@ def answer(
     input_tokens: int = 10,
     cached: int = 0,
     written: int = 0,
-    output_tokens: int = 5,
-    pause: float = 0,
 ) -> Sent:
     """A stream of events.
 
@@ -29,12 +25,8 @@ def answer(
         calls: of tools, as (id, name, arguments as JSON).
         input_tokens: those that are not cached, as the API counts them.
     """
-    usage = {
-        "input_tokens": input_tokens,
-        "cache_creation_input_tokens": written,
-        "cache_read_input_tokens": cached,
-        "output_tokens": 1,
-    }
+    usage = {"input_tokens": input_tokens, "output_tokens": 1}
+    usage |= {"cache_creation_input_tokens": written, "cache_read_input_tokens": cached}
     message = {"id": "msg_1", "type": "message", "role": "assistant", "model": "claude-fake"}
     message |= {"content": [], "stop_reason": None, "stop_sequence": None, "usage": usage}
     sent = [_event("message_start", message=message), _event("ping")]
@@ -58,9 +50,9 @@ def answer(
                 sent.append(_event("content_block_delta", index=index, delta=delta))
         sent.append(_event("content_block_stop", index=index))
     end = {"stop_reason": stop or ("tool_use" if calls else "end_turn"), "stop_sequence": None}
-    last = {**usage, "input_tokens": None, "output_tokens": output_tokens}
+    last = {**usage, "input_tokens": None, "output_tokens": 5}
     sent += [_event("message_delta", delta=end, usage=last), _event("message_stop")]
-    return Sent(headers=STREAM, chunks=tuple(sent), pause=pause)
+    return Sent(headers=STREAM, chunks=tuple(sent))
 
 
 def error(
@@ -105,22 +97,15 @@ FAULTS: dict[str, Sent] = {
     "invalid: L4": error(400, "invalid_request_error", INVALID),
     "denied: L4 401": error(401, "authentication_error", "invalid x-api-key"),
     "spent: L4 402": error(402, "billing_error", "There is an issue with your payment."),
-    "denied: L4 403": error(403, "permission_error", "Your API key has no permission."),
     "no_model: L4 404": error(404, "not_found_error", "model: claude-retired-1"),
     "too_long: L4 413": Sent(status=413, headers=HTML, chunks=(b"<html>413</html>",)),
-    "overloaded: L4 500": error(500, "api_error", "Internal server error"),
     "overloaded: L4 503": error(503, "api_error", "Service unavailable", headers=SHORT_WAIT),
-    "overloaded: L4 504": error(504, "timeout_error", "Request timed out"),
     "truncated: L5 max_tokens": answer("half of", stop="max_tokens"),
-    "truncated: L5 window": answer("half of", stop="model_context_window_exceeded"),
     "refused: L5": answer(stop="refusal"),
-    "malformed: L5 pause_turn": answer("half of", stop="pause_turn"),
     "malformed: L5 no tool": answer("text", stop="tool_use"),
     "malformed: L5 nothing": answer(),
     "overloaded: L6 event": error_in_stream("overloaded_error", "Overloaded"),
-    "rate_limited: L6 event": error_in_stream("rate_limit_error", LIMIT),
     "interrupted: L6 cut": _stream(*TEXT[:4], cut=True),
-    "interrupted: L6 cut in JSON": _stream(TEXT[0][:-40], cut=True),
     "interrupted: L6 no message_stop": _stream(*TEXT[:-1]),
     "malformed: L14 HTML page": Sent(headers=HTML, chunks=(b"<html>Log in</html>",)),
     "malformed: L14 other JSON": json_answer({"choices": []}),

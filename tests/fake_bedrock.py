@@ -1,7 +1,5 @@
 """Answers of Amazon Bedrock's Converse API, and its faults. Signatures are not verified."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,8 +14,6 @@ def answer(
     input_tokens: int = 10,
     cached: int = 0,
     written: int = 0,
-    output_tokens: int = 5,
-    delay: float = 0,
 ) -> Sent:
     """
     Args:
@@ -27,14 +23,11 @@ def answer(
     content: list[dict[str, Any]] = [{"text": text}] if text or calls else []
     for id_, name, value in calls:
         content.append({"toolUse": {"toolUseId": id_, "name": name, "input": value}})
-    usage = {"inputTokens": input_tokens, "outputTokens": output_tokens, "totalTokens": 0}
+    usage = {"inputTokens": input_tokens, "outputTokens": 5, "totalTokens": 0}
     usage |= {"cacheReadInputTokens": cached, "cacheWriteInputTokens": written}
-    message = {"message": {"role": "assistant", "content": content}}
+    said = {"output": {"message": {"role": "assistant", "content": content}}, "usage": usage}
     stop = stop or ("tool_use" if calls else "end_turn")
-    return json_answer(
-        {"metrics": {"latencyMs": 12}, "output": message, "stopReason": stop, "usage": usage},
-        delay=delay,
-    )
+    return json_answer({"metrics": {"latencyMs": 12}, "stopReason": stop, **said})
 
 
 def error(status: int, code: str, message: str) -> Sent:
@@ -50,21 +43,17 @@ LONG = "The model returned the following errors: Input is too long for requested
 FAULTS: dict[str, Sent] = {
     "overloaded: 503": error(503, "ServiceUnavailableException", "Too many connections."),
     "overloaded: model": error(424, "ModelErrorException", "The model returned an error."),
-    "overloaded: 500": error(500, "InternalServerException", "Try your request again."),
     "rate_limited: 429": error(429, "ThrottlingException", "Too many requests, please wait."),
     "spent: a day": error(429, "ThrottlingException", "Too many tokens per day, please wait."),
     "spent: quota": error(400, "ServiceQuotaExceededException", "You have exceeded your quota."),
     "timeout: 408": error(408, "ModelTimeoutException", "The request took too long to process."),
     "too_long: 400": refuses(LONG),
-    "too_long: tools": refuses("Too many tokens in the prompt and in toolConfig."),
     "too_long: 413": error(413, "RequestEntityTooLargeException", "Request entity is too large"),
     "invalid: 400": refuses("The provided request is not valid."),
     "denied: 403": error(403, "UnrecognizedClientException", "The security token is invalid."),
     "no_model: 403": error(403, "AccessDeniedException", "You don't have access to the model."),
-    "no_model: 400": refuses("The provided model identifier is invalid."),
     "no_model: 404": error(404, "ResourceNotFoundException", "It has reached the end of its life."),
     "truncated: max_tokens": answer("half of", stop="max_tokens"),
-    "truncated: window": answer("half of", stop="model_context_window_exceeded"),
     "refused: guardrail": answer("Sorry.", stop="guardrail_intervened"),
     "refused: filter": answer(stop="content_filtered"),
     "malformed: tool": answer("half of", stop="malformed_tool_use"),
@@ -72,9 +61,6 @@ FAULTS: dict[str, Sent] = {
     "malformed: nothing": answer(),
     "malformed: HTML page": Sent(headers={"content-type": "text/html"}, chunks=(b"<html>",)),
     "malformed: other JSON": json_answer({"choices": []}),
-    "malformed: a list": json_answer([]),
-    "malformed: wrong types": json_answer(
-        {"output": {"message": {"content": [7]}}, "stopReason": ""}
-    ),
+    "malformed: types": json_answer({"output": {"message": {"content": [7]}}, "stopReason": ""}),
     "interrupted: cut": Sent(chunks=(b'{"output":',), cut=True),
 }

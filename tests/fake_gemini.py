@@ -1,7 +1,5 @@
 """Answers of Gemini, as events of a stream."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -25,7 +23,6 @@ def answer(
     output_tokens: int = 10,
     thought_tokens: int = 0,
     finish: str = "STOP",
-    pause: float = 0,
 ) -> Sent:
     """A text in two pieces, or calls of tools as (name, arguments); the first one is signed."""
     half = len(text) // 2
@@ -34,25 +31,24 @@ def answer(
     parts += [{"functionCall": {"name": name, "args": arguments}} for name, arguments in calls]
     if calls:
         parts[-len(calls)]["thoughtSignature"] = SIGNATURE
-    usage = {
-        "promptTokenCount": input_tokens,
-        "cachedContentTokenCount": cached,
-        "candidatesTokenCount": output_tokens,
-        "thoughtsTokenCount": thought_tokens,
-        "totalTokenCount": input_tokens + output_tokens + thought_tokens,
-    }
+    usage = {"promptTokenCount": input_tokens, "cachedContentTokenCount": cached}
+    usage |= {"candidatesTokenCount": output_tokens, "thoughtsTokenCount": thought_tokens}
     contents = [{"content": {"role": "model", "parts": [part]}, "index": 0} for part in parts]
     last = {"candidates": [{"finishReason": finish, "index": 0}], "usageMetadata": usage}
-    return events(*({"candidates": [content]} for content in contents), last, pause=pause)
+    return events(*({"candidates": [content]} for content in contents), last)
 
 
-def events(*documents: Any, pause: float = 0) -> Sent:
+def events(*documents: Any) -> Sent:
     chunks = tuple(b"data: %b\r\n\r\n" % json.dumps(each).encode() for each in documents)
-    return Sent(headers=EVENTS, chunks=chunks, pause=pause)
+    return Sent(headers=EVENTS, chunks=chunks)
 
 
 def error(status: int, message: str, name: str = "", details: Sequence[Any] = ()) -> Any:
     return {"error": {"code": status, "message": message, "status": name, "details": details}}
+
+
+def refusal(status: int, message: str) -> Sent:
+    return json_answer(error(status, message), status)
 
 
 def quota(span: str, *more: Any) -> Any:
@@ -69,14 +65,12 @@ LENGTH = "The input token count (1200000) exceeds the maximum number of tokens a
 FAULTS: dict[str, Sent] = {
     "L12 object: overloaded": json_answer(BUSY, 503),
     "L12 list: overloaded": json_answer([BUSY], 503),
-    "L12 nested: overloaded": json_answer(error(503, json.dumps(BUSY)), 503),
+    "L12 nested: overloaded": refusal(503, json.dumps(BUSY)),
     "L12 event: overloaded": events({"candidates": []}, BUSY),
     "L12 a minute: rate_limited": json_answer(quota("PerMinute", RETRY), 429),
     "L12 a day: spent": json_answer(quota("PerDay", RETRY), 429),
-    "L12 none: spent": json_answer(
-        error(429, "Quota exceeded for metric: free_tier, limit: 0"), 429
-    ),
-    "L12 plan: rate_limited": json_answer(error(429, PLAN), 429),
+    "L12 none: spent": refusal(429, "Quota exceeded for metric: free_tier, limit: 0"),
+    "L12 plan: rate_limited": refusal(429, PLAN),
     "L13 blocked: refused": events({"promptFeedback": {"blockReason": "SAFETY"}}),
     "L14 HTML: malformed": Sent(headers={"content-type": "text/html"}, chunks=(HTML,)),
     "L14 no candidates: malformed": events({"candidates": []}),
@@ -87,22 +81,11 @@ FAULTS: dict[str, Sent] = {
     "empty: malformed": answer(""),
     "only thoughts: malformed": answer(thought="Hm."),
     "too long: too_long": json_answer(error(400, LENGTH, "INVALID_ARGUMENT"), 400),
-    "payload: too_long": json_answer(
-        error(400, "Request payload size exceeds the limit: 1 bytes."), 400
-    ),
-    "bad request: invalid": json_answer(error(400, "Request contains an invalid argument."), 400),
-    "bad key: denied": json_answer(
-        error(400, "API key not valid. Please pass a valid API key."), 400
-    ),
-    "location: denied": json_answer(
-        error(400, "User location is not supported for the API use"), 400
-    ),
-    "forbidden: denied": json_answer(error(403, "The caller does not have permission"), 403),
-    "no model: no_model": json_answer(error(404, "models/gemini-retired is not found"), 404),
-    "internal: overloaded": json_answer(error(500, "An internal error has occurred."), 500),
-    "bad gateway: overloaded": Sent(
-        status=502, headers={"content-type": "text/html"}, chunks=(HTML,)
-    ),
+    "payload: too_long": refusal(400, "Request payload size exceeds the limit: 1 bytes."),
+    "bad request: invalid": refusal(400, "Request contains an invalid argument."),
+    "bad key: denied": refusal(400, "API key not valid. Please pass a valid API key."),
+    "location: denied": refusal(400, "User location is not supported for the API use"),
+    "no model: no_model": refusal(404, "models/gemini-retired is not found"),
     "odd: overloaded": json_answer({"error": "text"}, 500),
     "odder: overloaded": json_answer([[{"error": {"message": 7}}]], 503),
 }

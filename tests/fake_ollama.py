@@ -1,7 +1,5 @@
 """Answers of an Ollama server, as lines of JSON."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -21,39 +19,28 @@ def answer(
     calls: Sequence[tuple[str, Any]] = (),
     input_tokens: int = 100,
     output_tokens: int = 10,
-    load_seconds: float = 0.5,
     input_seconds: float = 0.25,
     output_seconds: float = 2,
     done_reason: str = "stop",
-    pause: float = 0,
 ) -> Sent:
     """A text in two pieces, or calls of tools as (name, arguments), with what was measured."""
     half = len(text) // 2
     messages: list[dict[str, Any]] = [{"content": "", "thinking": thinking}] if thinking else []
     messages += [{"content": piece} for piece in (text[:half], text[half:]) if piece]
-    messages += [
-        {"content": "", "tool_calls": [{"function": {"name": name, "arguments": arguments}}]}
-        for name, arguments in calls
-    ]
-    end = {
-        "done": True,
-        "done_reason": done_reason,
-        "total_duration": round((load_seconds + input_seconds + output_seconds) * 1e9),
-        "load_duration": round(load_seconds * 1e9),
-        "prompt_eval_count": input_tokens,
-        "prompt_eval_duration": round(input_seconds * 1e9),
-        "eval_count": output_tokens,
-        "eval_duration": round(output_seconds * 1e9),
-    }
+    functions = [{"function": {"name": name, "arguments": value}} for name, value in calls]
+    messages += [{"content": "", "tool_calls": [function]} for function in functions]
+    seconds = {"load": 0.5, "prompt_eval": input_seconds, "eval": output_seconds}
+    end = {f"{name}_duration": round(value * 1e9) for name, value in seconds.items()}
+    end |= {"prompt_eval_count": input_tokens, "eval_count": output_tokens}
     parts = [{"message": {"role": "assistant", **each}, "done": False} for each in messages]
-    last = {"message": {"role": "assistant", "content": ""}, **end}
-    return lines(*parts, last, pause=pause)
+    last = {"done": True, "done_reason": done_reason, **end}
+    return lines(*parts, {"message": {"role": "assistant", "content": ""}, **last})
 
 
-def lines(*documents: Any, pause: float = 0) -> Sent:
+def lines(*documents: Any) -> Sent:
     frame = {"model": "fake", "created_at": "2026-11-20T12:00:00.000000Z"}
     chunks = tuple(json.dumps({**frame, **each}).encode() + b"\n" for each in documents)
-    return Sent(headers=LINES, chunks=chunks, pause=pause)
+    return Sent(headers=LINES, chunks=chunks)
 
 
 def error(status: int, message: str) -> Sent:
@@ -73,22 +60,16 @@ FAULTS: dict[str, Sent] = {
     "only thinking: malformed": answer(thinking="Hm."),
     "length: truncated": answer("{", done_reason="length"),
     "unload: malformed": answer("{}", done_reason="unload"),
-    "busy: overloaded": error(
-        503, "server busy, please try again.  maximum pending requests exceeded"
-    ),
+    "busy: overloaded": error(503, "server busy, maximum pending requests exceeded"),
     "rate limit: rate_limited": replace(
         error(429, "too many requests"),
         headers={"content-type": "application/json", "retry-after": "7"},
     ),
     "subscription: spent": error(402, "this model requires a subscription"),
-    "denied: denied": error(401, "unauthorized"),
     "bad request: invalid": error(400, "invalid options"),
     "no model: no_model": error(404, "model 'fake:1b' not found"),
     "no path: invalid": Sent(status=404, chunks=(b"404 page not found",)),
-    "memory: no_model": error(
-        500, "model requires more system memory (40 GiB) than is available (8 GiB)"
-    ),
-    "internal: overloaded": error(500, "model runner has unexpectedly stopped"),
+    "memory: no_model": error(500, "model requires more system memory than is available"),
     "error in 200: overloaded": error(200, "llama runner process has terminated"),
     "error line: overloaded": lines({"message": {"content": "{"}}, {"error": "unexpected EOF"}),
     "deep: malformed": Sent(chunks=(b'{"error":' + b"[" * 100_000,)),

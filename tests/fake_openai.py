@@ -1,7 +1,5 @@
 """Answers of a server with OpenAI's chat completions, as events of a stream."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -22,7 +20,6 @@ def answer(
     cached: int = 0,
     output_tokens: int = 10,
     finish: str = "",
-    pause: float = 0,
 ) -> Sent:
     """A text in two pieces, or calls of tools as (name, arguments), with what was counted."""
     half = len(text) // 2
@@ -30,28 +27,23 @@ def answer(
     deltas += [{"content": piece} for piece in (text[:half], text[half:]) if piece]
     for index, (name, arguments) in enumerate(calls):
         call = {"index": index, "id": f"call_{index}", "type": "function"}
-        deltas.append({"tool_calls": [{**call, "function": {"name": name, "arguments": ""}}]})
         part = {"index": index, "function": {"arguments": json.dumps(arguments)}}
-        deltas.append({"tool_calls": [part]})
-    usage = {
-        "prompt_tokens": input_tokens,
-        "completion_tokens": output_tokens,
-        "total_tokens": input_tokens + output_tokens,
-        "prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0},
-    }
+        first = {**call, "function": {"name": name, "arguments": ""}}
+        deltas += [{"tool_calls": [first]}, {"tool_calls": [part]}]
+    usage = {"prompt_tokens": input_tokens, "completion_tokens": output_tokens}
+    more = {"prompt_tokens_details": {"cached_tokens": cached, "audio_tokens": 0}}
     finish = finish or ("tool_calls" if calls else "stop")
     return events(
         *({"choices": [{"index": 0, "delta": delta, "finish_reason": None}]} for delta in deltas),
         {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]},
-        {"choices": [], "usage": usage},
-        pause=pause,
+        {"choices": [], "usage": {**usage, **more}},
     )
 
 
-def events(*documents: Any, pause: float = 0) -> Sent:
+def events(*documents: Any) -> Sent:
     frame = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "model": "fake"}
     chunks = [b"data: %b\n\n" % json.dumps({**frame, **each}).encode() for each in documents]
-    return Sent(headers=EVENTS, chunks=(*chunks, b"data: [DONE]\n\n"), pause=pause)
+    return Sent(headers=EVENTS, chunks=(*chunks, b"data: [DONE]\n\n"))
 
 
 def whole(message: Any, finish: str | None = "stop", **more: Any) -> Sent:
@@ -83,43 +75,27 @@ FAULTS: dict[str, Sent] = {
     "L9 quota: spent": error(429, QUOTA, code="insufficient_quota"),
     "L9 usage limit: spent": error(429, "Limit", code="organization_usage_limit_exceeded"),
     "L9 balance: spent": error(429, "No.", kind="x", code="credit_balance_exhausted"),
-    "L9 organization: spent": error(429, "Limit", code="organization_spend_limit_exceeded"),
-    "L9 project: spent": error(429, "Limit", code="project_spend_limit_exceeded"),
     "L10 length: truncated": answer('{"claims": [', finish="length"),
     "L10 content filter: refused": answer("{}", finish="content_filter"),
-    "L10 refusal: refused": events(
-        {"choices": [{"delta": {"refusal": "No."}, "finish_reason": "stop"}]}
-    ),
+    "L10 refusal: refused": whole({"refusal": "No."}),
     "L10 function call: malformed": answer("{}", finish="function_call"),
     "L14 no choices: malformed": json_answer({"choices": []}),
     "L14 null: malformed": whole({"content": None}),
     "L14 HTML: malformed": Sent(headers={"content-type": "text/html"}, chunks=(HTML,)),
     "not UTF-8: malformed": Sent(chunks=(b'data: {"x": "\xff"}\n\n',)),
-    "L14 cut: interrupted": replace(
-        answer('{"claims": []}'), chunks=answer("{}").chunks[:2], cut=True
-    ),
+    "L14 cut: interrupted": replace(answer("{}"), chunks=answer("{}").chunks[:2], cut=True),
     "L14 no end: interrupted": events({"choices": [{"delta": {"content": "{}"}}]}),
     "empty: malformed": answer(""),
     "bad request: invalid": error(400, "messages: field required"),
     "denied: denied": error(401, "Incorrect API key provided.", code="invalid_api_key"),
-    "forbidden: denied": error(403, "Country, region, or territory not supported"),
-    "billing: spent": error(402, "Insufficient credits"),
     "no model: no_model": error(404, "The model does not exist", code="model_not_found"),
     "no path: no_model": Sent(status=404, headers={"content-type": "text/html"}, chunks=(HTML,)),
-    "internal: overloaded": error(500, "The server had an error", kind="server_error"),
-    "bad gateway: overloaded": Sent(
-        status=502, headers={"content-type": "text/html"}, chunks=(HTML,)
-    ),
     "error in 200: rate_limited": events({"error": {"message": "Limit exceeded", "code": 429}}),
     "error event: overloaded": events(
         {"choices": [{"delta": {"content": "{"}}]}, {"error": {"message": "gone", "code": 502}}
     ),
-    "vLLM too long: too_long": json_answer(
-        {"object": "error", "message": LENGTH, "code": 400}, 400
-    ),
-    "too many a minute: too_long": error(
-        429, "Request too large for x on tokens per min (TPM)", code="rate_limit_exceeded"
-    ),
+    "vLLM too long: too_long": json_answer({"object": "error", "message": LENGTH}, 400),
+    "too many a minute: too_long": error(429, "Request too large", code="rate_limit_exceeded"),
     "OpenRouter moderation: refused": error(403, "Your chosen model requires moderation and"),
     "FastAPI: invalid": json_answer(
         {"detail": [{"loc": ["body", "messages"], "msg": "required"}]}, 422

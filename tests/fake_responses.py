@@ -1,7 +1,5 @@
 """Answers of OpenAI's Responses API, as events of a stream."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -30,61 +28,38 @@ def answer(
     cached: int = 0,
     stored: int = 0,
     output_tokens: int = 10,
-    pause: float = 0,
 ) -> Sent:
     """A text in two pieces, or calls of tools as (name, arguments), with what was counted."""
-    usage = {
-        "input_tokens": input_tokens,
-        "input_tokens_details": {"cached_tokens": cached, "cache_write_tokens": stored},
-        "output_tokens": output_tokens,
-        "output_tokens_details": {"reasoning_tokens": 0},
-        "total_tokens": input_tokens + output_tokens,
-    }
-    items = [
-        {
-            "type": "function_call",
-            "id": f"fc_{number}",
-            "call_id": f"call_{number}",
-            "name": name,
-            "arguments": json.dumps(arguments),
-            "status": "completed",
-        }
-        for number, (name, arguments) in enumerate(calls)
-    ]
+    usage: dict[str, Any] = {"input_tokens": input_tokens, "output_tokens": output_tokens}
+    usage["input_tokens_details"] = {"cached_tokens": cached, "cache_write_tokens": stored}
+    items = []
+    for number, (name, value) in enumerate(calls):
+        ids = {"id": f"fc_{number}", "call_id": f"call_{number}", "type": "function_call"}
+        call = {"name": name, "arguments": json.dumps(value), "status": "completed"}
+        items.append({**ids, **call})
     half = len(text) // 2
     pieces = [piece for piece in (text[:half], text[half:]) if piece]
     output = [THOUGHT, *([message(text)] if text else []), *items]
-    return ended(*output, pieces=pieces, usage=usage, pause=pause)
+    return ended(*output, pieces=pieces, usage=usage)
 
 
-def ended(
-    *output: Any,
-    pieces: Sequence[str] = (),
-    status: str = "completed",
-    pause: float = 0,
-    **more: Any,
-) -> Sent:
+def ended(*output: Any, pieces: Sequence[str] = (), status: str = "completed", **more: Any) -> Sent:
     """A whole stream."""
     response = {"id": "resp_1", "object": "response", "status": "in_progress", "output": []}
     last = {**response, "status": status, "output": output, **more}
+    delta = {"type": "response.output_text.delta", "item_id": "msg_1"}
     return events(
         {"type": "response.created", "response": response},
         {"type": "response.output_item.added", "output_index": 0, "item": THOUGHT},
-        *(
-            {"type": "response.output_text.delta", "item_id": "msg_1", "delta": piece}
-            for piece in pieces
-        ),
+        *({**delta, "delta": piece} for piece in pieces),
         {"type": f"response.{status}", "response": last},
-        pause=pause,
     )
 
 
-def events(*documents: Any, pause: float = 0) -> Sent:
-    chunks = (
-        b"event: %b\ndata: %b\n\n" % (each["type"].encode(), json.dumps(each).encode())
-        for each in documents
-    )
-    return Sent(headers=EVENTS, chunks=tuple(chunks), pause=pause)
+def events(*documents: Any) -> Sent:
+    form = b"event: %b\ndata: %b\n\n"
+    texts = ((each["type"].encode(), json.dumps(each).encode()) for each in documents)
+    return Sent(headers=EVENTS, chunks=tuple(form % text for text in texts))
 
 
 def incomplete(reason: str) -> Sent:
@@ -99,11 +74,7 @@ def failed(code: str) -> Sent:
 
 # Faults by name, each with the fault of the ProviderError that follows from it.
 FAULTS: dict[str, Sent] = {
-    **{
-        name: sent
-        for name, sent in CHAT_FAULTS.items()
-        if sent.status >= 400 and "no path" not in name
-    },
+    **{n: sent for n, sent in CHAT_FAULTS.items() if sent.status >= 400 and "no path" not in n},
     "length: truncated": incomplete("max_output_tokens"),
     "filter: refused": incomplete("content_filter"),
     "steered: malformed": incomplete("steered"),
@@ -113,10 +84,7 @@ FAULTS: dict[str, Sent] = {
     "failed: overloaded": failed("server_error"),
     "failed, limit: rate_limited": failed("rate_limit_exceeded"),
     "failed, prompt: refused": failed("invalid_prompt"),
-    "failed, policy: refused": failed("bio_policy"),
-    "event: overloaded": events(
-        {"type": "error", "code": "server_error", "message": "Sorry.", "param": None}
-    ),
+    "event: overloaded": events({"type": "error", "code": "server_error", "message": "Sorry."}),
     "cut: interrupted": replace(answer('{"claims": []}'), chunks=answer("{}").chunks[:2], cut=True),
     "no end: interrupted": replace(answer("{}"), chunks=answer("{}").chunks[:-1]),
     "no output: malformed": ended(output=None),

@@ -1,7 +1,5 @@
 """Ledgers for tests, each on SQLite and on PostgreSQL."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil
@@ -49,14 +47,17 @@ def postgres() -> Iterator[str]:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest) -> str:
+def url(request: pytest.FixtureRequest) -> Iterator[str]:
     """The URL of a ledger that does not exist yet. It is "" for a file."""
     if request.param == "sqlite":
-        return ""
+        yield ""
+        return
     server: str = request.getfixturevalue("postgres")
+    drop = "DROP SCHEMA IF EXISTS reviewbot CASCADE"
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute("DROP SCHEMA IF EXISTS reviewbot CASCADE")
-    return server
+        connection.execute(drop)
+        yield server
+        connection.execute(drop)  # others find none of it
 
 
 @pytest.fixture

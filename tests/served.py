@@ -1,12 +1,12 @@
 """A panel of three models behind one server, as a user configures it, and the command line."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path
 
+import pytest
 from click.testing import CliRunner, Result
+from conftest import Project
 
 from reviewbot.cli.commands import reviewbot
 
@@ -33,3 +33,10 @@ def configure(text: str) -> None:
 
 def run(*arguments: str, text: str | None = None) -> Result:
     return CliRunner().invoke(reviewbot, arguments, prog_name="reviewbot", input=text)
+
+
+def live_in(project: Project, factory: pytest.TempPathFactory, patch: pytest.MonkeyPatch) -> None:
+    """Be a user without a configuration, in the folder of a project."""
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        patch.setenv(name, str(factory.mktemp("home")))
+    patch.chdir(project.folder)

@@ -1,11 +1,9 @@
 """Calls: what is retried, what is paid, what is asked instead."""
 
-from __future__ import annotations
-
 import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from datetime import date
 from functools import partial
 from pathlib import Path
@@ -35,17 +33,14 @@ from reviewbot.llm.provider import (
 )
 from reviewbot.llm.providers import connect, find_vendor
 from reviewbot.store.sessions import Subject
-from tests import fake_openai
+from tests import fake_openai, test_providers
 from tests.vendor_server import Received, Sent, VendorServer, json_answer
 
 PRICE = Price(input=2, output=10)
 REQUEST = ModelRequest(
-    provider="one",
-    model="big",
-    prefix="The change.",
-    question="What is wrong?",
+    **{"provider": "one", "model": "big", "label": "critic/first_pass"},
+    **{"prefix": "The change.", "question": "What is wrong?"},
     schema={"type": "object", "properties": {"claims": {"type": "array"}}},
-    label="critic/first_pass",
 )
 SUBJECT = Subject(project="here", target="HEAD", version="1")
 ANSWER = '{"claims": []}'
@@ -80,38 +75,34 @@ async def open_client(
 
     def connection(name: str) -> Connection:
         account = Account(name=name, base_url=f"{servers[name].url}/v1", key="secret", seconds=20)
-        vendor = find_vendor(name, account.base_url)
-        limits = Limits(**more)
-        open_ = partial(connect, vendor, account)
-        return Connection(open=open_, limits=limits)
+        open_ = partial(connect, find_vendor(name, account.base_url), account)
+        return Connection(open=open_, limits=Limits(**more))
 
     async def open_ledger() -> Ledger:
         return Ledger(kept) if isinstance(kept, Journal) else kept
 
-    client = ModelClient(
-        {name: connection(name) for name in servers},
-        open_ledger,
-        Prices({f"{name}:{model}": price for name in servers for model in ("big", "small")}),
-        Budget(cap),
-        ends_at=time.monotonic() + seconds,
-    )
+    prices = Prices({f"{name}:{model}": price for name in servers for model in ("big", "small")})
+    connections = {name: connection(name) for name in servers}
+    ends_at = time.monotonic() + seconds
+    client = ModelClient(connections, open_ledger, prices, Budget(cap), ends_at=ends_at)
     try:
         yield client
     finally:
         await client.close()
 
 
+def kept_in(folder: Path) -> AbstractAsyncContextManager[Ledger]:
+    return record_session("", folder, SUBJECT, (), fresh=False)
+
+
 def ask(
-    script: Callable[[Received], Sent] | Sequence[Sent],
-    times: int = 1,
-    cap: float = 1.0,
-    **more: Any,
+    script: Callable[[Received], Sent] | Sequence[Sent], times: int = 1, **more: Any
 ) -> tuple[list[Any], VendorServer, ModelClient]:
     """Ask a server so many different questions, one after another."""
 
     async def run() -> tuple[list[Any], ModelClient]:
         outcomes: list[Any] = []
-        async with open_client({"one": server}, Journal(), cap, **more) as client:
+        async with open_client({"one": server}, Journal(), **more) as client:
             for number in range(times):
                 try:
                     reply = await client.call(replace(REQUEST, question=f"Question {number}"))
@@ -120,30 +111,28 @@ def ask(
                     outcomes.append(error)
         return outcomes, client
 
-    server = VendorServer(script)
-    with server.running():
+    with VendorServer(script).running() as server:
         outcomes, client = asyncio.run(run())
     return outcomes, server, client
 
 
-@each(
-    ("fault", "requests"),
-    [("overloaded", 3), ("cut", 2), ("HTML", 2), ("bad request", 1), ("denied", 1)],
-)
-def test_a_fault_is_tried_again_as_often_as_its_policy_says(fault: str, requests: int) -> None:
-    outcomes, server, _ = ask(lambda _: FAULTS[fault])
-    assert isinstance(outcomes[0], ProviderError)
-    assert len(server.received) == requests == POLICIES[outcomes[0].fault].attempts
+def test_a_fault_is_tried_again_as_often_as_its_policy_says() -> None:
+    for fault, requests in (("overloaded", 3), ("cut", 2), ("HTML", 2), ("bad request", 1)):
+        outcomes, server, _ = ask(lambda _, name=fault: FAULTS[name])  # type: ignore[misc]
+        assert isinstance(outcomes[0], ProviderError)
+        assert len(server.received) == requests == POLICIES[outcomes[0].fault].attempts
 
 
 def test_an_answer_after_faults_counts_and_what_may_have_been_charged_is_said() -> None:
-    faults = [FAULTS[name] for name in ("cut", "overloaded")]
-    outcomes, _, client = ask([faults[1], faults[0], fake_openai.answer(ANSWER)])
+    cut, busy, good = FAULTS["cut"], FAULTS["overloaded"], fake_openai.answer(ANSWER)
+    outcomes, _, _ = ask([busy, cut, good])
     assert isinstance(outcomes[0], ProviderError)  # an answer that broke off is asked for twice
-    outcomes, _, client = ask([faults[0], fake_openai.answer(ANSWER)])
+    outcomes, _, client = ask([cut, good])
     assert outcomes == [ANSWER]
     assert client.totals.calls == client.totals.lost_calls == 1
     assert client.totals.cost_usd > PRICE.worst(REQUEST) / DOLLAR
+    outcomes, _, _ = ask([busy, good], price=FREE)  # it is asked again too
+    assert outcomes == [ANSWER]
 
 
 def test_a_provider_without_money_or_with_a_wrong_key_is_not_asked_again() -> None:
@@ -164,27 +153,21 @@ def test_a_model_that_is_not_there_leaves_the_others_of_its_provider() -> None:
                     await client.call(replace(REQUEST, question=question))
             assert (await client.call(replace(REQUEST, model="small"))).text == ANSWER
 
-    server = VendorServer(script)
-    with server.running():
+    with VendorServer(script).running() as server:
         asyncio.run(run())
     assert len(server.received) == 2
 
 
-def test_a_provider_that_is_busy_is_tried_again_ten_times_in_a_review() -> None:
-    _, server, _ = ask(lambda _: FAULTS["busy"], times=7)
-    assert len(server.received) == 7 + 10
-
-
-def test_a_provider_that_is_down_is_left_alone_after_five_faults() -> None:
-    _, server, _ = ask(lambda _: FAULTS["overloaded"], times=5)
-    assert len(server.received) == 5
+def test_a_busy_provider_is_tried_again_ten_times_and_one_that_is_down_is_left_alone() -> None:
+    for fault, times, requests in (("busy", 7, 7 + 10), ("overloaded", 5, 5)):
+        _, server, _ = ask(lambda _, name=fault: FAULTS[name], times)  # type: ignore[misc]
+        assert len(server.received) == requests, fault
 
 
 def test_nobody_waits_for_a_place_longer_than_the_review_takes() -> None:
     started = time.monotonic()
-    outcomes, server, client = ask(
-        lambda _: fake_openai.answer(ANSWER), times=2, seconds=1.0, requests=1
-    )
+    answer = fake_openai.answer(ANSWER)
+    outcomes, server, client = ask(lambda _: answer, times=2, seconds=0.5, requests=1)
     assert (outcomes[0], len(server.received)) == (ANSWER, 1)
     assert outcomes[1].fault == "timeout"
     assert time.monotonic() - started < 5
@@ -199,7 +182,7 @@ def test_all_calls_wait_as_long_as_the_vendor_asks() -> None:
     assert server.received[1].at - server.received[0].at >= 0.2
 
 
-def test_a_minute_has_no_more_requests_and_tokens_than_allowed(
+def test_a_minute_has_no_more_calls_and_tokens_than_allowed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("reviewbot.llm.client.WINDOW", 0.5)
@@ -210,57 +193,32 @@ def test_a_minute_has_no_more_requests_and_tokens_than_allowed(
         assert at[3] - at[1] >= 0.3
 
 
-def test_a_fallback_answers_and_does_so_next_time_without_asking_the_first_model(
-    tmp_path: Path,
-) -> None:
-    async def run() -> tuple[str, list[str]]:
-        async with (
-            record_session("", tmp_path, SUBJECT, (), fresh=False) as ledger,
-            open_client({"one": one, "two": two}, ledger) as client,
-        ):
-            reply = await client.call(REQUEST, "two:big")
-            return reply.text, client.notes
+def test_a_fallback_answers_and_does_so_next_time_without_the_first_model(tmp_path: Path) -> None:
+    """It gets the question without what the first model looked up."""
 
-    one = VendorServer(lambda _: FAULTS["no model"])
-    two = VendorServer(lambda _: fake_openai.answer(ANSWER))
-    with one.running(), two.running():
-        first, again = asyncio.run(run()), asyncio.run(run())
-    assert first == again
-    text, (note,) = first
-    assert text == ANSWER
-    assert note.startswith("critic/first_pass: two:big answered, because one:big did not")
-    assert len(one.received) == len(two.received) == 1
-
-
-def test_a_model_that_costs_nothing_is_asked_again_too() -> None:
-    (text,), server, _ = ask([FAULTS["overloaded"], fake_openai.answer(ANSWER)], price=FREE)
-    assert (text, len(server.received)) == (ANSWER, 2)
-
-
-def test_a_fallback_gets_the_question_without_what_the_first_model_looked_up() -> None:
-    async def run() -> ModelReply:
-        async with open_client({"one": one, "two": two}, Journal()) as client:
-            return await client.call(replace(REQUEST, turns=(turn,)), "two:big")
+    async def run() -> tuple[ModelReply, list[str]]:
+        servers = {"one": one, "two": two}
+        async with kept_in(tmp_path) as ledger, open_client(servers, ledger) as client:
+            return await client.call(replace(REQUEST, turns=(turn,)), "two:big"), client.notes
 
     call = ToolCall(id="1", name="read", arguments="{}")
     turn = ToolTurn(calls=(call,), results=("x",), native={})
     one, two = VendorServer([FAULTS["no model"]]), VendorServer([fake_openai.answer(ANSWER)])
     with one.running(), two.running():
-        reply = asyncio.run(run())
+        first, again = asyncio.run(run()), asyncio.run(run())
+    assert first == again
+    reply, (note,) = first
     assert (reply.text, reply.by) == (ANSWER, ("two", "big"))
-    assert len(one.received[0].body["messages"]) == 3
-    assert len(two.received[0].body["messages"]) == 1
+    assert note.startswith("critic/first_pass: two:big answered, because one:big did not")
+    sizes = [len(received.body["messages"]) for received in (*one.received, *two.received)]
+    assert sizes == [3, 1]
 
 
 @pytest.mark.parametrize("fallback", ["", "two:big"])
-def test_a_failure_that_no_other_model_makes_good_is_asked_again_next_time(
-    tmp_path: Path, fallback: str
-) -> None:
+def test_a_failure_that_no_model_makes_good_is_asked_again(tmp_path: Path, fallback: str) -> None:
     async def run() -> str:
-        async with (
-            record_session("", tmp_path, SUBJECT, (), fresh=False) as ledger,
-            open_client({"one": one, "two": two}, ledger) as client,
-        ):
+        servers = {"one": one, "two": two}
+        async with kept_in(tmp_path) as ledger, open_client(servers, ledger) as client:
             return (await client.call(REQUEST, fallback)).text
 
     answers = [FAULTS["denied"], fake_openai.answer(ANSWER)]
@@ -271,30 +229,11 @@ def test_a_failure_that_no_other_model_makes_good_is_asked_again_next_time(
         assert asyncio.run(run()) == ANSWER
 
 
-def test_a_recorded_reply_is_not_asked_for_again() -> None:
-    async def run() -> ModelClient:
-        async with open_client({"one": server}, journal) as client:
-            assert (await client.call(REQUEST)).text == ANSWER
-            return client
-
-    journal = Journal()
-    server = VendorServer(lambda _: fake_openai.answer(ANSWER))
-    with server.running():
-        asyncio.run(run())
-        totals = asyncio.run(run()).totals
-    assert len(server.received) == 1
-    assert (totals.calls, totals.recorded_calls) == (0, 1)
-
-
 @each("counted", [(0, 0), (10**12, 10**12), (-5, 3), (100, 10)])
 def test_no_count_of_a_server_exceeds_the_cap(counted: tuple[int, int]) -> None:
     cap = 3.5 * PRICE.worst(REQUEST) / DOLLAR
-    read, written = counted
-
-    def script(_: Received) -> Sent:
-        return fake_openai.answer(ANSWER, input_tokens=read, output_tokens=written)
-
-    outcomes, server, client = ask(script, times=9, cap=cap)
+    answer = fake_openai.answer(ANSWER, input_tokens=counted[0], output_tokens=counted[1])
+    outcomes, server, client = ask(lambda _: answer, times=9, cap=cap)
     assert client.totals.cost_usd <= cap
     if counted == (100, 10):
         assert len(server.received) == 9
@@ -310,17 +249,17 @@ def test_one_call_goes_ahead_to_fill_the_cache() -> None:
             await asyncio.gather(*map(client.call, questions))
 
     answer = replace(fake_openai.answer(ANSWER), delay=0.3)
-    server = VendorServer(lambda _: answer)
-    with server.running():
+    with VendorServer(lambda _: answer).running() as server:
         asyncio.run(run())
     first, second, third = (received.at for received in server.received)
     assert second - first >= 0.3
     assert third - second < 0.25
 
 
-@given(
-    st.floats(0, 1), st.lists(st.tuples(st.integers(0, DOLLAR // 2), st.floats(0, 1)), max_size=20)
-)
+CALLS = st.lists(st.tuples(st.integers(0, DOLLAR // 2), st.floats(0, 1)), max_size=20)
+
+
+@given(st.floats(0, 1), CALLS)
 @settings(max_examples=50, deadline=None)
 def test_the_budget_is_never_exceeded(cap: float, calls: list[tuple[int, float]]) -> None:
     async def one(worst: int, share: float) -> None:
@@ -351,9 +290,9 @@ def test_no_charge_is_above_the_worst_or_below_nothing(text: str, usage: Usage) 
     assert 0 <= PRICE.charge(request, usage, text) <= PRICE.worst(request)
 
 
-@each(
-    ("provider", "model", "price"),
-    [
+def test_a_price_is_found() -> None:
+    prices = Prices({"one:mine": Price(input=1, output=2)})
+    for provider, model, price in (
         ("anthropic", "claude-sonnet-5-5", (2, 10)),
         ("anthropic", "claude-sonnet-5-5-20261001", (2, 10)),
         ("bedrock", "global.anthropic.claude-sonnet-5-5-v1:0", (2.2, 11)),
@@ -362,12 +301,9 @@ def test_no_charge_is_above_the_worst_or_below_nothing(text: str, usage: Usage) 
         ("one", "mine", (1, 2)),
         ("openai", "gpt-99", None),
         ("unknown", "claude-sonnet-5-5", None),
-    ],
-)
-def test_a_price_is_found(provider: str, model: str, price: tuple[float, float] | None) -> None:
-    prices = Prices({"one:mine": Price(input=1, output=2)})
-    found = prices.find(provider, model, is_local=False)
-    assert (found and pytest.approx((found.input, found.output))) == price
+    ):
+        found = prices.find(provider, model, is_local=False)
+        assert (found and pytest.approx((found.input, found.output))) == price, model
 
 
 def test_every_price_has_a_source_and_a_date() -> None:
@@ -378,16 +314,15 @@ def test_every_price_has_a_source_and_a_date() -> None:
 
 def test_cached_tokens_and_long_prompts_have_prices_of_their_own() -> None:
     price = Prices({}).find("anthropic", "claude-haiku-5-5", is_local=False)
+    resold = Prices({}).find("openrouter", "google/gemini-3-pro", is_local=False)
     assert price
+    assert resold
     usage = Usage(input_tokens=1_000, cached_input_tokens=600, cache_write_tokens=300)
     assert price.cost(usage) == 100 * 100 + 600 * 10 + 300 * 125
     assert price.cost(Usage(input_tokens=100_001)) == 100_001 * 500
-    resold = Prices({}).find("openrouter", "google/gemini-3-pro", is_local=False)
-    assert resold
     assert resold.cost(Usage(input_tokens=200_001)) == pytest.approx(200_001 * 4_400)
-    assert Prices({}).find("ollama", "any", is_local=True) == Price(
-        input=0, output=0, source="served locally"
-    )
+    local = Price(input=0, output=0, source="served locally")
+    assert Prices({}).find("ollama", "any", is_local=True) == local
 
 
 def test_pauses_grow_and_a_vendor_that_names_one_is_believed() -> None:
@@ -402,30 +337,19 @@ REFUSAL = (
     " response_format max_tokens max_completion_tokens stream_options store prompt_cache_key"
     " response_schema cachePoint toolConfig toolChoice outputConfig system effort"
 )
-AWS = {"AWS_REGION": "eu-west-1", "AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
 
 
-@pytest.mark.parametrize("name", ["anthropic", "openai", "gemini", "bedrock", "ollama"])
-@pytest.mark.parametrize("status", [400, 500])
-def test_a_vendor_that_refuses_whatever_is_asked_is_left_after_a_few_requests(
-    name: str, status: int
-) -> None:
+@pytest.mark.parametrize("name", ["anthropic", "openai", "gpu", "gemini", "bedrock", "ollama"])
+def test_a_vendor_that_refuses_whatever_is_asked_is_left_after_a_few_requests(name: str) -> None:
     error = REFUSAL if name == "ollama" else {"message": REFUSAL, "status": "INVALID_ARGUMENT"}
     kind = {"content-type": "application/json", "x-amzn-errortype": "ValidationException"}
-    refusal = json_answer({"error": error, "message": REFUSAL}, status, headers=kind)
     tool = Tool(name="t", description="d", parameters={"type": "object", "properties": {}})
-
-    async def run() -> None:
-        account = Account(name=name, base_url=server.url, key="k", variables=AWS, seconds=5)
-        provider = connect(find_vendor(name), account)
-        request = replace(REQUEST, model="anthropic.claude", tools=(tool,))
-        try:
-            with pytest.raises(ProviderError):
-                await asyncio.wait_for(provider.complete(request), timeout=10)
-        finally:
-            await provider.close()
-
-    server = VendorServer(lambda _: refusal)
-    with server.running():
-        asyncio.run(run())
-    assert 1 <= len(server.received) <= 8
+    request = replace(REQUEST, model="anthropic.claude", tools=(tool,))
+    for status in (400, 500):
+        refusal = json_answer({"error": error, "message": REFUSAL}, status, headers=kind)
+        server = VendorServer(lambda _, refusal=refusal: refusal)  # type: ignore[misc]
+        started = time.monotonic()
+        with pytest.raises(ProviderError):
+            test_providers.ask(name, server, request)
+        assert time.monotonic() - started < 10
+        assert 1 <= len(server.received) <= 8

@@ -1,20 +1,17 @@
 """What models on the user's own hardware read, and how long they take."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from conftest import Project
+from msgspec.structs import replace
 
-from reviewbot.cli.commands import reviewbot
 from reviewbot.journal import Journal
 from reviewbot.llm.prices import Pace, load_pace, save_paces
 from reviewbot.llm.provider import Usage
 from tests import fake_ollama, fake_responses
+from tests.served import configure, live_in, run
 from tests.test_providers import REQUEST
 from tests.vendor_server import Received, Sent, VendorServer
 
@@ -46,30 +43,25 @@ def servers(
     project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[tuple[VendorServer, VendorServer]]:
     """A strong and a local model. The change has six files of about 900 tokens each."""
-    home = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(home))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
+    live_in(project, tmp_path_factory, monkeypatch)
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    monkeypatch.chdir(project.folder)
     for factor in (1, 2):
         text = "".join(f"VALUE_{n} = {n} * {factor}\n" for n in range(45))
         project.commit(f"Factor {factor}", dict.fromkeys(NAMES, text))
     with VendorServer(strong).running() as remote, VendorServer(local).running() as own:
         monkeypatch.setenv("OLLAMA_HOST", own.url)
-        Path(home, ".config/reviewbot").mkdir(parents=True)
-        Path(home, ".config/reviewbot/config.yml").write_text(
-            f"providers: {{openai: {{base_url: '{remote.url}/v1'}}}}\n"
-            "panel:\n"
-            "  critic: {model: 'openai:gpt-6.1-terra'}\n"
-            "  optimizer: {model: 'ollama:small'}\n"
-            "review: {effort: high}\n"
-            "limits: {seconds: 100}\n"
-        )
+        panel = {
+            "critic": {"model": "openai:gpt-6.1-terra"},
+            "optimizer": {"model": "ollama:small"},
+        }
+        openai = {"openai": {"base_url": f"{remote.url}/v1"}}
+        limits = {"review": {"effort": "high"}, "limits": {"seconds": 100}}
+        configure(json.dumps({"providers": openai, "panel": panel, **limits}))
         yield remote, own
 
 
-def report(*arguments: str) -> str:
-    result = CliRunner().invoke(reviewbot, ["review", "HEAD", "--no-exec", *arguments])
+def report() -> str:
+    result = run("review", "HEAD", "--no-exec")
     assert result.exit_code == 0, result.output
     return " ".join(result.stdout.split())
 
@@ -96,24 +88,14 @@ def test_a_slow_model_reads_what_a_strong_one_chose_and_what_fits_in_time(
     calls = len(own.received), len(remote.received)
     assert "0 calls and 3 recorded" in report()
     assert calls == (len(own.received), len(remote.received))
+    project.commit("Fourth", {"part_a.py": "VALUE = 3\n"})  # that can be read in time
+    assert "reads 100 tokens a second, so it was given 1 of 1 files (" in report()
 
 
-def test_a_model_that_can_read_all_in_time_reads_all(
-    servers: tuple[VendorServer, VendorServer], project: Project
-) -> None:
-    _, own = servers
-    report()
-    project.commit("Third", {"part_a.py": "VALUE = 3\n"})
-    shown = report()
-    assert "reads 100 tokens a second, so it was given 1 of 1 files (" in shown
-    assert len(own.received) == 2
-
-
-def used(read: int, reading: float, said: int, saying: float) -> Usage:
+def used(read: int, reading: float, said: int, saying: float, cached: int = 0) -> Usage:
     """Tokens and seconds of reading and of writing."""
-    return Usage(
-        input_tokens=read, input_seconds=reading, output_tokens=said, output_seconds=saying
-    )
+    counted = Usage(input_tokens=read, input_seconds=reading, cached_input_tokens=cached)
+    return replace(counted, output_tokens=said, output_seconds=saying)
 
 
 def paced(journal: Journal, *calls: Usage) -> Pace | None:
@@ -136,25 +118,14 @@ def test_a_prompt_that_the_server_had_in_memory_does_not_make_a_model_look_fast(
     faster = paced(journal, *cached)
     assert faster
     assert faster.read == pytest.approx(525, 0.01)
+    # A server that says what was cached is believed.
+    assert paced(Journal(), used(1_000, 0.5, 20, 2, cached=900)) == Pace(read=200, written=10)
 
 
-def test_a_server_that_says_what_was_cached_is_believed() -> None:
-    usage = Usage(
-        input_tokens=1_000,
-        cached_input_tokens=900,
-        input_seconds=0.5,
-        output_tokens=20,
-        output_seconds=2,
-    )
-    assert paced(Journal(), usage) == Pace(read=200, written=10)
-
-
-def test_a_test_of_models_asks_a_local_one_what_it_has_not_in_memory(
-    servers: tuple[VendorServer, VendorServer],
-) -> None:
+def test_models_test_asks_what_is_not_in_memory(servers: tuple[VendorServer, VendorServer]) -> None:
     _, own = servers
     for _ in range(2):
-        shown = CliRunner().invoke(reviewbot, ["models", "test"]).stdout
+        shown = run("models", "test").stdout
         assert "ollama:small answered" in shown
         assert "$0.0000, reads 100 and writes 200 tokens a second" in shown
     first, second = map(prompt, own.received)

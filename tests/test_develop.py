@@ -1,25 +1,22 @@
 """Whole steps of development, and tests that are red: built and repaired by scripted models."""
 
-from __future__ import annotations
-
 import os
 import shutil
-from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 from conftest import Project
 from lean import lean_environment
-from scripted import Answer, Scripted, by_edit
+from scripted import Answer, Scripted, by_edit, by_edits, work
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import UsageError
 from reviewbot.fixing import develop, repair
 from reviewbot.tasks.task import TaskResult
-from tests.github_job import model, panel_of
+from tests.github_job import model
 from tests.test_go import compile_library
-from tests.test_goals import work
+from tests.test_goals import at_the_command_line
 
 STEPS = [
     {"title": "Add numbers", "behaviour": "calc.add(a, b) returns the sum of two integers."},
@@ -31,6 +28,8 @@ DIVIDE = (
     "    with pytest.raises(ValueError):\n        divide(1, 0)\n"
 )
 CODE = "def add(a: int, b: int) -> int:\n    return a + b\n"
+BUILD = {"path": "calc.py", "find": "", "replace": CODE}
+WRONG = {**BUILD, "replace": CODE.replace("+", "-")}
 MORE = (
     "\n\ndef divide(a: int, b: int) -> float:\n    if b == 0:\n"
     '        raise ValueError("the divisor is 0")\n    return a / b\n'
@@ -65,11 +64,9 @@ def empty(project: Project) -> Project:
 
 
 def test_each_step_begins_with_a_test_and_builds_on_those_before(empty: Project) -> None:
-    edits = [
-        {"path": "calc.py", "find": "", "replace": CODE},
-        {"path": "calc.py", "find": "    return a + b\n", "replace": f"    return a + b\n{MORE}"},
-    ]
-    (first, second), scripted = build(empty, developer(STEPS, [ADD, DIVIDE], edits))
+    more = {"path": "calc.py", "find": "    return a + b\n", "replace": f"    return a + b\n{MORE}"}
+    answer = developer(STEPS, [ADD, DIVIDE], [WRONG, BUILD, more])
+    (first, second), scripted = build(empty, answer)
     assert [first.outcome, second.outcome] == ["fixed", "fixed"]
     assert second.files["calc.py"] == (CODE + MORE).encode()
     (test,) = [path for path in second.files if path.startswith("tests/")]
@@ -82,79 +79,46 @@ def test_each_step_begins_with_a_test_and_builds_on_those_before(empty: Project)
     prompts = dict(scripted.prompts)
     assert "assert divide(6, 3) == 2" in prompts["critic/fix_step_2_1"]
     assert "return a + b" in prompts["optimizer/accept_2_1"]
-
-
-def test_judges_of_a_step_know_what_it_is_for_and_what_others_are_for(empty: Project) -> None:
-    edits = [
-        {"path": "calc.py", "find": "", "replace": CODE},
-        {"path": "calc.py", "find": "    return a + b\n", "replace": f"    return a + b\n{MORE}"},
-    ]
-    _, scripted = build(empty, developer(STEPS, [ADD, DIVIDE], edits))
-    first, second = (dict(scripted.prompts)[f"reviewer/judge_step_{n}_1"] for n in (1, 2))
-    for prompt, test in ((first, "assert add(1, 2) == 3"), (second, "assert divide(6, 3) == 2")):
+    # A draft that fails a test is made again with its output.
+    assert "fails: assert -1 == 3" in prompts["critic/fix_step_1_2"]
+    output = "\n>       assert add(1, 2) == 3\nE       assert -1 == 3"
+    assert output in prompts["critic/fix_step_1_2"]
+    # Judges of a step know what it is for, and what others are for.
+    one, other = prompts["reviewer/judge_step_1_2"], prompts["reviewer/judge_step_2_1"]
+    for prompt, words in ((one, "assert add(1, 2) == 3"), (other, "assert divide(6, 3) == 2")):
         assert "A calculator." in prompt
-        assert test in prompt
-    assert 'come later, and are not asked for here: "Divide numbers"' in first
-    assert 'built already: "Add numbers"' in second
+        assert words in prompt
+    assert 'come later, and are not asked for here: "Divide numbers"' in one
+    assert 'built already: "Add numbers"' in other
 
 
-def test_a_draft_that_fails_a_test_is_made_again_with_its_output(empty: Project) -> None:
-    wrong = {"path": "calc.py", "find": "", "replace": CODE.replace("+", "-")}
-    right = {"path": "calc.py", "find": "", "replace": CODE}
-    (done,), scripted = build(empty, developer(STEPS[:1], [ADD], [wrong, right]))
-    assert done.outcome == "fixed"
-    prompt = dict(scripted.prompts)["critic/fix_step_1_2"]
-    assert "fails: assert -1 == 3" in prompt
-    assert "\n>       assert add(1, 2) == 3\nE       assert -1 == 3" in prompt
-
-
-def test_a_test_is_named_after_whole_words_of_its_step(empty: Project) -> None:
-    title = "Add two numbers and print the multiplication table"
-    edits = [{"path": "calc.py", "find": "", "replace": CODE}]
-    (done,), _ = build(empty, developer([{**STEPS[0], "title": title}], [ADD], edits))
-    assert "tests/test_add_two_numbers_and_print_the.py" in done.files
-
-
-def test_a_test_that_passes_without_the_step_is_written_again(empty: Project) -> None:
-    idle = "def test_nothing():\n    assert True\n"
-    edits = [{"path": "calc.py", "find": "", "replace": CODE}]
-    (done,), scripted = build(empty, developer(STEPS[:1], [idle, ADD], edits))
-    assert done.outcome == "fixed"
-    assert "The test passes without the step" in dict(scripted.prompts)["optimizer/accept_1_2"]
-    with pytest.raises(UsageError, match="step 1 has no test that can be used: The test passes"):
-        build(empty, developer(STEPS[:1], [idle, idle], edits))
-
-
-def test_a_test_that_the_gate_refuses_is_written_again(empty: Project) -> None:
-    skipped = f"import pytest\n\npytest.skip('later', allow_module_level=True)\n{ADD}"
+def test_a_test_that_cannot_be_used_is_written_again(empty: Project) -> None:
+    """For the gate, a linter, and because it does not fail. What a linter says is shown at last."""
+    empty.commit("Rules", {"pyproject.toml": '[tool.ruff.lint]\nselect = ["E501"]\n'})
+    long = f"    assert True  # {'much ' * 20}\n"
+    skipped = f"import pytest\n\npytest.skip('later', allow_module_level=True)\n{ADD}{long}"
     expects = "import pytest\nfrom calc import leave\n\n\ndef test_leave():\n"
-    expects += "    with pytest.raises(SystemExit):\n        leave()\n"
-    code = "def leave() -> None:\n    raise SystemExit(2)\n"
-    edits = [{"path": "calc.py", "find": "", "replace": code}]
-    (done,), scripted = build(empty, developer(STEPS[:1], [skipped, expects], edits))
+    expects += f"    with pytest.raises(SystemExit):\n        leave()\n{long}"
+    code = {**BUILD, "replace": "def leave() -> None:\n    raise SystemExit(2)\n"}
+    step = {**STEPS[0], "title": "Add two numbers and print the multiplication table"}
+    (done,), scripted = build(empty, developer([step], [skipped, expects], [code]))
     prompt = dict(scripted.prompts)["optimizer/accept_1_2"]
     assert "adds skip, which keeps tests from running" in prompt
-    assert done.outcome == "fixed"
-
-
-def test_a_test_that_a_linter_objects_to_is_written_again(empty: Project) -> None:
-    empty.commit("Rules", {"pyproject.toml": '[tool.ruff.lint]\nselect = ["E501"]\n'})
-    long = ADD + f"    assert add(2, 3) == 5  # {'much ' * 20}\n"
-    edits = [{"path": "calc.py", "find": "", "replace": CODE}]
-    (done,), scripted = build(empty, developer(STEPS[:1], [long, ADD], edits))
-    assert (done.outcome, done.reasons) == ("fixed", ())
-    assert "reports Line too long" in dict(scripted.prompts)["optimizer/accept_1_2"]
-    (shown,), _ = build(empty, developer(STEPS[:1], [long, long], edits))
-    assert shown.outcome == "suggested"
+    assert "reports Line too long" in prompt
+    assert "without the step" in prompt
+    assert "tests/test_add_two_numbers_and_print_the.py" in done.files
+    assert done.outcome == "suggested"
+    assert "reports Line too long" in done.reasons[0]
+    idle = "def test_nothing():\n    assert True\n"
+    with pytest.raises(UsageError, match="step 1 has no test that can be used: The test passes"):
+        build(empty, developer([step], [idle, idle], []))
 
 
 def test_it_ends_at_the_first_step_that_does_not_work(empty: Project) -> None:
-    wrong = {"path": "calc.py", "find": "", "replace": CODE.replace("+", "-")}
-    (stopped,), _ = build(empty, developer(STEPS, [ADD], [wrong] * 3))
+    (stopped,), _ = build(empty, developer(STEPS, [ADD], [WRONG] * 3))
     assert stopped.outcome == "failed"
     assert stopped.reasons[0].startswith("pytest reports test_add fails: assert -1 == 3")
-    right = {"path": "calc.py", "find": "", "replace": CODE}
-    (first, second), _ = build(empty, developer(STEPS, [ADD, "", ""], [right]))
+    (first, second), _ = build(empty, developer(STEPS, [ADD, "", ""], [BUILD]))
     assert [first.outcome, second.outcome] == ["fixed", "failed"]
     assert "gave no test for step 2" in second.reasons[0]
 
@@ -165,6 +129,7 @@ def test_without_a_plan_nothing_is_built(empty: Project) -> None:
 
 
 RED = "def total(prices):\n    return sum(prices) + 1\n"
+MENDED = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
 TESTS = (
     "from cart import total\n\n\ndef test_total():\n    assert total([1]) == 1\n\n\n"
     "def test_empty():\n    assert total([]) == 0\n\n\ndef test_kind():\n"
@@ -184,9 +149,21 @@ def red(project: Project) -> Project:
     return project
 
 
+def mend(
+    project: Project, answer: Answer = MENDED, log: str = "", **variables: str
+) -> tuple[TaskResult, str]:
+    """The result of repairing what is red, and the first question for a fix."""
+    result, scripted = work(project, answer, lambda c, h: repair(log, c, h), **variables)
+    return result, dict(scripted.prompts)["critic/fix_repair_1"]
+
+
 def test_what_is_red_is_repaired(red: Project) -> None:
-    answer = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
-    result, scripted = work(red, answer, lambda c, h: repair(LOG, c, h))
+    wrong = ("sum(prices) + 2", "float(sum(prices))")
+    edits = [("cart.py", "sum(prices) + 1", text) for text in (*wrong, "sum(prices)")]
+    result, scripted = work(red, by_edits(*edits), lambda c, h: repair(LOG, c, h))
+    less, more = (" ".join(attempt.reasons) for attempt in result.attempts)
+    assert "test_cart.py::test_empty still fails" in less
+    assert "test_kind" in more  # which passed
     assert result.outcome == "fixed"
     assert result.title == "Repair 2 tests that fail: test_cart.py::test_empty"
     assert result.facts == ("Tests that failed and pass now: 2, such as test_cart.py::test_empty.",)
@@ -194,32 +171,14 @@ def test_what_is_red_is_repaired(red: Project) -> None:
     assert "\n===== 2 failed =====\nE  assert 2 == 1\n" in prompt
     assert "return sum(prices) + 1" in prompt
     assert "Words\n\nREADME.md (added)\n+# Cart\n" in prompt  # the last commit
-    judged = dict(scripted.prompts)["reviewer/judge_repair_1"]
+    judged = dict(scripted.prompts)["reviewer/judge_repair_3"]
     assert "test_cart.py::test_total: assert 2 == 1" in judged
-
-
-@pytest.mark.parametrize(
-    ("find", "replace", "reason"),
-    [
-        ("sum(prices) + 1", "sum(prices) + 2", "test_cart.py::test_empty still fails"),
-        ("return sum(prices) + 1", "return float(sum(prices))", "test_kind"),
-        ("return sum(prices) + 1", "return 0", "test_cart.py::test_total still fails"),
-    ],
-)
-def test_what_repairs_less_or_breaks_more_is_refused(
-    red: Project, find: str, replace: str, reason: str
-) -> None:
-    answer = by_edit("cart.py", find, replace)
-    result, _ = work(red, answer, lambda c, h: repair("", c, h))
-    assert result.outcome == "failed"
-    assert any(reason in words for words in result.reasons), result.reasons
 
 
 def test_a_file_that_cannot_be_imported_is_repaired(project: Project) -> None:
     typo = RED.replace("total", "totl").replace(" + 1", "")
     project.commit("A cart", {"cart.py": typo, "test_cart.py": TESTS})
-    answer = by_edit("cart.py", "totl", "total")
-    result, _ = work(project, answer, lambda c, h: repair("", c, h))
+    result, _ = mend(project, by_edit("cart.py", "totl", "total"))
     assert result.outcome == "fixed"
     assert result.facts == ("Tests that failed and pass now: 1, such as test_cart.py.",)
     assert result.title == "Repair 1 test that fails: test_cart.py"
@@ -239,52 +198,30 @@ def test_what_does_not_compile_is_shown_once_and_repaired(project: Project) -> N
     project.commit("A cart", {**files, "cart.go": files["sum.go"].replace("sum", "Total")})
     compile_library(project.folder, ".")
     project.commit("Add", files)
-    answer = by_edit("cart.go", "add(n)", "sum(n)")
     variables = {name: os.environ[name] for name in ("HOME", "PATH")}
-    result, scripted = work(project, answer, lambda c, h: repair("", c, h), **variables)
+    result, prompt = mend(project, by_edit("cart.go", "add(n)", "sum(n)"), **variables)
     assert (result.outcome, result.reasons) == ("fixed", ())
-    prompt = dict(scripted.prompts)["critic/fix_repair_1"]
     assert prompt.count("undefined: add\n") == 1
     assert '"bench_test.go" and 1 more with the same output: "undefined: add"' in prompt
     assert '## "cart.go"' in prompt
 
 
-def test_what_a_red_test_calls_is_shown_though_its_output_does_not_name_it(
-    project: Project,
-) -> None:
+def test_what_a_red_test_calls_is_found_or_named_if_it_is_too_large(project: Project) -> None:
+    """Its output does not name it, and frames of an environment in the project hide it no more."""
     test = "from cart import total\n\nVALUE = total([1])\n"
     test += "\n\ndef test_value():\n    assert VALUE == 1\n"
-    project.commit("A cart", {"cart.py": RED, "test_cart.py": test})
-    answer = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
-    result, scripted = work(project, answer, lambda c, h: repair("", c, h))
+    for more in ("", "\n\n" + "# A comment\n" * 6_000):
+        project.commit("A cart", {"cart.py": RED + more, "test_cart.py": test})
+    shutil.copytree(lean_environment(), project.folder / ".venv", symlinks=True)
+    result, prompt = mend(project, VIRTUAL_ENV=str(project.folder / ".venv"))
     assert result.outcome == "fixed"
-    assert "return sum(prices) + 1" in dict(scripted.prompts)["critic/fix_repair_1"]
-
-
-def test_frames_of_an_environment_in_the_project_hide_no_source(red: Project) -> None:
-    shutil.copytree(lean_environment(), red.folder / ".venv", symlinks=True)
-    answer = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
-    environment = str(red.folder / ".venv")
-    result, scripted = work(red, answer, lambda c, h: repair("", c, h), VIRTUAL_ENV=environment)
-    assert result.outcome == "fixed"
-    assert "return sum(prices) + 1" in dict(scripted.prompts)["critic/fix_repair_1"]
-
-
-def test_a_file_that_is_too_large_to_be_shown_is_named(red: Project) -> None:
-    large = RED + "\n\n" + "# A comment\n" * 6_000
-    red.commit("Explain", {"cart.py": large})
-    answer = by_edit("cart.py", "sum(prices) + 1", "sum(prices)")
-    result, scripted = work(red, answer, lambda c, h: repair("", c, h))
-    assert result.outcome == "fixed"
-    prompt = dict(scripted.prompts)["critic/fix_repair_1"]
     assert 'Too large to be shown; tools read parts of: "cart.py"' in prompt
 
 
-def test_where_nothing_is_red_the_log_is_a_report(project: Project, tmp_path: Path) -> None:
-    assert tmp_path
+def test_where_nothing_is_red_the_log_is_a_report(project: Project) -> None:
     project.commit("A cart", {"cart.py": RED.replace(" + 1", ""), "test_cart.py": TESTS})
     with pytest.raises(UsageError, match="there is nothing to repair: no test fails"):
-        work(project, by_edit("a", "b", "c"), lambda c, h: repair("", c, h))
+        mend(project)
     asked: list[str] = []
 
     def answer(_: str, prompt: str) -> Any:
@@ -292,51 +229,37 @@ def test_where_nothing_is_red_the_log_is_a_report(project: Project, tmp_path: Pa
         return {"cause": "?", "test": ""}
 
     with pytest.raises(UsageError, match="nobody could reproduce it"):
-        work(project, answer, lambda c, h: repair("Collecting\n" * 2_000 + "Boom", c, h))
+        mend(project, answer, "Collecting\n" * 2_000 + "Boom")
     assert all("What a run that failed reports\n" in p and "\nBoom\n" in p for p in asked)
 
 
 def test_without_python_nobody_is_asked_to_reproduce_a_log(project: Project) -> None:
     project.commit("A page", {"page.js": "export const title = 'Cart';\n"})
-    asked: list[str] = []
-
-    def answer(label: str, _: str) -> Any:
-        asked.append(label)
-        return {"cause": "?", "test": ""}
-
     with pytest.raises(UsageError, match="there is no Python here"):
-        work(project, answer, lambda c, h: repair("not ok 1 - title", c, h))
-    assert not asked
+        mend(project, lambda *_: pytest.fail("somebody is asked"), "not ok 1 - title")
 
 
-def test_steps_are_committed_from_the_command_line_and_taken_back(
-    empty: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steps_from_the_command_line(empty: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     def reply(_: str, prompt: str) -> Any:
-        if "# Task: plan" in prompt:
-            return {"increments": STEPS[:1]}
-        if "# Task: write the test" in prompt:
-            return {"test": ADD}
-        if "# Task: build one step" in prompt:
-            return {"edits": [{"path": "calc.py", "find": "", "replace": CODE}], "explanation": ""}
-        return {"objections": []} if "# Task: judge" in prompt else {"edits": []}
+        answers: dict[str, Any] = {
+            "# Task: plan": {"increments": STEPS[:1]},
+            "# Task: write the test": {"test": ADD},
+            "# Task: build one step": {"edits": [BUILD], "explanation": ""},
+            "# Task: judge": {"objections": []},
+        }
+        return next((said for task, said in answers.items() if task in prompt), {"edits": []})
 
-    def run(*words: str, text: str = "") -> Result:
+    def run(*words: str, text: str = "A calculator\n") -> Result:
         return CliRunner().invoke(reviewbot, words, input=text)
 
-    monkeypatch.chdir(empty.folder)
-    monkeypatch.setenv("VIRTUAL_ENV", lean_environment())
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(empty.folder / ".git"))
-    assert "the description is empty" in run("develop", "-", text=" \n").stderr
     with model(reply).running() as server:
-        (empty.folder / ".git/reviewbot").mkdir()
-        config = panel_of(server, "critic", "reviewer")
-        (empty.folder / ".git/reviewbot/config.yml").write_text(config)
-        shown = run("develop", "-", "-v", text="A calculator\n")
+        at_the_command_line(empty, monkeypatch, server)
+        assert "the description is empty" in run("develop", "-", text=" \n").stderr
+        shown = run("develop", "-", "-v")
         assert "reviewbot: step 1 of 1: Add numbers (" in shown.stderr
         assert "1 fix is ready; --yes writes" in shown.stderr
         assert not (empty.folder / "calc.py").exists()
-        done = run("develop", "-", "--yes", "--commit", text="A calculator\n")
+        done = run("develop", "-", "--yes", "--commit")
     assert done.exit_code == 0, done.stderr
     assert "Add numbers" in done.stdout
     assert empty.git("log", "-1", "--format=%s") == "Add numbers"

@@ -1,7 +1,5 @@
 """The gate: what no fix may do, and what one may."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Mapping
 
@@ -134,19 +132,15 @@ NAMES = [
     ("tests/conf\u200dtest.py", "hidden or control"),
     ("src/App.py", "looks like `src/app.py`"),
     ("SRC/new.py", "looks like `src`"),
-    ("tests/apptest.java", "looks like `tests/AppTest.java`"),
     ("src/\u202eyp.ppa", "hidden or control"),
     *(
         (name, "not every system")
         for name in (
-            *("tests/\u0441onftest.py", "src/\u0430pp.py", "src/cafe\u0301.py", "src/aux.py"),
-            *("git~1/config", "src/new.py::$DATA", "src\\new.py", "src/new. /a.py"),
-            "n" * 256,
+            *("tests/\u0441onftest.py", "src/cafe\u0301.py", "src/aux.py", "git~1/config"),
+            *("src/new.py::$DATA", "src\\new.py", "src/new. /a.py", "n" * 256),
         )
     ),
-    ("random.py", "imported in place of the module random"),
     ("tests/random.py", "imported in place of the module random"),
-    ("pytest.py", "imported in place of the module pytest"),
     ("pyright.py", "imported in place of the module pyright"),
 ]
 PROTECTED = """
@@ -176,6 +170,7 @@ RUNS = "    x = mean([n])\n"
 ZERO = "    assert total([]) == 0\n"
 ONLY = "fixes may only add to tests"
 SKIPS = "keeps tests from running or failing"
+SILENCES = "silences a tool"
 SWAPS = [
     ("src/app.py", APP_END, "<<<<<<< a\n    x\n=======\n    y\n>>>>>>> b\n", "conflict markers"),
     ("src/app.py", "import os\n", f"import os\nTOKEN = '{KEY}'\n", "new secret (github-token)"),
@@ -186,37 +181,28 @@ SWAPS = [
     ("src/app.py", "import os", "\ufeffimport os", "byte order mark"),
     ("src/app.py", "import os", "import os  # \0", "NUL"),
     ("src/app.py", "total(values)", "total(values", "syntax errors"),
-    ("src/page.ts", "a = 1;", "a = (1;", "syntax errors"),
-    ("src/app.py", "import os", "import os  # noqa", "silences a tool"),
+    ("src/app.pyi", "(values)", "(values", "syntax errors"),
     ("src/app.py", "import os", f"import os  # noqa {'x' * 100}", "xx…."),
-    ("src/silent.py", "# noqa: F401", "# noqa", "silences a tool"),
-    ("src/silent.py", "# noqa: F401", "# noqa: F401, S605", "silences a tool"),
-    ("src/app.py", "import os", "import os  # type: ignore", "silences a tool"),
-    ("src/app.py", "import os", "import os  # pragma: no cover", "silences a tool"),
-    ("src/app.py", "import os", "import os  # reviewbot: ignore", "silences a tool"),
-    ("src/page.ts", "export const b", "// @ts-ignore\nexport const b", "silences a tool"),
-    ("src/lib.rs", "pub fn", "#[allow(dead_code)]\npub fn", "silences a tool"),
+    ("src/silent.py", "# noqa: F401", "# noqa", SILENCES),
+    ("src/silent.py", "# noqa: F401", "# noqa: F401, S605", SILENCES),
+    *(
+        ("src/app.py", "import os", f"import os  # {words}", SILENCES)
+        for words in ("noqa", "type: ignore", "pragma: no cover", "reviewbot: ignore")
+    ),
+    ("src/page.ts", "export const b", "// @ts-ignore\nexport const b", SILENCES),
+    ("src/lib.rs", "pub fn", "#[allow(dead_code)]\npub fn", SILENCES),
     ("src/app.py", APP_END, f"    v\u0430lues = []\n{APP_END}", "looks like values"),
     ("src/page.ts", "const b", "const \u0430", "looks like a"),
-    ("src/accent.py", "= 1", "= na\u00efv\u0435 = 1", "looks like na\u00efve"),
     ("src/accent.py", "na\u00efve", "na\u00efv\u0435", "looks like na\u00efve"),
-    ("src/app.pyi", "(values)", "(values", "syntax errors"),
     ("tests/test_app.py", ZERO, "", ONLY),
     ("tests/test_app.py", ZERO, f"{ZERO}    assert total([1]) == 1\n", ONLY),
-    ("tests/test_app.py", "== 3", "== 4", ONLY),
-    ("tests/test_app.py", RUNS, f"    pytest.skip()\n{RUNS}", ONLY),
-    ("tests/app_test.go", "\tif mean", '\tt.Skip("x")\n\tif mean', ONLY),
     ("tests/app_test.go", '\t\tt.Fatal("no")\n', "", ONLY),
     ("tests/app.test.ts", "it(", "it.only(", ONLY),
     ("src/lib.rs", "    #[test]\n", "    #[test]\n    #[ignore]\n", ONLY),
-    ("src/lib.rs", "    #[test]\n", "", ONLY),
-    ("src/lib.rs", "&[1]), 1", "&[1]), 2", ONLY),
     ("src/VectorTest.cpp", "  EXPECT_EQ(1, f());\n", "", ONLY),
-    ("tests/AppTest.java", "    @Test\n", "    @Test\n    @Disabled\n", ONLY),
     ("tests/app_spec.rb", '  it "adds"', '  xit "adds"', ONLY),
     ("tests/data/expected.txt", "3", "4", "protected"),
     ("src/win.py", "y = 2\r\n", "y = 2\n", "line ends"),
-    ("src/app.py", "import os", "n\u0430me = 1", "looks like name"),
     ("bin/deploy", "true", "false", "protected"),
     ("data/values.json", "1", "2", "protected"),
 ]
@@ -247,13 +233,8 @@ def test_models_may_not() -> None:
 
 
 def test_new_tests_keep_no_test_from_running() -> None:
-    for code in (
-        "pytest.skip()",
-        "getattr(pytest, 'skip')()",
-        "vars(pytest).pop('skip')()",
-        "import os; os._exit(0)",
-        "f(only=1)",
-    ):
+    skips = ("pytest.skip()", "getattr(pytest, 'skip')()", "vars(pytest).pop('skip')()")
+    for code in (*skips, "import os; os._exit(0)", "f(only=1)"):
         found = refuse("tests/test_new.py", f"import pytest\n\n{code}\n")
         assert any(SKIPS in text for text in found), (code, found)
     assert refuse("tests/test_new.py", "def f():\n    run(['skip'])\n") == []
@@ -262,7 +243,6 @@ def test_new_tests_keep_no_test_from_running() -> None:
 def test_tools_may_rewrite_tests_but_not_take_from_them() -> None:
     for old, new, words in (
         ("== 3", "== 4", ""),
-        ("x = mean([n])", "x = mean([n, n])", ""),
         (ZERO, "", "loses an assertion or a test"),
         (ZERO, "    assert (total([]) == 0, 'no')\n", "loses an assertion"),
         (ZERO, "    assert True\n", "loses an assertion"),
@@ -274,37 +254,27 @@ def test_tools_may_rewrite_tests_but_not_take_from_them() -> None:
     ):
         found = refuse("tests/test_app.py", swapped("tests/test_app.py", old, new), is_tool=True)
         assert any(words in text for text in found) if words else not found, (new, found)
-    for path, refusals in (
-        ("tests/test_old.py", [f"`tests/test_old.py` is a test that cannot be read: {ONLY}."]),
-        ("tests/test_skipped.py", []),
-    ):
+    unread = [f"`tests/test_old.py` is a test that cannot be read: {ONLY}."]
+    for path, refusals in (("tests/test_old.py", unread), ("tests/test_skipped.py", [])):
         assert refuse(path, swapped(path, "x = 1", "x = 2"), is_tool=True) == refusals
 
 
 HARMLESS = [
-    ("src/app.py", APP_END, "    return sum(values, 0.0)\n"),
     ("src/app.py", APP_END, "    if not values:\n        return 0\n    return sum(values)\n"),
     ("src/app.py", "import os\n", "import os\nimport sys\n\nsys.exit(1)\n"),
     ("src/app.py", APP_END, APP_END + "    # \u0441 \u0430\n"),
     ("src/app.py", "import os\n", 'import os\n\nNAME = "\u0441"\n'),
     ("src/app.py", APP_END, f'    """Sum.\n\n    \u0441 \u0430\n    """\n{APP_END}'),
     ("src/app.py", "import os\n", 'import os\n\nDIGIT = "\\d"\n'),
-    ("src/greek.py", "x = 1", "x = 2"),
-    ("queue.py", "x = 1", "x = 2"),
     ("src/app.py", "import os\n", "import os\n\n\u0433\u043e\u0434 = 1\n"),
+    *((f"src/{name}.py", "x = 1", "x = 2") for name in ("greek", "silent", "keyed")),
+    ("queue.py", "x = 1", "x = 2"),
     ("src/silent.py", "  # noqa: F401", ""),
     ("src/silent.py", "import os  # noqa: F401\nx = 1\n", "x = 1\nimport os  # noqa: F401\n"),
-    ("src/silent.py", "x = 1", "x = 2"),
-    ("src/win.py", "y = 2", "y = 3"),
-    ("src/bare.py", "x = 1", "x = 1\ny = 2\n"),
     ("src/bidi.py", "y = 1", "y = 2"),
     ("src/bidi.py", "\u202e", ""),
     ("src/keyed.py", f"'{KEY}'", "input()"),
-    ("src/keyed.py", "x = 1", "x = 2"),
-    ("src/broken.py", "print 'old'", "print('new')"),
     ("src/broken.py", "print 'old'\n", "print 'old'\nprint 'more'\n"),
-    ("src/lib.rs", "v.iter().sum()", "v.iter().copied().sum()"),
-    ("src/lib.rs", "pub fn", "#[cfg(unix)]\npub fn"),
     ("docs/guide.md", "# Guide\n", "# Guide\n\nPart\n=======\n"),
     ("docs/guide.md", "# Guide\n", "# Guide\n\n`# noqa`\n"),
     ("docs/guide.md", "# Guide\n", "Καλημέρα, привет, שלום, \U0001f469\u200d\U0001f4bb\n"),
@@ -374,5 +344,4 @@ def test_any_pair_of_files_gives_a_list(path: str, old: str, new: str, is_tool: 
     before = {path: old.encode("utf-8", "surrogatepass")}
     after = {path: new.encode("utf-8", "surrogatepass")}
     step = step_of(before, after)
-
     assert isinstance(refusals_of(step, before, after, [path], is_tool), list)

@@ -1,7 +1,5 @@
 """Calls that are paid for once: claims of tasks and processes, living and dead."""
 
-from __future__ import annotations
-
 import asyncio
 import signal
 import subprocess
@@ -9,13 +7,13 @@ import sys
 import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from msgspec.structs import replace
 
 from reviewbot.concurrency import run_all
-from reviewbot.journal import Journal
 from reviewbot.llm.client import Connection, ModelClient
 from reviewbot.llm.ledger import Lease, Ledger, Recorded, SqlLedger
 from reviewbot.llm.prices import Budget, Prices
@@ -28,12 +26,9 @@ pytest_plugins = ["postgres"]
 
 SUBJECT = Subject(project="here", target="HEAD", version="1", head_tree="abc")
 REQUEST = ModelRequest(
-    provider="openai",
-    model="gpt",
-    prefix="a change",
-    question="what is wrong?",
+    **{"provider": "openai", "model": "gpt", "label": "critic/first_pass"},
+    **{"prefix": "a change", "question": "what is wrong?"},
     schema={"type": "object"},
-    label="critic/first_pass",
 )
 REPLY = ModelReply(text="nothing", usage=Usage(input_tokens=7, output_tokens=1))
 REFUSAL = ProviderError("the model refused", fault="refused")
@@ -72,13 +67,9 @@ def new_ledger(store: Store, *, fresh: bool = False) -> SqlLedger:
 
 def start_process(url: str, folder: Path) -> subprocess.Popen[str]:
     values = [msgspec.json.encode(value).decode() for value in (SUBJECT, REQUEST)]
-    return subprocess.Popen(
-        (sys.executable, "-c", PROCESS, url, folder, *values),
-        cwd=Path(__file__).parents[1],
-        text=True,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
+    command = (sys.executable, "-c", PROCESS, url, folder, *values)
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    return subprocess.Popen(command, cwd=Path(__file__).parents[1], text=True, **pipes)
 
 
 def read_line(process: subprocess.Popen[str]) -> str:
@@ -102,31 +93,17 @@ async def ask(ledger: Ledger, reply: ModelReply = REPLY, cost: int = 20) -> None
     await ledger.settle(await claimed(ledger), reply, cost, 1.5)
 
 
-@pytest.mark.parametrize("kind", ["journal", "sql"])
-def test_a_reply_is_recorded_for_whoever_asks_the_same(
-    kind: str, store: Store, tmp_path: Path
-) -> None:
-    async def main() -> None:
-        ledger = Ledger(Journal(tmp_path)) if kind == "journal" else new_ledger(store)
-        await ask(ledger)
-        assert (await recorded(ledger)).reply == REPLY
-        await claimed(ledger, replace(REQUEST, question="what else?"))
-
-    asyncio.run(main())
-
-
 def test_a_session_has_a_turn_for_each_call_whether_it_was_recorded_or_not(store: Store) -> None:
     async def main() -> None:
-        first = new_ledger(store)
+        first, second = new_ledger(store), new_ledger(store)
         await ask(first)
-        await ask_other(first)
-        second = new_ledger(store)
+        other = replace(REQUEST, label="optimizer/first_pass", model="other")
+        await first.fail(await claimed(first, other), 3, REFUSAL)
         for _ in range(2):
             assert await recorded(second) == Recorded(reply=REPLY, cost=20)
-
-    async def ask_other(ledger: Ledger) -> None:
-        other = replace(REQUEST, label="optimizer/first_pass", model="other")
-        await ledger.fail(await claimed(ledger, other), 3, REFUSAL)
+        for ledger in (first, second):  # a failure that is kept is the outcome for everybody
+            expected = Recorded(fault="refused", message="the model refused", cost=3)
+            assert await recorded(ledger, other) == expected
 
     asyncio.run(main())
     record = load_session(store, 1)
@@ -140,20 +117,8 @@ def test_a_session_has_a_turn_for_each_call_whether_it_was_recorded_or_not(store
     assert (failed.fault, failed.message, failed.cost) == ("refused", "the model refused", 3)
     record = load_session(store, 2)
     assert record
-    assert [(turn.was_recorded, turn.cost, turn.seconds) for turn in record.turns] == [
-        (True, 20, 0)
-    ]
-
-
-def test_a_failure_that_is_kept_is_the_outcome_for_everybody(store: Store) -> None:
-    async def main() -> None:
-        ledger = new_ledger(store)
-        await ledger.fail(await claimed(ledger), 3, REFUSAL)
-        expected = Recorded(fault="refused", message="the model refused", cost=3)
-        assert await recorded(ledger) == expected
-        assert await recorded(new_ledger(store)) == expected
-
-    asyncio.run(main())
+    turns = [(turn.was_recorded, turn.cost, turn.seconds) for turn in record.turns]
+    assert turns == [(True, 20, 0), (True, 3, 0)]
 
 
 def test_a_failure_that_is_not_kept_leaves_its_cost_alone(store: Store) -> None:
@@ -163,7 +128,11 @@ def test_a_failure_that_is_not_kept_leaves_its_cost_alone(store: Store) -> None:
             await ledger.fail(await claimed(ledger), cost)
             claim = await claimed(ledger)
             assert claim.lost == lost
+            # Who waits makes the call if the first one fails.
+            waiting = asyncio.create_task(claimed(ledger))
+            await asyncio.sleep(0.02)
             await ledger.fail(claim, 0)
+            await ledger.fail(await waiting, 0)
         await ask(ledger)
         assert (await recorded(ledger)).cost == 32
 
@@ -173,7 +142,7 @@ def test_a_failure_that_is_not_kept_leaves_its_cost_alone(store: Store) -> None:
     assert [turn.cost for turn in record.turns] == [32]
 
 
-def test_twenty_calls_settle_while_as_many_tasks_wait_for_them(
+def test_twenty_calls_settle_while_as_many_tasks_wait(
     url: str, tmp_path: Path, store: Store
 ) -> None:
     requests = [replace(REQUEST, question=str(number)) for number in range(20)]
@@ -199,42 +168,24 @@ def test_twenty_calls_settle_while_as_many_tasks_wait_for_them(
     asyncio.run(main())
 
 
-def test_who_waits_makes_the_call_if_the_first_one_fails(store: Store) -> None:
-    async def main() -> None:
-        ledger = new_ledger(store)
-        claim = await claimed(ledger)
-        waiting = asyncio.create_task(claimed(ledger))
-        await asyncio.sleep(0.1)
-        await ledger.fail(claim, 4)
-        assert (await waiting).lost == 4
-
-    asyncio.run(main())
-
-
-@pytest.mark.parametrize("turns", [1, 2])
-def test_a_task_that_is_cancelled_while_it_claims_leaves_no_claim(store: Store, turns: int) -> None:
-    async def main() -> None:
-        ledger = new_ledger(store)
-        task = asyncio.create_task(ledger.claim(REQUEST, 100))
-        for _ in range(turns):
-            await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        async with asyncio.timeout(5):
-            assert (await claimed(ledger)).lost == 0
-
-    asyncio.run(main())
-
-
-def test_a_reply_is_recorded_although_the_task_is_cancelled(store: Store) -> None:
-    async def main() -> None:
-        ledger = new_ledger(store)
-        task = asyncio.create_task(ledger.settle(await claimed(ledger), REPLY, 20, 1))
+async def cancel(task: asyncio.Task[Any], turns: int) -> None:
+    for _ in range(turns):
         await asyncio.sleep(0)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+def test_a_task_that_is_cancelled_leaves_no_claim_and_loses_no_reply(store: Store) -> None:
+    async def main() -> None:
+        ledger = new_ledger(store)
+        for turns in (1, 2):
+            request = replace(REQUEST, question=f"{turns}?")
+            await cancel(asyncio.create_task(ledger.claim(request, 100)), turns)
+            async with asyncio.timeout(5):
+                assert (await claimed(ledger, request)).lost == 0
+        claim = await claimed(ledger)
+        await cancel(asyncio.create_task(ledger.settle(claim, REPLY, 20, 1)), 1)
         assert (await recorded(ledger)).reply == REPLY
 
     asyncio.run(main())
@@ -259,16 +210,14 @@ def test_replies_from_before_a_fresh_session_do_not_count_for_it(store: Store) -
 
 def test_any_text_is_recorded_and_replies_survive(store: Store) -> None:
     request = replace(REQUEST, question=ODD, label=ODD, model=ODD)
-    reply = ModelReply(
-        text=ODD, calls=(ToolCall(id="1", name=ODD, arguments=ODD),), usage=None, native=[ODD]
-    )
+    calls = (ToolCall(id="1", name=ODD, arguments=ODD),)
+    reply = ModelReply(text=ODD, calls=calls, usage=None, native=[ODD])
 
     async def main() -> None:
         ledger = new_ledger(store)
         await ledger.settle(await claimed(ledger, request), reply, 1, 1)
         assert (await recorded(ledger, request)).reply == reply
-        failure = ProviderError(ODD, fault="refused")
-        await ledger.fail(await claimed(ledger), 1, failure)
+        await ledger.fail(await claimed(ledger), 1, ProviderError(ODD, fault="refused"))
         assert (await recorded(ledger)).message == WRITTEN
 
     asyncio.run(main())
@@ -279,10 +228,8 @@ def test_any_text_is_recorded_and_replies_survive(store: Store) -> None:
 
 def test_two_processes_that_start_at_once_make_one_call(url: str, tmp_path: Path) -> None:
     """Neither finds a database, and both make its tables."""
-    with (
-        start_process(url, tmp_path / "state") as one,
-        start_process(url, tmp_path / "state") as other,
-    ):
+    folder = tmp_path / "state"
+    with start_process(url, folder) as one, start_process(url, folder) as other:
         for process in (one, other):
             assert process.stdin
             process.stdin.write("\n")
@@ -312,45 +259,41 @@ def test_the_call_of_a_killed_process_is_made_again_and_its_worst_price_is_lost(
     asyncio.run(main())
 
 
-def test_nobody_waits_for_another_process_longer_than_the_review_takes(
-    url: str, tmp_path: Path, store: Store
-) -> None:
+def test_nobody_waits_for_another_claim_longer_than_the_review_takes(tmp_path: Path) -> None:
     async def main() -> None:
         async def open_ledger() -> Ledger:
-            return new_ledger(store)
+            return new_ledger(stores[0])
 
         account = Account(name=REQUEST.provider, base_url="http://127.0.0.1:1/v1")
-        connections = {REQUEST.provider: Connection(open=partial(OpenAI, account), is_local=True)}
+        connection = Connection(open=partial(OpenAI, account), is_local=True)
+        budget, ends_at = Budget(1), time.monotonic()
         client = ModelClient(
-            connections, open_ledger, Prices({}), Budget(1), ends_at=time.monotonic()
+            {REQUEST.provider: connection}, open_ledger, Prices({}), budget, ends_at=ends_at
         )
-        with start_process(url, tmp_path) as other:
-            assert await asyncio.to_thread(read_line, other) == "Lease"
-            with pytest.raises(ProviderError, match="the time of the review was over"):
-                await asyncio.wait_for(client.call(REQUEST), 10)
-            other.kill()
+        await claimed(new_ledger(stores[1]))
+        with pytest.raises(ProviderError, match="the time of the review was over"):
+            await asyncio.wait_for(client.call(REQUEST), 10)
         await client.close()
 
+    stores = [open_store("", tmp_path) for _ in range(2)]
     asyncio.run(main())
+    for store in stores:
+        store.close()
 
 
 @pytest.mark.parametrize("fails", [False, True])
-def test_the_first_reply_counts_where_a_living_process_was_taken_for_dead(
+def test_the_first_reply_counts_where_an_owner_was_taken_for_dead(
     tmp_path: Path, fails: bool
 ) -> None:
-    store = open_store("", tmp_path)
+    store, other = (open_store("", tmp_path) for _ in range(2))
     second = ModelReply(text="second", usage=None)
 
     async def main() -> None:
-        other = open_store("", tmp_path)
         slow, quick = new_ledger(other), new_ledger(store)
         claim = await claimed(slow)
         (tmp_path / "owners" / f"{other.owner.id}.lock").unlink()
         again = await claimed(quick)
-        if fails:
-            await slow.fail(claim, 0)
-        else:
-            await slow.settle(claim, REPLY, 20, 1)
+        await (slow.fail(claim, 0) if fails else slow.settle(claim, REPLY, 20, 1))
         still = asyncio.create_task(new_ledger(store).claim(REQUEST, 100))
         await asyncio.sleep(0.1)
         assert still.done() != fails
@@ -358,7 +301,7 @@ def test_the_first_reply_counts_where_a_living_process_was_taken_for_dead(
         found = await still
         assert isinstance(found, Recorded)
         assert found.reply == (second if fails else REPLY)
-        for opened in (store, other):
-            opened.close()
 
     asyncio.run(main())
+    for opened in (store, other):
+        opened.close()

@@ -1,7 +1,5 @@
 """Reviews of a pull request one after another: what they remember, and what they do not read."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import re
@@ -16,7 +14,7 @@ from hypothesis import strategies as st
 from lean import lean_environment
 
 from reviewbot.config.load import flag_layer
-from reviewbot.git.change import Target, parts_of
+from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.journal import Journal
 from reviewbot.llm.provider import ModelReply, ModelRequest, ProviderError, Usage
@@ -25,8 +23,7 @@ from reviewbot.reports import FORMATS, render
 from reviewbot.services import Host
 from reviewbot.verdict.document import Memory, Review
 
-PATH = re.compile(r'## "([^"]+)"')
-ROW = re.compile(r"^(\d+)\+(.*BUG-\w+.*)$", re.MULTILINE)
+ROW = re.compile(r"^(\d+)\+(.*(BUG-\w+).*)$", re.MULTILINE)
 
 
 class Panelist:
@@ -53,25 +50,17 @@ class Panelist:
             judged = {"judgements": [{"case": case, **judgement} for case in cases], "tests": []}
             return ModelReply(text=json.dumps(judged), usage=Usage())
         self.shown.append(request.prefix)
-        claims = []
         is_judge = request.label.startswith("reviewer")
-        for section in re.split(r"(?m)^(?=## )", "" if is_judge else request.prefix):
-            path = PATH.match(section)
-            for number, text in ROW.findall(section) if path else ():
-                bug = re.search(r"BUG-\w+", text)
-                assert bug
-                assert path
-                claims.append(
-                    {
-                        **dict.fromkeys(("trigger", "consequence", "refuted_if"), "-"),
-                        "path": path[1],
-                        "line": int(number),
-                        "quote": text,
-                        "title": bug[0],
-                        "category": "correctness",
-                        "severity": "high",
-                    }
-                )
+        sections = [] if is_judge else re.split(r'(?m)^## "([^"]+)"', request.prefix)[1:]
+        claims = [
+            {
+                **dict.fromkeys(("trigger", "consequence", "refuted_if"), "-"),
+                **{"path": path, "line": int(number), "quote": text, "title": bug},
+                **{"category": "correctness", "severity": "high"},
+            }
+            for path, section in zip(sections[::2], sections[1::2], strict=True)
+            for number, text, bug in ROW.findall(section)
+        ]
         return ModelReply(text=json.dumps({"claims": claims}), usage=Usage())
 
     async def close(self) -> None:
@@ -87,6 +76,10 @@ class Reviews:
         self.panelist = Panelist()
         self.panelists = {"critic": "replay:x"}
         self.effort = "low"
+
+    def commit_and_review(self, **files: str) -> Review:
+        self.project.commit("Change", {f"{name}.lua": text for name, text in files.items()})
+        return self.next()
 
     def next(self, memory: Memory | None = None) -> Review:
         """With another memory, the one of these reviews stays as it is."""
@@ -110,6 +103,9 @@ class Reviews:
         return result
 
 
+BUG = "x = 2 -- BUG-a\n"
+
+
 @pytest.fixture
 def reviews(project: Project) -> Reviews:
     project.commit("Begin", {"a.lua": "x = 1\n", "b.lua": "y = 1\n"})
@@ -122,16 +118,13 @@ def titles(result: Review) -> dict[str, str]:
 
 
 def test_what_was_read_is_not_read_again_and_what_was_found_stands(reviews: Reviews) -> None:
-    reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n"})
-    assert titles(reviews.next()) == {"F1": "BUG-a"}
-    reviews.project.commit("Go on", {"b.lua": "y = 2 -- BUG-b\n"})
-
-    result = reviews.next()
-
+    assert titles(reviews.commit_and_review(a=BUG)) == {"F1": "BUG-a"}
+    again = reviews.next()
+    assert (titles(again), again.usage.calls) == ({"F1": "BUG-a"}, 0)
+    result = reviews.commit_and_review(b="y = 2 -- BUG-b\n")
     assert titles(result) == {"F1": "BUG-a", "F2": "BUG-b"}
-    assert [("BUG-a" in text, "BUG-b" in text) for text in reviews.panelist.shown] == [
-        (False, True)
-    ]
+    (text,) = reviews.panelist.shown
+    assert ("BUG-a" in text, "BUG-b" in text) == (False, True)
     (carried,) = [finding for finding in result.reported if finding.carried]
     assert carried.id == "F1"
     assert carried.carried == "its lines did not change since it was found"
@@ -139,65 +132,35 @@ def test_what_was_read_is_not_read_again_and_what_was_found_stands(reviews: Revi
     assert result.complete
 
 
-def test_when_nothing_is_new_nobody_is_asked(reviews: Reviews) -> None:
-    reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n"})
-    reviews.next()
-
-    result = reviews.next()
-
-    assert titles(result) == {"F1": "BUG-a"}
-    assert reviews.panelist.shown == []
-    assert result.usage.calls == 0
-
-
 def test_what_a_judge_cites_is_judged_again_when_it_changes(reviews: Reviews) -> None:
     """The other two files of the change are read, and not cited."""
     reviews.panelists, reviews.effort = {"critic": "replay:x", "reviewer": "replay:y"}, "high"
     reviews.panelist.cites = ["b.lua:1"]
-    files = {"a.lua": "x = 2 -- BUG-a\n", "b.lua": "y = 2\n", "c.lua": "z = 2\n"}
-    reviews.project.commit("Change", files)
-    assert titles(reviews.next()) == {"F1": "BUG-a"}
-    for path, is_judged_again in (("c.lua", False), ("b.lua", True)):
-        reviews.project.commit("Go on", {path: "w = 3\n"})
-        assert titles(reviews.next()) == {"F1": "BUG-a"}
-        assert reviews.panelist.shown
-        read = ["BUG-a" in text for text in reviews.panelist.shown]
-        assert read == [is_judged_again] * len(read), path
+    assert titles(reviews.commit_and_review(a=BUG, b="y = 2\n", c="z = 2\n")) == {"F1": "BUG-a"}
+    for name, is_judged_again in (("c", False), ("b", True)):
+        assert titles(reviews.commit_and_review(**{name: "w = 3\n"})) == {"F1": "BUG-a"}
+        read = {"BUG-a" in text for text in reviews.panelist.shown}
+        assert read == {is_judged_again}, name
 
 
 def test_a_number_is_given_once(reviews: Reviews) -> None:
-    reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n"})
-    reviews.next()
-    reviews.project.commit("Fix", {"a.lua": "x = 3\n", "b.lua": "y = 2 -- BUG-b\n"})
-    assert titles(reviews.next()) == {"F2": "BUG-b"}
-    reviews.project.commit("Revert", {"a.lua": "x = 2 -- BUG-a\n"})
-
-    assert titles(reviews.next()) == {"F2": "BUG-b", "F1": "BUG-a"}
+    reviews.commit_and_review(a=BUG)
+    assert titles(reviews.commit_and_review(a="x = 3\n", b="y = 2 -- BUG-b\n")) == {"F2": "BUG-b"}
+    assert titles(reviews.commit_and_review(a=BUG)) == {"F2": "BUG-b", "F1": "BUG-a"}
     assert reviews.panelist.shown == []
 
 
 def test_a_panel_that_is_away_clears_nothing(reviews: Reviews) -> None:
-    reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n", "b.lua": "y = 2 -- BUG-b\n"})
-    reviews.next()
+    reviews.commit_and_review(a=BUG, b="y = 2 -- BUG-b\n")
     # The part has other content, but the line stands.
-    reviews.project.commit("Go on", {"a.lua": "x = 2 -- BUG-a\nz = 1\n", "b.lua": "y = 3\n"})
     reviews.panelist.is_away = True
-
-    result = reviews.next()
-
+    result = reviews.commit_and_review(a=f"{BUG}z = 1\n", b="y = 3\n")
     assert list(titles(result).values()) == ["BUG-a"]
     assert "F1 stands from an earlier review: no panelist read its lines again" in result.gaps
-
     reviews.panelist.is_away = False
     assert list(titles(reviews.next()).values()) == ["BUG-a"]
     assert len(reviews.panelist.shown) == 1
-
-
-def test_without_a_panel_what_it_found_stands(reviews: Reviews) -> None:
-    reviews.project.commit("Change", {"a.lua": "x = 2 -- BUG-a\n"})
-    reviews.next()
-    reviews.panelists = {}
-
+    reviews.panelists = {}  # nor does no panel
     assert list(titles(reviews.next()).values()) == ["BUG-a"]
 
 
@@ -208,42 +171,29 @@ def test_a_copy_of_what_stands_is_a_finding_of_its_own(reviews: Reviews) -> None
     reviews.project.git("checkout", "--quiet", "-B", "topic")
     for number, expected in ((50, ["F1"]), (10, ["F1", "F2"]), (30, ["F1", "F2", "F3"])):
         lines[number] = "x = 2 -- BUG-a"
-        reviews.project.commit(f"Change {number}", {"a.lua": "\n".join(lines)})
-
-        result = reviews.next()
-
+        result = reviews.commit_and_review(a="\n".join(lines))
         assert sorted(titles(result)) == expected
         assert len({finding.key for finding in result.reported}) == len(expected)
         assert {f.id: str(f.location) for f in result.reported}["F1"] == "a.lua:51"
     lines[50] = "x = 3"
-    reviews.project.commit("Fix", {"a.lua": "\n".join(lines)})
-    assert sorted(titles(reviews.next())) == ["F2", "F3"]
+    assert sorted(titles(reviews.commit_and_review(a="\n".join(lines)))) == ["F2", "F3"]
 
 
 def test_a_check_that_did_not_end_clears_only_what_is_gone(reviews: Reviews) -> None:
-    config = """\
-checks:
-  - name: todos
-    run: [sh, -c, "test -e broken.lua && exit 9; grep -n TODO a.lua b.lua | sed s/TODO/error:/"]
-    files: ["*.lua"]
-"""
+    script = "test -e broken.lua && exit 9; grep -n TODO a.lua b.lua | sed s/TODO/error:/"
+    todos = {"name": "todos", "run": ["sh", "-c", script], "files": ["*.lua"]}
     reviews.project.git("checkout", "--quiet", "main")
-    reviews.project.commit("Configure", {".reviewbot.yml": config})
+    reviews.project.commit("Configure", {".reviewbot.yml": json.dumps({"checks": [todos]})})
     reviews.project.git("checkout", "--quiet", "-B", "topic")
-    reviews.project.commit("Change", {"a.lua": "TODO 1\n", "b.lua": "TODO 2\n"})
-    assert titles(reviews.next()) == {"F1": "1", "F2": "2"}
-    reviews.project.commit("Go on", {"broken.lua": "\n", "a.lua": "\nTODO 1\n", "b.lua": "\n"})
-
-    result = reviews.next()
-
+    result = reviews.commit_and_review(a="TODO 1\n", b="TODO 2\n")
+    assert titles(result) == {"F1": "1", "F2": "2"}
+    result = reviews.commit_and_review(broken="\n", a="\nTODO 1\n", b="\n")
     (stands,) = result.reported
     assert (stands.id, str(stands.location)) == ("F1", "a.lua:2")
     assert stands.carried == "todos is incomplete: exit code 9"
     assert not result.complete
-
     reviews.project.git("rm", "--quiet", "broken.lua")
-    reviews.project.commit("Repair", {"a.lua": "TODO 1\n"})
-    (found,) = reviews.next().reported
+    (found,) = reviews.commit_and_review(a="TODO 1\n").reported
     assert (found.id, found.carried) == ("F1", "")
 
 
@@ -251,70 +201,33 @@ def test_no_line_of_a_key_is_shown_or_remembered(reviews: Reviews) -> None:
     lines = [f"{'Ab1+/' * 12}{number:04}" for number in range(9)]
     lines[4] += "\u200b"
     key = "\n".join(["-----BEGIN PRIVATE KEY-----", *lines, "-----END PRIVATE KEY-----"])
-    reviews.project.commit("Change", {"a.lua": f"x = [[ -- BUG-a\n{key}\n]]\n"})
-
-    for result in (reviews.next(), reviews.next()):
-        assert {finding.rule: str(finding.location) for finding in result.reported} == {
-            "secret-private-key": "a.lua:2",
-            "hidden-zero-width": "a.lua:7",
-            "correctness": "a.lua:1",
-        }
+    places = {"secret-private-key": 2, "hidden-zero-width": 7, "correctness": 1}
+    for result in (reviews.commit_and_review(a=f"x = [[ -- BUG-a\n{key}\n]]\n"), reviews.next()):
+        found = {finding.rule: str(finding.location) for finding in result.reported}
+        assert found == {rule: f"a.lua:{line}" for rule, line in places.items()}
         documents = [render(result, format_) for format_ in FORMATS]
         for text in (*documents, msgspec.json.encode(result).decode()):
             assert "Ab1+/" not in text
     assert reviews.panelist.shown == []
 
 
-def test_a_part_is_known_by_its_content(reviews: Reviews) -> None:
-    project = reviews.project
-    marks = []
-    steps = [
-        {"a.lua": "x = 1\n\nfunction f()\nend\n"},
-        # A copy of a part is another part.
-        {"a.lua": "x = 1\n\nfunction f()\nend\n\nfunction f()\nend\n"},
-        {"a.lua": "x = 1\n\nfunction f()\nend\n"},
-    ]
-    for files in steps:
-        project.commit("Step", files)
-        with Repository(project.folder) as repository:
-            target = Target(kind="revision", revision="main...topic")
-            change = asyncio.run(repository.load_change(target))
-        marks.append({part.mark for part in parts_of(change)})
-
-    assert marks[0] == marks[2]
-    assert not marks[0] & marks[1]
-
-
 LINES = ("x = 1", "x = 2", "x = 3 -- BUG-a", "x = 4 -- BUG-b", "<<<<<<< ours")
-STEP = st.one_of(
-    st.tuples(
-        st.just("edit"),
-        st.sampled_from(["a.lua", "b.lua", "c.lua"]),
-        st.lists(st.sampled_from(LINES), min_size=1, max_size=4),
-    ),
-    st.tuples(st.sampled_from(["revert", "undo", "amend", "rebase", "rename"])),
-)
+EDIT = (st.just("edit"), st.sampled_from(["a.lua", "b.lua", "c.lua"]))
+TEXTS = st.lists(st.sampled_from(LINES), min_size=1, max_size=4)
+MOVES = st.sampled_from(["revert", "undo", "amend", "rebase", "rename"])
+STEP = st.one_of(st.tuples(*EDIT, TEXTS), st.tuples(MOVES))
 
 
-@settings(
-    max_examples=6,
-    deadline=None,
-    phases=[Phase.explicit, Phase.generate],  # to shrink would take minutes
-)
+SAME = ("edit", "c.lua", ["x = 3 -- BUG-a", "x = 1"])
+OTHER = ("edit", "c.lua", ["x = 4 -- BUG-b", "x = 2"])
+TWICE = ("edit", "b.lua", ["x = 3 -- BUG-a", "x = 3 -- BUG-a"])
+EXPLICIT = [Phase.explicit, Phase.generate]  # to shrink would take minutes
+
+
+@settings(max_examples=4, deadline=None, phases=EXPLICIT)
 @given(steps=st.lists(STEP, min_size=2, max_size=6))
-@example(
-    steps=[
-        ("edit", "c.lua", ["x = 3 -- BUG-a", "x = 1"]),
-        ("edit", "c.lua", ["x = 4 -- BUG-b", "x = 2"]),
-        ("edit", "c.lua", ["x = 3 -- BUG-a", "x = 1"]),
-    ]
-)
-@example(
-    steps=[
-        ("edit", "b.lua", ["x = 3 -- BUG-a", "x = 1"]),
-        ("edit", "b.lua", ["x = 3 -- BUG-a", "x = 3 -- BUG-a"]),
-    ]
-)
+@example(steps=[SAME, OTHER, SAME])
+@example(steps=[("edit", "b.lua", ["x = 3 -- BUG-a", "x = 1"]), TWICE])
 def test_whatever_happened_a_review_says_what_one_from_scratch_says(
     steps: list[tuple[object, ...]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
@@ -326,9 +239,8 @@ def test_whatever_happened_a_review_says_what_one_from_scratch_says(
         perform(project, number, step)
         remembered = reviews.next()
         fresh = reviews.next(Memory())
-        assert sorted(f.title for f in remembered.reported) == sorted(
-            f.title for f in fresh.reported
-        )
+        found, expected = (sorted(f.title for f in r.reported) for r in (remembered, fresh))
+        assert found == expected
         assert len(titles(remembered)) == len(remembered.reported)
 
 

@@ -1,22 +1,19 @@
 """Who is on the panel, what that costs, and how models are named, tested and watched."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner, Result
 from conftest import Project
 from each import each
 
-from reviewbot.cli.commands import reviewbot
-from reviewbot.config.settings import Effort, PanelistSettings, ProviderSettings, Settings
+from reviewbot.config.settings import PanelistSettings, ProviderSettings, Settings
 from reviewbot.debate.panel import choose_members
 from reviewbot.errors import ConfigError
 from reviewbot.llm.providers import connections_to
-from tests import fake_openai
+from tests import fake_openai, served
+from tests.served import live_in, run
 from tests.vendor_server import Received, Sent, VendorServer
 
 SMALL = {
@@ -30,9 +27,7 @@ SILENT = '{"claims": []}'
 def cart(
     project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Project:
-    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-    monkeypatch.delenv("XDG_CONFIG_HOME", raising=False)
-    monkeypatch.chdir(project.folder)
+    live_in(project, tmp_path_factory, monkeypatch)
     project.commit("A cart", SMALL)
     project.commit("Round", {"cart.py": SMALL["cart.py"].replace("sum(prices)", "sum(prices) + 0")})
     return project
@@ -52,16 +47,10 @@ def server(cart: Project) -> Iterator[VendorServer]:  # noqa: ARG001
 
 
 def configure(url: str, price: str = "[{model: big, input: 2, output: 10}]") -> None:
-    folder = Path.home() / ".config/reviewbot"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "config.yml").write_text(
+    served.configure(
         f"providers:\n  gpu:\n    base_url: {url}/v1\n    prices: {price}\n"
         "panel:\n  critic: {model: 'gpu:big'}\n"
     )
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(reviewbot, arguments, prog_name="reviewbot")
 
 
 def members(settings: Settings, named: dict[str, str] | None = None, **variables: str) -> list[str]:
@@ -71,26 +60,19 @@ def members(settings: Settings, named: dict[str, str] | None = None, **variables
 
 def test_one_key_is_enough_for_a_panel() -> None:
     assert members(Settings()) == []
-    assert members(Settings(), ANTHROPIC_API_KEY="k") == [
-        f"{role}=anthropic:claude-sonnet-5-5" for role in ("critic", "reviewer", "optimizer")
-    ]
+    roles = ("critic", "reviewer", "optimizer")
+    named = [f"{role}=anthropic:claude-sonnet-5-5" for role in roles]
+    assert members(Settings(), ANTHROPIC_API_KEY="k") == named
     for name in ("OLLAMA_HOST", "OLLAMA_BASE_URL"):
         variables = {name: "http://127.0.0.1:99"}
         assert members(Settings(), **variables)[0] == "critic=ollama:qwen3-coder:30b"
         connections = connections_to(["ollama:x"], {}, variables, 9)
         assert connections["ollama"].open.args[1].base_url == "http://127.0.0.1:99"
-
-
-def test_several_keys_are_several_vendors_and_the_moderator_is_none_of_the_panelists() -> None:
-    keys = dict.fromkeys(
-        ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "OPENROUTER_API_KEY"), "k"
-    )
-    assert [member.partition(":")[0] for member in members(Settings(), **keys)] == [
-        "critic=anthropic",
-        "reviewer=openai",
-        "optimizer=gemini",
-        "moderator=openrouter",
-    ]
+    # Several are several vendors, and the moderator is none of the panelists.
+    vendors = ("anthropic", "openai", "gemini", "openrouter")
+    keys = {f"{vendor.upper()}_API_KEY": "k" for vendor in vendors}
+    found = [member.partition(":")[0] for member in members(Settings(), **keys)]
+    assert found == [f"{r}={v}" for r, v in zip((*roles, "moderator"), vendors, strict=True)]
 
 
 def test_a_model_that_is_named_wins_and_one_without_a_key_is_left_out_with_a_reason() -> None:
@@ -107,19 +89,13 @@ def test_a_model_that_is_named_wins_and_one_without_a_key_is_left_out_with_a_rea
     )
 
 
-@each(
-    ("model", "message"),
-    [
+def test_a_named_model_that_cannot_be_asked_is_an_error() -> None:
+    for model, message in (
         ("openai:a", "openai:a cannot be asked: OPENAI_API_KEY is not set"),
         ("nobody:a", "no provider is called nobody"),
-    ],
-)
-def test_a_named_model_that_cannot_be_asked_is_an_error(model: str, message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        members(Settings(), {"critic": model})
-
-
-def test_a_model_without_its_provider_is_an_error() -> None:
+    ):
+        with pytest.raises(ConfigError, match=message):
+            members(Settings(), {"critic": model})
     with pytest.raises(ConfigError, match="gpt-5 names no provider and model"):
         members(Settings(), OPENAI_API_KEY="k", DEFAULT_MODEL="gpt-5")
 
@@ -135,14 +111,10 @@ def test_a_key_may_stand_in_a_variable_of_another_name() -> None:
 
 
 @pytest.mark.usefixtures("cart")
-def test_a_key_that_is_refused_is_named() -> None:
+def test_models_say_why_a_panelist_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     with VendorServer([fake_openai.FAULTS["denied: denied"]]).running() as running:
         configure(running.url)
         assert "API key provided. (check the key of gpu)" in run("models", "test").stdout
-
-
-@pytest.mark.usefixtures("cart")
-def test_models_say_why_a_panelist_is_not_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("REVIEWBOT_PANEL__CRITIC__MODEL", "openai:a")
     reason = "critic is not asked: OPENAI_API_KEY is not set."
     assert reason in run("models").stdout
@@ -158,11 +130,13 @@ def test_a_fallback_without_a_key_is_left_out_with_a_reason() -> None:
     assert (member.fallback, notes) == ("anthropic:b", [])
 
 
+LOCAL = ("127.0.0.1", "localhost", "[::1]")
+
+
 @each(
     ("name", "address", "is_local"),
     [
-        *(("my-box", f"http://{host}:8000/v1", True) for host in ("127.0.0.1", "localhost")),
-        ("my-box", "http://[::1]:8000/v1", True),
+        *(("my-box", f"http://{host}:8000/v1", True) for host in LOCAL),
         ("my-box", "https://models.example.org/v1", False),
         ("openai", "http://127.0.0.1:8000/v1", False),  # a proxy in front of the vendor
         ("ollama", "https://models.example.org", True),
@@ -176,17 +150,20 @@ def test_only_a_server_of_ones_own_costs_nothing(name: str, address: str, is_loc
 
 
 @pytest.mark.usefixtures("cart")
-def test_models_lists_the_panel_with_prices_and_what_is_missing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_models_lists_the_panel_and_what_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "only executed checks decide" in run("models").stdout
-    assert "OPENAI_API_KEY is not set" in run("models", "list").stdout
-    assert "ollama     is asked where a panelist names it" in run("models", "list").stdout
+    shown = run("models", "list").stdout
+    assert "OPENAI_API_KEY is not set" in shown
+    assert "ollama     is asked where a panelist names it" in shown
     monkeypatch.setenv("ANTHROPIC_API_KEY", "canary-key")
     shown = run("models", "list").stdout
     assert "anthropic:claude-sonnet-5-5  $2 in, $10 out a million tokens" in shown
     assert "✓ critic: anthropic:claude-sonnet-5-5" in run("doctor").stdout
     assert "canary" not in shown
+    monkeypatch.setenv("REVIEWBOT_PANEL__CRITIC__MODEL", "openai:unpriced")
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    unpriced = "! critic is not asked: nobody knows what openai:unpriced costs"
+    assert unpriced in run("doctor").stdout
 
 
 def test_a_model_is_tested_with_one_word(server: VendorServer) -> None:
@@ -258,38 +235,31 @@ RISKY = {
     "no tests": {"shop.py": "A = 1\n"},
     "size": {"cart.py": "".join(f"A{n} = {n}\n" for n in range(130))},
 }
+OTHERS = ("--model", "reviewer=gpu:big", "--model", "optimizer=gpu:big")
 
 
-@pytest.mark.parametrize(("risk", "files"), RISKY.items(), ids=[*RISKY])
 @pytest.mark.usefixtures("server")
-def test_a_risky_change_gets_the_panel(risk: str, files: dict[str, str], cart: Project) -> None:
-    cart.commit("Change", files)
-    arguments = ("--model", "reviewer=gpu:big", "--model", "optimizer=gpu:big")
-    shown = run("review", "HEAD", "--dry-run", *arguments).stdout
-    assert shown.startswith("Effort auto: the panel (")
-    assert f"{risk}: " in shown
-    assert shown.count("/first_pass") == 3
+def test_a_risky_change_gets_the_panel(cart: Project) -> None:
+    """Each risk alone is why."""
+    for risk, files in RISKY.items():
+        cart.git("checkout", "--quiet", "main")
+        cart.git("checkout", "--quiet", "-b", risk.replace(" ", "-"))
+        cart.commit("Change", files)
+        shown = run("review", "HEAD", "--dry-run", *OTHERS).stdout
+        assert shown.startswith("Effort auto: the panel (")
+        assert f"{risk}: " in shown
+        assert shown.count("/first_pass") == 3
 
 
-@pytest.mark.parametrize(("effort", "asked"), [("auto", 1), ("low", 1), ("medium", 3), ("high", 3)])
-def test_effort_decides_how_many_read_a_calm_change(
-    effort: Effort, asked: int, server: VendorServer
-) -> None:
-    names = ("--model", "reviewer=gpu:big", "--model", "optimizer=gpu:big")
-    result = run("review", "HEAD", "--no-exec", "--effort", effort, *names)
-    assert result.exit_code == 0, result.output
-    assert len(server.received) == asked
+def test_effort_decides_how_many_read_a_calm_change(server: VendorServer) -> None:
+    for effort, asked in (("auto", 1), ("low", 1), ("medium", 3), ("high", 3)):
+        before = len(server.received)
+        result = run("review", "HEAD", "--no-exec", "--fresh", "--effort", effort, *OTHERS)
+        assert result.exit_code == 0, result.output
+        assert len(server.received) - before == asked, effort
 
 
-def test_a_wrong_role_is_refused() -> None:
-    result = run("review", "--model", "critic")
-    assert result.exit_code == 2
-    assert "--model critic names no role and model" in result.stderr
-
-
-def test_keys_in_a_file_that_git_ignores_count(
-    cart: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_keys_in_a_file_git_ignores_count(cart: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     (cart.folder / ".env").write_text("ANTHROPIC_API_KEY=k\nPATH=/nowhere\n")
     assert "only executed checks decide" in run("models").stdout
     cart.git("add", "--force", ".env")
@@ -302,6 +272,20 @@ def test_keys_in_a_file_that_git_ignores_count(
     assert "reviewer   openai:" in run("models").stdout
 
 
+ACME = f"""
+from reviewbot.llm.provider import ModelReply, Usage
+from reviewbot.llm.providers import Vendor
+ACME = Vendor(module='acme', key_names=('ACME_KEY',), model='one', is_local=True)
+class Acme:
+    async def complete(self, request, on_text=None):
+        return ModelReply(text={SILENT!r}, usage=Usage(output_tokens=9))
+    async def close(self):
+        pass
+def connect(account):
+    return Acme()
+"""
+
+
 @pytest.mark.usefixtures("cart")
 def test_other_packages_add_providers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     package = tmp_path / "packages"
@@ -309,30 +293,11 @@ def test_other_packages_add_providers(tmp_path: Path, monkeypatch: pytest.Monkey
     information.mkdir(parents=True)
     (information / "METADATA").write_text("Name: acme\nVersion: 1\n")
     (information / "entry_points.txt").write_text("[reviewbot.providers]\nacme = acme:ACME\n")
-    (package / "acme.py").write_text(
-        "from reviewbot.llm.provider import ModelReply, Usage\n"
-        "from reviewbot.llm.providers import Vendor\n"
-        "ACME = Vendor(module='acme', key_names=('ACME_KEY',), model='one',\n"
-        "              is_local=True)\n"
-        "class Acme:\n"
-        "    async def complete(self, request, on_text=None):\n"
-        f"        return ModelReply(text={SILENT!r}, usage=Usage(output_tokens=9))\n"
-        "    async def close(self):\n"
-        "        pass\n"
-        "def connect(account):\n"
-        "    return Acme()\n"
-    )
+    (package / "acme.py").write_text(ACME)
     monkeypatch.syspath_prepend(str(package))
     assert "acme       ACME_KEY is not set" in run("models", "list").stdout
     monkeypatch.setenv("ACME_KEY", "k")
     assert "critic     acme:one  free" in run("models", "list").stdout
-    assert "✓ critic: acme:one" in run("doctor").stdout
-    monkeypatch.setenv("REVIEWBOT_PANEL__CRITIC__MODEL", "openai:unpriced")
-    monkeypatch.setenv("OPENAI_API_KEY", "k")
-    unpriced = "! critic is not asked: nobody knows what openai:unpriced costs"
-    assert unpriced in run("doctor").stdout
-    monkeypatch.delenv("REVIEWBOT_PANEL__CRITIC__MODEL")
-    monkeypatch.delenv("OPENAI_API_KEY")
     Path("own.yml").write_text("panel: {critic: {model: 'acme:one'}}\n")
     assert "valid" in run("config", "check", "own.yml").stdout
     for wrong in ("model: 'acne:one'", "model: 'acme:one', fallback: 'acne:one'"):

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from functools import partial
 
@@ -19,28 +17,23 @@ REQUEST = replace(test_providers.REQUEST, model="fake:1b", schema={"type": "obje
 ask = partial(test_providers.ask, "ollama")
 
 
-@each(
-    ("host", "address"),
-    [
+def test_ollama_host_is_read_as_ollama_reads_it() -> None:
+    for host, address in (
         ("", "http://127.0.0.1:11434"),
         (" box ", "http://box:11434"),
-        ("box:8080", "http://box:8080"),
-        ("0.0.0.0", "http://127.0.0.1:11434"),
         ("0.0.0.0:11435", "http://127.0.0.1:11435"),
         ("[::1]", "http://[::1]:11434"),
         ("http://box", "http://box"),
         ("https://box.example/ollama/", "https://box.example/ollama"),
-    ],
-)
-def test_ollama_host_is_read_as_ollama_reads_it(host: str, address: str) -> None:
-    assert address_of(host) == address
+    ):
+        assert address_of(host) == address
 
 
 @each(
     "host",
     [
-        *("ftp://box", "box:port", "http://user:secret-word@box", "http://:secret-word@box"),
-        *("secret-word@box:99999", "box:99999", "http://box?x=1", "::1", ":8080"),
+        *("ftp://box", "box:port", "http://user:secret-word@box", "secret-word@box:99999"),
+        *("http://box?x=1", "::1", ":8080"),
     ],
 )
 def test_a_wrong_ollama_host_is_refused_and_not_quoted(host: str) -> None:
@@ -54,16 +47,14 @@ def test_a_question_comes_with_its_schema_and_the_times_are_seconds() -> None:
     pieces: list[str] = []
     (reply,) = ask(server, REQUEST, on_text=pieces.append)
     assert reply.text == "".join(pieces) == GOOD
-    assert reply.usage == Usage(
-        input_tokens=100, output_tokens=10, load_seconds=0.5, input_seconds=0.25, output_seconds=2
-    )
+    seconds = {"load_seconds": 0.5, "input_seconds": 0.25, "output_seconds": 2}
+    assert reply.usage == Usage(input_tokens=100, output_tokens=10, **seconds)
     (received,) = server.received
     assert received.path == "/api/chat"
     assert received.headers["authorization"] == f"Bearer {KEY}"
     body = received.body
-    assert body["messages"] == [
-        {"role": "user", "content": "The change.\n\nWhat is wrong with it?"}
-    ]
+    text = "The change.\n\nWhat is wrong with it?"
+    assert body["messages"] == [{"role": "user", "content": text}]
     assert body["format"] == {"type": "object"}
     assert (body["truncate"], body["shift"]) == (False, False)
     assert body["options"] == {"num_ctx": 1024, "num_predict": 500, "temperature": 0, "seed": 0}
@@ -81,52 +72,41 @@ def test_the_context_grows_in_steps_and_never_shrinks() -> None:
     assert contexts[4] >= (120_000 / 3 + 500) * 9 / 8
 
 
-@each(
-    ("characters", "read", "written", "reason", "fault"),
-    [
+def test_the_counters_tell_that_an_old_server_cut_the_prompt() -> None:
+    for characters, read, written, reason, fault in (
         (1_000, 1_024, 11, "stop", "too_long"),  # 0.12.5: cut to exactly num_ctx
         (1_000, 1_024, 0, "length", "too_long"),
         (60_000, 0, 20, "stop", ""),  # not counted
         (1_000, 800, 224, "length", "truncated"),
-    ],
-)
-def test_the_counters_tell_that_an_old_server_cut_the_prompt(
-    characters: int, read: int, written: int, reason: str, fault: str
-) -> None:
-    sent = answer(GOOD, input_tokens=read, output_tokens=written, done_reason=reason)
-    request = replace(REQUEST, prefix="x" * characters)
-    if fault:
-        assert failure("ollama", VendorServer([sent]), request).fault == fault
-    else:
-        assert ask(VendorServer([sent]), request)[0].text == GOOD
+    ):
+        sent = answer(GOOD, input_tokens=read, output_tokens=written, done_reason=reason)
+        request = replace(REQUEST, prefix="x" * characters)
+        if fault:
+            assert failure("ollama", VendorServer([sent]), request).fault == fault
+        else:
+            assert ask(VendorServer([sent]), request)[0].text == GOOD
 
 
 def test_tools_are_called_and_their_results_sent_back() -> None:
     calls = (("read", {"path": "a"}), ("read", {"path": "b"}))
-    server = VendorServer([answer(calls=calls)])
     first = replace(REQUEST, tools=(READ,))
-    (wish,) = ask(server, first)
-    assert [(call.id, json.loads(call.arguments)) for call in wish.calls] == [
-        ("call_0_0", {"path": "a"}),
-        ("call_0_1", {"path": "b"}),
-    ]
-    body = server.received[0].body
+    with VendorServer([answer(calls=calls), answer(GOOD), answer(GOOD)]).running() as server:
+        (wish,) = ask(server, first)
+        second = replace(first, turns=turn_of(wish, "text of a", "text of b"))
+        replies = ask(server, second, replace(second, may_call_tools=False))
+    made = [(call.id, json.loads(call.arguments)) for call in wish.calls]
+    assert made == [("call_0_0", {"path": "a"}), ("call_0_1", {"path": "b"})]
+    assert [reply.text for reply in replies] == [GOOD, GOOD]
+    body, again, last = (received.body for received in server.received)
     assert body["tools"][0]["function"]["parameters"] == READ.parameters
     assert "format" not in body
     assert '{"type":"object"}' in body["messages"][0]["content"]
-    second = replace(first, turns=turn_of(wish, "text of a", "text of b"))
-    server = VendorServer([answer(GOOD), answer(GOOD)])
-    replies = ask(server, second, replace(second, may_call_tools=False))
-    assert [reply.text for reply in replies] == [GOOD, GOOD]
-    _, assistant, *results = server.received[0].body["messages"]
+    _, assistant, *results = again["messages"]
     assert (assistant["role"], assistant["content"]) == ("assistant", "")
     wanted = [call["function"] for call in assistant["tool_calls"]]
     assert wanted == [{"name": name, "arguments": arguments} for name, arguments in calls]
-    assert [(result["tool_name"], result["content"]) for result in results] == [
-        ("read", "text of a"),
-        ("read", "text of b"),
-    ]
-    last = server.received[1].body
+    told = [(result["tool_name"], result["content"]) for result in results]
+    assert told == [("read", "text of a"), ("read", "text of b")]
     assert last["format"] == {"type": "object"}
     assert "tools" not in last
 

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from typing import Any
@@ -22,15 +20,20 @@ def ask(
     return test_providers.ask(name, server, *requests, **more)
 
 
-def test_a_question_is_one_text_and_asks_for_the_form_of_the_answer() -> None:
+def test_a_question_is_one_text_with_the_form_of_the_answer(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name in ("API_KEY", "ADMIN_KEY", "BASE_URL", "ORG_ID"):
+        monkeypatch.setenv(f"OPENAI_{name}", "http://127.0.0.1:9/another")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-Name: another")
     server = VendorServer([answer(GOOD, input_tokens=900, cached=700, output_tokens=60)])
     (reply,) = ask(server, REQUEST)
-    assert reply == ModelReply(
-        text=GOOD, usage=Usage(input_tokens=900, cached_input_tokens=700, output_tokens=60)
-    )
+    usage = Usage(input_tokens=900, cached_input_tokens=700, output_tokens=60)
+    assert reply == ModelReply(text=GOOD, usage=usage)
     (received,) = server.received
     assert received.path == "/v1/chat/completions"
     assert received.headers["authorization"] == f"Bearer {KEY}"
+    assert "another" not in str(received.headers)
     body = received.body
     text = "The change.\n\nWhat is wrong with it?"
     assert body["messages"] == [{"role": "user", "content": text}]
@@ -41,40 +44,20 @@ def test_a_question_is_one_text_and_asks_for_the_form_of_the_answer() -> None:
     assert not {"store", "prompt_cache_key", "max_completion_tokens"} & body.keys()
 
 
-def test_variables_of_the_environment_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable, value in {
-        "OPENAI_API_KEY": "key-of-somebody-else",
-        "OPENAI_ADMIN_KEY": "key-of-somebody-else",
-        "OPENAI_BASE_URL": "http://127.0.0.1:9",
-        "OPENAI_ORG_ID": "org-1",
-        "OPENAI_CUSTOM_HEADERS": "X-Name: key-of-somebody-else",
-    }.items():
-        monkeypatch.setenv(variable, value)
-    server = VendorServer([answer(GOOD)])
-    ask(server, REQUEST)
-    headers = server.received[0].headers
-    assert headers["authorization"] == f"Bearer {KEY}"
-    assert "key-of-somebody-else" not in str(headers)
-    assert "org-1" not in str(headers)
+ODD = [
+    fake_openai.whole({"content": [{"type": "text", "text": GOOD[:3]}, {"text": GOOD[3:]}]}),
+    replace(fake_openai.whole({"content": GOOD}), headers={"content-type": "text/plain"}),
+    Sent(chunks=(b": waiting\n\n", *answer(GOOD).chunks)),
+    fake_openai.events(
+        {"choices": [{"index": 0, "content_filter_results": {}}]},
+        {"choices": [{"delta": {"content": GOOD}}]},
+        {"choices": [{"delta": None, "finish_reason": "stop"}]},
+    ),
+]
 
 
-@pytest.mark.parametrize(
-    "sent",
-    [
-        fake_openai.whole({"content": [{"type": "text", "text": GOOD[:3]}, {"text": GOOD[3:]}]}),
-        replace(fake_openai.whole({"content": GOOD}), headers={"content-type": "text/plain"}),
-        Sent(chunks=(b": waiting\n\n", *answer(GOOD).chunks)),
-        fake_openai.events(
-            {"choices": [{"index": 0, "content_filter_results": {}}]},
-            {"choices": [{"delta": {"content": GOOD}}]},
-            {"choices": [{"delta": None, "finish_reason": "stop"}]},
-        ),
-    ],
-    ids=["parts", "wrong type", "comments", "without delta"],
-)
-def test_odd_answers_of_other_servers_are_read(sent: Sent) -> None:
-    (reply,) = ask(VendorServer([sent]), REQUEST)
-    assert reply.text == GOOD
+def test_odd_answers_of_other_servers_are_read() -> None:
+    assert [reply.text for reply in ask(VendorServer(ODD), *[REQUEST] * 4)] == [GOOD] * 4
 
 
 def test_a_line_separator_within_a_text_ends_no_line() -> None:
@@ -92,30 +75,26 @@ def test_llama_cpp_says_how_long_it_took() -> None:
     timings = {"cache_n": 3, "prompt_n": 7, "prompt_ms": 500.0, "predicted_ms": 2_000.0}
     sent = fake_openai.whole({"content": GOOD}, usage=COUNTED, timings=timings)
     (reply,) = ask(VendorServer([sent]), REQUEST)
-    assert reply.usage == Usage(
-        input_tokens=10, output_tokens=2, input_seconds=0.5, output_seconds=2
-    )
+    usage = Usage(input_tokens=10, output_tokens=2, input_seconds=0.5, output_seconds=2)
+    assert reply.usage == usage
 
 
-@each(
-    ("usage", "cached"),
-    [
-        *((usage, None) for usage in (None, [], "x", {}, {"prompt_tokens": 1})),
-        ({"prompt_tokens": -1, "completion_tokens": 1}, None),
-        ({"prompt_tokens": True, "completion_tokens": 1}, None),
-        ({**COUNTED, "prompt_tokens_details": None}, 0),
-        ({**COUNTED, "prompt_tokens_details": {}}, 0),
+def test_counters_are_believed_only_if_they_make_sense() -> None:
+    wrong = ({"prompt_tokens": count, "completion_tokens": 1} for count in (-1, True))
+    usages: list[tuple[Any, int | None]] = [
+        *((usage, None) for usage in (None, [], "x", {}, {"prompt_tokens": 1}, *wrong)),
+        *(({**COUNTED, "prompt_tokens_details": details}, 0) for details in (None, {})),
         ({**COUNTED, "prompt_tokens_details": {"cached_tokens": None}}, 0),
         ({**COUNTED, "prompt_tokens_details": {"cached_tokens": 99}}, 10),
         ({**COUNTED, "prompt_tokens_details": {"cached_tokens": 9, "cache_write_tokens": 0}}, 9),
-    ],
-)
-def test_counters_are_believed_only_if_they_make_sense(usage: Any, cached: int | None) -> None:
-    (reply,) = ask(VendorServer([fake_openai.whole({"content": GOOD}, usage=usage)]), REQUEST)
-    if cached is None:
-        assert reply.usage is None
-    else:
-        assert reply.usage == Usage(input_tokens=10, cached_input_tokens=cached, output_tokens=2)
+    ]
+    server = VendorServer(
+        [fake_openai.whole({"content": GOOD}, usage=usage) for usage, _ in usages]
+    )
+    replies = ask(server, *[REQUEST] * len(usages))
+    for reply, (usage, cached) in zip(replies, usages, strict=True):
+        counted = Usage(input_tokens=10, cached_input_tokens=cached or 0, output_tokens=2)
+        assert reply.usage == (None if cached is None else counted), usage
 
 
 def server_that_refuses(*refusals: tuple[str, str, int, str]) -> VendorServer:
@@ -137,117 +116,82 @@ def test_a_server_without_schemas_is_asked_for_json_and_then_in_words_and_rememb
         ("response_format", '"json_schema"', 500, words),
         ("response_format", '"json_object"', 400, "response_format is not supported"),
     )
-    other = replace(REQUEST, model="other")
-    ask(server, REQUEST, REQUEST, other)
-    asked = [
-        (received.body["model"], received.body.get("response_format", {}).get("type"))
-        for received in server.received
-    ]
+    ask(server, REQUEST, REQUEST, replace(REQUEST, model="other"))
+    bodies = [received.body for received in server.received]
+    asked = [(body["model"], body.get("response_format", {}).get("type")) for body in bodies]
     steps = ["json_schema", "json_object", None]
-    assert asked == [
-        *(("some-model", step) for step in steps),
-        ("some-model", None),
-        *(("other", step) for step in steps),
-    ]
-    assert server.received[1].body["response_format"]["schema"] == strict_schema(REQUEST.schema)
-    prompts = [received.body["messages"][0]["content"] for received in server.received[:3]]
+    expected = [*(("some-model", step) for step in (*steps, None))]
+    assert asked == [*expected, *(("other", step) for step in steps)]
+    assert bodies[1]["response_format"]["schema"] == strict_schema(REQUEST.schema)
+    prompts = [body["messages"][0]["content"] for body in bodies[:3]]
     assert ['"verdict"' in prompt for prompt in prompts] == [False, True, True]
 
 
-@each(
-    ("parameter", "message", "instead"),
-    [
-        (
-            "max_tokens",
-            "Unsupported parameter: 'max_tokens' is not supported with this model. "
-            "Use 'max_completion_tokens' instead.",
-            "max_completion_tokens",
-        ),
+def test_a_parameter_that_is_refused_is_left_out_from_then_on() -> None:
+    other = "Unsupported parameter: 'max_tokens'. Use 'max_completion_tokens' instead."
+    for parameter, message, instead in (
+        ("max_tokens", other, "max_completion_tokens"),
         ("stream_options", "stream_options is not supported", ""),
-    ],
-)
-def test_a_parameter_that_is_refused_is_left_out_from_then_on(
-    parameter: str, message: str, instead: str
-) -> None:
-    server = server_that_refuses((parameter, "", 400, message))
-    ask(server, REQUEST, REQUEST)
-    sent = [parameter in received.body for received in server.received]
-    assert sent == [True, False, False]
-    assert not instead or server.received[2].body[instead] == 500
+    ):
+        server = server_that_refuses((parameter, "", 400, message))
+        ask(server, REQUEST, REQUEST)
+        sent = [parameter in received.body for received in server.received]
+        assert sent == [True, False, False]
+        assert not instead or server.received[2].body[instead] == 500
 
 
-def test_a_server_that_refuses_everything_is_asked_a_few_times_only() -> None:
-    words = "unsupported: stream_options max_tokens max_completion_tokens response_format"
-    server = VendorServer([error(400, words)] * 6)
-    assert failure("gpu", server, REQUEST).fault == "invalid"
-
-
-@each("message", ["max_tokens is too large: 500", "messages: field required", "invalid value"])
-def test_a_refusal_for_another_reason_is_not_tried_again(message: str) -> None:
-    server = VendorServer([error(400, message)])
-    assert failure("gpu", server, REQUEST).fault == "invalid"
+def test_a_refusal_for_another_reason_is_not_tried_again() -> None:
+    for message in ("max_tokens is too large: 500", "messages: field required"):
+        assert failure("gpu", VendorServer([error(400, message)]), REQUEST).fault == "invalid"
 
 
 def test_tools_are_called_and_their_results_sent_back() -> None:
     calls = (("read", {"path": "a"}), ("read", {"path": "b"}))
-    server = VendorServer([answer(calls=calls)])
     first = replace(REQUEST, tools=(READ,))
-
-    (wish,) = ask(server, first)
-    second = replace(first, turns=turn_of(wish, "text of a", "text of b"))
-    again = VendorServer([answer(GOOD), answer(GOOD)])
-    reply, _ = ask(again, second, replace(second, may_call_tools=False))
+    with VendorServer([answer(calls=calls), answer(GOOD), answer(GOOD)]).running() as server:
+        (wish,) = ask(server, first)
+        second = replace(first, turns=turn_of(wish, "text of a", "text of b"))
+        reply, _ = ask(server, second, replace(second, may_call_tools=False))
     assert [(call.name, json.loads(call.arguments)) for call in wish.calls] == list(calls)
     assert (reply.text, reply.calls) == (GOOD, ())
-    one, two, three = (received.body for received in (*server.received, *again.received))
+    bodies = [received.body for received in server.received]
     function = {"name": "read", "description": "Read a file.", "parameters": READ.parameters}
-    assert (
-        one["tools"]
-        == two["tools"]
-        == three["tools"]
-        == [{"type": "function", "function": function}]
-    )
-    assert [body.get("tool_choice") for body in (one, two, three)] == [None, None, "none"]
-    has_format = ["response_format" in body for body in (one, two, three)]
-    assert has_format == [False, False, True]
-    _, assistant, *results = two["messages"]
-    assert [call["id"] for call in assistant["tool_calls"]] == ["call_0", "call_1"]
-    assert results == [
-        {"role": "tool", "tool_call_id": "call_0", "content": "text of a"},
-        {"role": "tool", "tool_call_id": "call_1", "content": "text of b"},
-    ]
+    tools = [{"type": "function", "function": function}]
+    assert [body["tools"] for body in bodies] == [tools] * 3
+    assert [body.get("tool_choice") for body in bodies] == [None, None, "none"]
+    assert ["response_format" in body for body in bodies] == [False, False, True]
+    _, assistant, *results = bodies[1]["messages"]
+    ids = ["call_0", "call_1"]
+    assert [call["id"] for call in assistant["tool_calls"]] == ids
+    texts = zip(ids, ("text of a", "text of b"), strict=True)
+    assert results == [{"role": "tool", "tool_call_id": id, "content": text} for id, text in texts]
 
 
 def test_what_a_model_thought_goes_back_to_it() -> None:
-    message = {
-        "content": None,
-        "reasoning_content": "Hm.",
-        "tool_calls": [{"id": "c1", "function": {"name": "read", "arguments": '{"path":"a"}'}}],
-    }
-    server = VendorServer([fake_openai.whole(message, "stop"), answer(GOOD)])
-    (wish, _) = ask(server, REQUEST, REQUEST, name="deepseek")
+    call = {"id": "c1", "function": {"name": "read", "arguments": '{"path":"a"}'}}
+    message = {"content": None, "reasoning_content": "Hm.", "tool_calls": [call]}
+    with VendorServer([fake_openai.whole(message, "stop"), answer(GOOD)]).running() as server:
+        (wish,) = ask(server, REQUEST, name="deepseek")
+        request = replace(REQUEST, tools=(READ,), turns=turn_of(wish, "x"))
+        ask(server, request, name="deepseek")
     assert wish.calls == (ToolCall(id="c1", name="read", arguments='{"path":"a"}'),)
-    server = VendorServer([answer(GOOD)])
-    ask(server, replace(REQUEST, tools=(READ,), turns=turn_of(wish, "x")), name="deepseek")
-    assistant = server.received[0].body["messages"][1]
+    assistant = server.received[1].body["messages"][1]
     assert assistant["reasoning_content"] == "Hm."
     assert assistant["tool_calls"][0]["function"]["arguments"] == '{"path":"a"}'
 
 
-@pytest.mark.parametrize(
-    "parts",
+X = {"name": "x", "arguments": "{}"}
+PARTS: Sequence[Sequence[Any]] = [
+    [{"index": 0, "id": "a", "function": X}] * 2,  # one number for both
+    [{"id": "a", "function": X}] * 2,  # not numbered
     [
-        [{"index": 0, "id": "a", "function": {"name": "x", "arguments": "{}"}}] * 2,
-        [{"id": "a", "function": {"name": "x", "arguments": "{}"}}] * 2,
-        [
-            {"index": 0, "function": {"name": "x", "arguments": ""}},
-            {"index": 1, "function": {"name": "x", "arguments": "{"}},
-            {"index": 0, "function": {"arguments": "{}"}},
-            {"index": 1, "function": {"arguments": "}"}},
-        ],
+        *({"index": n, "function": {"name": "x", "arguments": "{" * n}} for n in (0, 1)),
+        *({"index": n, "function": {"arguments": "{}"[n:]}} for n in (0, 1)),
     ],
-    ids=["one number for both", "not numbered", "in turns"],
-)
+]
+
+
+@each("parts", PARTS)
 def test_calls_are_put_together_from_their_parts(parts: Sequence[Any]) -> None:
     deltas = [{"choices": [{"delta": {"tool_calls": [part]}}]} for part in parts]
     end = {"choices": [{"delta": {}, "finish_reason": "tool_calls"}]}
@@ -268,12 +212,13 @@ def test_openrouter_alone_gets_the_mark_for_anthropics_cache() -> None:
 
 
 def test_a_property_that_was_optional_may_be_null() -> None:
+    nullable = [{"type": "string"}, {"type": "null"}]
     schema = {
         "type": "object",
         "properties": {
             "a": {"enum": ["x"]},
             "b": {"type": "integer", "minimum": 1},
-            "c": {"anyOf": [{"type": "string"}, {"type": "null"}], "default": None},
+            "c": {"anyOf": nullable, "default": None},
             "d": {"$ref": "#/$defs/D", "default": {}},
         },
         "required": ["b", "d"],
@@ -283,9 +228,6 @@ def test_a_property_that_was_optional_may_be_null() -> None:
     for part in (strict, strict["$defs"]["D"]):
         assert part["additionalProperties"] is False
         assert part["required"] == ["a", "b", "c", "d"]
-    assert strict["properties"] == {
-        "a": {"anyOf": [{"enum": ["x"], "type": "string"}, {"type": "null"}]},
-        "b": {"type": "integer"},
-        "c": {"anyOf": [{"type": "string"}, {"type": "null"}]},
-        "d": {"$ref": "#/$defs/D"},  # it stands alone
-    }
+    optional = {"anyOf": [{"enum": ["x"], "type": "string"}, {"type": "null"}]}
+    b, d = {"type": "integer"}, {"$ref": "#/$defs/D"}  # it stands alone
+    assert strict["properties"] == {"a": optional, "b": b, "c": {"anyOf": nullable}, "d": d}

@@ -1,9 +1,5 @@
-from __future__ import annotations
-
 import json
-from typing import Any
 
-import pytest
 from each import each
 from msgspec.structs import replace
 
@@ -11,7 +7,7 @@ from reviewbot.llm.provider import ModelReply, ModelRequest, Usage, strict_schem
 from tests import fake_openai, test_providers
 from tests.fake_openai import error
 from tests.fake_responses import THOUGHT, answer, ended, message
-from tests.test_providers import GOOD, KEY, READ, REQUEST, failure, turn_of
+from tests.test_providers import GOOD, KEY, READ, REQUEST, turn_of
 from tests.vendor_server import Received, Sent, VendorServer, json_answer
 
 TOOLS = replace(REQUEST, tools=(READ,))
@@ -22,28 +18,19 @@ def ask(server: VendorServer, *requests: ModelRequest) -> list[ModelReply]:
 
 
 def test_what_panelists_share_ends_with_a_mark_for_the_prompt_cache() -> None:
-    server = VendorServer(
-        [answer(GOOD, input_tokens=900, cached=700, stored=150, output_tokens=60)]
-    )
+    sent = answer(GOOD, input_tokens=900, cached=700, stored=150, output_tokens=60)
+    server = VendorServer([sent])
     (reply,) = ask(server, REQUEST)
-    usage = Usage(
-        input_tokens=900, cached_input_tokens=700, cache_write_tokens=150, output_tokens=60
-    )
-    assert reply == ModelReply(text=GOOD, usage=usage)
+    cached = Usage(input_tokens=900, cached_input_tokens=700, cache_write_tokens=150)
+    assert reply == ModelReply(text=GOOD, usage=replace(cached, output_tokens=60))
     (received,) = server.received
     assert received.path == "/v1/responses"
     assert received.headers["authorization"] == f"Bearer {KEY}"
     body = received.body
     mark = {"prompt_cache_breakpoint": {"mode": "explicit"}}
-    assert body["input"] == [
-        {
-            "role": "user",
-            "content": [
-                {"type": "input_text", "text": "The change.", **mark},
-                {"type": "input_text", "text": "What is wrong with it?"},
-            ],
-        }
-    ]
+    shared = {"type": "input_text", "text": "The change.", **mark}
+    question = {"type": "input_text", "text": "What is wrong with it?"}
+    assert body["input"] == [{"role": "user", "content": [shared, question]}]
     assert body["prompt_cache_options"] == {"mode": "explicit"}
     assert len(body["prompt_cache_key"]) == 32
     form = {"type": "json_schema", "name": "answer", "strict": True}
@@ -55,25 +42,21 @@ def test_what_panelists_share_ends_with_a_mark_for_the_prompt_cache() -> None:
 
 def test_tools_are_called_and_thoughts_go_back_with_their_results() -> None:
     calls = (("read", {"path": "a"}), ("read", {"path": "b"}))
-    server = VendorServer([answer(calls=calls)])
-    (wish,) = ask(server, TOOLS)
+    with VendorServer([answer(calls=calls), answer(GOOD), answer(GOOD)]).running() as server:
+        (wish,) = ask(server, TOOLS)
+        second = replace(TOOLS, turns=turn_of(wish, "text of a", "text of b"))
+        reply, _ = ask(server, second, replace(second, may_call_tools=False))
     assert [(call.name, json.loads(call.arguments)) for call in wish.calls] == list(calls)
-    second = replace(TOOLS, turns=turn_of(wish, "text of a", "text of b"))
-    again = VendorServer([answer(GOOD), answer(GOOD)])
-    reply, _ = ask(again, second, replace(second, may_call_tools=False))
     assert (reply.text, reply.calls) == (GOOD, ())
-    one, two, three = (received.body for received in (*server.received, *again.received))
+    one, two, three = (received.body for received in server.received)
     assert one["tools"] == two["tools"] == three["tools"]
     assert (one["tools"][0]["type"], one["tools"][0]["strict"]) == ("function", False)
     assert [body["tool_choice"] for body in (one, two, three)] == ["auto", "auto", "none"]
     _, thought, *items = two["input"]
     assert thought == {name: value for name, value in THOUGHT.items() if value is not None}
-    assert [(item["type"], item["call_id"]) for item in items] == [
-        ("function_call", "call_0"),
-        ("function_call", "call_1"),
-        ("function_call_output", "call_0"),
-        ("function_call_output", "call_1"),
-    ]
+    kinds = ("function_call", "function_call_output")
+    expected = [(kind, f"call_{number}") for kind in kinds for number in (0, 1)]
+    assert [(item["type"], item["call_id"]) for item in items] == expected
     assert items[2]["output"] == "text of a"
 
 
@@ -107,25 +90,13 @@ def test_what_an_older_model_does_not_take_is_left_out_from_then_on(part: str, w
     assert ("JSON Schema" in str(others[0]["input"])) == (part == "text")
 
 
-@pytest.mark.parametrize(
-    "refusal",
-    [json_answer({"detail": "Not Found"}, 404), Sent(status=405)],
-    ids=["no such path", "no such method"],
-)
-def test_a_server_in_front_that_knows_chat_completions_alone_is_asked_by_them(
-    refusal: Sent,
-) -> None:
-    def reply(received: Received) -> Any:
-        return refusal if received.path == "/v1/responses" else fake_openai.answer(GOOD)
+def test_a_server_in_front_that_knows_chat_completions_alone_is_asked_by_them() -> None:
+    for refusal in (json_answer({"detail": "Not Found"}, 404), Sent(status=405)):
 
-    server = VendorServer(reply)
-    assert [reply.text for reply in ask(server, REQUEST, REQUEST)] == [GOOD, GOOD]
-    paths = [received.path for received in server.received]
-    assert paths == ["/v1/responses", "/v1/chat/completions", "/v1/chat/completions"]
+        def reply(received: Received, refusal: Sent = refusal) -> Sent:
+            return refusal if received.path == "/v1/responses" else fake_openai.answer(GOOD)
 
-
-def test_a_model_that_refuses_everything_is_asked_a_few_times_only() -> None:
-    words = "unsupported: reasoning prompt_cache_options text.format"
-    server = VendorServer(lambda _: error(400, words))
-    assert failure("openai", server, REQUEST).fault == "invalid"
-    assert len(server.received) == 4
+        server = VendorServer(reply)
+        assert [reply.text for reply in ask(server, REQUEST, REQUEST)] == [GOOD, GOOD]
+        paths = [received.path for received in server.received]
+        assert paths == ["/v1/responses", "/v1/chat/completions", "/v1/chat/completions"]

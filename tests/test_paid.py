@@ -1,7 +1,5 @@
 """Whole reviews that ask models: killed, resumed, capped, interrupted, and lied to."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import os
@@ -13,7 +11,6 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +32,7 @@ from reviewbot.reports import FORMATS, render
 from reviewbot.services import Host
 from reviewbot.verdict.document import Review
 from tests import fake_openai
-from tests.served import configuration, configure, run
+from tests.served import configuration, configure, live_in, run
 from tests.vendor_server import Received, Sent, VendorServer
 
 ROOT = Path(__file__).parents[1]
@@ -50,10 +47,8 @@ def cart(
     project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Project:
     """A change that no check understands, and a user without a configuration."""
-    for name in ("HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.setenv(name, str(tmp_path_factory.mktemp("home")))
+    live_in(project, tmp_path_factory, monkeypatch)
     monkeypatch.setattr("reviewbot.llm.client.FIRST_PAUSE", 0.05)
-    monkeypatch.chdir(project.folder)
     project.commit("A cart", BEFORE)
     project.commit("A fee", AFTER)
     return project
@@ -122,10 +117,8 @@ async def review_all(jobs: Iterable[tuple[Change, Host]]) -> list[Review]:
     return list(await run_all(*(review_one(*job) for job in jobs)))
 
 
-# --- killed and resumed
-
-SEEDS = range(50)
-KILLED = tuple(range(3, 48, 5))
+SEEDS = range(25)
+KILLED = tuple(range(3, 25, 5))
 # Faults, and whether a call that fails so may have been charged.
 FAULTS = [
     (fake_openai.FAULTS["L8 overloaded: overloaded"], False),
@@ -175,7 +168,7 @@ class Unreliable:
         return Counter(prompt for prompt, how in self.log[first:] if how == outcome)
 
 
-def test_fifty_reviews_of_which_every_sixth_call_fails_and_nine_are_killed(cart: Project) -> None:
+def test_reviews_of_which_every_sixth_call_fails_and_every_fifth_is_killed(cart: Project) -> None:
     unreliable, folder = Unreliable(), cart.folder
     code = "import asyncio, pathlib, sys, test_paid as t\n"
     code += "asyncio.run(t.review_seeds(pathlib.Path(sys.argv[1]), sys.argv[2], t.KILLED))"
@@ -214,38 +207,21 @@ def test_fifty_reviews_of_which_every_sixth_call_fails_and_nine_are_killed(cart:
             assert row["lost"] == charged[prompt] * worst
     assert not answered
     with VendorServer(debate).running() as server:
-        (calm,) = asyncio.run(review_seeds(folder, server.url, [50]))
+        (calm,) = asyncio.run(review_seeds(folder, server.url, [25]))
     assert [finding.status for finding in calm.findings] == ["agreed", "agreed"]
     for result in (*resumed, *results):
         assert (result.gaps, result.findings) == ((), calm.findings)
 
 
-# --- one ledger, one cap
-
-
-def test_two_owners_that_review_the_same_at_once_ask_everything_once(cart: Project) -> None:
-    def slow(received: Received) -> Sent:
-        return replace(debate(received), delay=0.05)
-
-    with VendorServer(slow).running() as server:
-        reviews = asyncio.run(review_seeds(cart.folder, server.url, [1, 1]))
-    prompts = Counter(map(prompt_of, server.received))
-    assert set(prompts.values()) == {1}
-    assert prompts.keys() == calls_in(cart.folder / "state-1").keys()
-    assert reviews[0].findings == reviews[1].findings
-    assert sum(each.usage.calls for each in reviews) == len(prompts)
-
-
 @pytest.mark.usefixtures("cart")
-@pytest.mark.parametrize("usage", [..., None, {"prompt_tokens": 0, "completion_tokens": 0}])
+@pytest.mark.parametrize("usage", [None, {"prompt_tokens": 0, "completion_tokens": 0}])
 def test_no_server_can_make_a_review_exceed_its_cap(usage: Any) -> None:
     sizes: list[int] = []  # bytes of what was read and written
 
     def script(received: Received) -> Sent:
         sent = debate(received)
-        if usage is not ...:
-            end = fake_openai.events({"choices": [], "usage": usage}).chunks
-            sent = replace(sent, chunks=(*sent.chunks[:-2], *end))
+        end = fake_openai.events({"choices": [], "usage": usage}).chunks
+        sent = replace(sent, chunks=(*sent.chunks[:-2], *end))
         sizes.append(len(json.dumps(received.body)) + sum(map(len, sent.chunks)))
         return sent
 
@@ -271,10 +247,7 @@ def test_a_model_without_a_price_is_not_asked_under_a_cap() -> None:
     assert len(server.received) > 3
 
 
-# --- keys, Ctrl-C, lies
-
-
-def test_a_hostile_server_learns_no_key_of_another_vendor(
+def test_a_hostile_server_learns_no_other_key(
     cart: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     keys = "ANTHROPIC_API_KEY OPENAI_API_KEY GEMINI_API_KEY AWS_SECRET_ACCESS_KEY OPENAI_ORG_ID"
@@ -300,9 +273,7 @@ def test_a_hostile_server_learns_no_key_of_another_vendor(
     assert not [text for text in texts if "canary" in text]
 
 
-def test_ctrl_c_during_a_call_ends_at_once_and_the_next_run_asks_only_the_rest(
-    cart: Project,
-) -> None:
+def test_ctrl_c_ends_a_call_at_once_and_the_next_run_asks_only_the_rest(cart: Project) -> None:
     def script(received: Received) -> Sent:
         return replace(debate(received), delay=60 if received.number == 3 else 0)
 
@@ -335,7 +306,7 @@ DEFECTS = {
     "e.lua": ("<<<<<<< ours\nx = 1\n=======\n>>>>>>> theirs\n", "conflict-marker"),
     "f.lua": ("x = 1 -- \U000e0061\n", "hidden-tag"),
 }
-PLANTED = [names for size in (0, 1, 2, 4) for names in combinations(DEFECTS, size)]
+PLANTED = [(), *((name,) for name in DEFECTS), tuple(DEFECTS)]
 KINDS = ("silent", "lying", "obeying")
 CLAIM = {
     **{"path": "b.py", "line": 1, "quote": "print(y)", "title": "y is defined, no defect"},
@@ -354,7 +325,6 @@ def dishonest(received: Received) -> Sent:
 
 
 def test_no_model_hides_or_approves_what_checks_found(project: Project) -> None:
-    """36 sets of defects, each with three kinds of models."""
     if reason := why_no_sandbox():
         pytest.skip(f"linters do not run: {reason}")
     commits = ""
@@ -381,7 +351,7 @@ def test_no_model_hides_or_approves_what_checks_found(project: Project) -> None:
 
     with VendorServer(dishonest).running() as server:
         reviews = asyncio.run(review_planted(server.url))
-    assert len(reviews) > 100
+    assert len(reviews) == len(PLANTED) * len(KINDS)
     assert len(server.received) >= len(reviews)
     assert reviews[0].verdict == "approve"  # nothing is planted, and approving is allowed
     for result, names in zip(reviews, PLANTED * len(KINDS), strict=True):

@@ -1,7 +1,5 @@
 """What holds for all providers: streams, faults, time-outs, and who learns a key."""
 
-from __future__ import annotations
-
 import asyncio
 import json
 import threading
@@ -48,25 +46,17 @@ class Answer(Struct):
 
 KEY = "key-0123456789-never-to-be-seen"
 GOOD = '{"claims": []}'
-READ = Tool(
-    name="read",
-    description="Read a file.",
-    parameters={"type": "object", "properties": {"path": {"type": "string"}}},
-)
+PATH = {"type": "object", "properties": {"path": {"type": "string"}}}
+READ = Tool(name="read", description="Read a file.", parameters=PATH)
 REQUEST = ModelRequest(
-    provider="any",
-    model="some-model",
-    prefix="The change.",
-    question="What is wrong with it?",
+    **{"provider": "any", "model": "some-model", "label": "critic/first_pass"},
+    **{"prefix": "The change.", "question": "What is wrong with it?"},
     schema=msgspec.json.schema(Answer),
-    label="critic/first_pass",
     max_output_tokens=500,
 )
 AWS = {
-    "AWS_ACCESS_KEY_ID": "AKIAOFATEST",
-    "AWS_SECRET_ACCESS_KEY": "the-secret-of-a-test",
-    "AWS_SESSION_TOKEN": "the-session",
-    "AWS_REGION": "eu-central-1",
+    **{"AWS_ACCESS_KEY_ID": "AKIAOFATEST", "AWS_SECRET_ACCESS_KEY": "the-secret-of-a-test"},
+    **{"AWS_SESSION_TOKEN": "the-session", "AWS_REGION": "eu-central-1"},
 }
 FAKES: Mapping[str, ModuleType] = {
     "anthropic": fake_anthropic,
@@ -94,16 +84,25 @@ def ask(
     **fields: Any,
 ) -> list[ModelReply]:
     """The replies of a provider by its name; another name is a compatible server."""
+    with server.running():
+        return ask_at(name, server.url, *requests, on_text=on_text, **fields)
 
+
+def ask_at(
+    name: str,
+    url: str,
+    *requests: ModelRequest,
+    on_text: Callable[[str], None] | None = None,
+    **fields: Any,
+) -> list[ModelReply]:
     async def ask_all() -> list[ModelReply]:
-        provider = make_provider(name, server.url, **fields)
+        provider = make_provider(name, url, **fields)
         try:
             return [await provider.complete(request, on_text) for request in requests]
         finally:
             await provider.close()
 
-    with server.running():
-        return asyncio.run(ask_all())
+    return asyncio.run(ask_all())
 
 
 def failure(
@@ -168,7 +167,7 @@ def test_a_message_is_quoted_shortly_and_without_secrets(vendor: str) -> None:
     assert vendor == "bedrock" or "bad key … " in message
 
 
-@pytest.mark.parametrize("vendor", [name for name in FAKES if name != "bedrock"])
+@each("vendor", STREAMING)
 def test_a_server_that_answers_with_its_key_does_not_publish_it(vendor: str) -> None:
     wish = {"path": KEY}
     call = ("call_1", "read", json.dumps(wish)) if vendor == "anthropic" else ("read", wish)
@@ -210,9 +209,8 @@ def test_an_answer_may_arrive_in_any_pieces(vendor: str) -> None:
     server = VendorServer([sent, replace(sent, chunks=pieces)])
     whole, cut = ask(vendor, server, REQUEST, REQUEST)
     assert whole == cut
-    assert {received.headers["content-type"] for received in server.received} == {
-        "application/json"
-    }
+    types = {received.headers["content-type"] for received in server.received}
+    assert types == {"application/json"}
 
 
 @each("vendor", FAKES)
@@ -232,60 +230,34 @@ def test_where_nobody_listens_the_vendor_is_unreachable(vendor: str) -> None:
     gone = VendorServer([])
     with gone.running():
         pass
-
-    async def ask_nobody() -> None:
-        provider = make_provider(vendor, gone.url)
-        try:
-            await provider.complete(REQUEST)
-        finally:
-            await provider.close()
-
     with pytest.raises(ProviderError, match=f"{vendor} cannot be reached") as caught:
-        asyncio.run(ask_nobody())
+        ask_at(vendor, gone.url, REQUEST)
     assert caught.value.fault == "unreachable"
     assert ("OLLAMA_HOST" if vendor == "ollama" else vendor) in str(caught.value.hint)
 
 
 @each("vendor", ["anthropic", "openai", "ollama"])
 def test_a_prompt_that_cannot_be_written_is_invalid(vendor: str) -> None:
-    error = failure(vendor, VendorServer([]), replace(REQUEST, prefix="\ud800"))
-    assert error.fault == "invalid"
+    request = replace(REQUEST, prefix="\ud800")
+    assert failure(vendor, VendorServer([]), request).fault == "invalid"
 
 
 @pytest.mark.parametrize("vendor", FAKES)
-def test_a_proxy_of_the_environment_is_used_for_https(
-    vendor: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_proxy_of_the_environment_is_used(vendor: str, monkeypatch: pytest.MonkeyPatch) -> None:
     proxy = VendorServer(lambda _: Sent(status=502))
     monkeypatch.setenv("HTTPS_PROXY", proxy.url)
-
-    async def ask_through() -> None:
-        provider = make_provider(vendor, "https://models.example.org")
-        try:
-            await provider.complete(REQUEST)
-        finally:
-            await provider.close()
-
     with proxy.running(), pytest.raises(ProviderError, match="cannot be reached") as caught:
-        asyncio.run(ask_through())
+        ask_at(vendor, "https://models.example.org", REQUEST)
     assert caught.value.fault == "unreachable"
     (received,) = proxy.received
     assert (received.method, received.path) == ("CONNECT", "models.example.org:443")
     assert KEY not in str(received.headers)
 
 
-@pytest.mark.parametrize(
-    ("variable", "value"),
-    [
-        ("HTTPS_PROXY", "ftp://127.0.0.1"),
-        ("ALL_PROXY", "socks5://127.0.0.1"),
-        ("SSL_CERT_FILE", "/none"),
-    ],
-)
-def test_a_proxy_that_cannot_be_used_is_a_clear_error(
-    monkeypatch: pytest.MonkeyPatch, variable: str, value: str
-) -> None:
-    monkeypatch.setenv(variable, value)
-    with pytest.raises(ConfigError, match="openai cannot be asked with the proxy") as caught:
-        make_provider("openai", "https://models.example.org")
-    assert variable in str(caught.value.hint)
+def test_a_proxy_that_cannot_be_used_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable, value in (("HTTPS_PROXY", "ftp://127.0.0.1"), ("SSL_CERT_FILE", "/none")):
+        with monkeypatch.context() as patch:
+            patch.setenv(variable, value)
+            with pytest.raises(ConfigError, match="cannot be asked with the proxy") as caught:
+                make_provider("openai", "https://models.example.org")
+            assert variable in str(caught.value.hint)

@@ -1,11 +1,7 @@
 """Sessions in the database, and the database itself."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -28,13 +24,9 @@ from reviewbot.store.sessions import (
 pytest_plugins = ["postgres"]
 
 SUBJECT = Subject(
-    project="git@example.org:shop.git",
-    target="HEAD~1..HEAD",
+    **{"project": "git@example.org:shop.git", "target": "HEAD~1..HEAD", "version": "1.0"},
+    **{"base_commit": "b" * 40, "base_tree": "c" * 40, "head_tree": "d" * 40},
     title="Count from one",
-    version="1.0",
-    base_commit="b" * 40,
-    base_tree="c" * 40,
-    head_tree="d" * 40,
 )
 ODD = "a\x00b\ud800c\udfffd\x1a0041\U0001f600"
 WRITTEN = "a\\x00b\\ud800c\\udfffd\x1a0041\U0001f600"
@@ -58,12 +50,13 @@ def states(store: Store) -> list[str]:
     return [summary.state for summary in list_sessions(store)]
 
 
+CRITIC = Agent(name="critic", provider="openai", model="gpt")
+
+
 def test_a_session_is_recorded_with_agents_and_findings(store: Store) -> None:
     subject = replace(SUBJECT, title=ODD, project=ODD)
-    agents = (
-        Agent(name="critic", provider="openai", model="gpt", lens=ODD),
-        Agent(name="reviewer", provider="ollama", model="qwen"),
-    )
+    reviewer = Agent(name="reviewer", provider="ollama", model="qwen")
+    agents = (replace(CRITIC, lens=ODD), reviewer)
     session = start_session(store, subject, START, agents)
     assert states(store) == ["running"]
     place = {"path": "a.py", "line": 3, "end_line": 3, "side": "head"}
@@ -72,13 +65,11 @@ def test_a_session_is_recorded_with_agents_and_findings(store: Store) -> None:
     given = [{**one, "location": place, "more": 1}, {**other, "location": None}]
     document = json.dumps({"verdict": "comment", "findings": given})
     end_session(store, session, document)
-
     record = load_session(store, session.id)
     assert record
     session = record.session
     assert session.subject == replace(subject, title=WRITTEN, project=WRITTEN)
-    assert (session.state, session.started) == ("done", START)
-    assert session.review == document
+    assert (session.state, session.started, session.review) == ("done", START, document)
     assert record.agents == (replace(agents[0], lens=WRITTEN), agents[1])
     rows = store.run(lambda connection: connection.rows("SELECT * FROM findings"))
     wanted = [
@@ -92,61 +83,39 @@ def test_a_session_is_recorded_with_agents_and_findings(store: Store) -> None:
 
 def test_the_session_of_a_dead_process_is_resumed(url: str, tmp_path: Path, store: Store) -> None:
     other = open_store(url, tmp_path)
-    critic = Agent(name="critic", provider="openai", model="gpt")
-    first = start_session(other, SUBJECT, START, [critic])
+    first = start_session(other, SUBJECT, START, [CRITIC])
     assert start_session(store, SUBJECT, START) != first  # it lives
     assert states(store) == ["running", "running"]
     other.close()  # as if its process died
     assert states(store) == ["running", "abandoned"]
-    resumed = start_session(store, SUBJECT, LATER, [replace(critic, model="new")])
+    for other_code in ({"head_tree": "e" * 40}, {"version": "2"}):
+        assert start_session(store, replace(SUBJECT, **other_code), LATER).id > first.id
+    resumed = start_session(store, SUBJECT, LATER, [replace(CRITIC, model="new")])
     assert resumed == first
     record = load_session(store, first.id)
     assert record
     assert [agent.model for agent in record.agents] == ["new"]
-    assert states(store) == ["running", "running"]
+    assert states(store) == ["running"] * 4
     end_session(store, resumed)
-    assert states(store) == ["running", "done"]
+    assert states(store) == [*["running"] * 3, "done"]
     with pytest.raises(ReviewbotError, match=f"another process has taken over session {first.id}"):
         end_session(store, resumed)
     assert start_session(store, SUBJECT, LATER).id > first.id
 
 
-@pytest.mark.parametrize("other_code", [{"head_tree": "e" * 40}, {"version": "2"}])
-def test_an_unfinished_session_about_other_code_is_not_resumed(
-    url: str, tmp_path: Path, store: Store, other_code: dict[str, str]
-) -> None:
-    other = open_store(url, tmp_path)
-    start_session(other, SUBJECT, START)
-    other.close()  # as if its process died
-    start_session(store, replace(SUBJECT, **other_code), LATER)
-    assert states(store) == ["running", "abandoned"]
-
-
-def test_a_fresh_session_is_not_a_resumed_one_and_keeps_its_generation(
-    url: str, tmp_path: Path, store: Store
-) -> None:
-    other = open_store(url, tmp_path)
-    ask(other, start_session(other, SUBJECT, START))
-    assert start_session(other, SUBJECT, START, fresh=True).generation == 1
-    other.close()  # as if its process died
-    other = open_store(url, tmp_path)
-    fresh = start_session(other, SUBJECT, LATER, fresh=True)
-    assert fresh.generation == 2
-    other.close()  # as if its process died
+def test_a_fresh_session_keeps_its_generation(url: str, tmp_path: Path, store: Store) -> None:
+    for generation in (1, 2):
+        other = open_store(url, tmp_path)
+        ask(other, start_session(other, SUBJECT, START))
+        fresh = start_session(other, SUBJECT, START, fresh=True)
+        assert fresh.generation == generation
+        other.close()  # as if its process died
     resumed = start_session(store, SUBJECT, LATER)
     assert (resumed.id, resumed.generation) == (fresh.id, 2)
 
 
-def test_sessions_are_listed_by_project_the_newest_first(store: Store) -> None:
-    for project, target in (("a", "1"), ("b", "2"), ("a", "3")):
-        start_session(store, Subject(project=project, target=target, version=""), START)
-    assert [summary.subject.target for summary in list_sessions(store)] == ["3", "2", "1"]
-    assert [summary.subject.target for summary in list_sessions(store, "a")] == ["3", "1"]
-    assert list_sessions(store, "c") == ()
-
-
 def test_pruning_removes_a_project_except_for_what_others_use(store: Store) -> None:
-    mine = start_session(store, SUBJECT, START, [Agent(name="critic", provider="", model="")])
+    mine = start_session(store, SUBJECT, START, [CRITIC])
     yours = start_session(store, replace(SUBJECT, project="another"), START)
     running = start_session(store, replace(SUBJECT, target="another"), START)
     for session, key in ((mine, "mine"), (mine, "shared"), (yours, "shared"), (running, "running")):
@@ -155,27 +124,24 @@ def test_pruning_removes_a_project_except_for_what_others_use(store: Store) -> N
     store.run(lambda connection: connection.insert("calls", claimed))
     for session in (mine, yours):
         end_session(store, session)
-
     assert prune_sessions(store, SUBJECT.project) == 1
+    # They are listed by project, the newest first.
     assert [summary.id for summary in list_sessions(store)] == [running.id, yours.id]
+    assert [summary.id for summary in list_sessions(store, "another")] == [yours.id]
+    assert list_sessions(store, "c") == ()
     rows = store.run(lambda connection: connection.rows("SELECT key FROM calls ORDER BY key"))
     assert [row["key"] for row in rows] == ["claimed", "running", "shared"]
     end_session(store, running)
     assert prune_sessions(store, SUBJECT.project) == 1
 
 
-def test_a_newer_database_is_refused_and_left_alone(url: str, tmp_path: Path) -> None:
-    store = open_store(url, tmp_path)
-    store.run(lambda connection: connection.execute("UPDATE schema_version SET version = 9"))
-    store.close()
-    with pytest.raises(ReviewbotError, match=r"newer reviewbot has written .* \(9\)"):
-        open_store(url, tmp_path)
+def test_newer_databases_are_refused_older_ones_get_new_tables(url: str, tmp_path: Path) -> None:
+    def change(statement: str) -> None:
+        store.run(lambda connection: connection.execute(statement))
 
-
-def test_tables_that_are_new_are_added_to_an_older_database(url: str, tmp_path: Path) -> None:
     store = open_store(url, tmp_path)
-    store.run(lambda connection: connection.execute("DROP TABLE trials"))
-    store.run(lambda connection: connection.execute("UPDATE schema_version SET version = 1"))
+    change("DROP TABLE trials")
+    change("UPDATE schema_version SET version = 1")
     store.close()
     store = open_store(url, tmp_path)
     session = start_session(store, SUBJECT, START)
@@ -184,10 +150,13 @@ def test_tables_that_are_new_are_added_to_an_older_database(url: str, tmp_path: 
     record = load_session(store, session.id)
     assert record
     assert record.trials == (tried,)
+    change("UPDATE schema_version SET version = 9")
     store.close()
+    with pytest.raises(ReviewbotError, match=r"newer reviewbot has written .* \(9\)"):
+        open_store(url, tmp_path)
 
 
-def test_a_file_is_for_its_owner_only(tmp_path: Path) -> None:
+def test_files_are_for_their_owner_only_and_those_of_dead_processes_go(tmp_path: Path) -> None:
     folder = tmp_path / "a" / "state"
     store = open_store("", folder)
     start_session(store, SUBJECT, START)
@@ -195,101 +164,39 @@ def test_a_file_is_for_its_owner_only(tmp_path: Path) -> None:
     assert folder.stat().st_mode & 0o777 == 0o700
     assert set(modes) == {"ledger.db", "ledger.db-wal", "ledger.db-shm", "owners"}
     assert not any(mode & 0o077 for mode in modes.values())
-    store.close()
-
-
-def test_files_of_dead_processes_are_removed(tmp_path: Path) -> None:
-    store = open_store("", tmp_path)
-    (tmp_path / "owners" / "1-dead.lock").touch()
-    second = open_store("", tmp_path)
-    assert len(list((tmp_path / "owners").iterdir())) == 2
+    owners = folder / "owners"
+    (owners / "1-dead.lock").touch()
+    second = open_store("", folder)
+    assert len(list(owners.iterdir())) == 2
     for opened in (store, second):
         opened.close()
-    assert list((tmp_path / "owners").iterdir()) == []
+    assert list(owners.iterdir()) == []
 
 
-OPEN = """
-import os, sys
-from pathlib import Path
-from reviewbot.errors import ReviewbotError
-from reviewbot.store.database import open_store
-open_store("", Path(sys.argv[2])).close()  # imports what another user may not read
-if os.geteuid() == 0:  # root may write everything
-    os.setgid(65534), os.setuid(65534)
-try:
-    open_store("", Path(sys.argv[1]))
-except ReviewbotError as error:
-    print(error, error.hint, sep="\\n")
-"""
-
-
-@pytest.mark.parametrize("what", ["folder", "file"])
-def test_a_folder_that_cannot_be_written(
-    what: str, tmp_path_factory: pytest.TempPathFactory
-) -> None:
-    folder = tmp_path_factory.mktemp("ledger")
-    if what == "file":
-        open_store("", folder).close()
-        (folder / "ledger.db").chmod(0o444)
-        (folder / "owners").chmod(0o555)
-    folder.chmod(0o555)
-    for parent in (folder.parent, folder.parent.parent):
-        parent.chmod(0o755)
-    command = (sys.executable, "-c", OPEN, folder, folder.parent / "other")
-    here = Path(__file__).parents[1]
-    ended = subprocess.run(command, cwd=here, text=True, capture_output=True)
-    folder.chmod(0o755)
-    assert ended.stderr == ""
-    message, hint = ended.stdout.splitlines()
-    assert message == f"the ledger {folder}/ledger.db cannot be used: Permission denied"
-    assert hint == "make it writable, or name another folder with --state"
-
-
-def test_a_file_that_is_no_database(tmp_path: Path) -> None:
-    (tmp_path / "ledger.db").write_bytes(b"words" * 1000)
+def test_a_file_that_is_no_database_or_that_of_another_program_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "ledger.db"
+    connection = sqlite3.connect(file)
+    connection.execute("CREATE TABLE theirs (number INTEGER)")
+    connection.close()
+    with pytest.raises(ReviewbotError, match="is the database of another program"):
+        open_store("", tmp_path)
+    file.write_bytes(b"words" * 1000)
     with pytest.raises(ReviewbotError, match=REFUSED + "file is not a database") as caught:
         open_store("", tmp_path)
     assert caught.value.hint == "move the file away; replies in it will be paid for again"
 
 
-def test_a_database_of_another_program_is_refused(tmp_path: Path) -> None:
-    connection = sqlite3.connect(tmp_path / "ledger.db")
-    connection.execute("CREATE TABLE theirs (number INTEGER)")
-    connection.close()
-    with pytest.raises(ReviewbotError, match="is the database of another program"):
-        open_store("", tmp_path)
-
-
-PASSWORD = "-".join(("very", "secret"))  # not as in the source, which tracebacks show
-
-
-@pytest.mark.parametrize(
-    ("url", "error", "message"),
-    [
+def test_a_server_that_cannot_be_reached_or_is_none(tmp_path: Path) -> None:
+    password = "-".join(("very", "secret"))  # not as in the source, which tracebacks show
+    for url, error, message in (
         ("postgresql://me:{}@127.0.0.1:1/x", ReviewbotError, "x cannot be used: connection failed"),
         ("postgresql://127.0.0.1:1/x?password={}", ReviewbotError, "connection failed"),
         ("postgresql://me:{}@host:port/x", ConfigError, "none of PostgreSQL"),
         ("mysql://me:{}@host/x", ConfigError, "none of PostgreSQL"),
-        ("{}", ConfigError, "none of PostgreSQL"),
-    ],
-)
-def test_a_server_that_cannot_be_reached_or_is_none(
-    url: str, error: type[ReviewbotError], message: str, tmp_path: Path
-) -> None:
-    with pytest.raises(error, match=message) as caught:
-        open_store(url.format(PASSWORD), tmp_path)
-    assert PASSWORD not in str(caught.value)
-    assert caught.value.__cause__ is None
-    assert caught.value.hint
-    assert not list(tmp_path.iterdir())
-
-
-def test_sqlite_needs_no_package_of_postgresql(tmp_path: Path) -> None:
-    script = (
-        "import sys; from pathlib import Path; from reviewbot.store.database import open_store\n"
-        "open_store('', Path(sys.argv[1])).close()\n"
-        "print('psycopg' in sys.modules)"
-    )
-    command = (sys.executable, "-c", script, tmp_path)
-    ended = subprocess.run(command, text=True, capture_output=True, cwd=Path(__file__).parents[1])
-    assert (ended.stdout, ended.stderr) == ("False\n", "")
+    ):
+        with pytest.raises(error, match=message) as caught:
+            open_store(url.format(password), tmp_path)
+        assert password not in str(caught.value)
+        assert caught.value.__cause__ is None
+        assert caught.value.hint
+        assert not list(tmp_path.iterdir())

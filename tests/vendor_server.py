@@ -1,7 +1,5 @@
 """An HTTP server on loopback that plays a vendor of models: fakes in `fake_*.py` build on it."""
 
-from __future__ import annotations
-
 import json
 import sys
 import threading
@@ -122,7 +120,7 @@ class VendorServer:
         self.url = f"http://127.0.0.1:{self._server.server_address[1]}"
 
     @contextmanager
-    def running(self) -> Iterator[VendorServer]:
+    def running(self) -> Iterator["VendorServer"]:
         """Serve once; within it, it may be entered again."""
         if self._is_running:
             yield self
