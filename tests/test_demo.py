@@ -23,6 +23,7 @@ PROVEN = {
     ("tests/test_cart.py::test_removing_what_is_not_there_changes_nothing", "shop/cart.py", 36),
     ("object-removed", "shop/orders.py", 0),
 }
+CLAIMED = ["only_at_head", "only_at_head", "proven", "proven"]  # a benchmark among them
 CLAIM = {
     "path": "shop/catalog.py",
     "line": 39,
@@ -64,8 +65,30 @@ def recorded() -> Any:
     return recording
 
 
-def test_the_demo_proves_planted_defects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "prefix", lean_environment())  # it uses the one it is installed in
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo uses the environment that it is installed in. Here, a benchmark has one round."""
+    monkeypatch.setattr(sys, "prefix", lean_environment())
+    monkeypatch.setattr("reviewbot.proofs.timing.ROUNDS", 1)
+
+
+def proven_by_checks(findings: Any) -> set[tuple[str, str, int]]:
+    return {
+        (finding["rule"], finding["location"]["path"], finding["location"]["line"])
+        for finding in findings
+        if finding["result"] and finding["status"] == "proven"
+    }
+
+
+def test_what_is_shipped_is_shown() -> None:
+    result = demo("--format", "json")
+    assert result.exit_code == 0
+    findings = json.loads(result.stdout)["findings"]
+    assert proven_by_checks(findings) == PROVEN
+    assert sorted(f["proof"]["result"] for f in findings if f["proof"]) == CLAIMED
+
+
+def test_the_demo_proves_planted_defects(tmp_path: Path) -> None:
     recording, folder = tmp_path / "recording.json", tmp_path / "project"
     recording.write_text(json.dumps(recorded()))
     result = demo("--format", "json", "--record", str(recording), "--keep", str(folder))
@@ -73,12 +96,7 @@ def test_the_demo_proves_planted_defects(tmp_path: Path, monkeypatch: pytest.Mon
     assert "What the panelists answer is a recording" in result.stderr
     assert "The recording is older than the prompts" in result.stderr
     findings = json.loads(result.stdout)["findings"]
-    proven = {
-        (finding["rule"], finding["location"]["path"], finding["location"]["line"])
-        for finding in findings
-        if finding["result"] and finding["status"] == "proven"
-    }
-    assert proven == PROVEN
+    assert proven_by_checks(findings) == PROVEN
     claimed = [f["proof"]["result"] for f in findings if f["title"] == CLAIM["title"]]
     assert claimed == ["proven"]
     # What is asked about the test of the claim is the same in every run.
