@@ -104,6 +104,20 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
     assert float(second.outputs["cost_usd"]) > 0
 
 
+def test_a_command_in_a_thread_is_answered_and_marked_there(jobs: Jobs, app: Repository) -> None:
+    pull = opened(app, FAULTY)
+    (id,) = findings(jobs.push(pull, "opened"))
+    words = f"/debate dismiss {id} it is a global"
+    comment = fake_rules.create_reply(pull.threads[0], jobs.github.user("ann"), words)
+    event = jobs.github.event("pull_request_review_comment", comment=comment)
+    assert jobs.run("pull_request_review_comment", event).exit_code == 0
+    assert {reaction.content for reaction in comment.reactions} == {"eyes", "rocket"}
+    assert f"{id} is dismissed" in pull.comments[-1].body
+    assert pull.threads[0].is_resolved
+    again = jobs.run("pull_request_review_comment", event)
+    assert (again.writes, again.outputs) == ([], {"skip_reason": "answered"})
+
+
 def test_people_ask_and_dispute_what_was_not_executed(jobs: Jobs, app: Repository) -> None:
     pull = opened(app, FAULTY | {"a.lua": "x = 2\n"})
     prompts: list[str] = []

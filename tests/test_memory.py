@@ -128,6 +128,9 @@ def test_what_was_read_is_not_read_again_and_what_was_found_stands(reviews: Revi
     (carried,) = [finding for finding in result.reported if finding.carried]
     assert carried.id == "F1"
     assert carried.carried == "its lines did not change since it was found"
+    reviews.panelists = {"critic": "replay:y"}  # another model reads all of it
+    assert reviews.next().usage.calls > 0
+    assert ["BUG-a" in text for text in reviews.panelist.shown] == [True]
     assert result.read_earlier == ("a.lua",)
     assert result.complete
 
