@@ -67,9 +67,8 @@ def recorded() -> Any:
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The demo uses the environment that it is installed in. Here, a benchmark has one round."""
+    """The demo uses the environment that it is installed in."""
     monkeypatch.setattr(sys, "prefix", lean_environment())
-    monkeypatch.setattr("reviewbot.proofs.timing.ROUNDS", 1)
 
 
 def proven_by_checks(findings: Any) -> set[tuple[str, str, int]]:
