@@ -368,17 +368,19 @@ def test_pre_commit_runs_the_hook(cart: Project) -> None:
 
 @pytest.fixture
 def pushed(cart: Project, tmp_path_factory: pytest.TempPathFactory) -> Project:
-    """A repository with a remote that has its first commit, and hooks."""
+    """A repository with a remote that has all its commits, hooks, and no tests."""
     remote = tmp_path_factory.mktemp("remote")
     git(remote, "init", "--quiet", "--bare", "--initial-branch=main")
     cart.git("remote", "add", "origin", str(remote))
-    cart.commit("A test", {"test_cart.py": TEST})
+    cart.commit("Pushed")
     cart.git("push", "--quiet", "--set-upstream", "origin", "main")
     hook("install")
     return cart
 
 
 def test_a_push_stops_for_a_broken_test(pushed: Project) -> None:
+    pushed.commit("A test", {"test_cart.py": TEST})
+    pushed.git("push", "--quiet", "--no-verify")
     pushed.commit("Tidy", {"cart.py": WRONG})
     stopped = git(pushed.folder, "push")
     assert stopped.returncode == 1
@@ -435,12 +437,12 @@ def test_a_push_reviews_what_the_remote_does_not_have(pushed: Project) -> None:
     pushed.commit("C", {"c.txt": "c\n"})
     pushed.git("tag", "--annotate", "v1", "--message=One")
     main = "main:heads/main:origin/main"
-    assert ranges(pushed, main) == ["main: A test..C"]
+    assert ranges(pushed, main) == ["main: Pushed..C"]
     # A new branch begins where it left what the remote has.
-    assert ranges(pushed, "topic:heads/topic:") == ["topic: A test..B"]
+    assert ranges(pushed, "topic:heads/topic:") == ["topic: Pushed..B"]
     # Each commit is reviewed once.
-    assert ranges(pushed, "topic:heads/topic:", main) == ["topic: A test..B", "main: B..C"]
-    assert ranges(pushed, main, "v1:tags/v1:") == ["main: A test..C", "tags/v1: -"]
+    assert ranges(pushed, "topic:heads/topic:", main) == ["topic: Pushed..B", "main: B..C"]
+    assert ranges(pushed, main, "v1:tags/v1:") == ["main: Pushed..C", "tags/v1: -"]
     # Nothing comes with a deletion, with notes, with a way back, or without a commit.
     assert ranges(pushed, ":heads/old:main") == ["old: -"]
     assert ranges(pushed, "main:notes/commits:") == ["notes/commits: -"]
