@@ -88,8 +88,8 @@ CHARACTERS = [
     *("<\u200bimg src=x>", "\ufeff/approve", "\ufeff::error::x", "\u2800"),
     *("\U000e0041\U000e0042", "\x00", "\x7f\x08\x08", "\udc80@octocat", "a\u2028b\u2029c"),
     *("a\x85b", "a\rb\r\nc", "\x0b\x0c", "é\u0301" * 50, "", " ", "\n\n\n"),
-    *("x" * 2_000, "<" * 1_200, "\u202e" * 300, "@a " * 400, "|" * 1_200),
-    *(sign.join("`" * count for count in range(1, 30)) for sign in "\n "),
+    *("x" * 2_000, "<" * 1_200, "\u202e" * 150, "@a " * 200, "|" * 600),
+    *(sign.join("`" * count for count in range(1, 20)) for sign in "\n "),
 ]
 # Between texts of a line, there is a broken bar.
 SIGNS = str.maketrans({"⏎": "\n", "␍": "\r", "␉": "\t", "␠": " "})
@@ -246,8 +246,8 @@ def test_a_suggestion_is_what_was_proven_or_nothing() -> None:
 
 
 def test_there_is_room_for_whatever_is_said() -> None:
-    for text in ("\u202e" * 2_000, *(text for text in TEXTS if len(text) > 100)):
-        for room in (100, 3_000, 12_000):
+    for text in ("\u202e" * 1_000, *(text for text in TEXTS if len(text) > 100)):
+        for room in (100, 12_000):
             assert len(summary(*hostile(text), room).encode()) <= room, text
         for finding in hostile(text)[0].findings:
             assert len(comment(finding).encode()) <= MAX_BYTES, text
