@@ -17,7 +17,7 @@ import yaml
 from click.testing import CliRunner, Result
 from conftest import IDENTITY, Project
 from lean import lean_environment
-from test_review import CART, TEST, WRONG
+from test_review import CART, QUICKLY, SLOW, SLOWLY, TEST, WRONG
 
 from reviewbot.cli.commands import reviewbot
 from reviewbot.errors import UsageError
@@ -484,13 +484,12 @@ def test_pre_commit_tells_a_push_in_variables(
 
 
 def test_a_push_has_a_minute_unless_the_base_gives_less(pushed: Project) -> None:
-    slow = "import time\n\n\ndef test_it():\n    time.sleep(20)\n"
-    pushed.commit("Settings", {".reviewbot.yml": "limits: {seconds: 1}\n"})
+    pushed.commit("Quick", {".reviewbot.yml": SLOW, "slow.sh": QUICKLY})
     pushed.git("push", "--quiet", "--no-verify")
-    pushed.commit("Slow", {"test_slow.py": slow})
+    pushed.commit("Slow", {"slow.sh": SLOWLY})
     result = hook("run", "pre-push", "origin", "url", stdin=of_push(pushed, "main"))
     assert result.exit_code == 0
-    assert "NOT REVIEWED: pytest" in result.stderr
+    assert "slow is incomplete: took longer than" in result.stderr
 
 
 def test_a_push_that_cannot_be_reviewed_goes_on(pushed: Project, tmp_path: Path) -> None:

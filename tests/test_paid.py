@@ -117,8 +117,8 @@ async def review_all(jobs: Iterable[tuple[Change, Host]]) -> list[Review]:
     return list(await run_all(*(review_one(*job) for job in jobs)))
 
 
-SEEDS = range(25)
-KILLED = tuple(range(3, 25, 5))
+SEEDS = range(15)
+KILLED = tuple(range(3, 15, 5))
 # Faults, and whether a call that fails so may have been charged.
 FAULTS = [
     (fake_openai.FAULTS["L8 overloaded: overloaded"], False),
