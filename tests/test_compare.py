@@ -452,6 +452,16 @@ def test_files_that_cannot_be_loaded_for_one_reason_are_one_result() -> None:
     assert len(suite(SAME, base, [*files, *others]).results) == 3
 
 
+def test_what_cannot_be_loaded_for_its_own_line_is_reported_there() -> None:
+    """Beside what another line breaks."""
+    change = change_of(changed("a\nb\nc", "a\nB\nc"), changed("a", "b", path="x/conftest.py"))
+    own = (Location("x/conftest.py", 1, 1),)
+    broken = replace(outcome("x/conftest.py", "error", "ValueError: x"), frames=own)
+    before = [outcome("x/test_x.py::test_x", "passed"), outcome(TEST, "passed")]
+    found = suite(change, before, [broken, outcome(TEST)], executed={"a.py": (2,)}).results
+    assert {str(result.location) for result in found} == {"x/conftest.py:1", "a.py:2"}
+
+
 def test_tests_that_import_what_cannot_be_parsed_have_its_cause() -> None:
     """Others that the same line breaks do not."""
     wrong, said = (
