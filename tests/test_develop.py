@@ -195,21 +195,22 @@ def test_what_does_not_compile_is_shown_once_and_repaired(project: Project) -> N
     assert '## "cart.go"' in prompt
 
 
-def test_a_file_that_cannot_be_imported_and_what_it_calls(project: Project) -> None:
+def test_what_a_red_test_calls_is_found_or_named_if_it_is_too_large(project: Project) -> None:
     """Its output does not name it, and frames of an environment in the project hide it no more.
 
-    What is too large to be shown is named.
+    Another file cannot be imported because of it.
     """
-    test = "from cart import total\n\nVALUE = total([1])\nassert VALUE == 1\n"
-    test += "\n\ndef test_value():\n    pass\n"
+    value = "from cart import total\n\nVALUE = total([1])\n"
+    tests = {"test_cart.py": f"{value}\n\ndef test_value():\n    assert VALUE == 1\n"}
+    tests["test_all.py"] = f"{value}assert VALUE == 1\n\n\ndef test_all():\n    pass\n"
     for more in ("", "\n\n" + "# A comment\n" * 6_000):
-        project.commit("A cart", {"cart.py": RED + more, "test_cart.py": test})
+        project.commit("A cart", {"cart.py": RED + more, **tests})
     shutil.copytree(lean_environment(), project.folder / ".venv", symlinks=True)
     result, prompt = mend(project, VIRTUAL_ENV=str(project.folder / ".venv"))
     assert 'Too large to be shown; tools read parts of: "cart.py"' in prompt
     assert result.outcome == "fixed"
-    assert result.facts == ("Tests that failed and pass now: 1, such as test_cart.py.",)
-    assert result.title == "Repair 1 test that fails: test_cart.py"
+    assert result.facts == ("Tests that failed and pass now: 2, such as test_all.py.",)
+    assert result.title == "Repair 2 tests that fail: test_all.py"
 
 
 def test_where_nothing_is_red_the_log_is_a_report(project: Project) -> None:
