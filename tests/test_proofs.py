@@ -39,6 +39,8 @@ def only(*, name):
     return name
 def last(items):
     return items[-1]
+def start(items):
+    return [*items][0]
 def is_any(number: int) -> bool:
     return number > 0
 def is_express(word):
@@ -57,6 +59,7 @@ HEAD = (
     .replace("items.append(1)", "items.append(2)")
     .replace("text.split()", "text.split(None)")
     .replace("items[-1]", "[*items][-1]")
+    .replace("[*items][0]", "items[0]")
     .replace("number > 0", "number > 1")
     .replace('word == "express"', "False")
     + "\n\ndef added() -> int:\n    return 1\n"
@@ -158,10 +161,10 @@ SEARCHES: dict[str, tuple[Kind, str, str]] = {
     "an exception that is gone": ("behaviour", "numbers_:first", "proven"),
 }
 BENCHMARKS: dict[str, tuple[Kind, str, str]] = {
-    "as fast": (
+    "faster by far": (
         "benchmark",
-        "def setup():\n    return (list(range(100)),)\n\n\ndef run(items):\n    items[:].sort()\n",
-        "not proven",
+        "from numbers_ import start as run\n\n\ndef setup():\n    return ([None] * 10**6,)\n",
+        "refuted",
     ),
     "slower by far": (
         "benchmark",
@@ -181,8 +184,6 @@ def prove_rows(project: Project, rows: Mapping[str, tuple[Kind, str, str]]) -> d
     found = run(project, *map(made.__getitem__, needy), prefix=sys.prefix)
     proofs |= zip(needy, found, strict=True)
     results: dict[str, str] = {name: proof.result for name, proof in proofs.items()}
-    if results.get("as fast") in ("refuted", "inconclusive"):  # as busy as the machine is
-        results["as fast"] = "not proven"
     wrong = {n: p.output for n, p in proofs.items() if results[n] != rows[n][2]}
     assert results == {name: result for name, (_, _, result) in rows.items()}, wrong
     return proofs
