@@ -14,6 +14,7 @@ from lean import lean_environment
 from reviewbot.cli.commands import reviewbot
 from reviewbot.demo.project import SHOP, read_files
 from reviewbot.llm.providers.replay import Recording
+from reviewbot.proofs import timing
 from reviewbot.text.secrets import find_secrets
 
 RECORDING = SHOP.parent / "recording.json"
@@ -79,7 +80,8 @@ def proven_by_checks(findings: Any) -> set[tuple[str, str, int]]:
     }
 
 
-def test_what_is_shipped_is_shown() -> None:
+def test_what_is_shipped_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timing, "ROUNDS", 1)  # a call takes a second
     result = demo("--format", "json")
     assert result.exit_code == 0
     findings = json.loads(result.stdout)["findings"]

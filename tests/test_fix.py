@@ -110,7 +110,7 @@ def claims_about(path: str, line: int, quote: str, test: str = "") -> dict[str, 
 
 def test_what_a_linter_fixes_says_nothing_about_claims(project: Project) -> None:
     both = "def total(prices):\n    if prices is 2:\n        return 0\n    return sum(prices) + 1\n"
-    project.commit("Begin", {"cart.py": CART, "test_a.py": "def test_a():\n    pass\n"})
+    project.commit("Begin", {"cart.py": CART})
     project.commit("Add", {"cart.py": both})
 
     def answer(label: str, _: str) -> Any:
@@ -132,7 +132,7 @@ def test_what_a_linter_fixes_says_nothing_about_claims(project: Project) -> None
     ids=["proven", "not proven"],
 )
 def test_when_a_claim_is_gone(project: Project, test: str, drafts: list[str], reason: str) -> None:
-    project.commit("Begin", {"cart.py": CART, "test_a.py": "import cart\n\n\ndef test_a(): ...\n"})
+    project.commit("Begin", {"cart.py": CART})
     project.commit("Add", {"cart.py": BROKEN})
     texts = [f"sum(prices) {draft}".rstrip() for draft in drafts]
     edit = by_edits(*(("cart.py", "sum(prices) + 1", text) for text in texts))
@@ -283,8 +283,7 @@ def test_where_tests_say_nothing_what_a_linter_fixes_is_suggested(project: Proje
 def test_linters_fix_what_they_can_together(project: Project) -> None:
     old = "\n\ndef f():\n    import json\n"  # what was there before is not this change's to mend
     config = {"pyproject.toml": "[tool.ruff.lint]\nselect = ['F', 'I']\n"}
-    test = {"test_a.py": "import a\n\n\ndef test_a():\n    assert a.os\n"}
-    project.commit("Begin", {**config, **test, "a.py": f"import os\n\nprint(os)\n{old}"})
+    project.commit("Begin", {**config, "a.py": f"import os\n\nprint(os)\n{old}"})
     changed = f"import sys\nimport re\nimport os\n\nprint(os)\nprint(f'hello')\n{old}"
     project.commit("Change", {"a.py": changed})
     _, (result,), _ = fix_head(project)
@@ -351,14 +350,16 @@ def test_without_models_the_rest_is_said(cart: Project) -> None:
     assert (result.outcome, result.reasons) == ("failed", (reason,))
 
 
-def test_only_what_was_asked_for_is_fixed(cart: Project) -> None:
-    cart.commit("More", {"cart.py": BROKEN + "\n\ndef other():\n    return missing\n"})
-    edit = by_edit("cart.py", "return missing", "return 1")
-    _, (result,), _ = fix_head(cart, edit, ("F1",))
-    assert result.findings == ("F1",)
+def test_only_what_was_asked_for_is_fixed(project: Project) -> None:
+    project.commit("Begin", {"cart.py": CART})
+    project.commit("More", {"cart.py": f"{CART}\n\nprint(missing)\nprint(lost)\n"})
+    edit = by_edit("cart.py", "print(lost)\n", "")
+    review, (result,), _ = fix_head(project, edit, ("F2",))
+    assert [finding.id for finding in review.reported] == ["F1", "F2"]
+    assert (result.findings, result.outcome) == (("F2",), "fixed")
     with pytest.raises(UsageError, match="there is no finding F9") as raised:
-        fix_head(cart, edit, ("F9",))
-    assert raised.value.hint == "there is F1"
+        fix_head(project, edit, ("F9",))
+    assert raised.value.hint == "there is F1, F2"
 
 
 UNTIDY = (
@@ -370,14 +371,11 @@ UNTIDY = (
 def untidy(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     """Uncommitted work in which a linter finds what it fixes itself."""
     config = "[tool.ruff.lint]\nselect = ['F', 'I', 'E713']\n"
-    project.commit("Begin", {"pyproject.toml": config, "a.py": "x = 1\n", "test_a.py": OK_TEST})
+    project.commit("Begin", {"pyproject.toml": config, "a.py": "x = 1\n"})
     (project.folder / "a.py").write_text(UNTIDY)
     monkeypatch.chdir(project.folder)
     monkeypatch.setenv("VIRTUAL_ENV", lean_environment())
     return project
-
-
-OK_TEST = "import a\n\n\ndef test_x():\n    assert a.x\n"
 
 
 def invoke(*words: str) -> Result:

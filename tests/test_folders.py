@@ -40,6 +40,7 @@ pythonpath = ["src"]
 select = ["UP006"]
 """
 EMPTY = "from cart import total\n\n\ndef test_empty():\n    assert total([]) == 0\n"
+COSTLY = CART.replace("sum(prices)", "sum(prices) or 1") + "\n\ndef more(x: List[str]): ...\n"
 FLAKY = "import os\n\n\ndef test_it():\n    assert not os.path.exists('/reviewbot/changed.json')\n"
 API = "services/api/src/cart.py"
 FILES = {
@@ -143,8 +144,9 @@ def test_packages_that_many_projects_lack_are_one_gap(project: Project) -> None:
     files = {f"{name}/pytest.ini": config if name == "a" else "" for name in "abc"}
     files |= {f"{name}/tests/test_it.py": lacks for name in "abc"}
     files["b/tests/conftest.py"] = "pytest_plugins = ['nowhere_at_all']\n"
-    project.commit("Begin", files | {"a/tests/conftest.py": lacks, "e/pytest.ini": ""})
-    project.commit("Change", {f"{name}/x.py": "" for name in "abc"})
+    files |= {"a/tests/conftest.py": lacks}
+    project.commit("Begin", {"e/pytest.ini": ""})
+    project.commit("Change", files | {f"{name}/x.py": "" for name in "abc"})
     (gap,) = project.review().gaps
     assert gap == (
         "pytest a is incomplete: ModuleNotFoundError: No module named 'nowhere_at_all'"
@@ -227,8 +229,7 @@ def host_of(repository: Repository, scripted: Scripted) -> Host:
 
 def test_a_claim_is_proven_and_fixed_in_the_project_that_it_is_about(services: Project) -> None:
     """And what a linter of the project reports, as it fixes it."""
-    more = "\n\ndef more(x: List[str]): ...\n"
-    services.commit("Change", {API: CART.replace("sum(prices)", "sum(prices) or 1") + more})
+    services.commit("Change", {API: COSTLY})
     words = dict.fromkeys(("title", "trigger", "consequence", "refuted_if"), "An empty cart costs.")
     claim = {"path": API, "line": 5, "quote": "return sum(prices) or 1", "severity": "high"}
     claim |= {"category": "correctness", **words}
@@ -249,7 +250,7 @@ def test_a_claim_is_proven_and_fixed_in_the_project_that_it_is_about(services: P
 
 
 def test_a_report_about_a_project_is_reproduced_there(services: Project) -> None:
-    services.commit("Change", {API: CART.replace("sum(prices)", "sum(prices) or 1")})
+    services.commit("Change", {API: COSTLY})
     edit = by_edit(API, " or 1", "")
 
     def answer(label: str, prompt: str) -> Any:
