@@ -2,13 +2,17 @@
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from conftest import Project
+from lean import lean_environment
 
 from reviewbot.cli.commands import reviewbot
+from tests.github_job import panel_of
+from tests.vendor_server import VendorServer
 
 PANEL = {"critic": "a", "reviewer": "b", "optimizer": "c"}
 
@@ -40,3 +44,22 @@ def live_in(project: Project, factory: pytest.TempPathFactory, patch: pytest.Mon
     for name in ("HOME", "XDG_CONFIG_HOME"):
         patch.setenv(name, str(factory.mktemp("home")))
     patch.chdir(project.folder)
+
+
+def at_the_command_line(project: Project, patch: pytest.MonkeyPatch, server: VendorServer) -> Path:
+    """Work in a project with a panel of two behind a server; returns the folder of the state.
+
+    Without the toolchains of this machine, jobs equal those of tests from inside.
+    """
+    patch.chdir(project.folder)
+    programs = project.folder / ".git/programs"
+    programs.mkdir()
+    for name in ("git", "bwrap"):
+        (programs / name).symlink_to(shutil.which(name) or name)
+    patch.setenv("PATH", str(programs))
+    patch.setenv("VIRTUAL_ENV", lean_environment())
+    patch.setenv("XDG_CONFIG_HOME", str(project.folder / ".git"))
+    state = project.folder / ".git/reviewbot"
+    state.mkdir()
+    (state / "config.yml").write_text(panel_of(server, "critic", "reviewer"))
+    return state

@@ -15,8 +15,8 @@ from reviewbot.errors import UsageError
 from reviewbot.fixing import develop, repair
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model
+from tests.served import at_the_command_line
 from tests.test_go import compile_library
-from tests.test_goals import at_the_command_line
 
 STEPS = [
     {"title": "Add numbers", "behaviour": "calc.add(a, b) returns the sum of two integers."},

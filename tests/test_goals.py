@@ -1,16 +1,13 @@
 """Goals and bug reports: what is accepted, and what is refused with which reason."""
 
 import re
-import shutil
 import time
 from hashlib import sha256
-from pathlib import Path
 from typing import Any
 
 import pytest
 from click.testing import CliRunner
 from conftest import Project
-from lean import lean_environment
 from scripted import Answer, Scripted, by_edit, by_edits, work
 
 from reviewbot.checks.languages.python import PYTEST
@@ -22,8 +19,8 @@ from reviewbot.reports.words import DEFAULT
 from reviewbot.tasks.described import PATH
 from reviewbot.tasks.goals import mutants_of, size_of
 from reviewbot.tasks.task import TaskResult
-from tests.github_job import model, panel_of
-from tests.vendor_server import VendorServer
+from tests.github_job import model
+from tests.served import at_the_command_line
 
 LISTS = """def distinct(items: list[int]) -> list[int]:
     found: list[int] = []
@@ -77,25 +74,6 @@ def fix_prompt(scripted: Scripted) -> str:
     return next(question for label, question in scripted.prompts if "/fix_" in label)
 
 
-def at_the_command_line(project: Project, patch: pytest.MonkeyPatch, server: VendorServer) -> Path:
-    """Work in a project with a panel of two behind a server; returns the folder of the state.
-
-    Without the toolchains of this machine, jobs equal those of tests from inside.
-    """
-    patch.chdir(project.folder)
-    programs = project.folder / ".git/programs"
-    programs.mkdir()
-    for name in ("git", "bwrap"):
-        (programs / name).symlink_to(shutil.which(name) or name)
-    patch.setenv("PATH", str(programs))
-    patch.setenv("VIRTUAL_ENV", lean_environment())
-    patch.setenv("XDG_CONFIG_HOME", str(project.folder / ".git"))
-    state = project.folder / ".git/reviewbot"
-    state.mkdir()
-    (state / "config.yml").write_text(panel_of(server, "critic", "reviewer"))
-    return state
-
-
 def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project) -> None:
     slower = DISTINCT.replace("in items", "in items * 4")
     bodies = (WRONG, slower, "    return list(dict.fromkeys(items))")
@@ -111,7 +89,7 @@ def test_a_quadratic_function_becomes_faster_by_a_measured_factor(lists: Project
     assert worse.startswith("It changes behaviour: lists.distinct")
     assert re.match(r"It is not faster: \S+ times as slow ", refused)
     factor, calls = result.facts
-    assert re.fullmatch(r"It is \S+ times as fast \(\S+ to \S+ in 2 rounds\)\.", factor)
+    assert re.fullmatch(r"It is \S+ times as fast \(\S+ to \S+ in 3 rounds\)\.", factor)
     assert float(factor.split()[2].replace(",", "")) > 2
     assert re.fullmatch(r"\d+ calls do the same as before\.", calls)
     assert "lists.py:1 distinct" in fix_prompt(scripted), "the profile names the function"

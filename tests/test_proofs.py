@@ -226,9 +226,9 @@ def test_a_busy_machine_proves_nothing() -> None:
 
 def test_how_a_factor_is_said() -> None:
     for ratio, words in (
-        ((3.214, 2.9, 3.4), "3.21 times as slow (2.9 to 3.4 in 2 rounds)"),
-        ((0.25, 0.2, 0.5), "4 times as fast (2 to 5 in 2 rounds)"),
-        ((1234.5, 99.94, 20_000), "1,234 times as slow (99.9 to 20,000 in 2 rounds)"),
+        ((3.214, 2.9, 3.4), "3.21 times as slow (2.9 to 3.4 in 3 rounds)"),
+        ((0.25, 0.2, 0.5), "4 times as fast (2 to 5 in 3 rounds)"),
+        ((1234.5, 99.94, 20_000), "1,234 times as slow (99.9 to 20,000 in 3 rounds)"),
     ):
         middle, low, high = ratio
         assert Ratio(middle=middle, low=low, high=high).words == words
