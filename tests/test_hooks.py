@@ -474,8 +474,8 @@ def test_pre_commit_tells_a_push_in_variables(
     cart: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cart.commit("B", {"b.py": UNDEFINED})
-    told = {"FROM_REF": "HEAD~1", "TO_REF": "HEAD", "REMOTE_NAME": "origin"}
-    for name, value in (told | {"REMOTE_BRANCH": "refs/heads/main"}).items():
+    variables = {"FROM_REF": "HEAD~1", "TO_REF": "HEAD", "REMOTE_NAME": "origin"}
+    for name, value in (variables | {"REMOTE_BRANCH": "refs/heads/main"}).items():
         monkeypatch.setenv(f"PRE_COMMIT_{name}", value)
     monkeypatch.setenv("PRE_COMMIT", "1")
     result = hook("run", "pre-push")

@@ -105,8 +105,8 @@ def test_tools_are_called_and_their_results_sent_back() -> None:
     assert (assistant["role"], assistant["content"]) == ("assistant", "")
     wanted = [call["function"] for call in assistant["tool_calls"]]
     assert wanted == [{"name": name, "arguments": arguments} for name, arguments in calls]
-    told = [(result["tool_name"], result["content"]) for result in results]
-    assert told == [("read", "text of a"), ("read", "text of b")]
+    sent = [(result["tool_name"], result["content"]) for result in results]
+    assert sent == [("read", "text of a"), ("read", "text of b")]
     assert last["format"] == {"type": "object"}
     assert "tools" not in last
 

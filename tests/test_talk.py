@@ -246,14 +246,14 @@ def test_a_model_reads_consults_and_delegates_and_all_of_it_is_shown(serve: Serv
         *("  b: b says three", '  c calls search {"text": "tea"}', "  c: c found prices.py"),
     ):
         assert words in done.stderr
-    told = [prompt_of(received) for received in server.received]
-    assert any("nobody is called z; there is a, b, c" in prompt for prompt in told)
+    asked = [prompt_of(received) for received in server.received]
+    assert any("nobody is called z; there is a, b, c" in prompt for prompt in asked)
     again = run("chat", text=said)
     assert again.stdout.partition("0 calls")[0] == done.stdout.partition("17 calls")[0]
-    assert len(server.received) == len(told)
+    assert len(server.received) == len(asked)
     first = json.loads(run("sessions", "show", "1").stdout)["chat"][0]
     assert first["text"].startswith("What does tea cost? «secret:")
-    assert not any(secret in prompt for prompt in told)
+    assert not any(secret in prompt for prompt in asked)
     assert "consult_1" in run("sessions", "show", "1", "-v").output
 
 

@@ -27,7 +27,7 @@ from reviewbot.tasks.goals import project_at, run_suite
 from reviewbot.tasks.task import Attempt, Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
-from reviewbot.text.plain import first_line
+from reviewbot.text.plain import first_line, unstyled
 
 MAX_REPORT = 20_000  # characters, of a specification too
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
@@ -41,8 +41,8 @@ ATTEMPTS = 2  # at a test
 PATH = re.compile(r"(?<![\w./\\-])[\w./\\-]{1,300}\.[A-Za-z]{1,4}\b")
 WORD = re.compile(r"\b[A-Za-z_]\w{3,60}\b")
 EXCEPTION = re.compile(r"\b[A-Z]\w*(?:Error|Exception|Warning)\b")
-# What logs of GitHub Actions have before each line, and colours.
-MARKS = re.compile(r"(?m)^(?:[^\t\n]+\t){,2}\d{4}-\d\d-\d\dT[\d:.]+Z |\x1b\[[\d;]*m")
+# What logs of GitHub Actions have before each line.
+TIME = re.compile(r"(?m)^(?:[^\t\n]+\t){,2}\d{4}-\d\d-\d\dT[\d:.]+Z ")
 DEFINITION = r"^\s*(async def|def|class|func|fn|function)\s+({})\b"
 
 
@@ -154,7 +154,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
 
     Raises UsageError if there is nothing to repair.
     """
-    tree, log = trials.change.head_tree, MARKS.sub("", log.lstrip("\ufeff"))[-MAX_REPORT:]
+    tree, log = trials.change.head_tree, TIME.sub("", unstyled(log))[-MAX_REPORT:]
     project = await project_at(tree, trials)
     red: list[TestOutcome] = []
     problems: list[str] = []
