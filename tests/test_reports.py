@@ -190,7 +190,7 @@ GAPS = (
     "web/app.js was only scanned; no linter reads such files"
     " here: add one under checks: in .reviewbot.yml, or configure a model",
     "mypy was not run: bubblewrap is not installed",
-    "optimizer did not answer: the time of the review was over (limits.seconds)",
+    "optimizer did not answer: the time was over (limits.seconds)",
 )
 REVIEWS = {
     "clean": CLEAN,
@@ -227,7 +227,7 @@ REVIEWS = {
             checked("mypy", "lint", "was not run: bubblewrap is not installed", "not_run"),
             checked("cargo-test", "test", "9 passed, 3 failed before as well", "failed_before"),
         ),
-        absences=(Absence("optimizer", "first_pass", "the time of the review was over"),),
+        absences=(Absence("optimizer", "first_pass", "the time was over"),),
         dropped=(DroppedClaim("critic", "malformed", '{"title": "?"}'),),
     ),
 }
@@ -366,7 +366,7 @@ Not complete
     web/app.js was only scanned;
       no linter reads such files here: add one under checks: in .reviewbot.yml, or configure a model
     mypy was not run: bubblewrap is not installed
-    optimizer did not answer: the time of the review was over (limits.seconds)
+    optimizer did not answer: the time was over (limits.seconds)
 
 Checks
     cargo-test  9 passed, 3 failed before as well

@@ -278,6 +278,17 @@ def test_who_does_not_answer_is_said_and_the_conversation_goes_on(serve: Serve) 
     assert "\x1b" not in done.stdout
 
 
+def test_a_conversation_ends_in_the_time_that_it_was_given(serve: Serve) -> None:
+    def slow(_: Received) -> object:
+        time.sleep(1.5)
+        return {"answer": "too late"}
+
+    serve(slow)
+    done = run("chat", "--timeout", "1", text="Hello?\n")
+    assert "the time was over (limits.seconds)" in done.stderr
+    assert "too late" not in done.stdout
+
+
 def test_both_work_from_python(serve: Serve) -> None:
     serve(lambda r: talker(r) if "person says" in prompt_of(r) else negotiator(r))
     assert reviewbot.chat("Hello").startswith("a read 0 results")

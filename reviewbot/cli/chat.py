@@ -6,12 +6,11 @@ from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host
 from reviewbot.cli.terminal import (
-    FILE,
     common,
     is_given,
+    panel_options,
     safe,
     say,
-    state_option,
     wait_for,
     was_interrupted,
 )
@@ -32,12 +31,9 @@ Whatever does not begin with / goes to the lead, who may consult the others or d
 
 
 @click.command
-@click.option("--model", multiple=True, metavar="ROLE=PROVIDER:MODEL", help="Who has a role.")
 @click.option("--lead", metavar="NAME", help="Who answers; /models shows the names.")
-@click.option("--max-cost-usd", type=click.FloatRange(0), metavar="N", help="Most that it costs.")
-@click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
 @click.option("--fresh", is_flag=True, help="Ask models again what they answered before.")
-@state_option
+@panel_options
 @common
 async def command(lead: str | None, **_: object) -> None:
     """Talk with the models of the panel about this repository.
@@ -46,8 +42,8 @@ async def command(lead: str | None, **_: object) -> None:
     asks another is shown. Lines are read from standard input, /help explains the rest.
     """
     async with open_host(_show) as (host, _repository, _state):
-        day = flag_layer({"limits.seconds": 24 * 3600})
-        async with open_chat(replace(host, layers=(*host.layers, day))) as chat:
+        day = flag_layer({"limits.seconds": 24 * 3600})  # unless --timeout says less
+        async with open_chat(replace(host, layers=(day, *host.layers))) as chat:
             if lead:
                 chat.check(lead)
                 chat.lead = lead

@@ -4,7 +4,7 @@ import click
 import msgspec
 
 from reviewbot.cli.fix import Options, run_fix
-from reviewbot.cli.terminal import FILE, common, state_option
+from reviewbot.cli.terminal import common, panel_options
 from reviewbot.errors import UsageError
 
 
@@ -12,11 +12,7 @@ from reviewbot.errors import UsageError
 @click.argument("specification", type=click.File("rb"), metavar="FILE")
 @click.option("--yes", is_flag=True, help="Write what is built, without asking.")
 @click.option("--commit", is_flag=True, help="Commit each step.")
-@click.option("--model", multiple=True, metavar="ROLE=PROVIDER:MODEL", help="Who has a role.")
-@click.option("--max-cost-usd", type=click.FloatRange(0), metavar="N", help="Most that it costs.")
-@click.option("--timeout", type=click.IntRange(1), metavar="SECONDS", help="Limit of it all.")
-@click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
-@state_option
+@panel_options
 @common
 async def command(specification: BinaryIO, **given: object) -> int:
     """Build what FILE describes, in steps; - reads standard input.

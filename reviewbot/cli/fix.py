@@ -11,12 +11,11 @@ from msgspec.structs import replace
 from reviewbot.cli.host import open_host, open_repository
 from reviewbot.cli.review import TargetAndPaths
 from reviewbot.cli.terminal import (
-    FILE,
     common,
     content_option,
     deliver,
+    panel_options,
     say,
-    state_option,
     style_for,
     wait_for,
 )
@@ -60,12 +59,8 @@ class Options(Struct, frozen=True):
 @click.option(
     "--undo", is_flag=False, flag_value=LAST, metavar="[ID]", help="Take back the last fixes."
 )
-@click.option("--model", multiple=True, metavar="ROLE=PROVIDER:MODEL", help="Who has a role.")
 @click.option("--effort", type=click.Choice(get_args(Effort)), help="How much is asked.")
-@click.option("--max-cost-usd", type=click.FloatRange(0), metavar="N", help="Most that it costs.")
-@click.option("--timeout", type=click.IntRange(1), metavar="SECONDS", help="Limit of the review.")
-@click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
-@state_option
+@panel_options
 @common
 async def command(undo: str | None, state: Path | None, **given: object) -> int:
     """Review a change, and fix what is found.

@@ -11,12 +11,11 @@ import msgspec
 from reviewbot.cli.host import open_host
 from reviewbot.cli.review import TargetAndPaths
 from reviewbot.cli.terminal import (
-    FILE,
     common,
     deliver,
     output_option,
+    panel_options,
     say,
-    state_option,
     style_for,
     wait_for,
 )
@@ -34,11 +33,7 @@ STANDINGS = ("agreed", "contested", "rejected")
 @click.option("--decide", metavar="IDS", help="Adopt these ideas, such as I1,I3, or none.")
 @click.option("--format", type=click.Choice(("text", "json")), default="text")
 @output_option("-o", "--output", help="Write the outcome to FILE.")
-@click.option("--model", multiple=True, metavar="ROLE=PROVIDER:MODEL", help="Who has a role.")
-@click.option("--max-cost-usd", type=click.FloatRange(0), metavar="N", help="Most that it costs.")
-@click.option("--timeout", type=click.IntRange(1), metavar="SECONDS", help="Limit of it all.")
-@click.option("--env-file", type=FILE, metavar="FILE", help="Read variables from FILE.")
-@state_option
+@panel_options
 @common
 async def command(
     question: str,

@@ -36,6 +36,9 @@ PASSES = "reviewbot.passes"
 state_option = click.option(
     "--state", type=FOLDER, metavar="DIR", help="Keep reviews and results in DIR."
 )
+env_file_option = click.option(
+    "--env-file", type=FILE, metavar="FILE", help="Read variables from FILE."
+)
 
 
 def _in_a_folder(_: click.Context, __: click.Parameter, file: Path | None) -> Path | None:
@@ -53,6 +56,20 @@ content_option = partial(
     callback=lambda _ctx, _parameter, file: file and file.read(),
     metavar="FILE",
 )
+
+
+def panel_options(command: Callable[Parameters, Answer]) -> Callable[Parameters, Answer]:
+    """Add the options that all commands have that ask the panel."""
+    option, role = click.option, "ROLE=PROVIDER:MODEL"
+    for add in (
+        state_option,
+        env_file_option,
+        option("--timeout", type=click.IntRange(1), metavar="SECONDS", help="Limit of it all."),
+        option("--max-cost-usd", type=click.FloatRange(0), metavar="N", help="Most that it costs."),
+        option("--model", multiple=True, metavar=role, help="Who has a role."),
+    ):
+        command = add(command)
+    return command
 
 
 def common(

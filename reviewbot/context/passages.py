@@ -13,8 +13,7 @@ from msgspec import Struct
 from reviewbot.checks.project import Project
 from reviewbot.git.change import ChangedFile, Hunk, Line
 from reviewbot.text.files import classify, language_of
-from reviewbot.text.hidden import visible
-from reviewbot.text.secrets import BASE64_RUN, redact
+from reviewbot.text.secrets import BASE64_RUN, shown
 
 if TYPE_CHECKING:
     from ast_grep_py import Rule, SgNode
@@ -206,12 +205,6 @@ def excerpt_of(file: ChangedFile, project: Project, *, is_whole: bool = True) ->
         ],
         functions=functions,
     )
-
-
-def shown(text: str | bytes) -> str:
-    """A text without secrets, with hidden characters made visible. It keeps its lines."""
-    text = text if isinstance(text, str) else text.decode("utf-8", "replace")
-    return visible(redact(text)[0])
 
 
 def clipped(text: str, most: int = MAX_LINE) -> str:

@@ -14,10 +14,11 @@ from msgspec.structs import replace
 from reviewbot.checks.project import Project
 from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief, Call, Callers, Passage
-from reviewbot.context.passages import Excerpt, Run, clipped, excerpt_of, shown
+from reviewbot.context.passages import Excerpt, Run, clipped, excerpt_of
 from reviewbot.git.change import Change, ChangedFile, describe
 from reviewbot.git.repository import Repository
 from reviewbot.text.files import LANGUAGES, classify, language_of
+from reviewbot.text.secrets import shown
 
 MAX_BRIEF = 90_000  # characters, about 30,000 tokens
 RESERVED = 24_000  # of these, for calls, results of linters, and the frame of the prompt

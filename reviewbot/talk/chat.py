@@ -11,7 +11,6 @@ from msgspec.structs import replace
 
 from reviewbot.concurrency import run_all
 from reviewbot.context.brief import Brief
-from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel, Panelist, Question
 from reviewbot.debate.reader import read_document
@@ -22,6 +21,7 @@ from reviewbot.llm.tools import ToolBox
 from reviewbot.llm.tools.files import Context
 from reviewbot.services import Host, Services, open_services
 from reviewbot.talk.overview import brief_of
+from reviewbot.text.secrets import shown
 
 MAX_HISTORY = 60_000  # characters of the conversation that a model reads again
 STEPS = 12  # uses of tools for one message

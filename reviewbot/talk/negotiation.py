@@ -12,7 +12,6 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.debate.case import alike
 from reviewbot.debate.panel import Absence
@@ -21,6 +20,7 @@ from reviewbot.git.change import Target
 from reviewbot.llm.client import Totals
 from reviewbot.services import Host, open_services
 from reviewbot.talk.overview import brief_of
+from reviewbot.text.secrets import shown
 
 MAX_IDEAS = 5  # of one panelist
 SAME_TITLE = 0.6  # the share of words that titles of one idea have in common at least

@@ -10,11 +10,11 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import MODERATOR
 from reviewbot.tasks.task import Attempt, Candidate, Task, TaskResult, Trial
 from reviewbot.tasks.trial import Trials
+from reviewbot.text.secrets import shown
 
 MAX_ATTEMPTS = 3
 # Bytes that models are shown of a file, and of others than that with a finding.

@@ -17,7 +17,6 @@ from reviewbot.checks.check import Check, is_below
 from reviewbot.checks.evidence import FAILURES, TestOutcome
 from reviewbot.checks.languages.python import PYTHON
 from reviewbot.checks.run import applies
-from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
@@ -28,6 +27,7 @@ from reviewbot.tasks.task import Attempt, Judgement, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 from reviewbot.text.plain import first_line, unstyled
+from reviewbot.text.secrets import shown
 
 MAX_REPORT = 20_000  # characters, of a specification too
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")

@@ -16,8 +16,8 @@ from reviewbot.checks.scans import MAX_LINE, MAX_PARSED, find_syntax_errors, gra
 from reviewbot.git.change import Change
 from reviewbot.tasks import gate_tables as tables
 from reviewbot.text.files import TEST, TEST_CLASS, classify, language_of
-from reviewbot.text.hidden import find_hidden, find_line_ends, visible
-from reviewbot.text.secrets import find_secrets, redact
+from reviewbot.text.hidden import find_hidden, find_line_ends
+from reviewbot.text.secrets import find_secrets, shown
 
 # Changed lines, and files.
 MODEL_LIMITS = (400, 10)
@@ -233,7 +233,7 @@ def _names(path: str, text: str) -> list[str]:
 
 def _quote(text: str, limit: int = MAX_QUOTE) -> str:
     """A piece of a candidate as everybody may see it."""
-    line = " ".join(visible(redact(text)[0]).split()).replace("`", "'")
+    line = " ".join(shown(text).split()).replace("`", "'")
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 

@@ -12,7 +12,6 @@ from reviewbot.checks.check import Check
 from reviewbot.checks.evidence import Report
 from reviewbot.checks.project import Project, load_project
 from reviewbot.checks.run import IDS, NO_TEST, job_of, read
-from reviewbot.context.passages import shown
 from reviewbot.debate import prompts
 from reviewbot.errors import UsageError
 from reviewbot.git.change import Change
@@ -21,6 +20,7 @@ from reviewbot.proofs.timing import THRESHOLD, compare_times, time_snippet
 from reviewbot.tasks.task import Judgement, Kind, Step, Task
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
+from reviewbot.text.secrets import shown
 
 MAX_MUTANTS = 10
 MAX_TEST_FILES = 3

@@ -14,7 +14,6 @@ from reviewbot.checks.languages.python import PYTHON
 from reviewbot.checks.project import Project, folder_of, load_project
 from reviewbot.checks.run import collect, job_of
 from reviewbot.context.brief import Brief
-from reviewbot.context.passages import shown
 from reviewbot.debate.panel import Panel
 from reviewbot.errors import GitError
 from reviewbot.git.change import Change, Location
@@ -23,6 +22,7 @@ from reviewbot.sandbox.executor import Executor
 from reviewbot.tasks.gate import refusals_of
 from reviewbot.tasks.task import Candidate, Judgement, Step, Task, Trial
 from reviewbot.text.files import classify
+from reviewbot.text.secrets import shown
 
 
 class Trials(Struct, frozen=True, kw_only=True):

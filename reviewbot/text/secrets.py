@@ -8,6 +8,8 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from reviewbot.text.hidden import visible
+
 
 class Secret(Struct, frozen=True):
     """A secret in a text: `text[start:end]`, and the name of its format."""
@@ -130,6 +132,12 @@ def redact(text: str) -> tuple[str, int]:
         text = "".join((*parts, text[position:]))
         count += len(secrets)
     return text, count
+
+
+def shown(text: str | bytes) -> str:
+    """A text without secrets, with hidden characters made visible. It keeps its lines."""
+    text = text if isinstance(text, str) else text.decode("utf-8", "replace")
+    return visible(redact(text)[0])
 
 
 def _is_placeholder(name: str, value: str) -> bool:

@@ -16,12 +16,11 @@ from msgspec.structs import replace
 
 from reviewbot.checks.project import Project
 from reviewbot.config.settings import Effort
-from reviewbot.context.passages import shown
 from reviewbot.debate.panel import Panel
 from reviewbot.git.change import Change, Location, Part, only_parts, part_at, parts_of
 from reviewbot.journal import key_of
 from reviewbot.severity import RANK
-from reviewbot.text.secrets import redact
+from reviewbot.text.secrets import redact, shown
 from reviewbot.verdict.decide import excerpt_of, lines_at, verdict_of
 from reviewbot.verdict.document import Decided, Finding, Memory, Remembered, Review
 from reviewbot.verdict.rules import DISMISSED

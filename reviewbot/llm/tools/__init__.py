@@ -13,7 +13,8 @@ from reviewbot.errors import GitError
 from reviewbot.llm.provider import Tool, ToolCall, ToolTurn
 from reviewbot.llm.tools import files
 from reviewbot.llm.tools.database import placeholders_of, query_database
-from reviewbot.llm.tools.files import Context, shown
+from reviewbot.llm.tools.files import Context
+from reviewbot.text.secrets import shown
 
 STEPS = 4  # answers with calls, to one question
 MAX_CALLS = 16  # in one answer

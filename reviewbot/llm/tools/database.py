@@ -15,7 +15,8 @@ from msgspec import Meta
 
 from reviewbot.errors import ConfigError
 from reviewbot.journal import key_of
-from reviewbot.llm.tools.files import Context, shown
+from reviewbot.llm.tools.files import Context
+from reviewbot.text.secrets import shown
 
 SQLITE = "sqlite:///"
 SECONDS = 10

@@ -12,8 +12,7 @@ from reviewbot.git.repository import Entry, Repository
 from reviewbot.journal import Journal
 from reviewbot.sandbox.executor import Executor
 from reviewbot.sandbox.job import COMMAND_NOT_FOUND, Job
-from reviewbot.text.hidden import visible
-from reviewbot.text.secrets import redact
+from reviewbot.text.secrets import shown
 
 MAX_LINE = 500  # characters
 MAX_LINES = 300
@@ -45,11 +44,6 @@ class Context(Struct, frozen=True, kw_only=True):
     executor: Executor
     journal: Journal
     database_lock: asyncio.Lock = msgspec.field(default_factory=asyncio.Lock)
-
-
-def shown(text: str) -> str:
-    """Text without secrets and hidden characters."""
-    return visible(redact(text)[0])
 
 
 async def read_file(
@@ -160,7 +154,7 @@ def _clean(path: str) -> str:
 
 def _lines(content: bytes) -> list[str]:
     """The lines of a file as they are shown. A secret may have several, so none is shown alone."""
-    text = shown(content.decode(errors="replace"))
+    text = shown(content)
     return [line.removesuffix("\r") for line in text.removesuffix("\n").split("\n")] if text else []
 
 
