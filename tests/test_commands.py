@@ -245,7 +245,15 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     package = '{"scripts": {"test": "%s"}}'
     files = {"pnpm-workspace.yaml": "", "package.json": package % "turbo"}
     cart.commit("Packages", {**files, "web/package.json": package % "jest"})
-    assert "✓ linters and tests that a change may run: npm-test web" in run("doctor").stdout
+    assert "npm-test web\n" in run("doctor").stdout
+    tools = "{name: a, run: [tidy-up]}, {name: b, run: [tidy-up]}, {name: shell, run: [sh]}"
+    settings = {".reviewbot.yml": f"checks: [{tools}]\n", "mypy.ini": "[mypy]\n"}
+    cart.commit("A program", {**settings, "web/a.py": "", "web/test_a.py": ""})
+    said = run("doctor").stdout
+    assert "! not installed: a, b; install tidy-up\n" in said
+    assert "! not installed: mypy; install mypy into the project's environment\n" in said
+    assert "✓ linters and tests that a change may run: ruff, pytest, npm-test web, shell\n" in said
+    assert said.endswith("\nNext: install mypy into the project's environment\n")
     monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
     result = run("doctor")
     assert (result.exit_code, "! this is no git repository" in result.stdout) == (0, True)

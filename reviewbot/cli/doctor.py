@@ -10,21 +10,25 @@ from typing import Literal
 import click
 from msgspec.structs import replace
 
+from reviewbot.checks.check import Check
 from reviewbot.checks.languages import all_languages, configured_checks
 from reviewbot.checks.project import load_project
 from reviewbot.checks.run import applies
 from reviewbot.cli.config import load_committed
 from reviewbot.cli.host import open_repository, read_variables
 from reviewbot.cli.terminal import common, deliver, style_for
+from reviewbot.concurrency import run_all
 from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import choose_members
 from reviewbot.errors import GitError, ReviewbotError, SandboxError, UsageError
-from reviewbot.git.change import Target
+from reviewbot.git.change import Change, Target
 from reviewbot.git.process import Git
 from reviewbot.hooks.install import find_hooks
+from reviewbot.journal import Journal
 from reviewbot.llm.providers import connections_to, prices_of
 from reviewbot.sandbox.environment import find_environment
-from reviewbot.sandbox.executor import open_sandbox
+from reviewbot.sandbox.executor import Executor, LocalExecutor, open_sandbox
+from reviewbot.sandbox.job import Job
 from reviewbot.text.plain import plain
 from reviewbot.version import __version__
 
@@ -56,33 +60,41 @@ async def command() -> int:
             root = await repository.root()
         except GitError as error:
             project.append(("!", str(error), error.hint or ""))
+        variables = await read_variables(repository)
+        applying, head = list[Check](), Change(files=())
         with suppress(GitError, UsageError):
             head = await repository.load_change(Target(kind="revision", revision="HEAD"))
             known = configured_checks(all_languages(), settings.checks)
-            whole = replace(head, base_tree=head.head_tree)
-            found = await load_project(whole, repository, known)
-            names = [
-                check.name
-                for check in found.checks
-                if check.kind != "scan" and applies(check, found.head_files, found)
-            ]
-            runs = f"linters and tests that a change may run: {', '.join(names)}"
+            found = await load_project(replace(head, base_tree=head.head_tree), repository, known)
+            of_project = (check for check in found.checks if check.kind != "scan")
+            applying += (check for check in of_project if applies(check, found.head_files, found))
+        entries = await repository.list_entries(head.head_tree) if head.head_tree else []
+        environment = find_environment(root, os.environ, [entry.path for entry in entries])
+        sandbox = open_sandbox(settings.sandbox.kind, settings.sandbox.image, environment)
+        missing = list[Check]()
+        try:
+            await sandbox.check()
+            reason = sandbox.reason
+        except SandboxError as error:
+            reason = f"{error}: {error.hint}"
+        if reason:
+            text = f"no sandbox starts, so tests of a change do not run: {reason}"
+            machine.append(("!", text, reason.rpartition(": ")[2]))
+        else:
+            machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
+            with LocalExecutor(repository, sandbox, Journal()) as executor:
+                is_missing = await run_all(*(_is_missing(c, head, executor) for c in applying))
+            missing += (check for check, gone in zip(applying, is_missing, strict=True) if gone)
+            applying = [check for check in applying if check not in missing]
+            for hint in dict.fromkeys(check.install_hint for check in missing):
+                names = ", ".join(check.name for check in missing if check.install_hint == hint)
+                project.append(("!", f"not installed: {names}; {hint}", hint))
+        if applying:
+            names = ", ".join(check.name for check in applying)
+            project.append(("✓", f"linters and tests that a change may run: {names}", ""))
+        elif head.head_tree and not missing:
             nothing = "no linter and no test runs here: add one under checks: in .reviewbot.yml"
-            project.append(("✓", runs, "") if names else ("!", nothing, ""))
-        variables = await read_variables(repository)
-
-    environment = find_environment(root, os.environ)
-    sandbox = open_sandbox(settings.sandbox.kind, settings.sandbox.image, environment)
-    try:
-        await sandbox.check()
-        reason = sandbox.reason
-    except SandboxError as error:
-        reason = f"{error}: {error.hint}"
-    if reason:
-        text = f"no sandbox starts, so tests of a change do not run: {reason}"
-        machine.append(("!", text, reason.rpartition(": ")[2]))
-    else:
-        machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
+            project.append(("!", nothing, ""))
     for hook in await find_hooks(root, os.environ) if root else ():
         step = "" if hook.runs else "reviewbot hook install"
         project.append(("✓" if hook.runs else "!", str(hook), step))
@@ -118,3 +130,10 @@ async def command() -> int:
     next_step = next((step for _, _, step in every if step), "reviewbot review")
     deliver("\n".join([*lines, f"Next: {plain(next_step)}"]))
     return ReviewbotError.exit_code if every[0][0] == "✗" else 0
+
+
+async def _is_missing(check: Check, head: Change, executor: Executor) -> bool:
+    job = Job(
+        tree=head.head_tree, command=check.lookup, executes=True, folder=check.folder, paths=()
+    )
+    return bool(check.lookup and (await executor.execute(job)).exit_code)

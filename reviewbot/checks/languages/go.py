@@ -242,6 +242,7 @@ GO_TEST = Check(
     report=REPORT,
     seconds=300,
     tool_files=probe(PROGRAM),
+    lookup=("go", "version"),
     install_hint="install Go, see https://go.dev/doc/install",
 )
 GO_VET = replace(

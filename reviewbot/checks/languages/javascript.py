@@ -95,6 +95,7 @@ ESLINT = Check(
     report="eslint.json",
     seconds=180,
     distant_rules=("no-undef", "no-unused-vars", "@typescript-eslint/no-unused-vars"),
+    lookup=("eslint", "--version"),
     install_hint="install Node.js, and the packages of the project (npm ci, pnpm install or yarn)",
 )
 TSC = replace(
@@ -111,6 +112,7 @@ TSC = replace(
     read=read_tsc,
     exit_codes=(0, 1, 2),
     report=None,
+    lookup=("tsc", "--version"),
     distant_rules=("*",),
 )
 NPM_TEST = Check(
@@ -126,6 +128,7 @@ NPM_TEST = Check(
     report=REPORT,
     seconds=300,
     tool_files=FILES,
+    lookup=("node", "--version"),
     install_hint="install Node.js, and the packages of the project (npm ci, pnpm install or yarn)",
 )
 JAVASCRIPT = Language(

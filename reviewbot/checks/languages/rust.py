@@ -201,6 +201,7 @@ CARGO_TEST = Check(
     report=REPORT,
     seconds=600,
     tool_files=probe(PROGRAM),
+    lookup=("cargo", "--version"),
     install_hint="install Rust, see https://rustup.rs",
 )
 CLIPPY = replace(
