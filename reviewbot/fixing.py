@@ -83,12 +83,13 @@ async def develop(specification: str, change: Change, host: Host) -> list[TaskRe
     """Build what is asked for on the head of a change, up to the first step that does not work."""
     results: list[TaskResult] = []
     async with _open_trials(change, host, "develop") as (services, trials):
+        started = time.monotonic()
         increments = await plan_increments(specification, trials)
+        titles = "; ".join(increment.title for increment in increments)
+        host.emit(Event("step", f"plan: {titles}", time.monotonic() - started))
         for number, increment in enumerate(increments, start=1):
-            name, started = (
-                f"step {number} of {len(increments)}: {increment.title}",
-                time.monotonic(),
-            )
+            started = time.monotonic()
+            name = f"step {number} of {len(increments)}: {increment.title}"
             host.emit(Event("step", name))
             try:
                 task = await prepare_feature(specification, increments, number, trials)

@@ -250,8 +250,10 @@ def test_steps_from_the_command_line(empty: Project, monkeypatch: pytest.MonkeyP
     with model(reply).running() as server:
         at_the_command_line(empty, monkeypatch, server)
         assert "the description is empty" in run("develop", "-", text=" \n").stderr
-        shown = run("develop", "-", "-v")
+        shown = run("develop", "-")
+        assert "reviewbot: plan: Add numbers (" in shown.stderr
         assert "reviewbot: step 1 of 1: Add numbers (" in shown.stderr
+        assert "reviewbot: step" not in run("develop", "-", "-q").stderr
         assert "1 fix is ready; --yes writes" in shown.stderr
         assert not (empty.folder / "calc.py").exists()
         done = run("develop", "-", "--yes", "--commit")

@@ -162,7 +162,8 @@ def find_finding(review: Review, name: str) -> Finding:
 async def show_progress() -> AsyncIterator[Emit]:
     """Show events until the end: one live line on a terminal, elsewhere a line for what took long.
 
-    With -v, that is all, and every question to a model and its answer is shown as it happens.
+    Steps of `develop` have a line each. With -v, so has everything, and every question to a model
+    and its answer is shown as it happens.
     """
     is_live = sys.stderr.isatty() and not is_given("quiet")
     is_verbose = is_given("verbose")
@@ -173,7 +174,8 @@ async def show_progress() -> AsyncIterator[Emit]:
 
     def emit(event: Event) -> None:
         nonlocal spent
-        name = event.name.replace("/", ": ")
+        is_step = event.what == "step"
+        name = event.name if is_step else event.name.replace("/", ": ")
         if event.cost_usd:
             spent = f"  ${event.cost_usd:.4f}"
         if is_verbose and event.text:
@@ -189,7 +191,9 @@ async def show_progress() -> AsyncIterator[Emit]:
             return
         if name in running:  # what is recorded does not begin
             running.remove(name)
-        if event.seconds >= least and not is_live:
+        if (is_step and least < inf) or (event.seconds >= least and not is_live):
+            if is_live:
+                print(end=CLEAR, file=sys.stderr)
             how = "recorded" if event.was_recorded else f"{event.seconds:.1f} s"
             say(f"reviewbot: {name} ({how})")
 
