@@ -35,7 +35,7 @@ def configure(text: str) -> None:
     (folder / "config.yml").write_text(text)
 
 
-def run(*arguments: str, text: str | None = None) -> Result:
+def run(*arguments: str, text: str | bytes | None = None) -> Result:
     return CliRunner().invoke(reviewbot, arguments, prog_name="reviewbot", input=text)
 
 

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 import test_paid
 from conftest import Project
 from each import each
@@ -75,20 +76,21 @@ def test_votes_that_do_not_count_agree_and_oppose_nothing() -> None:
     assert is_contested(case("reviewer"), 2, bad)
 
 
-def test_outcomes_take_the_vote_of_a_model_and_a_review_stays_what_it_was(cart: Project) -> None:
+def test_outcomes_take_the_vote_of_a_model_and_a_review_stays_what_it_was(
+    cart: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """b denies what the moderator finds real, twice in each review."""
-    server = VendorServer(test_paid.debate)
-    with server.running():
+    monkeypatch.setattr("reviewbot.verdict.calibration.MIN_SETTLED", 6)
+    with VendorServer(test_paid.debate).running() as server:
         configure(configuration(server.url))
-        for number in range(11):
+        for number in range(4):
             text = {name: code + f"-- {number}\n" for name, code in test_paid.AFTER.items()}
             cart.commit(f"Again {number}", text)
             done = run("review", "HEAD", "--format", "json")
             assert done.exit_code == 0, done.stderr
-            last = number == 10
-            words = "The votes of reviewer do not count: gpu:b was right in 0 of 20 settled"
-            assert (words in done.stdout) == last, number
-        assert "gpu:b  $1 in, $1 out a million tokens; right in 0 of 20" in run("models").stdout
+            words = "The votes of reviewer do not count: gpu:b was right in 0 of 6 settled"
+            assert (words in done.stdout) == (number == 3), number
+        assert "gpu:b  $1 in, $1 out a million tokens; right in 0 of 6" in run("models").stdout
         # Outcomes since then change nothing about a change that was reviewed.
         again = run("review", "HEAD~1", "--format", "json")
         assert "do not count" not in again.stdout

@@ -11,7 +11,6 @@ from pathlib import Path
 import msgspec
 import pytest
 import yaml
-from click.testing import CliRunner, Result
 from conftest import Project
 from each import each
 from jsonschema import Draft202012Validator
@@ -19,13 +18,13 @@ from lean import lean_environment
 from msgspec.structs import replace
 from test_review import CART, TEST, WRONG
 
-from reviewbot.cli.commands import reviewbot
 from reviewbot.cli.init import EXAMPLE
 from reviewbot.config.load import load_settings, read_layer
 from reviewbot.config.settings import Settings
 from reviewbot.errors import ConfigError
 from reviewbot.state import MAX_REVIEWS, State
 from reviewbot.verdict.document import Review
+from tests.served import run
 
 UNDEFINED = "def total():\n    return undefined\n"
 
@@ -44,10 +43,6 @@ def cart(project: Project, monkeypatch: pytest.MonkeyPatch) -> Project:
     project.commit("Tidy", {"cart.py": UNDEFINED})
     monkeypatch.chdir(project.folder)
     return project
-
-
-def run(*arguments: str) -> Result:
-    return CliRunner().invoke(reviewbot, arguments, prog_name="reviewbot")
 
 
 def test_a_finding_is_explained_with_its_test_and_output(cart: Project) -> None:
