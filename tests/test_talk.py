@@ -19,8 +19,8 @@ from each import each
 from msgspec.structs import replace
 
 import reviewbot
+from reviewbot.context.brief import names_of
 from reviewbot.talk.negotiation import Idea, Proposal, Vote, put_on_table, standing_of
-from reviewbot.talk.overview import overview
 from tests import fake_openai
 from tests.served import configuration, configure, live_in, run
 from tests.vendor_server import Received, Sent, VendorServer
@@ -299,7 +299,7 @@ def test_both_work_from_python(serve: Serve) -> None:
 
 def test_of_many_files_models_see_the_names_of_folders() -> None:
     many = [f"data/{number // 50}/{number}.txt" for number in range(300)]
-    assert overview(["a.py", *many])[:3] == ["a.py", "data/0/ (50 files)", "data/1/ (50 files)"]
+    assert names_of(["a.py", *many])[:3] == ["a.py", "data/0/ (50 files)", "data/1/ (50 files)"]
 
 
 @contextmanager

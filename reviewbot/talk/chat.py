@@ -10,7 +10,7 @@ from msgspec import Meta, Struct
 from msgspec.structs import replace
 
 from reviewbot.concurrency import run_all
-from reviewbot.context.brief import Brief
+from reviewbot.context.brief import Brief, names_of
 from reviewbot.debate import prompts
 from reviewbot.debate.panel import Panel, Panelist, Question
 from reviewbot.debate.reader import read_document
@@ -20,7 +20,6 @@ from reviewbot.llm.client import Totals
 from reviewbot.llm.tools import ToolBox
 from reviewbot.llm.tools.files import Context
 from reviewbot.services import Host, Services, open_services
-from reviewbot.talk.overview import brief_of
 from reviewbot.text.secrets import shown
 
 MAX_HISTORY = 60_000  # characters of the conversation that a model reads again
@@ -122,7 +121,9 @@ async def open_chat(host: Host) -> AsyncIterator[Chat]:
     change = await host.repository.load_change(Target())
     change = replace(change, target="chat", title="", description="")
     async with open_services(change, host, kind="chat") as services:
-        chat = Chat(services, await brief_of(services, change.head_tree))
+        names = names_of(await host.repository.list_files(change.head_tree))
+        brief = Brief(title="", description="", passages=(), material={}, names=names)
+        chat = Chat(services, brief)
         try:
             yield chat
         finally:  # also if the person interrupts it

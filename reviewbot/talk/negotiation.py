@@ -12,6 +12,7 @@ import msgspec
 from msgspec import Struct
 from msgspec.structs import replace
 
+from reviewbot.context.brief import Brief, names_of
 from reviewbot.debate import prompts
 from reviewbot.debate.case import alike
 from reviewbot.debate.panel import Absence
@@ -19,7 +20,6 @@ from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.git.change import Target
 from reviewbot.llm.client import Totals
 from reviewbot.services import Host, open_services
-from reviewbot.talk.overview import brief_of
 from reviewbot.text.secrets import shown
 
 MAX_IDEAS = 5  # of one panelist
@@ -125,7 +125,8 @@ async def negotiate(
             message = "a negotiation needs two panelists, and there are fewer"
             raise UsageError(message, hint="reviewbot models list")
         material = {path: shown(content) for path, content in sorted(files.items())}
-        brief = await brief_of(services, change.head_tree, material)
+        names = names_of(await host.repository.list_files(change.head_tree))
+        brief = Brief(title="", description="", passages=(), material=material, names=names)
         text = prompts.render("brainstorm", question=question, most=MAX_IDEAS)
         answers = await panel.ask_for(panel.names, "brainstorm", text, brief, Proposals)
         if not answers:
