@@ -7,8 +7,6 @@ of the comment. That run reads both again.
 """
 
 import asyncio
-import io
-import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -16,10 +14,8 @@ from functools import partial
 from typing import Any, Literal
 from urllib.parse import quote
 
-import requests
 from msgspec import Struct
 from msgspec.structs import replace
-from urllib3.exceptions import HTTPError
 
 from reviewbot.config.load import load_settings
 from reviewbot.context.brief import Brief
@@ -34,6 +30,7 @@ from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo
 from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
+from reviewbot.github.documents import Documents
 from reviewbot.github.fixes import fix, open_pull, undo
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.plan import WriteComment, close_thread, perform
@@ -42,12 +39,9 @@ from reviewbot.github.steps import Answer, Run
 from reviewbot.pipeline import consult
 from reviewbot.reports import markdown
 from reviewbot.reports.text import commit_message
-from reviewbot.state import read_review
 from reviewbot.text.markdown import code, inline
-from reviewbot.verdict.document import Remembered, Review
+from reviewbot.verdict.document import Remembered
 
-ARTIFACT = "reviewbot-review"
-MAX_ARTIFACT = 50_000_000  # bytes
 NO_WRITER = "Who wrote the comment may not write to the repository."
 Reaction = Literal["eyes", "rocket", "confused"]
 
@@ -253,35 +247,12 @@ def dismiss(
 
 
 def _explain(client: Client, state: State, known: Remembered) -> str:
-    """From the document of the review, or if it is gone, from what the summary keeps."""
-    review = read_artifact(client, state.run_id)
-    for finding in review.findings if review else ():
-        if finding.key == known.key:
-            return markdown.explanation(finding)
+    """From the document of a review, or if it is gone, from what the summary keeps."""
+    if found := Documents(client, state).finding(known):
+        return markdown.explanation(found)
     title = f"**{known.id} ({known.severity}): {inline(known.title)}**"
     gone = "The document of the review is not kept any more; `/debate full` makes a new one."
     return f"{title}\n\n{inline(known.reason)}\n\n{gone}"
-
-
-def read_artifact(client: Client, run_id: int) -> Review | None:
-    """The review of a run of the workflow; None if it cannot be had."""
-    if not run_id:
-        return None
-    try:
-        path = f"/actions/runs/{run_id}/artifacts"
-        found = client.read(path, "find the review of a run", name=ARTIFACT, per_page="1")
-        artifact = next(iter(found.get("artifacts") or []), None)
-        if not artifact or artifact.get("expired"):
-            return None
-        url = client.location(f"/actions/artifacts/{artifact['id']}/zip", "download a review")
-        # It lies on another host, which must not see the token.
-        with requests.get(url, timeout=30, stream=True) as response:
-            content = response.raw.read(MAX_ARTIFACT, decode_content=True)
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            info = archive.getinfo("review.json")
-            return read_review(archive.read(info)) if info.file_size < MAX_ARTIFACT else None
-    except (GitHubError, HTTPError, zipfile.BadZipFile, KeyError, OSError):
-        return None
 
 
 def review_again(run: Run, change: Change, command: Command) -> Answer:
@@ -313,6 +284,7 @@ def dispute(run: Run, change: Change, command: Command) -> Answer:
     if known.check or known.status == "proven":
         reason = f"{known.check} reports it" if known.check else "a test shows it"
         return Answer(words=f"{known.id} stands: {inline(reason)}, and words do not change that.")
+    found = Documents(run.client, run.facts.state).finding(known)
     claim = Claim(  # as far as it is remembered
         by="",
         location=Location(known.path, known.line, known.line),
@@ -324,11 +296,12 @@ def dispute(run: Run, change: Change, command: Command) -> Answer:
         consequence="",
         refuted_if="",
     )
-    case = Case(id=known.id, claims=(claim,))
+    claims = [replace(c, location=claim.location) for c in found.claims] if found else [claim]
+    case = Case(id=known.id, claims=tuple(claims), proof=found.proof if found else None)
     said = _consult(run, change, partial(questions_about_claim, case, command.text))
     words, cost = markdown.consultation(said), said.usage.cost_usd
     if not said.withdraws:
-        stands = "more than half of the panelists would have to find it not real, citing a line"
+        stands = "most panelists would have to find it not real, citing a line, and none real"
         update = partial(State.with_cost, cost_usd=cost)
         return Answer(words=f"{words}\n\n{known.id} stands: {stands}.", update=update)
     done = dismiss(run.snapshot, known, "the panel took it back", command.login, cost)

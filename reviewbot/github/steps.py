@@ -288,13 +288,16 @@ def make_desired(
     gone = [known for known in state.memory.findings if known.key not in open_keys]
     dismissed = tuple(known for known in memory.findings if known.dismissed)
     check = make_check_run(review, run.settings.review.fail_on)
+    debated = {finding.id for finding in review.findings if finding.claims}
+    runs = {known.id: run.job.run_id for known in memory.findings}
+    runs |= {id: state.runs[id] for id in runs.keys() & state.runs.keys() - debated}
     kept = replace(
         state.with_cost(review.usage.cost_usd, reviews=1),
         memory=memory,
         head=review.head_commit,
         base=run.snapshot.pull.base_ref,
         fails=check.conclusion == "failure",
-        run_id=run.job.run_id,
+        runs=runs,
     )
     line = pulls.encode_state(kept)
     page = markdown.Page(
