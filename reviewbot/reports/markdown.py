@@ -331,6 +331,7 @@ def _story(finding: Finding) -> Iterator[str]:
     if finding.consequence.strip() != finding.title.strip():
         yield _prose(words.sentence(finding.consequence))
     yield f"**{words.STATUSES[finding.status]}:** {_prose(words.why(finding))}"
+    yield from map(_prose, words.cause(finding))
     objections = [f"- {_prose(f'{who} {said}')}" for who, said in words.objections(finding)]
     yield _listed(objections, MAX_BYTES // 10)
     tests = words.failed_tests(finding)
