@@ -200,8 +200,11 @@ def test_what_was_said_is_known_after_later_reviews(
             pull.push({"README.md": "Hello.\n"})
         (claimed,) = [id for id, path in ids.items() if path == "a.lua"]
         assert "- When: Whoever reads x." in jobs.ask(pull, f"/debate explain {claimed}")
+        jobs.ask(pull, f"/debate ask Is {claimed} worth it?")
+        asked = prompts[-1]
         disputed = jobs.ask(pull, f"/debate dispute {claimed} It is right.")
-    assert 'Trigger: "Whoever reads x."' in prompts[-1]
+    for question in (asked, prompts[-1]):
+        assert 'Claim: "x is off"\nTrigger: "Whoever reads x."' in question
     assert "most panelists would have to find it not real, citing a line, and none real" in disputed
 
 

@@ -7,6 +7,7 @@ of the comment. That run reads both again.
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -273,7 +274,10 @@ def review_again(run: Run, change: Change, command: Command) -> Answer:
 
 
 def ask(run: Run, change: Change, command: Command) -> Answer:
-    said = _consult(run, change, partial(questions_about_change, command.text))
+    named = {f"F{number}" for number in re.findall(r"\b[Ff](\d+)\b", command.text)}
+    known = [known for known in run.facts.state.memory.findings if known.id in named]
+    questions = partial(questions_about_change, command.text, _cases(run, known))
+    said = _consult(run, change, questions)
     update = partial(State.with_cost, cost_usd=said.usage.cost_usd)
     return Answer(words=markdown.consultation(said), update=update)
 
@@ -284,20 +288,7 @@ def dispute(run: Run, change: Change, command: Command) -> Answer:
     if known.check or known.status == "proven":
         reason = f"{known.check} reports it" if known.check else "a test shows it"
         return Answer(words=f"{known.id} stands: {inline(reason)}, and words do not change that.")
-    found = Documents(run.client, run.facts.state).finding(known)
-    claim = Claim(  # as far as it is remembered
-        by="",
-        location=Location(known.path, known.line, known.line),
-        quote=known.text,
-        title=known.title,
-        category=known.category,
-        severity=known.severity,
-        trigger="",
-        consequence="",
-        refuted_if="",
-    )
-    claims = [replace(c, location=claim.location) for c in found.claims] if found else [claim]
-    case = Case(id=known.id, claims=tuple(claims), proof=found.proof if found else None)
+    (case,) = _cases(run, [known])
     said = _consult(run, change, partial(questions_about_claim, case, command.text))
     words, cost = markdown.consultation(said), said.usage.cost_usd
     if not said.withdraws:
@@ -306,6 +297,28 @@ def dispute(run: Run, change: Change, command: Command) -> Answer:
         return Answer(words=f"{words}\n\n{known.id} stands: {stands}.", update=update)
     done = dismiss(run.snapshot, known, "the panel took it back", command.login, cost)
     return replace(done, words=f"{words}\n\n{known.id} is taken back.")
+
+
+def _cases(run: Run, known: Sequence[Remembered]) -> list[Case]:
+    """What was said about findings, where their lines are now."""
+    documents, cases = Documents(run.client, run.facts.state), list[Case]()
+    for each in known:
+        found, place = documents.finding(each), Location(each.path, each.line, each.line)
+        remembered = Claim(
+            by="",
+            location=place,
+            quote=each.text,
+            title=each.title,
+            category=each.category,
+            severity=each.severity,
+            trigger="",
+            consequence="",
+            refuted_if="",
+        )
+        claims = (found.claims if found else ()) or (remembered,)
+        claims = tuple(replace(claim, location=place) for claim in claims)
+        cases.append(Case(id=each.id, claims=claims, proof=found.proof if found else None))
+    return cases
 
 
 ORDERED: Mapping[str, Callable[[Run, Change, Command], Answer]] = {
