@@ -104,6 +104,17 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
     assert float(second.outputs["cost_usd"]) > 0
 
 
+def test_a_summary_says_why_the_last_review_is_not_complete(jobs: Jobs, app: Repository) -> None:
+    pull, cap = opened(app, {"a.lua": "x = 2\n"}), "limits.cost_usd"
+    with jobs.panel(lambda *_: "I cannot help with that."):
+        jobs.push(pull, "opened", max_cost_usd="0.000001")
+        assert cap in summary_of(pull)
+        answer = jobs.ask(pull, "/debate")
+    assert "The summary comment has the details." in answer
+    assert cap not in summary_of(pull)
+    assert "did not answer" in summary_of(pull)
+
+
 def test_a_command_in_a_thread_is_answered_and_marked_there(jobs: Jobs, app: Repository) -> None:
     pull = opened(app, FAULTY)
     (id,) = findings(jobs.push(pull, "opened"))

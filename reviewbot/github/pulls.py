@@ -277,6 +277,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         head: the commit that was reviewed last, to be merged into the branch `base`.
         fails: `fail_on` was reached.
+        gaps: a digest of what was not reviewed and why; another one is worth another summary.
         runs: for the id of a finding, the workflow run that keeps the review which debated it.
         fixes: commits that /debate undo can take back, the last one last.
         taken_back: findings whose fixes were taken back by it.
@@ -287,6 +288,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     head: str = ""
     base: str = ""
     fails: bool = False
+    gaps: str = ""
     runs: Mapping[str, int] = {}
     paused_by: str = ""
     stopped_by: str = ""

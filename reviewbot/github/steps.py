@@ -22,7 +22,7 @@ from reviewbot.github.activity import MOVED, Facts, NothingToDo, may_execute
 from reviewbot.github.client import LATER, CallError, Client, GitHubError
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.pulls import SUMMARY, ReviewEvent, Snapshot, State
-from reviewbot.journal import Journal, write_file
+from reviewbot.journal import Journal, key_of, write_file
 from reviewbot.pipeline import review as review_target
 from reviewbot.reports import markdown, render
 from reviewbot.services import CONFIG_FILES, Host, repository_layers
@@ -297,6 +297,7 @@ def make_desired(
         head=review.head_commit,
         base=run.snapshot.pull.base_ref,
         fails=check.conclusion == "failure",
+        gaps=key_of(review.gaps)[:8] if review.gaps else "",
         runs=runs,
     )
     line = pulls.encode_state(kept)
