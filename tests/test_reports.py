@@ -630,6 +630,11 @@ def test_a_broken_test_has_its_cause_and_what_is_proven_no_votes(format_: str) -
     assert cause
 
 
+def test_markdown_says_when_it_happens() -> None:
+    shown = render(replace(REVIEWS["question"], findings=(PROVEN,)), "markdown")
+    assert "\n\nTotal is called with a discount.\n\nThe customer pays more" in shown
+
+
 def test_markdown_folds_the_proof() -> None:
     shown = render(REVIEWS["mixed"], "markdown")
     check_markdown(shown)
