@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from lean import lean_environment
 
+from reviewbot.github import steps
 from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.fake_github import rules as fake_rules
 from tests.fake_github.records import Issue, WorkflowRun
@@ -102,6 +103,15 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
     assert len(pull.threads) == 2
     assert second.outputs["verdict"] == "comment"
     assert float(second.outputs["cost_usd"]) > 0
+
+
+def test_the_log_says_what_took_long(
+    jobs: Jobs, app: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "LONG", 0)
+    with jobs.panel(lambda *_: {"claims": []}):
+        log = jobs.push(opened(app, {"a.lua": "x = 2\n"}), "opened").log
+    assert re.search(r"(?m)^critic: first_pass \(\d+\.\d s\)$", log)
 
 
 def test_a_summary_says_why_the_last_review_is_not_complete(jobs: Jobs, app: Repository) -> None:

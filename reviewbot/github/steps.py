@@ -14,6 +14,7 @@ from reviewbot.config.load import load_settings
 from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import read_roles
 from reviewbot.errors import UsageError
+from reviewbot.events import Event
 from reviewbot.git.change import Change, Target
 from reviewbot.git.fetch import fetch_commits
 from reviewbot.git.repository import Repository
@@ -28,9 +29,11 @@ from reviewbot.reports import markdown, render
 from reviewbot.services import CONFIG_FILES, Host, repository_layers
 from reviewbot.severity import Threshold, reaches
 from reviewbot.text.markdown import inline
+from reviewbot.text.plain import without_commands
 from reviewbot.verdict.document import Finding, Memory, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals
 
+LONG = 5  # seconds
 MAX_DEPTH = 60  # commits of a pull request that are fetched, for their messages
 REVIEW_FILE = "review.json"
 WORKFLOW = "reviewbot-review.yml"
@@ -132,7 +135,15 @@ def make_host(job: Job, repository: Repository, memory: Memory | None) -> Host:
         may_execute=False,
         not_executed=NOT_EXECUTED,
         memory=memory,
+        emit=_show,
     )
+
+
+def _show(event: Event) -> None:
+    """A line in the log for what took long: who waits for the job sees that it goes on."""
+    if event.seconds is not None and event.seconds >= LONG:
+        said = f"{event.name.replace('/', ': ')} ({event.seconds:.1f} s)"
+        print(without_commands(said), flush=True)
 
 
 def host_of(run: Run, memory: Memory, focus: str = "") -> Host:
