@@ -4,7 +4,7 @@ Nothing is written. All functions raise ReviewbotError.
 """
 
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
 
@@ -29,13 +29,16 @@ from reviewbot.tasks.task import Attempt, Task, TaskResult
 from reviewbot.tasks.trial import Trials
 from reviewbot.text.files import classify
 from reviewbot.verdict.decide import alike, copies_of
-from reviewbot.verdict.document import Review
+from reviewbot.verdict.document import Finding, Review
 
 
 async def fix(
-    change: Change, host: Host, ids: Collection[str] = ()
+    change: Change, host: Host, ids: Collection[str] = (), said: Mapping[str, Finding] = {}
 ) -> tuple[Review, list[TaskResult]]:
-    """Review a change and fix what is reported, or the findings with some ids."""
+    """Review a change and fix what is reported, or the findings with some ids.
+
+    `said` has findings of earlier reviews with all that was said about them, by key.
+    """
     started = time.monotonic()
     async with open_services(change, host) as services:
         result, _ = await run_all(review_change(change, services), services.client.open())
@@ -45,6 +48,7 @@ async def fix(
             raise UsageError(f"there is no finding {unknown[0]}", hint=hint)
         wanted = {alike(f) for f in result.reported if not ids or f.id in ids}
         found = [f for f in (*result.reported, *copies_of(result)) if alike(f) in wanted]
+        found = [_with_words_of(said.get(f.key, f), f) for f in found]
         whole, project = await prepare(change, services)
         briefs = await briefs_of(whole, project, services.panel, services)
         trials = await _trials(whole, project, services, briefs[0])
@@ -53,6 +57,15 @@ async def fix(
         result = replace(result, usage=services.client.totals, seconds=seconds)
         await services.finish(msgspec.json.encode(result).decode(), trials_of(results))
     return result, results
+
+
+def _with_words_of(earlier: Finding, finding: Finding) -> Finding:
+    """What stands from an earlier review, or what a check reports again, with its debate."""
+    if finding.claims:
+        return finding
+    consequence = finding.consequence if finding.result else earlier.consequence
+    said = {"claims": earlier.claims, "proof": earlier.proof}
+    return replace(finding, consequence=consequence, **said)
 
 
 async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) -> TaskResult:

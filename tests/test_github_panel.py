@@ -15,9 +15,10 @@ from typing import Any
 import pytest
 from lean import lean_environment
 
+from reviewbot.github import steps
 from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.fake_github import rules as fake_rules
-from tests.fake_github.records import Issue
+from tests.fake_github.records import Issue, WorkflowRun
 from tests.github_job import BASE, FAULTY, REVIEWER, Jobs, Ran, summary_of
 
 LUA = {"a.lua": "x = 1\n", "b.lua": "y = 1\n"}
@@ -104,6 +105,26 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
     assert float(second.outputs["cost_usd"]) > 0
 
 
+def test_the_log_says_what_took_long(
+    jobs: Jobs, app: Repository, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steps, "LONG", 0)
+    with jobs.panel(lambda *_: {"claims": []}):
+        log = jobs.push(opened(app, {"a.lua": "x = 2\n"}), "opened").log
+    assert re.search(r"(?m)^critic: first_pass \(\d+\.\d s\)$", log)
+
+
+def test_a_summary_says_why_the_last_review_is_not_complete(jobs: Jobs, app: Repository) -> None:
+    pull, cap = opened(app, {"a.lua": "x = 2\n"}), "limits.cost_usd"
+    with jobs.panel(lambda *_: "I cannot help with that."):
+        jobs.push(pull, "opened", max_cost_usd="0.000001")
+        assert cap in summary_of(pull)
+        answer = jobs.ask(pull, "/debate")
+    assert "The summary comment has the details." in answer
+    assert cap not in summary_of(pull)
+    assert "did not answer" in summary_of(pull)
+
+
 def test_a_command_in_a_thread_is_answered_and_marked_there(jobs: Jobs, app: Repository) -> None:
     pull = opened(app, FAULTY)
     (id,) = findings(jobs.push(pull, "opened"))
@@ -153,6 +174,14 @@ def test_people_ask_and_dispute_what_was_not_executed(jobs: Jobs, app: Repositor
     }
 
 
+def keep(app: Repository, run: WorkflowRun, temp: Path) -> None:
+    """As the last step of the Action does."""
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w") as archive:
+        archive.write(temp / "reviewbot/review.json", "review.json")
+    app.artifact(run, "reviewbot-review", content.getvalue())
+
+
 def test_a_finding_is_explained_from_the_document_of_the_review(
     jobs: Jobs, app: Repository, tmp_path: Path
 ) -> None:
@@ -162,13 +191,42 @@ def test_a_finding_is_explained_from_the_document_of_the_review(
     jobs.push(pull, "opened", temp=str(tmp_path / "temp"))
     jobs.permissions["actions"] = "read"
     assert "is not kept any more" in jobs.ask(pull, "/debate explain F1")
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w") as archive:
-        archive.write(tmp_path / "temp/reviewbot/review.json", "review.json")
-    app.artifact(run, "reviewbot-review", content.getvalue())
+    keep(app, run, tmp_path / "temp")
     explained = jobs.ask(pull, "/debate explain F1")
     assert "is not kept any more" not in explained
     assert "**Proven:** a check reports this for the first time (ruff F821)." in explained
+
+
+def test_what_was_said_is_known_after_later_reviews(
+    jobs: Jobs, app: Repository, tmp_path: Path
+) -> None:
+    pull = opened(app, FAULTY | {"a.lua": "x = 2\n"})
+    prompts: list[str] = []
+
+    def reply(role: str, prompt: str) -> Any:
+        prompts.append(prompt)
+        if "# Task: judge a claim again" in prompt:
+            stance = "real" if role == "critic" else "not_real"
+            reason = {"reason": "-", "citations": ["a.lua:1"], "stance": stance}
+            return {"judgements": [{"case": id, **reason} for id in ids]}
+        found = claim("a.lua", 1, "x = 2", "x is off") | {"trigger": "Whoever reads x."}
+        return {"claims": [found] * ("# Task: find defects" in prompt), "judgements": []}
+
+    with jobs.panel(reply):
+        for number, action in enumerate(("opened", "synchronize")):
+            run, temp = app.run("reviewbot-review", pull=pull), tmp_path / str(number)
+            jobs.variables["GITHUB_RUN_ID"] = str(run.id)
+            ids = findings(jobs.push(pull, action, temp=str(temp)))
+            keep(app, run, temp)
+            pull.push({"README.md": "Hello.\n"})
+        (claimed,) = [id for id, path in ids.items() if path == "a.lua"]
+        assert "- When: Whoever reads x." in jobs.ask(pull, f"/debate explain {claimed}")
+        jobs.ask(pull, f"/debate ask Is {claimed} worth it?")
+        asked = prompts[-1]
+        disputed = jobs.ask(pull, f"/debate dispute {claimed} It is right.")
+    for question in (asked, prompts[-1]):
+        assert 'Claim: "x is off"\nTrigger: "Whoever reads x."' in question
+    assert "most panelists would have to find it not real, citing a line, and none real" in disputed
 
 
 CART = "def total(prices):\n    return sum(prices)\n"
@@ -224,6 +282,29 @@ def test_a_fix_is_committed_and_taken_back(jobs: Jobs, cart: Pull, temp: str) ->
     assert fixed[:10] in reviewed
     assert cart.head_sha != fixed
     assert cart.repository.text(cart.head_sha, "cart.py") == broken
+
+
+def test_who_fixes_is_told_what_was_said_and_nobody_is_asked_again(
+    jobs: Jobs, cart: Pull, tmp_path: Path
+) -> None:
+    run, asked = cart.repository.run("reviewbot-review", pull=cart), list[str]()
+    jobs.variables["GITHUB_RUN_ID"] = str(run.id)
+
+    def reply(role: str, prompt: str) -> Any:
+        asked.append(prompt)
+        found = claim("cart.py", 2, "return sum(prices) + 1", "One too much")
+        if "# Task: find defects" in prompt:
+            return {"claims": [found | {"trigger": "total([1])"}]}
+        return fixer(role, prompt)
+
+    with jobs.panel(reply):
+        jobs.push(cart, "opened", temp=str(tmp_path / "1"))
+        keep(cart.repository, run, tmp_path / "1")
+        asked.clear()
+        jobs.say(cart, "ann", "/debate fix F1", temp=str(tmp_path / "2"))
+    assert "# Task: fix a defect" in asked[0]
+    assert 'Trigger: "total([1])"' in asked[0]
+    assert cart.threads[0].is_resolved
 
 
 def test_a_command_that_is_killed_after_its_commit_goes_on(

@@ -34,7 +34,9 @@ class Panelist:
 
     def __init__(self) -> None:
         self.shown: list[str] = []
+        self.asked: list[str] = []
         self.cites: list[str] = []
+        self.stance, self.severity = "real", "high"
         self.is_away = False
 
     async def complete(
@@ -45,18 +47,19 @@ class Panelist:
         if self.is_away:
             raise ProviderError("the model is away", fault="refused")
         if "first_pass" not in request.label:
-            judgement = {"reason": "-", "citations": self.cites, "stance": "real"}
+            judgement = {"reason": "-", "citations": self.cites, "stance": self.stance}
             cases = re.findall(r"(?m)^## Case (\w+)", request.question) if self.cites else ()
             judged = {"judgements": [{"case": case, **judgement} for case in cases], "tests": []}
             return ModelReply(text=json.dumps(judged), usage=Usage())
         self.shown.append(request.prefix)
+        self.asked.append(request.question)
         is_judge = request.label.startswith("reviewer")
         sections = [] if is_judge else re.split(r'(?m)^## "([^"]+)"', request.prefix)[1:]
         claims = [
             {
                 **dict.fromkeys(("trigger", "consequence", "refuted_if"), "-"),
                 **{"path": path, "line": int(number), "quote": text, "title": bug},
-                **{"category": "correctness", "severity": "high"},
+                **{"category": "correctness", "severity": self.severity},
             }
             for path, section in zip(sections[::2], sections[1::2], strict=True)
             for number, text, bug in ROW.findall(section)
@@ -126,7 +129,7 @@ def test_what_was_read_is_not_read_again_and_what_was_found_stands(reviews: Revi
     (text,) = reviews.panelist.shown
     assert ("BUG-a" in text, "BUG-b" in text) == (False, True)
     (carried,) = [finding for finding in result.reported if finding.carried]
-    assert carried.id == "F1"
+    assert (carried.id, carried.support) == ("F1", "")  # one panelist is no vote
     assert carried.carried == "its lines did not change since it was found"
     reviews.panelists = {"critic": "replay:y"}  # another model reads all of it
     assert reviews.next().usage.calls > 0
@@ -144,6 +147,31 @@ def test_what_a_judge_cites_is_judged_again_when_it_changes(reviews: Reviews) ->
         assert titles(reviews.commit_and_review(**{name: "w = 3\n"})) == {"F1": "BUG-a"}
         read = {"BUG-a" in text for text in reviews.panelist.shown}
         assert read == {is_judged_again}, name
+
+
+def test_who_reads_a_line_again_is_shown_what_was_raised_there(reviews: Reviews) -> None:
+    reviews.commit_and_review(a=BUG, b="y = 2 -- BUG-b\n")
+    reviews.panelist.asked.clear()
+    reviews.commit_and_review(a=f"z = 1\n{BUG}", b="y = 2 -- BUG-b\n")
+    (question,) = reviews.panelist.asked
+    assert '- "a.lua:2": "BUG-a"' in question
+    assert "BUG-b" not in question
+    reviews.panelist.asked.clear()
+    reviews.commit_and_review(a="x = 3\n")
+    assert "BUG-a" not in "".join(reviews.panelist.asked)
+
+
+def test_what_is_mild_and_raised_again_by_one_panelist_stands(reviews: Reviews) -> None:
+    """Two agreed on it. One who is not sure takes nothing back, one who is against it does."""
+    reviews.panelists, reviews.effort = {"critic": "replay:x", "reviewer": "replay:y"}, "high"
+    reviews.panelist.severity, reviews.panelist.cites = "low", ["a.lua:1"]
+    assert titles(reviews.commit_and_review(a=BUG)) == {"F1": "BUG-a"}
+    reviews.panelist.stance = "unsure"
+    (stands,) = reviews.commit_and_review(a=f"{BUG}z = 1\n").reported
+    assert (stands.id, stands.status) == ("F1", "agreed")
+    assert stands.carried == "a panelist raised it again"
+    reviews.panelist.stance = "not_real"
+    assert titles(reviews.commit_and_review(a=f"{BUG}z = 2\n")) == {}
 
 
 def test_a_number_is_given_once(reviews: Reviews) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 import pytest
 from conftest import Project
 from lean import lean_environment
+from msgspec.structs import replace
 
 from reviewbot.checks.check import Language, probe
 from reviewbot.checks.languages.python import PYTHON
@@ -257,3 +258,11 @@ def test_what_is_compared_and_what_is_not(
     assert (found["mended"].before, found["mended"].count > 0) == (None, True), found
     late = "returns 0 before, and does not return within 0.5 s now"
     assert words["broken"] == f"numbers_.broken(0,) {late}"
+
+
+def test_who_wrote_a_test_that_takes_too_long_is_told(numbers: Project) -> None:
+    slow = "import time\n\n\ndef test_it():\n    time.sleep(60)\n"
+    reproduction = Reproduction(language="python", source=slow)
+    (proof,) = run(numbers, reproduction, language=replace(PYTHON, test_seconds=2))
+    assert (proof.head, proof.result) == ("does_not_run", "inconclusive")
+    assert "2 s" in proof.output

@@ -621,6 +621,20 @@ def check_markdown(shown: str) -> None:
     assert not re.search(r"@\w|#\d|://|www\.|gh-\d", rendered, re.IGNORECASE)
 
 
+@each("format_", ["text", "markdown"])
+def test_a_broken_test_has_its_cause_and_what_is_proven_no_votes(format_: str) -> None:
+    explained = replace(BROKEN, claims=(CLAIM,), support="1 of 3 panelists")
+    shown = render(replace(REVIEWS["broken test"], findings=(explained,)), format_)
+    (cause,) = re.findall(rf"critic: {re.escape(CLAIM.title)}\. .+", shown)
+    assert "find it real" not in shown
+    assert cause
+
+
+def test_markdown_says_when_it_happens() -> None:
+    shown = render(replace(REVIEWS["question"], findings=(PROVEN,)), "markdown")
+    assert "\n\nTotal is called with a discount.\n\nThe customer pays more" in shown
+
+
 def test_markdown_folds_the_proof() -> None:
     shown = render(REVIEWS["mixed"], "markdown")
     check_markdown(shown)

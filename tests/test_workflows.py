@@ -20,7 +20,8 @@ from test_docs import section
 from reviewbot.cli.commands import reviewbot
 from reviewbot.cli.init import ACTION, WORKFLOWS
 from reviewbot.github.command import FORMS
-from reviewbot.github.commands import ARTIFACT, ORDERED
+from reviewbot.github.commands import ORDERED
+from reviewbot.github.documents import ARTIFACT
 from reviewbot.github.job import INPUTS
 from reviewbot.github.steps import WORKFLOW
 from reviewbot.llm.providers import VENDORS

@@ -193,10 +193,15 @@ def is_contested(case: Case, needed: int, uncounted: frozenset[str]) -> bool:
     return RANK[case.severity] >= RANK["medium"] and not is_rejected and not is_agreed
 
 
-def questions_about_change(text: str, briefs: Sequence[Brief], panel: Panel) -> list[Question]:
-    """To every panelist, with the brief that shows most of the files that the text names."""
+def questions_about_change(
+    text: str, cases: Sequence[Case], briefs: Sequence[Brief], panel: Panel
+) -> list[Question]:
+    """To every panelist, with the brief that shows most of the files that the text names.
+
+    `cases` are the findings that it names.
+    """
     brief = max(briefs, key=lambda brief: sum(p.path in text for p in brief.passages))
-    question = prompts.render("question", question=text)
+    question = prompts.render("question", question=text, cases=cases)
     return [Question(name, "question", question, brief) for name in panel.names]
 
 

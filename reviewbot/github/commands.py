@@ -7,8 +7,7 @@ of the comment. That run reads both again.
 """
 
 import asyncio
-import io
-import zipfile
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
@@ -16,10 +15,8 @@ from functools import partial
 from typing import Any, Literal
 from urllib.parse import quote
 
-import requests
 from msgspec import Struct
 from msgspec.structs import replace
-from urllib3.exceptions import HTTPError
 
 from reviewbot.config.load import load_settings
 from reviewbot.context.brief import Brief
@@ -34,6 +31,7 @@ from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo
 from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
+from reviewbot.github.documents import Documents
 from reviewbot.github.fixes import fix, open_pull, undo
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.plan import WriteComment, close_thread, perform
@@ -42,12 +40,9 @@ from reviewbot.github.steps import Answer, Run
 from reviewbot.pipeline import consult
 from reviewbot.reports import markdown
 from reviewbot.reports.text import commit_message
-from reviewbot.state import read_review
 from reviewbot.text.markdown import code, inline
-from reviewbot.verdict.document import Remembered, Review
+from reviewbot.verdict.document import Remembered
 
-ARTIFACT = "reviewbot-review"
-MAX_ARTIFACT = 50_000_000  # bytes
 NO_WRITER = "Who wrote the comment may not write to the repository."
 Reaction = Literal["eyes", "rocket", "confused"]
 
@@ -253,35 +248,12 @@ def dismiss(
 
 
 def _explain(client: Client, state: State, known: Remembered) -> str:
-    """From the document of the review, or if it is gone, from what the summary keeps."""
-    review = read_artifact(client, state.run_id)
-    for finding in review.findings if review else ():
-        if finding.key == known.key:
-            return markdown.explanation(finding)
+    """From the document of a review, or if it is gone, from what the summary keeps."""
+    if found := Documents(client, state).finding(known):
+        return markdown.explanation(found)
     title = f"**{known.id} ({known.severity}): {inline(known.title)}**"
     gone = "The document of the review is not kept any more; `/debate full` makes a new one."
     return f"{title}\n\n{inline(known.reason)}\n\n{gone}"
-
-
-def read_artifact(client: Client, run_id: int) -> Review | None:
-    """The review of a run of the workflow; None if it cannot be had."""
-    if not run_id:
-        return None
-    try:
-        path = f"/actions/runs/{run_id}/artifacts"
-        found = client.read(path, "find the review of a run", name=ARTIFACT, per_page="1")
-        artifact = next(iter(found.get("artifacts") or []), None)
-        if not artifact or artifact.get("expired"):
-            return None
-        url = client.location(f"/actions/artifacts/{artifact['id']}/zip", "download a review")
-        # It lies on another host, which must not see the token.
-        with requests.get(url, timeout=30, stream=True) as response:
-            content = response.raw.read(MAX_ARTIFACT, decode_content=True)
-        with zipfile.ZipFile(io.BytesIO(content)) as archive:
-            info = archive.getinfo("review.json")
-            return read_review(archive.read(info)) if info.file_size < MAX_ARTIFACT else None
-    except (GitHubError, HTTPError, zipfile.BadZipFile, KeyError, OSError):
-        return None
 
 
 def review_again(run: Run, change: Change, command: Command) -> Answer:
@@ -302,7 +274,10 @@ def review_again(run: Run, change: Change, command: Command) -> Answer:
 
 
 def ask(run: Run, change: Change, command: Command) -> Answer:
-    said = _consult(run, change, partial(questions_about_change, command.text))
+    named = {f"F{number}" for number in re.findall(r"\b[Ff](\d+)\b", command.text)}
+    known = [known for known in run.facts.state.memory.findings if known.id in named]
+    questions = partial(questions_about_change, command.text, _cases(run, known))
+    said = _consult(run, change, questions)
     update = partial(State.with_cost, cost_usd=said.usage.cost_usd)
     return Answer(words=markdown.consultation(said), update=update)
 
@@ -313,26 +288,37 @@ def dispute(run: Run, change: Change, command: Command) -> Answer:
     if known.check or known.status == "proven":
         reason = f"{known.check} reports it" if known.check else "a test shows it"
         return Answer(words=f"{known.id} stands: {inline(reason)}, and words do not change that.")
-    claim = Claim(  # as far as it is remembered
-        by="",
-        location=Location(known.path, known.line, known.line),
-        quote=known.text,
-        title=known.title,
-        category=known.category,
-        severity=known.severity,
-        trigger="",
-        consequence="",
-        refuted_if="",
-    )
-    case = Case(id=known.id, claims=(claim,))
+    (case,) = _cases(run, [known])
     said = _consult(run, change, partial(questions_about_claim, case, command.text))
     words, cost = markdown.consultation(said), said.usage.cost_usd
     if not said.withdraws:
-        stands = "more than half of the panelists would have to find it not real, citing a line"
+        stands = "most panelists would have to find it not real, citing a line, and none real"
         update = partial(State.with_cost, cost_usd=cost)
         return Answer(words=f"{words}\n\n{known.id} stands: {stands}.", update=update)
     done = dismiss(run.snapshot, known, "the panel took it back", command.login, cost)
     return replace(done, words=f"{words}\n\n{known.id} is taken back.")
+
+
+def _cases(run: Run, known: Sequence[Remembered]) -> list[Case]:
+    """What was said about findings, where their lines are now."""
+    documents, cases = Documents(run.client, run.facts.state), list[Case]()
+    for each in known:
+        found, place = documents.finding(each), Location(each.path, each.line, each.line)
+        remembered = Claim(
+            by="",
+            location=place,
+            quote=each.text,
+            title=each.title,
+            category=each.category,
+            severity=each.severity,
+            trigger="",
+            consequence="",
+            refuted_if="",
+        )
+        claims = (found.claims if found else ()) or (remembered,)
+        claims = tuple(replace(claim, location=place) for claim in claims)
+        cases.append(Case(id=each.id, claims=claims, proof=found.proof if found else None))
+    return cases
 
 
 ORDERED: Mapping[str, Callable[[Run, Change, Command], Answer]] = {

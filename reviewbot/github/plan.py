@@ -272,8 +272,8 @@ def _opinions(desired: Desired, snapshot: Snapshot) -> Iterator[Action]:
 
 def _is_outdated(summary: pulls.Comment, desired: Desired) -> bool:
     state, wanted = pulls.state_in(summary), desired.state
-    # How often it was reviewed, for how much and in which run is not worth a write.
-    wanted = replace(wanted, reviews=state.reviews, cost_usd=state.cost_usd, run_id=state.run_id)
+    # How often it was reviewed, for how much and in which runs is not worth a write.
+    wanted = replace(wanted, reviews=state.reviews, cost_usd=state.cost_usd, runs=state.runs)
     verdicts = {"".join(body.splitlines()[2:3]) for body in (summary.body, desired.summary)}
     links = (link for link in desired.links if link in desired.summary)
     return state != wanted or len(verdicts) > 1 or any(link not in summary.body for link in links)

@@ -277,7 +277,8 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     Attributes:
         head: the commit that was reviewed last, to be merged into the branch `base`.
         fails: `fail_on` was reached.
-        run_id: of the workflow run that did it, which keeps the document.
+        gaps: a digest of what was not reviewed and why; another one is worth another summary.
+        runs: for the id of a finding, the workflow run that keeps the review which debated it.
         fixes: commits that /debate undo can take back, the last one last.
         taken_back: findings whose fixes were taken back by it.
     """
@@ -287,7 +288,8 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
     head: str = ""
     base: str = ""
     fails: bool = False
-    run_id: int = 0
+    gaps: str = ""
+    runs: Mapping[str, int] = {}
     paused_by: str = ""
     stopped_by: str = ""
     reviews: int = 0
@@ -353,8 +355,10 @@ def encode_state(state: State) -> str:
             numbers=dict(numbers[max(0, gone - len(parts)) :] or numbers[-1:]),
             findings=tuple(mildest[gone - early :] if gone > early else findings),
         )
-        left = state if gone - early <= len(findings) else replace(state, fixes=(), taken_back=())
-        document = msgspec.to_builtins(replace(left, memory=kept))
+        left = replace(state, memory=kept)
+        if gone - early > len(findings):
+            left = replace(left, runs={}, fixes=(), taken_back=())
+        document = msgspec.to_builtins(left)
         # Models write lone surrogates, which UTF-8 does not have.
         text = json.dumps(document, ensure_ascii=False, separators=(",", ":"))
         content = text.encode("utf-8", "replace")

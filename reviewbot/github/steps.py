@@ -14,6 +14,7 @@ from reviewbot.config.load import load_settings
 from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import read_roles
 from reviewbot.errors import UsageError
+from reviewbot.events import Event
 from reviewbot.git.change import Change, Target
 from reviewbot.git.fetch import fetch_commits
 from reviewbot.git.repository import Repository
@@ -22,15 +23,17 @@ from reviewbot.github.activity import MOVED, Facts, NothingToDo, may_execute
 from reviewbot.github.client import LATER, CallError, Client, GitHubError
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.pulls import SUMMARY, ReviewEvent, Snapshot, State
-from reviewbot.journal import Journal, write_file
+from reviewbot.journal import Journal, key_of, write_file
 from reviewbot.pipeline import review as review_target
 from reviewbot.reports import markdown, render
 from reviewbot.services import CONFIG_FILES, Host, repository_layers
 from reviewbot.severity import Threshold, reaches
 from reviewbot.text.markdown import inline
+from reviewbot.text.plain import without_commands
 from reviewbot.verdict.document import Finding, Memory, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals
 
+LONG = 5  # seconds
 MAX_DEPTH = 60  # commits of a pull request that are fetched, for their messages
 REVIEW_FILE = "review.json"
 WORKFLOW = "reviewbot-review.yml"
@@ -132,7 +135,15 @@ def make_host(job: Job, repository: Repository, memory: Memory | None) -> Host:
         may_execute=False,
         not_executed=NOT_EXECUTED,
         memory=memory,
+        emit=_show,
     )
+
+
+def _show(event: Event) -> None:
+    """A line in the log for what took long: who waits for the job sees that it goes on."""
+    if event.seconds is not None and event.seconds >= LONG:
+        said = f"{event.name.replace('/', ': ')} ({event.seconds:.1f} s)"
+        print(without_commands(said), flush=True)
 
 
 def host_of(run: Run, memory: Memory, focus: str = "") -> Host:
@@ -288,13 +299,17 @@ def make_desired(
     gone = [known for known in state.memory.findings if known.key not in open_keys]
     dismissed = tuple(known for known in memory.findings if known.dismissed)
     check = make_check_run(review, run.settings.review.fail_on)
+    debated = {finding.id for finding in review.findings if finding.claims}
+    runs = {known.id: run.job.run_id for known in memory.findings}
+    runs |= {id: state.runs[id] for id in runs.keys() & state.runs.keys() - debated}
     kept = replace(
         state.with_cost(review.usage.cost_usd, reviews=1),
         memory=memory,
         head=review.head_commit,
         base=run.snapshot.pull.base_ref,
         fails=check.conclusion == "failure",
-        run_id=run.job.run_id,
+        gaps=key_of(review.gaps)[:8] if review.gaps else "",
+        runs=runs,
     )
     line = pulls.encode_state(kept)
     page = markdown.Page(

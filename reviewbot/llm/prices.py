@@ -149,7 +149,7 @@ class Budget:
                 raise BudgetExceeded(
                     f"the call may cost {dollars(worst)}, and {dollars(self.left)} are left of the "
                     f"{dollars(self.cap)} of limits.cost_usd",
-                    hint="--max-cost-usd allows more; what was answered is not paid again",
+                    hint="a higher limit allows more; what was answered is not paid again",
                 )
             self._reserved += worst
 

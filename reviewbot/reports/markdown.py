@@ -328,9 +328,12 @@ def _finding(finding: Finding, style: Style) -> str:
 
 def _story(finding: Finding) -> Iterator[str]:
     """What follows, what decided, who disagrees, and folded, what was executed."""
+    lead = next((claim for claim in finding.claims if claim.title == finding.title), None)
+    yield _prose(words.sentence(lead.trigger)) if lead else ""
     if finding.consequence.strip() != finding.title.strip():
         yield _prose(words.sentence(finding.consequence))
     yield f"**{words.STATUSES[finding.status]}:** {_prose(words.why(finding))}"
+    yield from map(_prose, words.cause(finding))
     objections = [f"- {_prose(f'{who} {said}')}" for who, said in words.objections(finding)]
     yield _listed(objections, MAX_BYTES // 10)
     tests = words.failed_tests(finding)

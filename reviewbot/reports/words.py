@@ -211,16 +211,25 @@ def why(finding: Finding) -> str:
     if result:
         rule = f" {result.name}" if result.kind == "diagnostic" else ""
         reason += f" ({result.check}{rule})"
-    support = f" {finding.support} find it real." if finding.support else ""
+    # Of what was executed, nobody else was asked.
+    is_held = bool(finding.support) and finding.status != "proven"
+    support = f" {finding.support} find it real." if is_held else ""
     stands = f" It stands from an earlier review: {finding.carried}." if finding.carried else ""
     return f"{reason[:1].lower()}{reason[1:]}.{support}{stands}"
 
 
 def decision(finding: Finding) -> Iterator[str]:
-    """What decided, and who disagrees."""
+    """What decided, what a panelist makes of a check's result, and who disagrees."""
     yield f"{STATUSES[finding.status]}: {why(finding)}"
+    yield from cause(finding)
     for who, said in objections(finding):
         yield f"{who} {said}"
+
+
+def cause(finding: Finding) -> Iterator[str]:
+    """What a panelist says about what a check reports, which only says what it observed."""
+    for claim in finding.claims[:1] if finding.result else ():
+        yield f"{claim.by}: {sentence(claim.title)} {sentence(claim.consequence)}"
 
 
 def objections(finding: Finding) -> Iterator[tuple[str, str]]:

@@ -23,12 +23,13 @@ from reviewbot.severity import RANK
 from reviewbot.text.secrets import redact, shown
 from reviewbot.verdict.decide import excerpt_of, lines_at, verdict_of
 from reviewbot.verdict.document import Decided, Finding, Memory, Remembered, Review
-from reviewbot.verdict.rules import DISMISSED
+from reviewbot.verdict.rules import DISMISSED, UNSETTLED
 from reviewbot.version import __version__
 
 MAX_TEXT = 160
 UNCHANGED = "its lines did not change since it was found"
 NOT_READ = "no panelist read its lines again"
+AGAIN = "a panelist raised it again"
 
 
 def course_of(panel: Panel, effort: Effort) -> str:
@@ -48,6 +49,16 @@ def paths_read_earlier(change: Change, to_read: Change) -> Iterator[str]:
 def unread(change: Change, memory: Memory, course: str) -> Change:
     """The parts of a change that no panelist of this course has read."""
     return only_parts(change, _unread_marks(parts_of(change), memory, course))
+
+
+def raised_in(change: Change, project: Project, memory: Memory) -> Iterator[tuple[Location, str]]:
+    """The lines in a change that panelists once raised something about, and its title."""
+    parts = parts_of(change)
+    for known in memory.findings:
+        place = None if known.check or known.dismissed else _place_of(known, project)
+        part = part_at(place, parts) if place else None
+        if place and part and part.distance(place) == 0:
+            yield place, known.title
 
 
 def recall(
@@ -73,6 +84,12 @@ def recall(
             stands = _carry(known, _place_in(known, own[0]), UNCHANGED, change, project)
             standing[known.key] = stands
     found = list(_with_own_keys(review.findings, set(standing)))
+    # One panelist alone does not settle what is mild, nor does it unsettle it.
+    raised_before = {known.key: known for known in memory.findings if not known.dismissed}
+    for f in [f for f in found if f.reason == UNSETTLED and f.key in raised_before]:
+        if all(position.stance != "not_real" for position in f.positions):
+            found.remove(f)
+            standing[f.key] = _carry(raised_before[f.key], f.location, AGAIN, change, project)
     taken = {finding.key for finding in found} | standing.keys()
     carried = list(standing.values())
     for known in memory.findings:

@@ -1,0 +1,53 @@
+"""Documents of earlier reviews of a pull request, which runs of the workflow keep as artifacts."""
+
+import io
+import zipfile
+
+import requests
+from urllib3.exceptions import HTTPError
+
+from reviewbot.github.client import Client, GitHubError
+from reviewbot.github.pulls import State
+from reviewbot.state import read_review
+from reviewbot.verdict.document import Finding, Remembered, Review
+
+ARTIFACT = "reviewbot-review"
+MAX_ARTIFACT = 50_000_000  # bytes
+
+
+class Documents:
+    """What was said about findings, each in the document of the review that debated it."""
+
+    def __init__(self, client: Client, state: State) -> None:
+        self._client, self._state = client, state
+        self._read: dict[int, Review | None] = {}
+
+    def finding(self, known: Remembered) -> Finding | None:
+        """The whole finding; None if its document is not kept any more."""
+        run_id = self._state.runs.get(known.id, 0)
+        if run_id not in self._read:
+            self._read[run_id] = read_artifact(self._client, run_id)
+        review = self._read[run_id]
+        found = review.findings if review else ()
+        return next((finding for finding in found if finding.key == known.key), None)
+
+
+def read_artifact(client: Client, run_id: int) -> Review | None:
+    """The review of a run of the workflow; None if it cannot be had."""
+    if not run_id:
+        return None
+    try:
+        path = f"/actions/runs/{run_id}/artifacts"
+        found = client.read(path, "find the review of a run", name=ARTIFACT, per_page="1")
+        artifact = next(iter(found.get("artifacts") or []), None)
+        if not artifact or artifact.get("expired"):
+            return None
+        url = client.location(f"/actions/artifacts/{artifact['id']}/zip", "download a review")
+        # It lies on another host, which must not see the token.
+        with requests.get(url, timeout=30, stream=True) as response:
+            content = response.raw.read(MAX_ARTIFACT, decode_content=True)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
+            info = archive.getinfo("review.json")
+            return read_review(archive.read(info)) if info.file_size < MAX_ARTIFACT else None
+    except (GitHubError, HTTPError, zipfile.BadZipFile, KeyError, OSError):
+        return None
