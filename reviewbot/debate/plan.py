@@ -59,6 +59,7 @@ class Plan(Struct, frozen=True, kw_only=True):
         rounds: of cross-examination. Without any, nobody rules on what stays contested.
         only_serious: only serious and security cases are cross-examined.
         forecasts: what is expected of local panelists, a clause each, by their names.
+        earlier: what earlier reviews reported on lines that are read again, by its title.
     """
 
     effort: Effort = "high"
@@ -68,6 +69,7 @@ class Plan(Struct, frozen=True, kw_only=True):
     rounds: int = 2
     only_serious: bool = False
     forecasts: Mapping[str, str] = {}
+    earlier: Sequence[tuple[Location, str]] = ()
 
     def is_shown(self, place: Location | None, panelist: str, briefs: Sequence[Brief]) -> bool:
         """Whether a panelist may be asked about a place, with briefs that it may be asked about."""

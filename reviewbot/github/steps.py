@@ -29,7 +29,7 @@ from reviewbot.reports import markdown, render
 from reviewbot.services import CONFIG_FILES, Host, repository_layers
 from reviewbot.severity import Threshold, reaches
 from reviewbot.text.markdown import inline
-from reviewbot.text.plain import without_commands
+from reviewbot.text.plain import plain
 from reviewbot.verdict.document import Finding, Memory, Review, Verdict
 from reviewbot.verdict.memory import with_dismissals
 
@@ -141,9 +141,8 @@ def make_host(job: Job, repository: Repository, memory: Memory | None) -> Host:
 
 def _show(event: Event) -> None:
     """A line in the log for what took long: who waits for the job sees that it goes on."""
-    if event.seconds is not None and event.seconds >= LONG:
-        said = f"{event.name.replace('/', ': ')} ({event.seconds:.1f} s)"
-        print(without_commands(said), flush=True)
+    if (seconds := event.seconds or 0) >= LONG:
+        print(plain(f"{event.name.replace('/', ': ')} ({seconds:.1f} s)"), flush=True)
 
 
 def host_of(run: Run, memory: Memory, focus: str = "") -> Host:

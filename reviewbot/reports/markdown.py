@@ -329,7 +329,7 @@ def _finding(finding: Finding, style: Style) -> str:
 def _story(finding: Finding) -> Iterator[str]:
     """What follows, what decided, who disagrees, and folded, what was executed."""
     lead = next((claim for claim in finding.claims if claim.title == finding.title), None)
-    yield _prose(words.sentence(lead.trigger)) if lead else ""
+    yield _prose(words.sentence(lead.trigger if lead else ""))
     if finding.consequence.strip() != finding.title.strip():
         yield _prose(words.sentence(finding.consequence))
     yield f"**{words.STATUSES[finding.status]}:** {_prose(words.why(finding))}"
