@@ -235,6 +235,7 @@ def test_no_count_of_a_server_exceeds_the_cap(counted: tuple[int, int]) -> None:
     answer = fake_openai.answer(ANSWER, input_tokens=counted[0], output_tokens=counted[1])
     outcomes, server, client = ask(lambda _: answer, times=9, cap=cap)
     assert client.totals.cost_usd <= cap
+    assert client.budget.left == client.budget.cap - client.budget.spent  # nothing is reserved
     if counted == (100, 10):
         assert len(server.received) == 9
     else:  # a count that cannot be is charged at the worst price

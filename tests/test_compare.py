@@ -688,9 +688,10 @@ def test_a_compiler_knows_better_what_can_be_parsed(
         *(ran("syntax", "base", kind="scan"), ran("syntax", "head", diagnostic(2), kind="scan")),
         ran(compiler, "base"),
         ran(compiler, "head", *says, outcome=outcome, files=("a.py",)),
+        ran("lint", "head", diagnostic(3)),  # it says what no compiler does
     ]
     results = compare(SAME, runs, NOTHING_KNOWN).results
-    assert [result.check for result in results] == expected
+    assert [result.check for result in results] == [*expected, "lint"]
 
 
 def test_tests_of_files_that_a_build_writes_may_go() -> None:
