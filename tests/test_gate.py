@@ -70,7 +70,7 @@ FILES: dict[str, str | bytes] = {
     "src/VectorTest.cpp": "TEST(Vector, Adds) {\n  EXPECT_EQ(1, f());\n}\n",
     "src/page.ts": "export const a = 1;\nexport const b = 2;\n",
     "src/lib.rs": RUST,
-    "src/__init__.py": "",
+    **dict.fromkeys(("__init__.py", "src/__init__.py"), ""),
     "src/d\u00e9j\u00e0/app.py": "",
     "data/values.json": '{"a": 1,\n "b": 2}\n',
     "docs/guide.md": "# Guide\n",

@@ -639,11 +639,12 @@ def test_only_writers_and_only_fix_on_an_issue_and_not_without_end(
     inputs = {"issue": str(reported.number), "comment": str(reported.comments[0].id)}
     order = jobs.github.event("workflow_dispatch", repository=app, inputs=inputs)
     assert jobs.run("workflow_dispatch", order).writes == []
-    for _ in range(3):
+    reported.comments[-1].updated_at = "2020-01-01T00:00:00Z"  # it was not in this hour
+    for _ in range(4):
         jobs.say(reported, "ann", "/debate fix")
     asked = [comment for comment in reported.comments if comment.body == "/debate fix"]
-    assert [len(comment.reactions) for comment in asked] == [0, 2, 2, 1]
+    assert [len(comment.reactions) for comment in asked] == [0, 2, 2, 2, 1]
     answers = [c.body for c in reported.comments if c.login not in ("ann", "mallory")]
-    assert len(answers) == 2
+    assert len(answers) == 3
     assert "no language model is configured" in answers[0]
     assert app.pulls == []
