@@ -76,13 +76,13 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
         if "# Task: find defects in this change" not in prompt:
             return {"judgements": [], "tests": []}
         prompts.append(prompt)
-        found = [("a.lua", "x = 2", "x is off"), ("b.lua", "y = 2", "y is off")]
+        found = [("a.lua", "x = 2", "x is off"), ("b.lua", "y = 2\nz = y", "y is off")]
         return {"claims": [claim(p, 1, q, t) for p, q, t in found if p in PATHS.findall(prompt)]}
 
     counts = []
     with jobs.panel(reply):
         first = jobs.push(pull, "opened")
-        pull.push({"b.lua": "y = 2\n"})
+        pull.push({"b.lua": "y = 2\nz = y\n"})
         second = jobs.push(pull)
         pull.push({"README.md": "Hello.\n"})
         third = jobs.push(pull)
@@ -99,7 +99,8 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
     assert ["the order of the locks" in prompt for prompt in prompts] == [False] * 8 + [True] * 2
     assert [[*findings(ran)] for ran in (first, third)] == [["F1"], ["F1", "F2"]]
     assert all(id in summary_of(pull) for id in ("F1", "F2"))
-    assert len(pull.threads) == 2
+    lines = [(each.anchor.start_line, each.anchor.line) for each in pull.threads]
+    assert lines == [(None, 1), (1, 2)]  # GitHub refuses a first line that is the last
     assert second.outputs["verdict"] == "comment"
     assert float(second.outputs["cost_usd"]) > 0
 
