@@ -670,6 +670,9 @@ def test_what_is_said_of_a_check() -> None:
         assert summarise(by_author)[0].text.endswith(" in the job of the author")
     executed = ran("x", "head", kind="test", report=replace(report, executed={"a.py": (1,)}))
     assert summarise(Evidence((executed,), (UNREAD,)))[0].state == "failed_before"
+    for run, count in ((executed, 1), (replace(executed, by_author=True), 0)):
+        (entry,) = coverage_of(SAME, Evidence((run,)), {})
+        assert entry.executed == count  # what the job of the author says is not counted
 
 
 @each(
