@@ -18,7 +18,14 @@ from msgspec.structs import replace
 
 from reviewbot.errors import BudgetExceeded, ModelError
 from reviewbot.journal import Journal
-from reviewbot.llm.client import POLICIES, Connection, Limits, ModelClient, pause_before_next
+from reviewbot.llm.client import (
+    POLICIES,
+    Connection,
+    Limits,
+    ModelClient,
+    Totals,
+    pause_before_next,
+)
 from reviewbot.llm.ledger import Ledger, record_session
 from reviewbot.llm.prices import DOLLAR, FREE, TABLE, Budget, Price, Prices
 from reviewbot.llm.provider import (
@@ -216,17 +223,19 @@ def test_a_fallback_answers_and_does_so_next_time_without_the_first_model(tmp_pa
 
 @pytest.mark.parametrize("fallback", ["", "two:big"])
 def test_a_failure_that_no_model_makes_good_is_asked_again(tmp_path: Path, fallback: str) -> None:
-    async def run() -> str:
+    async def run() -> tuple[str, Totals]:
         servers = {"one": one, "two": two}
         async with kept_in(tmp_path) as ledger, open_client(servers, ledger) as client:
-            return (await client.call(REQUEST, fallback)).text
+            return (await client.call(REQUEST, fallback)).text, client.totals
 
     answers = [FAULTS["denied"], fake_openai.answer(ANSWER)]
     one, two = VendorServer([FAULTS["no model"]] if fallback else answers), VendorServer(answers)
     with one.running(), two.running():
         with pytest.raises(ProviderError):
             asyncio.run(run())
-        assert asyncio.run(run()) == ANSWER
+        (answer, paid), (same, recorded) = asyncio.run(run()), asyncio.run(run())
+    assert answer == same == ANSWER
+    assert paid.saved_usd == 0 < recorded.saved_usd == recorded.cost_usd == paid.cost_usd
 
 
 @each("counted", [(0, 0), (10**12, 10**12), (-5, 3), (100, 10)])
@@ -235,6 +244,7 @@ def test_no_count_of_a_server_exceeds_the_cap(counted: tuple[int, int]) -> None:
     answer = fake_openai.answer(ANSWER, input_tokens=counted[0], output_tokens=counted[1])
     outcomes, server, client = ask(lambda _: answer, times=9, cap=cap)
     assert client.totals.cost_usd <= cap
+    assert client.budget.left == client.budget.cap - client.budget.spent  # nothing is reserved
     if counted == (100, 10):
         assert len(server.received) == 9
     else:  # a count that cannot be is charged at the worst price

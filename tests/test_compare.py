@@ -670,6 +670,9 @@ def test_what_is_said_of_a_check() -> None:
         assert summarise(by_author)[0].text.endswith(" in the job of the author")
     executed = ran("x", "head", kind="test", report=replace(report, executed={"a.py": (1,)}))
     assert summarise(Evidence((executed,), (UNREAD,)))[0].state == "failed_before"
+    for run, count in ((executed, 1), (replace(executed, by_author=True), 0)):
+        (entry,) = coverage_of(SAME, Evidence((run,)), {})
+        assert entry.executed == count  # what the job of the author says is not counted
 
 
 @each(
@@ -688,9 +691,10 @@ def test_a_compiler_knows_better_what_can_be_parsed(
         *(ran("syntax", "base", kind="scan"), ran("syntax", "head", diagnostic(2), kind="scan")),
         ran(compiler, "base"),
         ran(compiler, "head", *says, outcome=outcome, files=("a.py",)),
+        ran("lint", "head", diagnostic(3)),  # it says what no compiler does
     ]
     results = compare(SAME, runs, NOTHING_KNOWN).results
-    assert [result.check for result in results] == expected
+    assert [result.check for result in results] == [*expected, "lint"]
 
 
 def test_tests_of_files_that_a_build_writes_may_go() -> None:

@@ -160,7 +160,10 @@ def test_a_home_is_never_lent(root: Path) -> None:
     assert not {str(home), f"{home}/.local"} & set(lent)
 
 
-@each("place", ["/", "/usr", "/tmp", "/var/tmp/x", "/tree", "/out/x"])
+SYSTEM = ("/", "/usr", "/tmp", "/etc", "/proc", "/dev", "/run", "/var", "/home", "/root")
+
+
+@each("place", [*SYSTEM, "/var/tmp/x", "/tree", "/out/x"])
 def test_a_work_tree_in_the_way_of_the_system_is_laid_out_elsewhere(place: str) -> None:
     assert find_environment(Path(place), {}).project == "/project"
 

@@ -70,7 +70,7 @@ FILES: dict[str, str | bytes] = {
     "src/VectorTest.cpp": "TEST(Vector, Adds) {\n  EXPECT_EQ(1, f());\n}\n",
     "src/page.ts": "export const a = 1;\nexport const b = 2;\n",
     "src/lib.rs": RUST,
-    "src/__init__.py": "",
+    **dict.fromkeys(("__init__.py", "src/__init__.py"), ""),
     "src/d\u00e9j\u00e0/app.py": "",
     "data/values.json": '{"a": 1,\n "b": 2}\n',
     "docs/guide.md": "# Guide\n",
@@ -144,6 +144,11 @@ NAMES = [
     ("pyright.py", "imported in place of the module pyright"),
 ]
 PROTECTED = """
+    build.rs Gemfile Rakefile noxfile.py toxfile.py hatch_build.py fabfile.py mix.exs Package.swift
+    CLAUDE.md GEMINI.md copilot-instructions.md SKILL.md a.instructions.md a.agent.md magefile.go
+    spec_helper.rb test_helper.rb setupTests.ts jest.setup.js vitest.setup.ts karma.conf.js
+    gulpfile.js Gruntfile.js Dangerfile docker-bake.hcl src/usercustomize.py
+    requirements-dev.txt constraints/dev.txt src/requirements.in
     conftest.py pyproject.toml package.json uv.lock Dockerfile Makefile ruff.toml AGENTS.md
     pyrightconfig.json deploy.sh CODEOWNERS .gitattributes .github/workflows/ci.yml
     .pre-commit-config.yaml .husky/pre-commit .vscode/settings.json .reviewbot.yml
@@ -157,6 +162,22 @@ def test_a_name_must_be_what_it_looks_like() -> None:
     for path, words in NAMES:
         found = refuse(path, "x = 1\n")
         assert any(words in text for text in found), (path, found)
+
+
+# One for each way in which a comment, an attribute or an annotation keeps a tool quiet.
+MARKS = """
+    flake8: noqa|NOQA: E501|-- noqa|pyright: basic|mypy: disable-error-code|pyre-fixme|
+    @no_type_check|pylint: disable=all|fmt: off|isort: skip|pragma: no branch|nosec|nosemgrep|
+    bandit: skip|skipcq|dlint|ruff: disable|eslint-disable-line|tslint:disable|
+    markdownlint-disable|@ts-expect-error|@ts-nocheck|$FlowFixMe|biome-ignore|prettier-ignore|
+    istanbul ignore next|c8 ignore next|// nolint|// lint:ignore|NOLINTNEXTLINE|#![expect(a)]|
+    #[cfg_attr(a, allow(b))]|// cppcheck-suppress|// LCOV_EXCL|pragma GCC diagnostic ignored|
+    @SuppressWarnings|NOSONAR|NOPMD|CHECKSTYLE:OFF|noinspection|@formatter:off|ktlint-disable|
+    pragma warning disable|SuppressMessage|ReSharper disable|rubocop:disable|:nocov:|
+    typed: false|phpcs:ignore|@phpstan-ignore|@psalm-suppress|@codeCoverageIgnore|
+    swiftlint:disable|detekt:off|shellcheck disable|hadolint ignore|zizmor: a; ignore|
+    gitleaks:allow|pragma: allowlist|codeql [a]|DevSkim: ignore|tfsec:ignore|cspell:disable
+"""
 
 
 def test_what_decides_what_runs_is_protected() -> None:
@@ -176,6 +197,7 @@ SWAPS = [
     ("src/app.py", "import os\n", f"import os\nTOKEN = '{KEY}'\n", "new secret (github-token)"),
     ("src/bidi.py", "\u202e", "⟨U+202E⟩", "stands for text"),
     ("src/app.py", "import os", "import os  # «secret:jwt»", "stands for text"),
+    ("src/app.py", "import os", "import os  # ⟨9 more characters⟩", "stands for text"),
     ("src/app.py", "import os", "import os  # \u202e safe", "hidden character (U+202E)"),
     ("src/app.py", "import os", "import os  # a\rimport evil", "is code"),
     ("src/app.py", "import os", "\ufeffimport os", "byte order mark"),
@@ -232,12 +254,22 @@ def test_models_may_not() -> None:
         assert is_named, (path, new, found)
 
 
+def test_no_mark_that_keeps_a_tool_quiet_comes_in() -> None:
+    for mark in " ".join(MARKS.split()).replace("| ", "|").split("|"):
+        found = refuse("src/app.py", swapped("src/app.py", "import os", f"import os  # {mark}"))
+        assert any(SILENCES in text for text in found), (mark, found)
+
+
 def test_new_tests_keep_no_test_from_running() -> None:
     skips = ("pytest.skip()", "getattr(pytest, 'skip')()", "vars(pytest).pop('skip')()")
-    for code in (*skips, "import os; os._exit(0)", "f(only=1)"):
+    more = "exit quit abort SystemExit xfail importorskip pytestmark collect_ignore SkipTest"
+    more += " skipIf skipUnless skipTest expectedFailure load_tests __test__ _Exit kill suppress"
+    for code in (*skips, "import os; os._exit(0)", "f(only=1)", *more.split()):
         found = refuse("tests/test_new.py", f"import pytest\n\n{code}\n")
         assert any(SKIPS in text for text in found), (code, found)
-    assert refuse("tests/test_new.py", "def f():\n    run(['skip'])\n") == []
+    ends = "def test_it():\n    with pytest.raises(SystemExit):\n        f()\n"
+    for text in ("def f():\n    run(['skip'])\n", ends):
+        assert refuse("tests/test_new.py", text) == []
 
 
 def test_tools_may_rewrite_tests_but_not_take_from_them() -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from conftest import Project
 
 from tests.fake_github import GitHub, Pull, Repository
 from tests.github_job import BASE, FAULTY, Jobs, summary_of
@@ -60,6 +61,15 @@ def test_a_pull_request_gets_one_review(jobs: Jobs, faulty: Pull) -> None:
         "comments_resolved": "0",
     }
     assert "Undefined name" in ran.summary
+
+
+def test_a_change_is_fetched_into_the_checkout_of_the_job(
+    jobs: Jobs, faulty: Pull, project: Project
+) -> None:
+    """There is the project's environment."""
+    jobs.variables["GITHUB_WORKSPACE"] = str(project.folder)
+    jobs.push(faulty, "opened")
+    assert project.git("cat-file", "-t", faulty.head_sha) == "commit"
 
 
 def test_a_second_run_for_a_commit_writes_nothing_and_one_that_is_asked_for_reviews_again(

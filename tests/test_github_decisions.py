@@ -178,7 +178,7 @@ def test_every_row_of_the_table_decides() -> None:
                 assert found is None
             elif subject in row.subjects or reason == "unsupported_event":
                 assert isinstance(found, NothingToDo)
-                assert (found.reason, str(found)) == (reason, row.words)
+                assert (found.reason, str(found), found.exit_code) == (reason, row.words, 0)
     for form in FORMS:
         said = {"comment": replace(TALK_ONLY, body=form.usage)}
         stopped = decide(facts("comment", event=said, state=State(stopped_by="ann")))

@@ -77,13 +77,13 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
         if "# Task: find defects in this change" not in prompt:
             return {"judgements": [], "tests": []}
         prompts.append(prompt)
-        found = [("a.lua", "x = 2", "x is off"), ("b.lua", "y = 2", "y is off")]
+        found = [("a.lua", "x = 2", "x is off"), ("b.lua", "y = 2\nz = y", "y is off")]
         return {"claims": [claim(p, 1, q, t) for p, q, t in found if p in PATHS.findall(prompt)]}
 
     counts = []
     with jobs.panel(reply):
         first = jobs.push(pull, "opened")
-        pull.push({"b.lua": "y = 2\n"})
+        pull.push({"b.lua": "y = 2\nz = y\n"})
         second = jobs.push(pull)
         pull.push({"README.md": "Hello.\n"})
         third = jobs.push(pull)
@@ -100,7 +100,8 @@ def test_a_push_is_read_where_it_differs_and_numbers_stay(jobs: Jobs, app: Repos
     assert ["the order of the locks" in prompt for prompt in prompts] == [False] * 8 + [True] * 2
     assert [[*findings(ran)] for ran in (first, third)] == [["F1"], ["F1", "F2"]]
     assert all(id in summary_of(pull) for id in ("F1", "F2"))
-    assert len(pull.threads) == 2
+    lines = [(each.anchor.start_line, each.anchor.line) for each in pull.threads]
+    assert lines == [(None, 1), (1, 2)]  # GitHub refuses a first line that is the last
     assert second.outputs["verdict"] == "comment"
     assert float(second.outputs["cost_usd"]) > 0
 
@@ -720,11 +721,12 @@ def test_only_writers_and_only_fix_on_an_issue_and_not_without_end(
     inputs = {"issue": str(reported.number), "comment": str(reported.comments[0].id)}
     order = jobs.github.event("workflow_dispatch", repository=app, inputs=inputs)
     assert jobs.run("workflow_dispatch", order).writes == []
-    for _ in range(3):
+    reported.comments[-1].updated_at = "2020-01-01T00:00:00Z"  # it was not in this hour
+    for _ in range(4):
         jobs.say(reported, "ann", "/debate fix")
     asked = [comment for comment in reported.comments if comment.body == "/debate fix"]
-    assert [len(comment.reactions) for comment in asked] == [0, 2, 2, 1]
+    assert [len(comment.reactions) for comment in asked] == [0, 2, 2, 2, 1]
     answers = [c.body for c in reported.comments if c.login not in ("ann", "mallory")]
-    assert len(answers) == 2
+    assert len(answers) == 3
     assert "no language model is configured" in answers[0]
     assert app.pulls == []

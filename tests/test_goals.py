@@ -340,6 +340,7 @@ def test_the_test_that_reproduces_it_passes_the_gate_as_well(largest: Project) -
 SAID = [
     (("--goal", "tests", "HEAD"), "no language model is configured"),
     (("--goal", "tests"), "there is no source file in it"),
+    (("--goal", "tests", "--", "lists.py"), "no language model is configured"),
     (("--report", "missing.txt"), "'missing.txt': No such file"),
     (("--report", "empty.txt"), "the report is empty"),
     (("--goal", "tests", "--report", "empty.txt"), "--goal and --report exclude each other"),

@@ -211,7 +211,8 @@ def test_a_copy_of_what_stands_is_a_finding_of_its_own(reviews: Reviews) -> None
 
 
 def test_a_check_that_did_not_end_clears_only_what_is_gone(reviews: Reviews) -> None:
-    script = "test -e broken.lua && exit 9; grep -n TODO a.lua b.lua | sed s/TODO/error:/"
+    script = "test -e broken.lua && exit 9; test -e quiet.lua && exit 0;"
+    script += " grep -n TODO a.lua b.lua | sed s/TODO/error:/"
     todos = {"name": "todos", "run": ["sh", "-c", script], "files": ["*.lua"]}
     reviews.project.git("checkout", "--quiet", "main")
     reviews.project.commit("Configure", {".reviewbot.yml": json.dumps({"checks": [todos]})})
@@ -226,6 +227,7 @@ def test_a_check_that_did_not_end_clears_only_what_is_gone(reviews: Reviews) -> 
     reviews.project.git("rm", "--quiet", "broken.lua")
     (found,) = reviews.commit_and_review(a="TODO 1\n").reported
     assert (found.id, found.carried) == ("F1", "")
+    assert reviews.commit_and_review(quiet="\n").reported == ()  # though the line is there
 
 
 def test_no_line_of_a_key_is_shown_or_remembered(reviews: Reviews) -> None:

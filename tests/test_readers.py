@@ -28,7 +28,8 @@ def recorded(name: str) -> Completed:
 
 
 def printed(text: str, exit_code: int = 0) -> Completed:
-    return Completed(outcome="ended", exit_code=exit_code, stdout=text.encode())
+    stdout = text.encode(errors="surrogateescape")
+    return Completed(outcome="ended", exit_code=exit_code, stdout=stdout)
 
 
 @each(
@@ -183,7 +184,7 @@ def test_a_failed_test_of_tap_has_its_message() -> None:
 @each(
     ("format_", "text", "message"),
     [
-        ("gnu", "cc: no such program", "no such program"),
+        ("gnu", "cc: no such program \udcff", "no such program \ufffd"),
         ("gnu", "/usr/lib/require.rb:85:in 'require': cannot load", "cannot load"),
         *[("sarif", "", "truncated"), ("sarif", "{}", "runs is missing")],
         ("sarif", '{"runs": [{"invocations": [{"executionSuccessful": false}]}]}', "failed"),

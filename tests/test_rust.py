@@ -10,10 +10,12 @@ import shutil
 import pytest
 from conftest import Project
 from each import each
+from msgspec.structs import replace
 from test_proofs import run
 
 from reviewbot.checks.evidence import FAILURES
 from reviewbot.checks.languages.rust import RUST, read_clippy, read_tests
+from reviewbot.checks.run import read
 from reviewbot.proofs.proof import Reproduction
 from reviewbot.sandbox.job import Completed
 
@@ -196,6 +198,9 @@ def test_what_clippy_says(message: str, expected: list[tuple[str, str]]) -> None
     report = read_clippy(Completed(outcome="ended", report=text.encode()))
     assert [(found.rule, found.severity) for found in report.diagnostics] == expected
     assert (report.read, report.problem) == ({"src/lib.rs"}, "")
+    (clippy,) = (check for check in RUST.checks if check.name == "clippy")
+    completed = Completed(outcome="ended", exit_code=0, report=text.encode())
+    assert read(replace(clippy, folder="api"), "head", completed)[2].read == {"api/src/lib.rs"}
     for text, problem in (
         ("error: no matching package\nin offline mode\nfailed\nended\n", "run cargo fetch"),
         (f"{message}\nerror: x\noffline mode\nfailed\nended\n", "cargo fetch"),

@@ -475,6 +475,17 @@ def test_commits_that_are_not_the_last_or_are_pushed_are_not_taken_back(
     assert (stage.read("a.py"), stage.read("lib/run.sh")) == (b"one\n", b"three\n")
 
 
+def test_commits_are_taken_back_while_no_other_command_of_git_goes_on(stage: Stage) -> None:
+    stage.write(A, message="Fix")
+    names = "MERGE_HEAD CHERRY_PICK_HEAD REVERT_HEAD BISECT_LOG rebase-merge rebase-apply sequencer"
+    for name in (*names.split(), "index.lock"):
+        (stage.folder / ".git" / name).touch()
+        with pytest.raises(WriteError, match=f"there is .git/{name}"):
+            stage.undo()
+        (stage.folder / ".git" / name).unlink()
+    assert stage.undo() == ("a.py",)
+
+
 def test_linked_work_trees_have_writes_of_their_own(stage: Stage, tmp_path: Path) -> None:
     stage.write(A)
     stage.git("worktree", "add", "--quiet", str(tmp_path / "linked"), "-b", "side")
