@@ -28,12 +28,13 @@ from reviewbot.llm.providers import VENDORS
 from tests.actions_runner import JobRun, Runner, WorkflowRun, stub_uv
 from tests.actions_runner.workflow import read_yaml
 from tests.fake_github import GitHub, Pull, Repository
+from tests.github_job import model
 
 pytest_plugins = ["tests.fake_github.fixtures"]
 
 ROOT = Path(__file__).parents[1]
 FILE = ROOT / "action.yml"
-INSTALL, SANDBOX, REVIEW, *_ = read_yaml(FILE)["runs"]["steps"]
+INSTALL, SANDBOX, _, REVIEW, *_ = read_yaml(FILE)["runs"]["steps"]
 KEYS = [f"{name}_api_key" for name, vendor in VENDORS.items() if vendor.key_names]
 BASE = {"shop.py": "def price(n):\n    return n * 3\n"}
 TEST = {"test_shop.py": "import shop\n\n\ndef test_price():\n    assert shop.price(2) == 6\n"}
@@ -156,7 +157,7 @@ def test_linters_find_nothing_and_actions_are_pinned(files: Path) -> None:
     text = "".join(path.read_text() for path in (FILE, *files.iterdir()))
     used = {*re.findall(r"uses: (.+)", text)} - {ACTION}
     assert all(re.fullmatch(r"[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", use) for use in used)
-    assert len({use.partition("@")[0] for use in used}) == len(used) == 5
+    assert len({use.partition("@")[0] for use in used}) == len(used) == 7
     assert all(len(words.split()) > 4 for words in re.findall(r"zizmor: ignore(.*)", text))
 
 
@@ -285,6 +286,20 @@ def test_a_pull_request_is_reviewed_and_a_bot_cancels_no_review(home: Home) -> N
     event = home.event(pull, action="edited") | {"changes": {"base": {"ref": {"from": "next"}}}}
     other = home.run("review", "pull_request", event)
     assert (other.conclusion, other.concurrency.group) == ("success", "reviewbot-1")
+
+
+def test_a_run_pays_for_nothing_that_models_answered_in_an_earlier_one(home: Home) -> None:
+    with model(lambda *_: {"claims": []}).running() as server:
+        home.runner.environment |= {"REVIEWBOT_PROVIDERS__GPU__BASE_URL": f"{server.url}/v1"}
+        inputs = {"models": "critic=gpu:a reviewer=gpu:b", "effort": "medium"}
+        event = home.event(home.pull())
+        for number, posts in enumerate(({}, {}, {"pull-requests": "write"})):
+            may = {"contents": "read", "pull-requests": "read", **posts}
+            run = home.runner.run_action(ROOT, inputs, "pull_request", event, permissions=may)
+            assert run.conclusion == "success", run.log
+            assert ("recorded" in run.summary) == (number > 0)
+            assert len(server.received) == 2
+    assert home.app.pulls[0].comments
 
 
 def test_commands_are_answered_or_ordered(home: Home) -> None:

@@ -99,6 +99,22 @@ def download_artifact(machine: Machine, inputs: Inputs) -> dict[str, str]:
     return {"download-path": str(folder)}
 
 
+def restore_cache(machine: Machine, inputs: Inputs) -> dict[str, str]:
+    """What was kept last under the key, or under one that begins as the other keys do."""
+    for key in (inputs["key"], *(f"{start}*" for start in inputs["restore-keys"].split())):
+        found = (machine.runner.folder / "caches").glob(key)
+        if newest := max(found, key=lambda path: path.stat().st_mtime, default=None):
+            _copy(filter(Path.is_file, newest.rglob("*")), newest, Path(inputs["path"]))
+            break
+    return {"cache-primary-key": inputs["key"]}
+
+
+def save_cache(machine: Machine, inputs: Inputs) -> dict[str, str]:
+    source, folder = Path(inputs["path"]), machine.runner.folder / "caches" / inputs["key"]
+    _copy(filter(Path.is_file, source.rglob("*")), source, folder)
+    return {}
+
+
 def _copy(files: Iterable[Path], source: Path, folder: Path) -> None:
     for file in files:
         target = folder / file.relative_to(source)
@@ -127,5 +143,7 @@ SIMULATED: dict[str, tuple[Callable[[Machine, Inputs], dict[str, str]], str]] = 
         "name path if-no-files-found retention-days overwrite",
     ),
     "actions/download-artifact": (download_artifact, "name path run-id github-token"),
+    "actions/cache/restore": (restore_cache, "path key restore-keys"),
+    "actions/cache/save": (save_cache, "path key"),
     "github/codeql-action/upload-sarif": (upload_sarif, "sarif_file category ref sha"),
 }
