@@ -31,7 +31,7 @@ from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo
 from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
-from reviewbot.github.documents import Documents
+from reviewbot.github.documents import documents_of
 from reviewbot.github.fixes import fix, open_pull, undo
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.plan import WriteComment, close_thread, perform
@@ -249,7 +249,7 @@ def dismiss(
 
 def _explain(client: Client, state: State, known: Remembered) -> str:
     """From the document of a review, or if it is gone, from what the summary keeps."""
-    if found := Documents(client, state).finding(known):
+    if found := documents_of(client, state)(known):
         return markdown.explanation(found)
     title = f"**{known.id} ({known.severity}): {inline(known.title)}**"
     gone = "The document of the review is not kept any more; `/debate full` makes a new one."
@@ -301,9 +301,9 @@ def dispute(run: Run, change: Change, command: Command) -> Answer:
 
 def _cases(run: Run, known: Sequence[Remembered]) -> list[Case]:
     """What was said about findings, where their lines are now."""
-    documents, cases = Documents(run.client, run.facts.state), list[Case]()
+    find, cases = documents_of(run.client, run.facts.state), list[Case]()
     for each in known:
-        found, place = documents.finding(each), Location(each.path, each.line, each.line)
+        found, place = find(each), Location(each.path, each.line, each.line)
         remembered = Claim(
             by="",
             location=place,

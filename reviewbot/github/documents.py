@@ -2,6 +2,8 @@
 
 import io
 import zipfile
+from collections.abc import Callable
+from functools import cache, partial
 
 import requests
 from urllib3.exceptions import HTTPError
@@ -15,21 +17,16 @@ ARTIFACT = "reviewbot-review"
 MAX_ARTIFACT = 50_000_000  # bytes
 
 
-class Documents:
-    """What was said about findings, each in the document of the review that debated it."""
+def documents_of(client: Client, state: State) -> Callable[[Remembered], Finding | None]:
+    """What was said about a finding, from the review that debated it; None if that is gone."""
+    read = cache(partial(read_artifact, client))
 
-    def __init__(self, client: Client, state: State) -> None:
-        self._client, self._state = client, state
-        self._read: dict[int, Review | None] = {}
-
-    def finding(self, known: Remembered) -> Finding | None:
-        """The whole finding; None if its document is not kept any more."""
-        run_id = self._state.runs.get(known.id, 0)
-        if run_id not in self._read:
-            self._read[run_id] = read_artifact(self._client, run_id)
-        review = self._read[run_id]
+    def find(known: Remembered) -> Finding | None:
+        review = read(state.runs.get(known.id, 0))
         found = review.findings if review else ()
         return next((finding for finding in found if finding.key == known.key), None)
+
+    return find
 
 
 def read_artifact(client: Client, run_id: int) -> Review | None:

@@ -24,7 +24,7 @@ from reviewbot.github import steps
 from reviewbot.github.activity import NothingToDo, may_execute
 from reviewbot.github.client import CallError, Client, GitHubError
 from reviewbot.github.command import Command
-from reviewbot.github.documents import Documents
+from reviewbot.github.documents import documents_of
 from reviewbot.github.pulls import Fix, State, read_snapshot
 from reviewbot.github.steps import Answer, Run
 from reviewbot.reports import markdown
@@ -71,14 +71,12 @@ def fix(run: Run, change: Change, command: Command) -> Answer:
     known = {*memory.numbers.values(), *(finding.id for finding in memory.findings)}
     if unknown := sorted(set(ids) - known if run.facts.state.head else ()):
         raise UsageError(f"There is no finding {unknown[0]} here.")
-    documents = Documents(run.client, run.facts.state)
-    wanted = [known for known in memory.findings if not known.dismissed]
-    wanted = [known for known in wanted if not ids or known.id in ids]
-    said = {known.key: documents.finding(known) for known in wanted}
-    kept = {key: finding for key, finding in said.items() if finding}
-    if not all(known.check or known.key in kept for known in wanted):
+    find = documents_of(run.client, run.facts.state)
+    wanted = [f for f in memory.findings if not f.dismissed and (not ids or f.id in ids)]
+    said = {f.key: whole for f in wanted if (whole := find(f))}
+    if not all(f.check or f.key in said for f in wanted):
         memory = replace(memory, parts={})  # then the panel says it again
-    review, results = asyncio.run(draft_fixes(change, steps.host_of(run, memory), ids, kept))
+    review, results = asyncio.run(draft_fixes(change, steps.host_of(run, memory), ids, said))
     made, problem = commit_fixes(run, results, review)
 
     def update(state: State) -> State:
