@@ -485,6 +485,22 @@ def test_tests_that_import_what_cannot_be_parsed_have_its_cause() -> None:
     ]
 
 
+def test_what_linters_say_of_a_name_that_a_test_misses_is_not_said_twice() -> None:
+    said = [(2, "Undefined name `total`"), (2, "'total' is not defined"), (2, "`total` is unused")]
+    said += [(2, "Undefined name `totals`"), (3, "Undefined name `total`")]
+    linted = [replace(diagnostic(line), message=message) for line, message in said]
+    failed = outcome(TEST, message="NameError: name 'total' is not defined")
+    failed = replace(failed, frames=(Location("a.py", 2, 2),))
+    runs = [
+        *(ran("ruff", "base"), ran("ruff", "head", *linted)),
+        ran("pytest", "base", kind="test", report=Report(tests=(outcome(TEST, "passed"),))),
+        ran("pytest", "head", kind="test", report=Report(tests=(failed,))),
+    ]
+    change = change_of(changed("a\nb\nc", "a\nB\nC"))
+    results = compare(change, runs, Project()).results
+    assert [result.cause for result in results] == ["E6", "E6", "", "", "", ""]
+
+
 TWO_LINES = change_of(changed("a\nb\nc\nd\ne", "a\nB\nc\nD\ne"))
 
 
