@@ -84,8 +84,8 @@ def scan_hidden_characters(file: ChangedFile) -> Iterator[Diagnostic]:
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             rule, message = f"hidden-{kind.replace('_', '-')}", f"Hidden text: {names[0]}{more}"
             found = _found("hidden", rule, message, file.path, number)
-            is_usual = kind in ("control", "filler") and is_prose
-            yield replace(found, severity="low") if is_usual else found
+            is_usual = kind in ("control", "filler") or all(n.endswith(" MARK") for n in names)
+            yield replace(found, severity="low") if is_usual and is_prose else found
 
 
 def scan_line_ends(file: ChangedFile) -> Iterator[Diagnostic]:
