@@ -493,6 +493,7 @@ def test_autofix_commits_once_and_ends_when_a_person_takes_it_back(
     said = untidy.repository.bare.git("log", "-1", "--format=%B", untidy.head_sha)
     assert re.fullmatch("Fix: Use `==` .+\n\nReviewbot-Finding: .+\n*", said)
     jobs.push(untidy, autofix="commit")
+    assert f"**Fixes committed:** F1 as `{untidy.head_sha[:10]}`" in summary_of(untidy)
     untidy.push({"b.py": UNTIDY}, "Revert")
     reverted = untidy.head_sha
     ran = jobs.push(untidy, autofix="commit")

@@ -314,6 +314,7 @@ def make_desired(
     page = markdown.Page(
         links=links,
         fixed=tuple(known for known in gone if not known.dismissed),
+        fixes=tuple(f"{', '.join(fix.findings)} as {fix.commit[:10]}" for fix in state.fixes),
         dismissed=dismissed,
         run_url=run.job.run_url,
     )

@@ -55,7 +55,7 @@ class Page(Struct, frozen=True, kw_only=True):
 
     Attributes:
         links: address of the thread of a finding, by the finding's id.
-        fixed: findings that stood in the last review and are gone.
+        fixed, fixes: findings that stood in the last review and are gone; fixes in the branch.
         run_url: address of the workflow run; empty if there is none.
         has_commands: whether comments there command.
         has_panel: whether models are asked where keys are set.
@@ -63,6 +63,7 @@ class Page(Struct, frozen=True, kw_only=True):
 
     links: Mapping[str, str] = {}
     fixed: tuple[Remembered, ...] = ()
+    fixes: tuple[str, ...] = ()
     dismissed: tuple[Remembered, ...] = ()
     run_url: str = ""
     has_commands: bool = True
@@ -374,6 +375,7 @@ def _tail(review: Review, page: Page | None, share: int) -> Iterator[str]:
     if page:
         fixed = [f"{known.id}: {known.title}" for known in page.fixed]
         yield _section("No longer found", fixed, share)
+        yield _section("Fixes committed", page.fixes, share)
         gone = [f"{k.id}: {k.title} ({k.dismissed_by}: {k.dismissed})" for k in page.dismissed]
         yield _section("Dismissed", gone, share)
     yield _section("Not complete", review.gaps, share)
