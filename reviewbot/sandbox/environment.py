@@ -111,7 +111,7 @@ def find_environment(
     prefixes = {Path("/usr/local"), *(p.parent.parent for p in (own, python, *below.values()))}
     folders = (f"{f}/" for p in prefixes for f in p.glob("lib/python3*/*-packages"))
     folders = (folder for folder in folders if os.access(folder, os.R_OK))
-    packages = {f for at in folders for f in os.listdir(at) if f[-5:] == "-info"}  # noqa: PTH208 (thousands)
+    packages = [f for at in folders for f in os.listdir(at) if f[-5:] == "-info"]  # noqa: PTH208 (thousands)
     lent = [m.source for m in (*mounts, *own_mounts) if m.source and m.target != GO_CACHE]
     versions = [(found.st_mtime_ns, found.st_size) for found in map(os.stat, lent)]
     return Environment(
