@@ -246,13 +246,13 @@ def _result(check: str, group: Group, tests: list[TestOutcome]) -> CheckResult:
     name += more or ESCAPES.sub("…", first.id.removeprefix(function))
     at_import = all(_is_file(test) for test in tests)
     verb = "cannot be loaded" if at_import else "fail" if more else "fails"
-    message = ESCAPES.sub("…", first.message) or "no message"
+    message = ESCAPES.sub("…", first.message)
     return CheckResult(
         check=check,
         kind=kind,
         state=state,
         name=first.id,
-        message=f"{name} {verb}: {message}",
+        message=f"{name} {verb}: {message}".removesuffix(": "),
         severity="high" if kind == "broken_test" else "medium",
         location=place,
         category="correctness" if kind == "broken_test" else "tests",
