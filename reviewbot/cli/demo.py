@@ -68,7 +68,7 @@ async def command(format: str, keep: Path | None, record: Path | None) -> None:
     states = {check.check: check.state for check in result.checks}
     if states.get("pytest") == "not_run" and not has_pytest:
         say(f"To run the tests of the shop: {sys.executable} -m pip install pytest")
-    if replay.outdated:
+    elif replay.outdated:
         say("The recording is older than the prompts: other questions were answered.")
     if keep:
         say(f"The project is in {keep}: reviewbot -C {keep} explain F1")
