@@ -245,8 +245,9 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     settings = {".reviewbot.yml": f"checks: [{tools}]\n", "mypy.ini": "[mypy]\n"}
     cart.commit("A program", {**settings, "web/a.py": "", "web/test_a.py": ""})
     said = run("doctor").stdout
-    assert "! not installed: a, b; install tidy-up\n" in said
-    assert "! not installed: mypy; install mypy into the project's environment\n" in said
+    place = "into the project's environment"
+    assert f"! not installed: a, b; install tidy-up {place} or /usr/local\n" in said
+    assert f"! not installed: mypy; install mypy {place}\n" in said
     assert "✓ linters and tests that a change may run: ruff, pytest, npm-test web, shell\n" in said
     assert said.endswith("\nNext: install mypy into the project's environment\n")
     monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
