@@ -33,11 +33,11 @@ from reviewbot.verdict.document import Finding, Review
 
 
 async def fix(
-    change: Change, host: Host, ids: Collection[str] = (), said: Mapping[str, Finding] = {}
+    change: Change, host: Host, ids: Collection[str] = (), earlier: Mapping[str, Finding] = {}
 ) -> tuple[Review, list[TaskResult]]:
     """Review a change and fix what is reported, or the findings with some ids.
 
-    `said` has findings of earlier reviews with all that was said about them, by key.
+    `earlier` has findings of earlier reviews with their debate, by key.
     """
     started = time.monotonic()
     async with open_services(change, host) as services:
@@ -48,7 +48,7 @@ async def fix(
             raise UsageError(f"there is no finding {unknown[0]}", hint=hint)
         wanted = {alike(f) for f in result.reported if not ids or f.id in ids}
         found = [f for f in (*result.reported, *copies_of(result)) if alike(f) in wanted]
-        found = [_with_words_of(said.get(f.key, f), f) for f in found]
+        found = [_with_debate_of(earlier.get(f.key, f), f) for f in found]
         whole, project = await prepare(change, services)
         briefs = await briefs_of(whole, project, services.panel, services)
         trials = await _trials(whole, project, services, briefs[0])
@@ -59,13 +59,13 @@ async def fix(
     return result, results
 
 
-def _with_words_of(earlier: Finding, finding: Finding) -> Finding:
+def _with_debate_of(earlier: Finding, finding: Finding) -> Finding:
     """What stands from an earlier review, or what a check reports again, with its debate."""
     if finding.claims:
         return finding
     consequence = finding.consequence if finding.result else earlier.consequence
-    said = {"claims": earlier.claims, "proof": earlier.proof}
-    return replace(finding, consequence=consequence, **said)
+    debate = {"claims": earlier.claims, "proof": earlier.proof}
+    return replace(finding, consequence=consequence, **debate)
 
 
 async def pursue(goal: str, paths: Sequence[str], change: Change, host: Host) -> TaskResult:

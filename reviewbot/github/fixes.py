@@ -73,10 +73,10 @@ def fix(run: Run, change: Change, command: Command) -> Answer:
         raise UsageError(f"There is no finding {unknown[0]} here.")
     find = documents_of(run.client, run.facts.state)
     wanted = [f for f in memory.findings if not f.dismissed and (not ids or f.id in ids)]
-    said = {f.key: whole for f in wanted if (whole := find(f))}
-    if not all(f.check or f.key in said for f in wanted):
+    earlier = {f.key: whole for f in wanted if (whole := find(f))}
+    if not all(f.check or f.key in earlier for f in wanted):
         memory = replace(memory, parts={})  # then the panel says it again
-    review, results = asyncio.run(draft_fixes(change, steps.host_of(run, memory), ids, said))
+    review, results = asyncio.run(draft_fixes(change, steps.host_of(run, memory), ids, earlier))
     made, problem = commit_fixes(run, results, review)
 
     def update(state: State) -> State:
