@@ -110,7 +110,10 @@ SCHEMA = _schema()
 
 
 def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], list[str]]:
-    """The usable items of a list, and the texts of the others. Raises ValueError without a list."""
+    """The usable items of a list, and the texts of the others.
+
+    Raises ValueError without a list, and if it has items, but no usable one.
+    """
     items: list[Item] = []
     malformed: list[str] = []
     for raw in find_list(text, field):
@@ -120,19 +123,14 @@ def read_items(text: str, field: str, type_: type[Item]) -> tuple[list[Item], li
             items.append(msgspec.convert(value, type_, strict=False))
         except (msgspec.MsgspecError, RecursionError):
             malformed.append(bytes(raw).decode()[:MAX_TEXT])
+    if malformed and not items:
+        raise ValueError(f'no item of the list "{field}" follows the schema')
     return items, malformed
 
 
 def reader_of(field: str, type_: type[Item]) -> Callable[[str], list[Item]]:
     """Reads the usable items of the list `field`, for `Panel.ask`."""
-
-    def read(text: str) -> list[Item]:
-        items, malformed = read_items(text, field, type_)
-        if malformed and not items:
-            raise ValueError(f'no item of the list "{field}" follows the schema')
-        return items
-
-    return read
+    return lambda text: read_items(text, field, type_)[0]
 
 
 def read_document(text: str, type_: type[Document], reason: str = "") -> Document:
