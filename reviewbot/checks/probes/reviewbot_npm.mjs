@@ -18,6 +18,7 @@ const REPORTER = "/reviewbot/reviewbot_npm_reporter.mjs";
 const VITEST_REPORTER = "/tmp/node_modules/reviewbot_vitest.mjs";
 const MAX_LINES = 200; // of the last test of a file
 const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
+const VITEST = parseFloat(manifestOf("vitest")?.version); // a number such as 3.1: what it can do
 // By what their command has in it. RUNS_TESTS of languages/javascript.py knows the same.
 const RUNNERS = {
   jest: {
@@ -33,12 +34,12 @@ const RUNNERS = {
   vitest: {
     command: /\bvitest\b/,
     options: [
-      ...["--run", "--reporter=json", `--outputFile=${RESULTS}`, "--includeTaskLocation"],
-      `--reporter=${VITEST_REPORTER}`,
-      // It would write into node_modules.
-      ...(existsSync("node_modules/.vite-temp") ? [] : ["--configLoader=runner"]),
+      ...["--run", "--reporter=json", `--outputFile=${RESULTS}`, `--reporter=${VITEST_REPORTER}`],
+      ...(VITEST < 3 ? [] : ["--includeTaskLocation"]),
+      // It would write into node_modules; with Vite 5, it writes beside the configuration.
+      ...(VITEST < 3.1 || existsSync("node_modules/.vite-temp") ? [] : ["--configLoader=runner"]),
     ],
-    coverage: isInstalled("@vitest/coverage-v8") || isInstalled("@vitest/coverage-istanbul")
+    coverage: manifestOf("@vitest/coverage-v8") || manifestOf("@vitest/coverage-istanbul")
       ? ["--coverage.enabled", "--coverage.reportOnFailure", "--coverage.reporter=json",
         `--coverage.reportsDirectory=${COVERAGE}`]
       : [],
@@ -97,9 +98,12 @@ const problem = (unplaced?.message ?? "").slice(0, 200);
 writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed, problem }));
 process.exit(status === 127 ? 127 : 0);
 
-function isInstalled(name) {
+/** The package.json of an installed package. */
+function manifestOf(name) {
   const folders = createRequire(`${process.cwd()}/`).resolve.paths(name);
-  return folders.some((folder) => existsSync(`${folder}/${name}`));
+  const files = folders.map((folder) => `${folder}/${name}/package.json`);
+  const file = files.find((each) => existsSync(each));
+  return file && JSON.parse(readFileSync(file, "utf8"));
 }
 
 /** The commands of a script, with those of the scripts that it runs. */
