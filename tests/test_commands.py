@@ -239,8 +239,11 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     assert "! no linter and no test runs here" in run("doctor").stdout
     package = '{"scripts": {"test": "%s"}}'
     files = {"pnpm-workspace.yaml": "", "package.json": package % "turbo"}
-    cart.commit("Packages", {**files, "web/package.json": package % "jest"})
-    assert "npm-test web\n" in run("doctor").stdout
+    files |= {"api/package.json": package % "node --test", "web/package.json": package % "jest"}
+    cart.commit("Packages", files)
+    said = " ".join(run("doctor").stdout.split())
+    assert "! not installed: npm-test web; install Node.js" in said
+    assert "✓ linters and tests that a change may run: npm-test api !" in said
     tools = "{name: a, run: [tidy-up]}, {name: b, run: [tidy-up]}, {name: shell, run: [sh]}"
     settings = {".reviewbot.yml": f"checks: [{tools}]\n", "mypy.ini": "[mypy]\n"}
     cart.commit("A program", {**settings, "web/a.py": "", "web/test_a.py": ""})
@@ -248,7 +251,7 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     place = "into the project's environment"
     assert f"! not installed: a, b; install tidy-up {place} or /usr/local\n" in said
     assert f"! not installed: mypy; install mypy {place}\n" in said
-    assert "✓ linters and tests that a change may run: ruff, pytest, npm-test web, shell\n" in said
+    assert "✓ linters and tests that a change may run: ruff, pytest, npm-test api, shell\n" in said
     assert said.endswith("\nNext: install mypy into the project's environment\n")
     monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
     result = run("doctor")

@@ -277,6 +277,17 @@ def test_that_tests_of_another_runner_did_not_run_is_said(project: Project) -> N
     )
 
 
+@needs_node
+def test_a_package_json_that_cannot_be_read_is_named(project: Project) -> None:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    text = PACKAGE["package.json"]
+    project.commit("Begin", {**PACKAGE, "package.json": text[:-1]})
+    project.commit("Mark its beginning", {"package.json": f"\ufeff{text}"})
+    (gap,) = (gap for gap in project.review().gaps if "npm-test" in gap)
+    before = "npm-test is incomplete before the change: package.json cannot be read: Expected"
+    assert gap.startswith(before)
+
+
 def message(rule: str | None, severity: int = 2, **others: Any) -> dict[str, Any]:
     return {"ruleId": rule, "severity": severity, "message": f"{rule}!", "line": 3, **others}
 
@@ -334,10 +345,11 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
         (read_tests, "jest: bad option\n", "jest: bad option"),
         (read_tests, "node:873\n\n! ERROR: Error [ERR_X]: Cannot find '/x.js'\n  at f\n{\n}\n",
          r"^Error \[ERR_X\]: Cannot find"),
+        (read_tests, "node: bad option: --test-reporter=tap\n", r"^Node\.js is too old$"),
         (read_eslint, "Oops! :(\n\nESLint: 9.39.1\n\nIt has no plugin x.\n\nPlease chat.\n",
          r"^It has no plugin x\.$"),
     ],
 )  # fmt: skip
 def test_without_a_report_there_is_a_reason(reader: Any, said: str, reason: str) -> None:
-    with pytest.raises(ValueError, match=reason):
+    with pytest.raises((ValueError, ModuleNotFoundError), match=reason):
         reader(Completed(outcome="ended", exit_code=1, stderr=said.encode()))

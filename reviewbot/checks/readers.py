@@ -208,8 +208,7 @@ def read_junit(completed: Completed) -> Report:
 
 
 def _junit_test(case: ElementTree.Element) -> TestOutcome:
-    outcomes: dict[str, TestResult]
-    outcomes = {"failure": "failed", "error": "error", "skipped": "skipped"}
+    outcomes: dict[str, TestResult] = {"failure": "failed", "error": "error", "skipped": "skipped"}
     problem = case.find("failure")
     problem = case.find("error") if problem is None else problem
     message = text = ""

@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from reviewbot.checks.check import Check
 from reviewbot.checks.languages import all_languages, configured_checks
-from reviewbot.checks.project import load_project
-from reviewbot.checks.run import applies
+from reviewbot.checks.project import Project, load_project
+from reviewbot.checks.run import applies, job_of
 from reviewbot.cli.config import load_committed
 from reviewbot.cli.host import open_repository, read_variables
 from reviewbot.cli.terminal import common, deliver, style_for
@@ -28,7 +28,6 @@ from reviewbot.journal import Journal
 from reviewbot.llm.providers import connections_to, prices_of
 from reviewbot.sandbox.environment import find_environment
 from reviewbot.sandbox.executor import Executor, LocalExecutor, open_sandbox
-from reviewbot.sandbox.job import Job
 from reviewbot.text.plain import plain
 from reviewbot.version import __version__
 
@@ -61,7 +60,7 @@ async def command() -> int:
         except GitError as error:
             project.append(("!", str(error), error.hint or ""))
         variables = await read_variables(repository)
-        applying, head = list[Check](), Change(files=())
+        applying, head, found = list[Check](), Change(files=()), Project()
         with suppress(GitError, UsageError):
             head = await repository.load_change(Target(kind="revision", revision="HEAD"))
             known = configured_checks(all_languages(), settings.checks)
@@ -83,7 +82,8 @@ async def command() -> int:
         else:
             machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
             with LocalExecutor(repository, sandbox, Journal()) as executor:
-                is_missing = await run_all(*(_is_missing(c, head, executor) for c in applying))
+                jobs = (_is_missing(c, head.head_tree, found, executor) for c in applying)
+                is_missing = await run_all(*jobs)
             missing += (check for check, gone in zip(applying, is_missing, strict=True) if gone)
             applying = [check for check in applying if check not in missing]
             for hint in dict.fromkeys(check.install_hint for check in missing):
@@ -132,8 +132,6 @@ async def command() -> int:
     return ReviewbotError.exit_code if every[0][0] == "✗" else 0
 
 
-async def _is_missing(check: Check, head: Change, executor: Executor) -> bool:
-    job = Job(
-        tree=head.head_tree, command=check.lookup, executes=True, folder=check.folder, paths=()
-    )
+async def _is_missing(check: Check, tree: str, project: Project, executor: Executor) -> bool:
+    job = replace(job_of(check, tree, project), command=check.lookup, paths=tuple(project.configs))
     return bool(check.lookup and (await executor.execute(job)).exit_code)

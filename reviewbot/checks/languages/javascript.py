@@ -18,7 +18,9 @@ from reviewbot.checks.readers import (
 from reviewbot.sandbox.job import Completed
 
 SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
-PROGRAM, REPORT = "/reviewbot/reviewbot_npm.mjs", "npm.json"
+REPORT = "npm.json"
+# With an option that Node.js refuses where it is older than what the program needs.
+RUN = ("node", "--test-reporter=tap", "/reviewbot/reviewbot_npm.mjs")
 PROBES = ("reviewbot_npm.mjs", "reviewbot_npm_reporter.mjs", "reviewbot_vitest.mjs")
 FILES = {name: text for each in PROBES for name, text in probe(each).items()}
 # A script of a package that runs tests, with one of the runners that the program knows, or another.
@@ -72,6 +74,8 @@ def read_tsc(completed: Completed) -> Report:
 
 def read_tests(completed: Completed) -> Report:
     """Read what probes/reviewbot_npm.mjs reports. Raises ValueError with why there is none."""
+    if b"bad option: --test-reporter" in completed.stderr:
+        raise ModuleNotFoundError("Node.js is too old")
     if not completed.report and (error := ERROR.search(completed.stderr)):
         raise ValueError(error[0].decode(errors="replace").removeprefix("Error: "))
     report: Report = json_of(completed, Report)
@@ -96,7 +100,7 @@ ESLINT = Check(
     seconds=180,
     distant_rules=("no-undef", "no-unused-vars", "@typescript-eslint/no-unused-vars"),
     lookup=("eslint", "--version"),
-    install_hint="install Node.js, and the packages of the project (npm ci, pnpm install or yarn)",
+    install_hint="install Node.js 18.15 or later, and the packages (npm ci, pnpm install or yarn)",
 )
 TSC = replace(
     ESLINT,
@@ -120,7 +124,7 @@ NPM_TEST = Check(
     kind="test",
     globs=("*",),  # any file may be read by a test
     configured_by=(f"package.json {RUNS_TESTS}",),
-    command=("node", PROGRAM),
+    command=RUN,
     read=read_tests,
     by_project="node",
     executes=True,
@@ -128,8 +132,8 @@ NPM_TEST = Check(
     report=REPORT,
     seconds=300,
     tool_files=FILES,
-    lookup=("node", "--version"),
-    install_hint="install Node.js, and the packages of the project (npm ci, pnpm install or yarn)",
+    lookup=(*RUN, "--lookup"),
+    install_hint=ESLINT.install_hint,
 )
 JAVASCRIPT = Language(
     name="javascript",
@@ -137,7 +141,7 @@ JAVASCRIPT = Language(
     project_files=("package.json",),
     suite=NPM_TEST,
     test_path="reviewbot_reproduction.test.js",
-    test_command=("node", PROGRAM, "reviewbot_reproduction.test.js"),
+    test_command=(*RUN, "reviewbot_reproduction.test.js"),
     is_missing_name=lambda message: MISSING_NAME.search(message) is not None,
 )
 TYPESCRIPT = replace(
@@ -145,5 +149,5 @@ TYPESCRIPT = replace(
     name="typescript",
     checks=(),
     test_path="reviewbot_reproduction.test.ts",
-    test_command=("node", PROGRAM, "reviewbot_reproduction.test.ts"),
+    test_command=(*RUN, "reviewbot_reproduction.test.ts"),
 )

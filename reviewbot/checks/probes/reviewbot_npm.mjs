@@ -1,5 +1,6 @@
 // Run the tests of a package, or those of one file (`FILE`), and write what came of them to
-// /out/npm.json: a Report of checks/report.py. Ends with 127 if the runner is not installed.
+// /out/npm.json: a Report of checks/report.py. Ends with 127 if the runner is not installed; with
+// `--lookup`, it only looks for it.
 // Of the first script called `test…` or `unit…` that has a runner which is known, that command runs,
 // after those before it that build.
 import { spawnSync } from "node:child_process";
@@ -61,7 +62,7 @@ const RUNNERS = {
 };
 
 const [file] = process.argv.slice(2);
-const { scripts = {} } = JSON.parse(readFileSync("package.json", "utf8"));
+const { scripts = {} } = readManifest(".");
 const script = Object.keys(scripts)
   .sort((a, b) => (b === "test") - (a === "test"))
   .find((each) => /^(?:test|unit)/.test(each) && stepsOf(each).some(runnerOf));
@@ -74,6 +75,11 @@ const steps = stepsOf(script);
 const command = steps.find(runnerOf) ?? "node --test";
 const name = runnerOf(command);
 const runner = RUNNERS[name];
+if (file === "--lookup") {
+  const [program] = command.match(runner.command)[0].trim().split(" ");
+  const isThere = name === "node" || !spawnSync(`command -v ${program}`, { shell: true }).status;
+  process.exit(isThere ? 0 : 127);
+}
 const { options = [], coverage = [], environment = "", file: alone = [], read } = runner;
 if (!file) {
   const before = [...stepsOf(`pre${script}`), ...steps.slice(0, steps.indexOf(command))];
@@ -101,9 +107,18 @@ process.exit(status === 127 ? 127 : 0);
 /** The package.json of an installed package. */
 function manifestOf(name) {
   const folders = createRequire(`${process.cwd()}/`).resolve.paths(name);
-  const files = folders.map((folder) => `${folder}/${name}/package.json`);
-  const file = files.find((each) => existsSync(each));
-  return file && JSON.parse(readFileSync(file, "utf8"));
+  const folder = folders.find((each) => existsSync(`${each}/${name}/package.json`));
+  return folder && readManifest(`${folder}/${name}`);
+}
+
+/** As npm reads it: a byte order mark does not count. */
+function readManifest(folder) {
+  try {
+    return JSON.parse(readFileSync(`${folder}/package.json`, "utf8").replace(/^\uFEFF/, ""));
+  } catch (error) {
+    console.error(`Error: package.json cannot be read: ${error.message.split("\n")[0]}`);
+    process.exit(process.argv[2] === "--lookup" ? 0 : 1); // it may run, and then says so
+  }
 }
 
 /** The commands of a script, with those of the scripts that it runs. */
