@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import subprocess
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from conftest import Project
 from each import each
 from test_proofs import run
 
+from reviewbot.checks.languages import javascript
 from reviewbot.checks.languages.javascript import (
     JAVASCRIPT,
     RUNS_TESTS,
@@ -286,6 +288,18 @@ def test_a_package_json_that_cannot_be_read_is_named(project: Project) -> None:
     (gap,) = (gap for gap in project.review().gaps if "npm-test" in gap)
     before = "npm-test is incomplete before the change: package.json cannot be read: Expected"
     assert gap.startswith(before)
+
+
+@needs_node
+def test_an_old_node_names_files_by_their_addresses(tmp_path: Path) -> None:
+    reporter = Path(javascript.__file__).parents[1] / "probes/reviewbot_npm_reporter.mjs"
+    file = (tmp_path / "a.test.js").as_uri()
+    test = {"type": "test:pass", "data": {"file": file, "name": "x", "nesting": 0, "details": {}}}
+    program = f"""import report from {json.dumps(str(reporter))};
+      for await (const line of report([{json.dumps(test)}])) console.log(line);"""
+    command = ("node", "--input-type=module", "-e", program)
+    said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True).stdout
+    assert json.loads(said)["location"]["path"] == "a.test.js"
 
 
 def message(rule: str | None, severity: int = 2, **others: Any) -> dict[str, Any]:

@@ -14,7 +14,7 @@ export function outcomeOf(file, names, outcome, said = "", line = 1) {
   const text = said.replace(COLOUR, "").trim();
   const frames = [...text.matchAll(FRAME)]
     .filter(([, name]) => !/^node:|node_modules/.test(name))
-    .map(([, name, at]) => place(name.startsWith("file:") ? fileURLToPath(name) : name, Number(at)));
+    .map(([, name, at]) => place(pathOf(name), Number(at)));
   return {
     id: [path, ...names].join("::"),
     outcome,
@@ -29,10 +29,16 @@ function place(file, line) {
   return { path: relative(".", resolve(file)), line, end_line: line };
 }
 
+/** The path of a file that may be named by its address, as Node.js 18 does. */
+function pathOf(name) {
+  return name.startsWith("file:") ? fileURLToPath(name) : name;
+}
+
 export default async function* report(events) {
   const names = [];
   const printed = {};
   for await (const { type, data } of events) {
+    if (data?.file) data.file = pathOf(data.file);
     if (type === "test:stderr") printed[data.file] = (printed[data.file] ?? "") + data.message;
     if (type === "test:start") names.splice(data.nesting, Infinity, data.name);
     const error = data?.details?.error;
