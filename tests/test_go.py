@@ -165,6 +165,8 @@ def compared(head: Report) -> Evidence:
         (UNBUILT % "undefined: y", "in/shop_test.go cannot be loaded: undefined: y",
          "in/shop.go:3", ""),
         (UNBUILT % "no required module provides package y", "", "", "run go mod tidy"),
+        (UNBUILT % "missing go.sum entry for module providing package y", "", "",
+         "run go mod tidy"),
         (UNBUILT % LOCKED, "", "", "run go mod download"),
         (BASE.removesuffix("ended\n"), "", "", "the run ended before its tests did"),
         (BASE.replace("TestTotal/a", "TestTotal/b"), "", "", ""),  # parts of a test may go
@@ -224,6 +226,7 @@ COVER = BUILD.replace("shop/in", "shop/by").replace(
         (COVER % "expected operand", {"in/shop.go": "expected operand"}, ""),
         (not_built("in", "GOPROXY=off"), {}, "in/shop.go:2:9: GOPROXY=off: run go mod download"),
         ("go: go.mod requires go >= 1.99\n", {}, "go: go.mod requires go >= 1.99"),
+        ("go: cannot read a:\n\tgo.mod:1: no\n", {}, "go: cannot read a: go.mod:1: no"),
     ],
 )  # fmt: skip
 def test_why_tests_fail(text: str, failures: dict[str, str], problem: str) -> None:
@@ -255,7 +258,8 @@ ended
         ('cgo: C compiler "gcc" not found\n', 'cgo: C compiler "gcc" not found'),
         ("vet: in/b.go:4:9: undefined: nowhere\n", "vet: in/b.go:4:9: undefined: nowhere"),
         ("a.go:3:8: no required module provides package x; to add it:\n\tgo get x\n",
-         "a.go:3:8: no required module provides package x"),
+         "a.go:3:8: no required module provides package x: run go mod tidy"),
+        ("go: errors parsing go.mod:\ngo.mod:1: no\n", "go: errors parsing go.mod: go.mod:1: no"),
         (f"{LOCKED}\n", "open /go/pkg/mod/cache/download/golang.org"),
     ],
 )  # fmt: skip

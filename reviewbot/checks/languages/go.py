@@ -39,13 +39,12 @@ MISSING = re.compile(
     r".*(?:GOPROXY=off|no required module provides|missing go\.sum entry"
     r"|cache/download/.*: read-only file system)[^;\n]*"
 )
-# What vet does not print where it came to its end.
+# What vet does not print where it came to its end. What a line ends with a colon for is below it.
 UNUSUAL = re.compile(
-    rf"^(?:{MISSING.pattern}|(?!module |read |# |vet failed$|ended$|exit status |\s"
-    rf"|go: (?:warning|downloading|finding)|{VETTED.pattern}).+)",
-    re.MULTILINE,
+    r"(?m)^(?!module |read |# |vet failed$|ended$|exit status |\s"
+    rf"|go: (?:warning|downloading|finding)|{VETTED.pattern}).+(?:(?<=:)\n.+)?"
 )
-UNREADABLE = re.compile(r"^(?:go: (?!warning|downloading|finding)|pattern ).*", re.MULTILINE)
+UNREADABLE = re.compile(r"(?m)^(?:go: (?!warning|downloading|finding)|pattern ).*(?:(?<=:)\n.+)?")
 # A test of what only one side has does not compile on the other.
 MISSING_NAME = re.compile(r"undefined: | undefined \(|unknown field |is not in std")
 OUTCOMES: dict[str, TestResult] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
@@ -88,10 +87,18 @@ def read_vet(completed: Completed) -> Report:
     ]
     problem = ""
     if "\nvet failed\n" in text:
-        unusual = UNUSUAL.search(text)
-        problem = unusual[0][:200] if unusual else "" if found else "vet failed"
+        problem = problem_of(text, UNUSUAL) or ("" if found else "vet failed")
     read = frozenset(READ.findall(text))
     return Report(diagnostics=tuple(found), read=read, problem=problem)
+
+
+def problem_of(text: str, unreadable: re.Pattern[str]) -> str:
+    """What says that a package is missing here, with what gets it, or else that none is read."""
+    if match := MISSING.search(text):
+        step = "download" if re.search("GOPROXY=off|read-only", match[0]) else "tidy"
+        return f"{match[0].strip()[:200]}: run go mod {step}"
+    match = unreadable.search(text)
+    return " ".join(match[0].split())[:200] if match else ""
 
 
 def split(text: str) -> list[tuple[str, str, str]]:
@@ -127,16 +134,8 @@ class Module:
             if event.action in OUTCOMES:
                 self._events[event.package, event.test] = event
         self._of_packages = "\n".join(said for at, said in self._output.items() if not at[1])
+        self.problem = problem_of(self._of_packages, UNREADABLE)
         self.tests = tuple(self._tests())
-
-    @property
-    def problem(self) -> str:
-        """The first line that says that a package is missing here, or that none can be read."""
-        if match := MISSING.search(self._of_packages):
-            step = "tidy" if "no required module" in match[0] else "download"
-            return f"{match[0].strip()[:200]}: run go mod {step}"
-        match = UNREADABLE.search(self._of_packages)
-        return match[0][:200] if match else ""
 
     def covered(self, least: int) -> dict[str, tuple[int, ...]]:
         """Lines of the blocks, and of the tests, that ran at least so often, by path."""
