@@ -167,6 +167,13 @@ def test_what_libtest_says(text: str, failures: dict[str, str], problem: str) ->
             "error: rustc 1.9 is too old for:\n  x@1 requires 1.96\n",
             "too old for: x@1 requires 1.96",
         ),
+        (
+            "error: failed to parse manifest at `Cargo.toml`\n\nCaused by:\n  no key\n\n"
+            "Caused by:\n  too old\n",
+            "at `Cargo.toml` Caused by: no key Caused by: too old",
+        ),
+        ("error: unclosed table\n --> Cargo.toml:1:9\n", "unclosed table --> Cargo.toml:1:9"),
+        ("error: cannot update the lock file because --locked was passed\n", "run cargo fetch"),
         ("Compiling shop\n", "the run ended before its tests were built"),
     ],
 )

@@ -147,9 +147,7 @@ def read_sarif(completed: Completed) -> Report:
                 raise ValueError(f"the tool failed: {reason}")
         for result in optional(run, "results", nothing):
             suppressions = optional(result, "suppressions", nothing)
-            is_suppressed = any(
-                optional(s, "status", "accepted") == "accepted" for s in suppressions
-            )
+            is_suppressed = "accepted" in [optional(s, "status", "accepted") for s in suppressions]
             if is_suppressed or optional(result, "kind", "fail") != "fail":
                 continue
             place = "locations.0.physicalLocation"
@@ -267,9 +265,8 @@ def _tap_tests(lines: list[str]) -> Iterator[TestOutcome]:
         if match["directive"]:
             yield TestOutcome(id=id, outcome="skipped")
         elif match["not"]:
-            said = (
-                m[1] for line in lines[number + 1 : number + 20] if (m := TAP_MESSAGE.match(line))
-            )
+            below = lines[number + 1 : number + 20]
+            said = (m[1] for line in below if (m := TAP_MESSAGE.match(line)))
             yield TestOutcome(id=id, outcome="failed", message=next(said, "").strip("'\"|- "))
         else:
             yield TestOutcome(id=id, outcome="passed")

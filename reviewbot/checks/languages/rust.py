@@ -19,8 +19,11 @@ RUN = ("sh", f"/reviewbot/{PROGRAM}")
 REPRODUCTION = "reviewbot_reproduction"
 MESSAGE = re.compile(r'^\{"reason":"compiler-message".*', re.MULTILINE)
 COMPILED = re.compile(r"^(?!/)(\S.*\.rs):$", re.MULTILINE)
-ERROR = re.compile(r"^(?:error(?:\[E\d+\])?|Error): (?:.*:\n +.*|.*)", re.MULTILINE)
-MISSING = re.compile(r"offline mode|--offline was specified|Read-only file system")
+ERROR = re.compile(
+    r"(?m)^(?:error(?:\[E\d+\])?|Error): "
+    r"(?:.*:\n +.*|.*\n +--> \S*Cargo\.toml.*|.*(?:\n+Caused by:\n +.*)*)"
+)
+MISSING = re.compile(r"offline mode|--offline was specified|--locked was|Read-only file system")
 FUNCTION = re.compile(r"^\./(.+\.rs):(\d+):.*?\bfn (?:r#)?(\w+)", re.MULTILINE)
 EXECUTABLE = re.compile(r'"src_path":"([^"]+)".*"executable":"[^"]*/([^"/]+)"')
 # What runs: an executable in parentheses, or the documentation of a crate.
@@ -76,10 +79,10 @@ def _diagnostics(line: str) -> Iterator[Diagnostic]:
 
 
 def problem_of(text: str) -> str:
-    """The first line that says why cargo did not do its work, with the first of a list below."""
+    """What says first why cargo did not do its work, with the first of a list below and causes."""
     error = ERROR.search(text)
     hint = ": run cargo fetch" if MISSING.search(text) else ""
-    return " ".join(error[0].split())[:200] + hint if error else ""
+    return " ".join(error[0].split())[:300] + hint if error else ""
 
 
 def read_tests(completed: Completed) -> Report:
