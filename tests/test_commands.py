@@ -240,9 +240,10 @@ def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(
     package = '{"scripts": {"test": "%s"}}'
     files = {"pnpm-workspace.yaml": "", "package.json": package % "turbo"}
     files |= {"api/package.json": package % "node --test", "web/package.json": package % "jest"}
+    files["c8/package.json"] = package % "A=1 c8 node --test"
     cart.commit("Packages", files)
     said = " ".join(run("doctor").stdout.split())
-    assert "! not installed: npm-test web; install Node.js" in said
+    assert "! not installed: npm-test c8, npm-test web; install Node.js" in said
     assert "✓ linters and tests that a change may run: npm-test api !" in said
     tools = "{name: a, run: [tidy-up]}, {name: b, run: [tidy-up]}, {name: shell, run: [sh]}"
     settings = {".reviewbot.yml": f"checks: [{tools}]\n", "mypy.ini": "[mypy]\n"}

@@ -338,8 +338,11 @@ def test_what_eslint_says(
         ("a.ts(1,2): error TS2307: Cannot find module 'x'.", [], ""),
         ("error TS5033: Could not write file 'node_modules/.tmp/x'.", [], ""),
         ("error TS18003: No inputs were found.", [], "TS18003: No inputs were found."),
+        ("tsconfig.json(1,2): error TS6053: File 'x' not found.", ["TS6053"],
+         "tsconfig.json(1,2): error TS6053: File 'x' not found."),
+        ("tsconfig.json(1,2): error TS5101: Option 'x' is deprecated.", ["TS5101"], ""),
     ],
-)
+)  # fmt: skip
 def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
     """It came to its end if it lacks packages alone and names what it read."""
     (tsc,) = (check for check in JAVASCRIPT.checks if check.name == "tsc")
@@ -360,6 +363,12 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
         (read_tests, "node:873\n\n! ERROR: Error [ERR_X]: Cannot find '/x.js'\n  at f\n{\n}\n",
          r"^Error \[ERR_X\]: Cannot find"),
         (read_tests, "node: bad option: --test-reporter=tap\n", r"^Node\.js is too old$"),
+        (read_tests, "Validation Error:\n\n  No preset x.\n\n  Docs\n", r"^No preset x\.$"),
+        (read_tests, "a.js:1\nx = {\n    \n\nSyntaxError: Unexpected end\n    at f\n",
+         "^a.js:1 x = { SyntaxError: Unexpected end$"),
+        (read_tests, "No tests found, so\nPattern: - 0 matches\n", "^No tests found, so$"),
+        (read_eslint, "Oops! :(\n\nESLint: 9.1\n\na.js:12\nx\n\nSyntaxError: Bad\n    at f\n",
+         "^a.js:12 x SyntaxError: Bad$"),
         (read_eslint, "Oops! :(\n\nESLint: 9.39.1\n\nIt has no plugin x.\n\nPlease chat.\n",
          r"^It has no plugin x\.$"),
     ],

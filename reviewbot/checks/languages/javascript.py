@@ -18,7 +18,6 @@ from reviewbot.checks.readers import (
 from reviewbot.sandbox.job import Completed
 
 SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
-REPORT = "npm.json"
 # With an option that Node.js refuses where it is older than what the program needs.
 RUN = ("node", "--test-reporter=tap", "/reviewbot/reviewbot_npm.mjs")
 PROBES = ("reviewbot_npm.mjs", "reviewbot_npm_reporter.mjs", "reviewbot_vitest.mjs")
@@ -31,10 +30,14 @@ RUNS_TESTS = (
 # What these say depends on which packages are installed here.
 UNRESOLVED = re.compile(r"(?:import|n|node)/no-(?:unresolved|missing-(?:import|require))")
 ENVIRONMENT_ERRORS = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
-CRASH = re.compile(rb"^ESLint: \S+\s+(.+)", re.MULTILINE)
-ERROR = re.compile(rb"\w*Error\b.*:.*")  # above its stack
+CRASH = re.compile(rb"(?m)^ESLint: \S+\s+(\S+:\d+\n(?:.*\n){,4}?\w*Error: .+|.+)")
+# Above its stack; with the place and the line that stand above an error of syntax.
+ERROR = re.compile(
+    rb"(?m)(?:^(?!node:)\S+:\d+\n(?:.*\n){,4}?)?\w*Error\b.*:\s*.*|^No test.* found.*"
+)
 LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?[jt]sx?$", re.MULTILINE)
-PROBLEM = re.compile(r"^error (TS\d+: .*)", re.MULTILINE)
+# Of no file; or of a configuration that cannot be read, or extends one that is missing.
+PROBLEM = re.compile(r"(?m)^(?:error )?((?:\S*tsconfig\S+: error TS(?:1...|5083|6053)|TS\d+): .*)")
 # A test that fails with one of these at base tests something that the change adds.
 MISSING_NAME = re.compile(
     r"is not a (?:function|constructor)|does not provide an export|Cannot find (?:module|package)"
@@ -44,7 +47,7 @@ MISSING_NAME = re.compile(
 def read_eslint(completed: Completed) -> Report:
     """Read json-with-metadata. Raises ValueError with what ESLint says of its configuration."""
     if not completed.report and (crash := CRASH.search(completed.stderr)):
-        raise ValueError(crash[1].decode(errors="replace"))
+        raise ValueError(" ".join(crash[1].decode(errors="replace").split()))
     document = json_of(completed)
     kinds: dict[str, dict[str, Any]] = optional(document, "metadata.rulesMeta", {})
     found, unread = [], set()
@@ -77,7 +80,8 @@ def read_tests(completed: Completed) -> Report:
     if b"bad option: --test-reporter" in completed.stderr:
         raise ModuleNotFoundError("Node.js is too old")
     if not completed.report and (error := ERROR.search(completed.stderr)):
-        raise ValueError(error[0].decode(errors="replace").removeprefix("Error: "))
+        said = " ".join(error[0].decode(errors="replace").split())
+        raise ValueError(said.removeprefix("Error: "))
     report: Report = json_of(completed, Report)
     return report
 
@@ -107,12 +111,8 @@ TSC = replace(
     name="tsc",
     globs=("*.ts", "*.tsx", "*.mts", "*.cts"),
     configured_by=("tsconfig.json",),
-    # A configuration with references reads no file itself, and building writes beside the sources.
-    command=(
-        *("sh", "-c"),
-        "mode=--noEmit; ! grep -q '\"references\"' tsconfig.json || mode=--build;"
-        ' exec tsc "$mode" --pretty false --listFiles',
-    ),
+    command=("sh", "/reviewbot/reviewbot_tsc.sh"),
+    tool_files=probe("reviewbot_tsc.sh"),
     read=read_tsc,
     exit_codes=(0, 1, 2),
     report=None,
@@ -129,7 +129,7 @@ NPM_TEST = Check(
     by_project="node",
     executes=True,
     whole_tree=True,
-    report=REPORT,
+    report="npm.json",
     seconds=300,
     tool_files=FILES,
     lookup=(*RUN, "--lookup"),

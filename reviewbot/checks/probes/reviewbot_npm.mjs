@@ -76,9 +76,11 @@ const command = steps.find(runnerOf) ?? "node --test";
 const name = runnerOf(command);
 const runner = RUNNERS[name];
 if (file === "--lookup") {
-  const [program] = command.match(runner.command)[0].trim().split(" ");
-  const isThere = name === "node" || !spawnSync(`command -v ${program}`, { shell: true }).status;
-  process.exit(isThere ? 0 : 127);
+  const starter = command.split(" ").find((word) => !word.includes("="));
+  const named = command.match(runner.command)[0].trim().split(" ")[0];
+  const programs = [starter, named].filter((each) => /^\w[\w.-]*$/.test(each));
+  const isMissing = (each) => spawnSync(`command -v ${each}`, { shell: true }).status;
+  process.exit(programs.some(isMissing) ? 127 : 0);
 }
 const { options = [], coverage = [], environment = "", file: alone = [], read } = runner;
 if (!file) {
