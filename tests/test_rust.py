@@ -92,6 +92,18 @@ def test_a_crate_is_linted_and_tested(crate: Project) -> None:
 
 
 @pytest.mark.skipif(not shutil.which("cargo"), reason="Rust is not installed")
+def test_a_crate_that_was_not_fetched_is_looked_for_again(project: Project) -> None:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    needs = CRATE["Cargo.toml"] + '[dependencies]\nno-such-crate = "9"\n'
+    project.commit("Begin", {"Cargo.toml": needs, "src/lib.rs": ""})
+    project.commit("Change", {"src/lib.rs": "pub fn f() {}\n"})
+    for _ in range(2):
+        said = [gap for gap in project.review().gaps if gap.startswith(("clippy", "cargo"))]
+        assert [gap.endswith(": run cargo fetch") for gap in said] == [True, True]
+    assert not [event for event in project.events if event.name == "cargo" and event.was_recorded]
+
+
+@pytest.mark.skipif(not shutil.which("cargo"), reason="Rust is not installed")
 def test_a_claim_is_tested(crate: Project) -> None:
     sources = {
         "#[test]\nfn zero() { assert_eq!(shop::add(0, 1), 1); }\n": "proven",

@@ -5,7 +5,7 @@
 #   built                     before the tests run
 #   failed                    where linting found errors
 #   FILE:                     a file that was compiled, so that it was linted
-# and in the end `ended`.
+# and in the end `ended`. Ends with 75, so that nothing is recorded, if a crate was not fetched.
 command -v cargo >/dev/null || exit 127
 exec >>/out/cargo.txt 2>&1
 # The tree is in memory: nothing is kept for debuggers and for later builds.
@@ -27,3 +27,5 @@ else
         echo built && cargo test "$@" --no-fail-fast
 fi
 echo ended
+grep -qx built /out/cargo.txt ||
+    ! grep -qE 'offline mode|--offline was specified|Read-only file system' /out/cargo.txt || exit 75

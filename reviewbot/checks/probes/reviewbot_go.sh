@@ -4,7 +4,7 @@
 #   read FILE                 a file that is compiled here, so that vet reads it
 #   FILE:LINE:func NAME(      functions of test files
 #   what vet or the compiler says, events of `go test -json`, and blocks of the coverage profile
-# and in the end `ended`.
+# and in the end `ended`. Ends with 75, so that nothing is recorded, if a module was not downloaded.
 command -v go >/dev/null || exit 127
 exec >>/out/go.txt 2>&1
 export GOFLAGS= # as `go test` does: what is vendored, and workspaces
@@ -43,3 +43,5 @@ find . -name go.mod -not -path '*/vendor/*' -not -path '*/testdata/*' -not -path
         )
     done
 echo ended
+! grep -E 'GOPROXY=off|cache/download/.*: read-only file system' /out/go.txt |
+    grep -qv '"Test":' || exit 75
