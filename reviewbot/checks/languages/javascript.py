@@ -18,10 +18,9 @@ from reviewbot.checks.readers import (
 from reviewbot.sandbox.job import Completed
 
 SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
-# With an option that Node.js refuses where it is older than what the program needs.
-RUN = ("node", "--test-reporter=tap", "/reviewbot/reviewbot_npm.mjs")
-PROBES = ("reviewbot_npm.mjs", "reviewbot_npm_reporter.mjs", "reviewbot_vitest.mjs")
-FILES = {name: text for each in PROBES for name, text in probe(each).items()}
+RUN = ("sh", "/reviewbot/reviewbot_npm.sh")
+PROBES = ("npm.sh", "npm.mjs", "npm_reporter.mjs", "vitest.mjs")
+FILES = {name: text for each in PROBES for name, text in probe(f"reviewbot_{each}").items()}
 # A script of a package that runs tests, with one of the runners that the program knows, or another.
 RUNS_TESTS = (
     r'"(?:test|unit)[\w:.-]*"\s*:\s*"[^"]*(?:\b(?:jest|react-scripts test|vitest|mocha'
@@ -77,8 +76,6 @@ def read_tsc(completed: Completed) -> Report:
 
 def read_tests(completed: Completed) -> Report:
     """Read what probes/reviewbot_npm.mjs reports. Raises ValueError with why there is none."""
-    if b"bad option: --test-reporter" in completed.stderr:
-        raise ModuleNotFoundError("Node.js is too old")
     if not completed.report and (error := ERROR.search(completed.stderr)):
         said = " ".join(error[0].decode(errors="replace").split())
         raise ValueError(said.removeprefix("Error: "))

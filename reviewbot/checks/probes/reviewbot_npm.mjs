@@ -91,7 +91,7 @@ cpSync("/reviewbot/reviewbot_vitest.mjs", VITEST_REPORTER);
 const { status } = file
   ? run([name, ...alone, file, ...options, ...(name === "vitest" ? withConfig() : [])].join(" "))
   : run([command, ...options, ...coverage].join(" "));
-if (!existsSync(RESULTS)) process.exit(status || 1);
+if (!existsSync(RESULTS)) process.exit(status === 127 ? 127 : 1);
 const results = readFileSync(RESULTS, "utf8");
 // A project may ignore them.
 const errors = status && existsSync(ERRORS) ? JSON.parse(readFileSync(ERRORS, "utf8")) : [];
