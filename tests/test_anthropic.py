@@ -99,6 +99,7 @@ ADDRESSES: Sequence[tuple[str, Mapping[str, Any], str]] = [
         for url in (
             *("ftp://127.0.0.1", "api.example.org", "https:///v1", "https://[::1"),
             *("https://me:word@api.example.org", "https://a.org/?x=1", "https://a.org:port"),
+            "http://127.0.0.1:65536",
         )
     ),
 ]

@@ -285,7 +285,7 @@ def check_address(account: Account, base_url: str) -> httpx2.URL:
     url = httpx2.URL()
     with suppress(httpx2.InvalidURL):
         url = httpx2.URL(base_url)
-    is_url = url.host and url.scheme in ("http", "https")
+    is_url = url.host and url.scheme in ("http", "https") and (url.port or 0) < 1 << 16
     if not is_url or url.userinfo or url.query or url.fragment:
         hint = "write it like https://models.example.org/v1, without user, query and fragment"
         raise ConfigError(f"{place} is no address of a server", hint=hint)
