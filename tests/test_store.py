@@ -1,6 +1,7 @@
 """Sessions in the database, and the database itself."""
 
 import json
+import socket
 import sqlite3
 from pathlib import Path
 
@@ -186,11 +187,18 @@ def test_a_file_that_is_no_database_or_that_of_another_program_is_refused(tmp_pa
     assert caught.value.hint == "move the file away; replies in it will be paid for again"
 
 
-def test_a_server_that_cannot_be_reached_or_is_none(tmp_path: Path) -> None:
+def test_a_server_that_cannot_be_reached_or_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("reviewbot.store.database.SECONDS", 2)
+    silent = socket.create_server(("127.0.0.1", 0))  # it takes connections, and says nothing
+    port = silent.getsockname()[1]
     password = "-".join(("very", "secret"))  # not as in the source, which tracebacks show
     for url, error, message in (
         ("postgresql://me:{}@127.0.0.1:1/x", ReviewbotError, "x cannot be used: connection failed"),
         ("postgresql://127.0.0.1:1/x?password={}", ReviewbotError, "connection failed"),
+        (f"postgresql://me:{{}}@127.0.0.1:{port}/x", ReviewbotError, "timeout expired"),
+        ("postgresql://me:{}@none.invalid/x", ReviewbotError, "failed to resolve host"),
         ("postgresql://me:{}@host:port/x", ConfigError, "none of PostgreSQL"),
         ("mysql://me:{}@host/x", ConfigError, "none of PostgreSQL"),
     ):
@@ -200,3 +208,4 @@ def test_a_server_that_cannot_be_reached_or_is_none(tmp_path: Path) -> None:
         assert caught.value.__cause__ is None
         assert caught.value.hint
         assert not list(tmp_path.iterdir())
+    silent.close()

@@ -27,6 +27,7 @@ SCHEMA = "reviewbot"  # a PostgreSQL database may be shared
 MIGRATING = 0x5E71E3B0  # the number of an advisory lock; nobody else uses it
 # Serialization failure, deadlock, and a row that was pruned while another came to point to it.
 AGAIN = ("40001", "40P01", "23503")
+SECONDS = 10  # to connect: psycopg waits for 130, and nothing interrupts that
 # The server gives up a process whose machine is gone, so that others take its calls over.
 KEEPALIVE = "tcp_keepalives_idle=20 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4"
 OPTIONS = f"-c search_path={SCHEMA} -c idle_session_timeout=0 -c {KEEPALIVE}"
@@ -36,7 +37,7 @@ HINTS = (
     ("locked", "end the program that uses it, or wait for it"),
     ("readonly|unable|permission", "make it writable, or name another folder with --state"),
     ("not a database|malformed", "move the file away; replies in it will be paid for again"),
-    ("connection", "check the URL, and that the server can be reached"),
+    ("connection|resolve", "check the URL, and that the server can be reached"),
 )
 PARAMETER = re.compile(r":(\w+)")
 
@@ -157,6 +158,7 @@ class Store(Struct, eq=False):
 def open_store(url: str, folder: Path) -> Store:
     """The database at a URL, or else in a folder, with its tables. Raises ReviewbotError."""
     place = _place_of(url) if url else str(folder / FILE)
+    owners = folder / "owners"
     with _explained(place), ExitStack() as always, ExitStack() as on_error:
         driver: Any
         if url:
@@ -166,12 +168,9 @@ def open_store(url: str, folder: Path) -> Store:
                 message = "a ledger on PostgreSQL needs a package that is not installed"
                 hint = "pip install '.[postgres]' in the clone of reviewbot"
                 raise ConfigError(message, hint=hint) from error
-            driver = psycopg.connect(url, autocommit=True, options=OPTIONS)
+            driver = psycopg.connect(url, autocommit=True, options=OPTIONS, connect_timeout=SECONDS)
             on_error.callback(driver.close)
-            _make_tables(driver, place)
-            owner: Owner = AdvisoryOwner(driver)
         else:
-            owners = folder / "owners"
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             owners.mkdir(mode=0o700, exist_ok=True)
             # One process at a time opens the database beside this folder.
@@ -186,8 +185,8 @@ def open_store(url: str, folder: Path) -> Store:
             driver.execute("PRAGMA journal_mode = WAL")
             driver.execute("PRAGMA synchronous = FULL")  # what is committed survives a power cut
             driver.execute("PRAGMA foreign_keys = ON")
-            _make_tables(driver, place)
-            owner = FileOwner(owners)
+        _make_tables(driver, place)
+        owner: Owner = AdvisoryOwner(driver) if url else FileOwner(owners)
         on_error.pop_all()
     return Store(driver, owner, place)
 
