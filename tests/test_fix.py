@@ -28,6 +28,7 @@ from reviewbot.tasks.cycle import Draft, Edit, apply_edits
 from reviewbot.tasks.task import Candidate, Judgement, Step, Task, TaskResult
 from reviewbot.tasks.trial import Trials, _merged, identities
 from reviewbot.verdict.document import Review
+from tests.served import configuration, configure, live_in
 
 CART = "def total(prices):\n    return sum(prices)\n"
 ADDED = "\n\ndef count(prices):\n    return len(prices)\n"
@@ -421,9 +422,17 @@ def test_a_detached_head_is_said_before_the_review(untidy: Project) -> None:
     assert "HEAD is detached" in result.stderr
 
 
-def test_nothing_to_fix(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_to_fix(
+    project: Project, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
     project.commit("Begin", {"a.txt": "x\n"})
-    monkeypatch.chdir(project.folder)
+    live_in(project, tmp_path_factory, monkeypatch)
     result = invoke("HEAD")
     assert (result.exit_code, result.stdout) == (0, "")
     assert "nothing is found, so there is nothing to fix" in result.stderr
+    # A panel that does not answer finds nothing either.
+    project.commit("Add", {"a.py": "x = 1\n"})
+    configure(configuration("http://127.0.0.1:9", without="critic"))
+    result = invoke("HEAD")
+    assert result.exit_code == 3
+    assert "did not answer: gpu cannot be reached" in result.stdout

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from reviewbot.cli.host import open_host, open_repository
-from reviewbot.cli.review import TargetAndPaths
+from reviewbot.cli.review import TargetAndPaths, is_unanswered
 from reviewbot.cli.terminal import (
     common,
     content_option,
@@ -20,10 +20,11 @@ from reviewbot.cli.terminal import (
     wait_for,
 )
 from reviewbot.config.settings import Effort
-from reviewbot.errors import UsageError
+from reviewbot.errors import ReviewbotError, UsageError
 from reviewbot.fixing import develop, fix, fix_report, pursue, repair
 from reviewbot.git.change import Target
 from reviewbot.git.writer import Write, open_writer, recover
+from reviewbot.reports import render
 from reviewbot.reports.text import commit_message, render_fixes
 from reviewbot.reports.words import usage_words
 from reviewbot.state import find_state
@@ -118,8 +119,10 @@ async def run_fix(options: Options, specification: str = "") -> int:
             state.save(review)
             findings, usage = review.findings, review.usage
             if not review.reported:
+                if not review.complete:
+                    deliver(render(review, "text", style_for()))
                 say("reviewbot: nothing is found, so there is nothing to fix")
-                return 0
+                return ReviewbotError.exit_code if is_unanswered(review) else 0
         before = await repository.read_files(
             change.head_tree, [path for result in results for path in result.files]
         )

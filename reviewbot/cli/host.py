@@ -121,8 +121,7 @@ def read_env_file(path: Path) -> dict[str, str]:
         text = line.strip()
         if not text or text.startswith("#"):
             continue
-        match = ASSIGNMENT.fullmatch(text)
-        if match is None:
+        if not (match := ASSIGNMENT.fullmatch(text)):
             raise UsageError(f"{path}:{number}: this is no line NAME=VALUE")
         variables[match[1]] = match[2] or match[3] or match[4] or ""
     return variables

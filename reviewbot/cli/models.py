@@ -48,8 +48,7 @@ async def list_() -> None:
     lines = ["Panel" if asked else "No language model is configured: only executed checks decide."]
     prices = prices_of(settings.providers)
     scores = (await open_state()).journal().get(SCORES, Scores) or Scores()
-    names = [member.provider for member in asked]
-    connections = connections_to(names, settings.providers, variables, 0)
+    connections = connections_to([m.provider for m in asked], settings.providers, variables, 0)
     for member in asked:
         is_local = connections[member.provider].is_local
         price = prices.find(member.provider, member.model, is_local=is_local)
@@ -78,9 +77,8 @@ async def test() -> int:
         raise ReviewbotError("no model can be asked", hint=" ".join(notes) or "reviewbot doctor")
     members = {(member.provider, member.model): member for member in asked}.values()
     journal = (await open_state()).journal()
-    seconds = settings.limits.seconds
-    providers = [member.provider for member in members]
-    connections = connections_to(providers, settings.providers, variables, seconds)
+    limit = settings.limits.seconds
+    connections = connections_to([m.provider for m in asked], settings.providers, variables, limit)
 
     async def open_ledger() -> Ledger:
         return Ledger(Journal())
@@ -90,7 +88,7 @@ async def test() -> int:
         open_ledger,
         prices_of(settings.providers),
         Budget(TEST_COST_USD),
-        ends_at=time.monotonic() + seconds,
+        ends_at=time.monotonic() + limit,
     )
 
     async def ask(member: Panelist) -> str:

@@ -142,8 +142,7 @@ def preference_lines(record: Record) -> Iterator[str]:
 
 
 def _answer(position: Position) -> str:
-    values = {"case": "C1", **msgspec.to_builtins(position)}
-    judgement = msgspec.convert(values, Judgement)
+    judgement = msgspec.convert({"case": "C1", **msgspec.to_builtins(position)}, Judgement)
     return redact(msgspec.json.encode({"judgements": [judgement]}).decode())[0]
 
 
@@ -296,8 +295,7 @@ class Past(Struct, frozen=True):
             review = self.state.load(id)
             if review and review not in in_ledger:
                 time = datetime.strptime(id, "%Y%m%d-%H%M%S-%f").replace(tzinfo=UTC)
-                headline = words.headline(review)
-                rows.append((time, id, headline, f"{review.target} {review.title}"))
+                rows.append((time, id, words.headline(review), f"{review.target} {review.title}"))
         return [
             safe(f"{id}  {time.astimezone():%Y-%m-%d %H:%M}  {headline}  {about}")
             for time, id, headline, about in sorted(rows, reverse=True)
