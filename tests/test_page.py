@@ -69,6 +69,11 @@ def test_without_models_one_line_says_so() -> None:
     shown = summary(CLEAN, Page(has_panel=False))
     assert "No language model is asked in this job." in shown
     assert "ANTHROPIC_API_KEY" not in shown
+    # Where one is configured and left out, a note says why.
+    left_out = replace(CLEAN, notes=("openai is not asked: OPENAI_API_KEY is not set.",))
+    for shown in (summary(left_out, Page()), render(left_out, "text")):
+        assert "ANTHROPIC_API_KEY" not in shown
+        assert "No language model was asked: only executed checks decide." in shown
 
 
 @each(

@@ -25,10 +25,8 @@ from reviewbot.verdict.document import CoverageState, Finding, Review, Status
 Document = TypeVar("Document", bound=Struct)
 Outcome = Literal["Changes requested", "Incomplete", "Nothing to review", "Reviewed", "Approved"]
 
-NO_PANEL = (
-    "No language model configured: only executed checks decide. Set ANTHROPIC_API_KEY,"
-    " OPENAI_API_KEY or OLLAMA_HOST to add a panel."
-)
+NO_PANEL = "No language model was asked: only executed checks decide."
+ADD_PANEL = "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel."
 NO_PANEL_ON_GITHUB = (
     "No language model reads along: add the secret ANTHROPIC_API_KEY to have a panel."
 )
@@ -319,7 +317,9 @@ def panel_line(review: Review, *, on_github: bool = False) -> str:
     if not review.panel and review.read_earlier:
         return "Panel: nothing new to read."
     if not review.panel:
-        return NO_PANEL_ON_GITHUB if on_github else NO_PANEL
+        if any(" is not asked: " in note for note in review.notes):  # it says what to do
+            return NO_PANEL
+        return NO_PANEL_ON_GITHUB if on_github else f"{NO_PANEL} {ADD_PANEL}"
     models = {member.model for member in review.panel}
     members = ", ".join(
         member.name
