@@ -236,6 +236,14 @@ def test_where_nobody_listens_the_vendor_is_unreachable(vendor: str) -> None:
     assert ("OLLAMA_HOST" if vendor == "ollama" else vendor) in str(caught.value.hint)
 
 
+@each("vendor", FAKES)
+def test_a_page_that_is_no_answer_has_another_address_as_its_reason(vendor: str) -> None:
+    page = {"headers": {"content-type": "text/html"}, "chunks": (fake_openai.HTML,)}
+    for sent in (Sent(**page), Sent(status=302)):
+        error = failure(vendor, VendorServer([sent]))
+        assert (error.fault, error.hint) == ("malformed", f"check providers.{vendor}.base_url")
+
+
 @each("vendor", ["anthropic", "openai", "ollama"])
 def test_a_prompt_that_cannot_be_written_is_invalid(vendor: str) -> None:
     request = replace(REQUEST, prefix="\ud800")

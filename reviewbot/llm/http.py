@@ -64,6 +64,7 @@ MEANINGS: Sequence[tuple[str, str, Fault]] = (
 HINTS: Mapping[Fault, str] = {
     "no_model": "check the name of the model, and providers.{name}.base_url",
     "denied": "check the key of {name}",
+    "malformed": "check providers.{name}.base_url",  # of what is no answer at all
 }
 # Gemini says in the body of an error how long to wait.
 DELAY = re.compile(r"retry(?:Delay\W+| in )(\d{1,9}(?:\.\d{1,9})?) ?s", re.IGNORECASE)
@@ -143,7 +144,8 @@ class HttpProvider(ABC):
                 failure = self._transport_error(error)
             except UNREADABLE:
                 message = f"{name} does not answer as {type(self).__name__} does"
-                failure = ProviderError(message, fault="malformed")
+                hint = HINTS["malformed"].format(name=name)
+                failure = ProviderError(message, fault="malformed", hint=hint)
             if not failure.refuses:
                 # Outside of `except`: exceptions of httpx2 hold the request with its key.
                 raise failure
@@ -182,10 +184,10 @@ class HttpProvider(ABC):
         """A reply with its end, one of STOPS or "". Raises ProviderError if it is none."""
         name, usage = self._account.name, reply.usage
         fault = fault or STOPS.get(stop, "malformed")
+        if not (stop or reply.text or reply.calls or reply.native):
+            raise ValueError("nothing in it is an answer")
         if not stop:
-            began = reply.text or reply.calls or reply.native
-            fault = "interrupted" if began else "malformed"
-            message, usage = f"the answer of {name} has no end", None
+            fault, message, usage = "interrupted", f"the answer of {name} has no end", None
         elif fault == "refused":
             message = f"{name} refused to answer: {stop}"
         elif fault:
