@@ -2,15 +2,24 @@
 
 import asyncio
 import json
+import socket
+import ssl
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any, Literal
 
 import msgspec
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from each import each
 from msgspec import Meta, Struct
 from msgspec.structs import replace
@@ -234,6 +243,31 @@ def test_where_nobody_listens_the_vendor_is_unreachable(vendor: str) -> None:
         ask_at(vendor, gone.url, REQUEST)
     assert caught.value.fault == "unreachable"
     assert ("OLLAMA_HOST" if vendor == "ollama" else vendor) in str(caught.value.hint)
+
+
+def test_a_certificate_that_is_not_trusted_is_named(tmp_path: Path) -> None:
+    key, name = ec.generate_private_key(ec.SECP256R1()), x509.Name([])
+    made = x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+    now = datetime.now(UTC)
+    made = made.not_valid_before(now).not_valid_after(now + timedelta(days=1))
+    (tmp_path / "pem").write_bytes(
+        key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+        + made.sign(key, SHA256()).public_bytes(Encoding.PEM)
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "pem")
+
+    def shake_hands() -> None:
+        with suppress(ssl.SSLError), listener.accept()[0] as taken:
+            context.wrap_socket(taken, server_side=True)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = threading.Thread(target=shake_hands)
+        thread.start()
+        with pytest.raises(ProviderError, match="gpu cannot be reached") as caught:
+            ask_at("gpu", f"https://127.0.0.1:{listener.getsockname()[1]}", REQUEST)
+        thread.join()
+    assert "SSL_CERT_FILE" in str(caught.value.hint)
 
 
 @each("vendor", FAKES)

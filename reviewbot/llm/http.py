@@ -234,6 +234,8 @@ class HttpProvider(ABC):
         match error:
             case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.ProxyError():
                 hint = self.unreachable_hint.format(name=name)
+                if "CERTIFICATE_VERIFY_FAILED" in str(error):
+                    hint = "its certificate is not trusted: SSL_CERT_FILE names those that are"
                 return ProviderError(f"{name} cannot be reached", fault="unreachable", hint=hint)
             case httpx2.TimeoutException() | TimeoutError():
                 message = f"{name} did not answer within {self._account.seconds:g} s"
