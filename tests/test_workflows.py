@@ -214,6 +214,7 @@ def test_files_that_exist_stay_and_the_next_step_is_said(tmp_path: Path) -> None
     assert "reviewbot-collect.yml is there already and stays as it is" in said
     assert (folder / "reviewbot-collect.yml").read_text() == "mine"
     assert said.count("reviewbot-publish.yml is written") == 1
+    assert "Put the owner of the Action in place of OWNER" in said  # or it cannot be resolved
     assert "gh secret set ANTHROPIC_API_KEY" in said
     assert "reviewbot init --workflow review" in said
 

@@ -24,8 +24,7 @@ WORKFLOWS = {
     "audit": ("reviewbot-audit.yml",),
     "forks": ("reviewbot-collect.yml", "reviewbot-publish.yml"),
 }
-# Settings to choose from, all in comments.
-EXAMPLE = Path(__file__).with_name("reviewbot.yml")
+EXAMPLE = Path(__file__).with_name("reviewbot.yml")  # settings to choose from, all in comments
 
 
 @click.command
@@ -50,7 +49,8 @@ async def command(hooks: bool, workflows: tuple[str, ...]) -> None:
         text = (TEMPLATES / file).read_text(encoding="utf-8")
         _write(folder / file, text.replace("uses: REVIEWBOT", f"uses: {ACTION}").encode())
     if workflows:
-        say("Workflows count once they are on the default branch: git add .github/workflows")
+        say("Put the owner of the Action in place of OWNER in the workflows.")
+        say("They count once they are on the default branch: git add .github/workflows")
         say("To add language models, set the secret of a key: gh secret set ANTHROPIC_API_KEY")
     if "commands" in workflows and not (folder / WORKFLOWS["review"][0]).exists():
         say("Commands that review need that workflow too: reviewbot init --workflow review")
