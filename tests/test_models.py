@@ -164,6 +164,13 @@ def test_models_lists_the_panel_and_what_is_missing(monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     unpriced = "! critic is not asked: nobody knows what openai:unpriced costs"
     assert unpriced in run("doctor").stdout
+    # With which no model can be asked.
+    monkeypatch.setenv("OPENAI_API_KEY", "canary-key\n")
+    result = run("doctor")
+    assert result.exit_code == 3
+    assert "✗ the key of openai has a character that no key has" in result.stdout
+    assert "Next: copy the key again, without spaces and line ends" in result.stdout
+    assert "canary" not in result.stdout
 
 
 def test_a_model_is_tested_with_one_word(server: VendorServer) -> None:

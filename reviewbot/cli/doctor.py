@@ -20,7 +20,7 @@ from reviewbot.cli.terminal import common, deliver, style_for
 from reviewbot.concurrency import run_all
 from reviewbot.config.settings import Settings
 from reviewbot.debate.panel import choose_members
-from reviewbot.errors import GitError, ReviewbotError, SandboxError, UsageError
+from reviewbot.errors import ConfigError, GitError, ReviewbotError, SandboxError, UsageError
 from reviewbot.git.change import Change, Target
 from reviewbot.git.process import Git
 from reviewbot.hooks.install import find_hooks
@@ -45,8 +45,7 @@ async def command() -> int:
     python = ".".join(map(str, sys.version_info[:3]))
     git = (await Git(Path.cwd())("version")).decode().strip()
     machine: list[Row] = [("✓", f"reviewbot {__version__} on Python {python}", ""), ("✓", git, "")]
-    project: list[Row] = []
-    settings, root = Settings(), None
+    project, settings, root = list[Row](), Settings(), None
     with open_repository() as repository:
         try:
             loaded, committed = await load_committed(repository)
@@ -60,7 +59,8 @@ async def command() -> int:
         except GitError as error:
             project.append(("!", str(error), error.hint or ""))
         variables = await read_variables(repository)
-        applying, head, found = list[Check](), Change(files=()), Project()
+        applying, missing, found = list[Check](), list[Check](), Project()
+        head = Change(files=())
         with suppress(GitError, UsageError):
             head = await repository.load_change(Target(kind="revision", revision="HEAD"))
             known = configured_checks(all_languages(), settings.checks)
@@ -70,7 +70,6 @@ async def command() -> int:
         entries = await repository.list_entries(head.head_tree) if head.head_tree else []
         environment = find_environment(root, os.environ, [entry.path for entry in entries])
         sandbox = open_sandbox(settings.sandbox.kind, settings.sandbox.image, environment)
-        missing = list[Check]()
         try:
             await sandbox.check()
             reason = sandbox.reason
@@ -100,28 +99,30 @@ async def command() -> int:
         project.append(("✓" if hook.runs else "!", str(hook), step))
 
     members, notes = choose_members(settings, variables, {})
-    models: list[Row] = []
-    prices = prices_of(settings.providers)
+    models, prices = list[Row](), prices_of(settings.providers)
     connections = connections_to([m.provider for m in members], settings.providers, variables, 0)
     for m in members:
-        model = f"{m.provider}:{m.model}"
-        if prices.find(m.provider, m.model, is_local=connections[m.provider].is_local):
-            models.append(("✓", f"{m.name}: {model}", ""))
-        else:
-            text = f"{m.name} is not asked: nobody knows what {model} costs"
-            models.append(("!", text, f"set providers.{m.provider}.prices, see docs/models.md"))
+        model, connection = f"{m.provider}:{m.model}", connections[m.provider]
+        row: Row = ("✓", f"{m.name}: {model}", "")
+        if not prices.find(m.provider, m.model, is_local=connection.is_local):
+            step = f"set providers.{m.provider}.prices, see docs/models.md"
+            row = ("!", f"{m.name} is not asked: nobody knows what {model} costs", step)
+        try:
+            await connection.open().close()
+        except ConfigError as error:  # its key, its address, certificates
+            row = ("✗", str(error), error.hint or "")
+        models.append(row)
     for note in notes:
         models.append(("!", note, note.rpartition(": ")[2].rstrip(".") if "pip" in note else ""))
     if not members:
         text = "no language model is configured: only executed checks decide"
         models.append(("!", text, KEY_HINT))
 
-    lines: list[str] = []
-    style = style_for()
+    lines, style = list[str](), style_for()
     groups = {"This machine": machine, "This project": project, "Language models": models}
     for group, rows in groups.items():
         lines.append(group)
-        for mark, text, _ in rows:
+        for mark, text, _ in dict.fromkeys(rows):  # members may have one broken provider
             shown = click.style(mark, fg=COLORS[mark], bold=True) if style.color else mark
             wrapped = textwrap.wrap(plain(text), max(40, style.width) - 4, break_long_words=False)
             lines.append(f"  {shown} " + "\n    ".join(wrapped))
