@@ -11,7 +11,7 @@ from lean import lean_environment
 from scripted import Answer, Scripted, by_edit, by_edits, work
 
 from reviewbot.cli.commands import reviewbot
-from reviewbot.errors import UsageError
+from reviewbot.errors import ModelError, UsageError
 from reviewbot.fixing import develop, repair
 from reviewbot.tasks.task import TaskResult
 from tests.github_job import model
@@ -126,6 +126,8 @@ def test_it_ends_at_the_first_step_that_does_not_work(empty: Project) -> None:
 def test_without_a_plan_nothing_is_built(empty: Project) -> None:
     with pytest.raises(UsageError, match="there is no plan"):
         build(empty, developer([], [], []))
+    with pytest.raises(ModelError, match="there is no plan: the answer is"):
+        build(empty, lambda *_: "words")
 
 
 RED = "def total(prices):\n    return sum(prices) + 1\n"

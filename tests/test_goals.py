@@ -12,7 +12,7 @@ from scripted import Answer, Scripted, by_edit, by_edits, work
 
 from reviewbot.checks.languages.python import PYTEST
 from reviewbot.cli.commands import reviewbot
-from reviewbot.errors import UsageError
+from reviewbot.errors import ModelError, UsageError
 from reviewbot.fixing import fix_report, pursue
 from reviewbot.reports.text import render_fixes
 from reviewbot.reports.words import DEFAULT
@@ -321,6 +321,8 @@ def test_what_reproduces_nothing(largest: Project) -> None:
         solve(largest, answer, REPORT)
     for who, (_, reason) in tests.items():
         assert f"{who}: {reason}" in str(raised.value)
+    with pytest.raises(ModelError, match=r"nobody answered \(critic: "):
+        solve(largest, lambda *_: "words", REPORT)
 
 
 def test_the_test_that_reproduces_it_stays_as_it_is(largest: Project) -> None:

@@ -18,7 +18,7 @@ from reviewbot.checks.evidence import FAILURES, TestOutcome
 from reviewbot.checks.languages.python import PYTHON
 from reviewbot.checks.run import applies
 from reviewbot.debate import prompts
-from reviewbot.errors import UsageError
+from reviewbot.errors import ModelError, UsageError
 from reviewbot.git.change import Change
 from reviewbot.proofs.proof import Reproduction, Run, run_reproduction
 from reviewbot.tasks.cycle import MAX_FILE
@@ -33,8 +33,7 @@ MAX_REPORT = 20_000  # characters, of a specification too
 PYTEST = re.compile(r"(^|/)test_[^/]*\.py$")
 MAX_FILES, MAX_NAMES = 6, 200
 MAX_FAILURES, MAX_OUTPUT, MAX_REPAIRED = 10, 3_000, 8  # shown; characters of one; files
-MAX_HYPOTHESES = 3
-MAX_STEPS = 8
+MAX_HYPOTHESES, MAX_STEPS = 3, 8
 MAX_LISTED = 200  # files
 MAX_NAME = 40  # characters of a test file's
 ATTEMPTS = 2  # at a test
@@ -73,7 +72,7 @@ class Acceptance(Struct, frozen=True):
 async def prepare_bug(report: str, trials: Trials) -> Task:
     """Reproduce what a report says; each test that does makes a task, in place of the one before.
 
-    Raises UsageError with the reasons if nobody can.
+    Raises UsageError with the reasons if nobody can, and ModelError if nobody answers.
     """
     text = shown(report[:MAX_REPORT])
     tree = trials.change.head_tree
@@ -85,10 +84,11 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
     files = {p: shown(content) for p, content in contents.items() if len(content) <= MAX_FILE}
     folder = await trials.folder_of(paths)
     prompt = prompts.render("reproduce", report=text, files=files)
-    panel = trials.panel
-    names = panel.names[:MAX_HYPOTHESES]
-    answers = await panel.ask_for(names, "reproduce", prompt, trials.brief, Hypothesis)
-    reasons = [f"{absence.panelist}: {absence.reason}" for absence in panel.absences]
+    names = trials.panel.names[:MAX_HYPOTHESES]
+    answers = await trials.panel.ask_for(names, "reproduce", prompt, trials.brief, Hypothesis)
+    reasons = [f"{absence.panelist}: {absence.reason}" for absence in trials.panel.absences]
+    if not answers:
+        raise ModelError(f"nobody answered ({'; '.join(reasons)})")
     found: dict[str, Hypothesis] = {}
     for author, hypothesis in answers:
         test = hypothesis.test
@@ -102,10 +102,8 @@ async def prepare_bug(report: str, trials: Trials) -> Task:
         else:
             found[test] = hypothesis
     if not found:
-        raise UsageError(
-            f"nobody could reproduce it ({'; '.join(reasons)})",
-            hint="add the command, the input and the whole traceback to the report",
-        )
+        hint = "add the command, the input and the whole traceback to the report"
+        raise UsageError(f"nobody could reproduce it ({'; '.join(reasons)})", hint=hint)
     task: Task | None = None
     for hypothesis in reversed(found.values()):
         task = await _task_of(hypothesis, text, tuple(files), folder, task, trials)
@@ -226,7 +224,7 @@ async def prepare_repair(log: str, last: Change, trials: Trials) -> Task:
 
 
 async def plan_increments(specification: str, trials: Trials) -> list[Increment]:
-    """The steps, which build on each other. Raises UsageError if there is no plan."""
+    """The steps, which build on each other. Raises ReviewbotError if there is no plan."""
     text = shown(specification[:MAX_REPORT])
     files = await _files(specification, trials)
     names = sorted(await trials.repository.list_files(trials.change.head_tree))[:MAX_LISTED]
@@ -234,10 +232,11 @@ async def plan_increments(specification: str, trials: Trials) -> list[Increment]
     prompt = prompts.render("increments", **given)
     panel = trials.panel
     answers = await panel.ask_for(panel.names[:1], "plan", prompt, trials.brief, Increments)
-    if not answers or not answers[0][1].increments:
-        reason = panel.absences[-1].reason if panel.absences else "it has no steps"
-        raise UsageError(f"there is no plan: {reason}", hint="describe the result in more detail")
-    return answers[0][1].increments[:MAX_STEPS]
+    if not answers:
+        raise ModelError(f"there is no plan: {panel.absences[-1].reason}")
+    if not (increments := answers[0][1].increments[:MAX_STEPS]):
+        raise UsageError("there is no plan: it is empty", hint="describe the result in more detail")
+    return increments
 
 
 async def prepare_feature(
