@@ -382,6 +382,15 @@ def test_a_command_whose_run_cannot_begin_is_answered(jobs: Jobs, app: Repositor
     assert reactions(pull, "/debate") == {"eyes", "confused"}
 
 
+def test_a_panel_that_does_not_answer_finds_nothing_to_fix(jobs: Jobs, app: Repository) -> None:
+    jobs.permissions |= {"contents": "write"}
+    pull = opened(app, {"a.py": "def half(n):\n    return n / 3\n"})
+    with jobs.panel(lambda *_: "no object", "critic"):
+        said = jobs.ask(pull, "/debate fix")
+    assert "There is nothing to fix. Not complete: " in said
+    assert "critic did not answer" in said
+
+
 def test_an_order_executes_nothing_of_a_fork(jobs: Jobs, app: Repository) -> None:
     test = "from a import half\n\n\ndef test_half():\n    assert half(4) == 2\n"
     app.commit("main", {"test_a.py": test}, "Test")

@@ -77,7 +77,7 @@ def fix(run: Run, change: Change, command: Command) -> Answer:
     if not all(f.check or f.key in earlier for f in wanted):
         memory = replace(memory, parts={})  # then the panel says it again
     review, results = asyncio.run(draft_fixes(change, steps.host_of(run, memory), ids, earlier))
-    made, problem = commit_fixes(run, results, review)
+    made, problem = commit_fixes(run, results, review) if results else ([], "; ".join(review.gaps))
 
     def update(state: State) -> State:
         return _with_fixes(state, made).with_cost(review.usage.cost_usd)

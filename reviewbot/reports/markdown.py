@@ -213,10 +213,12 @@ def explanation(finding: Finding) -> str:
 def fixes(results: Sequence[TaskResult], commits: Sequence[str], problem: str) -> str:
     """What was committed, what is only suggested, and why the rest is not fixed.
 
-    `commits` are of fixed results, as far as they could be made; `problem` is why no more were.
+    `commits` are of fixed results, as far as they could be made; `problem` is why no more were,
+    or what was not reviewed where nothing is to be fixed.
     """
     if not results:
-        return "There is nothing to fix."
+        more = f" Not complete: {inline(redact(problem)[0])}." if problem else ""
+        return f"There is nothing to fix.{more}"
     made = iter(commits)
     parts = [f"{inline(problem)}.\n"] if problem else []
     for result in results:

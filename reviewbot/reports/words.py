@@ -27,9 +27,7 @@ Outcome = Literal["Changes requested", "Incomplete", "Nothing to review", "Revie
 
 NO_PANEL = "No language model was asked: only executed checks decide."
 ADD_PANEL = "Set ANTHROPIC_API_KEY, OPENAI_API_KEY or OLLAMA_HOST to add a panel."
-NO_PANEL_ON_GITHUB = (
-    "No language model reads along: add the secret ANTHROPIC_API_KEY to have a panel."
-)
+ADD_ON_GITHUB = "No language model reads along: add the secret ANTHROPIC_API_KEY to have a panel."
 STATUSES: dict[Status, str] = {
     "proven": "Proven",
     "agreed": "Agreed",
@@ -319,7 +317,7 @@ def panel_line(review: Review, *, on_github: bool = False) -> str:
     if not review.panel:
         if any(" is not asked: " in note for note in review.notes):  # it says what to do
             return NO_PANEL
-        return NO_PANEL_ON_GITHUB if on_github else f"{NO_PANEL} {ADD_PANEL}"
+        return ADD_ON_GITHUB if on_github else f"{NO_PANEL} {ADD_PANEL}"
     models = {member.model for member in review.panel}
     members = ", ".join(
         member.name
