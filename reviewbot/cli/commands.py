@@ -39,7 +39,9 @@ BUG = 70
 BROKEN_PIPE = 128 + signal.SIGPIPE  # as a shell reports any program whose reader has gone
 # What the machine refuses is no bug.
 FULL = "Free some space, or set TMPDIR to a folder that has some."
-HINTS = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EACCES: "Check who may read and write it."}
+OPEN = "Allow more open files: ulimit -n 1024"
+HINTS = {errno.ENOSPC: FULL, errno.EDQUOT: FULL, errno.EMFILE: OPEN}
+HINTS |= dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "Check who may read and write it.")
 
 
 class Commands(click.Group):

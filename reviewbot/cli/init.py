@@ -4,10 +4,10 @@ from pathlib import Path
 
 import click
 
-from reviewbot.cli.host import find_root
+from reviewbot.cli.host import open_repository
 from reviewbot.cli.terminal import common, say
 from reviewbot.config.document import read_toml
-from reviewbot.errors import GitError, UsageError
+from reviewbot.errors import UsageError
 from reviewbot.hooks.install import install_hooks
 from reviewbot.journal import write_file
 from reviewbot.services import CONFIG_FILES
@@ -39,9 +39,8 @@ EXAMPLE = Path(__file__).with_name("reviewbot.yml")  # settings to choose from, 
 @common
 async def command(hooks: bool, workflows: tuple[str, ...]) -> None:
     """Write a .reviewbot.yml with settings to choose from. No file is overwritten."""
-    root = await find_root()
-    if root is None:
-        raise GitError("this is no work tree of git", hint="run it in a git repository, or use -C")
+    with open_repository() as repository:
+        root = await repository.root()
     folder = root / ".github/workflows"
     if workflows and folder.resolve() != folder:
         raise UsageError(f"{folder} is a link to elsewhere", hint="remove the link")
