@@ -111,6 +111,14 @@ def test_hooks_are_installed_shown_and_removed(cart: Project) -> None:
     assert snapshot(folder) == before
 
 
+def test_the_name_of_the_folder_may_have_a_line_feed(
+    cart: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(cart.folder.rename(f"{cart.folder}\nb"))
+    assert "pre-commit is installed" in hook("install").stderr
+    assert Path(".git/hooks/pre-commit").exists()
+
+
 def test_what_was_there_runs_first_and_comes_back_byte_for_byte(cart: Project) -> None:
     folder = cart.folder / ".git/hooks"
     write_hook(folder / "pre-commit", '#!/bin/sh\necho "earlier $0" >&2\nexit $EARLIER\n')

@@ -137,9 +137,8 @@ async def _find_folders(directory: Path, variables: Mapping[str, str]) -> tuple[
     kept = ("HOME", "XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_DIR")
     named = {name: variables[name] for name in kept if name in variables}
     git = Git(directory, environment=user_environment() | named)
-    paths = ("--path-format=absolute", "--git-common-dir", "--show-toplevel")
-    output = os.fsdecode(await git("rev-parse", *paths))
-    common, top = (Path(line).resolve() for line in output.splitlines())
+    paths = [await git("rev-parse", which) for which in ("--git-common-dir", "--show-toplevel")]
+    common, top = (Path(directory, os.fsdecode(path)[:-1]).resolve() for path in paths)
     configured = await git("config", "--null", "--type=path", "--get-all", "core.hooksPath")
     # The last value is the option of `Git`; of the others, the last counts.
     *others, _ = os.fsdecode(configured).split("\0")[:-1]
