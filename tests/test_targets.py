@@ -400,11 +400,12 @@ def test_a_shallow_clone_says_what_to_fetch(history: Project, tmp_path: Path) ->
     assert paths(clone, revision("HEAD~1...HEAD")) == ["b.py", "c.py"]
 
 
-def test_a_partial_clone_says_what_to_fetch(history: Project, tmp_path: Path) -> None:
+@pytest.mark.parametrize("which", ["blob:none", "tree:0"])
+def test_a_partial_clone_says_what_to_fetch(history: Project, tmp_path: Path, which: str) -> None:
     history.git("config", "uploadpack.allowFilter", "true")
-    clone = tmp_path.parent / "partial"
+    clone = tmp_path / "partial"
     source = f"file://{history.folder}"
-    filtered = ("git", "clone", "--quiet", "--filter=blob:none", "--no-checkout", source, clone)
+    filtered = ("git", "clone", "--quiet", f"--filter={which}", "--no-checkout", source, clone)
     subprocess.run(filtered, check=True)
     with pytest.raises(GitError) as caught:
         load(clone, HEAD)

@@ -98,9 +98,11 @@ async def find_place(directory: Path, private: Path) -> Place:
     if not directory.is_dir():
         raise GitError(f"{directory} is not a folder", hint="name a folder of a git repository")
     questions = ("--show-object-format", "--absolute-git-dir", "--git-common-dir", "--show-cdup")
-    answer = os.fsdecode(await Git(directory)("rev-parse", "--path-format=absolute", *questions))
+    answer = os.fsdecode(await Git(directory)("rev-parse", *questions))
     object_format, *paths = answer.removesuffix("\n").split("\n")
-    if len(paths) != 3:  # or with a line feed in its name
+    if len(paths) > 3:
+        raise GitError("the path of this repository has a line feed", hint="rename the folder")
+    if len(paths) < 3:
         raise GitError(f"{directory} is in no work tree", hint=NO_WORK_TREE_HINT)
     git_directory, common_directory, root = (Path(directory, path).resolve() for path in paths)
     if not (root / ".git").is_file() and (root / ".git").resolve() != git_directory:
