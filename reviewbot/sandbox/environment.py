@@ -153,9 +153,9 @@ class _Lender:
         self._path = [folder for folder in folders if not self._name_in_tree(folder.resolve())]
         self.engine_path = ":".join((*map(str, self._path), os.defpath, "/usr/local/bin"))
         has_home = self._home and self._root and self._home.is_relative_to(self._root)
-        is_taken = f"{self._root}/".startswith(OWN_FOLDERS)
-        is_in_the_way = has_home or is_taken or str(self._root) in NO_PROJECT
-        self._tree = None if is_in_the_way else self._root
+        is_taken = f"{self._root}/".startswith(OWN_FOLDERS) or str(self._root) in NO_PROJECT
+        has_bytes = re.search("[\udc80-\udcff]", str(self._root))  # results are recorded as UTF-8
+        self._tree = None if has_home or is_taken or has_bytes else self._root
         self.project = str(self._tree or PROJECT)
 
     def pythons(self) -> Iterator[Path]:
