@@ -60,13 +60,14 @@ class State:
 
     def newest(self) -> Review:
         """Raises UsageError if there is none."""
-        for id in self.ids():
-            if review := self.load(id):
-                return review
+        if review := next(filter(None, map(self.load, self.ids())), None):
+            return review
         raise UsageError("there is no review yet", hint="reviewbot review")
 
     def prune(self) -> None:
-        """Remove reviews and recorded results; dismissals stay."""
+        """Remove reviews and recorded results; dismissals stay. Raises ReviewbotError."""
+        if self.folder.exists():
+            self._make(self.folder)
         for folder in (self._reviews, self.folder / "journal"):
             shutil.rmtree(folder, ignore_errors=True)
 
@@ -96,8 +97,7 @@ def user_folder(variables: Mapping[str, str], name: str, default: str) -> Path:
     """A folder of the XDG Base Directory Specification. Relative ones count as not set."""
     if (folder := variables.get(name, "")).startswith("/"):
         return Path(folder, "reviewbot")
-    home = variables.get("HOME", "")
-    if not home.startswith("/"):
+    if not (home := variables.get("HOME", "")).startswith("/"):
         raise UsageError("HOME names no absolute path", hint=f"set HOME or {name}")
     return Path(home, default, "reviewbot")
 

@@ -101,7 +101,9 @@ def test_a_dismissal_is_not_written_through_a_link(
     assert [*elsewhere.iterdir()] == []
 
 
-def test_past_reviews_are_listed_shown_and_removed(cart: Project) -> None:
+def test_past_reviews_are_listed_shown_and_removed(
+    cart: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     assert run("sessions").stdout == ""
     run("review", "HEAD")
     cart.commit("Next", {"next.py": "a = 1\n"})
@@ -114,6 +116,11 @@ def test_past_reviews_are_listed_shown_and_removed(cart: Project) -> None:
     assert shown["title"] == "Tidy"
     assert "no findings" in run("sessions", "show").stdout
     assert run("sessions", "show", "1").exit_code == 2
+    kept, access = cart.folder / ".git/reviewbot", os.access
+    with monkeypatch.context() as patch:  # root may write everywhere
+        patch.setattr(os, "access", lambda path, mode: path != kept and access(path, mode))
+        result = run("sessions", "prune")
+    assert (result.exit_code, f"{kept} cannot be used: " in result.stderr) == (3, True)
     assert "2 reviews and all recorded results are removed" in run("sessions", "prune").stderr
     assert run("sessions").stdout == ""
 
