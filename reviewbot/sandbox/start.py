@@ -117,7 +117,7 @@ class Sandbox(ABC):
             return completed
         report, said, code = self._report_in(scratch), completed.stderr, completed.exit_code
         if completed.outcome == "ended" and not said.startswith(STARTED):
-            reason = f"the sandbox did not start: {last_line(said)}"
+            reason = f"the sandbox did not start: {last_line(said) or f'exit code {code}'}"
             return Completed(outcome="not_run", reason=reason, report=report)
         if code == COMMAND_NOT_FOUND:
             reason = "not installed"
