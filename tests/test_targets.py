@@ -265,6 +265,13 @@ def test_nothing_of_the_repository_changes(
             assert (tree / "new.py").read_text() == "n = 1\n"
 
 
+def test_a_temporary_folder_in_the_work_tree_is_no_work(
+    history: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(history.folder))
+    assert load(history.folder).target == "HEAD"
+
+
 def test_a_change_in_the_second_of_its_staging_is_seen(history: Project) -> None:
     """git would miss it if the copy of the index were younger than the index."""
     time.sleep(1 - time.time() % 1)

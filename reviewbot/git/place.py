@@ -152,7 +152,9 @@ async def snapshot(
 async def _add_work(git: Git, place: Place) -> tuple[str, ...]:
     """Add what is not staged to the copy of the index. Returns notes about what is left out."""
     changed = await git("diff-files", "-z", "--name-only", "--ignore-submodules=dirty")
-    untracked = (await git("ls-files", "-z", "--others", "--exclude-standard")).split(b"\0")[:-1]
+    own = os.path.relpath(place.private.parent.resolve(), place.root)  # TMPDIR may be in there
+    options = ("-z", "--others", "--exclude-standard", f"--exclude=/{own}/")
+    untracked = (await git("ls-files", *options)).split(b"\0")[:-1]
     packages = {n[: n.rfind(b"/") + 1] for n in untracked if n.endswith(b"/pyvenv.cfg")}
     packages |= {found[0] for found in map(NODE_MODULES.match, untracked) if found}
     kept: list[bytes] = []
