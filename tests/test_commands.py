@@ -220,7 +220,9 @@ def test_the_schema_says_what_can_be_empty_in_yaml(text: str, is_valid: bool) ->
         load_settings([read_layer("a.yml", "user", text.encode())])
 
 
-def test_doctor_names_what_works_and_the_next_step(cart: Project) -> None:
+def test_doctor_names_what_works_and_the_next_step(
+    cart: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
     result = run("doctor")
     assert result.exit_code == 0
     for line in (
@@ -233,10 +235,19 @@ def test_doctor_names_what_works_and_the_next_step(cart: Project) -> None:
         assert f"  {line}" in result.stdout
     assert result.stdout.endswith("\nNext: reviewbot hook install\n")
     assert all(len(line) <= 100 for line in result.stdout.splitlines())
-    cart.commit("Settings", {".reviewbot.yml": "nonsense: 1\n"})
+    cart.commit("Settings", {".reviewbot.yml": "nonsense: 1\n", "test_a.py": ""})
     result = run("doctor")
     assert result.exit_code == 3
     assert "✗ .reviewbot.yml:1: unknown key nonsense" in result.stdout
+    cart.commit("No settings", {".reviewbot.yml": None})
+    kept, access = cart.folder / ".git/reviewbot", os.access
+    monkeypatch.setattr(os, "access", lambda path, mode: path != kept and access(path, mode))
+    monkeypatch.setenv("REVIEWBOT_SANDBOX__KIND", "none")
+    result = run("doctor")
+    assert result.exit_code == 3
+    assert f"✗ {kept} cannot be used: it is not writable" in " ".join(result.stdout.split())
+    assert "✓ linters and tests that a change may run: ruff\n" in result.stdout
+    assert result.stdout.endswith("\nNext: name another folder with --state\n")
 
 
 def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(

@@ -15,7 +15,7 @@ from reviewbot.checks.languages import all_languages, configured_checks
 from reviewbot.checks.project import Project, load_project
 from reviewbot.checks.run import applies, job_of
 from reviewbot.cli.config import load_committed
-from reviewbot.cli.host import open_repository, read_variables
+from reviewbot.cli.host import open_repository, open_state, read_variables
 from reviewbot.cli.terminal import common, deliver, style_for
 from reviewbot.concurrency import run_all
 from reviewbot.config.settings import Settings
@@ -56,8 +56,10 @@ async def command() -> int:
             project.append(("✗", str(error), error.hint or "reviewbot config check"))
         try:
             root = await repository.root()
-        except GitError as error:
-            project.append(("!", str(error), error.hint or ""))
+            (await open_state()).journal()
+        except ReviewbotError as error:
+            mark: Mark = "!" if isinstance(error, GitError) else "✗"
+            project.append((mark, str(error), error.hint or ""))
         variables = await read_variables(repository)
         applying, missing, found = list[Check](), list[Check](), Project()
         head = Change(files=())
@@ -78,6 +80,7 @@ async def command() -> int:
         if reason:
             text = f"no sandbox starts, so tests of a change do not run: {reason}"
             machine.append(("!", text, reason.rpartition(": ")[2]))
+            applying = [check for check in applying if not check.executes]
         else:
             machine.append(("✓", "the sandbox starts, so tests of a change run in it", ""))
             with LocalExecutor(repository, sandbox, Journal()) as executor:
@@ -91,7 +94,7 @@ async def command() -> int:
         if applying:
             names = ", ".join(check.name for check in applying)
             project.append(("✓", f"linters and tests that a change may run: {names}", ""))
-        elif head.head_tree and not missing:
+        elif head.head_tree and not missing and not reason:
             nothing = "no linter and no test runs here: add one under checks: in .reviewbot.yml"
             project.append(("!", nothing, ""))
     for hook in await find_hooks(root, os.environ) if root else ():

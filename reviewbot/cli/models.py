@@ -93,10 +93,9 @@ async def test() -> int:
 
     async def ask(member: Panelist) -> str:
         name = f"{member.provider}:{member.model}"
-        unread = ""
-        if connections[member.provider].is_local:
-            # No server has it in memory, so that reading it can be measured.
-            unread = f"{token_hex(8)}\n{Path(__file__).read_text()}"
+        # No server has it in memory, so that reading it can be measured.
+        text = f"{token_hex(8)}\n{Path(__file__).read_text()}"
+        unread = text if connections[member.provider].is_local else ""
         request = ModelRequest(
             provider=member.provider,
             model=member.model,

@@ -183,8 +183,7 @@ async def show(folder: Path | None, id: str, format: str) -> None:
         review, record = past.find(id)
     parts = [render(review, format, style_for())] if review else []
     if record and not review and record.session.review.strip("{}"):  # a negotiation or a chat
-        document = msgspec.json.format(record.session.review)
-        parts.append("\n".join(map(safe, document.split("\n"))))
+        parts.append("\n".join(map(safe, msgspec.json.format(record.session.review).split("\n"))))
     if record and record.trials and format == "text":
         parts.append("\n".join(tried(record)))
     if record and is_given("verbose") and format == "text":
