@@ -1,7 +1,9 @@
 """The demo: a real review of the small project that it brings along."""
 
 import json
+import os
 import re
+import shutil
 import sys
 from pathlib import Path
 from typing import Any
@@ -123,6 +125,17 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "is not empty" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_pytest_is_not_recommended_where_no_sandbox_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "git").symlink_to(shutil.which("git") or "")
+    monkeypatch.setattr(os, "defpath", str(tmp_path))
+    monkeypatch.setattr("reviewbot.cli.demo.find_spec", lambda _: None)
+    result = demo()
+    assert "pytest was not run: bubblewrap is not installed" in result.stdout
+    assert "pip install pytest" not in result.stderr
 
 
 def test_the_files_of_the_shop_parse() -> None:
