@@ -1,9 +1,9 @@
 """The demo: a real review of the small project that it brings along."""
 
 import json
-import os
 import re
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -127,15 +127,17 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
 
 
-def test_pytest_is_not_recommended_where_no_sandbox_starts(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pytest_is_not_recommended_where_no_sandbox_starts(tmp_path: Path) -> None:
     (tmp_path / "git").symlink_to(shutil.which("git") or "")
-    monkeypatch.setattr(os, "defpath", str(tmp_path))
-    monkeypatch.setattr("reviewbot.cli.demo.find_spec", lambda _: None)
-    result = demo()
-    assert "pytest was not run: bubblewrap is not installed" in result.stdout
-    assert "pip install pytest" not in result.stderr
+    program = f"""
+import os
+from reviewbot.cli import demo
+os.defpath, demo.find_spec = {str(tmp_path)!r}, lambda name: None
+demo.command()
+"""
+    ended = subprocess.run((sys.executable, "-c", program), capture_output=True, text=True)
+    assert "pytest was not run: bubblewrap is not installed" in ended.stdout
+    assert "pip install pytest" not in ended.stderr
 
 
 def test_the_files_of_the_shop_parse() -> None:
