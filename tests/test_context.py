@@ -3,6 +3,7 @@
 import asyncio
 import random
 import re
+import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -368,6 +369,12 @@ LONG = [
     ("a.py", 61, ""),
     ("long.py", 20_001, "source, 20001 lines added, 0 removed"),
 ]
+
+
+def test_a_long_word_takes_no_time(project: Project) -> None:
+    started = time.process_time()
+    changed_to(project, {"a.py": "x = 1\n"}, {"a.py": f"x = {'1a' * 20_000!r}\n"})
+    assert time.process_time() - started < 1
 
 
 def test_long_files_that_nobody_writes_are_left_out(project: Project) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections import Counter
 from pathlib import Path
 from urllib.parse import quote
@@ -14,10 +15,15 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from reviewbot.checks.check import Check
+from reviewbot.checks.compare_tests import compare_tests
+from reviewbot.checks.evidence import CheckRun
+from reviewbot.checks.languages import LANGUAGES
 from reviewbot.checks.languages.python import PYTHON, read_mypy, read_pyright
+from reviewbot.checks.project import Project
 from reviewbot.checks.readers import READERS
 from reviewbot.checks.run import read
 from reviewbot.config.settings import OutputFormat
+from reviewbot.git.change import Change
 from reviewbot.sandbox.job import Completed
 
 REPORTS = Path(__file__).parent / "data" / "reports"
@@ -292,3 +298,61 @@ def test_what_depends_on_installed_packages_is_no_error() -> None:
     lines = [json.dumps({**error, "code": code, "message": code}) for code in codes.split()]
     report = read_mypy(printed("\n".join(lines), 1))
     assert [found.rule for found in report.diagnostics] == ["misc"]
+
+
+GO_EVENTS = """module . m
+{{"Action": "output", "Package": "m", "Output": {text}}}
+{{"Action": "output", "Package": "m", "Test": "T", "Output": {text}}}
+{{"Action": "fail", "Package": "m", "Test": "T"}}
+ended
+"""
+LIBTEST = """./{text}
+built
+     Running unittests src/lib.rs (target/debug/deps/a-1)
+
+running 1 test
+test a ... FAILED
+
+failures:
+
+---- a stdout ----
+{text}
+
+failures:
+    a
+
+ended
+"""
+NPM = '{{"tests": [{{"id": {text}, "outcome": "failed", "message": {text}, "output": {text}}}]}}'
+JUNIT = "<testsuite><testcase name={text}><failure message={text}/></testcase></testsuite>"
+# What tools print that a change wrote: patterns that look for their end again and again would take
+# minutes for it.
+ENDLESS = (
+    *(*"_ \n:('[", "::", "\n ", " \n\n", "Error", "Error ", "test ", "not ok ", " Running ("),
+    *("a.go:1: \n Error Trace:\n Error:\n\t", "\n a.go:1: \n Error Trace:\n Error:"),
+    *("thread 'a' panicked at 'b', ", "\nthread 'a' panicked at a.rs:1:1:\n \n", "a.rs:0:a"),
+    *("\na - b (line ", '{"reason":"src_path":"a","', "process didn't exit successfully: ("),
+    *("cache/download/", "cannot import name 'a' from 'a", "FileNotFoundError: : ' "),
+)
+
+
+@each("text", ENDLESS)
+def test_what_a_change_prints_is_read_in_no_time(text: str) -> None:
+    long = text * (20_000 // len(text))
+    checks = [check for language in LANGUAGES for check in language.checks]
+    for name, reader in READERS.items():
+        checks.append(Check(name=name, kind=reader.kind, read=reader.read, globs=(), command=()))
+    shapes = {"go-test": GO_EVENTS, "cargo-test": LIBTEST, "npm-test": NPM, "junit": JUNIT}
+    for check in checks:
+        shape = shapes.get(check.name, "{text}")
+        quoted = long if check.name == "cargo-test" or shape == "{text}" else json.dumps(long)
+        said = shape.format(text=quoted).encode()
+        started = time.process_time()
+        for fields in ({"report": said}, {"stdout": said}, {"stderr": said}):
+            ended = Completed(outcome="ended", exit_code=1, **fields)
+            outcome, _, report = read(check, "head", ended)
+            run = CheckRun(check=check.name, side="head", outcome=outcome, report=report)
+            compare_tests(replace(run, side="base"), run, Change(files=()), Project())
+            for test in report.tests:
+                assert max(len(test.id), len(test.message), len(test.output) // 8) <= 500
+        assert time.process_time() - started < 0.5, check.name

@@ -222,6 +222,7 @@ def test_a_line_end_that_git_does_not_show_is_found(path: str, text: str) -> Non
         *[("a.py", "# hi\r\nx = 1\r\n"), ("a.py", "# hi" + "\r" * 100 + "\n")],
         ("a.py", "# hi\u2028x = 1\n"),
         ("a.py", "# coding: latin-1\n# vim: set fileencoding=utf-8 :\n"),
+        ("a.py", "# coding: utf-8, not coding: utf-7\n"),  # Python reads the first
         *[("a.py", "\n\n# coding: utf-7\n"), ("a.go", "// hi\rx\n"), ("a.sh", "# hi\rx\n")],
         *[("A.java", '// "\\\\u000a" is text\n'), ("A.java", "// ends with \\u000a\n")],
         ("a.md", "hi\rx\n"),
@@ -229,6 +230,13 @@ def test_a_line_end_that_git_does_not_show_is_found(path: str, text: str) -> Non
 )
 def test_what_ends_no_line_of_the_language_is_not_reported(path: str, text: str) -> None:
     assert list(find_line_ends(path, text)) == []
+
+
+def test_long_lines_are_read_in_linear_time() -> None:
+    started = time.process_time()
+    for path, text in (("A.java", "//" * 10_000), ("a.py", "# " + "coding:utf-8 " * 2_000)):
+        assert list(find_line_ends(path, text)) == []
+    assert time.process_time() - started < 0.25
 
 
 # --- terminal and Markdown

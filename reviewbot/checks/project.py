@@ -49,7 +49,7 @@ PROJECTS: Mapping[str, Sequence[Mapping[str, re.Pattern[str]]]] = {
 PNPM_WORKSPACE = "pnpm-workspace.yaml"
 # How a manifest names its project, and others in the repository: as members of a workspace (of npm
 # or uv), or by their paths.
-NAME = re.compile(r"""(?:^|[{,])\s*"?name"?\s*[:=]\s*["']([^"']+)""", re.MULTILINE)
+NAME = re.compile(r"""(?:^[ \t]*|[{,]\s*)"?name"?\s*[:=]\s*["']([^"']+)""", re.MULTILINE)
 USES = re.compile(
     r"""(?m)"(@?[\w./-]+)"\s*:\s*"(?:workspace:|[*^~<>=v\d])"""
     r"""|^"?([\w.-]+)"?\s*=\s*\{\s*workspace\s*=\s*true|(?<![\w.])((?:\.\./)+[\w./@-]+)"""

@@ -30,7 +30,8 @@ GNU_LINE = re.compile(
     re.MULTILINE,
 )
 GNU_CODE = re.compile(r"^(?P<rule>[A-Z]{1,10}\d{2,6})\b:?\s+(?P<message>.+)$")
-MAX_MESSAGE, MAX_OUTPUT = 500, 4_000  # of a test: runners quote whole values
+# Characters of a test, or of what a linter says: runners quote whole values.
+MAX_ID, MAX_MESSAGE, MAX_OUTPUT = 500, 500, 4_000
 # A line of a stack trace, of which most runners print the deepest first: `at f (src/sum.js:2:38)`.
 FRAME = re.compile(r"(?:^|[\s(])((?:file://)?(?:[\w@+.-]+/)*[\w@+-][\w@+.-]*\.\w+):(\d{1,7})\b")
 TAP_TEST = re.compile(
@@ -218,7 +219,7 @@ def _junit_test(case: ElementTree.Element) -> TestOutcome:
     return TestOutcome(
         id="::".join(filter(None, (n.strip() for n in names))),
         outcome=next((outcomes[tag] for tag in outcomes if case.find(tag) is not None), "passed"),
-        message=(message or text).partition("\n")[0][:MAX_MESSAGE],
+        message=(message or text).partition("\n")[0],
         output=text,
         location=Location(path, line, line) if path else None,
         frames=tuple(

@@ -33,7 +33,7 @@ LENIENT_JSON = re.compile(
     r"(?:^|/)(?:[^/]*\.(?:jsonc|json5)|[jt]sconfig[^/]*\.json|\.eslintrc\.json|devcontainer\.json"
     r"|\.vscode/[^/]*)\Z"
 )
-COMMENT = re.compile(r"^\s*//", re.MULTILINE)  # a program that takes these takes commas as well
+COMMENT = re.compile(r"^[ \t]*//", re.MULTILINE)  # a program that takes these takes commas as well
 MISSING = re.compile(r"ERROR|\w*identifier|name|number|integer_value")  # kinds of nodes
 TEMPLATE = re.compile(r"(?<!\$)\{\{-?\s*[\w.$#/]|\{%")  # of Helm or Jinja; `${{ a }}` is a value
 MAX_PARSED = 400_000

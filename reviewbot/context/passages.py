@@ -25,7 +25,7 @@ MAX_CONSTRUCTOR, MAX_IMPORTS, MAX_BACKGROUND = 40, 60, 120  # lines
 MAX_USED = 30  # lines: a function or constant that a changed line names is shown whole
 SHORTEST_NAME = 4  # of what is looked for; shorter names are those of much else
 WORD = re.compile(r"\b(?!(?:import|from|as|use|const|require|include)\b)[A-Za-z_]\w*")
-CALLED = re.compile(r"(\w+)\(")
+CALLED = re.compile(r"\b(\w+)\(")
 # A constant at the top of a file, and what follows on its first line.
 CONSTANT = re.compile(r"(?:(?:export|const|let|var|static) )*([A-Za-z_]\w*)\b[^=(]*=(?!=)")
 INNER = re.compile(r"[ \t)\]}]")
@@ -78,7 +78,7 @@ WRAPPERS = frozenset(
         *("arguments", "call_expression", "call", "template_declaration"),
     }
 )
-BEFORE_PARENTHESIS = re.compile(r"([\w~]+)\s*\(")
+BEFORE_PARENTHESIS = re.compile(r"(?<![\w~])([\w~]+)\s*\(")
 # Lines above a function that are about it: comments, and attributes of Rust and C#.
 ABOVE = re.compile(r"\s*(?:#[\s\[]|//|/\*|\*|\[\w)")
 # Methods that are called by the name of their class, or by what has one.

@@ -67,13 +67,13 @@ LINE_ENDS = {
 }
 LINE_END_OF = {name: f"[{signs}]" for signs, names in LINE_ENDS.items() for name in names.split()}
 # JLS 3.3: escapes are translated before comments are recognized, in this form only.
-JAVA_ESCAPE = r"(?i)//.*?(?<!\\)(?:\\\\)*(\\u+000[ad])(?=.*\S)"
+JAVA_ESCAPE = r"(?i)(?>.*?//).*?(?<!\\)(?:\\\\)*(\\u+000[ad])(?=.*\S)"
 # PEP 263: any encoding but those in which every ASCII character stands for itself. In UTF-7,
 # `+AAo-` is a line feed, in `unicode_escape` it is `\n`.
 PYTHON_ENCODING = (
-    r"(?i)[ \t\f]*#.*?coding[:=][ \t]*(?!(?:utf[-_]?8(?:[-_].*)?|(?:us[-_]?)?ascii|latin[-_]?\d+"
-    r"|iso[-_]?8859[-_]\d+(?:[-_].*)?|(?:windows[-_]?|cp)\d{3,4}|gb(?:k|2312|18030)|big5"
-    r"|euc[-_]\w+|s(?:hift)?[-_]?jis\w*|koi8[-_]\w|mac[-_]?roman)(?![-\w.]))([-\w.]+)"
+    r"(?i)(?>[ \t\f]*#.*?coding[:=][ \t]*(?=[-\w.]))(?!(?:utf[-_]?8(?:[-_].*)?|(?:us[-_]?)?ascii"
+    r"|latin[-_]?\d+|iso[-_]?8859[-_]\d+(?:[-_].*)?|(?:windows[-_]?|cp)\d{3,4}|gb(?:k|2312|18030)"
+    r"|big5|euc[-_]\w+|s(?:hift)?[-_]?jis\w*|koi8[-_]\w|mac[-_]?roman)(?![-\w.]))([-\w.]+)"
 )
 
 
@@ -118,7 +118,7 @@ def find_line_ends(path: str, text: str) -> Iterator[tuple[int, str]]:
         if match := line_end.search(content):
             what = f"U+{ord(match[0]):04X} ends the line for {language}"
             yield number, f"{what}, so what follows it is code"
-        elif language == "java" and (match := re.search(JAVA_ESCAPE, content)):
+        elif language == "java" and (match := re.match(JAVA_ESCAPE, content)):
             yield number, f"{match[1]} ends the comment, so what follows it is code"
         elif language == "python" and number <= 2 and (match := re.match(PYTHON_ENCODING, content)):
             yield number, f"In the encoding {match[1][:40]}, a comment can contain code"

@@ -28,7 +28,8 @@ COMPILER = re.compile(
 )
 # With what testify says on the lines below.
 FAILED = re.compile(
-    r"^\s+([^\s:]+\.go):(\d+): (?:\n\s+Error Trace:[^\0]*?\n\s+Error:([^\0]*?)\n\s+Test:|(.*)$)",
+    r"^[ \t]+([^\s:]+\.go):(\d+): "
+    r"(?:\n\s+Error Trace:(?>[^\0]{,2000}?\n\s+Error:)([^\0]{,2000}?)\n\s+Test:|(.*)$)",
     re.MULTILINE,
 )
 VETTED = re.compile(r"^(?:\./)?([^\s:]+\.go):(\d+):\d+: (.+)$", re.MULTILINE)
@@ -36,8 +37,8 @@ PANIC = re.compile(r"^panic: (.+?)(?: \[recovered.*)?$", re.MULTILINE)
 FRAME = re.compile(r"^\t([^\s/:][^\s:]*\.go):(\d+)", re.MULTILINE)
 # What says that a package is not on this machine, and that no package can be read.
 MISSING = re.compile(
-    r".*(?:GOPROXY=off|no required module provides|missing go\.sum entry"
-    r"|cache/download/.*: read-only file system)[^;\n]*"
+    r"(?m)^.*(?:GOPROXY=off|no required module provides|missing go\.sum entry"
+    r"|cache/download/.{,500}: read-only file system)[^;\n]*"
 )
 # What vet does not print where it came to its end. What a line ends with a colon for is below it.
 UNUSUAL = re.compile(
@@ -48,7 +49,6 @@ UNREADABLE = re.compile(r"(?m)^(?:go: (?!warning|downloading|finding)|pattern ).
 # A test of what only one side has does not compile on the other.
 MISSING_NAME = re.compile(r"undefined: | undefined \(|unknown field |is not in std")
 OUTCOMES: dict[str, TestResult] = {"pass": "passed", "fail": "failed", "skip": "skipped"}
-MAX_MESSAGE, MAX_OUTPUT = 500, 4_000
 MAX_LINES = 1_000  # of the last function of a file
 
 
@@ -214,8 +214,8 @@ class Module:
         return TestOutcome(
             id=id,
             outcome=outcome,
-            message=" ".join(message.split())[:MAX_MESSAGE],
-            output=text[-MAX_OUTPUT:],
+            message=" ".join(message.split()),
+            output=text,
             location=place,
             frames=tuple(location(path, line) for path, line, *_ in (*said[:1], *stack)),
         )

@@ -32,7 +32,7 @@ ENVIRONMENT_ERRORS = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
 CRASH = re.compile(rb"(?m)^ESLint: \S+\s+(\S+:\d+\n(?:.*\n){,4}?\w*Error: .+|.+)")
 # Above its stack; with the place and the line that stand above an error of syntax.
 ERROR = re.compile(
-    rb"(?m)(?:^(?!node:)\S+:\d+\n(?:.*\n){,4}?)?\w*Error\b.*:\s*.*|^No test.* found.*"
+    rb"(?m)(?:^(?!node:)\S+:\d+\n(?:.*\n){,4}?)?\b\w{,60}Error\b.{,300}?:\s*.*|^No test.* found.*"
 )
 LISTED = re.compile(r"^(?!/)[^\n:(]+\.[cm]?[jt]sx?$", re.MULTILINE)
 # Of no file; or of a configuration that cannot be read, or extends one that is missing.

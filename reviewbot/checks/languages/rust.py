@@ -24,10 +24,12 @@ ERROR = re.compile(
     r"(?:.*:\n +.*|.*\n +--> \S*Cargo\.toml.*|.*(?:\n+Caused by:\n +.*)*)"
 )
 MISSING = re.compile(r"offline mode|--offline was specified|--locked was|Read-only file system")
-FUNCTION = re.compile(r"^\./(.+\.rs):(\d+):.*?\bfn (?:r#)?(\w+)", re.MULTILINE)
-EXECUTABLE = re.compile(r'"src_path":"([^"]+)".*"executable":"[^"]*/([^"/]+)"')
+FUNCTION = re.compile(r"^\./([^:\n]+\.rs):(\d+):.*?\bfn (?:r#)?(\w+)", re.MULTILINE)
+EXECUTABLE = re.compile(
+    r'(?m)^\{"reason":(?>.*?"src_path":"([^"]+)").*"executable":"[^"]*/([^"/]+)"'
+)
 # What runs: an executable in parentheses, or the documentation of a crate.
-TARGET = re.compile(r"^ +(?:Running .*\((?:.*/)?(.+)\)|Doc-tests (\S+))$", re.MULTILINE)
+TARGET = re.compile(r"(?m)^ +(?:Running .*\((?:[^()\n]*/)?([^()/\n]+)\)|Doc-tests (\S+))$")
 RUNNING = re.compile(r"^running (\d+) tests?$", re.MULTILINE)
 # Tests may print on the line before their name, and between their name and their outcome.
 STARTED = re.compile(
@@ -36,20 +38,19 @@ STARTED = re.compile(
 WHOLE = re.compile(r"(ok|FAILED|ignored)(?:$|, .*$)", re.MULTILINE)
 LAST = re.compile(r"(ok|FAILED)$", re.MULTILINE)
 RESULT = re.compile(r"^test result: \w+\. (\d+) passed; (\d+) failed; (\d+) ignored;", re.MULTILINE)
-KILLED = re.compile(r"process didn't exit successfully: .*(\(.*\))$", re.MULTILINE)
+KILLED = re.compile(r"process didn't exit successfully: .{,500}(\([^()\n]*\))$", re.MULTILINE)
 DETAILS = re.compile(r"^---- (.+?)(?: stdout)? ----$", re.MULTILINE)
 DOCUMENTED = re.compile(r"(\S+) - (.*?) ?\(line (\d+)\)")
 PANIC = re.compile(
-    r"^thread '[^\n]*?' (?:\(\d+\) )?panicked at (?:'(?P<old>.*?)', )?(?P<path>[^\s:'][^:\n]*)"
-    r":(?P<line>\d+):\d+(?::\n(?P<new>.*?)(?=\n\n|\nnote: |\nstack backtrace:|\s*\Z)|$)",
-    re.MULTILINE | re.DOTALL,
+    r"(?ms)^thread '[^'\n]*' (?:\(\d+\) )?panicked at (?:'(?P<old>.{,2000}?)', )?"
+    r"(?P<path>[^\s:'][^:\n]{,500}):(?P<line>\d+):\d+"
+    r"(?::\n(?P<new>.*?)(?=\n\n|\nnote: |\nstack backtrace:|\Z)|$)"
 )
 OVERFLOW = re.compile(r"^thread '(.*)' (?:\(\d+\) )?has overflowed its stack$", re.MULTILINE)
 # Of tests that should panic.
 NOTE = re.compile(r"^note: ((?:test|panic) did not .*?)(?: at \S+)?$", re.MULTILINE)
 OUTCOMES: dict[str, TestResult] = {"ok": "passed", "FAILED": "failed", "ignored": "skipped"}
 UNFINISHED = "the run ended before it was done"
-MAX_MESSAGE, MAX_OUTPUT = 500, 4_000
 
 
 def read_clippy(completed: Completed) -> Report:
@@ -107,7 +108,8 @@ class Run:
         sources = {name: path for path, name in EXECUTABLE.findall(building)}
         # Which of the tests of one item it is, by its line.
         lines: dict[tuple[str, str], list[int]] = {}
-        for path, item, line in sorted(set(DOCUMENTED.findall(text)), key=lambda at: int(at[2])):
+        documented = re.findall(rf"(?m)^test {DOCUMENTED.pattern}", text)
+        for path, item, line in sorted(set(documented), key=lambda at: int(at[2])):
             lines.setdefault((path, item), []).append(int(line))
         self._documented = lines
         _, *parts = TARGET.split(text)
@@ -184,8 +186,8 @@ class Run:
         return replace(
             test,
             outcome="failed",
-            message=" ".join(message.split())[:MAX_MESSAGE],
-            output=said.strip()[-MAX_OUTPUT:],
+            message=" ".join(message.split()),
+            output=said.strip(),
             location=place or test.location,
             frames=(place,) if place else tuple(frames),
         )
