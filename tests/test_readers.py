@@ -338,7 +338,7 @@ ENDLESS = (
 
 @each("text", ENDLESS)
 def test_what_a_change_prints_is_read_in_no_time(text: str) -> None:
-    long = text * (20_000 // len(text))
+    long = text * (15_000 // len(text))
     checks = [check for language in LANGUAGES for check in language.checks]
     for name, reader in READERS.items():
         checks.append(Check(name=name, kind=reader.kind, read=reader.read, globs=(), command=()))
@@ -348,11 +348,11 @@ def test_what_a_change_prints_is_read_in_no_time(text: str) -> None:
         quoted = long if check.name == "cargo-test" or shape == "{text}" else json.dumps(long)
         said = shape.format(text=quoted).encode()
         started = time.process_time()
-        for fields in ({"report": said}, {"stdout": said}, {"stderr": said}):
+        for fields in ({"report" if check.report else "stdout": said}, {"stderr": said}):
             ended = Completed(outcome="ended", exit_code=1, **fields)
             outcome, _, report = read(check, "head", ended)
             run = CheckRun(check=check.name, side="head", outcome=outcome, report=report)
             compare_tests(replace(run, side="base"), run, Change(files=()), Project())
             for test in report.tests:
                 assert max(len(test.id), len(test.message), len(test.output) // 8) <= 500
-        assert time.process_time() - started < 0.5, check.name
+        assert time.process_time() - started < 0.2, check.name
