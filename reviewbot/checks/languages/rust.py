@@ -128,7 +128,7 @@ class Run:
 
     def _read_block(self, target: str, announced: int, text: str) -> None:
         listed, _, said = text.partition("\nfailures:\n")
-        _, *parts = DETAILS.split(re.split(r"\n+failures:\n    ", said)[0])
+        _, *parts = DETAILS.split(said.split("\nfailures:\n    ")[0])
         details = dict(zip(parts[::2], parts[1::2], strict=True))
         _, *tests = STARTED.split(listed)
         found: Counter[str] = Counter()
