@@ -4,8 +4,10 @@ All questions share one JSON Schema: prompt caches of vendors know a prefix only
 schema that came with it.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, TypeVar, get_args
 
@@ -26,7 +28,6 @@ MAX_SOURCE = 20_000
 KINDS = get_args(Kind)
 THOUGHTS = re.compile(r"<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 FENCE = re.compile(r"```(?:json)?[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL)
-FIRST_NUMBER = re.compile(r"\d{1,7}")
 # What models say instead of the words that they were asked to use.
 SYNONYMS: Mapping[str, Mapping[str, str]] = {
     "severity": {
@@ -137,15 +138,15 @@ def read_document(text: str, type_: type[Document], reason: str = "") -> Documen
     """The first JSON document of a text that has the type. Raises ValueError, with a reason."""
     if len(text) > MAX_LENGTH:
         raise ValueError(f"the answer is longer than {MAX_LENGTH} characters")
-    problem = "the answer is not JSON"
+    problem = ""
     for candidate in _candidates(text):
         try:
             return msgspec.json.decode(candidate, type=type_, strict=False)
         except msgspec.ValidationError as error:
-            problem = str(error)
+            problem = problem or str(error)
         except (msgspec.DecodeError, RecursionError):
             continue
-    raise ValueError(reason or problem)
+    raise ValueError(reason or problem or "the answer is not JSON")
 
 
 def find_list(text: str, field: str) -> list[msgspec.Raw]:
@@ -156,15 +157,15 @@ def find_list(text: str, field: str) -> list[msgspec.Raw]:
     return found if isinstance(found, list) else getattr(found, field) or []
 
 
-def _candidates(text: str) -> Iterator[str]:
-    """The document itself, or what stands in a fence, or between the outermost brackets."""
+def _candidates(text: str) -> Iterator[str | bytes]:
+    """The document itself, or what stands in a fence, or begins with the first bracket."""
     text = THOUGHTS.sub("", text).strip()
-    yield text
-    yield from FENCE.findall(text)
-    for start, end in ("{}", "[]"):
-        first, last = text.find(start), text.rfind(end)
-        if 0 <= first < last:
-            yield text[first : last + 1]
+    yield from (text, *FENCE.findall(text))
+    for start in "{[":
+        with suppress(ValueError, RecursionError):
+            value, _ = json.JSONDecoder().raw_decode(text, text.index(start))
+            # msgspec's decoder refuses lone surrogates, which models do write.
+            yield json.dumps(value, ensure_ascii=False).encode(errors="replace")
 
 
 def _text(value: Any) -> Any:
@@ -180,7 +181,7 @@ def _word(synonyms: Mapping[str, str], value: Any) -> Any:
 
 def _line(value: Any) -> Any:
     """The first number of "12", "12-14", "L12" or [12, 14]."""
-    number = FIRST_NUMBER.search(str(value))
+    number = re.search(r"\d{1,7}", str(value))
     return int(number[0]) if number else value
 
 
@@ -195,8 +196,7 @@ def citation_of(value: Any) -> str:
     text = str(value).strip().strip("`")
     if place := re.match(r".+?:\d+(?!\d)", text):  # a path may have spaces
         return place[0]
-    words = text.split()
-    return words[0].rstrip(",.;") if words else ""
+    return (text.split() or [""])[0].rstrip(",.;")
 
 
 def _reproduction(value: Any) -> Any:
