@@ -39,10 +39,12 @@ class Client(Struct):
     port: int
     process: Any
 
-    def ask(self, method: str, path: str, body: Any = None, token: str = TOKEN) -> tuple[int, Any]:
+    def ask(
+        self, method: str, path: str, body: Any = None, token: str = TOKEN, **more: str
+    ) -> tuple[int, Any]:
         connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
         content = body if isinstance(body, bytes) else json.dumps(body).encode() if body else b""
-        headers = {"Authorization": f"Bearer {token}", "Content-Length": str(len(content))}
+        headers = {"Authorization": f"Bearer {token}", "Content-Length": str(len(content)), **more}
         connection.request(method, path, content, headers)
         answer = connection.getresponse()
         text = answer.read().decode()
@@ -92,6 +94,8 @@ def test_a_review_is_ordered_watched_and_read(shop: Project) -> None:
         assert client.ask("GET", "/v1/jobs")[1][0]["result"] is None
         _, events = client.ask("GET", f"/v1/jobs/{job['id']}/events")
         assert 'event: progress\ndata: {"what":"job","name":"ruff"' in events
+        path, after = f"/v1/jobs/{job['id']}/events", {"Last-Event-ID": "9" * 5000}
+        assert client.ask("GET", path, **after)[1] == events
         by_patch = client.finish({"kind": "review", "patch": PATCH})["result"]
         assert by_patch["findings"][0]["result"]["name"] == "conflict-marker"
 

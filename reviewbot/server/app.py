@@ -256,7 +256,7 @@ class Api:
         job, last = self._job(request), request.headers.get("last-event-id", "0")
 
         async def stream() -> AsyncIterator[str]:
-            after = int(last) if last.isdecimal() else 0
+            after = int(last) if last.isdecimal() and len(last) < 19 else 0
             async for number, event in self._jobs.events(job, after):
                 yield f"id: {number}\nevent: progress\ndata: {_text(event)}\n\n"
             yield f"event: end\ndata: {_text(replace(job, result=None))}\n\n"
