@@ -296,6 +296,13 @@ def test_a_proxy_of_the_environment_is_used(vendor: str, monkeypatch: pytest.Mon
     assert KEY not in str(received.headers)
 
 
+def test_a_proxy_without_a_possible_port_is_no_bug(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:99999")
+    with pytest.raises(ProviderError, match="cannot be reached") as caught:
+        ask_at("openai", "https://models.example.org", REQUEST)
+    assert "proxies" in str(caught.value.hint)
+
+
 def test_a_proxy_that_cannot_be_used_is_a_clear_error(monkeypatch: pytest.MonkeyPatch) -> None:
     for variable, value in (("HTTPS_PROXY", "ftp://127.0.0.1"), ("SSL_CERT_FILE", "/none")):
         with monkeypatch.context() as patch:

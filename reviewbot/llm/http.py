@@ -25,8 +25,9 @@ SHORTEST_KEY = 12  # servers without keys are given words such as "none"
 MAX_QUOTE = 200  # characters of a vendor's message
 MAX_SAID = 2_000  # of an error that count; some servers repeat the prompt
 # httpx2 2.16 lets failures of TLS through as the last two. UnicodeEncodeError: half a surrogate
-# pair in a prompt.
+# pair in a prompt. ExceptionGroup: the port of a proxy is none that there can be.
 TRANSPORT_ERRORS = (httpx2.HTTPError, httpx2.StreamError, UnicodeEncodeError, OSError, EndOfStream)
+UNREACHABLE = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.ProxyError, ExceptionGroup)
 # What is raised over an answer that is not what it should be.
 UNREADABLE = (ValueError, TypeError, AttributeError, LookupError, RuntimeError)
 # Errors within an answer, which began with status 200, by their type.
@@ -98,7 +99,7 @@ class HttpProvider(ABC):
 
     base_url: ClassVar[str] = ""
     complaints: ClassVar[Mapping[str, re.Pattern[str]]] = {}
-    unreachable_hint: ClassVar[str] = "check the network and providers.{name}.base_url"
+    unreachable_hint: ClassVar[str] = "check the network, proxies and providers.{name}.base_url"
 
     def __init__(self, account: Account) -> None:
         """Raises ConfigError if the address or the key must not be used."""
@@ -140,7 +141,7 @@ class HttpProvider(ABC):
                 failure = error
             except VendorError as error:
                 failure = self._meaning(request, without, error)
-            except TRANSPORT_ERRORS as error:
+            except (*TRANSPORT_ERRORS, ExceptionGroup) as error:
                 failure = self._transport_error(error)
             except UNREADABLE:
                 message = f"{name} does not answer as {type(self).__name__} does"
@@ -232,7 +233,7 @@ class HttpProvider(ABC):
         """What an exception of the transport means. It is not quoted: it may have headers."""
         name = self._account.name
         match error:
-            case httpx2.ConnectError() | httpx2.ConnectTimeout() | httpx2.ProxyError():
+            case _ if isinstance(error, UNREACHABLE):
                 hint = self.unreachable_hint.format(name=name)
                 if "CERTIFICATE_VERIFY_FAILED" in str(error):
                     hint = "its certificate is not trusted: SSL_CERT_FILE names those that are"
