@@ -286,6 +286,7 @@ def test_a_conversation_ends_in_the_time_that_it_was_given(serve: Serve) -> None
     serve(slow)
     done = run("chat", "--timeout", "1", text="Hello?\n")
     assert "the time was over (limits.seconds)" in done.stderr
+    assert done.exit_code == 3
     assert "too late" not in done.stdout
 
 

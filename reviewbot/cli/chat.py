@@ -35,7 +35,7 @@ Whatever does not begin with / goes to the lead, who may consult the others or d
 @click.option("--fresh", is_flag=True, help="Ask models again what they answered before.")
 @panel_options
 @common
-async def command(lead: str | None, **_: object) -> None:
+async def command(lead: str | None, **_: object) -> int:
     """Talk with the models of the panel about this repository.
 
     They read files, search, and consult each other; nothing is changed. Everything that one model
@@ -45,9 +45,8 @@ async def command(lead: str | None, **_: object) -> None:
         day = flag_layer({"limits.seconds": 24 * 3600})  # unless --timeout says less
         async with open_chat(replace(host, layers=(day, *host.layers))) as chat:
             if lead:
-                chat.check(lead)
-                chat.lead = lead
-            is_terminal = sys.stdin.isatty()
+                chat.lead = chat.check(lead)
+            is_terminal, code = sys.stdin.isatty(), 0
             if is_terminal:
                 with suppress(ImportError):
                     import readline  # noqa: F401  # input() then has a history
@@ -64,7 +63,9 @@ async def command(lead: str | None, **_: object) -> None:
                             say("reviewbot: interrupted; Ctrl-D ends the conversation")
                     except (UsageError, ModelError) as error:
                         say(f"reviewbot: {error.with_hint}")
+                        code = error.exit_code
             say(f"reviewbot: {usage_words(chat.totals)}")
+            return 0 if is_terminal or dict(chat.history).keys() & chat.members else code
 
 
 async def _obey(line: str, chat: Chat) -> None:
@@ -81,8 +82,7 @@ async def _obey(line: str, chat: Chat) -> None:
         _print(usage_words(chat.totals))
     elif verb in ("/lead", "/models"):
         if verb == "/lead":
-            chat.check(name)
-            chat.lead = name
+            chat.lead = chat.check(name)
         _print(_models(chat))
     else:
         _print(HELP)

@@ -58,22 +58,21 @@ class Chat:
     def totals(self) -> Totals:
         return self._client.totals
 
-    def check(self, name: str) -> None:
-        """Raises UsageError for a name that nobody has."""
+    def check(self, name: str) -> str:
+        """The same name. Raises UsageError for one that nobody has."""
         if name not in self.members:
             hint = f"there is {', '.join(self.members)}"
             raise UsageError(f"nobody is called {name}", hint=hint)
+        return name
 
     async def say(self, message: str, *names: str) -> dict[str, str]:
         """What those who are named answer to a message, at once, or else the lead; by name.
 
         Raises UsageError for a name that nobody has, ModelError if nobody answers.
         """
-        for name in names:
-            self.check(name)
+        asked = [*map(self.check, names)] or [self.lead]
         self._asked["chat"] += 1
         message = shown(message)
-        asked = names or (self.lead,)
         try:
             answers = await run_all(*(self._answer(name, message) for name in asked))
         finally:  # what a person asked belongs to it also if they interrupt the answer
