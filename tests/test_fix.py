@@ -192,6 +192,15 @@ def test_a_suggestion_outlives_an_answer_that_is_none(cart: Project) -> None:
     assert result.files
 
 
+def test_who_did_not_judge_a_fix_is_said(cart: Project) -> None:
+    def answer(label: str, prompt: str) -> Any:
+        return "It is fine." if label.startswith("reviewer/judge_") else MENDED(label, prompt)
+
+    review, (result,), _ = fix_head(cart, answer)
+    words = "reviewer did not judge it: the answer is not JSON"
+    assert words in render_fixes([result], review.findings, DEFAULT)
+
+
 def test_lines_that_repeat_take_no_time_to_merge() -> None:
     function = b"def f%d(x):\n    if x:\n        return 1\n    return x\n\n\n"
     lines = b"".join(function % number for number in range(6_000))

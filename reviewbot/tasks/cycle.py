@@ -56,11 +56,9 @@ async def work(task: Task, trials: Trials) -> TaskResult:
             room -= size if files else 0
             files[path] = found[path]
     omitted = [path for path in task.paths if path in found and path not in files]
-    known = dict(files)
-    attempts: list[Attempt] = []
+    known, attempts = dict(files), list[Attempt]()
     best: Trial | None = None
-    reasons: tuple[str, ...] = ()
-    dissent: tuple[str, ...] = ()
+    reasons = dissent = unjudged = tuple[str, ...]()
     for number in range(1, MAX_ATTEMPTS + 1):
         given = {**task.details, "files": _texts(files), "omitted": omitted, "attempts": attempts}
         text = prompts.render(task.kind, **given)
@@ -85,13 +83,15 @@ async def work(task: Task, trials: Trials) -> TaskResult:
             trial = await trials.try_out(candidate, task)
             reasons = trial.reasons
             if trial.outcome != "refused":
-                best = trial
+                best, absent = trial, len(panel.absences)
                 against = await _objections(task, diff, number, judges, trials)
                 # Who wrote it does not learn who objects.
                 reasons = tuple(f"{each.path}:{each.line}: {each.reason}" for _, each in against)
                 dissent = tuple(
                     f"{name} ({each.path}:{each.line}): {each.reason}" for name, each in against
                 )
+                silent = panel.absences[absent:]
+                unjudged = tuple(f"{a.panelist} did not judge it: {a.reason}" for a in silent)
                 if not against:
                     best = await _simpler(task, trial, known, trials)
                     break
@@ -99,8 +99,8 @@ async def work(task: Task, trials: Trials) -> TaskResult:
     if best is None:
         return failed(task, reasons, attempts)
     result = await result_of(task, best, trials)
-    outcome = "suggested" if dissent else result.outcome
-    return replace(result, outcome=outcome, attempts=tuple(attempts), dissent=dissent)
+    outcome, facts = "suggested" if dissent else result.outcome, (*result.facts, *unjudged)
+    return replace(result, outcome=outcome, facts=facts, attempts=tuple(attempts), dissent=dissent)
 
 
 def failed(task: Task, reasons: Sequence[str], attempts: Sequence[Attempt] = ()) -> TaskResult:
@@ -162,8 +162,7 @@ async def _objections(
 
 def _lines_of(diff: str) -> set[tuple[str, int]]:
     """The lines that a diff shows, as they are numbered at its end."""
-    found: set[tuple[str, int]] = set()
-    path = ""
+    found, path = set[tuple[str, int]](), ""
     for line in diff.split("\n"):
         path = line[4:] if line.startswith("+++ ") else path
         if match := HUNK.match(line):
