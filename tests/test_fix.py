@@ -264,6 +264,8 @@ WRONG = [
     (("a.py", "x", "0"), "what is to be found in a.py occurs 2 times: 'x'"),
     (("a.py", "", "x = 1\n"), "a.py exists: say what to find in it"),
     (("other.py", "x", "y"), "other.py is none of the files that are shown"),
+    (("../a.py", "", "y"), "../a.py is no path of a file"),
+    (("a\0b.py", "", "y"), "is no path of a file"),
     (("a.py", "x = «secret:jwt»", "x = 3"), "what is to be found in a.py does not occur"),
 ]
 

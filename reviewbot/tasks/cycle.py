@@ -20,6 +20,7 @@ MAX_ATTEMPTS = 3
 # Bytes that models are shown of a file, and of others than that with a finding.
 MAX_FILE, MAX_OTHERS = 60_000, 30_000
 SMALL = 6  # changed lines, which nobody is asked to make fewer
+NO_FILE = re.compile(r"\0|(^|/)(\.{0,2}|\.git)(/|$)", re.IGNORECASE)  # git leaves such paths out
 HUNK = re.compile(r"@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 
@@ -193,8 +194,7 @@ async def _simpler(task: Task, trial: Trial, files: Mapping[str, bytes], trials:
     better = await trials.try_out(candidate, task)
     if better.outcome != trial.outcome:
         return trial
-    judges = [name for name in panel.names if name != optimizer]
-    against = await _objections(task, shorter, MAX_ATTEMPTS + 1, judges, trials)
+    against = await _objections(task, shorter, MAX_ATTEMPTS + 1, panel.names[:-1], trials)
     return trial if against else better
 
 
@@ -210,12 +210,13 @@ def apply_edits(draft: Draft, files: Mapping[str, bytes]) -> dict[str, bytes]:
     """New content of the files. Raises ValueError with what is wrong, for the model to read."""
     changed: dict[str, bytes] = {}
     for edit in draft.edits:
+        content = changed.get(edit.path) or files.get(edit.path)
         if not edit.find:
-            if files.get(edit.path) or changed.get(edit.path):
-                raise ValueError(f"{edit.path} exists: say what to find in it")
+            if content or NO_FILE.search(edit.path):
+                what = "exists: say what to find in it" if content else "is no path of a file"
+                raise ValueError(f"{edit.path} {what}")
             changed[edit.path] = edit.replace.encode("utf-8", "surrogatepass")
             continue
-        content = changed.get(edit.path) or files.get(edit.path)
         if content is None:
             raise ValueError(f"{edit.path} is none of the files that are shown")
         ends = "\r\n" if b"\r\n" in content else "\n"
