@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import Project
 
-from tests.fake_github import GitHub, Pull, Repository
+from tests.fake_github import GitHub, Pull, Repository, faults
 from tests.github_job import BASE, FAULTY, Jobs, summary_of
 
 
@@ -270,6 +270,16 @@ def test_a_review_that_is_asked_for_runs_in_the_review_workflow(jobs: Jobs, faul
     answer = faulty.comments[-1].body
     assert answer.startswith("<!-- reviewbot:answer comment=")
     assert "**Changes requested**" in answer
+
+
+def test_an_answer_says_why_the_review_is_not_posted(jobs: Jobs, faulty: Pull) -> None:
+    jobs.permissions |= {"actions": "write"}
+    faulty.repository.workflows.append("reviewbot-review.yml")
+    push = partial(faulty.push, {"b.py": "b = 1\n"})
+    moved = faults.meanwhile("repos/compare-commits-with-basehead", push)
+    jobs.github.faults.append(moved)
+    assert "A newer commit was pushed" in jobs.ask(faulty, "/debate full")
+    assert "A dry run: nothing is posted." in jobs.ask(faulty, "/debate full", dry_run="true")
 
 
 def test_an_ordered_run_reads_the_comment_again(jobs: Jobs, faulty: Pull) -> None:

@@ -97,13 +97,13 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
         if document is None:
             hint = "download the artifact reviewbot-review"
             raise UsageError(f"{path} holds no review", hint=hint)
-        return steps.finish(run, change, document)
+        return steps.finish(run, change, document)[0]
     is_pushed = subject == "pull_request" and job.mode == "all"
     if is_pushed and may_execute(facts) and job.autofix != "off":
         return review_and_fix(run, change)
     review = steps.make_review(run, change)
     if job.mode == "all":
-        return steps.finish(run, change, review)
+        return steps.finish(run, change, review)[0]
     steps.keep(job, runner, review, settings)
     runner.say("The review is handed to the next job: this one posts nothing.")
     return 0

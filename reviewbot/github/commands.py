@@ -262,8 +262,8 @@ def review_again(run: Run, change: Change, command: Command) -> Answer:
     if focus or command.verb == "full":
         memory = replace(memory, parts={})
     review = steps.make_review(run, change, memory, focus)
-    exit_code = steps.finish(run, change, review)
-    words = f"{code(review.head_commit[:10])}: {markdown.review_body(review)}"
+    exit_code, unposted = steps.finish(run, change, review)
+    words = f"{code(review.head_commit[:10])}: {unposted or markdown.review_body(review)}"
     cost = review.usage.cost_usd
 
     def update(state: State) -> State:

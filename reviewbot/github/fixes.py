@@ -98,7 +98,7 @@ def review_and_fix(run: Run, change: Change) -> int:
     suggestions = {}
     if mode == "suggest":
         suggestions = asyncio.run(_suggestions(run, change, review, fixed))
-    exit_code = steps.finish(run, change, review, suggestions)
+    exit_code, _ = steps.finish(run, change, review, suggestions)
     state, reported = run.facts.state, {finding.id for finding in review.reported}
     back = {id for made in state.fixes for id in made.findings} & reported - {*state.taken_back}
     state = replace(state, taken_back=(*state.taken_back, *sorted(back)))

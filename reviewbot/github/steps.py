@@ -164,23 +164,23 @@ def make_review(run: Run, change: Change, memory: Memory | None = None, focus: s
 
 def finish(
     run: Run, change: Change, review: Review, suggestions: Mapping[str, str] | None = None
-) -> int:
-    """Keep a review, bring it to its pull request, and say so. Returns the exit code of the job.
+) -> tuple[int, str]:
+    """Keep a review, and bring it to its pull request. `suggestions` are proven new lines by id.
 
-    `suggestions` are proven new lines by the ids of findings. Raises GitHubError.
+    Returns the exit code of the job, and why nothing is posted, if so. Raises GitHubError.
     """
-    runner = run.runner
-    code = keep(run.job, runner, review, run.settings)
-    if run.job.is_on("dry_run"):
-        runner.say("A dry run: nothing is posted.", "notice")
-        return code
+    code, unposted = keep(run.job, run.runner, review, run.settings), ""
     try:
-        if not publish(run, review, change, suggestions or {}):
-            runner.say(NOT_PERMITTED, "notice")
+        if run.job.is_on("dry_run"):
+            unposted = "A dry run: nothing is posted."
+        elif not publish(run, review, change, suggestions or {}):
+            unposted = NOT_PERMITTED
             print(render(review, "github"), flush=True)
     except NothingToDo as reason:
-        runner.say(str(reason), "notice")
-    return code
+        unposted = str(reason)
+    if unposted:
+        run.runner.say(unposted, "notice")
+    return code, unposted
 
 
 def keep(job: Job, runner: Runner, review: Review, settings: Settings) -> int:
