@@ -230,6 +230,19 @@ def test_a_dismissed_finding_is_not_reported_again(jobs: Jobs, faulty: Pull) -> 
     assert faulty.threads[0].is_resolved
 
 
+def test_a_dismissal_is_reviewed_once_its_job_runs_again(jobs: Jobs, faulty: Pull) -> None:
+    jobs.permissions |= {"actions": "write"}
+    faulty.repository.workflows.append("reviewbot-review.yml")
+    jobs.push(faulty, "opened")
+    comment = faulty.comment("ann", "/debate dismiss F1 On purpose.")
+    event = jobs.github.event("issue_comment", comment=comment)
+    jobs.github.faults.append(faults.server_error("actions/create-workflow-dispatch"))
+    assert [jobs.run("issue_comment", event).exit_code for _ in range(3)] == [3, 0, 0]
+    assert len(faulty.repository.dispatches) == 1
+    (answer,) = [c.body for c in faulty.comments if "reviewbot:answer" in c.body]
+    assert "F1 is dismissed" in answer
+
+
 def test_pause_stop_and_resume(jobs: Jobs, faulty: Pull) -> None:
     said = partial(jobs.ask, faulty)
     assert "reviewed when you ask" in said("/debate pause")
@@ -264,6 +277,10 @@ def test_a_review_that_is_asked_for_runs_in_the_review_workflow(jobs: Jobs, faul
     jobs.permissions |= {"actions": "write"}
     assert "reviewbot init --workflow review" in jobs.ask(faulty, "/debate the division")
     faulty.repository.workflows.append("reviewbot-review.yml")
+    order, trigger = "actions/create-workflow-dispatch", "Workflow has no trigger"
+    jobs.github.faults.append(faults.error(order, 422, trigger))
+    said = jobs.ask(faulty, "/debate the division")
+    assert f"{trigger}: reviewbot init --workflow review" in said
     ran = jobs.say(faulty, "ann", "/debate the division")
     assert ran.outputs["verdict"] == "request_changes"
     assert len(faulty.threads) == 1

@@ -50,7 +50,7 @@ def main(variables: Mapping[str, str]) -> int:
         if job and job.event.asked_by and not isinstance(error, GitHubError):
             with suppress(ReviewbotError), closing(open_client(job)) as client:
                 source = Source(job.event.number or job.event.issue, job.event.asked_by)
-                respond(client, source, Answer(words=inline(error.with_hint)), "confused")
+                respond(client, job, source, Answer(words=inline(error.with_hint)), "confused")
         return error.exit_code
 
 

@@ -80,7 +80,7 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     react(client, source, "eyes")
     command = parse(comment.body)
     if isinstance(command, Misunderstood):
-        respond(client, source, Answer(words=command.words), "confused")
+        respond(client, job, source, Answer(words=command.words), "confused")
         return 0
     assert command
 
@@ -149,17 +149,17 @@ def _answer(client: Client, job: Job, source: Source, act: Callable[[], Answer])
     except (UsageError, CallError, GitError) as error:
         answer = Answer(words=inline(error.with_hint), is_done=False)
     if answer.words:  # without any, another run answers
-        respond(client, source, answer, "rocket" if answer.is_done else "confused")
-    if answer.reviews_again:
-        with suppress(UsageError):  # then it is reviewed with the next push
-            steps.order(client, job)
+        respond(client, job, source, answer, "rocket" if answer.is_done else "confused")
     return answer
 
 
-def respond(client: Client, source: Source, answer: Answer, reaction: Reaction) -> None:
-    """Keep the new state, then answer: an answer says that all of it is done."""
+def respond(client: Client, job: Job, source: Source, answer: Answer, reaction: Reaction) -> None:
+    """Keep the new state and have it reviewed, then answer: that says that all of it is done."""
     if answer.update:
         steps.update_state(client, source.number, answer.update)
+    if answer.reviews_again:
+        with suppress(UsageError):  # then it is reviewed with the next push
+            steps.order(client, job)
     marker = pulls.ANSWER_MARKER.format(comment=source.comment_id)
     for action in (*answer.actions, WriteComment(f"{marker}\n{answer.words}")):
         perform(client, source.number, action)

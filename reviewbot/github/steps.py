@@ -422,9 +422,9 @@ def order(client: Client, job: Job, comment_id: int | None = None) -> None:
         path = f"/actions/workflows/{WORKFLOW}/dispatches"
         client.write("POST", path, "start the review workflow", body)
     except GitHubError as error:
-        if error.kind == "gone":
-            hint = "reviewbot init --workflow review"
-            raise UsageError(f"There is no workflow {WORKFLOW} here: {hint}.") from error
+        if error.kind in ("gone", "invalid"):
+            said = f"There is no workflow {WORKFLOW} here" if error.kind == "gone" else error
+            raise UsageError(f"{said}: reviewbot init --workflow review.") from error
         if error.kind == "not_permitted":
             words = "To start the review workflow, this job needs actions: write."
             raise UsageError(words) from error
