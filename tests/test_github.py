@@ -278,9 +278,10 @@ def test_a_review_that_is_asked_for_runs_in_the_review_workflow(jobs: Jobs, faul
     assert "reviewbot init --workflow review" in jobs.ask(faulty, "/debate the division")
     faulty.repository.workflows.append("reviewbot-review.yml")
     order, trigger = "actions/create-workflow-dispatch", "Workflow has no trigger"
-    jobs.github.faults.append(faults.error(order, 422, trigger))
+    jobs.github.faults += [faults.error(order, 422, trigger), faults.server_error(order)]
     said = jobs.ask(faulty, "/debate the division")
     assert f"{trigger}: reviewbot init --workflow review" in said
+    assert "give the command again later" in jobs.ask(faulty, "/debate the division")
     ran = jobs.say(faulty, "ann", "/debate the division")
     assert ran.outputs["verdict"] == "request_changes"
     assert len(faulty.threads) == 1

@@ -29,7 +29,7 @@ from reviewbot.git.change import Change, Location
 from reviewbot.git.repository import Repository
 from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo
-from reviewbot.github.client import CallError, Client, GitHubError
+from reviewbot.github.client import LATER, CallError, Client, GitHubError
 from reviewbot.github.command import FORMS, Command, Misunderstood, parse
 from reviewbot.github.documents import documents_of
 from reviewbot.github.fixes import fix, open_pull, undo
@@ -92,8 +92,7 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
         assert facts.snapshot
         return answer_here(client, facts.snapshot, facts.state, replace(command, login=login))
 
-    _answer(client, job, source, act)
-    return 0
+    return _answer(client, job, source, act).exit_code
 
 
 def obey_order(run: Run, change: Change) -> int:
@@ -138,8 +137,8 @@ def fix_issue(job: Job, client: Client) -> int:
         raise NothingToDo("closed", "The issue is closed or locked, or a pull request.")
     if author.get("type") != "User" or not pulls.may_write(client, str(author.get("login"))):
         raise NothingToDo("missing_permission", NO_WRITER)
-    _answer(client, job, Source(number, id), lambda: _fix_issue(job, client, issue))
-    return 0
+    act = partial(_fix_issue, job, client, issue)
+    return _answer(client, job, Source(number, id), act).exit_code
 
 
 def _answer(client: Client, job: Job, source: Source, act: Callable[[], Answer]) -> Answer:
@@ -147,7 +146,8 @@ def _answer(client: Client, job: Job, source: Source, act: Callable[[], Answer])
     try:
         answer = act()
     except (UsageError, CallError, GitError) as error:
-        answer = Answer(words=inline(error.with_hint), is_done=False)
+        words = error.with_hint.replace(LATER, "give the command again later")
+        answer = Answer(words=inline(words), is_done=False)
     if answer.words:  # without any, another run answers
         respond(client, job, source, answer, "rocket" if answer.is_done else "confused")
     return answer
