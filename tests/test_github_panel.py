@@ -434,6 +434,13 @@ def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
     assert "Undefined name" in ran.summary
     jobs.permissions["issues"] = "write"
     assert jobs.run("schedule", event, dry_run="true").writes == []
+    for name in ("issues/list-for-repo", "issues/create"):
+        jobs.github.faults.append(faults.error(name, 410, "Issues are disabled"))
+    ran = jobs.run("schedule", event)
+    assert (ran.exit_code, "answered 410 Issues are disabled. The audit is in" in ran.log) == (
+        0,
+        True,
+    )
     jobs.run("schedule", event)
     (issue,) = app.issues
     assert "**Incomplete**. The first audit: 1 in all." in issue.body
@@ -441,6 +448,8 @@ def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
     assert "Undefined name" in issue.body
     other = BASE | {"c.py": "def third(n):\n    return p / 3\n"}
     jobs.variables["GITHUB_SHA"] = app.commit("main", other, "Fix one, break one")
+    jobs.github.faults.append(faults.error("issues/list-for-repo", 400, "Problems"))
+    assert jobs.run("schedule", event).exit_code == 3
     ran = jobs.run("schedule", event)
     (issue,) = app.issues
     assert "Since the last audit: 1 new, 1 gone, 1 in all." in issue.body

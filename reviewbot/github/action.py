@@ -29,9 +29,8 @@ from reviewbot.verdict.document import Memory, Review
 AUDIT = "<!-- reviewbot:audit -->"
 LABEL = "reviewbot:audit"
 TITLE = "Audit by reviewbot"
-NO_ISSUES = (
-    "The token may not write issues, so the audit is in the job summary: give issues: write."
-)
+REFUSED = ("not_permitted", "gone")
+NO_ISSUES = "The audit is in the job summary: give issues: write, where the repository has issues."
 
 
 def main(variables: Mapping[str, str]) -> int:
@@ -115,6 +114,8 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
     try:
         number, last = find_issue(client)
     except CallError as error:
+        if error.kind not in REFUSED:  # there may be one
+            raise
         runner.say(str(error), "warning")
     target = Target(kind="all", revision=job.sha)
     review, settings = review_target(job, target, [job.sha], last.memory)
@@ -124,8 +125,7 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
     line = pulls.encode_state(state)
     room = markdown.MAX_BYTES - len(line) - len(AUDIT)
     page = markdown.Page(run_url=job.run_url, has_commands=False)
-    words = markdown.audit(review, last.memory, page, room)
-    body = f"{AUDIT}\n{line}\n{words}"
+    body = f"{AUDIT}\n{line}\n{markdown.audit(review, last.memory, page, room)}"
     if job.is_on("dry_run"):
         return code
     try:
@@ -135,9 +135,9 @@ def audit(job: Job, runner: Runner, client: Client) -> int:
         else:
             made = client.write("POST", "/issues", doing, {"body": body, **new})
     except CallError as error:
-        if error.kind not in ("not_permitted", "gone"):
+        if error.kind not in REFUSED:
             raise
-        runner.say(NO_ISSUES, "warning")
+        runner.say(f"{error}. {NO_ISSUES}", "warning")
         return code
     runner.put({"summary_comment_url": made["html_url"]})
     runner.say(f"The audit is in {made['html_url']}")
