@@ -117,6 +117,15 @@ def test_what_a_person_resolved_or_answered_stays_theirs(jobs: Jobs, faulty: Pul
     assert not faulty.threads[0].is_resolved
 
 
+def test_a_finding_whose_thread_is_deleted_stands_in_the_summary(jobs: Jobs, faulty: Pull) -> None:
+    jobs.push(faulty, "opened")
+    faulty.all_threads.clear()
+    jobs.variables["GITHUB_RUN_ATTEMPT"] = "2"
+    assert jobs.push(faulty).writes == ["issues/update-comment"]
+    assert "### F1 (high): Undefined name `m`" in summary_of(faulty)
+    assert "#discussion_r" not in summary_of(faulty)
+
+
 def test_without_the_right_to_resolve_a_thread_is_folded_and_answered_once(
     jobs: Jobs, faulty: Pull
 ) -> None:

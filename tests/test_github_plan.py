@@ -175,7 +175,7 @@ def wanted(draw: st.DrawFn) -> Desired:
         (Annotation("a.py", 1, 1, "notice", "t", "m"),) * draw(st.integers(0, 99)),
     )
     kept = State(head=HEAD, stopped_by=draw(st.sampled_from(("", "ann"))))
-    links = ("https://github.com/c/1",) if draw(FLAGS) else ()
+    links = ("https://github.com/c/1#discussion_r1",) if draw(FLAGS) else ()
     label = draw(st.sampled_from(sorted(DESIRED.managed_labels)))
     conclusion = draw(st.sampled_from(("success", "failure", "neutral")))
     return replace(
@@ -190,7 +190,6 @@ def wanted(draw: st.DrawFn) -> Desired:
         labels=frozenset([label]),
         state=kept,
         summary=f"{SUMMARY}\n{encode_state(kept)}\n**{label}**\n{' '.join(links)}",
-        links=(*links, "https://github.com/there/was/no/room"),
     )
 
 

@@ -4,6 +4,7 @@
 the same end, where a plan is empty. The summary comes last: it says that a commit was reviewed.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
@@ -20,6 +21,7 @@ from reviewbot.reports.markdown import Annotation
 Conclusion = Literal["success", "failure", "neutral"]
 # GitHub takes so many of a request. The summary of the check run has all findings.
 MAX_ANNOTATIONS = 50
+THREAD = re.compile(r"#discussion_r[0-9]+")  # where the summary links to
 OPINIONS = ("APPROVED", "CHANGES_REQUESTED")
 
 
@@ -113,7 +115,6 @@ class Desired(Struct, frozen=True, kw_only=True):
             touched unless the review is complete.
         closed: what is said about a finding that is gone, by key.
         managed_labels: those of them that are not in `labels` go.
-        links: addresses that the summary shows once they exist.
     """
 
     commit: str
@@ -130,7 +131,6 @@ class Desired(Struct, frozen=True, kw_only=True):
     managed_labels: frozenset[str] = frozenset()
     state: State
     summary: str
-    links: tuple[str, ...] = ()
 
     def is_gone(self, key: str) -> bool:
         return key not in self.open_keys and (self.is_complete or key in self.known_keys)
@@ -275,8 +275,8 @@ def _is_outdated(summary: pulls.Comment, desired: Desired) -> bool:
     # How often it was reviewed, for how much and in which runs is not worth a write.
     wanted = replace(wanted, reviews=state.reviews, cost_usd=state.cost_usd, runs=state.runs)
     verdicts = {"".join(body.splitlines()[2:3]) for body in (summary.body, desired.summary)}
-    links = (link for link in desired.links if link in desired.summary)
-    return state != wanted or len(verdicts) > 1 or any(link not in summary.body for link in links)
+    threads = {tuple(THREAD.findall(body)) for body in (summary.body, desired.summary)}
+    return state != wanted or len(verdicts) > 1 or len(threads) > 1
 
 
 def perform(client: Client, number: int, action: Action) -> None:

@@ -337,7 +337,6 @@ def make_desired(
         managed_labels=managed,
         state=pulls.decode_state(line) or State(),
         summary=f"{SUMMARY}\n{line}\n{markdown.summary(review, page, room)}",
-        links=tuple(links.values()),
     )
 
 
