@@ -120,6 +120,13 @@ def test_a_lost_answer_repeats_nothing(jobs: Jobs, pull: Pull, after: bool) -> N
     assert summary_of(pull).startswith("**Reviewed**")
 
 
+def test_a_check_run_is_created_once_where_no_commit_shows_it(jobs: Jobs, app: Repository) -> None:
+    app.commit("topic", {"b.py": "b = 1\n"})
+    app.bare.git("update-ref", "refs/heads/main", "refs/heads/topic")
+    assert jobs.push(app.pull("Nothing", "topic", author="ann"), "opened").exit_code == 0
+    assert len(app.all_check_runs) == 1
+
+
 def test_lines_that_are_refused_stand_in_the_summary_alone(jobs: Jobs, pull: Pull) -> None:
     jobs.config = "checks: [{name: long, run: [grep, -n, LONG, a.py, /dev/null], files: ['*.py']}]"
     long = "".join(f"# LONG {'🙂' * 270} {'x' * n}\n" for n in range(59))

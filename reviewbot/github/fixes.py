@@ -95,10 +95,8 @@ def review_and_fix(run: Run, change: Change) -> int:
     mode, runner, pull = run.job.autofix, run.runner, run.snapshot.pull
     review, results = asyncio.run(draft_fixes(change, steps.host_of(run, run.facts.state.memory)))
     fixed = [result for result in results if result.outcome == "fixed"]
-    suggestions = {}
-    if mode == "suggest":
-        suggestions = asyncio.run(_suggestions(run, change, review, fixed))
-    exit_code, _ = steps.finish(run, change, review, suggestions)
+    offers = asyncio.run(_suggestions(run, change, review, fixed)) if mode == "suggest" else {}
+    exit_code, _ = steps.finish(run, change, review, offers)
     state, reported = run.facts.state, {finding.id for finding in review.reported}
     back = {id for made in state.fixes for id in made.findings} & reported - {*state.taken_back}
     state = replace(state, taken_back=(*state.taken_back, *sorted(back)))

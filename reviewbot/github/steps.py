@@ -223,7 +223,8 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
     or what is missing cannot be written, and NothingToDo if it is closed or moved on meanwhile.
     """
     client, runner, number = run.client, run.runner, run.snapshot.pull.number
-    refused: set[plan.Action | type[plan.Action]] = set()
+    # What GitHub refused, and check runs, however late it shows them.
+    settled: set[plan.Action | type[plan.Action]] = set()
     resolved = 0
     has_lines = may_judge = True
     failed = "GitHub does not take the summary"
@@ -232,9 +233,9 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
         check_open(snapshot, review.head_commit)
         desired = make_desired(run, review, change, snapshot, suggestions)
         desired = replace(desired, may_judge=may_judge)
-        if plan.PostReview in refused:
+        if plan.PostReview in settled:
             desired = replace(desired, comments=())  # those keep the summary back
-        todo = [a for a in plan.plan(desired, snapshot) if refused.isdisjoint((a, type(a)))]
+        todo = [a for a in plan.plan(desired, snapshot) if settled.isdisjoint((a, type(a)))]
         if not todo:
             break
         for action in todo:
@@ -244,6 +245,8 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
             try:
                 plan.perform(client, number, action)
                 resolved += isinstance(action, plan.ResolveThread)
+                if isinstance(action, plan.PostCheckRun):
+                    settled.add(action)
             except CallError as error:
                 if error.kind == "stale":
                     raise NothingToDo("head_moved", MOVED) from error
@@ -261,14 +264,14 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
                             runner.put({"verdict": review.verdict})
                             runner.say(f"{error} ({APPROVAL_HINT})", "warning")
                     else:
-                        refused.add(plan.PostReview)
+                        settled.add(plan.PostReview)
                         runner.say(str(error), "warning")
                     break
-                refused.add(type(action) if error.kind == "not_permitted" else action)
+                settled.add(type(action) if error.kind == "not_permitted" else action)
                 if error.kind != "gone":  # somebody was faster
                     runner.say(str(error), "warning")
     found = pulls.summaries_of(snapshot)
-    may_comment = plan.WriteComment not in refused
+    may_comment = plan.WriteComment not in settled
     if todo or (may_comment and not found):
         raise GitHubError("failed", failed, hint=LATER)
     url = found[0].url if found else ""
