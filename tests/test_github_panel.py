@@ -376,6 +376,10 @@ def test_what_was_committed_stays_known_if_it_cannot_be_looked_at(
 def test_a_command_whose_run_cannot_begin_is_answered(jobs: Jobs, app: Repository) -> None:
     pull = opened(app, FAULTY)
     assert "No language model is configured" in jobs.ask(pull, "/debate ask Why?")
+    apart = "No common ancestor between main and topic."
+    compare = faults.error("repos/compare-commits-with-basehead", 404, apart)
+    jobs.github.faults.append(compare)
+    assert f"{apart} (rebase the branch onto its base)" in jobs.ask(pull, "/debate full")
     app.commit("main", {".reviewbot.yml": "review: {effort: no}\n"}, "Configure")
     assert jobs.say(pull, "ann", "/debate").exit_code == 2
     assert "review.effort" in pull.comments[-1].body

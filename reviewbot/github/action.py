@@ -13,7 +13,7 @@ from reviewbot.git.change import Target
 from reviewbot.git.repository import Repository
 from reviewbot.github import pulls, steps
 from reviewbot.github.activity import Facts, NothingToDo, decide, may_execute, needs_permission_of
-from reviewbot.github.client import CallError, Client, GitHubError
+from reviewbot.github.client import LATER, CallError, Client
 from reviewbot.github.commands import Source, fix_issue, obey, obey_order, respond
 from reviewbot.github.fixes import review_and_fix
 from reviewbot.github.job import Event, Job, Runner, read_job
@@ -46,7 +46,7 @@ def main(variables: Mapping[str, str]) -> int:
         return reason.exit_code
     except ReviewbotError as error:
         runner.say(error.with_hint, "error")
-        if job and job.event.asked_by and not isinstance(error, GitHubError):
+        if job and job.event.asked_by and error.hint != LATER:  # else the next run may answer
             with suppress(ReviewbotError), closing(open_client(job)) as client:
                 source = Source(job.event.number or job.event.issue, job.event.asked_by)
                 respond(client, job, source, Answer(words=inline(error.with_hint)), "confused")

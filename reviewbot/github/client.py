@@ -66,6 +66,7 @@ NEWER = "the run for the newer commit does it"
 # What GitHub's words mean, whatever the status. The first match counts.
 WORDS: tuple[tuple[str, FaultKind, str], ...] = (
     (r"is locked|lock prevents|archived so is read-only", "gone", "unlock the conversation"),
+    (r"no common ancestor", "gone", "rebase the branch onto its base"),
     (
         r"(?:oid|commit_?id)\W* is not part of the pull request|no commit found for sha"
         r"|not a fast[ -]forward|expected branch to point to"

@@ -305,9 +305,7 @@ def check_branch(run: Run, *, is_new: bool = False) -> None:
             found = run.client.read(f"/branches/{path}", "read about a branch")
             rules = run.client.read(f"/rules/branches/{path}", "read the rules of a branch")
         except CallError:
-            raise UsageError(
-                f"{NOT_HERE}: it is not known whether the branch is protected."
-            ) from None
+            raise UsageError(f"{NOT_HERE}: it is not known whether it is protected.") from None
         types = {str(rule.get("type")) for rule in rules} - HARMLESS_RULES
         if found.get("protected") is not False:
             reason = "the branch is protected"
