@@ -250,6 +250,8 @@ def test_a_dismissal_is_reviewed_once_its_job_runs_again(jobs: Jobs, faulty: Pul
     assert len(faulty.repository.dispatches) == 1
     (answer,) = [c.body for c in faulty.comments if "reviewbot:answer" in c.body]
     assert "F1 is dismissed" in answer
+    for words in ("explain F1", "dispute F1 It is right."):
+        assert "On purpose." in jobs.ask(faulty, f"/debate {words}")
 
 
 def test_pause_stop_and_resume(jobs: Jobs, faulty: Pull) -> None:

@@ -1,5 +1,4 @@
-"""What /debate commands do. A new one is a row of FORMS in command.py, and here a case of
-`answer_here`, or a function and its row of ORDERED.
+"""What /debate commands do.
 
 The job that a comment starts has no keys of models and runs nothing of a change. It answers what it
 can, and orders a run of the review workflow for the rest, by two numbers: of the pull request and
@@ -108,8 +107,7 @@ def obey_order(run: Run, change: Change) -> int:
     if author is None or author.type != "User" or not isinstance(command, Command):
         raise NothingToDo("not_a_command", "The comment is gone, was edited, or is no command.")
     if command.verb not in ORDERED or id in pulls.answers_of(snapshot):
-        words = "The command needs no review, or is answered already."
-        raise NothingToDo("answered", words)
+        raise NothingToDo("answered", "The command needs no review, or is answered already.")
     if not pulls.may_write(run.client, author.login):
         raise NothingToDo("missing_permission", NO_WRITER)
     source = Source(snapshot.pull.number, id, comment in inline_comments)
@@ -253,7 +251,8 @@ def _explain(client: Client, state: State, known: Remembered) -> str:
         return markdown.explanation(found)
     title = f"**{known.id} ({known.severity}): {inline(known.title)}**"
     gone = "The document of the review is not kept any more; `/debate full` makes a new one."
-    return f"{title}\n\n{inline(known.reason)}\n\n{gone}"
+    why = f"Dismissed: {known.dismissed}" if known.dismissed else known.reason
+    return f"{title}\n\n{inline(why)}\n\n{gone}"
 
 
 def review_again(run: Run, change: Change, command: Command) -> Answer:
@@ -285,6 +284,8 @@ def ask(run: Run, change: Change, command: Command) -> Answer:
 def dispute(run: Run, change: Change, command: Command) -> Answer:
     """The panel may take back what it raised; what a check reports stands."""
     known = _find(run.facts.state, command)
+    if known.dismissed:
+        return Answer(words=f"{known.id} is dismissed: {inline(known.dismissed)}")
     if known.check or known.status == "proven":
         reason = f"{known.check} reports it" if known.check else "a test shows it"
         return Answer(words=f"{known.id} stands: {inline(reason)}, and words do not change that.")
