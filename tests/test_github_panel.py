@@ -346,6 +346,7 @@ def test_a_command_that_is_killed_after_its_commit_goes_on(
 def test_a_fix_is_not_forced_upon_a_branch(jobs: Jobs, cart: Pull, temp: str) -> None:
     home, moves = cart.repository, partial(cart.push, {"z.py": "z = 1\n"})
     with jobs.panel(fixer):
+        assert "this is a dry run" in jobs.ask(cart, "/debate fix", temp=temp, dry_run="true")
         home.protect("topic")
         assert "the branch is protected" in jobs.ask(cart, "/debate fix", temp=temp)
         home.protected.clear()
@@ -712,6 +713,7 @@ def test_an_issue_becomes_a_pull_request_with_its_test_once_actions_may_open_one
     asked: list[str] = []
     with jobs.panel(lambda name, prompt: asked.append(name) or mender(name, prompt)):
         refused = jobs.ask(reported, "/debate fix")
+        assert "dry run" in jobs.ask(reported, "/debate fix", dry_run="true")
         count = len(asked)
         assert app.bare.sha(f"refs/heads/reviewbot/issue-{reported.number}") is None
         app.actions_may_approve = True

@@ -342,6 +342,8 @@ def _consult(
 
 
 def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
+    if job.is_on("dry_run"):
+        raise UsageError("A dry run opens no pull request.")
     number, base = issue["number"], job.event.default_branch
     branch = f"reviewbot/issue-{number}"
     path = f"/branches/{quote(base, safe='')}"

@@ -235,8 +235,7 @@ def undo(run: Run, change: Change, _: Command) -> Answer:
         files, touched = asyncio.run(_before(run, last.commit))
         if not files:
             id = code(last.commit[:10])
-            words = f"Nothing is taken back: {id} was changed since in all files."
-            return Answer(words=words, is_done=False)
+            raise UsageError(f"Nothing is taken back: {id} was changed since in all files.")
         names = ", ".join(last.findings)
         headline = f"Take back the fix of {names}"
         body = f"Reviewbot-Undo: {last.commit}{COMMAND}{run.job.event.asked_by}"
@@ -294,7 +293,9 @@ def check_branch(run: Run, *, is_new: bool = False) -> None:
     """Raises UsageError if nothing may be written to the branch, or to a new one beside it."""
     snapshot, branch = run.snapshot, run.snapshot.pull.head_ref
     path, reason = quote(branch, safe=""), ""
-    if snapshot.is_fork:
+    if run.job.is_on("dry_run"):
+        reason = "this is a dry run"
+    elif snapshot.is_fork:
         reason = "the branch is in a fork"
     elif is_new:
         return

@@ -87,13 +87,9 @@ def fetch(job: Job, *commits: str) -> Path:
     folder = job.workspace
     if not (folder / ".git").exists():
         folder = job.documents / "repository"
+    unique = list(dict.fromkeys(commits))
     work = fetch_commits(
-        job.git_url,
-        list(dict.fromkeys(commits)),
-        folder,
-        token=job.token,
-        depth=MAX_DEPTH,
-        variables=job.variables,
+        job.git_url, unique, folder, token=job.token, depth=MAX_DEPTH, variables=job.variables
     )
     asyncio.run(work)
     return folder
