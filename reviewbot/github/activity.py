@@ -128,6 +128,10 @@ def _is_other_bot(facts: Facts) -> bool:
     return author.login.lower().removesuffix(BOT) not in allowed
 
 
+def _has_skip_label(facts: Facts) -> bool:
+    return facts.settings is not None and facts.settings.skip_label.lower() in facts.labels
+
+
 def _is_draft(facts: Facts) -> bool:
     if facts.pull is None or facts.settings is None or facts.settings.drafts:
         return False
@@ -181,12 +185,7 @@ TABLE: tuple[Row, ...] = (
     Row("stopped", ON_PULL, _is_stopped, "It was stopped here; `/debate resume` ends that."),
     Row("fork_needs_two_jobs", ("pull_request",), _needs_two_jobs, TWO_JOBS),
     Row("bot_author", PUSHED, _is_other_bot, BOT_AUTHOR),
-    Row(
-        "skip_label",
-        PUSHED,
-        lambda f: f.settings and f.settings.skip_label.lower() in f.labels,
-        SKIP,
-    ),
+    Row("skip_label", PUSHED, _has_skip_label, SKIP),
     Row("draft", PUSHED, _is_draft, "It is a draft: mark it ready, or comment /debate."),
     Row("paused", PUSHED, lambda f: bool(f.state.paused_by), "Paused; `/debate resume` ends that."),
     Row("own_commit", PUSHED, _is_own_commit, "reviewbot made the newest commit."),

@@ -185,7 +185,9 @@ def may_write(client: Client, login: str) -> bool:
     try:
         path = f"/collaborators/{quote(login, safe='')}/permission"
         found = client.read(path, "tell what somebody may do")
-    except CallError:
+    except CallError as error:
+        if error.kind == "failed":  # GitHub's own trouble is no answer
+            raise
         return False
     return isinstance(found, dict) and found.get("permission") in ("admin", "write")
 
