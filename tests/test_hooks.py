@@ -399,6 +399,17 @@ def test_a_push_stops_for_a_broken_test(pushed: Project) -> None:
     assert "assert 33.0 == 27.0" in explained.stdout
 
 
+def test_a_push_ends_with_the_review_that_stops_it(pushed: Project) -> None:
+    pushed.commit("B", {"b.py": UNDEFINED})
+    pushed.git("branch", "other", "HEAD~1")
+    pushed.git("checkout", "--quiet", "other")
+    pushed.commit("C", {"c.py": "c = 1\n"})
+    result = hook("run", "pre-push", "origin", "url", stdin=of_push(pushed, "main", "other"))
+    assert (result.exit_code, "reviewbot explain F1 shows more" in result.stderr) == (1, True)
+    explained = CliRunner().invoke(reviewbot, ("explain", "F1"), prog_name="reviewbot")
+    assert "b.py" in explained.stdout
+
+
 def of_push(project: Project, *refs: str) -> str:
     """What git tells a hook about refs that the remote does not have."""
     heads = ((ref, project.git("rev-parse", ref)) for ref in refs)
@@ -434,7 +445,8 @@ def ranges(project: Project, *refs: str) -> list[str]:
     found = []
     for ref, revision in asyncio.run(collect()):
         base, _, head = revision.partition("..")
-        what = f"{subjects.get(base, 'nothing')}..{subjects[head]}" if head else "-"
+        after = subjects.get(head, "no commit")
+        what = f"{subjects.get(base, 'nothing')}..{after}" if head else "-"
         found.append(f"{ref}: {what}")
     return found
 
@@ -451,11 +463,16 @@ def test_a_push_reviews_what_the_remote_does_not_have(pushed: Project) -> None:
     # Each commit is reviewed once.
     assert ranges(pushed, "topic:heads/topic:", main) == ["topic: Pushed..B", "main: B..C"]
     assert ranges(pushed, main, "v1:tags/v1:") == ["main: Pushed..C", "tags/v1: -"]
-    # Nothing comes with a deletion, with notes, with a way back, or without a commit.
+    # Nothing comes with a deletion, with notes, or with a way back.
     assert ranges(pushed, ":heads/old:main") == ["old: -"]
     assert ranges(pushed, "main:notes/commits:") == ["notes/commits: -"]
     assert ranges(pushed, "main~2:heads/main:main") == ["main: -"]
-    assert ranges(pushed, "main^{tree}:tags/tree:") == ["tags/tree: -"]
+    # What is no commit is not reviewed, and keeps nothing else from it.
+    both = ranges(pushed, "main^{tree}:tags/tree:", main)
+    assert both == ["tags/tree: nothing..no commit", "main: Pushed..C"]
+    line = f"tree {pushed.git('rev-parse', 'main^{tree}')} refs/tags/tree {'0' * 40}\n"
+    result = hook("run", "pre-push", "--strict", "origin", "url", stdin=line)
+    assert (result.exit_code, "NOT REVIEWED: cannot review" in result.stderr) == (3, True)
 
 
 def test_after_a_rebase_the_work_of_others_is_not_reviewed(pushed: Project) -> None:

@@ -22,7 +22,6 @@ from reviewbot.journal import write_file
 Hook = Literal["pre-commit", "pre-push"]
 EARLIER = ".before-reviewbot"  # what was there before; ours runs it first
 REPLACED = ".replaced-by-reviewbot"  # one of ours that another version wrote, or somebody edited
-TEMPLATE = Path(__file__).with_name("hook.sh")
 MARK = re.compile(rb"^# reviewbot-hook: ", re.MULTILINE)
 # Programs that manage hooks: what is in a hook of theirs, and where they are configured.
 MANAGERS = {
@@ -177,7 +176,7 @@ def _set_aside(path: Path) -> None:
 
 def write_script(name: Hook, python: str) -> bytes:
     """The hook; `python` is the interpreter that has reviewbot, or "" for the program on PATH."""
-    text = TEMPLATE.read_text(encoding="utf-8")
+    text = Path(__file__).with_name("hook.sh").read_text(encoding="utf-8")
     quoted = shlex.quote(python) if python else ""
     for word, value in {"@NAME@": name, "@EARLIER@": EARLIER, "@PYTHON@": quoted}.items():
         text = text.replace(word, value)

@@ -19,7 +19,6 @@ from reviewbot.git.change import Target
 from reviewbot.git.place import Place
 from reviewbot.git.process import Git
 from reviewbot.git.repository import Repository
-from reviewbot.hooks.install import Hook
 from reviewbot.pipeline import review
 from reviewbot.reports import render
 from reviewbot.services import Host, read_base
@@ -60,7 +59,7 @@ async def review_commit(host: Host, repository: Repository, state: State, say: S
     host = replace(host, layers=layers, may_execute=False, providers={})
     result = await review(change, host)
     state.save(result)
-    return _report(result, "pre-commit", settings.hooks.commit, say)
+    return _report(result, "commit", settings.hooks.commit, say)
 
 
 async def review_push(
@@ -77,6 +76,8 @@ async def review_push(
             say(f"reviewbot: reviewing {name} ({base[:10]}..{head[:10]})")
             try:
                 codes.add(await _review_range(revision, host, repository, state, say, ends_at))
+                if 1 in codes:  # nothing is pushed, and `explain` shows the last review
+                    break
             except ReviewbotError as error:
                 codes.add(not_reviewed(error, say))
     except GitError as error:
@@ -126,8 +127,9 @@ async def find_ranges(
     tips = await git(*remotes, f"refs/remotes/{remote}/") or await git(*remotes, "refs/remotes/")
     known = tips.decode("ascii").split()
     for ref in refs:
-        base = new = ""  # for a tag of something else
-        if not ref.name.startswith(WITHOUT_CODE) and (new := await _commit(git, ref.new)):
+        base, new = "", "" if ref.name.startswith(WITHOUT_CODE) else ref.new
+        if commit := await _commit(git, new):  # it may be a tag of something else
+            new = commit
             if old := await _commit(git, ref.old):  # it may never have been fetched
                 known.append(old)
             base = await _merge_base(place, new, known)
@@ -148,15 +150,14 @@ async def _review_range(
     layers = (*host.layers, flag_layer({"limits.seconds": seconds}))
     result = await review(change, replace(host, layers=layers))
     state.save(result)
-    code = _report(result, "pre-push", settings.hooks.push, say)
+    code = _report(result, "push", settings.hooks.push, say)
     for gap in result.gaps:
         say(f"NOT REVIEWED: {gap}")
     return code or (0 if result.complete else ReviewbotError.exit_code)
 
 
-def _report(result: Review, hook: Hook, threshold: Threshold, say: Say) -> int:
+def _report(result: Review, verb: str, threshold: Threshold, say: Say) -> int:
     """Say what was found; return 1 if it stops git."""
-    verb = hook.removeprefix("pre-")
     reported = result.reported
     stopping = [finding for finding in reported if reaches(finding.severity, threshold)]
     for line in render(replace(result, gaps=(), complete=True), "concise").splitlines():
