@@ -64,7 +64,7 @@ def test_what_is_written_is_read_again(entries: list[Dismissal]) -> None:
 @each(
     ("text", "message"),
     [
-        ("dismissed: []", ":1: this is not a list of dismissals"),
+        ("dismissed: []", ":1: the file must be a list"),
         ("- key: a\n  reson: x", ":2: unknown key [0].reson; did you mean [0].reason?"),
         ("- key: a\n  path: b", ":1: [0].reason is missing"),
         ("- key: a\n  reason: ''", ":2: [0].reason must be a text"),

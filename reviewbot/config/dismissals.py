@@ -49,8 +49,6 @@ def read_dismissals(content: bytes, name: str) -> dict[str, Dismissal]:
     from reviewbot.config.yaml import read_yaml  # only where there is something to parse
 
     document = read_yaml(content, name, MAX_BYTES)
-    if not isinstance(document.value or [], list):
-        raise ConfigError(f"{name}:{document.line(())}: this is not a list of dismissals")
     kind = tuple[Dismissal, ...]
     entries = validate(document.value or [], kind, (), lambda key: f"{name}:{document.line(key)}")
     return {entry.key: entry for entry in msgspec.convert(entries, kind)}

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
-from msgspec.inspect import FloatType, IntType, Metadata, type_info
+from msgspec.inspect import FloatType, IntType, Metadata, StrType, type_info
 
 from reviewbot.config.document import Document, Key, read_toml
 from reviewbot.config.settings import Settings
@@ -113,8 +113,7 @@ def load_settings(layers: Sequence[Layer]) -> Loaded:
     notices: list[str] = []
     repository = ""
     for layer in sorted(layers, key=lambda layer: get_args(LayerKind).index(layer.kind)):
-        is_text = layer.name in ("environment", "flags")
-        said = layer.document.value
+        said, is_text = layer.document.value, layer.name in ("environment", "flags")
         said = validate(said, Settings, (), layer.where, is_text=is_text, is_part=True)
         found = [(key, value) for key, value in _leaves(said) if value != {}]
         if layer.kind == "repository" and found:
@@ -132,8 +131,7 @@ def load_settings(layers: Sequence[Layer]) -> Loaded:
                 stays = f"{values[key]} ({origins[key]}) stays"
                 notices.append(f"{place}: a repository may only lower {dotted(key)}; {stays}.")
                 continue
-            values[key] = value
-            origins[key] = place
+            values[key], origins[key] = value, place
 
     def where(key: Key) -> str:
         return next(place for inner, place in origins.items() if inner[: len(key)] == key)
@@ -189,7 +187,7 @@ def validate(
     """The value, and all in it, as plain values of the right type.
 
     With `is_text`, values are texts to be read as their type; with `is_part`, keys that are
-    required may be missing, but not in a list. Raises ConfigError.
+    required may be missing beside others, but not in a list. Raises ConfigError.
     """
     options = get_args(kind)
     if type(None) in options:
@@ -226,8 +224,9 @@ def validate(
             what = f"a name in {dotted(key)} has letters, digits, '-' and '_', at most 64"
             raise ConfigError(f"{where(place)}: {what}")
         found[name] = validate(inner, kinds[name], place, where, is_text=is_text, is_part=is_part)
+    may_lack = is_part and (found or type(None) in options)
     for field in known:
-        if field.required and field.name not in found and not is_part:
+        if field.required and field.name not in found and not may_lack:
             raise ConfigError(f"{where(key)}: {dotted((*key, field.name))} is missing")
     return found
 
@@ -239,6 +238,8 @@ def allowed(kind: object) -> str:
     info = type_info(kind)
     if isinstance(info, Metadata):
         info = info.type
+    if isinstance(info, StrType) and info.pattern:
+        return f"a text that begins with {info.pattern[1:]}"
     if isinstance(info, IntType | FloatType):
         name = "a whole number" if isinstance(info, IntType) else "a number"
         return f"{name} from {info.ge} to {info.le}"
@@ -247,4 +248,4 @@ def allowed(kind: object) -> str:
 
 def _wrong(key: Key, where: Where, what: str) -> ConfigError:
     """An error that does not quote the value, which may be a secret."""
-    return ConfigError(f"{where(key)}: {dotted(key)} must be {what}")
+    return ConfigError(f"{where(key)}: {dotted(key) or 'the file'} must be {what}")

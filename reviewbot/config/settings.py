@@ -10,6 +10,7 @@ SandboxKind = Literal["auto", "bubblewrap", "container", "none"]
 Effort = Literal["auto", "low", "medium", "high"]
 # The formats that the output of a custom check may have, see checks/readers.py.
 OutputFormat = Literal["gnu", "sarif", "rdjson", "junit", "tap"]
+Label = Annotated[str, Meta(pattern="^reviewbot:")]  # others do not start a workflow
 
 
 class Section(Struct, frozen=True, forbid_unknown_fields=True):
@@ -149,8 +150,8 @@ class GitHubSettings(Section, frozen=True):
     """
 
     drafts: bool = False
-    skip_label: str = "reviewbot:skip"
-    review_label: str = "reviewbot:review"
+    skip_label: Label = "reviewbot:skip"
+    review_label: Label = "reviewbot:review"
     bots: tuple[str, ...] = ()
     max_comments: Annotated[int, Meta(ge=0, le=100)] = 10
     labels: bool = False
