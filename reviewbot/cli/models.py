@@ -47,7 +47,7 @@ async def list_() -> None:
     settings, variables, asked, notes = await _load()
     lines = ["Panel" if asked else "No language model is configured: only executed checks decide."]
     prices = prices_of(settings.providers)
-    scores = (await open_state()).journal().get(SCORES, Scores) or Scores()
+    scores = Journal((await open_state()).folder / "journal").get(SCORES, Scores) or Scores()
     connections = connections_to([m.provider for m in asked], settings.providers, variables, 0)
     for member in asked:
         is_local = connections[member.provider].is_local
