@@ -171,6 +171,8 @@ def test_settings_are_shown_with_their_origins(
     result = run("config", "check", "other.yml")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "give the name of a file, without a folder" in result.stderr
+    (cart.folder / "other.yml").write_text("review: {ignore: ['!']}\n")
+    assert "review.ignore: Invalid git pattern: '!'" in run("config", "check", "other.yml").stderr
     cart.commit("Wrong", {".reviewbot.yml": wrong})
     said = "has an error that stops all later reviews: checks: the report of unit"
     assert any(said in note for note in cart.review().notes)
@@ -239,13 +241,14 @@ def test_doctor_names_what_works_and_the_next_step(
     result = run("doctor")
     assert result.exit_code == 3
     assert "✗ .reviewbot.yml:1: unknown key nonsense" in result.stdout
-    cart.commit("No settings", {".reviewbot.yml": None})
+    cart.commit("No settings", {".reviewbot.yml": None, "pyproject.toml": "[project]\n"})
     kept, access = cart.folder / ".git/reviewbot", os.access
     monkeypatch.setattr(os, "access", lambda path, mode: path != kept and access(path, mode))
     monkeypatch.setenv("REVIEWBOT_SANDBOX__KIND", "none")
     result = run("doctor")
     assert result.exit_code == 3
     assert f"✗ {kept} cannot be used: it is not writable" in " ".join(result.stdout.split())
+    assert "✓ no configuration is committed" in result.stdout
     assert "✓ linters and tests that a change may run: ruff\n" in result.stdout
     assert result.stdout.endswith("\nNext: name another folder with --state\n")
 

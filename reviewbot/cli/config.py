@@ -8,6 +8,7 @@ import click
 from reviewbot.checks.languages import all_languages, configured_checks
 from reviewbot.cli.host import find_root, open_repository, read_layers
 from reviewbot.cli.terminal import FILE, common, deliver, say
+from reviewbot.config.dismissals import ignored
 from reviewbot.config.load import LayerKind, Loaded, describe, load_settings, read_layer
 from reviewbot.debate.panel import choose_members
 from reviewbot.errors import GitError, UsageError
@@ -56,6 +57,7 @@ async def check(file: Path | None) -> None:
         say(f"reviewbot: {notice}")
     choose_members(loaded.settings, os.environ, {})  # refuses providers that nobody knows
     configured_checks(all_languages(), loaded.settings.checks)
+    ignored(loaded.settings.review.ignore)
     names = ", ".join(map(str, files)) or "there is no file, so the defaults"
     deliver(f"{names}: valid")
 

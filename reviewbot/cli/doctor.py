@@ -50,8 +50,9 @@ async def command() -> int:
         try:
             loaded, committed = await load_committed(repository)
             settings = loaded.settings
-            says = "the configuration is valid" if committed else "no configuration is committed"
-            project.append(("✓", says, "" if committed else "reviewbot init"))
+            is_there = ".reviewbot.yml" in committed or "pyproject.toml" in loaded.origins.values()
+            says = "the configuration is valid" if is_there else "no configuration is committed"
+            project.append(("✓", says, "" if is_there else "reviewbot init"))
         except ReviewbotError as error:
             project.append(("✗", str(error), error.hint or "reviewbot config check"))
         try:

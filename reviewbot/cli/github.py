@@ -3,6 +3,7 @@ import os
 import click
 
 from reviewbot.cli.terminal import common
+from reviewbot.errors import UsageError
 
 
 @click.command
@@ -12,8 +13,6 @@ def command() -> None:
 
     The Action runs it: everything comes from the variables of the runner and the inputs.
     """
-    from reviewbot.errors import UsageError
-
     try:
         from reviewbot.github.action import main
     except ModuleNotFoundError as error:

@@ -13,12 +13,7 @@ from reviewbot.config.settings import Settings
 from reviewbot.llm.providers.replay import Recording
 from reviewbot.verdict.document import Review
 
-TYPES: dict[str, type[msgspec.Struct]] = {
-    "review": Review,
-    "evidence": Evidence,
-    "config": Settings,
-    "recording": Recording,
-}
+TYPES = {"review": Review, "evidence": Evidence, "config": Settings, "recording": Recording}
 
 
 @click.command
