@@ -48,7 +48,11 @@ async def command(format: str, keep: Path | None, record: Path | None) -> None:
         folder = keep or Path(temporary)
         if folder.exists() and any(folder.iterdir()):
             raise UsageError(f"{folder} is not empty", hint="name a folder that is not there yet")
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            message = f"{folder} cannot be made: {error.strerror}"
+            raise UsageError(message, hint="name another folder with --keep") from error
         await create_project(folder.resolve())
         async with show_progress() as emit:
             with Repository(folder.resolve()) as repository:
@@ -64,8 +68,7 @@ async def command(format: str, keep: Path | None, record: Path | None) -> None:
                 result = await review(Target(kind="revision", revision="HEAD"), host)
         state.save(result)
     deliver(render(result, format, style_for()))
-    texts = {check.check: check.text for check in result.checks}
-    if "pytest is not installed" in texts.get("pytest", ""):
+    if any("pytest is not installed" in check.text for check in result.checks):
         say(f"To run the tests of the shop: {sys.executable} -m pip install pytest")
     elif replay.outdated:
         say("The recording is older than the prompts: other questions were answered.")

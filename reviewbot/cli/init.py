@@ -17,7 +17,6 @@ ACTION = (
     "OWNER/reviewbot@v0"
     " # zizmor: ignore[unpinned-uses] v0 gets fixes; pin the SHA of a commit to choose them"
 )
-TEMPLATES = Path(__file__).parents[1] / "workflows"
 WORKFLOWS = {
     "review": ("reviewbot-review.yml",),
     "commands": ("reviewbot-commands.yml",),
@@ -45,7 +44,7 @@ async def command(hooks: bool, workflows: tuple[str, ...]) -> None:
     if workflows and folder.resolve() != folder:
         raise UsageError(f"{folder} is a link to elsewhere", hint="remove the link")
     for file in chain.from_iterable(WORKFLOWS[name] for name in dict.fromkeys(workflows)):
-        text = (TEMPLATES / file).read_text(encoding="utf-8")
+        text = Path(__file__).parents[1].joinpath("workflows", file).read_text(encoding="utf-8")
         _write(folder / file, text.replace("uses: REVIEWBOT", f"uses: {ACTION}").encode())
     if workflows:
         say("Put the owner of the Action in place of OWNER in the workflows.")

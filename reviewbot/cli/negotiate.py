@@ -25,7 +25,6 @@ from reviewbot.talk.negotiation import Negotiation, negotiate
 from reviewbot.text.plain import plain
 
 WHICH = "Which ideas are to be done? (for example I1,I3, or none)"
-STANDINGS = ("agreed", "contested", "rejected")
 
 
 @click.command(cls=TargetAndPaths)
@@ -95,7 +94,7 @@ def describe(found: Negotiation) -> Iterator[str]:
     yield from (f"{absence.label} is missing: {absence.reason}" for absence in found.absences)
     lines = [f"{name} remarks: {remark}" for name, remark in found.remarks.items()]
     lines += [] if found.ideas else ["Nobody proposed anything."]
-    for standing in STANDINGS:
+    for standing in ("agreed", "contested", "rejected"):
         ideas = [idea for idea in found.ideas if idea.standing == standing]
         lines += ["", standing.capitalize()] if ideas else []
         for idea in sorted(ideas, key=lambda idea: -len(idea.cast("adopt"))):

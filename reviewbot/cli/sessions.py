@@ -54,8 +54,6 @@ from reviewbot.text.secrets import redact
 from reviewbot.verdict.calibration import truth_of
 from reviewbot.verdict.document import Review
 
-MOST_USD = 10_000  # of limits.cost_usd: what was paid needs no cap
-
 
 def read_turn(turn: Turn) -> tuple[ModelRequest, ModelReply | None]:
     """The question, and the answer unless the call failed."""
@@ -213,7 +211,7 @@ async def replay(folder: Path | None, id: str, format: str) -> None:
     # A question without an answer is an absence.
     replies = {r.label: reply.text for r, reply in turns if reply and not reply.calls}
     answers = Replay.from_answers(replies)
-    most = flag_layer({"limits.cost_usd": MOST_USD})
+    most = flag_layer({"limits.cost_usd": 10_000})  # what was paid needs no cap
     with open_repository() as repository:
         commits = f"{subject.base_commit or subject.base_tree}..{subject.head_commit}"
         change = await repository.load_change(Target(kind="revision", revision=commits))

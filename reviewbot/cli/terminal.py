@@ -27,12 +27,25 @@ Answer = TypeVar("Answer")
 Code = int | None  # with which a command ends; None is 0
 
 FILE = click.Path(path_type=Path, exists=True, dir_okay=False)
-ANY_FILE = click.Path(path_type=Path, dir_okay=False)
-FOLDER = click.Path(path_type=Path, file_okay=False)
 COLORS = ("cyan", "green", "yellow", "magenta", "blue", "red")  # of models
 # In the `meta` of a context: what reviewbot cannot do stops neither commit nor push.
 PASSES = "reviewbot.passes"
 
+
+class _Place(click.Path):
+    """Where something is written. That it cannot be there is said before the work."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Path:
+        place = Path(os.fsdecode(super().convert(value, param, ctx)))
+        if not value:
+            self.fail("it is empty", param, ctx)
+        if self.file_okay and not place.parent.is_dir():
+            self.fail(f"there is no folder {place.parent}", param, ctx)
+        return place
+
+
+FOLDER = _Place(file_okay=False)
+output_option = partial(click.option, type=_Place(dir_okay=False), metavar="FILE")
 state_option = click.option(
     "--state", type=FOLDER, metavar="DIR", help="Keep reviews and results in DIR."
 )
@@ -40,15 +53,6 @@ env_file_option = click.option(
     "--env-file", type=FILE, metavar="FILE", help="Read variables from FILE."
 )
 
-
-def _in_a_folder(_: click.Context, __: click.Parameter, file: Path | None) -> Path | None:
-    if file and not file.parent.is_dir():
-        raise click.BadParameter(f"there is no folder {file.parent}")
-    return file
-
-
-# A file to write. That it cannot be there is said before the work.
-output_option = partial(click.option, type=ANY_FILE, callback=_in_a_folder, metavar="FILE")
 # The bytes of a file, or of standard input for "-".
 content_option = partial(
     click.option,
