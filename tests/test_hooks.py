@@ -177,6 +177,9 @@ def test_a_hook_that_git_does_not_run_is_not_called_installed(cart: Project) -> 
     assert "! git does not run pre-commit: chmod +x" in shown
     assert "✓ pre-push is installed" in shown
     assert "pre-commit is installed" in hook("install").stderr
+    # Nor does ours run one that git would not.
+    path.with_name("pre-commit.before-reviewbot").write_text("exit 1\n")
+    assert f"pre-commit is installed: {path}\n" in hook("status").stderr
 
 
 def test_the_hook_of_a_manager_stays(cart: Project) -> None:
@@ -207,6 +210,9 @@ def test_a_manager_that_runs_reviewbot_is_called_so(cart: Project) -> None:
 
 
 def test_hooks_path_is_respected(cart: Project) -> None:
+    (cart.folder / ".git/hooks").rename(cart.folder / "hooks")
+    (cart.folder / ".git/hooks").touch()
+    assert f"which is no folder\nremove {cart.folder}/.git/hooks\n" in hook("install").stderr
     cart.git("config", "core.hooksPath", ".githooks")
     assert f"{cart.folder}/.githooks/pre-commit" in hook("install").stderr
     # Other people's machines have it elsewhere.

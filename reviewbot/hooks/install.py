@@ -73,7 +73,7 @@ class HookFile(Struct, frozen=True):
             return f"{self.name} is not installed{where}"
         if not self.runs:
             return f"git does not run {self.name}: chmod +x {self.path}"
-        first = f"; {self.earlier.name} runs first" if os.path.lexists(self.earlier) else ""
+        first = f"; {self.earlier.name} runs first" if os.access(self.earlier, os.X_OK) else ""
         return f"{self.name} is installed: {self.path}{first}"
 
 
@@ -143,7 +143,7 @@ async def _find_folders(directory: Path, variables: Mapping[str, str]) -> tuple[
     *others, _ = os.fsdecode(configured).split("\0")[:-1]
     folder = ((top / others[-1]) if others and others[-1] else common / "hooks").resolve()
     if os.path.lexists(folder) and not folder.is_dir():
-        hint = "git config --unset core.hooksPath"
+        hint = "git config --unset core.hooksPath" if others else f"remove {folder}"
         raise UsageError(f"git looks for hooks in {folder}, which is no folder", hint=hint)
     return folder, common, top
 
