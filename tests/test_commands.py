@@ -171,6 +171,9 @@ def test_settings_are_shown_with_their_origins(
     result = run("config", "check", "other.yml")
     assert (result.exit_code, result.stdout) == (2, "")
     assert "give the name of a file, without a folder" in result.stderr
+    within = "checks: [{name: unit, run: [sh, -c, 'lint {files}']}]\n"
+    (cart.folder / "other.yml").write_text(within)
+    assert "unit has {files} within an argument" in run("config", "check", "other.yml").stderr
     (cart.folder / "other.yml").write_text("review: {ignore: ['!']}\n")
     assert "review.ignore: Invalid git pattern: '!'" in run("config", "check", "other.yml").stderr
     cart.commit("Wrong", {".reviewbot.yml": wrong})

@@ -234,7 +234,7 @@ def undo(run: Run, change: Change, _: Command) -> Answer:
         last = fixes[-1]
         files, touched = asyncio.run(_before(run, last.commit))
         if not files:
-            id = code(last.commit[:10])
+            id = last.commit[:10]
             raise UsageError(f"Nothing is taken back: {id} was changed since in all files.")
         names = ", ".join(last.findings)
         headline = f"Take back the fix of {names}"
