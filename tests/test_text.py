@@ -207,6 +207,11 @@ def test_visible_text_hides_nothing_and_keeps_its_lines(text: str) -> None:
         *[("A.java", f"// hi{end}evil();\n") for end in ("\r", " \\u000a ", " \\uuu000D ")],
         ("a.py", "# coding: utf-7\n"),
         ("a.py", "#!/usr/bin/python\n# -*- coding: unicode_escape -*-\n"),
+        # Of these, Python passes over the first.
+        *[
+            ("a.py", f"# {no} coding: utf-7\n")
+            for no in ("CODING: utf-8", "coding: \u017fjis", "coding:")
+        ],
     ],
 )
 def test_a_line_end_that_git_does_not_show_is_found(path: str, text: str) -> None:

@@ -32,7 +32,7 @@ SHARED_PORTIONS = 2
 RISKS: Mapping[str, re.Pattern[str]] = {
     "security": re.compile(
         r"auth|passw|secret|token|crypt|permission|sanitiz|escap|csrf|cors|cookie|session"
-        r"|subprocess|shell|exec\(|eval\(|pickle|deserializ|innerhtml|\bsql\b|select .{,200} from"
+        r"|subprocess|shell|exec\(|eval\(|pickle|deserializ|innerhtml|\bsql\b|select .{,1000} from"
     ),
     "concurrency": re.compile(
         r"\b(?:async|await|thread\w*|lock|mutex|semaphore|atomic\w*|concurren\w*|parallel\w*"

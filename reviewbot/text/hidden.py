@@ -69,11 +69,12 @@ LINE_END_OF = {name: f"[{signs}]" for signs, names in LINE_ENDS.items() for name
 # JLS 3.3: escapes are translated before comments are recognized, in this form only.
 JAVA_ESCAPE = r"(?i)(?>.*?//).*?(?<!\\)(?:\\\\)*(\\u+000[ad])(?=.*\S)"
 # PEP 263: any encoding but those in which every ASCII character stands for itself. In UTF-7,
-# `+AAo-` is a line feed, in `unicode_escape` it is `\n`.
+# `+AAo-` is a line feed, in `unicode_escape` it is `\n`. Python takes the first that has a name.
 PYTHON_ENCODING = (
-    r"(?i)(?>[ \t\f]*#.*?coding[:=][ \t]*(?=[-\w.]))(?!(?:utf[-_]?8(?:[-_].*)?|(?:us[-_]?)?ascii"
-    r"|latin[-_]?\d+|iso[-_]?8859[-_]\d+(?:[-_].*)?|(?:windows[-_]?|cp)\d{3,4}|gb(?:k|2312|18030)"
-    r"|big5|euc[-_]\w+|s(?:hift)?[-_]?jis\w*|koi8[-_]\w|mac[-_]?roman)(?![-\w.]))([-\w.]+)"
+    r"(?a)(?>[ \t\f]*#.*?coding[:=][ \t]*(?=[-\w.]))(?i:(?!(?:utf[-_]?8(?:[-_].*)?"
+    r"|(?:us[-_]?)?ascii|latin[-_]?\d+|iso[-_]?8859[-_]\d+(?:[-_].*)?|(?:windows[-_]?|cp)\d{3,4}"
+    r"|gb(?:k|2312|18030)|big5|euc[-_]\w+|s(?:hift)?[-_]?jis\w*|koi8[-_]\w|mac[-_]?roman)"
+    r"(?![-\w.])))([-\w.]+)"
 )
 
 

@@ -42,7 +42,7 @@ KILLED = re.compile(r"process didn't exit successfully: .{,500}(\([^()\n]*\))$",
 DETAILS = re.compile(r"^---- (.+?)(?: stdout)? ----$", re.MULTILINE)
 DOCUMENTED = re.compile(r"(\S+) - (.*?) ?\(line (\d+)\)")
 PANIC = re.compile(
-    r"(?ms)^thread '[^'\n]*' (?:\(\d+\) )?panicked at (?:'(?P<old>.{,2000}?)', )?"
+    r"(?ms)^thread '[^\n]{,200}?' (?:\(\d+\) )?panicked at (?:'(?P<old>.{,2000}?)', )?"
     r"(?P<path>[^\s:'][^:\n]{,500}):(?P<line>\d+):\d+"
     r"(?::\n(?P<new>.*?)(?=\n\n|\nnote: |\nstack backtrace:|\Z)|$)"
 )

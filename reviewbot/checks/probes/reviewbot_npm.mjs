@@ -1,5 +1,5 @@
 // Run the tests of a package, or those of one file (`FILE`), and write what came of them to
-// /out/npm.json: a Report of checks/report.py. Ends with 127 if the runner is not installed; with
+// /out/npm.json: a Report of checks/evidence.py. Ends with 127 if the runner is not installed; with
 // `--lookup`, it only looks for it.
 // Of the first script called `test…` or `unit…` that has a runner which is known, that command runs,
 // after those before it that build.

@@ -1,4 +1,4 @@
-// A reporter for `node --test`: a line for each test, a TestOutcome of checks/report.py in JSON.
+// A reporter for `node --test`: a line for each test, a TestOutcome of checks/evidence.py in JSON.
 import { relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
