@@ -229,6 +229,27 @@ def test_the_runner_of_node(package: Project) -> None:
 
 
 @needs_node
+def test_each_command_of_a_script_runs(project: Project) -> None:
+    """One that fails counts, although another one passes the same test; so do lines of each."""
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    script = "npm run first && N=1 node --test test/cart.test.js && node --test test/more.test.js"
+    scripts = {"test": script, "first": "node --test test/cart.test.js"}
+    manifest = json.dumps({"type": "module", "scripts": scripts})
+    more = 'import { test } from "node:test";\nimport * as cart from "../cart.js";\n'
+    more += 'test("last", cart.last);\n'
+    last = "export const last = () => 1;\n"
+    files = PACKAGE | {"package.json": manifest, "test/more.test.js": more}
+    project.commit("Begin", files | {"cart.js": PACKAGE["cart.js"] + last})
+    wrong = PACKAGE["cart.js"].replace(", 0)", ", process.env.N ? 1 : 0)")
+    project.commit("Change", {"cart.js": wrong + last.replace("1", "2")})
+    review = project.review()
+    assert [finding.title for finding in review.findings] == [
+        "of two and 1 more fail: AssertionError [ERR_ASSERTION]: 4 == 3"
+    ]
+    assert {c.path: (c.executed, c.statements) for c in review.coverage} == {"cart.js": (2, 2)}
+
+
+@needs_node
 def test_a_claim_is_tested(package: Project) -> None:
     head = "import assert from 'node:assert';\nimport test from 'node:test';\n"
     head += "import { total } from './cart.js';\n"
@@ -380,6 +401,7 @@ def test_what_tsc_says(text: str, rules: list[str], problem: str) -> None:
          "^a.js:12 x SyntaxError: Bad$"),
         (read_eslint, "Oops! :(\n\nESLint: 9.39.1\n\nIt has no plugin x.\n\nPlease chat.\n",
          r"^It has no plugin x\.$"),
+        (read_eslint, "Oops.\nError: No formatter\nRequire stack:\n- /x.js\n", "^No formatter$"),
     ],
 )  # fmt: skip
 def test_without_a_report_there_is_a_reason(reader: Any, said: str, reason: str) -> None:

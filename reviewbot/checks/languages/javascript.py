@@ -29,7 +29,7 @@ RUNS_TESTS = (
 # What these say depends on which packages are installed here.
 UNRESOLVED = re.compile(r"(?:import|n|node)/no-(?:unresolved|missing-(?:import|require))")
 ENVIRONMENT_ERRORS = ("TS2307", "TS2688", "TS7016", "TS2792", "TS5033")
-CRASH = re.compile(rb"(?m)^ESLint: \S+\s+(\S+:\d+\n(?:.*\n){,4}?\w*Error: .+|.+)")
+CRASH = re.compile(rb"(?m)^(?:ESLint: \S+\s+|Error: )(\S+:\d+\n(?:.*\n){,4}?\w*Error: .+|.+)")
 # Above its stack; with the place and the line that stand above an error of syntax.
 ERROR = re.compile(
     rb"(?m)(?:^(?!node:)\S+:\d+\n(?:.*\n){,4}?)?\b\w{,60}Error\b.{,300}?:\s*.*|^No test.* found.*"

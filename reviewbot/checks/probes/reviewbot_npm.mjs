@@ -1,11 +1,11 @@
 // Run the tests of a package, or those of one file (`FILE`), and write what came of them to
 // /out/npm.json: a Report of checks/evidence.py. Ends with 127 if the runner is not installed; with
 // `--lookup`, it only looks for it.
-// Of the first script called `test…` or `unit…` that has a runner which is known, that command runs,
-// after those before it that build.
+// Of the first script called `test…` or `unit…` that has a runner which is known, each command that
+// has one runs, after those before the first that build.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { outcomeOf } from "./reviewbot_npm_reporter.mjs";
@@ -72,39 +72,55 @@ if (!file && !script) {
   process.exit(1);
 }
 const steps = stepsOf(script);
-const command = steps.find(runnerOf) ?? "node --test";
+const commands = [...new Set(steps.filter(runnerOf))];
+const [command = "node --test"] = commands;
 const name = runnerOf(command);
-const runner = RUNNERS[name];
 if (file === "--lookup") {
   const starter = command.split(" ").find((word) => !word.includes("="));
-  const named = command.match(runner.command)[0].trim().split(" ")[0];
+  const named = command.match(RUNNERS[name].command)[0].trim().split(" ")[0];
   const programs = [starter, named].filter((each) => /^\w[\w.-]*$/.test(each));
   const isMissing = (each) => spawnSync(`command -v ${each}`, { shell: true }).status;
   process.exit(programs.some(isMissing) ? 127 : 0);
 }
-const { options = [], coverage = [], environment = "", file: alone = [], read } = runner;
 if (!file) {
   const before = [...stepsOf(`pre${script}`), ...steps.slice(0, steps.indexOf(command))];
   before.filter((step) => BUILDS.test(step)).forEach((step) => run(step));
 }
 cpSync("/reviewbot/reviewbot_vitest.mjs", VITEST_REPORTER);
-const { status } = file
-  ? run([name, ...alone, file, ...options, ...(name === "vitest" ? withConfig() : [])].join(" "))
-  : run([command, ...options, ...coverage].join(" "));
-if (!existsSync(RESULTS)) process.exit(status === 127 ? 127 : 1);
-const results = readFileSync(RESULTS, "utf8");
-// A project may ignore them.
-const errors = status && existsSync(ERRORS) ? JSON.parse(readFileSync(ERRORS, "utf8")) : [];
-const ofFiles = errors.map(({ path, said }) => outcomeOf(path ?? "", [], "failed", said));
-const tests = [...read(results), ...ofFiles].filter(({ id }) => id && (!file || id.startsWith(file)));
-const unplaced = ofFiles.find(({ id }) => !id) ?? (name === "jest" && JSON.parse(results).runExecError);
+const outcomes = new Map(); // by id. Of a test that runs more than once, one that fails counts
 const [statements, executed] = [{}, {}];
-addLinesOfTests();
-if (existsSync(`${COVERAGE}/coverage-final.json`)) addMeasuredLines();
+let problem = "";
+for (const each of file ? [command] : commands) {
+  for (const test of runTests(each)) {
+    const known = outcomes.get(test.id)?.outcome ?? "skipped";
+    if (known === "skipped" || /failed|error/.test(test.outcome)) outcomes.set(test.id, test);
+  }
+}
+const tests = [...outcomes.values()];
 if (existsSync(V8_COVERAGE)) addLinesOfNode();
-const problem = (unplaced?.message ?? "").slice(0, 200);
+addLinesOfTests();
 writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed, problem }));
-process.exit(status === 127 ? 127 : 0);
+process.exit(0);
+
+/** What one command says of tests, or of those in `file`. Ends where it leaves no results. */
+function runTests(command) {
+  const name = runnerOf(command);
+  const { options = [], coverage = [], file: alone = [], read } = RUNNERS[name];
+  [RESULTS, ERRORS, COVERAGE].forEach((each) => rmSync(each, { recursive: true, force: true }));
+  const ofFile = () => [...alone, file, ...options, ...(name === "vitest" ? withConfig() : [])];
+  const words = file ? [name, ...ofFile()] : [command, ...options, ...coverage];
+  const { status } = run(words.join(" "), name);
+  if (!existsSync(RESULTS)) process.exit(status === 127 ? 127 : 1);
+  const results = readFileSync(RESULTS, "utf8");
+  // A project may ignore them.
+  const errors = status && existsSync(ERRORS) ? JSON.parse(readFileSync(ERRORS, "utf8")) : [];
+  const ofFiles = errors.map(({ path, said }) => outcomeOf(path ?? "", [], "failed", said));
+  const ofJest = name === "jest" && JSON.parse(results).runExecError;
+  const unplaced = ofFiles.find(({ id }) => !id) ?? ofJest;
+  problem ||= (unplaced?.message ?? "").slice(0, 200);
+  if (existsSync(`${COVERAGE}/coverage-final.json`)) addMeasuredLines();
+  return [...read(results), ...ofFiles].filter(({ id }) => id && (!file || id.startsWith(file)));
+}
 
 /** The package.json of an installed package. */
 function manifestOf(name) {
@@ -149,10 +165,11 @@ function withConfig() {
   return ["--config=reviewbot.vitest.config.mjs"];
 }
 
-function run(line) {
+function run(line, name) {
+  const { environment = "", isMeasuredByNode } = RUNNERS[name] ?? {};
   const nodeOptions = `${process.env.NODE_OPTIONS ?? ""} ${environment}`.trim();
   const env = { ...process.env, CI: "true", NO_COLOR: "1", NODE_OPTIONS: nodeOptions };
-  if (runner.isMeasuredByNode && !file) env.NODE_V8_COVERAGE = V8_COVERAGE;
+  if (isMeasuredByNode && !file) env.NODE_V8_COVERAGE = V8_COVERAGE;
   return spawnSync(line, { env, shell: true, stdio: "inherit" });
 }
 
@@ -182,7 +199,8 @@ function ofMocha(text) {
 
 /** The lines of a test go to the next one. Where it begins, Mocha does not say: on line 1. */
 function addLinesOfTests() {
-  for (const path of new Set(tests.map((test) => test.location.path))) {
+  const paths = new Set(tests.map((test) => test.location.path));
+  for (const path of [...paths].filter((each) => !statements[each])) { // what was measured counts
     const own = tests.filter((test) => test.location.path === path && test.location.line > 1);
     const starts = [...new Set(own.map((test) => test.location.line))].sort((a, b) => a - b);
     const ran = new Map();
@@ -193,7 +211,7 @@ function addLinesOfTests() {
         ran.set(line, here.some((test) => test.outcome !== "skipped"));
       }
     }
-    setLines(path, ran);
+    addLines(path, ran);
   }
 }
 
@@ -208,7 +226,7 @@ function addMeasuredLines() {
     for (const [id, { start, end }] of outerFirst) {
       for (let line = start.line; line <= end.line; line++) counts.set(line, s[id]);
     }
-    setLines(relative(".", path), counts);
+    addLines(relative(".", path), counts);
   }
 }
 
@@ -236,11 +254,12 @@ function addLinesOfNode() {
       }
     }
   }
-  for (const [path, known] of Object.entries(counts)) setLines(path, known);
+  for (const [path, known] of Object.entries(counts)) addLines(path, known);
 }
 
-/** What was measured takes the place of what tests tell. */
-function setLines(path, counts) {
-  statements[path] = [...counts.keys()];
-  executed[path] = statements[path].filter((line) => counts.get(line) > 0);
+/** A line was executed if one of the commands did. */
+function addLines(path, counts) {
+  const ran = [...counts.keys()].filter((line) => counts.get(line) > 0);
+  statements[path] = [...new Set([...(statements[path] ?? []), ...counts.keys()])];
+  executed[path] = [...new Set([...(executed[path] ?? []), ...ran])];
 }
