@@ -57,7 +57,9 @@ esac
 side=base; ! grep -q ', 1)' cart.js || side=head
 for word; do
     case $word in
-    --outputFile=* | *=output=*) sed "s#/project#$PWD#g" reports/{0}-$side.json >"${{word##*=}}" ;;
+    --outputFile=*) sed "s#/project#$PWD#g" reports/{0}-$side.json >"${{word##*=}}" ;;
+    --reporter=*.cjs) node reports/events.cjs "${{word##*=}}" reports/mocha-$side.json ;;
+    --report-dir=*) [ "$1" = --cache-dir=/tmp/nyc ] || exit 1 ;;
     --coverageDirectory=*)
         mkdir "${{word##*=}}"
         sed "s#/project#$PWD#g" reports/coverage.json >"${{word##*=}}/coverage-final.json"
@@ -74,6 +76,20 @@ const file = `${process.cwd()}/x.test.js`;
 const message = `[vitest-pool]: Failed to start it: worker for test files ${file}.`;
 const error = { VITEST_TEST_PATH, type: "Unhandled Rejection", stack };
 new Reporter().onFinished([], [error, { message }]);
+"""
+# What Mocha tells a reporter.
+EVENTS = """const { EventEmitter } = require("node:events");
+const [, , reporter, report] = process.argv;
+const text = require("node:fs").readFileSync(report, "utf8").replaceAll("/project", process.cwd());
+const { passes, failures, pending } = JSON.parse(text);
+const runner = new EventEmitter();
+require(reporter)(runner);
+for (const [name, tests] of Object.entries({ pass: passes, fail: failures, pending })) {
+  for (const { fullTitle, ...test } of tests) {
+    runner.emit(name, { ...test, fullTitle: () => fullTitle }, test.err);
+  }
+}
+runner.emit("end");
 """
 TSC = """#!/bin/sh
 [ "$*" = "--build --pretty false --listFiles" ] || exit 2
@@ -118,6 +134,7 @@ def packages(project: Project) -> Project:
         for path in REPORTS.iterdir():
             files[f"{runner}/reports/{path.name}"] = path.read_text()
         files[f"{runner}/reports/errors.mjs"] = ERRORS
+        files[f"{runner}/reports/events.cjs"] = EVENTS
     vitest = project.folder / "vitest/node_modules/vitest/package.json"
     vitest.parent.mkdir()
     vitest.write_text('{"version": "2.1.9"}')

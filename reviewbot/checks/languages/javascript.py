@@ -19,7 +19,7 @@ from reviewbot.sandbox.job import Completed
 
 SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
 RUN = ("sh", "/reviewbot/reviewbot_npm.sh")
-PROBES = ("npm.sh", "npm.mjs", "npm_reporter.mjs", "vitest.mjs")
+PROBES = ("npm.sh", "npm.mjs", "npm_reporter.mjs", "mocha.cjs", "vitest.mjs")
 FILES = {name: text for each in PROBES for name, text in probe(f"reviewbot_{each}").items()}
 # A script of a package that runs tests, with one of the runners that the program knows, or another.
 RUNS_TESTS = (

@@ -14,6 +14,8 @@ const RESULTS = "/tmp/results.json";
 const ERRORS = "/tmp/errors.json";
 const COVERAGE = "/tmp/coverage";
 const V8_COVERAGE = "/tmp/v8-coverage";
+// It would write into node_modules.
+const NYC = `nyc --cache-dir=/tmp/nyc --reporter=json --report-dir=${COVERAGE}`;
 const REPORTER = "/reviewbot/reviewbot_npm_reporter.mjs";
 // Before Vitest 4, it loads what is not in the project from such a folder alone.
 const VITEST_REPORTER = "/tmp/node_modules/reviewbot_vitest.mjs";
@@ -48,7 +50,7 @@ const RUNNERS = {
   },
   mocha: {
     command: /\bmocha\b/,
-    options: ["--reporter=json", `--reporter-option=output=${RESULTS}`, "--exit"],
+    options: ["--reporter=/reviewbot/reviewbot_mocha.cjs", "--exit"],
     isMeasuredByNode: true,
     read: ofMocha,
   },
@@ -170,7 +172,7 @@ function run(line, name) {
   const nodeOptions = `${process.env.NODE_OPTIONS ?? ""} ${environment}`.trim();
   const env = { ...process.env, CI: "true", NO_COLOR: "1", NODE_OPTIONS: nodeOptions };
   if (isMeasuredByNode && !file) env.NODE_V8_COVERAGE = V8_COVERAGE;
-  return spawnSync(line, { env, shell: true, stdio: "inherit" });
+  return spawnSync(line.replace(/\bnyc /, `${NYC} `), { env, shell: true, stdio: "inherit" });
 }
 
 /** What Jest and Vitest write. A file that cannot be loaded has no tests. */
@@ -189,12 +191,10 @@ function ofSuites(text) {
   });
 }
 
-/** What Mocha writes. Of a hook that fails, only `failures` tells. */
+/** What reviewbot_mocha.cjs writes. */
 function ofMocha(text) {
-  const { passes, failures, pending } = JSON.parse(text);
-  const of = (tests, outcome) => tests.map((test) =>
-    outcomeOf(test.file, [test.fullTitle], outcome, test.err?.stack ?? test.err?.message));
-  return [...of(passes, "passed"), ...of(failures, "failed"), ...of(pending, "skipped")];
+  return JSON.parse(text).map(({ file, title, outcome, said }) =>
+    outcomeOf(file, [title], outcome, said));
 }
 
 /** The lines of a test go to the next one. Where it begins, Mocha does not say: on line 1. */
