@@ -746,7 +746,7 @@ def test_only_writers_and_only_fix_on_an_issue_and_not_without_end(
     inputs = {"issue": str(reported.number), "comment": str(reported.comments[0].id)}
     order = jobs.github.event("workflow_dispatch", repository=app, inputs=inputs)
     assert jobs.run("workflow_dispatch", order).writes == []
-    reported.comments[-1].updated_at = "2020-01-01T00:00:00Z"  # it was not in this hour
+    reported.comments[-1].created_at = "2020-01-01T00:00:00Z"  # it was not in this hour
     for _ in range(4):
         jobs.say(reported, "ann", "/debate fix")
     asked = [comment for comment in reported.comments if comment.body == "/debate fix"]
@@ -754,4 +754,9 @@ def test_only_writers_and_only_fix_on_an_issue_and_not_without_end(
     answers = [c.body for c in reported.comments if c.login not in ("ann", "mallory")]
     assert len(answers) == 3
     assert "no language model is configured" in answers[0]
+    inputs["comment"] = str(asked[1].id)
+    again = jobs.github.event("workflow_dispatch", repository=app, inputs=inputs)
+    assert jobs.run("workflow_dispatch", again).outputs == {"skip_reason": "answered"}
+    jobs.config, reported.state = "", "closed"
+    assert "The issue is closed (reopen it" in jobs.ask(reported, "/debate fix")
     assert app.pulls == []

@@ -69,9 +69,7 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
         decide(facts)
     if subject == "comment" and job.event.issue:
         return obey(job, runner, client, facts)
-    number = job.event.number
-    if subject == "finished_run":
-        number = find_pull(client, job.event)
+    number = find_pull(client, job.event) if subject == "finished_run" else job.event.number
     snapshot = pulls.read_snapshot(client, number)
     facts = replace(facts, snapshot=snapshot, state=pulls.state_of(snapshot))
     decide(facts)

@@ -34,7 +34,7 @@ from reviewbot.github.documents import documents_of
 from reviewbot.github.fixes import fix, open_pull, undo
 from reviewbot.github.job import Job, Runner
 from reviewbot.github.plan import WriteComment, close_thread, perform
-from reviewbot.github.pulls import Snapshot, State
+from reviewbot.github.pulls import Comment, Snapshot, State
 from reviewbot.github.steps import Answer, Run
 from reviewbot.pipeline import consult
 from reviewbot.reports import markdown
@@ -42,7 +42,6 @@ from reviewbot.reports.text import commit_message
 from reviewbot.text.markdown import code, inline
 from reviewbot.verdict.document import Remembered
 
-NO_WRITER = "Who wrote the comment may not write to the repository."
 Reaction = Literal["eyes", "rocket", "confused"]
 
 
@@ -60,18 +59,16 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
     assert comment
     assert comment.author
     source = Source(job.event.number or job.event.issue, comment.id, comment.is_inline)
-    answered = pulls.answers_of(facts.snapshot) if facts.snapshot else {}
+    snapshot, issue = facts.snapshot, job.event.issue
+    comments = snapshot.comments if snapshot else pulls.read_comments(client, issue)
+    answered = pulls.answers_of(comments)
     if comment.id in answered:
         raise NothingToDo("answered", "The comment is answered already.")
     limit = load_settings(job.layers()).settings.github.commands_per_hour
     since, login = datetime.now(UTC) - timedelta(hours=1), comment.author.login
-    if job.event.issue:
-        path, from_ = f"/issues/{job.event.issue}/comments", since.strftime("%Y-%m-%dT%H:%M:%SZ")
-        found = client.read(path, "read comments of an issue", since=from_, per_page="100")
-        own = (each["body"] or "" for each in found if (each["user"] or {}).get("login") == login)
-        count = sum(parse(body) is not None for body in own) - 1  # without this one
-    else:
-        count = sum(datetime.fromisoformat(own.created_at) > since for own in answered.values())
+    others = (each for each in comments if each.id != comment.id and each.author == comment.author)
+    earlier = filter(lambda each: parse(each.body), others) if issue else answered.values()
+    count = sum(datetime.fromisoformat(each.created_at) > since for each in earlier)
     if count >= limit:
         react(client, source, "confused")
         words = f"More than {limit} commands in an hour (github.commands_per_hour)."
@@ -88,55 +85,48 @@ def obey(job: Job, runner: Runner, client: Client, facts: Facts) -> int:
             steps.order(client, job, comment.id)
             runner.say(f"Ordered a run of {steps.WORKFLOW}.")
             return Answer(words="")
-        assert facts.snapshot
-        return answer_here(client, facts.snapshot, facts.state, replace(command, login=login))
+        assert snapshot
+        return answer_here(client, snapshot, facts.state, replace(command, login=login))
 
     return _answer(client, job, source, act).exit_code
 
 
 def obey_order(run: Run, change: Change) -> int:
-    """Do what the comment asks for that ordered this run, if it still does.
-
-    It was written by somebody who may write now, and nobody edited it since.
-    """
+    """Do what the comment asks for that ordered this run, if it still does."""
     snapshot, id = run.snapshot, run.job.event.asked_by
     inline_comments = [comment for thread in snapshot.threads for comment in thread.comments]
-    every = (*snapshot.comments, *inline_comments)
-    comment = next((each for each in every if each.id == id and not each.last_edited_at), None)
-    author, command = (comment.author, parse(comment.body)) if comment else (None, None)
-    if author is None or author.type != "User" or not isinstance(command, Command):
-        raise NothingToDo("not_a_command", "The comment is gone, was edited, or is no command.")
-    if command.verb not in ORDERED or id in pulls.answers_of(snapshot):
-        raise NothingToDo("answered", "The command needs no review, or is answered already.")
-    if not pulls.may_write(run.client, author.login):
-        raise NothingToDo("missing_permission", NO_WRITER)
-    source = Source(snapshot.pull.number, id, comment in inline_comments)
-    act = partial(ORDERED[command.verb], run, change, replace(command, login=author.login))
-    return _answer(run.client, run.job, source, act).exit_code
+    command = _read_order(run.client, (*snapshot.comments, *inline_comments), id, *ORDERED)
+    is_inline = any(each.id == id for each in inline_comments)
+    act = partial(ORDERED[command.verb], run, change, command)
+    return _answer(run.client, run.job, Source(snapshot.pull.number, id, is_inline), act).exit_code
 
 
 def fix_issue(job: Job, client: Client) -> int:
-    """/debate fix on an issue: reproduce what it says, fix it, and open a pull request.
-
-    Who wrote the comment may write now, and nobody edited it. What the issue says is untrusted.
-    """
+    """/debate fix on an issue: reproduce what it says (untrusted), fix it, open a pull request."""
     number, id = job.event.issue, job.event.asked_by
     issue = client.read(f"/issues/{number}", "read an issue")
-    comment = client.read(f"/issues/comments/{id}", "read a comment")
-    command = parse(comment.get("body") or "")
-    author = comment.get("user") or {}
-    is_here = str(comment.get("issue_url")).endswith(f"/issues/{number}")
-    is_edited = comment.get("created_at") != comment.get("updated_at")
-    is_fix = isinstance(command, Command) and command.verb == "fix"
-    if not is_here or is_edited or not is_fix:
-        words = "The comment is on another issue, was edited, or is no /debate fix."
-        raise NothingToDo("not_a_command", words)
-    if issue.get("state") != "open" or issue.get("locked") or "pull_request" in issue:
-        raise NothingToDo("closed", "The issue is closed or locked, or a pull request.")
-    if author.get("type") != "User" or not pulls.may_write(client, str(author.get("login"))):
-        raise NothingToDo("missing_permission", NO_WRITER)
+    if issue.get("locked") or "pull_request" in issue:
+        raise NothingToDo("locked", "The conversation is locked, or it is a pull request.")
+    _read_order(client, pulls.read_comments(client, number), id, "fix")
     act = partial(_fix_issue, job, client, issue)
     return _answer(client, job, Source(number, id), act).exit_code
+
+
+def _read_order(client: Client, comments: Sequence[Comment], id: int, *verbs: str) -> Command:
+    """The command of a comment that somebody wrote who may write now, and nobody edited since.
+
+    Raises NothingToDo if there is none, or if it is answered already.
+    """
+    comment = next((each for each in comments if each.id == id and not each.last_edited_at), None)
+    author, command = (comment.author, parse(comment.body)) if comment else (None, None)
+    if author is None or author.type != "User" or not isinstance(command, Command):
+        raise NothingToDo("not_a_command", "The comment is gone, was edited, or is no command.")
+    if command.verb not in verbs or id in pulls.answers_of(comments):
+        raise NothingToDo("answered", "The command needs no such run, or is answered already.")
+    if not pulls.may_write(client, author.login):
+        words = "Who wrote the comment may not write to the repository."
+        raise NothingToDo("missing_permission", words)
+    return replace(command, login=author.login)
 
 
 def _answer(client: Client, job: Job, source: Source, act: Callable[[], Answer]) -> Answer:
@@ -344,6 +334,8 @@ def _consult(
 def _fix_issue(job: Job, client: Client, issue: Mapping[str, Any]) -> Answer:
     if job.is_on("dry_run"):
         raise UsageError("A dry run opens no pull request.")
+    if issue.get("state") != "open":
+        raise UsageError("The issue is closed", hint="reopen it, then give the command again")
     number, base = issue["number"], job.event.default_branch
     branch = f"reviewbot/issue-{number}"
     path = f"/branches/{quote(base, safe='')}"

@@ -135,10 +135,6 @@ class Job(Struct, frozen=True, kw_only=True):
     sha: str = ""
 
     @property
-    def git_url(self) -> str:
-        return f"{self.server_url}/{self.repository}.git"
-
-    @property
     def has_keys(self) -> bool:
         """Of vendors, of servers that the configuration names, and of clouds."""
         settings = load_settings(self.layers()).settings

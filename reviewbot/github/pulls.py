@@ -244,6 +244,20 @@ def _read(client: Client, number: int, doing: str) -> Snapshot:
     return snapshot if snapshot.me else replace(snapshot, me=next(own, ""))
 
 
+def read_comments(client: Client, issue: int) -> tuple[Comment, ...]:
+    """The newest comments on an issue that is no pull request. Raises GitHubError."""
+    owner, _, name = client.repository.partition("/")
+    comments = f"issue(number: $number) {{ comments(last: {PAGE}) {{ nodes {{ {COMMENT} }} }} }}"
+    text = f"""query($owner: String!, $name: String!, $number: Int!) {{
+  repository(owner: $owner, name: $name) {{ {comments} }}
+}}"""
+    variables, doing = {"owner": owner, "name": name, "number": issue}, "read comments of an issue"
+    data, faults = client.query(text, variables, doing)
+    if not (found := (data.get("repository") or {}).get("issue")):
+        raise graphql_error(faults, doing)
+    return msgspec.convert(_plain(found), tuple[Comment, ...], strict=False)
+
+
 def _plain(node: Any) -> Any:
     """What GraphQL answers, without null: a page as its list, and an object of one field as it."""
     if isinstance(node, list):
@@ -439,9 +453,9 @@ def reviews_of(snapshot: Snapshot) -> Iterator[OwnReview]:
             yield OwnReview(posted, match[1], event, frozenset(filter(None, match[3].split(","))))
 
 
-def answers_of(snapshot: Snapshot) -> dict[int, Comment]:
+def answers_of(comments: Iterable[Comment]) -> dict[int, Comment]:
     """Our answers, by the id of the comment that they answer."""
-    found = ((_own(ANSWER, comment), comment) for comment in snapshot.comments)
+    found = ((_own(ANSWER, comment), comment) for comment in comments)
     return {int(match[1]): comment for match, comment in found if match}
 
 

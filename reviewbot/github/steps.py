@@ -87,9 +87,9 @@ def fetch(job: Job, *commits: str) -> Path:
     folder = job.workspace
     if not (folder / ".git").exists():
         folder = job.documents / "repository"
-    unique = list(dict.fromkeys(commits))
+    url, unique = f"{job.server_url}/{job.repository}.git", list(dict.fromkeys(commits))
     work = fetch_commits(
-        job.git_url, unique, folder, token=job.token, depth=MAX_DEPTH, variables=job.variables
+        url, unique, folder, token=job.token, depth=MAX_DEPTH, variables=job.variables
     )
     asyncio.run(work)
     return folder

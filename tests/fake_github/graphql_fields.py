@@ -138,6 +138,14 @@ def find_pull(viewer: Viewer, home: Repository, number: int) -> Pull:
     return found
 
 
+def find_issue(viewer: Viewer, home: Repository, number: int) -> Issue:
+    viewer.need_read(home, "issues")
+    found = home.issues_by_number.get(number)
+    if found is None:
+        raise not_found(f"Could not resolve to an Issue with the number of {number}.")
+    return found
+
+
 def reviews(viewer: Viewer, pull: Pull, **page_arguments: Any) -> Any:
     found = [r for r in pull.reviews if r.state != "PENDING" or r.user is viewer.token.user]
     return page("reviews", found, **page_arguments)
@@ -197,7 +205,8 @@ FIELDS: dict[str, dict[str, Field]] = {
     },
     "User": ACCOUNT,
     "Bot": ACCOUNT,
-    "Repository": {"nameWithOwner": "full_name", "pullRequest": find_pull},
+    "Repository": {"nameWithOwner": "full_name", "pullRequest": find_pull, "issue": find_issue},
+    "Issue": {"comments": COMMENTS},
     "PullRequest": {
         "state": lambda _, pull: "MERGED" if pull.merged else pull.state.upper(),
         "isDraft": "draft",
