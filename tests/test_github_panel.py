@@ -429,6 +429,20 @@ def test_whose_evidence_it_is_is_found_or_nothing_is_done(jobs: Jobs, app: Repos
     assert reasons == [(0, None), (0, "head_moved"), (0, "head_moved")]
 
 
+def test_a_review_of_another_base_is_not_published(
+    jobs: Jobs, app: Repository, tmp_path: Path
+) -> None:
+    app.commit("release", {"b.py": "b = 1\n"}, "Release")
+    fork = app.fork("eve/app")
+    fork.commit("topic", {"c.py": "c = m\n"}, "Use it", parent="release")
+    pull = app.pull("Use it", "topic", author="eve", head_repository=fork)
+    finished = jobs.github.event("workflow_run", run=app.run("reviewbot-collect", pull=pull))
+    jobs.run("workflow_run", finished, mode="debate", temp=str(tmp_path))
+    pull.base_ref = "release"
+    ran = jobs.run("workflow_run", finished, mode="publish", temp=str(tmp_path))
+    assert (ran.exit_code, ran.outputs, ran.writes) == (0, {"skip_reason": "base_moved"}, [])
+
+
 def test_an_audit_keeps_one_issue(jobs: Jobs, app: Repository) -> None:
     jobs.permissions = {"contents": "read", "metadata": "read"}
     jobs.variables["GITHUB_SHA"] = app.commit("main", FAULTY, "Break")

@@ -92,8 +92,9 @@ def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
         path = job.documents / steps.REVIEW_FILE
         document = read_review(path.read_bytes()) if path.is_file() else None
         if document is None:
-            hint = "download the artifact reviewbot-review"
-            raise UsageError(f"{path} holds no review", hint=hint)
+            raise UsageError(f"{path} holds no review", hint="fetch the artifact reviewbot-review")
+        if document.base_commit != change.base_commit:
+            raise NothingToDo("base_moved", "It has another base by now: its own run reviews that.")
         return steps.finish(run, change, document)[0]
     is_pushed = subject == "pull_request" and job.mode == "all"
     if is_pushed and may_execute(facts) and job.autofix != "off":
@@ -171,9 +172,8 @@ def find_issue(client: Client) -> tuple[int, State]:
 
     Only people who may triage can set its label, so nobody else can make it up.
     """
-    found = client.read(
-        "/issues", "find the issue of the last audit", state="open", labels=LABEL, per_page="100"
-    )
+    about = {"state": "open", "labels": LABEL, "per_page": "100"}
+    found = client.read("/issues", "find the issue of the last audit", **about)
     for issue in found if isinstance(found, list) else []:
         first, _, rest = (issue.get("body") or "").partition("\n")
         if first.rstrip("\r") == AUDIT and "pull_request" not in issue:
