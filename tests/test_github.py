@@ -239,6 +239,32 @@ def test_a_dismissed_finding_is_not_reported_again(jobs: Jobs, faulty: Pull) -> 
     assert faulty.threads[0].is_resolved
 
 
+def test_a_dismissal_takes_a_request_back_also_where_the_summary_was_deleted(
+    jobs: Jobs, faulty: Pull
+) -> None:
+    faulty.push({"page.psd": "No linter reads this.\n"})
+    jobs.push(faulty, "opened")
+    deleted = faults.meanwhile("graphql", lambda: faulty.comments.pop(0), skip=1)
+    jobs.github.faults.append(deleted)
+    jobs.say(faulty, "ann", "/debate dismiss F1 On purpose.")
+    faulty.push({"a.py": "def half(n):\n    return n / 4\n"})
+    assert jobs.push(faulty).outputs["complete"] == "false"
+    assert [review.state for review in faulty.reviews] == ["DISMISSED"]
+
+
+def test_what_nobody_looked_at_stays_open_also_where_the_summary_was_deleted(
+    jobs: Jobs, faulty: Pull
+) -> None:
+    jobs.config = "checks: [{name: long, run: [grep, -n, m, a.py, /dev/null], files: ['*.py']}]"
+    jobs.push(faulty, "opened")
+    faulty.comments.clear()
+    jobs.config = ""
+    faulty.push({"a.py": "def half(n):\n    return n / 4\n", "page.psd": "Not read.\n"})
+    assert jobs.push(faulty).outputs["complete"] == "false"
+    assert "No longer found." not in "".join(c.body for c in faulty.review_comments)
+    assert [review.state for review in faulty.reviews] == ["CHANGES_REQUESTED"]
+
+
 def test_a_dismissal_is_reviewed_once_its_job_runs_again(jobs: Jobs, faulty: Pull) -> None:
     jobs.permissions |= {"actions": "write"}
     faulty.repository.workflows.append("reviewbot-review.yml")

@@ -328,8 +328,8 @@ def make_desired(
         body=markdown.review_body(review),
         comments=tuple(islice(comments, max(0, left))),
         open_keys=open_keys,
-        known_keys=frozenset(state.memory.numbers if state.head else ())
-        | {finding.key for finding in review.findings},
+        known_keys=frozenset(state.memory.numbers if run.facts.state.head else ())
+        | {known.key for known in (*review.findings, *dismissed)},
         closed={known.key: inline(f"Dismissed: {known.dismissed}") for known in dismissed},
         check=check,
         labels=managed & {label},
