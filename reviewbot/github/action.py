@@ -56,8 +56,7 @@ def main(variables: Mapping[str, str]) -> int:
 def _run(job: Job, runner: Runner, stack: ExitStack) -> int:
     facts, subject = Facts(job=job), job.event.subject
     decide(facts)
-    client = open_client(job)
-    stack.callback(client.close)
+    client = stack.enter_context(closing(open_client(job)))
     if subject == "audit":
         return audit(job, runner, client)
     if subject == "merge_group":

@@ -164,7 +164,7 @@ def open_pull(
     The branch of an `old` pull request, which is open, is moved to these commits instead. Returns
     the address of the pull request. Raises GitHubError, and UsageError if the branch is there.
     """
-    is_kept, path = False, f"/git/refs/heads/{quote(branch)}"
+    made, path = None, f"/git/refs/heads/{quote(branch)}"
     try:
         reference = {"ref": f"refs/heads/{branch}", "sha": head}
         client.write("POST", "/git/refs", "make a branch", reference)
@@ -182,12 +182,16 @@ def open_pull(
             return str(old["html_url"])
         content = {"title": dead(title)[:200], "head": branch, "base": base, "body": body}
         made = client.write("POST", "/pulls", "open a pull request", content)
-        is_kept = True
-        return str(made["html_url"])
+    except CallError:  # the answer alone may be lost
+        about = {"head": f"{client.repository.partition('/')[0]}:{branch}", "base": base}
+        made = next(iter(client.read("/pulls", "look for a pull request", **about)), None)
+        if not made:
+            raise
     finally:
-        if not is_kept:  # nobody needs the branch alone
+        if not made:  # nobody needs the branch alone
             with suppress(GitHubError):
                 client.write("DELETE", path, "remove a branch without pull request")
+    return str(made["html_url"])
 
 
 def _propose(run: Run, fixed: Sequence[TaskResult], review: Review) -> str:

@@ -309,15 +309,13 @@ def perform(client: Client, number: int, action: Action) -> None:
             client.mutate("unresolveReviewThread", thread, selection, "reopen a thread")
         case PostCheckRun(id=id, head_sha=sha):
             output: dict[str, Any] = {"title": action.title, "summary": action.summary}
-            check = {"name": pulls.CHECK_NAME, "external_id": sha, "status": "completed"}
-            check |= {"conclusion": action.conclusion}
+            check: dict[str, Any] = {"name": pulls.CHECK_NAME, "external_id": sha, "output": output}
+            check |= {"status": "completed", "conclusion": action.conclusion}
             if id:
-                changed = check | {"output": output}
-                client.write("PATCH", f"/check-runs/{id}", "update a check run", changed)
+                client.write("PATCH", f"/check-runs/{id}", "update a check run", check)
             else:
                 output["annotations"] = to_builtins(action.annotations[:MAX_ANNOTATIONS])
-                new = check | {"head_sha": sha, "output": output}
-                _create(client, "/check-runs", "create a check run", new)
+                _create(client, "/check-runs", "create a check run", check | {"head_sha": sha})
         case AddLabels(labels):
             _create(client, f"{issue}/labels", "add labels", {"labels": list(labels)})
         case RemoveLabel(label):

@@ -325,6 +325,8 @@ def list_pulls(call: Call) -> Any:
     """Newest first."""
     state, base = call.query.get("state", "open"), call.query.get("base")
     found = [p for p in reversed(call.repository.pulls) if base in (None, p.base_ref)]
+    if head := call.query.get("head"):
+        found = [p for p in found if objects.pull(p)["head"]["label"] == head]
     return Page([objects.pull(p) for p in found if state in ("all", p.state)])
 
 
