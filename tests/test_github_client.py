@@ -621,6 +621,9 @@ def test_details_of_events_count() -> None:
     for number in ("twelve", "-1", "0", "1.5", "9" * 20, "²", -3, 0):
         with pytest.raises(UsageError, match="the input pull_request is"):
             read("workflow_dispatch", {"inputs": {"pull_request": number}})
+    for name in ("issue", "comment"):
+        with pytest.raises(UsageError, match="give the inputs issue and comment together"):
+            read("workflow_dispatch", {"inputs": {name: "5"}})
     for payload in (b"", b"{", b'"\xff"', b"[" * 100_000):
         with pytest.raises(UsageError, match="GITHUB_EVENT_PATH holds no JSON"):
             read_event("push", payload)

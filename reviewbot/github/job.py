@@ -211,9 +211,10 @@ def read_event(name: str, payload: bytes) -> Event:
     number, asked_by = _get(pull, int, "number") or 0, 0
     about = 0 if number else _get(issue, int, "number") or 0
     if name == "workflow_dispatch":
-        number, asked_by = _given(root, "pull_request"), _given(root, "comment")
-        about = _given(root, "issue")
-        subject = "dispatch" if number else "issue" if about and asked_by else "audit"
+        number, about, asked_by = (_given(root, n) for n in ("pull_request", "issue", "comment"))
+        if not number and bool(about) != bool(asked_by):
+            raise UsageError("give the inputs issue and comment together, or neither of them")
+        subject = "dispatch" if number else "issue" if about else "audit"
     comment = CommentEvent(
         id=_get(root, int, "comment", "id") or 0,
         body=_text(root, "comment", "body"),

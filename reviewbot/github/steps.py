@@ -84,8 +84,7 @@ class Answer(Struct, frozen=True, kw_only=True):
 
 def fetch(job: Job, *commits: str) -> Path:
     """Fetch commits into the checkout of the job, where the project's environment is, if any."""
-    has_checkout = (job.workspace / ".git").exists()
-    folder = job.workspace if has_checkout else job.documents / "repository"
+    folder = job.workspace if (job.workspace / ".git").exists() else job.documents / "repository"
     url, unique = f"{job.server_url}/{job.repository}.git", list(dict.fromkeys(commits))
     work = fetch_commits(
         url, unique, folder, token=job.token, depth=MAX_DEPTH, variables=job.variables
