@@ -226,6 +226,7 @@ def test_a_rate_limit_is_said_and_a_later_job_goes_on(jobs: Jobs, pull: Pull) ->
     ran = jobs.push(pull, "opened")
     assert (ran.exit_code, pull.comments) == (3, [])
     assert "run the job again" in ran.log
-    assert "Resource not accessible" in ran.log  # what went wrong before is not forgotten
+    # What went wrong before is not forgotten.
+    assert "Resource not accessible by integration (give the job the permission" in ran.log
     assert jobs.push(pull).writes == ["issues/add-labels", "issues/create-comment"]
     assert_reviewed_once(pull)

@@ -263,7 +263,7 @@ def publish(run: Run, review: Review, change: Change, suggestions: Mapping[str, 
                     break
                 settled.add(type(action) if error.kind == "not_permitted" else action)
                 if error.kind != "gone":  # somebody was faster
-                    runner.say(str(error), "warning")
+                    runner.say(error.with_hint, "warning")
     found = pulls.summaries_of(snapshot)
     may_comment = plan.WriteComment not in settled
     if todo or (may_comment and not found):
