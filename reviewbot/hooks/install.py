@@ -139,9 +139,9 @@ async def _find_folders(directory: Path, variables: Mapping[str, str]) -> tuple[
     paths = [await git("rev-parse", which) for which in ("--git-common-dir", "--show-toplevel")]
     common, top = (Path(directory, os.fsdecode(path)[:-1]).resolve() for path in paths)
     configured = await git("config", "--null", "--type=path", "--get-all", "core.hooksPath")
-    # The last value is the option of `Git`; of the others, the last counts.
+    # The last value is the option of `Git`; of the others, the last counts, and is / if empty.
     *others, _ = os.fsdecode(configured).split("\0")[:-1]
-    folder = ((top / others[-1]) if others and others[-1] else common / "hooks").resolve()
+    folder = (top / (others[-1] or "/") if others else common / "hooks").resolve()
     if os.path.lexists(folder) and not folder.is_dir():
         hint = "git config --unset core.hooksPath" if others else f"remove {folder}"
         raise UsageError(f"git looks for hooks in {folder}, which is no folder", hint=hint)
