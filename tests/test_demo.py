@@ -1,5 +1,6 @@
 """The demo: a real review of the small project that it brings along."""
 
+import asyncio
 import json
 import re
 import shutil
@@ -14,7 +15,7 @@ from click.testing import CliRunner, Result
 from lean import lean_environment
 
 from reviewbot.cli.commands import reviewbot
-from reviewbot.demo.project import SHOP, read_files
+from reviewbot.demo.project import SHOP, create_project, read_files
 from reviewbot.llm.providers.replay import Recording
 from reviewbot.text.secrets import find_secrets
 
@@ -125,6 +126,18 @@ def test_a_folder_with_files_is_left_alone(tmp_path: Path) -> None:
     assert result.exit_code == 2
     assert "is not empty" in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+
+
+def test_an_older_git_creates_the_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = tmp_path / "git"
+    newer = "*--initial-branch*|*--object-format*) echo unknown option >&2; exit 129"
+    program.write_text(f'#!/bin/sh\ncase "$*" in {newer};; esac\nexec {shutil.which("git")} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setattr("os.defpath", str(tmp_path))
+    (tmp_path / "shop").mkdir()
+    asyncio.run(create_project(tmp_path / "shop"))
+    head = (tmp_path / "shop/.git/HEAD").read_text()
+    assert head == "ref: refs/heads/main\n"
 
 
 def test_pytest_is_not_recommended_where_no_sandbox_starts(tmp_path: Path) -> None:

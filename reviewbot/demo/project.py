@@ -25,14 +25,14 @@ IDENTITY = {
         "EMAIL": "shop@example.org",
         "DATE": "2025-03-01T12:00:00Z",
     }.items()
-}
+} | {"GIT_DEFAULT_HASH": "sha1"}
 
 
 async def create_project(folder: Path) -> None:
     """Create a git repository with two commits; the second is the change to review."""
     variables = {name: ENVIRONMENT[name] for name in ENVIRONMENT if name != "GIT_INDEX_FILE"}
-    git = Git(folder, environment={**variables, **IDENTITY})
-    await git("init", "--quiet", "--initial-branch=main", "--object-format=sha1", "--template=")
+    git = Git(folder, {**variables, **IDENTITY}, options=("-c", "init.defaultBranch=main"))
+    await git("init", "--quiet", "--template=")
     for side, message in (("base", BASE_MESSAGE), ("head", HEAD_MESSAGE)):
         for path, text in read_files(side):
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
