@@ -268,8 +268,10 @@ def test_nothing_of_the_repository_changes(
 def test_a_temporary_folder_in_the_work_tree_is_no_work(
     history: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(history.folder))
-    assert load(history.folder).target == "HEAD"
+    monkeypatch.chdir(history.folder)
+    for folder in (str(history.folder), "."):
+        monkeypatch.setattr("tempfile.tempdir", folder)
+        assert load(history.folder).target == "HEAD"
 
 
 def test_a_change_in_the_second_of_its_staging_is_seen(history: Project) -> None:

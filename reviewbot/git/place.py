@@ -56,7 +56,7 @@ class ScratchFolder:
     """A private folder, removed by `close`, or else when this object or the process ends."""
 
     def __init__(self) -> None:
-        self.path = Path(mkdtemp(prefix="reviewbot-"))
+        self.path = Path(mkdtemp(prefix="reviewbot-")).absolute()
         self.close = weakref.finalize(self, shutil.rmtree, self.path, ignore_errors=True)
 
 
