@@ -254,6 +254,11 @@ def test_doctor_names_what_works_and_the_next_step(
     assert "✓ no configuration is committed" in result.stdout
     assert "✓ linters and tests that a change may run: ruff\n" in result.stdout
     assert result.stdout.endswith("\nNext: name another folder with --state\n")
+    monkeypatch.setattr(os, "access", access)
+    cart.git("config", "core.hooksPath", "/dev/null")
+    result = run("doctor")
+    assert result.exit_code == 0
+    assert "! git looks for hooks in /dev/null, which is no folder\n" in result.stdout
 
 
 def test_doctor_says_what_runs_in_packages_and_works_outside_of_a_repository(

@@ -23,7 +23,7 @@ from reviewbot.debate.panel import choose_members
 from reviewbot.errors import ConfigError, GitError, ReviewbotError, SandboxError, UsageError
 from reviewbot.git.change import Change, Target
 from reviewbot.git.process import Git
-from reviewbot.hooks.install import find_hooks
+from reviewbot.hooks.install import HookFile, find_hooks
 from reviewbot.journal import Journal
 from reviewbot.llm.providers import connections_to, prices_of
 from reviewbot.sandbox.environment import find_environment
@@ -45,7 +45,7 @@ async def command() -> int:
     python = ".".join(map(str, sys.version_info[:3]))
     git = (await Git(Path.cwd())("version")).decode().strip()
     machine: list[Row] = [("✓", f"reviewbot {__version__} on Python {python}", ""), ("✓", git, "")]
-    project, settings, root = list[Row](), Settings(), None
+    project, settings, root, hooks = list[Row](), Settings(), None, list[HookFile]()
     with open_repository() as repository:
         try:
             loaded, committed = await load_committed(repository)
@@ -58,12 +58,12 @@ async def command() -> int:
         try:
             root = await repository.root()
             (await open_state()).journal()
+            hooks = await find_hooks(root, os.environ)
         except ReviewbotError as error:
-            mark: Mark = "!" if isinstance(error, GitError) else "✗"
+            mark: Mark = "!" if isinstance(error, GitError | UsageError) else "✗"
             project.append((mark, str(error), error.hint or ""))
         variables = await read_variables(repository)
-        applying, missing, found = list[Check](), list[Check](), Project()
-        head = Change(files=())
+        applying, missing, found, head = list[Check](), list[Check](), Project(), Change(files=())
         with suppress(GitError, UsageError):
             head = await repository.load_change(Target(kind="revision", revision="HEAD"))
             known = configured_checks(all_languages(), settings.checks)
@@ -98,7 +98,7 @@ async def command() -> int:
         elif head.head_tree and not missing and not reason:
             nothing = "no linter and no test runs here: add one under checks: in .reviewbot.yml"
             project.append(("!", nothing, ""))
-    for hook in await find_hooks(root, os.environ) if root else ():
+    for hook in hooks:
         step = "" if hook.runs else "reviewbot hook install"
         project.append(("✓" if hook.runs else "!", str(hook), step))
 
