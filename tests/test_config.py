@@ -189,6 +189,7 @@ def test_a_wrong_variable_is_named() -> None:
         ("LIMITS__SECONDS", "x", "REVIEWBOT_LIMITS__SECONDS: limits.seconds must be a w"),
         ("LIMITS__COST_USD", "nan", "must be a number from 0"),
         ("PANEL__CRITIC", "x", "REVIEWBOT_PANEL__CRITIC: panel.critic must be a mapping"),
+        ("CHECKS", "a", "REVIEWBOT_CHECKS: checks[0] must be a mapping"),
     ):
         variables = {f"REVIEWBOT_{name}": value, "REVIEWBOT_PANEL__CRITIC__LENS": "x"}
         with pytest.raises(ConfigError) as error:

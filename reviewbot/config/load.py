@@ -31,6 +31,7 @@ WHO_MAY_SET: Mapping[str, Literal["lower", "operator"]] = {
     **dict.fromkeys(("providers", "sandbox", "store", "tools"), "operator"),
 }
 PREFIX = "REVIEWBOT_"
+VARIABLE = re.compile(f"{PREFIX}(.*__.*|{'|'.join(Settings.__struct_fields__).upper()})")
 # Options of `reviewbot review` that set a key.
 FLAGS = {
     "review.fail_on": "--fail-on",
@@ -56,7 +57,7 @@ class Layer(Struct, frozen=True):
 
     def where(self, key: Key) -> str:
         if self.kind == "environment":
-            return PREFIX + "__".join(key).upper()
+            return PREFIX + "__".join(key).upper().partition("__[")[0]
         if self.name == "flags":
             return self.flags.get(dotted(key), f"--{key[-1].replace('_', '-')}")
         line = self.document.line(key)
@@ -89,9 +90,9 @@ def read_layer(name: str, kind: LayerKind, content: bytes) -> Layer:
 def environment_layer(variables: Mapping[str, str]) -> Layer:
     """`REVIEWBOT_REVIEW__FAIL_ON` sets `review.fail_on`; an empty variable says nothing."""
     values = {
-        tuple(name.removeprefix(PREFIX).lower().split("__")): text
+        tuple(match[1].lower().split("__")): text
         for name, text in variables.items()
-        if name.startswith(PREFIX) and "__" in name and text
+        if text and (match := VARIABLE.fullmatch(name))
     }
     return Layer("environment", "environment", Document(_nested(values)))
 
@@ -110,8 +111,7 @@ def load_settings(layers: Sequence[Layer]) -> Loaded:
     defaults = _leaves(msgspec.to_builtins(Settings()))
     values = {key: value for key, value in defaults if value not in (None, {})}
     origins = dict.fromkeys(values, "default")
-    notices: list[str] = []
-    repository = ""
+    notices, repository = list[str](), ""
     for layer in sorted(layers, key=lambda layer: get_args(LayerKind).index(layer.kind)):
         said, is_text = layer.document.value, layer.name in ("environment", "flags")
         said = validate(said, Settings, (), layer.where, is_text=is_text, is_part=True)
