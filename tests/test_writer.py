@@ -359,6 +359,11 @@ def test_a_writer_does_not_wait_for_ever(stage: Stage, monkeypatch: pytest.Monke
             stage.write(FIX)
     assert stage.everything() == before
     assert stage.write(FIX)
+    lock_file = stage.folder / ".git/reviewbot.lock"
+    lock_file.unlink()
+    lock_file.mkdir()
+    with pytest.raises(WriteError, match=rf"nothing is changed: Is a directory \({lock_file}\)"):
+        stage.undo()
 
 
 # What is done before, in a shell; the fix; the message of a commit; what is said.

@@ -145,15 +145,15 @@ async def open_writer(repository: Repository, folder: Path) -> AsyncIterator[Wri
                 decoded = msgspec.json.decode(journal.read_bytes(), type=Journal)
                 is_done, notes = await writer.settle(decoded)
                 what = "completed" if is_done else "taken back"
-                said = [f"a write that was interrupted is {what}", *notes]
-                writer.recovered = "; ".join(said)
+                writer.recovered = "; ".join([f"a write that was interrupted is {what}", *notes])
             yield writer
     except TimeoutError:
         message = "another reviewbot is writing into this work tree"
         raise WriteError(message, hint="run it again when that one is done") from None
     except (OSError, msgspec.MsgspecError) as error:
         hint = f"see git status, and who may write there; the journal is {journal}"
-        raise WriteError(f"nothing is changed: {error}", hint=hint) from error
+        said = f"{error.strerror} ({error.filename})" if isinstance(error, OSError) else error
+        raise WriteError(f"nothing is changed: {said}", hint=hint) from error
 
 
 def _journal_path(folder: Path, place: Place) -> Path:
