@@ -650,6 +650,10 @@ def test_who_looked_at_a_file() -> None:
         (replace(suite, by_author=True), replace(linter, by_author=True)),
     ):
         assert Evidence(other).checks_of("a.py") == Evidence(other).scans_of("a.py") == ()
+    many = tuple(str(number) for number in range(20_000))
+    evidence, started = Evidence((replace(linter, files=many),)), time.monotonic()
+    assert all(map(evidence.checks_of, many))
+    assert time.monotonic() - started < 1
 
 
 FOUND = CheckResult(

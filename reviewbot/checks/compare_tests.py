@@ -229,8 +229,7 @@ def lines_beside_removals(file: ChangedFile) -> set[int]:
     """Lines at head that stand where lines were removed and none put in their place."""
     found = set[int]()
     for hunk in file.hunks:
-        pairs = pairwise(hunk.lines)
-        found |= {b.head for a, b in pairs if a.head is None and b.head and b.base}
+        found |= {b.head for a, b in pairwise(hunk.lines) if a.head is None and b.head and b.base}
         if hunk.lines[-1].head is None:
             found |= {number for number, _ in list(hunk.at("head"))[-1:]}
     return found

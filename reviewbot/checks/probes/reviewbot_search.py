@@ -51,8 +51,7 @@ def main() -> None:
         wanted = json.load(file)
     tree = os.getcwd()
     sys.path[:0] = [folder for folder in (tree, os.path.join(tree, "src")) if os.path.isdir(folder)]
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     signal.signal(signal.SIGALRM, stop)
     found: dict[str, Any] = {}
     for name in wanted["functions"]:
