@@ -23,7 +23,7 @@ from reviewbot.debate.panel import choose_members
 from reviewbot.errors import ConfigError, GitError, ReviewbotError, SandboxError, UsageError
 from reviewbot.git.change import Change, Target
 from reviewbot.git.process import Git
-from reviewbot.hooks.install import HookFile, find_hooks
+from reviewbot.hooks.install import find_hooks
 from reviewbot.journal import Journal
 from reviewbot.llm.providers import connections_to, prices_of
 from reviewbot.sandbox.environment import find_environment
@@ -45,7 +45,7 @@ async def command() -> int:
     python = ".".join(map(str, sys.version_info[:3]))
     git = (await Git(Path.cwd())("version")).decode().strip()
     machine: list[Row] = [("✓", f"reviewbot {__version__} on Python {python}", ""), ("✓", git, "")]
-    project, settings, root, hooks = list[Row](), Settings(), None, list[HookFile]()
+    project, settings, root = list[Row](), Settings(), None
     with open_repository() as repository:
         try:
             loaded, committed = await load_committed(repository)
@@ -58,9 +58,8 @@ async def command() -> int:
         try:
             root = await repository.root()
             (await open_state()).journal()
-            hooks = await find_hooks(root, os.environ)
         except ReviewbotError as error:
-            mark: Mark = "!" if isinstance(error, GitError | UsageError) else "✗"
+            mark: Mark = "!" if isinstance(error, GitError) else "✗"
             project.append((mark, str(error), error.hint or ""))
         variables = await read_variables(repository)
         applying, missing, found, head = list[Check](), list[Check](), Project(), Change(files=())
@@ -98,9 +97,12 @@ async def command() -> int:
         elif head.head_tree and not missing and not reason:
             nothing = "no linter and no test runs here: add one under checks: in .reviewbot.yml"
             project.append(("!", nothing, ""))
-    for hook in hooks:
-        step = "" if hook.runs else "reviewbot hook install"
-        project.append(("✓" if hook.runs else "!", str(hook), step))
+    try:
+        for hook in await find_hooks(root, os.environ) if root else ():
+            step = "" if hook.runs else "reviewbot hook install"
+            project.append(("✓" if hook.runs else "!", str(hook), step))
+    except UsageError as error:  # git looks for them in no folder
+        project.append(("!", str(error), error.hint or ""))
 
     members, notes = choose_members(settings, variables, {})
     models, prices = list[Row](), prices_of(settings.providers)
@@ -125,15 +127,14 @@ async def command() -> int:
     lines, style = list[str](), style_for()
     groups = {"This machine": machine, "This project": project, "Language models": models}
     for group, rows in groups.items():
-        lines.append(group)
+        lines += ["", group]
         for mark, text, _ in dict.fromkeys(rows):  # members may have one broken provider
             shown = click.style(mark, fg=COLORS[mark], bold=True) if style.color else mark
             wrapped = textwrap.wrap(plain(text), max(40, style.width) - 4, break_long_words=False)
             lines.append(f"  {shown} " + "\n    ".join(wrapped))
-        lines.append("")
     every = sorted(chain(*groups.values()), key=lambda row: [*COLORS].index(row[0]))
     next_step = next((step for _, _, step in every if step), "reviewbot review")
-    deliver("\n".join([*lines, f"Next: {plain(next_step)}"]))
+    deliver("\n".join([*lines[1:], "", f"Next: {plain(next_step)}"]))
     return ReviewbotError.exit_code if every[0][0] == "✗" else 0
 
 
