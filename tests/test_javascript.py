@@ -249,13 +249,21 @@ def test_the_runner_of_node(package: Project) -> None:
 def test_each_command_of_a_script_runs(project: Project) -> None:
     """One that fails counts, although another one passes the same test; so do lines of each."""
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
-    script = "npm run first && N=1 node --test test/cart.test.js && node --test test/more.test.js"
-    scripts = {"test": script, "first": "node --test test/cart.test.js"}
-    manifest = json.dumps({"type": "module", "scripts": scripts})
-    more = 'import { test } from "node:test";\nimport * as cart from "../cart.js";\n'
-    more += 'test("last", cart.last);\n'
+    commands = (
+        "npm run first",
+        "N=1 NODE_OPTIONS=--no-warnings node --test --test-reporter=dot test/cart.test.js",
+        "node build.js",
+        "node --test test/made.test.js",
+        "mocha",
+    )
+    scripts = {"test": " && ".join(commands), "first": "node --test test/cart.test.js"}
+    made = 'import { test } from "node:test"; import * as cart from "../cart.js";'
+    made += ' test("last", cart.last);'
     last = "export const last = () => 1;\n"
-    files = PACKAGE | {"package.json": manifest, "test/more.test.js": more}
+    files = PACKAGE | {
+        "package.json": json.dumps({"type": "module", "scripts": scripts}),
+        "build.js": f"import fs from 'fs';\nfs.writeFileSync('test/made.test.js', '{made}');\n",
+    }
     project.commit("Begin", files | {"cart.js": PACKAGE["cart.js"] + last})
     wrong = PACKAGE["cart.js"].replace(", 0)", ", process.env.N ? 1 : 0)")
     project.commit("Change", {"cart.js": wrong + last.replace("1", "2")})
@@ -264,6 +272,10 @@ def test_each_command_of_a_script_runs(project: Project) -> None:
         "of two and 1 more fail: AssertionError [ERR_ASSERTION]: 4 == 3"
     ]
     assert {c.path: (c.executed, c.statements) for c in review.coverage} == {"cart.js": (2, 2)}
+    assert review.gaps == (
+        "cart.js was only scanned; npm-test is incomplete",
+        "npm-test is incomplete: left no results: mocha (3 passed, 2 failed, 1 skipped)",
+    )
 
 
 @needs_node
@@ -313,7 +325,7 @@ def test_that_tests_of_another_runner_did_not_run_is_said(project: Project) -> N
     project.commit("Add", {"cart.js": CART})
     (gap,) = (gap for gap in project.review().gaps if "npm-test" in gap)
     assert gap.startswith(
-        "npm-test is incomplete: no script runs Jest, Vitest, Mocha or node --test: run the tests"
+        "npm-test is incomplete: no script runs Jest, Vitest, Mocha, node --test or borp: run"
     )
 
 

@@ -1,8 +1,8 @@
 // Run the tests of a package, or those of one file (`FILE`), and write what came of them to
 // /out/npm.json: a Report of checks/evidence.py. Ends with 127 if the runner is not installed; with
 // `--lookup`, it only looks for it.
-// Of the first script called `test…` or `unit…` that has a runner which is known, each command that
-// has one runs, after those before the first that build.
+// Of the first script called `test…` or `unit…` that has a runner which is known, the commands run
+// that have one, and those before them that build.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -21,6 +21,9 @@ const REPORTER = "/reviewbot/reviewbot_npm_reporter.mjs";
 const VITEST_REPORTER = "/tmp/node_modules/reviewbot_vitest.mjs";
 const MAX_LINES = 200; // of the last test of a file
 const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
+// Node.js takes its own options before the names of files alone.
+const NODE_TEST = ` --test --test-reporter=${REPORTER} --test-reporter-destination=${RESULTS}`;
+const NODE_REPORTERS = / --test-reporter(?:-destination)?[= ]\S+/g;
 const VITEST = parseFloat(manifestOf("vitest")?.version); // a number such as 3.1: what it can do
 // By what their command has in it. RUNS_TESTS of languages/javascript.py knows the same.
 const RUNNERS = {
@@ -55,11 +58,16 @@ const RUNNERS = {
     read: ofMocha,
   },
   node: {
-    command: / --test(?: |$)/,
-    environment: `--test-reporter=${REPORTER} --test-reporter-destination=${RESULTS}`,
+    command: / --test(?= |$)/,
     file: ["--test"],
     isMeasuredByNode: true,
-    read: (text) => text.split("\n").filter(Boolean).map((line) => JSON.parse(line)),
+    read: ofNode,
+  },
+  borp: {
+    command: /\bborp\b/,
+    options: [`--reporter=${REPORTER}:${RESULTS}`],
+    isMeasuredByNode: true,
+    read: ofNode,
   },
 };
 
@@ -69,50 +77,47 @@ const script = Object.keys(scripts)
   .sort((a, b) => (b === "test") - (a === "test"))
   .find((each) => /^(?:test|unit)/.test(each) && stepsOf(each).some(runnerOf));
 if (!file && !script) {
-  console.error("Error: no script runs Jest, Vitest, Mocha or node --test: run the tests as a check"
-    + " of your own, see docs/checks.md, and set off: true for npm-test");
+  console.error("Error: no script runs Jest, Vitest, Mocha, node --test or borp: run the tests as a"
+    + " check of your own, see docs/checks.md, and set off: true for npm-test");
   process.exit(1);
 }
 const steps = stepsOf(script);
-const commands = [...new Set(steps.filter(runnerOf))];
-const [command = "node --test"] = commands;
-const name = runnerOf(command);
+const command = steps.find(runnerOf) ?? "node --test";
 if (file === "--lookup") {
   const starter = command.split(" ").find((word) => !word.includes("="));
-  const named = command.match(RUNNERS[name].command)[0].trim().split(" ")[0];
+  const named = command.match(RUNNERS[runnerOf(command)].command)[0].trim().split(" ")[0];
   const programs = [starter, named].filter((each) => /^\w[\w.-]*$/.test(each));
   const isMissing = (each) => spawnSync(`command -v ${each}`, { shell: true }).status;
   process.exit(programs.some(isMissing) ? 127 : 0);
 }
-if (!file) {
-  const before = [...stepsOf(`pre${script}`), ...steps.slice(0, steps.indexOf(command))];
-  before.filter((step) => BUILDS.test(step)).forEach((step) => run(step));
-}
 cpSync("/reviewbot/reviewbot_vitest.mjs", VITEST_REPORTER);
 const outcomes = new Map(); // by id. Of a test that runs more than once, one that fails counts
-const [statements, executed] = [{}, {}];
+const measured = {}; // how often each line ran, by path
 let problem = "";
-for (const each of file ? [command] : commands) {
-  for (const test of runTests(each)) {
-    const known = outcomes.get(test.id)?.outcome ?? "skipped";
-    if (known === "skipped" || /failed|error/.test(test.outcome)) outcomes.set(test.id, test);
-  }
+const last = steps.findLastIndex(runnerOf);
+const toRun = file ? [command] : [...stepsOf(`pre${script}`), ...steps.slice(0, last + 1)];
+for (const step of new Set(toRun)) {
+  if (runnerOf(step)) runTests(step);
+  else if (BUILDS.test(step)) run(step);
 }
-const tests = [...outcomes.values()];
-if (existsSync(V8_COVERAGE)) addLinesOfNode();
-addLinesOfTests();
-writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed, problem }));
-process.exit(0);
 
-/** What one command says of tests, or of those in `file`. Ends where it leaves no results. */
+/** Run a command of tests, or those in `file`, and write what came of all so far. */
 function runTests(command) {
   const name = runnerOf(command);
   const { options = [], coverage = [], file: alone = [], read } = RUNNERS[name];
-  [RESULTS, ERRORS, COVERAGE].forEach((each) => rmSync(each, { recursive: true, force: true }));
+  for (const each of [RESULTS, ERRORS, COVERAGE, V8_COVERAGE]) {
+    rmSync(each, { recursive: true, force: true });
+  }
   const ofFile = () => [...alone, file, ...options, ...(name === "vitest" ? withConfig() : [])];
   const words = file ? [name, ...ofFile()] : [command, ...options, ...coverage];
-  const { status } = run(words.join(" "), name);
-  if (!existsSync(RESULTS)) process.exit(status === 127 ? 127 : 1);
+  const line = words.join(" ");
+  const ofUs = line.replace(NODE_REPORTERS, "").replace(RUNNERS.node.command, NODE_TEST);
+  const { status } = run(name === "node" ? ofUs : line, name);
+  if (!existsSync(RESULTS)) {
+    if (!outcomes.size) process.exit(status === 127 ? 127 : 1);
+    problem ||= `left no results: ${command}`;
+    return write();
+  }
   const results = readFileSync(RESULTS, "utf8");
   // A project may ignore them.
   const errors = status && existsSync(ERRORS) ? JSON.parse(readFileSync(ERRORS, "utf8")) : [];
@@ -120,8 +125,24 @@ function runTests(command) {
   const ofJest = name === "jest" && JSON.parse(results).runExecError;
   const unplaced = ofFiles.find(({ id }) => !id) ?? ofJest;
   problem ||= (unplaced?.message ?? "").slice(0, 200);
-  if (existsSync(`${COVERAGE}/coverage-final.json`)) addMeasuredLines();
-  return [...read(results), ...ofFiles].filter(({ id }) => id && (!file || id.startsWith(file)));
+  if (existsSync(`${COVERAGE}/coverage-final.json`)) measureByIstanbul();
+  if (existsSync(V8_COVERAGE)) measureByNode();
+  for (const test of [...read(results), ...ofFiles]) {
+    if (!test.id || (file && !test.id.startsWith(file))) continue;
+    const known = outcomes.get(test.id)?.outcome ?? "skipped";
+    if (known === "skipped" || /failed|error/.test(test.outcome)) outcomes.set(test.id, test);
+  }
+  write();
+}
+
+function write() {
+  const tests = [...outcomes.values()];
+  // What was measured takes the place of what tests tell.
+  const lines = Object.entries({ ...linesOf(tests), ...measured });
+  const by = (choose) => Object.fromEntries(lines.map(([path, counts]) => [path, choose(counts)]));
+  const statements = by((counts) => [...counts.keys()]);
+  const executed = by((counts) => [...counts.keys()].filter((line) => counts.get(line) > 0));
+  writeFileSync("/out/npm.json", JSON.stringify({ tests, statements, executed, problem }));
 }
 
 /** The package.json of an installed package. */
@@ -168,10 +189,8 @@ function withConfig() {
 }
 
 function run(line, name) {
-  const { environment = "", isMeasuredByNode } = RUNNERS[name] ?? {};
-  const nodeOptions = `${process.env.NODE_OPTIONS ?? ""} ${environment}`.trim();
-  const env = { ...process.env, CI: "true", NO_COLOR: "1", NODE_OPTIONS: nodeOptions };
-  if (isMeasuredByNode && !file) env.NODE_V8_COVERAGE = V8_COVERAGE;
+  const env = { ...process.env, CI: "true", NO_COLOR: "1" };
+  if (RUNNERS[name]?.isMeasuredByNode && !file) env.NODE_V8_COVERAGE = V8_COVERAGE;
   return spawnSync(line.replace(/\bnyc /, `${NYC} `), { env, shell: true, stdio: "inherit" });
 }
 
@@ -197,10 +216,15 @@ function ofMocha(text) {
     outcomeOf(file, [title], outcome, said));
 }
 
+/** What a reporter of ours writes. */
+function ofNode(text) {
+  return text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+}
+
 /** The lines of a test go to the next one. Where it begins, Mocha does not say: on line 1. */
-function addLinesOfTests() {
-  const paths = new Set(tests.map((test) => test.location.path));
-  for (const path of [...paths].filter((each) => !statements[each])) { // what was measured counts
+function linesOf(tests) {
+  const found = {};
+  for (const path of new Set(tests.map((test) => test.location.path))) {
     const own = tests.filter((test) => test.location.path === path && test.location.line > 1);
     const starts = [...new Set(own.map((test) => test.location.line))].sort((a, b) => a - b);
     const ran = new Map();
@@ -211,12 +235,13 @@ function addLinesOfTests() {
         ran.set(line, here.some((test) => test.outcome !== "skipped"));
       }
     }
-    addLines(path, ran);
+    found[path] = ran;
   }
+  return found;
 }
 
 /** As the innermost statement on each line says; see coverage.json of Istanbul. */
-function addMeasuredLines() {
+function measureByIstanbul() {
   const files = JSON.parse(readFileSync(`${COVERAGE}/coverage-final.json`, "utf8"));
   for (const [path, { statementMap, s }] of Object.entries(files)) {
     const counts = new Map();
@@ -226,13 +251,12 @@ function addMeasuredLines() {
     for (const [id, { start, end }] of outerFirst) {
       for (let line = start.line; line <= end.line; line++) counts.set(line, s[id]);
     }
-    addLines(relative(".", path), counts);
+    measure(relative(".", path), counts);
   }
 }
 
 /** What each process of node counted in files that it read as they are; see NODE_V8_COVERAGE. */
-function addLinesOfNode() {
-  const counts = {}; // the highest of all processes, by path and line
+function measureByNode() {
   for (const name of readdirSync(V8_COVERAGE)) {
     for (const { url, functions } of JSON.parse(readFileSync(`${V8_COVERAGE}/${name}`)).result) {
       const isOfTree = url.startsWith("file:") && !/node_modules/.test(url);
@@ -242,7 +266,7 @@ function addLinesOfNode() {
       const ranges = functions.flatMap((each) => each.ranges);
       ranges.sort((a, b) => b.endOffset - b.startOffset - (a.endOffset - a.startOffset));
       if (ranges[0]?.endOffset !== source.length) continue; // something transformed it
-      const known = (counts[path] ??= new Map());
+      const counts = new Map();
       let offset = 0;
       for (const [index, text] of source.split("\n").entries()) {
         const start = offset + text.search(/\S/);
@@ -250,16 +274,15 @@ function addLinesOfNode() {
         offset += text.length + 1;
         if (start < offset - text.length - 1 || /^\s*(?:\/[/*]|\*)/.test(text)) continue;
         const own = ranges.findLast((each) => each.startOffset <= start && end <= each.endOffset);
-        known.set(index + 1, Math.max(known.get(index + 1) ?? 0, own?.count ?? 0));
+        counts.set(index + 1, own?.count ?? 0);
       }
+      measure(path, counts);
     }
   }
-  for (const [path, known] of Object.entries(counts)) addLines(path, known);
 }
 
-/** A line was executed if one of the commands did. */
-function addLines(path, counts) {
-  const ran = [...counts.keys()].filter((line) => counts.get(line) > 0);
-  statements[path] = [...new Set([...(statements[path] ?? []), ...counts.keys()])];
-  executed[path] = [...new Set([...(executed[path] ?? []), ...ran])];
+/** The most that any process of any command counts stands. */
+function measure(path, counts) {
+  const known = (measured[path] ??= new Map());
+  for (const [line, count] of counts) known.set(line, Math.max(known.get(line) ?? 0, count));
 }
