@@ -54,6 +54,7 @@ FAULTS: dict[str, Sent] = {
     "no_model: 403": error(403, "AccessDeniedException", "You don't have access to the model."),
     "no_model: 404": error(404, "ResourceNotFoundException", "It has reached the end of its life."),
     "truncated: max_tokens": answer("half of", stop="max_tokens"),
+    "truncated: answer": answer(calls=[("use_1", "answer", {"claims": []})], stop="max_tokens"),
     "refused: guardrail": answer("Sorry.", stop="guardrail_intervened"),
     "refused: filter": answer(stop="content_filtered"),
     "malformed: tool": answer("half of", stop="malformed_tool_use"),

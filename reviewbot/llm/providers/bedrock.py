@@ -68,7 +68,7 @@ class Bedrock(HttpProvider):
             request, ((use["toolUseId"], use["name"], use["input"]) for use in uses)
         )
         if answers := [call.arguments for call in calls if call.name == ANSWER]:
-            text, calls, stop = answers[0], (), "end_turn"
+            text, calls, stop = answers[0], (), "end_turn" if stop == "tool_use" else stop
         on_text(text)
         usage = http.usage_apart(answer.get("usage"), *COUNTERS)
         native = [block for block in blocks if block != {"text": ""}]
