@@ -92,6 +92,20 @@ def test_a_slow_model_reads_what_a_strong_one_chose_and_what_fits_in_time(
     assert "reads 100 tokens a second, so it was given 1 of 1 files (" in report()
 
 
+def test_what_a_slow_model_alone_has_no_time_to_read_is_not_reviewed(
+    servers: tuple[VendorServer, VendorServer], project: Project
+) -> None:
+    panel = {"critic": {"model": "ollama:small"}}
+    configure(json.dumps({"panel": panel, "limits": {"seconds": 50}}))
+    report()
+    project.commit("Third", {"part_a.py": "VALUE = 3\n"})
+    shown = report()
+    assert "no panelist read part_a.py" in shown
+    assert "s were expected, and it is not asked: it has 40% of limits.seconds." in shown
+    assert "to add a panel" not in shown
+    assert not servers[1].received[1:]
+
+
 def used(read: int, reading: float, said: int, saying: float, cached: int = 0) -> Usage:
     """Tokens and seconds of reading and of writing."""
     counted = Usage(input_tokens=read, input_seconds=reading, cached_input_tokens=cached)

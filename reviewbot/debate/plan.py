@@ -46,6 +46,7 @@ PUBLIC = re.compile(
 )
 # Of the time of a review, for the first pass of one panelist: judging comes after it.
 SHARE = 0.4
+NOT_ASKED = f"is not asked: it has {SHARE:.0%} of limits.seconds"
 
 
 class Plan(Struct, frozen=True, kw_only=True):
@@ -190,7 +191,8 @@ def describe_local(plan: Plan, calls: Sequence[tuple[ModelRequest, Usage]]) -> I
             for request, usage in calls
             if request.label.startswith(f"{name}/first_pass")
         ]
-        yield f"{said}, and it {f'took {sum(times):.0f} s' if times else 'did not answer'}."
+        end = f"took {sum(times):.0f} s" if times else "did not answer"
+        yield f"{said}, and it {end if plan.own.get(name, True) else NOT_ASKED}."
 
 
 async def _choose(
@@ -204,8 +206,6 @@ async def _choose(
 ) -> list[str]:
     """Paths in the order in which they are given; without a choice, the smallest come first."""
     rest = sorted(sizes, key=lambda path: (sizes[path], path))
-    if not strong:
-        return rest
     text = prompts.render(
         "delegation",
         who=f"{panelist.provider}:{panelist.model}",
@@ -216,9 +216,9 @@ async def _choose(
         sizes=sizes,
     )
     short = replace(brief, passages=(), background=(), callers=(), results=(), omissions={})
-    question = Question(strong[0].name, f"delegation/{panelist.name}", text, short)
+    questions = [Question(m.name, f"delegation/{panelist.name}", text, short) for m in strong[:1]]
     # Without an answer, nothing is missing in the review.
     chooser = Panel(strong[:1], panel.client, panel.toolbox)
-    answers = await chooser.ask([question], reader_of("files", FileAnswer))
+    answers = await chooser.ask(questions, reader_of("files", FileAnswer))
     wanted = [answer.path for _, files in answers for answer in files if answer.path in sizes]
     return list(dict.fromkeys((*wanted, *rest)))
