@@ -3,8 +3,10 @@
 import json
 import socket
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
+import psycopg
 import pytest
 from msgspec.structs import replace
 
@@ -185,6 +187,24 @@ def test_a_file_that_is_no_database_or_that_of_another_program_is_refused(tmp_pa
     with pytest.raises(ReviewbotError, match=REFUSED + "file is not a database") as caught:
         open_store("", tmp_path)
     assert caught.value.hint == "move the file away; replies in it will be paid for again"
+
+
+@pytest.mark.parametrize("encoding", ["SQL_ASCII", "LATIN1"])
+def test_a_database_in_another_encoding_holds_what_it_can(
+    postgres: str, tmp_path: Path, encoding: str
+) -> None:
+    made = f"CREATE DATABASE {encoding} ENCODING '{encoding}' TEMPLATE template0"
+    with psycopg.connect(postgres, autocommit=True) as connection:
+        connection.execute(f"{made} LC_COLLATE 'C' LC_CTYPE 'C'")
+    url = postgres.replace("/postgres?", f"/{encoding.lower()}?")
+    for title in ("größer", "更大"):
+        with closing(open_store(url, tmp_path)) as store:
+            if encoding == "LATIN1" and title == "更大":
+                with pytest.raises(ReviewbotError, match='no equivalent in encoding "LATIN1"'):
+                    start_session(store, replace(SUBJECT, title=title), START)
+            else:
+                start_session(store, replace(SUBJECT, title=title), START)
+                assert list_sessions(store)[0].subject.title == title
 
 
 def test_a_server_that_cannot_be_reached_or_is_none(

@@ -29,8 +29,8 @@ MIGRATING = 0x5E71E3B0  # the number of an advisory lock; nobody else uses it
 AGAIN = ("40001", "40P01", "23503")
 SECONDS = 10  # to connect: psycopg waits for 130, and nothing interrupts that
 # The server gives up a process whose machine is gone, so that others take its calls over.
-KEEPALIVE = "tcp_keepalives_idle=20 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4"
-OPTIONS = f"-c search_path={SCHEMA} -c idle_session_timeout=0 -c {KEEPALIVE}"
+KEEPALIVE = "-c tcp_keepalives_idle=20 -c tcp_keepalives_interval=5 -c tcp_keepalives_count=4"
+OPTIONS = f"-c search_path={SCHEMA} -c client_encoding=UTF8 -c idle_session_timeout=0 {KEEPALIVE}"
 
 # Parts of what SQLite (https://sqlite.org/rescode.html) and PostgreSQL say, and what to do then.
 HINTS = (
