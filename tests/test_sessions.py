@@ -52,7 +52,7 @@ def test_reviews_with_and_without_models_are_one_list_and_can_be_pruned(project:
     assert "there is no review 2 that can be read" in result.stderr
     result = run("sessions", "replay", newest.split()[0])
     assert result.exit_code == 2
-    assert "has no recorded answers of models" in result.stderr
+    assert "is no review with recorded answers of models" in result.stderr
     assert "2 reviews and all recorded results are removed" in run("sessions", "prune").stderr
     assert run("sessions").stdout == ""
     assert "0 calls" not in run("review", "HEAD").stdout

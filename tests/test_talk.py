@@ -163,6 +163,9 @@ def test_what_cannot_be_negotiated(serve: Serve) -> None:
     done = run("negotiate", "How?")
     assert done.exit_code == 3
     assert "nobody proposed anything (critic: " in done.stderr
+    done = run("sessions", "replay", "1")
+    assert done.exit_code == 2
+    assert "1 is no review with recorded answers" in done.stderr
 
 
 @pytest.mark.usefixtures("shop")

@@ -201,9 +201,9 @@ async def replay(folder: Path | None, id: str, format: str) -> None:
     """Make a review again from the answers that models gave. Nobody is asked."""
     async with open_past(folder) as past:
         _, record = past.find(id)
-    if record is None or not record.turns:
+    if record is None or not record.turns or record.session.subject.kind != "review":
         hint = "reviewbot sessions lists others"
-        raise UsageError(f"review {id} has no recorded answers of models", hint=hint)
+        raise UsageError(f"{id} is no review with recorded answers of models", hint=hint)
     subject, turns = record.session.subject, [read_turn(turn) for turn in record.turns]
     if not subject.head_commit:
         message = f"review {record.session.id} is about changes that were not committed"
