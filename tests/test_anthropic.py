@@ -1,5 +1,6 @@
 """The provider `anthropic`, and the HTTP client that all providers use."""
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -37,6 +38,13 @@ def test_an_answer_arrives_with_its_text_and_usage() -> None:
     assert (body["model"], body["max_tokens"], "tools" in body) == ("some-model", 500, False)
     format_ = {"type": "json_schema", "schema": strict_schema(REQUEST.schema)}
     assert body["output_config"]["format"] == format_
+
+
+def test_an_answer_without_usage_is_an_answer() -> None:
+    answer = fake_anthropic.answer("{}")
+    uncounted = (re.sub(rb'"usage": {[^}]*}', b'"other": {}', chunk) for chunk in answer.chunks)
+    (reply,) = ask(VendorServer([replace(answer, chunks=tuple(uncounted))]), REQUEST)
+    assert reply == ModelReply(text="{}", usage=None)
 
 
 def test_a_tool_call_goes_back_as_the_model_made_it() -> None:

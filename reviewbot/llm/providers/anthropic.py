@@ -29,7 +29,7 @@ class Anthropic(HttpProvider):
             async for event in http.events_of(lines):
                 match event["type"]:
                     case "message_start":
-                        usage = event["message"]["usage"]
+                        usage = event["message"].get("usage") or {}
                         on_text("")
                     case "content_block_start":
                         # The API does not take back all nulls that it sends.
@@ -45,7 +45,7 @@ class Anthropic(HttpProvider):
                     case "message_delta":
                         stop = event["delta"]["stop_reason"] or stop
                         # Totals so far; what is null stays as it was.
-                        usage |= {n: c for n, c in event["usage"].items() if c is not None}
+                        usage |= {n: c for n, c in event.get("usage", {}).items() if c is not None}
                     case "message_stop":
                         is_complete = True
         calls = [block for block in blocks if block["type"] == "tool_use"]
