@@ -189,6 +189,14 @@ def test_all_calls_wait_as_long_as_the_vendor_asks() -> None:
     assert server.received[1].at - server.received[0].at >= 0.2
 
 
+def test_nobody_waits_for_a_vendor_that_asks_for_more_time_than_is_left() -> None:
+    later = {"content-type": "application/json", "retry-after": "3600"}
+    started = time.monotonic()
+    outcomes, server, _ = ask(lambda _: replace(FAULTS["busy"], headers=later), 2, seconds=10)
+    assert [outcome.fault for outcome in outcomes] == ["rate_limited"] * 2
+    assert (len(server.received), time.monotonic() - started < 5) == (1, True)
+
+
 def test_a_minute_has_no_more_calls_and_tokens_than_allowed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

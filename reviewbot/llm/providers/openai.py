@@ -205,8 +205,7 @@ def messages_of(request: ModelRequest, name: str, without: Parts) -> list[Any]:
             arguments = call.arguments if http.json_object(call.arguments) else "{}"
             function = {"name": call.name, "arguments": arguments}
             calls.append({"id": call.id, "type": "function", "function": function})
-        said = {"role": "assistant", "content": None, **turn.native, "tool_calls": calls}
-        messages.append(said)
+        messages.append({"role": "assistant", "content": None, **turn.native, "tool_calls": calls})
         messages += [
             {"role": "tool", "tool_call_id": call.id, "content": result}
             for call, result in zip(turn.calls, turn.results, strict=True)
