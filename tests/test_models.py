@@ -97,7 +97,7 @@ def test_a_named_model_that_cannot_be_asked_is_an_error() -> None:
     ):
         with pytest.raises(ConfigError, match=message):
             members(Settings(), {"critic": model})
-    with pytest.raises(ConfigError, match="gpt-5 names no provider and model"):
+    with pytest.raises(ConfigError, match=r"^DEFAULT_MODEL: gpt-5 names no provider and model"):
         members(Settings(), OPENAI_API_KEY="k", DEFAULT_MODEL="gpt-5")
 
 

@@ -40,6 +40,8 @@ def test_a_wrong_ollama_host_is_refused_and_not_quoted(host: str) -> None:
     with pytest.raises(ConfigError, match=r"base_url is (no address|not)") as caught:
         test_providers.make_provider("ollama", host)
     assert "secret-word" not in str(caught.value)
+    with pytest.raises(ConfigError, match=r"^OLLAMA_HOST is (no address|not)"):
+        test_providers.make_provider("ollama", host, variables={"A": "b", "OLLAMA_HOST": host})
 
 
 def test_a_question_comes_with_its_schema_and_the_times_are_seconds() -> None:

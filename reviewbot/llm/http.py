@@ -101,10 +101,10 @@ class HttpProvider(ABC):
     complaints: ClassVar[Mapping[str, re.Pattern[str]]] = {}
     unreachable_hint: ClassVar[str] = "check the network, proxies and providers.{name}.base_url"
 
-    def __init__(self, account: Account) -> None:
+    def __init__(self, account: Account, address: str = "") -> None:
         """Raises ConfigError if the address or the key must not be used."""
-        self._account = account
-        self._base_url = (account.base_url or self.base_url).rstrip("/")
+        self._account = replace(account, base_url=address or account.base_url)
+        self._base_url = (self._account.base_url or self.base_url).rstrip("/")
         is_plain = check_address(account, self._base_url).scheme == "http"
         if not (account.key.isascii() and account.key.isprintable() and " " not in account.key):
             message = f"the key of {account.name} has a character that no key has"
@@ -286,7 +286,8 @@ def _decoded(text: bytes) -> Any:
 
 def check_address(account: Account, base_url: str) -> httpx2.URL:
     """https, or http to this machine; to a private address only where that is allowed, keyless."""
-    place = f"providers.{account.name}.base_url"
+    given = (n for n, text in account.variables.items() if text == account.base_url)
+    place = next((n for n in given if "OLLAMA" in n), f"providers.{account.name}.base_url")
     url = httpx2.URL()
     with suppress(httpx2.InvalidURL):
         url = httpx2.URL(base_url)
@@ -297,9 +298,8 @@ def check_address(account: Account, base_url: str) -> httpx2.URL:
     if url.scheme == "https" or url.host == "localhost":
         return url
     with suppress(ValueError):
-        address = ipaddress.ip_address(url.host)
-        may_be_private = account.allow_private and not account.key
-        if address.is_loopback or (address.is_private and may_be_private):
+        ip = ipaddress.ip_address(url.host)
+        if ip.is_loopback or (ip.is_private and account.allow_private and not account.key):
             return url
     hint = f"use https, or set providers.{account.name}.allow_private for a server without a key"
     raise ConfigError(f"{place} is not encrypted and not on this machine", hint=hint)

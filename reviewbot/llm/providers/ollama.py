@@ -29,7 +29,7 @@ class Ollama(HttpProvider):
     unreachable_hint = "start it with `ollama serve`, or set OLLAMA_HOST"
 
     def __init__(self, account: Account) -> None:
-        super().__init__(replace(account, base_url=address_of(account.base_url)))
+        super().__init__(account, address_of(account.base_url))
         self._contexts: dict[str, int] = {}  # by model
 
     async def _ask(self, request: ModelRequest, without: Parts, on_text: OnText) -> ModelReply:
