@@ -73,7 +73,7 @@ def serving(*options: str, token: str = TOKEN) -> Iterator[Client]:
     assert process.stderr
     try:
         line = process.stderr.readline()
-        port = re.search(r" at http://127\.0\.0\.1:(\d+)$", line.strip())
+        port = re.search(r" at http://(?:127\.0\.0\.1|\[::1\]):(\d+)$", line.strip())
         assert port, line + process.stderr.read()
         yield Client(int(port[1]), process)
     finally:
@@ -98,6 +98,12 @@ def test_a_review_is_ordered_watched_and_read(shop: Project) -> None:
         assert client.ask("GET", path, **after)[1] == events
         by_patch = client.finish({"kind": "review", "patch": PATCH})["result"]
         assert by_patch["findings"][0]["result"]["name"] == "conflict-marker"
+
+
+@pytest.mark.usefixtures("shop")
+def test_the_address_that_is_printed_is_a_url_with_ipv6_too() -> None:
+    with serving("--host", "::1"):
+        pass
 
 
 def test_fixes_are_drafted_and_nothing_is_written(shop: Project) -> None:

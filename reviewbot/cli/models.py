@@ -60,8 +60,7 @@ async def list_() -> None:
     wanted = {*wanted_vendors(settings.providers, variables)} | {m.provider for m in asked}
     for name in dict.fromkeys((*all_vendors(), *settings.providers)):
         state = "can be asked" if name in wanted else "is asked where a panelist names it"
-        reason = why_not_asked(name, settings.providers, variables)
-        lines.append(f"  {name:10} {reason or state}")
+        lines.append(f"  {name:10} {why_not_asked(name, settings.providers, variables) or state}")
     deliver("\n".join(map(plain, lines)))
 
 

@@ -65,7 +65,8 @@ async def command(
     except OSError as error:
         message = f"{host} cannot be listened at, port {port}: {error.strerror}"
         raise ReviewbotError(message, hint="name another one: --port, --host") from error
-    say(f"reviewbot: serving {root} at http://{host}:{listener.getsockname()[1]}")
+    name = f"[{host}]" if ":" in host else host
+    say(f"reviewbot: serving {root} at http://{name}:{listener.getsockname()[1]}")
     if not variables.get(TOKEN):
         click.echo(f"reviewbot: the token is {token}", err=True)  # say() may take it for a secret
     jobs = Jobs(open_host, kept)
