@@ -298,6 +298,67 @@ def test_a_claim_is_tested(package: Project) -> None:
     assert (job.folder, job.command[-1]) == ("web", "reviewbot_reproduction.test.ts")
 
 
+CLAIM = Reproduction(language="javascript", source="// a test")
+# What is called for the test of a claim, by what the script says.
+CALLED = {
+    "mocha -r esm --recursive test": "mocha -r esm FILE",
+    "N=1 nyc mocha --require=./a.js 'test/**'": "N=1 mocha --require=./a.js FILE",
+    "jest -c a.json --coverage": "jest -c a.json --roots=. --runTestsByPath FILE",
+    "cross-env N=2 node -r a --experimental-vm-modules node_modules/.bin/jest --ci": (
+        "N=2 -r a --experimental-vm-modules jest --roots=. --runTestsByPath FILE"
+    ),
+    "vitest --globals --mode ci src": "vitest --globals --mode ci FILE",
+}
+
+
+@needs_node
+def test_a_test_of_a_claim_is_read_as_the_script_says(project: Project) -> None:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    words = r"""echo "${N:+N=$N} $NODE_OPTIONS ${0##*/} $*" | sed "s#$PWD#.#" >&2; exit 1"""
+    for name in ("mocha", "jest", "vitest"):
+        add_tool(project, "", name, f"#!/bin/sh\n{words}\n")
+    (project.folder / "node_modules/jest").mkdir()
+    (project.folder / "node_modules/jest/package.json").write_text('{"version": "29.7.0"}')
+    project.commit("Begin", {".gitignore": "node_modules\n"})
+    for script, called in CALLED.items():
+        project.commit("Change", {"package.json": json.dumps({"scripts": {"test": script}})})
+        (proof,) = run(project, CLAIM, language=JAVASCRIPT)
+        printed = " ".join(proof.output.split())
+        assert printed.startswith(called.replace("FILE", "reviewbot_reproduction.test.js"))
+
+
+# An old version: it runs only files that its patterns name.
+JEST = """#!/bin/sh
+case $* in
+*--showConfig*) echo '{{"configs": [{{"testMatch": [], "testRegex": {}}}]}}' ;;
+*{}*)
+    echo "Test results written to: /tmp/results.json"
+    cat >/tmp/results.json <<EOF
+{{"testResults": [{{"name": "$PWD/reviewbot_reproduction.test.js", "status": "failed", "message":
+  "", "assertionResults": [{{"title": "a", "ancestorTitles": [], "status": "failed",
+  "failureMessages": ["Error: 1 is not 2"]}}]}}]}}
+EOF
+    ;;
+*) echo "No tests found" ;;
+esac
+"""
+
+
+@needs_node
+def test_an_old_jest_runs_the_test_of_a_claim(project: Project) -> None:
+    project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
+    for pattern, option in (('"x/.*"', "testRegex="), ("[]", "testMatch=[*][*]/")):
+        program = JEST.format(pattern, f"--{option}reviewbot_reproduction.test.js")
+        add_tool(project, "", "jest", program)
+        manifest = project.folder / "node_modules/jest/package.json"
+        manifest.parent.mkdir(exist_ok=True)
+        manifest.write_text('{"version": "22.4.4"}')
+        files = {".gitignore": "node_modules\n", "cart.js": f"// {option}"}
+        project.commit("Begin", {**files, "package.json": '{"scripts": {"test": "jest"}}'})
+        (proof,) = run(project, CLAIM, language=JAVASCRIPT)
+        assert (proof.head, proof.output) == ("fails", "Error: 1 is not 2")
+
+
 @each(
     ("scripts", "runs"),
     [

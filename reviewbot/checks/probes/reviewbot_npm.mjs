@@ -25,7 +25,10 @@ const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
 const NODE_TEST = ` --test --test-reporter=${REPORTER} --test-reporter-destination=${RESULTS}`;
 const NODE_REPORTERS = / --test-reporter(?:-destination)?[= ]\S+/g;
 const VITEST = parseFloat(manifestOf("vitest")?.version); // a number such as 3.1: what it can do
-// By what their command has in it. RUNS_TESTS of languages/javascript.py knows the same.
+const OF_NODE = "-r|--require|--import|--loader|--experimental-loader|--conditions";
+const EXPERIMENTS = "--experimental-[\\w-]+";
+// By what their command has in it. RUNS_TESTS of languages/javascript.py knows the same. `needs`
+// are the options of a script that say how tests are read: a file that runs alone gets them as well.
 const RUNNERS = {
   jest: {
     command: /\bjest\b|\breact-scripts test\b/,
@@ -34,7 +37,8 @@ const RUNNERS = {
       "--bail=0", // otherwise it ends without results
     ],
     coverage: ["--coverage", "--coverageReporters=json", `--coverageDirectory=${COVERAGE}`],
-    file: [`--roots=${process.cwd()}`, "--runTestsByPath"], // whatever `testMatch` says
+    file: [`--roots=${process.cwd()}`, "--runTestsByPath"],
+    needs: optionsIn("-c|--config|--preset|--env|--testEnvironment"),
     read: ofSuites,
   },
   vitest: {
@@ -49,24 +53,28 @@ const RUNNERS = {
       ? ["--coverage.enabled", "--coverage.reportOnFailure", "--coverage.reporter=json",
         `--coverage.reportsDirectory=${COVERAGE}`]
       : [],
+    needs: optionsIn("--environment|--mode", "--globals"),
     read: ofSuites,
   },
   mocha: {
     command: /\bmocha\b/,
     options: ["--reporter=/reviewbot/reviewbot_mocha.cjs", "--exit"],
     isMeasuredByNode: true,
+    needs: optionsIn(`${OF_NODE}|-u|--ui|--opts|--config|--package|--extension`, EXPERIMENTS),
     read: ofMocha,
   },
   node: {
     command: / --test(?= |$)/,
     file: ["--test"],
     isMeasuredByNode: true,
+    needs: optionsIn(OF_NODE, EXPERIMENTS),
     read: ofNode,
   },
   borp: {
     command: /\bborp\b/,
     options: [`--reporter=${REPORTER}:${RESULTS}`],
     isMeasuredByNode: true,
+    needs: optionsIn("-P|--post-compile", "-T|--no-typescript|--expose-gc"),
     read: ofNode,
   },
 };
@@ -108,8 +116,12 @@ function runTests(command) {
   for (const each of [RESULTS, ERRORS, COVERAGE, V8_COVERAGE]) {
     rmSync(each, { recursive: true, force: true });
   }
-  const ofFile = () => [...alone, file, ...options, ...(name === "vitest" ? withConfig() : [])];
-  const words = file ? [name, ...ofFile()] : [command, ...options, ...coverage];
+  const ofFile = () => [
+    ...startOf(command, name),
+    ...[...alone, file, ...options],
+    ...(name === "vitest" ? withConfig(command) : name === "jest" ? matching(command) : []),
+  ];
+  const words = file ? ofFile() : [command, ...options, ...coverage];
   const line = words.join(" ");
   const ofUs = line.replace(NODE_REPORTERS, "").replace(RUNNERS.node.command, NODE_TEST);
   const { status } = run(name === "node" ? ofUs : line, name);
@@ -174,10 +186,38 @@ function runnerOf(command) {
   return Object.keys(RUNNERS).find((each) => RUNNERS[each].command.test(command));
 }
 
-/** Options for a configuration that collects our file as well, where the project says what it does. */
-function withConfig() {
+/** A pattern of options with a value and of those without one, in a command. */
+function optionsIn(names, flags = "--") {
+  const value = `(?:=|\\s+)(?:"[^"]*"|'[^']*'|\\S+)`;
+  return new RegExp(`(?<=\\s)(?:(?:${names})${value}|(?:${flags})(?!\\S))`, "g");
+}
+
+/** The variables that a command sets, its runner, and its options that one file needs as well. */
+function startOf(command, name) {
+  const { command: pattern, needs } = RUNNERS[name];
+  const start = command.search(pattern);
+  const [before, after] = [command.slice(0, start), command.slice(start)];
+  const set = ` ${before} `.match(/(?<=\s)\w+=(?:"[^"]*"|'[^']*'|\S+)/g) ?? [];
+  const ofNode = before.match(optionsIn(OF_NODE, EXPERIMENTS)) ?? [];
+  const given = ofNode.join(" ").replace(/["']/g, "");
+  if (given) set.push(`NODE_OPTIONS="$NODE_OPTIONS ${given}"`);
+  return [...set, name, ...(after.match(needs) ?? [])];
+}
+
+/** The option with which old versions of Jest also take a file that is not called like a test. */
+function matching(command) {
+  if (parseFloat(manifestOf("jest")?.version) >= 25) return [];
+  const line = [...startOf(command, "jest"), "--showConfig"].join(" ");
+  const { stdout } = spawnSync(line, { shell: true, encoding: "utf8" });
+  const hasPattern = /"testRegex": (?:"[^"]|\[\s*")/.test(stdout);
+  return [hasPattern ? `--testRegex=${file}` : `--testMatch="**/${file}"`];
+}
+
+/** Options for a configuration that collects our file too, where the project says what it does. */
+function withConfig(command) {
   const isConfig = (each) => /^vite(?:st)?\.config\.[cm]?[jt]s$/.test(each);
-  const own = readdirSync(".").filter(isConfig).sort().at(-1); // Vitest's own comes first
+  const own = command.match(/\s(?:-c|--config)(?:=|\s+)([^\s"']+)/)?.[1]
+    ?? readdirSync(".").filter(isConfig).sort().at(-1); // Vitest's own comes first
   if (!own) return [];
   writeFileSync("reviewbot.vitest.config.mjs", `
     import { mergeConfig } from "vitest/config";
@@ -191,7 +231,9 @@ function withConfig() {
 function run(line, name) {
   const env = { ...process.env, CI: "true", NO_COLOR: "1" };
   if (RUNNERS[name]?.isMeasuredByNode && !file) env.NODE_V8_COVERAGE = V8_COVERAGE;
-  return spawnSync(line.replace(/\bnyc /, `${NYC} `), { env, shell: true, stdio: "inherit" });
+  // Jest and Vitest print where their results are: what a test of a claim prints is shown.
+  const stdio = ["inherit", file && /jest|vitest/.test(name) ? 2 : "inherit", "inherit"];
+  return spawnSync(line.replace(/\bnyc /, `${NYC} `), { env, shell: true, stdio });
 }
 
 /** What Jest and Vitest write. A file that cannot be loaded has no tests. */
