@@ -321,7 +321,7 @@ def test_versions_that_the_project_works_with_are_those_of_the_base(project: Pro
         "pyproject.toml": '[project]\nrequires-python = ">=3.9"\n',
         "go/go.mod": "module m\n\ngo 1.21\n",
         "web/package.json": '{"engines": {"node": ">=18"}}\n',
-        "core/Cargo.toml": '[package]\nedition = "2021"\n',
+        "core/Cargo.toml": '[package]\nedition = "2021"\nrust-version = "1.63"\n',
         "vendor/x/setup.py": 'setup(python_requires=">=2.7")\n',
     }
     project.commit("Start", files)
@@ -329,7 +329,7 @@ def test_versions_that_the_project_works_with_are_those_of_the_base(project: Pro
     (brief,) = briefs_of(project)
     assert brief.versions == (
         'pyproject.toml: requires-python = ">=3.9"',
-        'core/Cargo.toml: edition = "2021"',
+        'core/Cargo.toml: edition = "2021", rust-version = "1.63"',
         "go/go.mod: go 1.21",
         'web/package.json: "node": ">=18"',
     )

@@ -126,9 +126,9 @@ class Project(Struct, frozen=True, kw_only=True):
             if (
                 line
                 and classify(path) != "vendored"
-                and (match := line.search(self.base_texts[path]))
+                and (found := [match[0] for match in line.finditer(self.base_texts[path])])
             ):
-                rows.append(f"{path}: {match[0].strip()[:MAX_VERSION]}")
+                rows.append(f"{path}: {', '.join(found).strip()[:MAX_VERSION]}")
         return tuple(rows[:MAX_VERSIONS])
 
     def config_of(self, check: Check) -> str | None:
