@@ -249,20 +249,22 @@ def test_the_runner_of_node(package: Project) -> None:
 def test_each_command_of_a_script_runs(project: Project) -> None:
     """One that fails counts, although another one passes the same test; so do lines of each."""
     project.variables = {name: os.environ[name] for name in ("HOME", "PATH")}
-    commands = (
-        "npm run first",
-        "N=1 NODE_OPTIONS=--no-warnings node --test --test-reporter=dot test/cart.test.js",
-        "node build.js",
-        "node --test test/made.test.js",
-        "mocha",
-    )
-    scripts = {"test": " && ".join(commands), "first": "node --test test/cart.test.js"}
+    commands = ("N=1 npm run -s both", "node --test --test-reporter=dot test/cart.test.js", "mocha")
+    scripts = {
+        "test": " && ".join(commands),
+        "both": "npm-run-all lint 'one:*'",
+        "one:cart": "npm run one -- test/cart.test.js",
+        "one": "NODE_OPTIONS=--no-warnings node --test",
+        "preone:made": "npm run build",
+        "build": "node make.js",
+        "one:made": "yarn one test/made.test.js",
+    }
     made = 'import { test } from "node:test"; import * as cart from "../cart.js";'
     made += ' test("last", cart.last);'
     last = "export const last = () => 1;\n"
     files = PACKAGE | {
         "package.json": json.dumps({"type": "module", "scripts": scripts}),
-        "build.js": f"import fs from 'fs';\nfs.writeFileSync('test/made.test.js', '{made}');\n",
+        "make.js": f"import fs from 'fs';\nfs.writeFileSync('test/made.test.js', '{made}');\n",
     }
     project.commit("Begin", files | {"cart.js": PACKAGE["cart.js"] + last})
     wrong = PACKAGE["cart.js"].replace(", 0)", ", process.env.N ? 1 : 0)")

@@ -2,7 +2,7 @@
 // /out/npm.json: a Report of checks/evidence.py. Ends with 127 if the runner is not installed; with
 // `--lookup`, it only looks for it.
 // Of the first script called `test…` or `unit…` that has a runner which is known, the commands run
-// that have one, and those before them that build.
+// that have one, and those before them that build. So do those of the scripts that it runs.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -24,6 +24,13 @@ const BUILDS = /\b(?:build|compile|generate|tsc|babel|rollup)\b/;
 // Node.js takes its own options before the names of files alone.
 const NODE_TEST = ` --test --test-reporter=${REPORTER} --test-reporter-destination=${RESULTS}`;
 const NODE_REPORTERS = / --test-reporter(?:-destination)?[= ]\S+/g;
+// What is before a command that runs other scripts, and their names.
+const RUNS_SCRIPTS = /^((?:[^\s"']\S* )*?)(?:npm-run-all2?|run-[sp]|concurrently) (.+)$/;
+// The same of one script, and what is added to it.
+const RUNS_SCRIPT = new RegExp(
+  /^((?:[^\s"']\S* )*?)(?:npm|pnpm|yarn|bun)(?: run(?:-script)?| -s| --silent)*/.source
+  + / ([\w:.-]+)(?:(?: --|(?<!\bnpm .*)) (.+))?$/.source,
+);
 const VITEST = parseFloat(manifestOf("vitest")?.version); // a number such as 3.1: what it can do
 const OF_NODE = "-r|--require|--import|--loader|--experimental-loader|--conditions";
 const EXPERIMENTS = "--experimental-[\\w-]+";
@@ -79,6 +86,7 @@ const RUNNERS = {
   },
 };
 
+const building = new Set(); // commands of scripts that build
 const [file] = process.argv.slice(2);
 const { scripts = {} } = readManifest(".");
 const script = Object.keys(scripts)
@@ -103,10 +111,9 @@ const outcomes = new Map(); // by id. Of a test that runs more than once, one th
 const measured = {}; // how often each line ran, by path
 let problem = "";
 const last = steps.findLastIndex(runnerOf);
-const toRun = file ? [command] : [...stepsOf(`pre${script}`), ...steps.slice(0, last + 1)];
-for (const step of new Set(toRun)) {
+for (const step of new Set(file ? [command] : steps.slice(0, last + 1))) {
   if (runnerOf(step)) runTests(step);
-  else if (BUILDS.test(step)) run(step);
+  else if (BUILDS.test(step) || building.has(step)) run(step);
 }
 
 /** Run a command of tests, or those in `file`, and write what came of all so far. */
@@ -175,11 +182,32 @@ function readManifest(folder) {
 }
 
 /** The commands of a script, with those of the scripts that it runs. */
-function stepsOf(script, above = [script]) {
-  return (scripts[script] ?? "").split(/\s*(?:&&|\|\||;)\s*/).flatMap((step) => {
-    const other = step.match(/^(?:npm (?:run )?|(?:pnpm|yarn|bun)(?: run)? )([\w:.-]+)$/)?.[1];
-    return scripts[other] && !above.includes(other) ? stepsOf(other, [...above, other]) : step;
+function stepsOf(script, above = []) {
+  if (above.includes(script)) return [];
+  const inner = (name) => stepsOf(name, [...above, script]);
+  const steps = (scripts[script] ?? "").split(/\s*(?:&&|\|\||;)\s*/).filter(Boolean);
+  const own = steps.flatMap((step) => {
+    const [, around, all = ""] = step.match(RUNS_SCRIPTS) ?? [];
+    const [, before = around, one = "", added] = step.match(RUNS_SCRIPT) ?? [];
+    const names = all ? all.match(/[\w:.*-]+/g).flatMap(scriptsCalled) : scriptsCalled(one);
+    const inside = names.flatMap(inner);
+    const found = inside.map((each, index) => {
+      const [, variables, rest] = each.match(/^((?:\w+=\S* )*)(.*)$/s);
+      const isLast = !all && index === inside.length - 1;
+      const command = [variables + before + rest, isLast && added].filter(Boolean).join(" ");
+      if (BUILDS.test(step) || building.has(each)) building.add(command);
+      return command;
+    });
+    return names.length ? found : step;
   });
+  return scripts[`pre${script}`] ? [...inner(`pre${script}`), ...own] : own;
+}
+
+/** Those that a name such as `npm:test:*` stands for. */
+function scriptsCalled(name) {
+  const pattern = name.replace(/^(?:npm|pnpm|yarn|bun):/, "").replaceAll(".", "\\.");
+  const whole = new RegExp(`^${pattern.replace(/\*+/g, (stars) => stars[1] ? ".*" : "[^:]*")}$`);
+  return Object.keys(scripts).filter((each) => whole.test(each));
 }
 
 function runnerOf(command) {
