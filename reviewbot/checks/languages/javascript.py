@@ -7,24 +7,23 @@ from msgspec.structs import replace
 
 from reviewbot.checks.check import Check, Language, probe
 from reviewbot.checks.evidence import Report
-from reviewbot.checks.readers import (
-    diagnostic,
-    gnu_diagnostics,
-    json_of,
-    optional,
-    required,
-    text_of,
-)
+from reviewbot.checks.readers import diagnostic, gnu_diagnostics, json_of, optional, required
 from reviewbot.sandbox.job import Completed
 
 SOURCES = ("*.js", "*.jsx", "*.mjs", "*.cjs", "*.ts", "*.tsx", "*.mts", "*.cts")
 RUN = ("sh", "/reviewbot/reviewbot_npm.sh")
 PROBES = ("npm.sh", "npm.mjs", "npm_reporter.mjs", "mocha.cjs", "vitest.mjs")
-FILES = {name: text for each in PROBES for name, text in probe(f"reviewbot_{each}").items()}
-# A script of a package that runs tests, with one of the runners that the program knows, or another.
-RUNS_TESTS = (
-    r'"(?:test|unit)[\w:.-]*"\s*:\s*"[^"]*(?:\b(?:jest|react-scripts test|vitest|mocha'
+# A script that runs tests, itself or by one before or after it, with one of the runners that the
+# program knows, or another.
+TEXT = r'"\s*:\s*"(?:[^"\\]|\\.)*?'
+TESTS = rf'"(?:test|unit)[\w:.-]*{TEXT}'
+RUNNER = (
+    r"(?:\b(?:jest|react-scripts test|vitest|mocha"
     r'|ava|bun test|borp|deno test|jasmine|karma|lab|qunit|tap|tape|uvu)\b| --test[ "])'
+)
+RUNS_TESTS = (
+    rf'{TESTS}{RUNNER}|"([\w:.-]+){TEXT}{RUNNER}[\s\S]{{,9999}}{TESTS}[ :]\1[ "\\]'
+    rf'|{TESTS}[ :]([\w:.-]+)[ "\\][\s\S]{{,9999}}"\2{TEXT}{RUNNER}'
 )
 # What these say depends on which packages are installed here.
 UNRESOLVED = re.compile(r"(?:import|n|node)/no-(?:unresolved|missing-(?:import|require))")
@@ -67,7 +66,7 @@ def read_eslint(completed: Completed) -> Report:
 
 def read_tsc(completed: Completed) -> Report:
     """Read errors, and the names of files that `--listFiles` prints."""
-    text = text_of(completed)
+    text = completed.stdout.decode(errors="replace")
     problems = [said for said in PROBLEM.findall(text) if said[:6] not in ENVIRONMENT_ERRORS]
     found = tuple(d for d in gnu_diagnostics(text) if d.rule not in ENVIRONMENT_ERRORS)
     read = frozenset(LISTED.findall(text))
@@ -128,7 +127,7 @@ NPM_TEST = Check(
     whole_tree=True,
     report="npm.json",
     seconds=300,
-    tool_files=FILES,
+    tool_files={name: text for each in PROBES for name, text in probe(f"reviewbot_{each}").items()},
     lookup=(*RUN, "--lookup"),
     install_hint=ESLINT.install_hint,
 )
